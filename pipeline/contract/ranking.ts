@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { UtcDate } from './utc-date.ts'
+
+/** How many models a date names before the rest is summed (SPECIFICATION.md § Endpoints 5, rule 1). */
+export const TOP_MODELS = 50
+
+/** The literal slug of the row that sums every public model outside the top 50. No model may have it. */
+export const OTHER = 'other'
+
+/** The version of the dataset's form, `meta.version` of every answer. */
+export const DATASET_VERSION = 'v1'
+
+/** An instant as `as_of` and its like are written: ISO 8601, UTC, whole seconds. */
+export const Timestamp = z
+  .string()
+  .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/)
+  .meta({ format: 'date-time', examples: ['2026-11-20T00:12:00Z'] })
+export type Timestamp = z.infer<typeof Timestamp>
+
+/** Tokens of one model on one UTC date; a decimal string, because a day may exceed 2^53. */
+export const RankingRow = z.object({
+  date: UtcDate,
+  model_permaslug: z.string().min(1),
+  total_tokens: z.string().regex(/^(0|[1-9]\d*)$/, { error: 'must be decimal digits' }),
+})
+export type RankingRow = z.infer<typeof RankingRow>
+
+/** Where an answer comes from: when the dataset was generated, and the resolved window. */
+export const RankingMeta = z.object({
+  as_of: Timestamp,
+  start_date: UtcDate,
+  end_date: UtcDate,
+  version: z.literal(DATASET_VERSION),
+})
+export type RankingMeta = z.infer<typeof RankingMeta>
+
+/** The body of `GET /datasets/rankings-daily` and of the JSON files of a release. */
+export const RankingResponse = z.object({ data: z.array(RankingRow), meta: RankingMeta })
+export type RankingResponse = z.infer<typeof RankingResponse>
+
+/** Writes an instant as `Timestamp`: whole seconds, cut and not rounded. */
+export function toTimestamp(instant: Date): Timestamp {
+  return `${instant.toISOString().slice(0, 19)}Z`
+}

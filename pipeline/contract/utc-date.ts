@@ -1,0 +1,42 @@
+import { utc } from '@date-fns/utc'
+import { addDays as addDaysTo, format, isValid, parse, startOfDay } from 'date-fns'
+import { z } from 'zod'
+
+/** The first UTC date of the dataset (SPECIFICATION.md § Endpoints 5): nothing before it is published or served. */
+export const DATASET_START = '2025-01-01'
+
+const PATTERN = /^\d{4}-\d{2}-\d{2}$/
+const MILLISECONDS_PER_DAY = 86_400_000
+
+/** A calendar date `YYYY-MM-DD` in UTC that exists: `2026-02-30` does not. Dates compare as text. */
+export const UtcDate = z
+  .string()
+  .regex(PATTERN, { error: 'must have the form YYYY-MM-DD', abort: true })
+  .refine((text) => isValid(toInstant(text)), { error: 'is not a date of the calendar' })
+  .meta({ format: 'date', examples: ['2026-11-19'] })
+export type UtcDate = z.infer<typeof UtcDate>
+
+/** The date `days` after `date`; before it when `days` is negative. */
+export function addDays(date: UtcDate, days: number): UtcDate {
+  return toUtcDate(addDaysTo(toInstant(date), days, { in: utc }))
+}
+
+/** How many days `last` lies after `first`. */
+export function daysBetween(first: UtcDate, last: UtcDate): number {
+  return (toInstant(last).getTime() - toInstant(first).getTime()) / MILLISECONDS_PER_DAY
+}
+
+/** The UTC date that `instant` falls on. */
+export function toUtcDate(instant: Date): UtcDate {
+  return format(instant, 'yyyy-MM-dd', { in: utc })
+}
+
+/** Midnight UTC at the start of `date`; an invalid `Date` when the calendar has no such date. */
+export function toInstant(date: string): Date {
+  return parse(date, 'yyyy-MM-dd', startOfDay(0, { in: utc }), { in: utc })
+}
+
+/** The last UTC date that is wholly over at `now` (DESIGN.md §6.10). */
+export function mostRecentCompletedDay(now: Date): UtcDate {
+  return addDays(toUtcDate(now), -1)
+}

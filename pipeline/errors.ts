@@ -1,0 +1,9 @@
+/** What a maintainer got wrong: a flag, a setting, a file they named. The CLI ends with exit code 2. */
+export class UsageError extends Error {
+  override name = 'UsageError'
+}
+
+/** What went wrong although the call was right: broken input, a failed check, a full disk. The CLI ends with exit code 1. */
+export class BuildError extends Error {
+  override name = 'BuildError'
+}

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { mkdir, open, readFile, rename, rm, symlink } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+/** The changes that publishing makes to a file system: each is one step that may fail, and tests make each fail. */
+export interface Files {
+  /** Creates `path` with its parents; an existing folder is fine. */
+  makeFolder(path: string): Promise<void>
+  /** Writes a new file and waits until its bytes are on disk. */
+  write(path: string, bytes: string | Uint8Array): Promise<void>
+  /** Moves a file or folder within one file system, replacing a file of that name; waits until the move is on disk. */
+  rename(from: string, to: string): Promise<void>
+  /** Makes a relative symbolic link. */
+  link(target: string, path: string): Promise<void>
+  /** Waits until bytes that another program wrote to `path`, a file or a folder, are on disk. */
+  flush(path: string): Promise<void>
+  /** Removes a file or a folder with all it holds; nothing there is fine. */
+  remove(path: string): Promise<void>
+}
+
+async function flush(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** The real file system. */
+export const realFiles: Files = {
+  async makeFolder(path) {
+    await mkdir(path, { recursive: true })
+  },
+  async write(path, bytes) {
+    const handle = await open(path, 'w')
+    try {
+      await handle.writeFile(bytes)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+  },
+  async rename(from, to) {
+    await rename(from, to)
+    await flush(dirname(to))
+  },
+  async link(target, path) {
+    await symlink(target, path)
+  },
+  flush,
+  async remove(path) {
+    await rm(path, { recursive: true, force: true })
+  },
+}
+
+/** Whether an error of the file system says that nothing is there. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+}
+
+/** Text of a file, or undefined when there is none. */
+export async function readTextIfAny(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+/** Size in bytes and SHA-256 (hex) of a file, read as a stream. */
+export async function hashFile(path: string): Promise<{ bytes: number; sha256: string }> {
+  const hash = createHash('sha256')
+  let bytes = 0
+  for await (const chunk of createReadStream(path)) {
+    hash.update(chunk)
+    bytes += chunk.length
+  }
+  return { bytes, sha256: hash.digest('hex') }
+}
