@@ -14,7 +14,7 @@ const Environment = z.object({
   ENGINE: z.enum(['duckdb']).default('duckdb'),
   MEMORY_LIMIT: z
     .string()
-    .regex(/^\d+(\.\d+)?\s?(%|[KMGT]i?B)$/, { error: 'must be a size such as 512MiB or 4GB, or a share such as 60%' })
+    .regex(/^\d+(\.\d+)?\s?[KMGT]i?B$/, { error: 'must be a size such as 512MiB or 4GB' })
     .optional(),
 })
 

@@ -1,0 +1,23 @@
+/** The entry of `known` that a person most likely meant by `word`, or undefined when none is near. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  const candidates = known
+    .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
+    .sort((a, b) => a.distance - b.distance)
+  const best = candidates[0]
+  const tolerated = Math.max(2, Math.floor(word.length / 2))
+  return best !== undefined && best.distance <= tolerated ? best.candidate : undefined
+}
+
+/** How many insertions, deletions and replacements turn `a` into `b` (Levenshtein 1966). */
+function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, column) => column)
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row]
+    for (let column = 1; column <= b.length; column++) {
+      const replaced = (previous[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1)
+      current.push(Math.min(replaced, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1))
+    }
+    previous = current
+  }
+  return previous[b.length] ?? 0
+}

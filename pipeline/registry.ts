@@ -1,0 +1,85 @@
+import { z } from 'zod'
+import { UsageError } from './errors.ts'
+import { slugProblem } from './slug.ts'
+
+/** One model of `models.json`: its slug, the other names it has in raw logs, and whether its usage is public. */
+export const Model = z.strictObject({
+  model_permaslug: z.string(),
+  aliases: z.array(z.string()).default([]),
+  public: z.boolean(),
+  name: z.string().optional(),
+  author: z.string().optional(),
+})
+export type Model = z.infer<typeof Model>
+
+/** What the registry says of a model: `withheld` means that it does not know it. */
+export type Visibility = 'public' | 'private' | 'withheld'
+
+/** Knows the models: which slug a name in a raw log stands for, and whether its usage is public. */
+export interface Registry {
+  /** The slug that `name` stands for; `name` itself when it is no alias. An unlisted `base:variant` follows its base. */
+  resolve(name: string): string
+  visibility(slug: string): Visibility
+}
+
+/** An alias and the slug it stands for, as a line of an aliases file. */
+export interface Alias {
+  alias: string
+  model_permaslug: string
+}
+
+/**
+ * Makes the registry from models and extra aliases (DESIGN.md §5, sources file).
+ * Throws `UsageError` for a slug that may not be published, a slug or alias given twice, and an alias that is a slug.
+ */
+export function createRegistry(models: readonly Model[], extraAliases: readonly Alias[]): Registry {
+  const bySlug = new Map<string, Model>()
+  for (const model of models) {
+    assertSlug(model.model_permaslug)
+    if (bySlug.has(model.model_permaslug))
+      throw new UsageError(`model ${quoted(model.model_permaslug)} is listed twice`)
+    bySlug.set(model.model_permaslug, model)
+  }
+  const listed = models.flatMap(({ aliases, model_permaslug }) => aliases.map((alias) => ({ alias, model_permaslug })))
+  const slugByAlias = new Map<string, string>()
+  for (const { alias, model_permaslug } of [...listed, ...extraAliases]) {
+    assertSlug(model_permaslug)
+    if (alias === model_permaslug) continue
+    if (bySlug.has(alias)) throw new UsageError(`alias ${quoted(alias)} is also the slug of a model`)
+    if (slugByAlias.has(alias)) throw new UsageError(`alias ${quoted(alias)} is given twice`)
+    slugByAlias.set(alias, model_permaslug)
+  }
+  return {
+    resolve: (name) => resolve(name, bySlug, slugByAlias),
+    visibility: (slug) => {
+      const model = bySlug.get(slug) ?? bySlug.get(splitVariant(slug)?.base ?? slug)
+      if (model === undefined) return 'withheld'
+      return model.public ? 'public' : 'private'
+    },
+  }
+}
+
+function resolve(name: string, bySlug: ReadonlyMap<string, Model>, slugByAlias: ReadonlyMap<string, string>): string {
+  if (bySlug.has(name)) return name
+  const slug = slugByAlias.get(name)
+  if (slug !== undefined) return slug
+  const split = splitVariant(name)
+  if (split === undefined) return name
+  const base = slugByAlias.get(split.base)
+  return base === undefined ? name : `${base}${split.suffix}`
+}
+
+/** `author/model:free` -> base `author/model`, suffix `:free`. */
+function splitVariant(name: string): { base: string; suffix: string } | undefined {
+  const colon = name.lastIndexOf(':')
+  return colon > 0 ? { base: name.slice(0, colon), suffix: name.slice(colon) } : undefined
+}
+
+function assertSlug(slug: string): void {
+  const problem = slugProblem(slug)
+  if (problem !== undefined) throw new UsageError(`model_permaslug ${quoted(slug)} ${problem}`)
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text)
+}
