@@ -1,0 +1,177 @@
+import { readFileSync } from 'node:fs'
+import {
+  type DuckDBConnection,
+  DuckDBInstance,
+  type DuckDBValue,
+  type JS,
+  listValue,
+  structValue,
+  version,
+} from '@duckdb/node-api'
+import { BuildError } from './errors.ts'
+
+/** A value bound to a `$parameter`, or stored in a variable: lists and structs of text, numbers, text, null. */
+export type SqlValue = string | number | bigint | null | readonly string[] | Readonly<Record<string, string>>
+export type SqlParameters = Readonly<Record<string, SqlValue>>
+
+/** How far a running statement is: rows read so far, and the share of the work where DuckDB knows it. */
+export interface QueryProgress {
+  rows: number
+  share: number | undefined
+}
+
+export interface DatabaseOptions {
+  /** The file of the working database; DuckDB holds a lock on it for as long as it is open. */
+  path: string
+  /** Where intermediate results go that exceed the memory limit. */
+  temporaryFolder: string
+  memoryLimit: string | undefined
+  signal: AbortSignal
+}
+
+const PROGRESS_INTERVAL_MS = 200
+
+/** The version of the embedded DuckDB, such as `v1.5.6`. */
+export const DUCKDB_VERSION = version()
+
+/**
+ * DuckDB as this project uses it: statements are files of `pipeline/sql`, values are bound, never written into them.
+ * An abort of the signal interrupts the running statement.
+ */
+export class Database {
+  readonly #connection: DuckDBConnection
+  readonly #instance: DuckDBInstance
+  readonly #signal: AbortSignal
+  readonly #interrupt = () => this.#connection.interrupt()
+
+  private constructor(instance: DuckDBInstance, connection: DuckDBConnection, signal: AbortSignal) {
+    this.#instance = instance
+    this.#connection = connection
+    this.#signal = signal
+    signal.addEventListener('abort', this.#interrupt)
+  }
+
+  /** Opens the working database. Throws `BuildError` when another process has it open. */
+  static async open(options: DatabaseOptions): Promise<Database> {
+    const instance = await createInstance(options)
+    const database = new Database(instance, await instance.connect(), options.signal)
+    await database.script('settings')
+    if (options.memoryLimit !== undefined) await database.run('set_memory_limit', { memory_limit: options.memoryLimit })
+    await database.script('macros')
+    return database
+  }
+
+  /** Runs the statement of a `.sql` file. */
+  async run(name: string, parameters: SqlParameters = {}): Promise<void> {
+    await this.execute(readStatement(name), parameters)
+  }
+
+  /** Runs a file of several statements, which cannot have parameters. */
+  async script(name: string): Promise<void> {
+    await this.execute(readStatement(name), {})
+  }
+
+  /** Runs SQL that was put together from statements of this project and generated identifiers. */
+  async execute(sql: string, parameters: SqlParameters = {}): Promise<void> {
+    await this.#guard(() => this.#connection.run(sql, bind(parameters)))
+  }
+
+  /** Runs the statement of a `.sql` file and reports how far it is until it is done. */
+  async runWithProgress(
+    name: string,
+    parameters: SqlParameters,
+    report: (progress: QueryProgress) => void,
+  ): Promise<void> {
+    const timer = setInterval(() => {
+      const { percentage, rows_processed } = this.#connection.progress
+      report({ rows: Number(rows_processed), share: percentage < 0 ? undefined : percentage / 100 })
+    }, PROGRESS_INTERVAL_MS)
+    try {
+      await this.run(name, parameters)
+    } finally {
+      clearInterval(timer)
+    }
+  }
+
+  /** All rows that the statement of a `.sql` file returns; integers of 64 bits and more come as `bigint`. */
+  async rows<Row extends Record<string, JS>>(name: string, parameters: SqlParameters = {}): Promise<Row[]> {
+    const reader = await this.#guard(() => this.#connection.runAndReadAll(readStatement(name), bind(parameters)))
+    return reader.getRowObjectsJS() as Row[]
+  }
+
+  /** Sets a variable that views read with `getvariable`. */
+  async setVariable(name: string, value: SqlValue): Promise<void> {
+    await this.execute(`SET VARIABLE ${name} = $value`, { value })
+  }
+
+  /** Sets the time zone in which text and timestamps without an offset are read. */
+  async setTimeZone(name: string): Promise<void> {
+    await this.run('set_time_zone', { time_zone: name })
+  }
+
+  /** Fills a table by appending rows; each row has the table's columns in their order, as text or null. */
+  async append(table: string, rows: Iterable<readonly (string | null)[]>): Promise<void> {
+    const appender = await this.#guard(() => this.#connection.createAppender(table, 'main', 'temp'))
+    for (const row of rows) {
+      for (const value of row) {
+        if (value === null) appender.appendNull()
+        else appender.appendVarchar(value)
+      }
+      appender.endRow()
+    }
+    appender.closeSync()
+  }
+
+  close(): void {
+    this.#signal.removeEventListener('abort', this.#interrupt)
+    this.#connection.closeSync()
+    this.#instance.closeSync()
+  }
+
+  async #guard<Result>(query: () => Promise<Result>): Promise<Result> {
+    this.#signal.throwIfAborted()
+    try {
+      return await query()
+    } catch (error) {
+      this.#signal.throwIfAborted()
+      throw error
+    }
+  }
+}
+
+async function createInstance(options: DatabaseOptions): Promise<DuckDBInstance> {
+  try {
+    return await DuckDBInstance.create(options.path, {
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
+      preserve_insertion_order: 'false',
+      temp_directory: options.temporaryFolder,
+    })
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    if (/lock/i.test(message))
+      throw new BuildError(`another build is running on ${options.path}; try again when it is done`)
+    throw error
+  }
+}
+
+const statements = new Map<string, string>()
+
+/** The text of `pipeline/sql/<name>.sql`. */
+export function readStatement(name: string): string {
+  let text = statements.get(name)
+  if (text === undefined) {
+    text = readFileSync(new URL(`./sql/${name}.sql`, import.meta.url), 'utf8')
+    statements.set(name, text)
+  }
+  return text
+}
+
+function bind(parameters: SqlParameters): Record<string, DuckDBValue> {
+  return Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, toDuckDb(value)]))
+}
+
+function toDuckDb(value: SqlValue): DuckDBValue {
+  if (value === null || typeof value !== 'object') return value
+  return Array.isArray(value) ? listValue(value) : structValue(value as Record<string, string>)
+}

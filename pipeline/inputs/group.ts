@@ -1,0 +1,71 @@
+import type { Database } from '../database.ts'
+import { BuildError } from '../errors.ts'
+import { CANONICAL_COLUMNS, type CanonicalColumn, type Source } from '../sources.ts'
+import { type FileColumns, fileColumn, locateColumns, readCsvColumns, readParquetColumns } from './columns.ts'
+import type { Compression, Format, InputFile } from './find.ts'
+
+/** A file that DuckDB is to read, under a name made by this project: no name of a user's file gets near SQL. */
+export interface LinkedFile extends InputFile {
+  link: string
+}
+
+/** Files of a source that one query can read: the same format, compression, delimiter and columns. */
+export interface InputGroup {
+  source: Source
+  format: Format
+  compression: Compression
+  delimiter: string
+  /** DuckDB's type of each column of the files, in their order; empty for NDJSON, whose lines have no order. */
+  types: readonly string[]
+  /** Where the canonical columns lie: positions for CSV and Parquet, positions in `pointers` for NDJSON. */
+  positions: ReadonlyMap<CanonicalColumn, number>
+  /** JSON pointers of the canonical columns (RFC 6901), for NDJSON. */
+  pointers: readonly string[]
+  files: LinkedFile[]
+}
+
+/** Puts the files of a source into groups, reading each header. Empty CSV files are in no group. */
+export async function groupFiles(
+  database: Database,
+  source: Source,
+  files: readonly LinkedFile[],
+): Promise<InputGroup[]> {
+  const groups = new Map<string, InputGroup>()
+  for (const file of files) {
+    const group = await describeGroup(database, source, file)
+    if (group === undefined) continue
+    const key = JSON.stringify([group.format, group.compression, group.delimiter, group.types, [...group.positions]])
+    const existing = groups.get(key)
+    if (existing === undefined) groups.set(key, group)
+    else existing.files.push(file)
+  }
+  return [...groups.values()]
+}
+
+async function describeGroup(database: Database, source: Source, file: LinkedFile): Promise<InputGroup | undefined> {
+  const { format, compression } = file
+  if (format === 'ndjson') {
+    const positions = new Map(CANONICAL_COLUMNS.map((column, position) => [column, position]))
+    const pointers = CANONICAL_COLUMNS.map((column) => jsonPointer(fileColumn(source, column)))
+    return { source, format, compression, delimiter: '', types: [], positions, pointers, files: [file] }
+  }
+  const columns = await readColumns(database, source, file)
+  if (columns === undefined) return undefined
+  const positions = locateColumns(source, file, columns.names)
+  const { delimiter, types } = columns
+  return { source, format, compression, delimiter, types, positions, pointers: [], files: [file] }
+}
+
+async function readColumns(database: Database, source: Source, file: LinkedFile): Promise<FileColumns | undefined> {
+  if (file.format === 'csv') return readCsvColumns(file, source)
+  try {
+    return await readParquetColumns(database, file.link)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replaceAll(file.link, file.name) : String(error)
+    throw new BuildError(`${file.name} cannot be read whole: ${reason}`)
+  }
+}
+
+function jsonPointer(key: string): string {
+  return `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+}

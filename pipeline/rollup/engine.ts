@@ -1,0 +1,55 @@
+import type { UtcDate } from '../contract/utc-date.ts'
+import type { Sources } from '../sources.ts'
+
+/** Tokens and requests of one public model on one UTC date, all sources together; decimal strings of any length. */
+export interface RollupRow {
+  date: UtcDate
+  model_permaslug: string
+  tokens: string
+  requests: string
+}
+
+/** Why records were read and are not part of the rollup (DESIGN.md §6). */
+export type RejectReason =
+  | 'malformed_record'
+  | 'invalid_timestamp'
+  | 'invalid_token_count'
+  | 'invalid_model'
+  | 'invalid_visibility'
+export type SetAsideReason = RejectReason | 'duplicate' | 'private' | 'withheld'
+
+/** Records that were set aside, for one reason. `date` is absent where the record has none that can be read. */
+export interface SetAside {
+  source: string
+  reason: SetAsideReason
+  date: UtcDate | undefined
+  model_permaslug: string | undefined
+  records: bigint
+  tokens: bigint
+}
+
+/** Rejected records of one raw file, for the maintainer alone: the name of a file is never published. */
+export interface RejectedInFile {
+  source: string
+  file: string
+  reason: RejectReason
+  records: bigint
+}
+
+export interface RollupRequest {
+  sources: Sources
+  /** Called while the files are read. `share` is absent where no total is known. */
+  onProgress(progress: { source: string; rows: number; share: number | undefined }): void
+  onSetAside(records: SetAside): void
+  onRejectedInFile(records: RejectedInFile): void
+  /** Something that a maintainer should know and that does not stop the build. */
+  onNotice(message: string): void
+}
+
+/**
+ * Sums raw usage to tokens per date and model: the one stage whose input can outgrow a machine. Every record that was
+ * read is either in the rows or was handed to `onSetAside`. Stops with the signal it was made with.
+ */
+export interface RollupEngine {
+  rollup(request: RollupRequest): AsyncIterable<RollupRow>
+}

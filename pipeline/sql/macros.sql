@@ -1,0 +1,48 @@
+-- Purpose: how the values of raw files are read (DESIGN.md §6.8, §6.13). Each macro returns NULL for a value that is
+--          to be rejected. Instants are microseconds since 1970-01-01T00:00:00Z, cut and never rounded.
+-- Inputs:  the session's TimeZone, for text and timestamps that carry no offset.
+
+CREATE OR REPLACE TEMP MACRO instant_from_text(value) AS
+  CASE WHEN value LIKE '____-__-__%' THEN epoch_us(try_cast(value AS TIMESTAMPTZ)) END;
+
+-- Relative time: a number of units after base_us. A unit is given in microseconds.
+CREATE OR REPLACE TEMP MACRO instant_from_number(value, base_us, unit_us) AS
+  base_us + floor(try_cast(value AS DECIMAL(28, 9)) * unit_us)::BIGINT;
+
+-- A whole number is milliseconds and one with a decimal point is seconds, for sources that do not say time_unit.
+CREATE OR REPLACE TEMP MACRO instant_from_bare_number(value, base_us) AS
+  instant_from_number(value, base_us, CASE WHEN contains(value, '.') THEN 1000000 ELSE 1000 END);
+
+-- 9007199254740991 is 2^53 - 1, the largest integer that every reader of JSON holds exactly.
+CREATE OR REPLACE TEMP MACRO count_in_range(value) AS
+  CASE WHEN value BETWEEN 0 AND 9007199254740991 THEN value::BIGINT END;
+
+CREATE OR REPLACE TEMP MACRO count_from_text(value) AS
+  CASE
+    WHEN value IS NULL OR value = '' THEN 0
+    WHEN regexp_full_match(value, ' *\+?[0-9]+(\.0+)? *') THEN count_in_range(try_cast(value AS HUGEINT))
+  END;
+
+CREATE OR REPLACE TEMP MACRO count_from_integer(value) AS
+  CASE WHEN value IS NULL THEN 0 ELSE count_in_range(value) END;
+
+CREATE OR REPLACE TEMP MACRO whole_count(value) AS
+  CASE WHEN value = floor(value) THEN count_in_range(value) END;
+
+CREATE OR REPLACE TEMP MACRO count_from_fraction(value) AS
+  CASE WHEN value IS NULL THEN 0 ELSE whole_count(value) END;
+
+-- JSON values arrive as JSON text: strings in quotes, null as the word, an absent key as NULL.
+CREATE OR REPLACE TEMP MACRO text_from_json(value) AS
+  CASE WHEN value IS NOT NULL AND value <> 'null' THEN value ->> '$' END;
+
+CREATE OR REPLACE TEMP MACRO string_from_json(value) AS
+  CASE WHEN starts_with(value, '"') THEN value ->> '$' END;
+
+CREATE OR REPLACE TEMP MACRO count_from_json(value) AS
+  CASE
+    WHEN value IS NULL OR value = 'null' THEN 0
+    WHEN starts_with(value, '"') THEN count_from_text(value ->> '$')
+    -- As text first: as JSON, true would become 1 and a list an error.
+    ELSE whole_count(try_cast(value::VARCHAR AS DOUBLE))
+  END;

@@ -1,0 +1,8 @@
+-- Purpose: CSV records that have not the fields of their header, which DuckDB sets aside while it reads.
+-- Grain:   file.
+-- Inputs:  tables reject_scans and reject_errors of the last read.
+SELECT file_path, count(DISTINCT line)::BIGINT AS records
+FROM reject_errors
+JOIN reject_scans USING (scan_id, file_id)
+GROUP BY ALL
+ORDER BY ALL
