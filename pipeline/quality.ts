@@ -1,0 +1,103 @@
+import type { UtcDate } from './contract/utc-date.ts'
+import type { RejectedInFile, RejectReason, SetAside, SetAsideReason } from './rollup/engine.ts'
+
+const REJECT_REASONS: readonly SetAsideReason[] = [
+  'malformed_record',
+  'invalid_timestamp',
+  'invalid_token_count',
+  'invalid_model',
+  'invalid_visibility',
+] satisfies RejectReason[]
+
+/** Usage of a model that the registry does not know: not published, and named to the maintainer alone. */
+export interface WithheldModel {
+  model: string
+  records: number
+  tokens: string
+}
+
+/** Keeps account of every record that was read and is not part of the rollup. */
+export class Account {
+  readonly #setAside: SetAside[] = []
+  readonly #rejectedInFiles: RejectedInFile[] = []
+
+  add(records: SetAside): void {
+    this.#setAside.push(records)
+  }
+
+  addFile(records: RejectedInFile): void {
+    this.#rejectedInFiles.push(records)
+  }
+
+  /** Records set aside for a reason. */
+  records(reason: SetAsideReason): number {
+    return sumRecords(this.#setAside.filter((entry) => entry.reason === reason))
+  }
+
+  /** All records set aside. */
+  get total(): number {
+    return sumRecords(this.#setAside)
+  }
+
+  /** Rejected records by reason; reasons without records are absent. */
+  get rejected(): Record<string, number> {
+    const counts = REJECT_REASONS.map((reason) => [reason, this.records(reason)] as const)
+    return Object.fromEntries(counts.filter(([, records]) => records > 0))
+  }
+
+  get rejectedTotal(): number {
+    return Object.values(this.rejected).reduce((sum, records) => sum + records, 0)
+  }
+
+  /** The withheld models, most tokens first. */
+  get withheld(): WithheldModel[] {
+    const byModel = Map.groupBy(
+      this.#setAside.filter((entry) => entry.reason === 'withheld'),
+      (entry) => entry.model_permaslug ?? '',
+    )
+    return [...byModel]
+      .map(([model, entries]) => ({
+        model,
+        records: sumRecords(entries),
+        tokens: entries.reduce((sum, entry) => sum + entry.tokens, 0n),
+      }))
+      .sort((a, b) => (a.tokens === b.tokens ? (a.model < b.model ? -1 : 1) : a.tokens > b.tokens ? -1 : 1))
+      .map(({ model, records, tokens }) => ({ model, records, tokens: tokens.toString() }))
+  }
+
+  /** Rejected and repeated records by date and reason: what may be published, for it names nothing private. */
+  get days(): { date: UtcDate | null; reason: SetAsideReason; records: number }[] {
+    const publishable = this.#setAside.filter(({ reason }) => reason === 'duplicate' || REJECT_REASONS.includes(reason))
+    const byDay = Map.groupBy(publishable, ({ date, reason }) => JSON.stringify([date ?? null, reason]))
+    return [...byDay.entries()]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, entries]) => {
+        const [date, reason] = JSON.parse(key)
+        return { date, reason, records: sumRecords(entries) }
+      })
+  }
+
+  /** Everything that was set aside, by source, date and model, and the rejected records by file. */
+  get detail(): { set_aside: unknown[]; rejected_in_files: unknown[] } {
+    return {
+      set_aside: this.#setAside.map(({ records, tokens, ...rest }) => ({
+        ...rest,
+        records: Number(records),
+        tokens: tokens.toString(),
+      })),
+      rejected_in_files: this.#rejectedInFiles.map(({ records, ...rest }) => ({ ...rest, records: Number(records) })),
+    }
+  }
+
+  /** The files with the most rejected records, for a message. */
+  worstFiles(count: number): string[] {
+    return [...this.#rejectedInFiles]
+      .sort((a, b) => Number(b.records - a.records))
+      .slice(0, count)
+      .map(({ file, reason, records }) => `${file}: ${records} ${reason}`)
+  }
+}
+
+function sumRecords(entries: readonly { records: bigint }[]): number {
+  return Number(entries.reduce((sum, entry) => sum + entry.records, 0n))
+}

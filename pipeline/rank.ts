@@ -1,0 +1,50 @@
+import { OTHER, type RankingRow, TOP_MODELS } from './contract/ranking.ts'
+import { DATASET_START, type UtcDate } from './contract/utc-date.ts'
+import type { Database, SqlParameters } from './database.ts'
+import type { RollupRow } from './rollup/engine.ts'
+
+/** What the ranking found out about the public requests of the rollup, besides the rows. */
+export interface Ranking {
+  /** Published rows in published order. */
+  rows: RankingRow[]
+  /** Public requests behind the published dates. */
+  published_records: bigint
+  /** Models with tokens on a published date, those in the row of the rest included. */
+  models: number
+  /** Public requests of dates that are not published, by date. */
+  outside: { date: UtcDate; records: bigint }[]
+}
+
+const ROWS_PER_APPEND = 10_000
+
+/**
+ * Ranks the rollup: for each date from the start of the dataset to `lastDate` the top models and the row of the rest,
+ * into the table `out_rankings_daily` and as rows.
+ */
+export async function rank(database: Database, rollup: AsyncIterable<RollupRow>, lastDate: UtcDate): Promise<Ranking> {
+  await load(database, rollup)
+  const dates = { first_date: DATASET_START, last_date: lastDate }
+  await database.run('rank', { ...dates, ...RANK_PARAMETERS })
+  const [published] = await database.rows<{ records: bigint; models: bigint }>('rank_published', dates)
+  return {
+    rows: await database.rows<RankingRow>('rank_rows'),
+    published_records: published?.records ?? 0n,
+    models: Number(published?.models ?? 0n),
+    outside: await database.rows<{ date: UtcDate; records: bigint }>('rank_outside', dates),
+  }
+}
+
+/** The rule's numbers and words, as parameters of the statements that rank and check. */
+export const RANK_PARAMETERS: SqlParameters = { top_models: TOP_MODELS, other: OTHER }
+
+async function load(database: Database, rollup: AsyncIterable<RollupRow>): Promise<void> {
+  await database.run('rank_create_rollup')
+  let waiting: string[][] = []
+  for await (const { date, model_permaslug, tokens, requests } of rollup) {
+    waiting.push([date, model_permaslug, tokens, requests])
+    if (waiting.length < ROWS_PER_APPEND) continue
+    await database.append('core_rollup', waiting)
+    waiting = []
+  }
+  await database.append('core_rollup', waiting)
+}
