@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import {
+  DATASET_PATH,
+  type LatestPointer,
+  type Manifest,
+  type ReleaseEntry,
+  ReleaseIndex,
+} from '../contract/manifest.ts'
+import { BuildError } from '../errors.ts'
+import { readTextIfAny } from '../files.ts'
+
+/** The path of the index below the folder of the dataset. */
+export const INDEX_FILE = 'releases/index.json'
+
+/** Reads the history of releases, empty where nothing was ever published. Throws `BuildError` when its chain is broken. */
+export async function readIndex(publicDir: string): Promise<ReleaseIndex> {
+  const path = join(publicDir, DATASET_PATH, INDEX_FILE)
+  const text = await readTextIfAny(path)
+  if (text === undefined) return { dataset: 'rankings-daily', releases: [] }
+  const index = parse(text, path)
+  assertChain(index, path)
+  return index
+}
+
+/** The index with one more release, chained to the one before. */
+export function appendRelease(index: ReleaseIndex, manifest: Manifest, manifestSha256: string): ReleaseIndex {
+  const { release, as_of, start_date, end_date, rows, content_hash } = manifest
+  const previous = index.releases.at(-1)?.hash ?? null
+  const facts = {
+    release,
+    as_of,
+    start_date,
+    end_date,
+    rows,
+    content_hash,
+    path: `releases/${release}/`,
+    manifest_sha256: manifestSha256,
+    previous,
+  }
+  return { ...index, releases: [...index.releases, { ...facts, hash: entryHash(facts) }] }
+}
+
+/** The pointer to a release, as `latest.json` has it. */
+export function toPointer(entry: ReleaseEntry): LatestPointer {
+  const { release, as_of, start_date, end_date, rows, content_hash, path } = entry
+  return { release, as_of, start_date, end_date, rows, content_hash, path }
+}
+
+/** SHA-256 of an entry without its own hash, as compact JSON in the order of its keys. */
+function entryHash(facts: Omit<ReleaseEntry, 'hash'>): string {
+  return createHash('sha256').update(JSON.stringify(facts)).digest('hex')
+}
+
+function assertChain(index: ReleaseIndex, path: string): void {
+  let previous: string | null = null
+  for (const { hash, ...facts } of index.releases) {
+    if (facts.previous !== previous || entryHash(facts) !== hash) {
+      throw new BuildError(
+        `${path}: the chain of releases is broken at ${facts.release}; an entry was changed or removed`,
+      )
+    }
+    previous = hash
+  }
+}
+
+function parse(text: string, path: string): ReleaseIndex {
+  try {
+    return ReleaseIndex.parse(JSON.parse(text))
+  } catch (error) {
+    throw new BuildError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}

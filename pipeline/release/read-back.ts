@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { CANONICAL_CSV_HEADER, canonicalCsvRow } from '../contract/canonical-csv.ts'
+import type { ContentHash } from '../contract/manifest.ts'
+import { RankingResponse, RankingRow } from '../contract/ranking.ts'
+import type { Database } from '../database.ts'
+import { BuildError } from '../errors.ts'
+import type { DataFile } from './files.ts'
+
+const PARQUET_TYPES = { date: 'DATE', model_permaslug: 'VARCHAR', total_tokens: 'BIGINT' }
+
+/** The hash of a set of rows, the same whatever file they stand in. */
+export function contentHash(rows: readonly RankingRow[]): ContentHash {
+  const hash = createHash('sha256').update(CANONICAL_CSV_HEADER)
+  for (const row of rows) hash.update(canonicalCsvRow(row))
+  return `sha256:${hash.digest('hex')}`
+}
+
+/** Reads the rows of one file of a release again, by another way than it was written wherever there is one. */
+export async function readBack(database: Database, folder: string, file: DataFile): Promise<RankingRow[]> {
+  const path = join(folder, file)
+  switch (file) {
+    case 'rankings-daily.parquet':
+      await assertParquetTypes(database, path)
+      return database.rows<RankingRow>('read_parquet', { path })
+    case 'rankings-daily.csv':
+      return database.rows<RankingRow>('read_csv', { path, compression: 'uncompressed' })
+    case 'rankings-daily.csv.gz':
+      return database.rows<RankingRow>('read_csv', { path, compression: 'gzip' })
+    case 'rankings-daily.json.gz':
+      return RankingResponse.parse(JSON.parse(await readGzip(path))).data
+    case 'rankings-daily.ndjson.gz':
+      return (await readGzip(path))
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => RankingRow.parse(JSON.parse(line)))
+  }
+}
+
+async function assertParquetTypes(database: Database, path: string): Promise<void> {
+  const columns = await database.rows<{ column_name: string; column_type: string }>('ingest_parquet_columns', { path })
+  const written = Object.fromEntries(columns.map(({ column_name, column_type }) => [column_name, column_type]))
+  if (JSON.stringify(written) === JSON.stringify(PARQUET_TYPES)) return
+  throw new BuildError(`${path} has the columns ${JSON.stringify(written)} instead of ${JSON.stringify(PARQUET_TYPES)}`)
+}
+
+async function readGzip(path: string): Promise<string> {
+  const bytes = await promisify(gunzip)(await readFile(path))
+  return bytes.toString('utf8')
+}

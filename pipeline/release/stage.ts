@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  attributionLine,
+  LICENSE,
+  type Manifest,
+  type Publisher,
+  provisionalFrom,
+  type Resource,
+  ROW_SCHEMA,
+  releaseName,
+} from '../contract/manifest.ts'
+import { DATASET_VERSION, type RankingRow, type Timestamp } from '../contract/ranking.ts'
+import { type Database, DUCKDB_VERSION } from '../database.ts'
+import { BuildError } from '../errors.ts'
+import { type Files, hashFile } from '../files.ts'
+import { gzip, writeCsv, writeJson, writeNdjson } from '../writers/text.ts'
+import { CHECKSUMS_FILE, DATA_FILES, type DataFile, MANIFEST_FILE, QUALITY_FILE, toJson } from './files.ts'
+import { contentHash } from './read-back.ts'
+
+/** Everything that decides what a release says, before a byte of it is written. */
+export type Draft = Omit<Manifest, 'files'>
+
+const PACKAGE: { version: string } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+
+/** Describes the release of `rows` as of an instant. `rows` are in published order and not empty. */
+export function draftRelease(options: {
+  rows: readonly RankingRow[]
+  asOf: Timestamp
+  publisher: Publisher
+  synthetic: boolean
+}): Draft {
+  const { rows, asOf, publisher, synthetic } = options
+  const first = rows.at(0)
+  const last = rows.at(-1)
+  if (first === undefined || last === undefined) throw new BuildError('a release needs at least one row')
+  return {
+    dataset: 'rankings-daily',
+    version: DATASET_VERSION,
+    release: releaseName(asOf),
+    as_of: asOf,
+    synthetic,
+    start_date: first.date,
+    end_date: last.date,
+    days: new Set(rows.map((row) => row.date)).size,
+    rows: rows.length,
+    provisional_from: provisionalFrom(asOf),
+    content_hash: contentHash(rows),
+    publisher,
+    attribution: attributionLine(publisher, asOf, synthetic),
+    license: LICENSE,
+    schema: ROW_SCHEMA,
+    generator: { name: 'tokenboard', version: PACKAGE.version, duckdb: DUCKDB_VERSION },
+  }
+}
+
+/** Writes all files of a release into an empty folder. The rows also stand in the table `out_rankings_daily`. */
+export async function stageRelease(
+  options: { draft: Draft; rows: readonly RankingRow[]; quality: unknown; folder: string },
+  database: Database,
+  files: Files,
+): Promise<Manifest> {
+  const { draft, rows, quality, folder } = options
+  await database.run('write_parquet', { path: join(folder, 'rankings-daily.parquet' satisfies DataFile) })
+  await files.flush(join(folder, 'rankings-daily.parquet'))
+  for (const [name, bytes] of textFiles(draft, rows)) await files.write(join(folder, name), bytes)
+  await files.write(join(folder, QUALITY_FILE), toJson(quality))
+  const manifest = { ...draft, files: await describeFiles(folder, rows.length) }
+  await files.write(join(folder, MANIFEST_FILE), toJson(manifest))
+  await files.write(join(folder, CHECKSUMS_FILE), await checksums(folder, manifest))
+  await files.flush(folder)
+  return manifest
+}
+
+function textFiles(draft: Draft, rows: readonly RankingRow[]): [DataFile, Buffer][] {
+  const { as_of, start_date, end_date, version } = draft
+  const csv = writeCsv(rows)
+  return [
+    ['rankings-daily.csv', csv],
+    ['rankings-daily.csv.gz', gzip(csv)],
+    ['rankings-daily.json.gz', gzip(writeJson(rows, { as_of, start_date, end_date, version }))],
+    ['rankings-daily.ndjson.gz', gzip(writeNdjson(rows))],
+  ]
+}
+
+async function describeFiles(folder: string, rows: number): Promise<Resource[]> {
+  const data = DATA_FILES.map((file) => ({ ...file, rows }))
+  const all = [...data, { path: QUALITY_FILE, media_type: 'application/json' }]
+  return Promise.all(all.map(async (file) => ({ ...file, ...(await hashFile(join(folder, file.path))) })))
+}
+
+async function checksums(folder: string, manifest: Manifest): Promise<string> {
+  const { sha256 } = await hashFile(join(folder, MANIFEST_FILE))
+  return [...manifest.files, { path: MANIFEST_FILE, sha256 }]
+    .sort((a, b) => (a.path < b.path ? -1 : 1))
+    .map((file) => `${file.sha256}  ${file.path}\n`)
+    .join('')
+}

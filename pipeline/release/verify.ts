@@ -1,0 +1,66 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Manifest, type ReleaseEntry } from '../contract/manifest.ts'
+import type { Database } from '../database.ts'
+import { BuildError } from '../errors.ts'
+import { hashFile } from '../files.ts'
+import { CHECKSUMS_FILE, DATA_FILES, MANIFEST_FILE } from './files.ts'
+import { contentHash, readBack } from './read-back.ts'
+
+/**
+ * Proves a release by reading all of it again: every file is listed and has its size and checksum, and every format
+ * holds the same rows, those of `content_hash`. Throws `BuildError` that names the first thing that is off.
+ */
+export async function verifyRelease(database: Database, folder: string): Promise<Manifest> {
+  const manifest = await readManifest(folder)
+  await verifyChecksums(folder)
+  for (const { path, bytes, sha256 } of manifest.files) {
+    const found = await hashFile(join(folder, path))
+    if (found.bytes !== bytes || found.sha256 !== sha256) {
+      throw new BuildError(`${join(folder, path)} is not the file that ${MANIFEST_FILE} lists: its bytes have changed`)
+    }
+  }
+  for (const { path } of DATA_FILES) {
+    const rows = await readBack(database, folder, path)
+    const hash = contentHash(rows)
+    if (rows.length !== manifest.rows || hash !== manifest.content_hash) {
+      throw new BuildError(
+        `${join(folder, path)} holds ${rows.length} rows with ${hash}, but ${MANIFEST_FILE} says ${manifest.rows} rows with ${manifest.content_hash}`,
+      )
+    }
+  }
+  return manifest
+}
+
+/** Proves that a release is the one that the index lists. */
+export async function verifyEntry(folder: string, manifest: Manifest, entry: ReleaseEntry): Promise<void> {
+  const { sha256 } = await hashFile(join(folder, MANIFEST_FILE))
+  if (sha256 !== entry.manifest_sha256 || manifest.content_hash !== entry.content_hash) {
+    throw new BuildError(`${folder} is not the release that the index lists: its ${MANIFEST_FILE} has changed`)
+  }
+}
+
+/** Reads a release's manifest. Throws `BuildError` when it is missing or not of the published form. */
+export async function readManifest(folder: string): Promise<Manifest> {
+  const path = join(folder, MANIFEST_FILE)
+  try {
+    return Manifest.parse(JSON.parse(await readFile(path, 'utf8')))
+  } catch (error) {
+    throw new BuildError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+async function verifyChecksums(folder: string): Promise<void> {
+  const lines = (await readFile(join(folder, CHECKSUMS_FILE), 'utf8')).split('\n').slice(0, -1)
+  const listed = new Map(lines.map((line) => [line.slice(66), line.slice(0, 64)]))
+  const present = (await readdir(folder)).filter((name) => name !== CHECKSUMS_FILE)
+  for (const name of new Set([...listed.keys(), ...present])) {
+    const expected = listed.get(name)
+    if (expected === undefined) throw new BuildError(`${join(folder, name)} is not listed in ${CHECKSUMS_FILE}`)
+    if (!present.includes(name))
+      throw new BuildError(`${join(folder, name)} is listed in ${CHECKSUMS_FILE} but missing`)
+    const { sha256 } = await hashFile(join(folder, name))
+    if (sha256 !== expected)
+      throw new BuildError(`${join(folder, name)} does not have the checksum of ${CHECKSUMS_FILE}`)
+  }
+}

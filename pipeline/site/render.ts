@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { DATASET_PATH, type Manifest, type Resource } from '../contract/manifest.ts'
+import { RankingRow } from '../contract/ranking.ts'
+import { licenseText } from '../release/files.ts'
+import { type Html, html } from './html.ts'
+
+/** A page of the public folder, by its path below it. */
+export interface Page {
+  path: string
+  text: string
+}
+
+/** Renders what stands beside the datasets: the landing page, its stylesheet and the licence, for one release. */
+export async function renderSite(folder: string, manifest: Manifest): Promise<Page[]> {
+  const rows = await readLastDay(folder, manifest)
+  return [
+    { path: 'index.html', text: landingPage(manifest, rows).text },
+    { path: 'assets/site.css', text: await readFile(new URL('./site.css', import.meta.url), 'utf8') },
+    { path: 'LICENSE', text: licenseText(manifest.attribution, manifest.synthetic) },
+  ]
+}
+
+async function readLastDay(folder: string, manifest: Manifest): Promise<RankingRow[]> {
+  const bytes = await promisify(gunzip)(await readFile(join(folder, 'rankings-daily.ndjson.gz')))
+  const lines = bytes.toString('utf8').split('\n').slice(0, -1)
+  const rows = lines.slice(-51).map((line) => RankingRow.parse(JSON.parse(line)))
+  return rows.filter((row) => row.date === manifest.end_date)
+}
+
+function landingPage(manifest: Manifest, rows: readonly RankingRow[]): Html {
+  const { publisher, start_date, end_date, as_of, license, attribution } = manifest
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${publisher.title}</title>
+<meta name="description" content="${publisher.description}">
+<link rel="stylesheet" href="assets/site.css">
+</head>
+<body>
+<main>
+<h1>${publisher.title}</h1>
+${banner(manifest)}<p>${publisher.description}</p>
+<p class="quiet">${start_date} to ${end_date}, as of ${as_of}. The dates from ${manifest.provisional_from} on are provisional.</p>
+<h2>Download</h2>
+<table>
+<thead><tr><th scope="col">File</th><th scope="col" class="number">Bytes</th><th scope="col">SHA-256</th></tr></thead>
+<tbody>
+${manifest.files.map((file) => download(manifest, file))}</tbody>
+</table>
+<p>Licence: <a href="${license.path}">${license.title}</a>. Credit it as: ${attribution}</p>
+<h2>Models on ${end_date}</h2>
+<table>
+<thead><tr><th scope="col" class="number">Rank</th><th scope="col">Model</th><th scope="col" class="number">Tokens</th></tr></thead>
+<tbody>
+${rows.map(rankingRow)}</tbody>
+</table>
+</main>
+</body>
+</html>
+`
+}
+
+function banner(manifest: Manifest): Html {
+  return manifest.synthetic
+    ? html`<p class="banner">Synthetic sample data. It describes no real usage of any model.</p>\n`
+    : html``
+}
+
+function download(manifest: Manifest, { path, bytes, sha256 }: Resource): Html {
+  const href = `${DATASET_PATH}/releases/${manifest.release}/${path}`
+  return html`<tr><td><a href="${href}">${path}</a></td><td class="number">${bytes}</td><td><code>${sha256.slice(0, 16)}…</code></td></tr>\n`
+}
+
+function rankingRow(row: RankingRow, position: number): Html {
+  const tokens = BigInt(row.total_tokens).toLocaleString('en-US')
+  return html`<tr><td class="number">${position + 1}</td><td>${row.model_permaslug}</td><td class="number">${tokens}</td></tr>\n`
+}
