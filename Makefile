@@ -1,0 +1,56 @@
+# Every target is a thin alias of a command of pipeline/cli.ts; `make` alone prints this help.
+# Settings are environment or make variables (make serve PORT=9000); ARGS goes to the command (make build ARGS=--json).
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+BIN := node_modules/.bin
+INSTALLED := node_modules/.installed
+# Node 24 comes with npm install where its package has a build for the machine; elsewhere the machine's own serves.
+NODE = $(if $(wildcard $(BIN)/node),$(BIN)/node,node)
+RUN = @$(NODE) --disable-warning=ExperimentalWarning
+CLI = $(RUN) pipeline/cli.ts
+VITEST = $(RUN) node_modules/vitest/vitest.mjs run
+
+##@ Use
+.PHONY: build serve key verify sample
+build: $(INSTALLED) ## sources -> a new release in public/ (none when nothing changed)
+	$(CLI) build $(ARGS)
+serve: $(INSTALLED) ## serve the files and the API; builds first when there is no release yet
+	$(CLI) serve $(ARGS)
+key: $(INSTALLED) ## create an API key (ARGS="--management --name TEXT …")
+	$(CLI) key $(ARGS)
+verify: $(INSTALLED) ## re-read the published files and prove them
+	$(CLI) verify $(ARGS)
+sample: $(INSTALLED) ## write synthetic raw usage logs to build from
+	$(CLI) sample $(ARGS)
+
+##@ Develop
+.PHONY: test test-system check format clean help
+test: $(INSTALLED) ## unit and integration tests (npm alone)
+	$(VITEST) --project unit $(ARGS)
+test-system: $(INSTALLED) ## tests of the whole program as a user runs it
+	$(VITEST) --project system $(ARGS)
+check: $(INSTALLED) ## types, lint, format, licences of the dependencies
+	$(RUN) node_modules/typescript/bin/tsc
+	@$(BIN)/biome check --error-on-warnings .
+	$(RUN) test/licences.ts
+format: $(INSTALLED) ## mend format and order of imports
+	@$(BIN)/biome check --write .
+clean: ## remove what can be rebuilt: installed packages, state, sample
+	@rm -rf node_modules data/state data/raw/sample
+
+help: ## this list
+	@awk 'BEGIN { FS = ":.*## " } \
+	  /^##@/ { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@printf '\nSettings: SOURCES DATA_DIR PUBLIC_DIR AS_OF MEMORY_LIMIT HOST PORT DATABASE_URL LOG_LEVEL; see README.md.\n'
+
+# Installing is quiet, and what it does say goes to stderr: the stdout of a target belongs to its command.
+$(INSTALLED): package.json package-lock.json
+	@echo 'installing packages …' >&2
+	@npm ci --no-audit --no-fund --loglevel=error >&2
+	@$(NODE) -e 'if (+process.versions.node.split(".")[0] < 24) { console.error(`Tokenboard needs Node 24 or newer, and npm brought none for this machine; found $${process.version}.`); process.exit(1) }'
+	@touch $@

@@ -1,0 +1,287 @@
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { checkRanking } from './checks.ts'
+import type { PipelineConfig } from './config.ts'
+import { DATASET_PATH, type Manifest, Publisher, type ReleaseIndex } from './contract/manifest.ts'
+import { type Timestamp, toTimestamp } from './contract/ranking.ts'
+import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
+import { Database } from './database.ts'
+import type { Effects } from './effects.ts'
+import { BuildError, UsageError } from './errors.ts'
+import { readTextIfAny } from './files.ts'
+import { Account, type WithheldModel } from './quality.ts'
+import { type Ranking, rank } from './rank.ts'
+import { toJson } from './release/files.ts'
+import { closeStaging, openStaging, publish, recover } from './release/publish.ts'
+import { type Draft, draftRelease, stageRelease } from './release/stage.ts'
+import { readManifest, verifyRelease } from './release/verify.ts'
+import { createDuckDbEngine } from './rollup/duckdb.ts'
+import type { RollupEngine } from './rollup/engine.ts'
+import { SAMPLE_DEFAULTS } from './sample/options.ts'
+import { writeSample } from './sample/write.ts'
+import { readSources, type Sources } from './sources.ts'
+
+const DEFAULT_SOURCES = 'data/sources.json'
+
+/** Where every record that was read has gone: the numbers add up to `read`. */
+export interface RecordCounts {
+  read: number
+  published: number
+  duplicates: number
+  private: number
+  rejected: Record<string, number>
+  withheld: WithheldModel[]
+  before_dataset_start: number
+  not_yet_complete: number
+}
+
+/** What a build did. For `unchanged` the facts are those of the release that stays current. */
+export interface BuildSummary {
+  outcome: 'released' | 'unchanged'
+  release: string
+  as_of: Timestamp
+  synthetic: boolean
+  start_date: UtcDate
+  end_date: UtcDate
+  days: number
+  models: number
+  rows: number
+  total_tokens: string
+  content_hash: string
+  records: RecordCounts
+  path: string
+}
+
+/**
+ * Builds the dataset from its sources: ingest -> rollup -> rank -> checks -> release. A stop at any moment leaves the
+ * release before current. Throws `UsageError` for wrong settings and sources, `BuildError` for input that cannot be
+ * published.
+ */
+export async function build(config: PipelineConfig, effects: Effects): Promise<BuildSummary> {
+  const { files, signal } = effects
+  const asOf = config.asOf ?? effects.now()
+  const lastDate = mostRecentCompletedDay(asOf)
+  if (lastDate < DATASET_START)
+    throw new UsageError(`AS_OF ${toTimestamp(asOf)} is before the dataset begins, ${DATASET_START}`)
+  const state = resolve(config.dataDir, 'state')
+  const workspace = join(state, 'tmp')
+  await files.makeFolder(state)
+  const database = await Database.open({
+    path: join(state, 'build.duckdb'),
+    temporaryFolder: join(workspace, 'spill'),
+    memoryLimit: config.memoryLimit,
+    signal,
+  })
+  try {
+    await files.remove(workspace)
+    await files.makeFolder(workspace)
+    const publicDir = resolve(config.publicDir)
+    const index = await recover(publicDir, files)
+    assertNotBefore(asOf, index)
+    const { sources, synthetic } = await chooseSources(config, lastDate, effects)
+    const engine = createDuckDbEngine({ database, linkFolder: join(workspace, 'inputs'), files, signal })
+    const account = new Account()
+    const ranking = await rankSources(database, engine, sources, account, lastDate, effects)
+    const records = countRecords(ranking, account)
+    await files.write(join(state, 'quality.json'), toJson({ as_of: toTimestamp(asOf), records, ...account.detail }))
+    assertFewRejected(records, account, sources)
+    if (ranking.rows.length === 0) throw new BuildError(nothingToPublish(records, lastDate))
+    await checkRanking(database, lastDate)
+    const publisher = await readPublisher(config.dataDir)
+    const draft = draftRelease({ rows: ranking.rows, asOf: toTimestamp(asOf), publisher, synthetic })
+    return await release({ draft, ranking, account, records, index, publicDir }, database, effects)
+  } finally {
+    database.close()
+    await files.remove(workspace)
+  }
+}
+
+/** The named sources file, or the default one, or, where neither is, the synthetic sample. */
+async function chooseSources(
+  config: PipelineConfig,
+  lastDate: UtcDate,
+  effects: Effects,
+): Promise<{ sources: Sources; synthetic: boolean }> {
+  if (config.sources !== undefined) return { sources: await readSources(config.sources), synthetic: false }
+  if ((await readTextIfAny(DEFAULT_SOURCES)) !== undefined) {
+    return { sources: await readSources(DEFAULT_SOURCES), synthetic: false }
+  }
+  effects.report({ kind: 'notice', message: `there is no ${DEFAULT_SOURCES}: building from SYNTHETIC sample data` })
+  const folder = resolve(config.dataDir, 'raw/sample')
+  const { sourcesFile } = await writeSample({ folder, lastDay: lastDate, ...SAMPLE_DEFAULTS }, effects)
+  return { sources: await readSources(sourcesFile), synthetic: true }
+}
+
+async function rankSources(
+  database: Database,
+  engine: RollupEngine,
+  sources: Sources,
+  account: Account,
+  lastDate: UtcDate,
+  { report }: Effects,
+): Promise<Ranking> {
+  report({ kind: 'stage', stage: 'rollup' })
+  const rollup = engine.rollup({
+    sources,
+    onProgress: ({ rows, share }) => report({ kind: 'progress', stage: 'rollup', rows, share }),
+    onSetAside: (records) => account.add(records),
+    onRejectedInFile: (records) => account.addFile(records),
+    onNotice: (message) => report({ kind: 'notice', message }),
+  })
+  const ranking = await rank(database, rollup, lastDate)
+  report({ kind: 'done', stage: 'rollup', detail: `${ranking.published_records} records of ${ranking.models} models` })
+  return ranking
+}
+
+async function release(
+  built: {
+    draft: Draft
+    ranking: Ranking
+    account: Account
+    records: RecordCounts
+    index: ReleaseIndex
+    publicDir: string
+  },
+  database: Database,
+  { files, report, signal }: Effects,
+): Promise<BuildSummary> {
+  const { draft, ranking, account, records, index, publicDir } = built
+  const path = (name: string) => join(publicDir, DATASET_PATH, 'releases', name)
+  const latest = index.releases.at(-1)
+  const current = latest === undefined ? undefined : await readManifest(path(latest.release))
+  if (current !== undefined && !isChanged(current, draft)) {
+    return summarize('unchanged', current, ranking, records, path(current.release))
+  }
+  if (current?.release === draft.release) {
+    throw new BuildError(`there is already a release as of ${draft.as_of} and its data differ; give a later AS_OF`)
+  }
+  try {
+    report({ kind: 'stage', stage: 'release' })
+    const staging = await openStaging(publicDir, files)
+    const quality = publicQuality(draft, records, account, ranking)
+    const manifest = await stageRelease({ draft, rows: ranking.rows, quality, folder: staging }, database, files)
+    await verifyRelease(database, staging)
+    signal.throwIfAborted()
+    await publish(staging, manifest, index, publicDir, files)
+    report({
+      kind: 'done',
+      stage: 'release',
+      detail: `${manifest.release}, ${manifest.rows} rows, every format read back`,
+    })
+    return summarize('released', manifest, ranking, records, path(manifest.release))
+  } finally {
+    await closeStaging(publicDir, files)
+  }
+}
+
+/** Whether a draft says something that the current release does not (DESIGN.md §5). */
+function isChanged(current: Manifest, draft: Draft): boolean {
+  const facts = ({ content_hash, end_date, publisher, schema, version, synthetic }: Draft) =>
+    JSON.stringify({ content_hash, end_date, publisher, schema, version, synthetic })
+  return facts(current) !== facts(draft) || firstProvisional(current) !== firstProvisional(draft)
+}
+
+/** The first date of a release that is provisional, or a word when none is. */
+function firstProvisional({ provisional_from, start_date, end_date }: Draft): string {
+  if (provisional_from > end_date) return 'none'
+  return provisional_from < start_date ? start_date : provisional_from
+}
+
+function assertNotBefore(asOf: Date, index: ReleaseIndex): void {
+  const latest = index.releases.at(-1)
+  if (latest === undefined || toTimestamp(asOf) >= latest.as_of) return
+  throw new BuildError(
+    `AS_OF ${toTimestamp(asOf)} is before that of the latest release, ${latest.as_of}; give a later one, or check the clock`,
+  )
+}
+
+function assertFewRejected(records: RecordCounts, account: Account, sources: Sources): void {
+  const share = records.read === 0 ? 0 : account.rejectedTotal / records.read
+  if (share <= sources.max_rejected_share) return
+  const percent = (value: number) => `${(value * 100).toFixed(2)} %`
+  throw new BuildError(
+    `${account.rejectedTotal} of ${records.read} records (${percent(share)}) were rejected, more than max_rejected_share ` +
+      `${percent(sources.max_rejected_share)}: ${JSON.stringify(records.rejected)}\n${account.worstFiles(5).join('\n')}`,
+  )
+}
+
+function nothingToPublish(records: RecordCounts, lastDate: UtcDate): string {
+  const { rejected, withheld, ...counts } = records
+  const held = withheld.reduce((sum, model) => sum + model.records, 0)
+  return `there is no public usage from ${DATASET_START} to ${lastDate}, so there is nothing to publish; records: ${JSON.stringify({ ...counts, withheld: held, rejected })}`
+}
+
+function countRecords(ranking: Ranking, account: Account): RecordCounts {
+  const outside = ranking.outside.map(({ date, records }) => ({
+    isEarly: date < DATASET_START,
+    records: Number(records),
+  }))
+  const sum = (entries: { records: number }[]) => entries.reduce((total, entry) => total + entry.records, 0)
+  const published = Number(ranking.published_records)
+  return {
+    read: published + sum(outside) + account.total,
+    published,
+    duplicates: account.records('duplicate'),
+    private: account.records('private'),
+    rejected: account.rejected,
+    withheld: account.withheld,
+    before_dataset_start: sum(outside.filter((entry) => entry.isEarly)),
+    not_yet_complete: sum(outside.filter((entry) => !entry.isEarly)),
+  }
+}
+
+/** `quality.json`: totals by reason and day, and nothing that names what is not public. */
+function publicQuality(draft: Draft, records: RecordCounts, account: Account, ranking: Ranking): unknown {
+  const { published, duplicates, rejected, before_dataset_start, not_yet_complete } = records
+  const outside = ranking.outside.map(({ date, records: count }) => ({
+    date,
+    reason: date < DATASET_START ? 'before_dataset_start' : 'not_yet_complete',
+    records: Number(count),
+  }))
+  return {
+    dataset: draft.dataset,
+    release: draft.release,
+    as_of: draft.as_of,
+    synthetic: draft.synthetic,
+    records: { published, duplicates, rejected, before_dataset_start, not_yet_complete },
+    days: [...account.days, ...outside],
+  }
+}
+
+function summarize(
+  outcome: BuildSummary['outcome'],
+  facts: Draft,
+  ranking: Ranking,
+  records: RecordCounts,
+  path: string,
+): BuildSummary {
+  const { release, as_of, synthetic, start_date, end_date, days, rows, content_hash } = facts
+  const total = ranking.rows.reduce((sum, row) => sum + BigInt(row.total_tokens), 0n)
+  return {
+    outcome,
+    release,
+    as_of,
+    synthetic,
+    start_date,
+    end_date,
+    days,
+    models: ranking.models,
+    rows,
+    total_tokens: total.toString(),
+    content_hash,
+    records,
+    path,
+  }
+}
+
+/** Who publishes: `publisher.json` of the data folder, or the one that comes with the project. */
+async function readPublisher(dataDir: string): Promise<Publisher> {
+  const path = join(dataDir, 'publisher.json')
+  const own = await readTextIfAny(path)
+  const text = own ?? (await readFile(new URL('../data/publisher.json', import.meta.url), 'utf8'))
+  try {
+    return Publisher.parse(JSON.parse(text))
+  } catch (error) {
+    throw new UsageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}

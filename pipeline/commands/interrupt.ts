@@ -1,0 +1,20 @@
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+const EXIT_CODE_INTERRUPTED = 130
+
+/**
+ * Runs a command that Ctrl-C stops: the first SIGINT or SIGTERM aborts the signal, so that the command can tidy up,
+ * and the second one ends the process at once.
+ */
+export async function withInterrupt<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController()
+  const interrupt = (): void => {
+    if (controller.signal.aborted) process.exit(EXIT_CODE_INTERRUPTED)
+    controller.abort()
+  }
+  for (const name of SIGNALS) process.on(name, interrupt)
+  try {
+    return await run(controller.signal)
+  } finally {
+    for (const name of SIGNALS) process.off(name, interrupt)
+  }
+}

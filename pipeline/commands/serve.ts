@@ -1,0 +1,40 @@
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { Command } from '@commander-js/extra-typings'
+import type { ServerConfig } from '../../server/config.ts'
+import { DATASET_PATH } from '../contract/manifest.ts'
+import { UsageError } from '../errors.ts'
+import { withInterrupt } from './interrupt.ts'
+
+/** `tokenboard serve`: builds when there is no release yet, then serves until it is told to stop (DESIGN.md §5). */
+export const serve = new Command('serve')
+  .description('serve the published files and the API; builds first when there is no release yet')
+  .option('--host <address>', 'address to listen on (HOST, default 127.0.0.1)')
+  .option('--port <number>', 'port to listen on, 0 for any (PORT, default 8080)')
+  .action(async ({ host, port }) => {
+    const config = await serverConfig({ HOST: host, PORT: port })
+    if (!existsSync(join(config.publicDir, DATASET_PATH, 'latest.json'))) {
+      await (await import('./build.ts')).runBuild({ json: false })
+    }
+    const { startServer } = await import('../../server/main.ts')
+    await withInterrupt(async (interrupted) => {
+      const server = await startServer(config, {
+        clock: () => new Date(),
+        print: (line) => process.stdout.write(`${line}\n`),
+        logStream: process.stderr,
+      })
+      if (!interrupted.aborted) await once(interrupted, 'abort')
+      await server.close()
+    })
+  })
+
+/** The settings of the server; wrong ones are wrong usage of the command. */
+export async function serverConfig(overrides: Record<string, string | undefined> = {}): Promise<ServerConfig> {
+  const { ConfigError, readServerConfig } = await import('../../server/config.ts')
+  try {
+    return readServerConfig(overrides)
+  } catch (error) {
+    throw error instanceof ConfigError ? new UsageError(error.message) : error
+  }
+}

@@ -1,0 +1,146 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { addDays } from '../../../pipeline/contract/utc-date.ts'
+import type { BuildEvent } from '../../../pipeline/effects.ts'
+import { UsageError } from '../../../pipeline/errors.ts'
+import type { SampleOptions } from '../../../pipeline/sample/options.ts'
+import { writeSample } from '../../../pipeline/sample/write.ts'
+import { readSources } from '../../../pipeline/sources.ts'
+
+const LAST_DAY = '2026-11-19'
+const PINNED_KEYS = ['models', 'aliases', 'max_rejected_share', 'on_missing', 'sources']
+const PINNED_SOURCE_KEYS = ['name', 'schema', 'files', 'visibility', 'columns', 'timezone', 'base_time', 'model']
+
+let root: string
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'tokenboard sample '))
+})
+
+afterEach(async () => {
+  await rm(root, { recursive: true })
+})
+
+/** Writes a small sample into the folder `name` of the test. */
+function write(
+  name: string,
+  changes: Partial<SampleOptions> = {},
+  effects: { signal?: AbortSignal; report?: (event: BuildEvent) => void } = {},
+) {
+  return writeSample(
+    { folder: join(root, name), lastDay: LAST_DAY, days: 5, seed: 1, requestsPerDay: 300, ...changes },
+    { signal: new AbortController().signal, report() {}, ...effects },
+  )
+}
+
+/** Every file of the folder `name`, by its path, in hex where it is compressed. */
+async function contents(name: string): Promise<Record<string, string>> {
+  const entries = await readdir(join(root, name), { recursive: true, withFileTypes: true })
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  const pairs = paths.sort().map(async (path): Promise<[string, string]> => {
+    return [path.slice(join(root, name).length + 1), await readFile(path, path.endsWith('.gz') ? 'hex' : 'utf8')]
+  })
+  return Object.fromEntries(await Promise.all(pairs))
+}
+
+function dayFiles(files: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(files).filter(([path]) => path.endsWith('.gz')))
+}
+
+function linesOf(files: Record<string, string>, path: string): string[] {
+  const text = gunzipSync(Buffer.from(files[path] ?? '', 'hex')).toString()
+  return text.trimEnd().split('\n')
+}
+
+describe('writeSample', () => {
+  test('writes equal bytes for an equal seed, and others for another', async () => {
+    const { files, records } = await write('a')
+    await write('b')
+    await write('c', { seed: 2 })
+    const [a, b, c] = await Promise.all(['a', 'b', 'c'].map(contents))
+    expect(a).toEqual(b)
+    expect(files).toBe(10)
+    expect(records).toBeGreaterThan(5 * 200)
+    expect(Object.keys(dayFiles(a ?? {})).length).toBe(10)
+    for (const [path, bytes] of Object.entries(dayFiles(c ?? {}))) expect(bytes).not.toBe(a?.[path])
+  })
+
+  test('another day only adds its files, and equals a sample made afresh', async () => {
+    await write('grown')
+    const before = dayFiles(await contents('grown'))
+    const nextDay = addDays(LAST_DAY, 1)
+    expect((await write('grown', { lastDay: nextDay })).files).toBe(2)
+    await write('fresh', { lastDay: nextDay, days: 6 })
+    const grown = await contents('grown')
+    expect(grown).toMatchObject(before)
+    expect(grown).toEqual(await contents('fresh'))
+    expect((await write('grown', { lastDay: nextDay })).files).toBe(0)
+    expect((await write('grown', { days: 1 })).files).toBe(0)
+    expect(await contents('grown')).toEqual(grown)
+  })
+
+  test('days arrive whole: late and repeated records lie in later files, none is of a day before the first', async () => {
+    await write('whole', { requestsPerDay: 1500 })
+    const files = await contents('whole')
+    const arrivals = Object.keys(dayFiles(files)).flatMap((path) =>
+      linesOf(files, path).flatMap((line) => {
+        const day = /req-(\d{4})(\d{2})(\d{2})-/.exec(line)?.slice(1).join('-')
+        return day === undefined ? [] : [{ day, line, file: path.split(/[/.]/)[1] ?? '' }]
+      }),
+    )
+    expect(arrivals.map(({ day }) => day).sort()[0]).toBe('2026-11-15')
+    expect(arrivals.every(({ day, file }) => day <= file && addDays(day, 3) >= file)).toBe(true)
+    const late = arrivals.filter(({ day, file }) => day < file).length / arrivals.length
+    const repeated = 1 - new Set(arrivals.map(({ line }) => line)).size / arrivals.length
+    expect(late).toBeGreaterThan(0.01)
+    expect(late).toBeLessThan(0.06)
+    expect(repeated).toBeGreaterThan(0.005)
+    expect(repeated).toBeLessThan(0.03)
+  })
+
+  test('has a sources file of pinned keys that a build understands, and a note that all is synthetic', async () => {
+    const { sourcesFile } = await write('a')
+    const file = JSON.parse(await readFile(sourcesFile, 'utf8'))
+    expect(PINNED_KEYS).toEqual(expect.arrayContaining(Object.keys(file)))
+    for (const source of file.sources) expect(PINNED_SOURCE_KEYS).toEqual(expect.arrayContaining(Object.keys(source)))
+    const { registry } = await readSources(sourcesFile)
+    const files = await contents('a')
+    const upstream = linesOf(files, `edge/${LAST_DAY}.ndjson.gz`).map((line) => JSON.parse(line).model_permaslug)
+    const seen = upstream.map((name) => registry.visibility(registry.resolve(name)))
+    expect(seen.filter((visibility) => visibility === 'public').length / seen.length).toBeGreaterThan(0.8)
+    expect(upstream.some((name) => registry.resolve(name) !== name)).toBe(true)
+    expect(files['README.md']).toContain('Synthetic')
+  })
+
+  test('both sources write the instants they mean', async () => {
+    await write('a')
+    const files = await contents('a')
+    const [first = ''] = linesOf(files, `edge/${LAST_DAY}.ndjson.gz`)
+    expect(new Date(JSON.parse(first).timestamp).toISOString()).toMatch(/^2026-11-19T0/)
+    const [, line = ''] = linesOf(files, `gateway/${LAST_DAY}.csv.gz`)
+    expect(line).toMatch(/^2026-11-19 0[89]:\d{2}:\d{2}\.\d{3},req-20261119-/)
+  })
+
+  test('an abort leaves whole day files, no temporary one and no sources file; the next run completes it', async () => {
+    const controller = new AbortController()
+    const report = (event: BuildEvent) => {
+      if (event.kind === 'progress' && (event.share ?? 0) >= 0.4) controller.abort(new Error('stopped'))
+    }
+    await expect(write('stopped', {}, { signal: controller.signal, report })).rejects.toThrow('stopped')
+    const left = await contents('stopped')
+    expect(Object.keys(left).filter((path) => path.endsWith('.partial') || path === 'sources.json')).toEqual([])
+    expect(Object.keys(dayFiles(left)).length).toBe(4)
+    await write('stopped')
+    await write('whole')
+    expect(await contents('stopped')).toEqual(await contents('whole'))
+  })
+
+  test('refuses a folder that holds a sample of another seed or rate', async () => {
+    await write('a', { days: 1 })
+    await expect(write('a', { days: 1, seed: 2 })).rejects.toThrow(UsageError)
+    await expect(write('a', { days: 1, requestsPerDay: 10 })).rejects.toThrow(/300 requests a day/)
+  })
+})
