@@ -51,6 +51,6 @@ help: ## this list
 # Installing is quiet, and what it does say goes to stderr: the stdout of a target belongs to its command.
 $(INSTALLED): package.json package-lock.json
 	@echo 'installing packages …' >&2
-	@npm ci --no-audit --no-fund --loglevel=error >&2
+	@npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2
 	@$(NODE) -e 'if (+process.versions.node.split(".")[0] < 24) { console.error(`Tokenboard needs Node 24 or newer, and npm brought none for this machine; found $${process.version}.`); process.exit(1) }'
 	@touch $@
