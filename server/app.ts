@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import { authenticate } from './auth.ts'
+import type { TrustProxy } from './config.ts'
+import { allowAnyOrigin, allowPreflight } from './cors.ts'
+import { type CurrentRelease, currentRelease } from './current-release.ts'
+import { ApiError, toEnvelope } from './errors.ts'
+import { type LogTarget, RequestLog, requestFields } from './logging.ts'
+import { KnownMethods } from './methods.ts'
+import { type PublicFiles, publicFiles } from './public-files.ts'
+import { health } from './routes/health.ts'
+import { rankingsDaily } from './routes/rankings-daily.ts'
+import { staticFiles } from './routes/static-files.ts'
+import { apiKeys } from './store/keys.ts'
+import type { Store } from './store/store.ts'
+import { validateWithZod } from './validation.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    releases: CurrentRelease
+  }
+}
+
+export interface AppDependencies {
+  store: Store
+  publicDir: string
+  clock: () => Date
+  /** Stands for the clock where windows are resolved. */
+  asOf?: Date | undefined
+  trustProxy?: TrustProxy
+  log: LogTarget
+}
+
+const API = '/api/v1'
+const REQUEST_TIMEOUT_MS = 60_000
+const IDLE_CONNECTION_TIMEOUT_MS = 120_000
+const LONGEST_PATH_PARAMETER = 16_384
+
+/**
+ * The whole server but its socket. When it is ready it has looked for a release; once it listens it follows new ones.
+ * Errors of every kind leave through `toEnvelope`; checks run in the order of API.md: 404, 405, 401, then the rest.
+ */
+export function buildApp({ store, publicDir, clock, asOf, trustProxy = false, log }: AppDependencies): FastifyInstance {
+  const app = fastify({
+    logger: { level: log.level, stream: log.stream },
+    logController: new RequestLog(),
+    genReqId: () => randomUUID(),
+    trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
+    exposeHeadRoutes: false,
+    // Requests on connections that are open already are answered during a stop, and told that it is the last one.
+    return503OnClosing: false,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: IDLE_CONNECTION_TIMEOUT_MS,
+    routerOptions: { maxParamLength: LONGEST_PATH_PARAMETER },
+    frameworkErrors(error, request, reply) {
+      setCommonHeaders(request, reply)
+      sendError(error, request, reply)
+      request.log.info({ ...requestFields(request), status: reply.statusCode }, 'request')
+    },
+    clientErrorHandler: refuseUnreadableRequest,
+  })
+  const releases = currentRelease(publicDir, app.log)
+  const files = publicFiles(publicDir)
+  const methods = new KnownMethods()
+
+  app.decorate('releases', releases)
+  app.decorateRequest('apiKey', null)
+  app.setValidatorCompiler(validateWithZod)
+  app.setErrorHandler(sendError)
+  app.addHook('onRoute', (route) => {
+    // The wildcard of the published files matches every path; whether a file is there says what a path allows.
+    if (route.url !== '/*') methods.add(route)
+  })
+  app.addHook('onRequest', async (request, reply) => {
+    setCommonHeaders(request, reply)
+    // Here and not in a handler for unknown routes, which would run after the body was read and judged.
+    if (request.is404) return await answerUnrouted(request, reply, await methodsOf(request, methods, files))
+  })
+  app.addHook('onRequestAbort', async (request) => {
+    request.log.info(requestFields(request), 'request aborted by the client')
+  })
+  app.addHook('onReady', releases.check)
+  app.addHook('onListen', async () => releases.follow())
+  app.addHook('onClose', async () => releases.stop())
+
+  app.register(async (scope) => health(scope, { store, releases }))
+  app.register(async (scope) => staticFiles(scope, files))
+  app.register(
+    async (api) => {
+      api.addHook('onRequest', authenticate(apiKeys(store).findByHash, clock))
+      rankingsDaily(api, { releases, now: () => asOf ?? clock() })
+    },
+    { prefix: API },
+  )
+  return app
+}
+
+function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' })
+  allowAnyOrigin(reply)
+}
+
+async function methodsOf(request: FastifyRequest, known: KnownMethods, files: PublicFiles): Promise<string[]> {
+  const [path = ''] = request.url.split('?', 1)
+  const methods = known.of(path)
+  if (methods.length > 0) return methods
+  return (await files.find(path)).kind === 'nothing' ? [] : ['GET', 'HEAD']
+}
+
+/** No route has both this path and this method: OPTIONS is answered for every known path, anything else is refused. */
+async function answerUnrouted(request: FastifyRequest, reply: FastifyReply, methods: string[]) {
+  if (methods.length === 0) throw new ApiError(404, 'Resource not found')
+  const allowed = [...methods, 'OPTIONS']
+  reply.header('allow', allowed.join(', '))
+  if (request.method !== 'OPTIONS') throw new ApiError(405, 'Method not allowed')
+  allowPreflight(reply, allowed)
+  return await reply.code(204).send()
+}
+
+function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const { status, body } = toEnvelope(error, request.apiKey?.creator_user_id)
+  if (status === 500) request.log.error({ err: error }, 'unexpected error')
+  reply.code(status).header('cache-control', 'no-store').send(body)
+}
+
+/** What Node could not read as HTTP has no request to answer: the envelope is written to the bare socket. */
+function refuseUnreadableRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const status = STATUS_OF_CLIENT_ERROR[error.code ?? ''] ?? 400
+  const reason = STATUS_CODES[status] ?? ''
+  const body = JSON.stringify(toEnvelope(new ApiError(status, reason)).body)
+  socket.end(
+    [
+      `HTTP/1.1 ${status} ${reason}`,
+      'Connection: close',
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      '',
+      body,
+    ].join('\r\n'),
+  )
+}
+
+const STATUS_OF_CLIENT_ERROR: Record<string, number> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+  HPE_HEADER_OVERFLOW: 431,
+}

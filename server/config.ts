@@ -1,0 +1,105 @@
+import { isIP } from 'node:net'
+import { z } from 'zod'
+
+/** Settings that are wrong; the message lists every one of them. */
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+}
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+/** Whose `X-Forwarded-For` counts: nobody's, that of the last `n` proxies, or that of proxies at these addresses. */
+export type TrustProxy = false | number | string[]
+
+/** The settings of the server (DESIGN.md §5). */
+export interface ServerConfig {
+  host: string
+  port: number
+  dataDir: string
+  publicDir: string
+  databaseUrl: string
+  logLevel: LogLevel
+  asOf: Date | undefined
+  bootstrapKey: boolean
+  trustProxy: TrustProxy
+}
+
+const PORT = z
+  .string()
+  .regex(/^\d{1,5}$/, { error: 'must be a port number, 0 for any' })
+  .transform(Number)
+  .refine((port) => port <= 65_535, { error: 'must be at most 65535' })
+
+const DATABASE_URL = z.string().superRefine((url, context) => {
+  const scheme = /^[a-z]+:/.exec(url)?.[0]
+  // The message names the scheme alone, because the rest of a database URL may hold a password.
+  if (scheme !== 'sqlite:') {
+    context.addIssue(`must have the form sqlite:PATH; ${scheme ?? 'a URL without a scheme'} is not supported`)
+  } else if (url === scheme) {
+    context.addIssue('must have the form sqlite:PATH; the path is missing')
+  }
+})
+
+const TRUST_PROXY = z.string().transform((text, context): TrustProxy => {
+  if (/^\d+$/.test(text)) return text === '0' ? false : Number(text)
+  const addresses = text.split(',').map((address) => address.trim())
+  if (addresses.every(isAddressOrNetwork)) return addresses
+  context.addIssue('must be a number of proxies or a comma list of IP addresses and networks, such as 10.0.0.0/8')
+  return z.NEVER
+})
+
+function isAddressOrNetwork(text: string): boolean {
+  const [address = '', bits] = text.split('/', 2)
+  const version = isIP(address)
+  if (version === 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
+}
+
+const Environment = z.object({
+  HOST: z.string().default('127.0.0.1'),
+  PORT: PORT.default(8080),
+  DATA_DIR: z.string().default('data'),
+  PUBLIC_DIR: z.string().default('public'),
+  DATABASE_URL: DATABASE_URL.optional(),
+  LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
+  AS_OF: z.iso
+    .datetime({ error: 'must be an ISO 8601 instant in UTC, such as 2026-11-20T00:12:00Z' })
+    .transform((text) => new Date(Math.floor(Date.parse(text) / 1000) * 1000))
+    .optional(),
+  BOOTSTRAP_KEY: z.stringbool({ error: 'must be 1 or 0' }).default(true),
+  TRUST_PROXY: TRUST_PROXY.default(false),
+})
+
+/**
+ * Reads the settings once; an empty variable counts as absent, and `overrides` (the flags of the command) win.
+ * Throws `ConfigError` that lists every wrong setting.
+ */
+export function readServerConfig(
+  overrides: Record<string, string | undefined> = {},
+  environment: Record<string, string | undefined> = process.env,
+): ServerConfig {
+  const given = [...Object.entries(environment), ...Object.entries(overrides)].filter(([, value]) => value)
+  const parsed = Environment.safeParse(Object.fromEntries(given))
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`)
+    throw new ConfigError(`wrong settings: ${problems.join('; ')}`)
+  }
+  const settings = parsed.data
+  return {
+    host: settings.HOST,
+    port: settings.PORT,
+    dataDir: settings.DATA_DIR,
+    publicDir: settings.PUBLIC_DIR,
+    databaseUrl: settings.DATABASE_URL ?? `sqlite:${settings.DATA_DIR}/store.sqlite`,
+    logLevel: settings.LOG_LEVEL,
+    asOf: settings.AS_OF,
+    bootstrapKey: settings.BOOTSTRAP_KEY,
+    trustProxy: settings.TRUST_PROXY,
+  }
+}
+
+/** Whether `host` can be reached from this machine alone. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+}

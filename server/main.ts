@@ -1,0 +1,109 @@
+import type { Server } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Writable } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import { buildApp } from './app.ts'
+import { isLoopback, type ServerConfig } from './config.ts'
+import { apiKeys } from './store/keys.ts'
+import { openStore, type Store } from './store/store.ts'
+
+/** What the server touches of the world besides network, store and published files. */
+export interface ServerEffects {
+  clock: () => Date
+  /** Takes the lines for whoever started the server: its address, and once the first key. */
+  print: (line: string) => void
+  logStream: Writable
+}
+
+export interface RunningServer {
+  url: string
+  /** Stops accepting, lets running requests finish until the deadline, then closes the store. */
+  close(): Promise<void>
+}
+
+/** The server cannot listen; the message says where and why. */
+export class ListenError extends Error {
+  override name = 'ListenError'
+}
+
+const STOP_DEADLINE_MS = 10_000
+
+/** Opens the store, loads the current release and listens. Prints `listening <url>`, and for a new store its first key. */
+export async function startServer(
+  config: ServerConfig,
+  effects: ServerEffects,
+  { stopDeadlineMs = STOP_DEADLINE_MS } = {},
+): Promise<RunningServer> {
+  const store = await openStore(config.databaseUrl)
+  const app = buildApp({
+    store,
+    publicDir: config.publicDir,
+    clock: effects.clock,
+    asOf: config.asOf,
+    trustProxy: config.trustProxy,
+    log: { level: config.logLevel, stream: effects.logStream },
+  })
+  const unused = unusedConnections(app.server)
+  try {
+    await app.ready()
+    const url = await listen(app, config)
+    effects.print(`listening ${url}`)
+    await bootstrapKey(store, config, effects, url)
+    return { url, close: () => stop(app, store, unused, stopDeadlineMs) }
+  } catch (error) {
+    await stop(app, store, unused, 0)
+    throw error
+  }
+}
+
+async function listen(app: FastifyInstance, { host, port }: ServerConfig): Promise<string> {
+  try {
+    await app.listen({ host, port })
+  } catch (error) {
+    throw new ListenError(`cannot listen on ${host}, port ${port}: ${reasonOf(error)}`, { cause: error })
+  }
+  const { port: boundPort } = app.server.address() as AddressInfo
+  return `http://${host.includes(':') ? `[${host}]` : host}:${boundPort}`
+}
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'EADDRINUSE') return 'the port is in use; stop the program that has it or choose another PORT'
+  if (code === 'EACCES') return 'this user may not use the port; choose a PORT above 1023'
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return 'this machine has no such address; choose another HOST'
+  return message
+}
+
+/** A new store has no key to begin with. One is shown where nobody but this machine can use the server, and once. */
+async function bootstrapKey(store: Store, config: ServerConfig, effects: ServerEffects, url: string): Promise<void> {
+  if (!config.bootstrapKey || !isLoopback(config.host)) return
+  const created = await apiKeys(store).createFirst({ name: 'bootstrap', isManagement: true }, effects.clock())
+  if (created === undefined) return
+  effects.print(`key ${created.secret}`)
+  effects.print(
+    `try curl -sS --fail-with-body -H 'Authorization: Bearer ${created.secret}' '${url}/api/v1/datasets/rankings-daily'`,
+  )
+}
+
+async function stop(app: FastifyInstance, store: Store, unused: Set<Socket>, deadlineMs: number): Promise<void> {
+  const closed = app.close()
+  for (const socket of unused) socket.destroy()
+  const deadline = setTimeout(() => app.server.closeAllConnections(), deadlineMs)
+  try {
+    await closed
+  } finally {
+    clearTimeout(deadline)
+    await store.close()
+  }
+}
+
+/** The connections that carried no request yet. Browsers open such in advance, and Node does not count them as idle. */
+function unusedConnections(server: Server): Set<Socket> {
+  const unused = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    unused.add(socket)
+    socket.once('close', () => unused.delete(socket))
+  })
+  server.on('request', ({ socket }) => unused.delete(socket))
+  return unused
+}

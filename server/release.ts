@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import type { z } from 'zod'
+import { CANONICAL_CSV_HEADER, canonicalCsvRow } from '../pipeline/contract/canonical-csv.ts'
+import { DATASET_PATH, LatestPointer, Manifest } from '../pipeline/contract/manifest.ts'
+import { RankingRow } from '../pipeline/contract/ranking.ts'
+import { orderCheck } from './ranking-order.ts'
+
+/** A release that was read from disk and holds what its manifest says. */
+export interface Release {
+  manifest: Manifest
+  rows: RankingRow[]
+}
+
+/** A release that must not be served; the message says what is wrong with it. */
+export class ReleaseError extends Error {
+  override name = 'ReleaseError'
+}
+
+const ROWS_FILE = 'rankings-daily.ndjson.gz'
+const ROWS_BETWEEN_PAUSES = 500
+const gunzipOffLoop = promisify(gunzip)
+
+/**
+ * Reads the release that `latest.json` below `publicDir` points at, never the `latest` symlink: the pointer is switched
+ * last. Everything is checked against the manifest, and the manifest against the pointer. Throws `ReleaseError`.
+ */
+export async function readCurrentRelease(publicDir: string): Promise<Release> {
+  const folder = join(publicDir, DATASET_PATH)
+  const pointer = await readJson(join(folder, 'latest.json'), LatestPointer)
+  const manifest = await readJson(join(folder, pointer.path, 'manifest.json'), Manifest)
+  for (const key of ['release', 'as_of', 'start_date', 'end_date', 'rows', 'content_hash'] as const) {
+    mustEqual(`${key} of the manifest`, manifest[key], pointer[key])
+  }
+  const rows = await readRows(await readRowsFile(join(folder, pointer.path), manifest), manifest)
+  return { manifest, rows }
+}
+
+async function readJson<T extends z.ZodType>(path: string, schema: T): Promise<z.output<T>> {
+  const text = await readFile(path, 'utf8')
+  try {
+    return schema.parse(JSON.parse(text))
+  } catch (error) {
+    throw new ReleaseError(`${path} is not valid`, { cause: error })
+  }
+}
+
+async function readRowsFile(folder: string, manifest: Manifest): Promise<string> {
+  const resource = manifest.files.find(({ path }) => path === ROWS_FILE)
+  if (resource === undefined) throw new ReleaseError(`the manifest of ${manifest.release} does not list ${ROWS_FILE}`)
+  const bytes = await readFile(join(folder, ROWS_FILE))
+  mustEqual(`size of ${ROWS_FILE}`, bytes.length, resource.bytes)
+  mustEqual(`sha256 of ${ROWS_FILE}`, createHash('sha256').update(bytes).digest('hex'), resource.sha256)
+  return (await gunzipOffLoop(bytes)).toString('utf8')
+}
+
+async function readRows(text: string, manifest: Manifest): Promise<RankingRow[]> {
+  if (!text.endsWith('\n')) throw new ReleaseError(`${ROWS_FILE} does not end with a line ending`)
+  const rows: RankingRow[] = []
+  const findDisorder = orderCheck()
+  const canonicalCsv = createHash('sha256').update(CANONICAL_CSV_HEADER)
+  for (const line of text.slice(0, -1).split('\n')) {
+    const row = parseRow(line, rows.length + 1)
+    const disorder = findDisorder(row)
+    if (disorder !== undefined) throw new ReleaseError(`the rows are not in order: ${disorder}`)
+    canonicalCsv.update(canonicalCsvRow(row))
+    rows.push(row)
+    // A new release is read while requests are answered.
+    if (rows.length % ROWS_BETWEEN_PAUSES === 0) await nextTurn()
+  }
+  checkTotals(rows, `sha256:${canonicalCsv.digest('hex')}`, manifest)
+  return rows
+}
+
+function parseRow(line: string, lineNumber: number): RankingRow {
+  try {
+    return RankingRow.parse(JSON.parse(line))
+  } catch (error) {
+    throw new ReleaseError(`line ${lineNumber} of ${ROWS_FILE} is not a ranking row`, { cause: error })
+  }
+}
+
+function checkTotals(rows: RankingRow[], contentHash: string, manifest: Manifest): void {
+  mustEqual('number of rows', rows.length, manifest.rows)
+  mustEqual('content_hash of the rows', contentHash, manifest.content_hash)
+  for (const { date } of [rows[0], rows.at(-1)].filter((row) => row !== undefined)) {
+    if (date < manifest.start_date || date > manifest.end_date) {
+      throw new ReleaseError(`${date} is outside ${manifest.start_date} to ${manifest.end_date}`)
+    }
+  }
+}
+
+function mustEqual(what: string, found: unknown, promised: unknown): void {
+  if (found !== promised) throw new ReleaseError(`${what} is ${found}, but ${promised} was promised`)
+}

@@ -1,0 +1,33 @@
+import type { FastifyInstance } from 'fastify'
+import type { CurrentRelease } from '../current-release.ts'
+import { ApiError } from '../errors.ts'
+import type { Store } from '../store/store.ts'
+
+/** `/healthz`: the process lives. `/readyz`: it can answer, because a release is loaded and the store works. */
+export function health(app: FastifyInstance, { store, releases }: { store: Store; releases: CurrentRelease }): void {
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('cache-control', 'no-store')
+  })
+
+  app.route({ method: ['GET', 'HEAD'], url: '/healthz', handler: async () => ({ status: 'ok' }) })
+
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/readyz',
+    async handler(request) {
+      const release = releases.dataset()?.manifest.release
+      const isStoreReady = await store.ping().then(
+        () => true,
+        (error: unknown) => {
+          request.log.error({ err: error }, 'the store does not answer')
+          return false
+        },
+      )
+      if (release === undefined || !isStoreReady) {
+        const parts = { dataset: release === undefined ? 'not loaded' : 'ok', store: isStoreReady ? 'ok' : 'no answer' }
+        throw new ApiError(503, 'Not ready', parts)
+      }
+      return { status: 'ready', release }
+    },
+  })
+}

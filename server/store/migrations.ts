@@ -1,0 +1,35 @@
+import type { Kysely } from 'kysely'
+import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migration'
+import { apiKeys } from './migrations/0001-api-keys.ts'
+
+/** Numbered, run in this order, never edited once released, never undone. */
+const MIGRATIONS: Record<string, Migration> = {
+  '0001-api-keys': apiKeys,
+}
+
+/** The store was written by a newer version of the code, which alone knows how to read it. */
+export class NewerStoreError extends Error {
+  override name = 'NewerStoreError'
+}
+
+/** Brings the store to the form that this code knows. Processes that start at once take turns, and one finds it done. */
+export async function migrate<T>(db: Kysely<T>): Promise<void> {
+  await refuseNewerStore(db)
+  const { error } = await new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } }).migrateToLatest()
+  if (error !== undefined) throw error
+}
+
+async function refuseNewerStore<T>(db: Kysely<T>): Promise<void> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true })
+  if (!tables.some((table) => table.name === DEFAULT_MIGRATION_TABLE)) return
+  const executed = await (db as unknown as Kysely<{ [DEFAULT_MIGRATION_TABLE]: { name: string } }>)
+    .selectFrom(DEFAULT_MIGRATION_TABLE)
+    .select('name')
+    .execute()
+  const unknown = executed.map(({ name }) => name).filter((name) => !(name in MIGRATIONS))
+  if (unknown.length > 0) {
+    throw new NewerStoreError(
+      `the store was written by a newer version of tokenboard (${unknown.join(', ')}); update tokenboard to use it`,
+    )
+  }
+}

@@ -1,0 +1,56 @@
+import { Kysely, sql, type Transaction } from 'kysely'
+import { migrate, NewerStoreError } from './migrations.ts'
+import { RETRY_BUDGET_MS, retryWhileBusy, StoreConflictError } from './retry.ts'
+import { nodeSqliteDialect, openSqlite } from './sqlite.ts'
+import type { Tables } from './tables.ts'
+
+/** What the server keeps beside the published files. */
+export interface Store {
+  /** For reading. Everything that changes the store goes through `write`. */
+  readonly db: Kysely<Tables>
+  /**
+   * Runs `work` in a transaction that holds the write lock from its start. `work` awaits nothing but the store.
+   * Throws `StoreConflictError` when other writers leave it no turn.
+   */
+  write<T>(work: (transaction: Transaction<Tables>) => Promise<T>): Promise<T>
+  /** Throws when the store does not answer. */
+  ping(): Promise<void>
+  close(): Promise<void>
+}
+
+/** A store that cannot be opened; the message says which and why. */
+export class StoreError extends Error {
+  override name = 'StoreError'
+}
+
+/** Opens the store at `url` (`sqlite:PATH`) and brings it to the form that this code knows. */
+export async function openStore(url: string, { retryBudgetMs = RETRY_BUDGET_MS } = {}): Promise<Store> {
+  const path = url.replace(/^sqlite:/, '')
+  try {
+    const database = await retryWhileBusy(async () => openSqlite(path), retryBudgetMs)
+    const db = new Kysely<Tables>({ dialect: nodeSqliteDialect(database) })
+    try {
+      await retryWhileBusy(() => migrate(db), retryBudgetMs)
+    } catch (error) {
+      await db.destroy()
+      throw error
+    }
+    return asStore(db, retryBudgetMs)
+  } catch (error) {
+    if (error instanceof NewerStoreError || error instanceof StoreConflictError) throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new StoreError(`the store ${path} cannot be opened: ${reason}`, { cause: error })
+  }
+}
+
+function asStore(db: Kysely<Tables>, retryBudgetMs: number): Store {
+  return {
+    db,
+    // The whole transaction is tried anew, not its BEGIN alone: between two tries the one connection is free for readers.
+    write: (work) => retryWhileBusy(() => db.transaction().execute(work), retryBudgetMs),
+    async ping() {
+      await sql`SELECT count(*) FROM api_keys`.execute(db)
+    },
+    close: () => db.destroy(),
+  }
+}

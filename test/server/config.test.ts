@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest'
+import { ConfigError, isLoopback, readServerConfig } from '../../server/config.ts'
+
+test('without settings the defaults hold', () => {
+  expect(readServerConfig({}, {})).toEqual({
+    host: '127.0.0.1',
+    port: 8080,
+    dataDir: 'data',
+    publicDir: 'public',
+    databaseUrl: 'sqlite:data/store.sqlite',
+    logLevel: 'info',
+    asOf: undefined,
+    bootstrapKey: true,
+    trustProxy: false,
+  })
+})
+
+test('every setting is read, and flags win over the environment', () => {
+  const environment = {
+    HOST: '::1',
+    PORT: '0',
+    DATA_DIR: '/srv/data',
+    PUBLIC_DIR: '/srv/public',
+    LOG_LEVEL: 'silent',
+    AS_OF: '2026-11-20T00:12:00.999Z',
+    BOOTSTRAP_KEY: '0',
+    TRUST_PROXY: '10.0.0.0/8, ::1',
+  }
+  expect(readServerConfig({ PORT: '81', HOST: undefined }, environment)).toEqual({
+    host: '::1',
+    port: 81,
+    dataDir: '/srv/data',
+    publicDir: '/srv/public',
+    databaseUrl: 'sqlite:/srv/data/store.sqlite',
+    logLevel: 'silent',
+    asOf: new Date('2026-11-20T00:12:00Z'),
+    bootstrapKey: false,
+    trustProxy: ['10.0.0.0/8', '::1'],
+  })
+})
+
+test('an empty variable counts as absent', () => {
+  expect(readServerConfig({ PORT: '' }, { PORT: '81', AS_OF: '', HOST: '' })).toMatchObject({
+    host: '127.0.0.1',
+    port: 81,
+  })
+})
+
+test.each([
+  ['PORT', '65536'],
+  ['PORT', '-1'],
+  ['PORT', '80a'],
+  ['DATABASE_URL', 'data/store.sqlite'],
+  ['DATABASE_URL', 'sqlite:'],
+  ['LOG_LEVEL', 'loud'],
+  ['AS_OF', '2026-11-20'],
+  ['AS_OF', '2026-11-20T00:12:00+02:00'],
+  ['BOOTSTRAP_KEY', 'maybe'],
+  ['TRUST_PROXY', 'proxy.example.org'],
+  ['TRUST_PROXY', '10.0.0.0/33'],
+  ['TRUST_PROXY', '10.0.0.1,'],
+])('%s=%s is refused', (name, value) => {
+  expect(() => readServerConfig({}, { [name]: value })).toThrow(ConfigError)
+  expect(() => readServerConfig({}, { [name]: value })).toThrow(name)
+})
+
+test('all problems are reported at once', () => {
+  expect(() => readServerConfig({}, { PORT: 'x', LOG_LEVEL: 'x', TRUST_PROXY: 'x' })).toThrow(
+    /PORT .*; LOG_LEVEL .*; TRUST_PROXY /,
+  )
+})
+
+test('another database is refused without showing its password', () => {
+  const read = () => readServerConfig({}, { DATABASE_URL: 'postgres://ada:hunter2@host/db' })
+  expect(read).toThrow('postgres: is not supported')
+  expect(read).not.toThrow(/hunter2/)
+})
+
+test.each([
+  ['0', false],
+  ['1', 1],
+  ['2', 2],
+  ['127.0.0.1', ['127.0.0.1']],
+])('TRUST_PROXY=%s', (text, trustProxy) => {
+  expect(readServerConfig({}, { TRUST_PROXY: text }).trustProxy).toEqual(trustProxy)
+})
+
+test('loopback hosts are told from others', () => {
+  expect(['127.0.0.1', '127.1.2.3', '::1', 'localhost'].filter((host) => !isLoopback(host))).toEqual([])
+  expect(['0.0.0.0', '::', '10.0.0.1', '127.example.org', 'example.org'].filter(isLoopback)).toEqual([])
+})

@@ -1,0 +1,150 @@
+import { cp, rm, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { FastifyBaseLogger } from 'fastify'
+import { fastify } from 'fastify'
+import { expect, test, vi } from 'vitest'
+import { currentRelease } from '../../server/current-release.ts'
+import { captureLog, temporaryFolder } from '../support/app.ts'
+import { FOLDER, publish, sampleRows } from '../support/publish.ts'
+
+const rows = sampleRows({ days: 3 })
+const FIRST = { asOf: '2025-01-04T00:00:00Z' }
+const SECOND = { asOf: '2025-01-05T00:00:00Z' }
+const WINDOW = { start_date: '2025-01-01', end_date: '2025-01-03' }
+const broken = { ...SECOND, spoilRows: (bytes: Buffer) => bytes.subarray(1) }
+
+async function followed() {
+  const publicDir = await temporaryFolder()
+  const log = captureLog()
+  const logger: FastifyBaseLogger = fastify({ logger: { level: 'trace', stream: log.stream } }).log
+  const releases = currentRelease(publicDir, logger)
+  const messages = () => log.lines().map(({ msg }) => msg)
+  return { publicDir, log, messages, releases, name: () => releases.dataset()?.manifest.release }
+}
+
+test('there is no dataset until a release is there', async () => {
+  const { publicDir, releases, name, messages } = await followed()
+  await releases.check()
+  expect(name()).toBeUndefined()
+  expect(messages()).toEqual([])
+  await publish(publicDir, rows, FIRST)
+  await releases.check()
+  expect(name()).toBe('20250104T000000Z')
+})
+
+test('a new release is picked up, and an unchanged one is not loaded again', async () => {
+  const { publicDir, releases, name, messages } = await followed()
+  await publish(publicDir, rows, FIRST)
+  await releases.check()
+  const before = releases.dataset()
+  await releases.check()
+  expect(releases.dataset()).toBe(before)
+  await publish(publicDir, rows, SECOND)
+  await releases.check()
+  expect(name()).toBe('20250105T000000Z')
+  expect(messages()).toEqual(['release loaded', 'release loaded'])
+})
+
+test('a pointer that was replaced within the same second and size is seen', async () => {
+  const { publicDir, releases, name } = await followed()
+  const pointer = join(publicDir, FOLDER, 'latest.json')
+  const instant = new Date('2025-01-06T00:00:00Z')
+  for (const options of [FIRST, SECOND]) {
+    await publish(publicDir, rows, options)
+    await utimes(pointer, instant, instant)
+    await releases.check()
+  }
+  expect(name()).toBe('20250105T000000Z')
+})
+
+test('an invalid release is refused and logged, and the one before keeps serving', async () => {
+  const { publicDir, releases, log, name } = await followed()
+  await publish(publicDir, rows, FIRST)
+  await releases.check()
+  await publish(publicDir, rows, broken)
+  await releases.check()
+  expect(name()).toBe('20250104T000000Z')
+  expect(releases.dataset()?.answer(WINDOW).bytes).toBeGreaterThan(rows.length)
+  expect(log.lines().at(-1)).toMatchObject({
+    level: 50,
+    msg: 'the new release is refused',
+    still_serving: '20250104T000000Z',
+    err: { type: 'ReleaseError', message: expect.stringContaining('size of rankings-daily.ndjson.gz') },
+  })
+})
+
+test('a refused release is tried again, ever less often, and taken once its bytes are right', async () => {
+  const { publicDir, releases, messages, name } = await followed()
+  await publish(publicDir, rows, broken)
+  for (let i = 0; i < 40; i++) await releases.check()
+  const refusals = messages().length
+  expect(refusals).toBeGreaterThan(2)
+  expect(refusals).toBeLessThan(8)
+  const pointer = join(publicDir, FOLDER, 'latest.json')
+  await publish(publicDir, rows, SECOND)
+  await utimes(pointer, new Date(), new Date())
+  await releases.check()
+  expect(name()).toBe('20250105T000000Z')
+})
+
+test('bytes that arrive after the pointer are found without another change of the pointer', async () => {
+  const { publicDir, releases, name } = await followed()
+  const arriving = await temporaryFolder()
+  await publish(publicDir, rows, FIRST)
+  await publish(arriving, rows, FIRST)
+  const folder = join(publicDir, FOLDER, 'releases', '20250104T000000Z')
+  await rm(folder, { recursive: true })
+  await releases.check()
+  expect(name()).toBeUndefined()
+  await cp(join(arriving, FOLDER, 'releases'), join(publicDir, FOLDER, 'releases'), { recursive: true })
+  for (let i = 0; i < 3; i++) await releases.check()
+  expect(name()).toBe('20250104T000000Z')
+})
+
+test('a pointer that vanished changes nothing', async () => {
+  const { publicDir, releases, name } = await followed()
+  await publish(publicDir, rows, FIRST)
+  await releases.check()
+  await rm(join(publicDir, FOLDER, 'latest.json'))
+  await releases.check()
+  expect(name()).toBe('20250104T000000Z')
+})
+
+test('checks at the same time load once', async () => {
+  const { publicDir, releases, messages } = await followed()
+  await publish(publicDir, rows, FIRST)
+  await Promise.all([releases.check(), releases.check(), releases.check()])
+  expect(messages()).toEqual(['release loaded'])
+})
+
+test('follow checks every second until stop', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  try {
+    const { publicDir, releases, name } = await followed()
+    await publish(publicDir, rows, FIRST)
+    releases.follow()
+    expect(name()).toBeUndefined()
+    vi.advanceTimersByTime(1000)
+    await releases.check()
+    expect(name()).toBe('20250104T000000Z')
+    releases.stop()
+    expect(vi.getTimerCount()).toBe(0)
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test('an answer that began before a switch stays one of the old release', async () => {
+  const { publicDir, releases } = await followed()
+  await publish(publicDir, rows, FIRST)
+  await releases.check()
+  const answer = releases.dataset()?.answer(WINDOW)
+  const before = Buffer.concat(answer?.pieces ?? []).toString()
+  await publish(publicDir, sampleRows({ days: 3, scale: 7 }), SECOND)
+  await releases.check()
+  expect(Buffer.concat(answer?.pieces ?? []).toString()).toBe(before)
+  expect(JSON.parse(before)).toEqual({
+    data: rows,
+    meta: { as_of: FIRST.asOf, ...WINDOW, version: 'v1' },
+  })
+})

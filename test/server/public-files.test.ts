@@ -1,0 +1,95 @@
+import { mkdir, rename, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import { publicFiles } from '../../server/public-files.ts'
+import { temporaryFolder } from '../support/app.ts'
+
+async function site() {
+  const parent = await temporaryFolder()
+  const root = join(parent, 'public')
+  for (const folder of ['public/docs', 'public/.git', 'outside']) await mkdir(join(parent, folder), { recursive: true })
+  const files = ['public/data.csv', 'public/docs/index.html', 'public/.hidden', 'public/.git/config']
+  for (const path of [...files, 'secret.txt', 'outside/secret.txt', 'outside/index.html']) {
+    await writeFile(join(parent, path), path)
+  }
+  await symlink('../secret.txt', join(root, 'escape.txt'))
+  await symlink('../outside', join(root, 'escape'))
+  await symlink('.hidden', join(root, 'to-hidden'))
+  await symlink('loop', join(root, 'loop'))
+  await symlink('docs', join(root, 'latest'))
+  return { root, files: publicFiles(root) }
+}
+
+test.each([
+  ['/missing.csv'],
+  ['/data.csv/'],
+  ['/data.csv/more'],
+  ['/../secret.txt'],
+  ['/%2e%2e/secret.txt'],
+  ['/docs/..%2f..%2fsecret.txt'],
+  ['/docs/../../secret.txt'],
+  ['/docs/../data.csv'],
+  ['/..%5csecret.txt'],
+  ['//data.csv'],
+  ['/docs//index.html'],
+  ['/./data.csv'],
+  ['/.hidden'],
+  ['/.git/config'],
+  ['/%2ehidden'],
+  ['/data.csv%00.html'],
+  ['/data.csv%'],
+  [`/${'x'.repeat(300)}`],
+  ['/escape.txt'],
+  ['/escape/secret.txt'],
+  ['/escape/'],
+  ['/escape'],
+  ['/to-hidden'],
+  ['/loop'],
+  ['/'],
+])('%s leads to nothing', async (path) => {
+  const { files } = await site()
+  expect(await files.find(path)).toEqual({ kind: 'nothing' })
+})
+
+test('files, folders and symlinks inside are found', async () => {
+  const { root, files } = await site()
+  expect(await files.find('/data.csv')).toEqual({ kind: 'file', path: join(root, 'data.csv') })
+  expect(await files.find('/docs/')).toEqual({ kind: 'file', path: join(root, 'docs/index.html') })
+  expect(await files.find('/docs')).toEqual({ kind: 'folder' })
+  expect(await files.find('/latest/index.html')).toEqual({ kind: 'file', path: join(root, 'docs/index.html') })
+})
+
+test('names with spaces, percent signs and other letters are files like others', async () => {
+  const { root, files } = await site()
+  await writeFile(join(root, 'a b%25 ü.csv'), '')
+  expect(await files.find(`/${encodeURIComponent('a b%25 ü.csv')}`)).toMatchObject({ kind: 'file' })
+})
+
+test('PUBLIC_DIR may itself be a symlink, and may be missing', async () => {
+  const { root } = await site()
+  await symlink(root, `${root}-link`)
+  expect(await publicFiles(`${root}-link`).find('/data.csv')).toMatchObject({ kind: 'file' })
+  expect(await publicFiles(`${root}-none`).find('/data.csv')).toEqual({ kind: 'nothing' })
+})
+
+test('an open file stays itself when another takes its name', async () => {
+  const { root, files } = await site()
+  const open = await files.open(join(root, 'data.csv'))
+  await writeFile(join(root, 'new'), 'something else')
+  await rename(join(root, 'new'), join(root, 'data.csv'))
+  expect((await buffer(open.handle.createReadStream({ start: 0 }))).toString()).toBe('public/data.csv')
+  const reopened = await files.open(join(root, 'data.csv'))
+  expect(reopened.etag).not.toBe(open.etag)
+  await reopened.handle.close()
+})
+
+test('the tag is made of the bytes alone, also of a file larger than one read', async () => {
+  const { root, files } = await site()
+  for (const name of ['a', 'b']) await writeFile(join(root, name), 'x'.repeat(1_000_000))
+  const [a, b] = [await files.open(join(root, 'a')), await files.open(join(root, 'b'))]
+  expect(a.etag).toMatch(/^"sha256-[0-9a-f]{64}"$/)
+  expect(b.etag).toBe(a.etag)
+  await a.handle.close()
+  await b.handle.close()
+})

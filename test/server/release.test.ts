@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { ReleaseError, readCurrentRelease } from '../../server/release.ts'
+import { temporaryFolder } from '../support/app.ts'
+import { FOLDER, type PublishOptions, publish, type Row, sampleRows } from '../support/publish.ts'
+
+const rows = sampleRows({ days: 3 })
+
+async function read(published: Row[], options: PublishOptions = {}) {
+  const publicDir = await temporaryFolder()
+  await publish(publicDir, published, options)
+  return await readCurrentRelease(publicDir)
+}
+
+test('a valid release is read whole', async () => {
+  const release = await read(rows)
+  expect(release.rows).toEqual(rows)
+  expect(release.manifest.rows).toBe(rows.length)
+})
+
+test('the content hash is that of the canonical CSV, quotes included', async () => {
+  const odd = ['a,b', 'a"b', 'a\rb', 'a b'].map((model_permaslug, i) => ({
+    date: '2025-01-01',
+    model_permaslug,
+    total_tokens: String(9 - i),
+  }))
+  expect((await read(odd)).rows).toEqual(odd)
+})
+
+test('a release may end with days that have no rows', async () => {
+  expect((await read(rows, { endDate: '2025-01-09' })).manifest.end_date).toBe('2025-01-09')
+})
+
+describe('refused', () => {
+  const cases: [string, Row[], PublishOptions, RegExp][] = [
+    [
+      'cut bytes',
+      rows,
+      { spoilRows: (bytes) => bytes.subarray(0, -5) },
+      /size of rankings-daily.ndjson.gz is \d+, but \d+/,
+    ],
+    [
+      'changed bytes of the same size',
+      rows,
+      { spoilRows: (bytes) => Buffer.from(bytes).reverse() },
+      /sha256 of rankings-daily.ndjson.gz/,
+    ],
+    [
+      'a row less than promised',
+      rows,
+      { spoilManifest: (m) => Object.assign(m, { rows: 7 }), spoilPointer: (p) => Object.assign(p, { rows: 7 }) },
+      /number of rows is 153, but 7/,
+    ],
+    [
+      'another content hash',
+      rows,
+      { spoilManifest: withHash, spoilPointer: withHash },
+      /content_hash of the rows is sha256:[0-9a-f]+, but sha256:0+ was promised/,
+    ],
+    ['a pointer to other content', rows, { spoilPointer: withHash }, /content_hash of the manifest/],
+    [
+      'a pointer of another time',
+      rows,
+      { spoilPointer: (p) => Object.assign(p, { as_of: '2025-02-11T00:00:00Z' }) },
+      /as_of of the manifest/,
+    ],
+    ['rows out of order', [...rows.slice(1, 2), ...rows.slice(0, 1)], {}, /not in order/],
+    [
+      'a row that is none',
+      [{ date: '2025-01-01', model_permaslug: 'a', total_tokens: '1.5' }],
+      {},
+      /line 1 .* is not a ranking row/,
+    ],
+    [
+      'a date that does not exist',
+      [{ date: '2025-02-29', model_permaslug: 'a', total_tokens: '1' }],
+      { startDate: '2025-01-01', endDate: '2025-03-01' },
+      /line 1/,
+    ],
+    ['a row after the end', rows, { endDate: '2025-01-02' }, /2025-01-03 is outside 2025-01-01 to 2025-01-02/],
+    ['a row before the start', rows, { startDate: '2025-01-02' }, /2025-01-01 is outside/],
+    [
+      'a manifest without the rows file',
+      rows,
+      { spoilManifest: (m) => Object.assign(m, { files: m.files.slice(1) }) },
+      /does not list/,
+    ],
+    [
+      'a manifest of another form',
+      rows,
+      { spoilManifest: (m) => Object.assign(m, { version: 'v2' }) },
+      /manifest.json is not valid/,
+    ],
+    [
+      'a pointer that leads away',
+      rows,
+      { spoilPointer: (p) => Object.assign(p, { path: '../../../' }) },
+      /latest.json is not valid/,
+    ],
+  ]
+
+  test.each(cases)('%s', async (_name, published, options, message) => {
+    const reading = read(published, options)
+    await expect(reading).rejects.toThrow(ReleaseError)
+    await expect(reading).rejects.toThrow(message)
+  })
+
+  test('a last line that was cut, though all sums are right', async () => {
+    const publicDir = await temporaryFolder()
+    const text = `${JSON.stringify(rows[0])}\n${JSON.stringify(rows[1])}`
+    const bytes = gzipSync(text)
+    await publish(publicDir, rows.slice(0, 2), {
+      spoilRows: () => bytes,
+      spoilManifest: (manifest) => {
+        Object.assign(manifest.files[0] ?? {}, {
+          bytes: bytes.length,
+          sha256: createHash('sha256').update(bytes).digest('hex'),
+        })
+      },
+    })
+    await expect(readCurrentRelease(publicDir)).rejects.toThrow('does not end with a line ending')
+  })
+
+  test('a pointer that is no JSON', async () => {
+    const publicDir = await temporaryFolder()
+    await publish(publicDir, rows)
+    await writeFile(join(publicDir, FOLDER, 'latest.json'), '{"release":')
+    await expect(readCurrentRelease(publicDir)).rejects.toThrow(/latest.json is not valid/)
+  })
+})
+
+function withHash(target: { content_hash: string }): void {
+  target.content_hash = `sha256:${'0'.repeat(64)}`
+}

@@ -1,0 +1,228 @@
+import { describe, expect, test } from 'vitest'
+import type { AppDependencies } from '../../../server/app.ts'
+import { RANKINGS, type TestApp, testApp } from '../../support/app.ts'
+import { assertEnvelope } from '../../support/envelope.ts'
+import { DEFAULT_AS_OF, FOLDER, type PublishOptions, publish, sampleRows } from '../../support/publish.ts'
+
+const rows = sampleRows()
+
+async function withRelease(dependencies: Partial<AppDependencies> = {}, published: PublishOptions = {}) {
+  const setup = await testApp(dependencies)
+  await publish(setup.publicDir, rows, published)
+  await setup.app.ready()
+  return { ...setup, get: getter(setup) }
+}
+
+function getter({ app, authorized }: TestApp) {
+  return (query = '', headers: Record<string, string> = {}, method: 'GET' | 'HEAD' = 'GET') =>
+    app.inject({ method, url: RANKINGS + query, headers: { ...authorized, ...headers } })
+}
+
+describe('body', () => {
+  test('holds the rows of the default window as published, and the resolved window', async () => {
+    const { get } = await withRelease()
+    const answer = await get()
+    expect(answer.statusCode).toBe(200)
+    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
+    expect(answer.json()).toEqual({
+      data: rows.filter(({ date }) => date >= '2025-01-10' && date <= '2025-02-09'),
+      meta: { as_of: DEFAULT_AS_OF, start_date: '2025-01-10', end_date: '2025-02-09', version: 'v1' },
+    })
+    expect(answer.headers['content-length']).toBe(String(answer.rawPayload.length))
+  })
+
+  test.each([
+    ['the first day alone', '2025-01-01', '2025-01-01'],
+    ['the last day alone', '2025-02-09', '2025-02-09'],
+    ['all days', '2025-01-01', '2025-02-09'],
+    ['days in between', '2025-01-15', '2025-01-17'],
+  ])('of a window: %s', async (_name, start_date, end_date) => {
+    const { get } = await withRelease()
+    const answer = await get(`?start_date=${start_date}&end_date=${end_date}`)
+    expect(answer.json().data).toEqual(rows.filter(({ date }) => date >= start_date && date <= end_date))
+    expect(answer.json().meta).toMatchObject({ start_date, end_date })
+  })
+
+  test('leaves dates without rows out, and is empty where there are none', async () => {
+    const setup = await testApp()
+    const sparse = rows.filter(({ date }) => date === '2025-01-12' || date === '2025-01-15')
+    await publish(setup.publicDir, sparse)
+    const get = getter(setup)
+    expect((await get('?start_date=2025-01-13&end_date=2025-01-14')).json().data).toEqual([])
+    expect((await get('?start_date=2025-01-16')).json().data).toEqual([])
+    expect((await get('?end_date=2025-01-11')).json().data).toEqual([])
+    expect((await get('?start_date=2025-01-11&end_date=2025-01-16')).json().data).toEqual(sparse)
+    expect((await get('?start_date=2025-01-13&end_date=2025-01-16')).json().data).toEqual(sparse.slice(51))
+  })
+
+  test('keeps slugs and totals as published, whatever their characters and size', async () => {
+    const setup = await testApp()
+    const odd = [
+      { date: '2025-02-01', model_permaslug: 'vendor/"quoted", comma', total_tokens: '90071992547409931234' },
+      { date: '2025-02-01', model_permaslug: 'vendor/ünïcode-\u{1F600}', total_tokens: '7' },
+    ]
+    await publish(setup.publicDir, odd)
+    expect((await getter(setup)('?start_date=2025-02-01')).json().data).toEqual(odd)
+  })
+})
+
+describe('window', () => {
+  test.each([
+    ['start_date defaults to 30 days before end_date', '?end_date=2025-02-05', '2025-01-06', '2025-02-05'],
+    ['start_date is clamped to the first day of the dataset', '?start_date=2024-01-01', '2025-01-01', '2025-02-09'],
+    ['a default start_date is clamped too', '?end_date=2025-01-03', '2025-01-01', '2025-01-03'],
+    ['a later end_date is clamped to the last completed day', '?end_date=2030-01-01', '2025-01-10', '2025-02-09'],
+    ['the first day of the dataset is a valid end_date', '?end_date=2025-01-01', '2025-01-01', '2025-01-01'],
+    ['unknown parameters are ignored', '?limit=x&limit=y&start_date=2025-02-01', '2025-02-01', '2025-02-09'],
+  ])('%s', async (_rule, query, start_date, end_date) => {
+    const { get } = await withRelease()
+    const answer = await get(query)
+    expect(answer.statusCode).toBe(200)
+    expect(answer.json().meta).toMatchObject({ start_date, end_date })
+  })
+
+  test.each([
+    ['an end_date before the dataset', '?end_date=2024-12-31', 'end_date'],
+    ['start_date after end_date', '?start_date=2025-02-02&end_date=2025-02-01', 'start_date'],
+    ['a start_date in the future', '?start_date=2025-02-10', 'start_date'],
+    ['a window that is empty after clamping', '?start_date=2025-03-01&end_date=2025-03-05', 'start_date'],
+    ['a date that does not exist', '?start_date=2025-02-30', 'start_date'],
+    ['another form of date', '?end_date=2025-2-1', 'end_date'],
+    ['a date with a time', '?end_date=2025-02-01T00:00:00Z', 'end_date'],
+    ['a date with a space', '?end_date=2025-02-01%20', 'end_date'],
+    ['an empty value', '?start_date=', 'start_date'],
+    ['a name without a value', '?end_date', 'end_date'],
+    ['a repeated parameter', '?start_date=2025-02-01&start_date=2025-02-01', 'start_date'],
+  ])('refuses %s with 400', async (_rule, query, parameter) => {
+    const { get } = await withRelease()
+    const body = assertEnvelope(await get(query), 400)
+    expect(body.error.message).toContain(parameter)
+    expect(body.error.metadata?.issues).toEqual([{ path: parameter, message: expect.any(String) }])
+    expect(body.user_id).toBe('user_ada')
+  })
+
+  test('names every wrong parameter', async () => {
+    const { get } = await withRelease()
+    const body = assertEnvelope(await get('?start_date=x&end_date=y'), 400)
+    expect(body.error.metadata?.issues?.map(({ path }) => path)).toEqual(['start_date', 'end_date'])
+  })
+
+  test('follows the clock, and AS_OF where it is set', async () => {
+    const clock = () => new Date('2025-01-20T00:00:00Z')
+    const byClock = await withRelease({ clock })
+    expect((await byClock.get()).json().meta.end_date).toBe('2025-01-19')
+    const byAsOf = await withRelease({ clock, asOf: new Date('2025-01-05T23:59:59Z') })
+    expect((await byAsOf.get()).json().meta.end_date).toBe('2025-01-04')
+  })
+})
+
+describe('headers', () => {
+  test('say where the answer comes from and how long it holds', async () => {
+    const { get } = await withRelease()
+    const { headers } = await get()
+    expect(headers).toMatchObject({
+      'last-modified': 'Mon, 10 Feb 2025 00:12:00 GMT',
+      'cache-control': 'private, max-age=60',
+      vary: 'Authorization, Accept, Accept-Encoding',
+      'x-attribution': `Source: Example (https://example.org), as of ${DEFAULT_AS_OF}.`,
+    })
+    expect(headers.link).toBe(
+      '<https://creativecommons.org/licenses/by/4.0/>; rel="license", ' +
+        `</${FOLDER}/releases/20250210T001200Z/manifest.json>; rel="describedby"; type="application/json"`,
+    )
+    expect(headers['x-dataset-end-date']).toBeUndefined()
+  })
+
+  test('link to a manifest that is there', async () => {
+    const { app, get } = await withRelease()
+    const path = /, <(.+?)>/.exec(String((await get()).headers.link))?.[1] ?? ''
+    expect((await app.inject(path)).json()).toMatchObject({ release: '20250210T001200Z' })
+  })
+
+  test('X-Dataset-End-Date says that the release ends before the window', async () => {
+    const { get } = await withRelease({ clock: () => new Date('2025-02-20T00:00:00Z') })
+    const late = await get()
+    expect(late.headers['x-dataset-end-date']).toBe('2025-02-09')
+    expect(late.json().meta.end_date).toBe('2025-02-19')
+    expect((await get('?end_date=2025-02-09')).headers['x-dataset-end-date']).toBeUndefined()
+  })
+
+  test('an attribution beyond ASCII is percent-encoded', async () => {
+    const { get } = await withRelease({}, { attribution: 'Source: Zoë 日本 50%.' })
+    expect((await get()).headers['x-attribution']).toBe('Source: Zo%C3%AB %E6%97%A5%E6%9C%AC 50%.')
+  })
+})
+
+describe('conditional requests', () => {
+  test('the tag is strong, and differs by release, content and window', async () => {
+    const { app, publicDir, get } = await withRelease()
+    const tagOf = async (query = '') => String((await get(query)).headers.etag)
+    const first = await tagOf()
+    expect(first).toMatch(/^"[^"]+"$/)
+    expect(await tagOf('?start_date=2025-01-10&end_date=2025-02-09')).toBe(first)
+    const tags = [
+      first,
+      await tagOf('?start_date=2025-01-11'),
+      await tagOf('?end_date=2025-02-08&start_date=2025-01-10'),
+    ]
+    await publish(publicDir, rows, { asOf: '2025-02-10T01:00:00Z' })
+    await app.releases.check()
+    tags.push(await tagOf())
+    await publish(publicDir, sampleRows({ scale: 2 }), { asOf: '2025-02-10T01:00:00Z' })
+    await app.releases.check()
+    tags.push(await tagOf())
+    expect(new Set(tags).size).toBe(5)
+  })
+
+  test.each([
+    ['the tag', (etag: string) => etag],
+    ['a list with the tag', (etag: string) => `"a", "b,c", ${etag}`],
+    ['the tag marked weak', (etag: string) => `W/${etag}`],
+    ['any tag', () => '*'],
+  ])('If-None-Match with %s is answered 304 without a body', async (_name, header) => {
+    const { get } = await withRelease()
+    const { headers } = await get()
+    const answer = await get('', { 'if-none-match': header(String(headers.etag)) })
+    expect(answer.statusCode).toBe(304)
+    expect(answer.body).toBe('')
+    expect(answer.headers).toMatchObject({
+      etag: headers.etag,
+      'cache-control': headers['cache-control'],
+      vary: headers.vary,
+    })
+    expect(answer.headers['content-type']).toBeUndefined()
+  })
+
+  test('another tag, or a time, is answered in full', async () => {
+    const { get } = await withRelease()
+    expect((await get('', { 'if-none-match': '"other"' })).statusCode).toBe(200)
+    expect((await get('', { 'if-modified-since': 'Mon, 10 Feb 2025 00:12:00 GMT' })).statusCode).toBe(200)
+  })
+
+  test('a wrong key is told so, not 304', async () => {
+    const { get } = await withRelease()
+    assertEnvelope(await get('', { 'if-none-match': '*', authorization: 'Bearer sk-tb-v1-none' }), 401)
+  })
+})
+
+test('HEAD has the headers of GET and no body', async () => {
+  const { get } = await withRelease()
+  const [whole, head] = [await get(), await get('', {}, 'HEAD')]
+  expect(head.statusCode).toBe(200)
+  expect(head.body).toBe('')
+  const comparable = ({ 'x-request-id': _, date: __, ...headers }: Record<string, unknown>) => headers
+  expect(comparable(head.headers)).toEqual(comparable(whole.headers))
+  expect((await get('?end_date=x', {}, 'HEAD')).statusCode).toBe(400)
+})
+
+describe('without a release', () => {
+  test('is 503 with Retry-After, after key and query were found right', async () => {
+    const setup = await testApp()
+    const get = getter(setup)
+    const answer = await get()
+    assertEnvelope(answer, 503)
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0)
+    assertEnvelope(await get('?start_date=x'), 400)
+    assertEnvelope(await setup.app.inject(RANKINGS), 401)
+  })
+})

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { apiKeys, DEFAULT_USER_ID, DEFAULT_WORKSPACE_ID, hashKey } from '../../../server/store/keys.ts'
+import { openStore } from '../../../server/store/store.ts'
+import { NOW, temporaryFolder } from '../../support/app.ts'
+
+test('a key is 256 random bits in hex, told by its first and last three characters', async () => {
+  const keys = apiKeys(await openStore('sqlite::memory:'))
+  const [first, second] = [await keys.create({}, NOW), await keys.create({}, NOW)]
+  expect(first.secret).toMatch(/^sk-tb-v1-[0-9a-f]{64}$/)
+  expect(first.secret).not.toBe(second.secret)
+  const random = first.secret.slice('sk-tb-v1-'.length)
+  expect(first.key.label).toBe(`sk-tb-v1-${random.slice(0, 3)}...${random.slice(61)}`)
+  expect(first.key.hash).toBe(createHash('sha256').update(first.secret).digest('hex'))
+})
+
+test('a key is found by its hash, with all that was said about it', async () => {
+  const keys = apiKeys(await openStore('sqlite::memory:'))
+  const expiresAt = new Date('2026-01-01T00:00:00Z')
+  const { secret, key } = await keys.create(
+    {
+      name: 'nightly',
+      userId: 'user_ada',
+      workspaceId: '6f1d0c5e-8a51-4c59-9d1e-0f6a1c2b3d4e',
+      isManagement: true,
+      isFreeTier: true,
+      expiresAt,
+      limitUsd: '12.50',
+      limitReset: 'weekly',
+      includeByokInLimit: true,
+    },
+    NOW,
+  )
+  expect(await keys.findByHash(hashKey(secret))).toEqual({
+    id: key.id,
+    hash: key.hash,
+    label: key.label,
+    name: 'nightly',
+    creator_user_id: 'user_ada',
+    workspace_id: '6f1d0c5e-8a51-4c59-9d1e-0f6a1c2b3d4e',
+    is_management: 1,
+    is_free_tier: 1,
+    limit_usd: '12.50',
+    limit_reset: 'weekly',
+    include_byok_in_limit: 1,
+    created_at: NOW.toISOString(),
+    expires_at: expiresAt.toISOString(),
+    revoked_at: null,
+  })
+  expect(await keys.findByHash(hashKey(`${secret}0`))).toBeUndefined()
+})
+
+test('a key about which nothing was said has the defaults', async () => {
+  const { key } = await apiKeys(await openStore('sqlite::memory:')).create({}, NOW)
+  expect(key).toMatchObject({
+    name: null,
+    creator_user_id: DEFAULT_USER_ID,
+    workspace_id: DEFAULT_WORKSPACE_ID,
+    is_management: 0,
+    is_free_tier: 0,
+    limit_usd: null,
+    limit_reset: null,
+    include_byok_in_limit: 0,
+    expires_at: null,
+  })
+})
+
+test('the first key is made once, also when several ask at once', async () => {
+  const path = join(await temporaryFolder(), 'store.sqlite')
+  const stores = [await openStore(`sqlite:${path}`), await openStore(`sqlite:${path}`)]
+  const created = await Promise.all(stores.map((store) => apiKeys(store).createFirst({ isManagement: true }, NOW)))
+  expect(created.filter((key) => key !== undefined)).toHaveLength(1)
+  for (const store of stores) await store.close()
+})
+
+test('a store that had a key does not get a first one again, also when the key was revoked', async () => {
+  const store = await openStore('sqlite::memory:')
+  await apiKeys(store).create({}, NOW)
+  await store.db.updateTable('api_keys').set({ revoked_at: NOW.toISOString() }).execute()
+  expect(await apiKeys(store).createFirst({}, NOW)).toBeUndefined()
+})
+
+test('the secret is nowhere in the files of the store', async () => {
+  const path = join(await temporaryFolder(), 'store.sqlite')
+  const store = await openStore(`sqlite:${path}`)
+  const { secret, key } = await apiKeys(store).create({}, NOW)
+  const random = secret.slice('sk-tb-v1-'.length)
+  const bytes = Buffer.concat([await readFile(path), await readFile(`${path}-wal`)])
+  expect(bytes.includes(key.hash)).toBe(true)
+  expect(bytes.includes(random)).toBe(false)
+  expect(bytes.includes(Buffer.from(random, 'hex'))).toBe(false)
+  await store.close()
+  expect((await readFile(path)).includes(random)).toBe(false)
+})

@@ -1,0 +1,207 @@
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { apiKeys } from '../../../server/store/keys.ts'
+import { NewerStoreError } from '../../../server/store/migrations.ts'
+import { StoreConflictError } from '../../../server/store/retry.ts'
+import { openStore, StoreError } from '../../../server/store/store.ts'
+import { NOW, temporaryFolder } from '../../support/app.ts'
+
+async function storePath(): Promise<string> {
+  return join(await temporaryFolder(), 'data', 'store.sqlite')
+}
+
+async function open(path: string, retryBudgetMs?: number) {
+  const store = await openStore(`sqlite:${path}`, retryBudgetMs === undefined ? {} : { retryBudgetMs })
+  onTestFinished(() => store.close())
+  return store
+}
+
+/** Another process's connection, as far as SQLite can tell. */
+function otherConnection(path: string): DatabaseSync {
+  const database = new DatabaseSync(path)
+  onTestFinished(() => database.close())
+  return database
+}
+
+function pragma(name: string) {
+  return sql.raw<Record<string, unknown>>(`PRAGMA ${name}`)
+}
+
+describe('opening', () => {
+  test('makes the file and its folder, for the owner alone, its journal included', async () => {
+    const path = await storePath()
+    await apiKeys(await open(path)).create({}, NOW)
+    for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+      expect((await stat(file)).mode & 0o777).toBe(0o600)
+    }
+  })
+
+  test('sets what keeps data safe', async () => {
+    const { db } = await open(await storePath())
+    const values = []
+    for (const name of ['journal_mode', 'synchronous', 'foreign_keys', 'busy_timeout']) {
+      values.push(Object.values((await pragma(name).execute(db)).rows[0] ?? {})[0])
+    }
+    expect(values).toEqual(['wal', 2, 1, 0])
+  })
+
+  test('migrates once, and finds what was stored', async () => {
+    const path = await storePath()
+    const first = await openStore(`sqlite:${path}`)
+    const { key } = await apiKeys(first).create({ name: 'kept' }, NOW)
+    await first.close()
+    expect(await apiKeys(await open(path)).findByHash(key.hash)).toEqual(key)
+  })
+
+  test('two at once both succeed', async () => {
+    const path = await storePath()
+    const stores = await Promise.all(Array.from({ length: 5 }, () => open(path)))
+    for (const store of stores) await apiKeys(store).create({}, NOW)
+    const { rows } = await sql`SELECT name FROM kysely_migration`.execute(stores[0]?.db ?? fail())
+    expect(rows).toHaveLength(1)
+  })
+
+  test('waits for a lock that is soon gone, without stopping the event loop', async () => {
+    const path = await storePath()
+    await (await openStore(`sqlite:${path}`)).close()
+    const other = otherConnection(path)
+    other.exec('DELETE FROM kysely_migration; DROP TABLE api_keys; BEGIN IMMEDIATE')
+    const opening = open(path)
+    setTimeout(() => other.exec('COMMIT'), 50)
+    await expect(opening).resolves.toBeDefined()
+  })
+
+  test('refuses a store that a newer version wrote, and changes nothing in it', async () => {
+    const path = await storePath()
+    const store = await openStore(`sqlite:${path}`)
+    await sql`INSERT INTO kysely_migration (name, timestamp) VALUES ('9999-later', '2099-01-01')`.execute(store.db)
+    await store.close()
+    const before = await readFile(path)
+    await expect(openStore(`sqlite:${path}`)).rejects.toThrow(NewerStoreError)
+    await expect(openStore(`sqlite:${path}`)).rejects.toThrow(/newer version of tokenboard \(9999-later\); update/)
+    expect(await readFile(path)).toEqual(before)
+  })
+
+  test('says which file is no store', async () => {
+    const path = await storePath()
+    await mkdir(join(path, '..'))
+    await writeFile(path, 'This is not a database, but it is long enough to be taken for one.'.repeat(50))
+    await expect(openStore(`sqlite:${path}`)).rejects.toThrow(StoreError)
+    await expect(openStore(`sqlite:${path}`)).rejects.toThrow(
+      `the store ${path} cannot be opened: file is not a database`,
+    )
+  })
+
+  test('says which folder cannot be made', async () => {
+    const folder = await temporaryFolder()
+    await writeFile(join(folder, 'file'), '')
+    await expect(openStore(`sqlite:${folder}/file/store.sqlite`)).rejects.toThrow(/store.sqlite cannot be opened: /)
+    await chmod(folder, 0o700)
+  })
+})
+
+describe('writing', () => {
+  test('is all or nothing', async () => {
+    const store = await open(await storePath())
+    const keys = apiKeys(store)
+    const { key } = await keys.create({ name: 'before' }, NOW)
+    const failing = store.write(async (transaction) => {
+      await transaction.updateTable('api_keys').set({ name: 'after' }).execute()
+      throw new Error('midway')
+    })
+    await expect(failing).rejects.toThrow('midway')
+    expect((await keys.findByHash(key.hash))?.name).toBe('before')
+  })
+
+  test('gives up with a conflict when another writer keeps the lock, while readers go on', async () => {
+    const path = await storePath()
+    const store = await open(path, 300)
+    const keys = apiKeys(store)
+    const { key } = await keys.create({}, NOW)
+    const other = otherConnection(path)
+    other.exec('BEGIN IMMEDIATE')
+    const writing = keys.create({ name: 'late' }, NOW).catch((error: unknown) => error)
+    let reads = 0
+    const reading = setInterval(() => void keys.findByHash(key.hash).then(() => reads++), 10)
+    expect(await writing).toBeInstanceOf(StoreConflictError)
+    clearInterval(reading)
+    expect(reads).toBeGreaterThan(5)
+    other.exec('ROLLBACK')
+    await expect(keys.create({ name: 'next' }, NOW)).resolves.toBeDefined()
+    const names = await store.db.selectFrom('api_keys').select('name').execute()
+    expect(names.map(({ name }) => name)).toEqual([null, 'next'])
+  })
+
+  test('does not begin before it has the lock', async () => {
+    const path = await storePath()
+    const store = await open(path)
+    const other = otherConnection(path)
+    other.exec('BEGIN IMMEDIATE')
+    let begun = 0
+    const writing = store.write(async (transaction) => {
+      begun++
+      await transaction.selectFrom('api_keys').selectAll().execute()
+      await transaction.updateTable('api_keys').set({ name: 'x' }).execute()
+    })
+    await sleep(100)
+    expect(begun).toBe(0)
+    other.exec('COMMIT')
+    await writing
+    expect(begun).toBe(1)
+  })
+
+  test('tells the cause of an error after which SQLite rolled back by itself', async () => {
+    const store = await open(await storePath())
+    await apiKeys(store).create({}, NOW)
+    const failing = store.write((transaction) =>
+      sql`INSERT OR ROLLBACK INTO api_keys SELECT * FROM api_keys`.execute(transaction),
+    )
+    await expect(failing).rejects.toThrow(/UNIQUE/)
+    await expect(apiKeys(store).create({}, NOW)).resolves.toBeDefined()
+  })
+
+  test('succeeds when the lock is released within the budget', async () => {
+    const path = await storePath()
+    const keys = apiKeys(await open(path))
+    const other = otherConnection(path)
+    other.exec('BEGIN IMMEDIATE')
+    setTimeout(() => other.exec('COMMIT'), 60)
+    const { key } = await keys.create({}, NOW)
+    expect(await keys.findByHash(key.hash)).toEqual(key)
+  })
+
+  test('of many writers on many connections loses nothing', async () => {
+    const path = await storePath()
+    const stores = await Promise.all([open(path), open(path), open(path)])
+    await Promise.all(stores.flatMap((store) => Array.from({ length: 20 }, () => apiKeys(store).create({}, NOW))))
+    const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM api_keys`.execute(stores[0].db)
+    expect(rows).toEqual([{ n: 60 }])
+  })
+
+  test('an error that is no lock is not tried again', async () => {
+    const store = await open(await storePath(), 60_000)
+    const { key } = await apiKeys(store).create({}, NOW)
+    let tries = 0
+    const twice = store.write(async (transaction) => {
+      tries++
+      await transaction.insertInto('api_keys').values(key).execute()
+    })
+    await expect(twice).rejects.toThrow(/UNIQUE/)
+    expect(tries).toBe(1)
+  })
+})
+
+test('ping fails when the store is closed', async () => {
+  const store = await openStore('sqlite::memory:')
+  await expect(store.ping()).resolves.toBeUndefined()
+  await store.close()
+  await expect(store.ping()).rejects.toThrow()
+})
+
+function fail(): never {
+  throw new Error('no store')
+}
