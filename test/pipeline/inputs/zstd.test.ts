@@ -1,0 +1,56 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { constants, zstdCompressSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { assertWholeFrames } from '../../../pipeline/inputs/zstd.ts'
+
+let folder: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tokenboard-zstd-'))
+})
+
+afterAll(() => rm(folder, { recursive: true }))
+
+async function check(bytes: Uint8Array): Promise<void> {
+  const path = join(folder, 'file.zst')
+  await writeFile(path, bytes)
+  await assertWholeFrames(path)
+}
+
+// Several blocks: one is at most 128 KiB. Some are compressed, the run of zeros is one repeated byte.
+const text = Buffer.from(Array.from({ length: 60_000 }, (_, i) => `row ${(i * 7919) % 10_007}\n`).join(''))
+const zeros = Buffer.alloc(300_000)
+const skippable = Buffer.from([0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3])
+const withChecksum = zstdCompressSync(text, { params: { [constants.ZSTD_c_checksumFlag]: 1 } })
+
+describe('whole files', () => {
+  it.each([
+    ['one frame', zstdCompressSync(text)],
+    ['an empty frame', zstdCompressSync('')],
+    ['one byte', zstdCompressSync('x')],
+    ['a run of one byte', zstdCompressSync(zeros)],
+    ['a frame with a checksum', withChecksum],
+    ['several frames', Buffer.concat([zstdCompressSync(text), zstdCompressSync('b'), withChecksum])],
+    ['a skippable frame between', Buffer.concat([zstdCompressSync(text), skippable, zstdCompressSync('b')])],
+  ])('%s', async (_, bytes) => expect(check(bytes)).resolves.toBeUndefined())
+})
+
+describe('files that are not whole', () => {
+  const two = Buffer.concat([zstdCompressSync(text), withChecksum])
+
+  it('every cut of the second frame is seen', async () => {
+    const first = zstdCompressSync(text).length
+    for (let length = two.length - 1; length > first; length -= 997) {
+      await expect(check(two.subarray(0, length)), `cut at ${length}`).rejects.toThrow(/unexpected end/)
+    }
+  })
+
+  it.each([
+    ['nothing', Buffer.alloc(0), /empty/],
+    ['text', Buffer.from('timestamp,model'), /not a zstd frame/],
+    ['bytes after the last frame', Buffer.concat([two, Buffer.from('junk')]), /not a zstd frame/],
+    ['a cut skippable frame', skippable.subarray(0, 10), /unexpected end/],
+  ])('%s', async (_, bytes, message) => expect(check(bytes)).rejects.toThrow(message))
+})

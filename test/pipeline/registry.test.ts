@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { createRegistry, type Model } from '../../pipeline/registry.ts'
+
+const models: Model[] = [
+  { model_permaslug: 'acme/large-20260101', aliases: ['large', 'acme/large'], public: true },
+  { model_permaslug: 'acme/secret', aliases: ['hush'], public: false },
+  { model_permaslug: 'acme/large-20260101:beta', aliases: [], public: false },
+]
+
+describe('resolve', () => {
+  const { resolve } = createRegistry(models, [{ alias: 'extra', model_permaslug: 'acme/large-20260101' }])
+
+  it.each([
+    ['a slug is itself', 'acme/large-20260101', 'acme/large-20260101'],
+    ['an alias of models.json', 'large', 'acme/large-20260101'],
+    ['an alias of the aliases file', 'extra', 'acme/large-20260101'],
+    ['a variant takes the alias of its base and keeps its suffix', 'large:free', 'acme/large-20260101:free'],
+    ['a variant of a slug is itself', 'acme/secret:free', 'acme/secret:free'],
+    ['an unknown name is itself', 'other/model', 'other/model'],
+    ['case is not folded', 'Large', 'Large'],
+    ['nothing is trimmed', ' large', ' large'],
+    ['a name that is all suffix is itself', ':free', ':free'],
+  ])('%s', (_, name, slug) => expect(resolve(name)).toBe(slug))
+})
+
+describe('visibility', () => {
+  const { visibility } = createRegistry(models, [])
+
+  it.each([
+    ['a public model', 'acme/large-20260101', 'public'],
+    ['a private model', 'acme/secret', 'private'],
+    ['an unlisted variant has the visibility of its base', 'acme/secret:free', 'private'],
+    ['a listed variant has its own', 'acme/large-20260101:beta', 'private'],
+    ['an unknown model is withheld', 'acme/unknown', 'withheld'],
+    ['a variant of an unknown model is withheld', 'acme/unknown:free', 'withheld'],
+  ])('%s', (_, slug, expected) => expect(visibility(slug)).toBe(expected))
+})
+
+describe('createRegistry refuses', () => {
+  const model = (model_permaslug: string, aliases: string[] = []): Model => ({ model_permaslug, aliases, public: true })
+
+  it.each([
+    ['a slug listed twice', [model('a'), model('a')], /"a" is listed twice/],
+    ['an alias given twice', [model('a', ['x']), model('b', ['x'])], /alias "x" is given twice/],
+    ['an alias that is another slug', [model('a', ['b']), model('b')], /alias "b" is also the slug/],
+    ['the reserved slug', [model('other')], /reserved/],
+    ['a slug that a spreadsheet would run', [model('=1+1')], /formula/],
+    ['an empty slug', [model('')], /is empty/],
+  ])('%s', (_, listed, message) => expect(() => createRegistry(listed, [])).toThrow(message))
+
+  it('an alias of the aliases file that models.json has too', () => {
+    const extra = [{ alias: 'x', model_permaslug: 'a' }]
+    expect(() => createRegistry([model('a', ['x'])], extra)).toThrow(/"x" is given twice/)
+  })
+
+  it('but not an alias equal to its own slug', () => {
+    expect(createRegistry([model('a', ['a'])], []).resolve('a')).toBe('a')
+  })
+})

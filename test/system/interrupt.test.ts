@@ -1,0 +1,132 @@
+import { spawn } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { Database } from '../../pipeline/database.ts'
+import { environment, finish, run } from './clone.ts'
+
+const REPOSITORY = join(import.meta.dirname, '../..')
+const CLI = join(REPOSITORY, 'pipeline/cli.ts')
+const ROWS = 100_000
+const KILLS = 8
+
+let original: string
+
+/** A folder with raw logs that take a moment to read, and a first release of a part of them. */
+beforeAll(async () => {
+  original = mkdtempSync(join(tmpdir(), 'tokenboard-interrupt-'))
+  mkdirSync(join(original, 'raw'))
+  writeFileSync(
+    join(original, 'sources.json'),
+    JSON.stringify({
+      sources: [{ name: 'gateway', schema: 'canonical', files: ['raw/*'], visibility: 'public' }],
+    }),
+  )
+  writeFileSync(join(original, 'raw/first.csv'), csv(100, 'first'))
+  const { code, stderr } = await cli(original, 'build', '2025-06-20T12:00:00Z')
+  expect(code, stderr).toBe(0)
+  writeFileSync(join(original, 'raw/second.csv.gz'), gzipSync(csv(ROWS, 'second')))
+})
+
+function csv(rows: number, prefix: string): string {
+  const lines = Array.from({ length: rows }, (_, row) => {
+    const day = String(1 + (row % 28)).padStart(2, '0')
+    return `2025-05-${day}T10:00:00Z,acme/model-${row % 80},${row % 1000},7,${prefix}-${row % 99_990}`
+  })
+  return `timestamp,model_permaslug,prompt_tokens,completion_tokens,request_id\n${lines.join('\n')}\n`
+}
+
+function settings(folder: string, asOf: string): NodeJS.ProcessEnv {
+  return environment({
+    SOURCES: join(folder, 'sources.json'),
+    DATA_DIR: join(folder, 'data'),
+    PUBLIC_DIR: join(folder, 'public'),
+    AS_OF: asOf,
+  })
+}
+
+async function cli(folder: string, command: string, asOf: string) {
+  return run(process.execPath, [CLI, command], { cwd: folder, env: settings(folder, asOf) })
+}
+
+function copy(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tokenboard-interrupt-'))
+  cpSync(original, folder, { recursive: true, verbatimSymlinks: true })
+  return folder
+}
+
+function latest(folder: string): string {
+  return JSON.parse(readFileSync(join(folder, 'public/datasets/rankings-daily/v1/latest.json'), 'utf8')).release
+}
+
+describe('a build that is stopped', () => {
+  it('by Ctrl-C says so, exits 1 and leaves the public folder as it was', async () => {
+    const folder = copy()
+    const before = readdirSync(join(folder, 'public'), { recursive: true }).sort()
+    const child = spawn(process.execPath, [CLI, 'build'], {
+      cwd: folder,
+      env: settings(folder, '2025-06-20T13:00:00Z'),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    // The working folder appears when the command listens for signals and has begun to read.
+    const ended = finish(child)
+    while (!existsSync(join(folder, 'data/state/tmp'))) await sleep(5)
+    child.kill('SIGINT')
+    const { code, stderr } = await ended
+    expect(stderr).toMatch(/stopped; nothing was changed/)
+    expect(code).toBe(1)
+    expect(readdirSync(join(folder, 'public'), { recursive: true }).sort()).toEqual(before)
+    expect(existsSync(join(folder, 'data/state/tmp'))).toBe(false)
+  })
+
+  it('by SIGKILL at any moment leaves a whole release current, and the next build mends the rest', async () => {
+    const started = performance.now()
+    const whole = copy()
+    expect((await cli(whole, 'build', '2025-06-20T13:00:00Z')).code).toBe(0)
+    const duration = performance.now() - started
+    for (let kill = 1; kill <= KILLS; kill++) {
+      const folder = copy()
+      const child = spawn(process.execPath, [CLI, 'build'], {
+        cwd: folder,
+        env: settings(folder, '2025-06-20T13:00:00Z'),
+        stdio: 'ignore',
+      })
+      const ended = finish(child)
+      await sleep((duration * kill) / KILLS)
+      child.kill('SIGKILL')
+      await ended
+      expect(['20250620T120000Z', '20250620T130000Z']).toContain(latest(folder))
+      const next = await cli(folder, 'build', '2025-06-20T14:00:00Z')
+      expect(next.code, next.stderr).toBe(0)
+      const verified = await cli(folder, 'verify', '2025-06-20T14:00:00Z')
+      expect(verified.code, verified.stderr).toBe(0)
+      expect(existsSync(join(folder, 'public/.staging'))).toBe(false)
+      expect(readFileSync(join(folder, 'public/datasets/rankings-daily/v1/latest/rankings-daily.csv'))).toEqual(
+        readFileSync(join(whole, 'public/datasets/rankings-daily/v1/latest/rankings-daily.csv')),
+      )
+    }
+  })
+
+  it('while another one runs says so and exits 1', async () => {
+    const folder = copy()
+    const state = join(folder, 'data/state')
+    const { signal } = new AbortController()
+    const other = await Database.open({
+      path: join(state, 'build.duckdb'),
+      temporaryFolder: join(state, 'tmp'),
+      memoryLimit: undefined,
+      signal,
+    })
+    try {
+      const second = await cli(folder, 'build', '2025-06-20T13:00:00Z')
+      expect(second.stderr).toMatch(/another build is running/)
+      expect(second.code).toBe(1)
+    } finally {
+      other.close()
+    }
+    expect((await cli(folder, 'build', '2025-06-20T13:00:00Z')).code).toBe(0)
+  })
+})

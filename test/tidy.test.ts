@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '..')
+const LONGEST_FILE = 500
+
+const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: ROOT })
+  .toString()
+  .split('\n')
+  .slice(0, -1)
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+const sources = tracked.filter((path) => /^(pipeline|server)\/.*\.ts$/.test(path))
+
+describe('the repository', () => {
+  it('uses every SQL file, and every one says what it is for', () => {
+    const code = sources.map(read).join('\n')
+    const files = tracked.filter((path) => path.startsWith('pipeline/sql/'))
+    expect(files.length).toBeGreaterThan(10)
+    for (const path of files) {
+      const name = path.replace(/^pipeline\/sql\/(checks\/)?/, '').replace(/\.sql$/, '')
+      const stem = name.replace(/_(csv|ndjson|parquet)$/, '')
+      expect(code.includes(`'${name}'`) || code.includes(`\`${stem}_$`), `${path} is not used`).toBe(true)
+      expect(read(path).startsWith('-- '), `${path} has no header`).toBe(true)
+    }
+  })
+
+  it('has no source file too long to read', () => {
+    for (const path of sources) expect(read(path).split('\n').length, path).toBeLessThan(LONGEST_FILE)
+  })
+
+  it('imports in one direction: server from the contract alone, the contract from nothing of ours', () => {
+    for (const path of sources) {
+      const imports = [...read(path).matchAll(/from '(\.[^']+)'|import\('(\.[^']+)'\)/g)].map((m) => m[1] ?? m[2] ?? '')
+      for (const imported of imports.map((name) => join(path, '..', name))) {
+        if (path.startsWith('server/')) expect(imported, path).toMatch(/^(server|pipeline\/contract)\//)
+        if (path.startsWith('pipeline/contract/')) expect(imported, path).toMatch(/^pipeline\/contract\//)
+        if (path.startsWith('pipeline/') && imported.startsWith('server/'))
+          expect(path).toMatch(/^pipeline\/commands\//)
+      }
+    }
+  })
+
+  it('pins every version exactly', () => {
+    const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read('package.json'))
+    for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies })) {
+      expect(version, name).toMatch(/^\d+\.\d+\.\d+(-[\w.]+)?$/)
+    }
+  })
+
+  it('links only to files that are there', () => {
+    for (const path of tracked.filter((name) => name.endsWith('.md'))) {
+      for (const [, target] of read(path).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)) {
+        expect(
+          tracked.some((name) => name.startsWith(join(path, '..', target ?? ''))),
+          `${path} links to ${target}`,
+        ).toBe(true)
+      }
+    }
+  })
+
+  it('documents every setting of the pipeline and the server', () => {
+    const readme = read('README.md')
+    for (const path of ['pipeline/config.ts', 'server/config.ts']) {
+      const settings = [...read(path).matchAll(/^ {2,4}([A-Z][A-Z_]+):/gm)].map((match) => match[1] ?? '')
+      expect(settings.length, path).toBeGreaterThan(3)
+      for (const setting of settings.filter((name) => name !== 'ENGINE'))
+        expect(readme, setting).toContain(`\`${setting}\``)
+    }
+  })
+})
