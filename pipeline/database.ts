@@ -31,7 +31,7 @@ export interface DatabaseOptions {
 
 const PROGRESS_INTERVAL_MS = 200
 
-/** The version of the embedded DuckDB, such as `v1.5.6`. */
+/** The version of the embedded DuckDB, such as `v1.5.5`. */
 export const DUCKDB_VERSION = version()
 
 /**
