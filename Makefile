@@ -6,11 +6,10 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
-BIN := node_modules/.bin
 INSTALLED := node_modules/.installed
 # Node 24 comes with npm install where its package has a build for the machine; elsewhere the machine's own serves.
-NODE = $(if $(wildcard $(BIN)/node),$(BIN)/node,node)
-RUN = @$(NODE) --disable-warning=ExperimentalWarning
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+RUN = @node --disable-warning=ExperimentalWarning
 CLI = $(RUN) pipeline/cli.ts
 VITEST = $(RUN) node_modules/vitest/vitest.mjs run
 
@@ -35,10 +34,10 @@ test-system: $(INSTALLED) ## tests of the whole program as a user runs it
 	$(VITEST) --project system $(ARGS)
 check: $(INSTALLED) ## types, lint, format, licences of the dependencies
 	$(RUN) node_modules/typescript/bin/tsc
-	@$(BIN)/biome check --error-on-warnings .
+	@biome check --error-on-warnings .
 	$(RUN) test/licences.ts
 format: $(INSTALLED) ## mend format and order of imports
-	@$(BIN)/biome check --write .
+	@biome check --write .
 clean: ## remove what can be rebuilt: installed packages, state, sample
 	@rm -rf node_modules data/state data/raw/sample
 
@@ -52,5 +51,5 @@ help: ## this list
 $(INSTALLED): package.json package-lock.json
 	@echo 'installing packages …' >&2
 	@npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2
-	@$(NODE) -e 'if (+process.versions.node.split(".")[0] < 24) { console.error(`Tokenboard needs Node 24 or newer, and npm brought none for this machine; found $${process.version}.`); process.exit(1) }'
+	@node -e 'if (+process.versions.node.split(".")[0] < 24) { console.error(`Tokenboard needs Node 24 or newer, and npm brought none for this machine; found $${process.version}.`); process.exit(1) }'
 	@touch $@
