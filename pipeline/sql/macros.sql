@@ -5,9 +5,10 @@
 CREATE OR REPLACE TEMP MACRO instant_from_text(value) AS
   CASE WHEN value LIKE '____-__-__%' THEN epoch_us(try_cast(value AS TIMESTAMPTZ)) END;
 
--- Relative time: a number of units after base_us. A unit is given in microseconds.
+-- Relative time: a number of units after base_us. A unit is given in microseconds. Digits beyond the ninth are cut off
+-- first, because the cast to DECIMAL would round them up, into the next day at worst.
 CREATE OR REPLACE TEMP MACRO instant_from_number(value, base_us, unit_us) AS
-  base_us + floor(try_cast(value AS DECIMAL(28, 9)) * unit_us)::BIGINT;
+  base_us + floor(try_cast(regexp_replace(value, '(\.\d{9})\d+$', '\1') AS DECIMAL(28, 9)) * unit_us)::BIGINT;
 
 -- A whole number is milliseconds and one with a decimal point is seconds, for sources that do not say time_unit.
 CREATE OR REPLACE TEMP MACRO instant_from_bare_number(value, base_us) AS
@@ -45,4 +46,25 @@ CREATE OR REPLACE TEMP MACRO count_from_json(value) AS
     WHEN starts_with(value, '"') THEN count_from_text(value ->> '$')
     -- As text first: as JSON, true would become 1 and a list an error.
     ELSE whole_count(try_cast(value::VARCHAR AS DOUBLE))
+  END;
+
+-- Anything but lower-case hex is no key: it could never be the hash that the server makes of one.
+CREATE OR REPLACE TEMP MACRO key_hash_from_text(value) AS
+  CASE WHEN regexp_full_match(value, '[0-9a-f]{64}') THEN value END;
+
+CREATE OR REPLACE TEMP MACRO amount_in_range(value) AS
+  CASE WHEN value >= 0 THEN value END;
+
+-- USD. DuckDB alone would read 1_000 as a thousand; to everyone else it is no number.
+CREATE OR REPLACE TEMP MACRO amount_from_text(value) AS
+  CASE
+    WHEN value IS NULL OR value = '' THEN 0::DECIMAL(18, 9)
+    WHEN NOT contains(value, '_') THEN amount_in_range(try_cast(value AS DECIMAL(18, 9)))
+  END;
+
+CREATE OR REPLACE TEMP MACRO flag_from_text(value) AS
+  CASE
+    WHEN value IS NULL OR value = '' THEN false
+    WHEN lower(value) IN ('true', '1') THEN true
+    WHEN lower(value) IN ('false', '0') THEN false
   END;

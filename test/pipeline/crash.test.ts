@@ -1,0 +1,108 @@
+/**
+ * A crash at any moment leaves the release before current, or the new one whole (issue 2). The build's steps on the file
+ * system are counted; then it is run once for each of them and the machine is lost right after that step.
+ */
+import { cp, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { ReleaseIndex } from '../../pipeline/contract/manifest.ts'
+import { type Files, realFiles } from '../../pipeline/files.ts'
+import {
+  buildIn,
+  crowd,
+  csvOf,
+  datasetFolder,
+  newWorkspace,
+  publishedCsv,
+  readLatest,
+  releaseFolder,
+  sha256,
+  type Workspace,
+  writeSmallBuild,
+} from '../support/pipeline.ts'
+
+const FORMER = '20250310T120000Z'
+const NEXT_AS_OF = '2025-03-10T13:00:00Z'
+const MENDING_AS_OF = '2025-03-10T14:00:00Z'
+
+/** A workspace with one release, and other input than it was made of. */
+async function workspaceWithRelease(): Promise<Workspace> {
+  const workspace = await newWorkspace()
+  await writeSmallBuild(workspace, { sources: [{ records: crowd(1, () => 1) }] })
+  await buildIn(workspace, '2025-03-10T12:00:00Z')
+  await writeSmallBuild(workspace, { sources: [{ records: crowd(1, () => 2) }] })
+  return workspace
+}
+
+async function copyOf(original: Workspace): Promise<Workspace> {
+  const copy = await newWorkspace()
+  await cp(original.root, copy.root, { recursive: true, verbatimSymlinks: true })
+  return copy
+}
+
+/** The real file system until step `last`; after it nothing reaches the disk any more. */
+function crashAfter(last: number): { files: Files; steps: () => number } {
+  let steps = 0
+  const orDie = <Arguments extends unknown[]>(step: (...given: Arguments) => Promise<void>) => {
+    return async (...given: Arguments) => {
+      steps += 1
+      if (steps > last) throw new Error('the machine is gone')
+      await step(...given)
+    }
+  }
+  const { makeFolder, write, rename, link, flush, remove } = realFiles
+  const files = {
+    makeFolder: orDie(makeFolder),
+    write: orDie(write),
+    rename: orDie(rename),
+    link: orDie(link),
+    flush: orDie(flush),
+    remove: orDie(remove),
+  }
+  return { files, steps: () => steps }
+}
+
+/** Checks that the release of latest.json is whole, and says which it is. */
+async function currentRelease(workspace: Workspace): Promise<string> {
+  const folder = await releaseFolder(workspace)
+  const sums = (await readFile(join(folder, 'SHA256SUMS'), 'utf8')).trimEnd().split('\n')
+  expect(sums.length).toBeGreaterThan(5)
+  for (const line of sums) {
+    const [sum, name] = [line.slice(0, 64), line.slice(66)]
+    expect(sha256(await readFile(join(folder, name))), name).toBe(sum)
+  }
+  // The link may be a step ahead of the pointer, but never leads nowhere.
+  expect(await readFile(join(datasetFolder(workspace), 'latest/manifest.json'), 'utf8')).toContain('"content_hash"')
+  return (await readLatest(workspace)).release
+}
+
+async function indexedReleases(workspace: Workspace): Promise<string[]> {
+  const text = await readFile(join(datasetFolder(workspace), 'releases/index.json'), 'utf8')
+  return ReleaseIndex.parse(JSON.parse(text)).releases.map((entry) => entry.release)
+}
+
+it('leaves a whole release current, and the next build mends the rest', async () => {
+  const original = await workspaceWithRelease()
+  const uninterrupted = crashAfter(Number.POSITIVE_INFINITY)
+  await buildIn(await copyOf(original), NEXT_AS_OF, { files: uninterrupted.files })
+  const steps = uninterrupted.steps()
+  expect(steps).toBeGreaterThan(10)
+
+  const current = new Set<string>()
+  for (let last = 0; last < steps; last += 1) {
+    const workspace = await copyOf(original)
+    const crashed = buildIn(workspace, NEXT_AS_OF, { files: crashAfter(last).files })
+    await expect(crashed, `lost after step ${last}`).rejects.toThrow()
+    current.add(await currentRelease(workspace))
+
+    await buildIn(workspace, MENDING_AS_OF)
+    const release = await currentRelease(workspace)
+    expect(release, `lost after step ${last}`).not.toBe(FORMER)
+    expect(await publishedCsv(workspace)).toBe(csvOf([['2025-03-02', 'crowd/model-001', 2]]))
+    const folders = (await readdir(join(datasetFolder(workspace), 'releases'))).filter((name) => name !== 'index.json')
+    expect(await indexedReleases(workspace), `lost after step ${last}`).toEqual(folders.toSorted())
+    const everything = await readdir(workspace.publicDir, { recursive: true })
+    expect(everything.filter((name) => /stag|tmp|temp|partial|~/i.test(name))).toEqual([])
+  }
+  expect(current).toContain(FORMER)
+}, 120_000)

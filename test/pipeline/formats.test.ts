@@ -1,0 +1,400 @@
+/** What a release holds (issue 2, DESIGN.md §5 "Published files"), and every form in which raw files may come. */
+import { readdir, readFile, readlink, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { BuildSummary } from '../../pipeline/build.ts'
+import { LatestPointer, Manifest, ReleaseIndex } from '../../pipeline/contract/manifest.ts'
+import { RankingResponse, RankingRow } from '../../pipeline/contract/ranking.ts'
+import { type OracleRow, toCsv } from '../support/oracle.ts'
+import {
+  buildIn,
+  createWorkspace,
+  crowd,
+  csvOf,
+  datasetFolder,
+  newWorkspace,
+  publishedCsv,
+  readLatest,
+  removeWorkspace,
+  sha256,
+  type Workspace,
+  writeInput,
+  writeSmallBuild,
+} from '../support/pipeline.ts'
+import { compress, query, sqlText, writeRecords } from '../support/records.ts'
+
+const RELEASE_FILES = [
+  'SHA256SUMS',
+  'manifest.json',
+  'quality.json',
+  'rankings-daily.csv',
+  'rankings-daily.csv.gz',
+  'rankings-daily.json.gz',
+  'rankings-daily.ndjson.gz',
+  'rankings-daily.parquet',
+]
+
+const ODD = ['with,comma', 'with"quote', 'null', '007', 'caf\u00e9', 'emoji/\u{1f600}', 'fullwidth/\uff5e']
+const TWO_DAYS = [
+  ...crowd(60, (index) => 9_007_199_254_740_991n - BigInt(index % 7), '2025-03-02'),
+  ...crowd(60, () => 9_007_199_254_740_991n, '2025-03-02'),
+  ...ODD.map((slug, index) => ({
+    timestamp: '2025-03-03T12:00:00Z',
+    model_permaslug: slug,
+    prompt_tokens: String(index + 1),
+  })),
+]
+
+describe('a release', () => {
+  let workspace: Workspace
+  let summary: BuildSummary
+  let folder = ''
+  let csv = ''
+  let rows: OracleRow[] = []
+
+  beforeAll(async () => {
+    workspace = await createWorkspace()
+    await writeSmallBuild(workspace, { sources: [{ records: TWO_DAYS }] })
+    summary = await buildIn(workspace, '2025-03-10T12:34:56Z')
+    folder = join(datasetFolder(workspace), 'releases/20250310T123456Z')
+    csv = await readFile(join(folder, 'rankings-daily.csv'), 'utf8')
+    const parquet = sqlText(join(folder, 'rankings-daily.parquet'))
+    // In the order of the file, which is a part of what is published.
+    const read = await query(
+      `SELECT date::VARCHAR AS date, model_permaslug, total_tokens::VARCHAR AS total_tokens FROM read_parquet(${parquet})`,
+    )
+    rows = read.map((row) => RankingRow.parse(row))
+    return () => removeWorkspace(workspace)
+  })
+
+  it('lies in a folder named by its as_of and is what the summary tells of', async () => {
+    expect(summary).toMatchObject({
+      outcome: 'released',
+      release: '20250310T123456Z',
+      as_of: '2025-03-10T12:34:56Z',
+      rows: 58,
+    })
+    expect(await readdir(join(datasetFolder(workspace), 'releases'))).toEqual(
+      expect.arrayContaining(['20250310T123456Z', 'index.json']),
+    )
+  })
+
+  it('holds these files and no others', async () => {
+    expect((await readdir(folder)).toSorted()).toEqual(RELEASE_FILES)
+  })
+
+  it('has canonical CSV: header, minimal quoting, LF, no byte order mark', () => {
+    const [header, first] = csv.split('\n')
+    expect(header).toBe('date,model_permaslug,total_tokens')
+    expect(first).toBe('2025-03-02,crowd/model-001,18014398509481982')
+    expect(csv.slice(csv.indexOf('2025-03-03'))).toBe(
+      [
+        '2025-03-03,fullwidth/\uff5e,7',
+        '2025-03-03,emoji/\u{1f600},6',
+        '2025-03-03,caf\u00e9,5',
+        '2025-03-03,007,4',
+        '2025-03-03,null,3',
+        '2025-03-03,"with""quote",2',
+        '2025-03-03,"with,comma",1',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  it('has a content_hash that is the SHA-256 of the canonical CSV, everywhere the same', async () => {
+    const hash = `sha256:${sha256(csv)}`
+    const manifest = Manifest.parse(JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')))
+    expect([summary.content_hash, manifest.content_hash, (await readLatest(workspace)).content_hash]).toEqual([
+      hash,
+      hash,
+      hash,
+    ])
+  })
+
+  it('holds the same rows in CSV and in Parquet', () => {
+    expect(toCsv(rows)).toBe(csv)
+  })
+
+  it('holds the same bytes in CSV and in compressed CSV', async () => {
+    expect(gunzipSync(await readFile(join(folder, 'rankings-daily.csv.gz'))).toString()).toBe(csv)
+  })
+
+  it('holds the same rows in JSON, in the body of the endpoint', async () => {
+    const body = JSON.parse(gunzipSync(await readFile(join(folder, 'rankings-daily.json.gz'))).toString())
+    expect(Object.keys(body)).toEqual(['data', 'meta'])
+    expect(RankingResponse.parse(body).data).toEqual(rows)
+    expect(Object.keys(body.data[0])).toEqual(['date', 'model_permaslug', 'total_tokens'])
+    expect(body.meta).toMatchObject({ as_of: '2025-03-10T12:34:56Z', version: 'v1' })
+  })
+
+  it('holds the same rows in NDJSON', async () => {
+    const text = gunzipSync(await readFile(join(folder, 'rankings-daily.ndjson.gz'))).toString()
+    expect(text.endsWith('\n')).toBe(true)
+    const lines = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines).toEqual(rows)
+  })
+
+  it('has Parquet columns date, model_permaslug, total_tokens of types DATE, VARCHAR, BIGINT', async () => {
+    const file = sqlText(join(folder, 'rankings-daily.parquet'))
+    const columns = await query(`SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM read_parquet(${file}))`)
+    expect(columns).toEqual([
+      { column_name: 'date', column_type: 'DATE' },
+      { column_name: 'model_permaslug', column_type: 'VARCHAR' },
+      { column_name: 'total_tokens', column_type: 'BIGINT' },
+    ])
+    const schema = await query(`SELECT name, type FROM parquet_schema(${file}) WHERE type IS NOT NULL`)
+    expect(schema).toEqual([
+      { name: 'date', type: 'INT32' },
+      { name: 'model_permaslug', type: 'BYTE_ARRAY' },
+      { name: 'total_tokens', type: 'INT64' },
+    ])
+  })
+
+  it('has SHA256SUMS that `sha256sum -c` would accept, of every other file', async () => {
+    const lines = (await readFile(join(folder, 'SHA256SUMS'), 'utf8')).trimEnd().split('\n')
+    const sums = new Map<string, string>()
+    for (const line of lines) {
+      const [, sum, name] = /^([0-9a-f]{64}) [ *](.+)$/.exec(line) ?? []
+      sums.set(name ?? line, sum ?? 'no sum')
+    }
+    expect([...sums.keys()].toSorted()).toEqual(RELEASE_FILES.filter((name) => name !== 'SHA256SUMS'))
+    for (const [name, sum] of sums) expect(sha256(await readFile(join(folder, name))), name).toBe(sum)
+  })
+
+  it('has a manifest that says what the files are', async () => {
+    const manifest = Manifest.parse(JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')))
+    expect(manifest).toMatchObject({
+      release: '20250310T123456Z',
+      as_of: '2025-03-10T12:34:56Z',
+      rows: 58,
+      synthetic: false,
+    })
+    expect(manifest.license.name).toBe('CC-BY-4.0')
+    expect(manifest.attribution).toContain('2025-03-10T12:34:56Z')
+    const data = RELEASE_FILES.filter((name) => name.startsWith('rankings-daily'))
+    expect(manifest.files.map((file) => file.path)).toEqual(expect.arrayContaining(data))
+    for (const file of manifest.files) {
+      const bytes = await readFile(join(folder, file.path))
+      expect([file.path, file.bytes, file.sha256]).toEqual([file.path, bytes.length, sha256(bytes)])
+      if (data.includes(file.path)) expect(file.rows).toBe(58)
+    }
+  })
+
+  it('is what latest.json and the link `latest` point to', async () => {
+    const latest = await readLatest(workspace)
+    expect(latest).toMatchObject({
+      release: '20250310T123456Z',
+      as_of: '2025-03-10T12:34:56Z',
+      path: 'releases/20250310T123456Z/',
+      rows: 58,
+    })
+    const link = await readlink(join(datasetFolder(workspace), 'latest'))
+    expect(link.replace(/\/$/, '')).toBe('releases/20250310T123456Z')
+    const [linked, real] = [
+      await stat(join(datasetFolder(workspace), 'latest', 'manifest.json')),
+      await stat(join(folder, 'manifest.json')),
+    ]
+    expect(linked.ino).toBe(real.ino)
+  })
+
+  it('is the first entry of the index of releases', async () => {
+    const index = ReleaseIndex.parse(
+      JSON.parse(await readFile(join(datasetFolder(workspace), 'releases/index.json'), 'utf8')),
+    )
+    const [entry] = index.releases
+    expect(index.releases).toHaveLength(1)
+    expect(entry).toMatchObject({ ...(await readLatest(workspace)), previous: null })
+    expect(entry?.manifest_sha256).toBe(sha256(await readFile(join(folder, 'manifest.json'))))
+  })
+})
+
+describe('the index of releases', () => {
+  it('is append-only, and each entry carries the hash of the one before it', async () => {
+    const workspace = await newWorkspace()
+    const indexes: ReleaseIndex[] = []
+    for (const tokens of [1, 2, 3]) {
+      await writeSmallBuild(workspace, { sources: [{ records: crowd(1, () => tokens) }] })
+      await buildIn(workspace, `2025-03-1${tokens}T00:00:00Z`)
+      indexes.push(
+        ReleaseIndex.parse(JSON.parse(await readFile(join(datasetFolder(workspace), 'releases/index.json'), 'utf8'))),
+      )
+    }
+    const [first, second, third] = indexes.map((index) => index.releases)
+    expect(third).toHaveLength(3)
+    expect(third?.slice(0, 2)).toEqual(second)
+    expect(second?.slice(0, 1)).toEqual(first)
+    expect(third?.map((entry) => entry.release)).toEqual(['20250311T000000Z', '20250312T000000Z', '20250313T000000Z'])
+    expect(third?.map((entry) => entry.previous)).toEqual([null, third?.[0]?.hash, third?.[1]?.hash])
+    expect(new Set(third?.map((entry) => entry.hash)).size).toBe(3)
+    expect(LatestPointer.parse(third?.[2])).toEqual(await readLatest(workspace))
+  })
+})
+
+describe('raw files', () => {
+  const HEADER = 'timestamp,model_permaslug,prompt_tokens,completion_tokens'
+  const EXPECTED = csvOf([
+    ['2025-03-02', 'a', 3],
+    ['2025-03-02', 'b', 1],
+  ])
+
+  async function buildFiles(
+    files: Record<string, string | Uint8Array>,
+    settings: Record<string, unknown> = {},
+  ): Promise<string> {
+    const workspace = await newWorkspace()
+    for (const [name, content] of Object.entries(files)) await writeInput(workspace, name, content)
+    const source = { name: 's', schema: 'canonical', files: Object.keys(files), visibility: 'public', ...settings }
+    await writeInput(workspace, 'sources.json', { sources: [source] })
+    await buildIn(workspace)
+    return publishedCsv(workspace)
+  }
+
+  const csvLines = [HEADER, '2025-03-02T12:00:00Z,a,1,2', '2025-03-02T12:00:00Z,b,1,']
+
+  it.each([
+    ['LF', csvLines.join('\n')],
+    ['CRLF', csvLines.join('\r\n')],
+    ['a line end after the last record', `${csvLines.join('\n')}\n`],
+    ['a byte order mark', `\ufeff${csvLines.join('\n')}\n`],
+    ['quotes around every field', csvLines.map((line) => `"${line.replaceAll(',', '","')}"`).join('\n')],
+  ])('may be CSV with %s', async (_, text) => {
+    expect(await buildFiles({ 'usage.csv': text })).toBe(EXPECTED)
+  })
+
+  it('may be CSV that is a header alone', async () => {
+    expect(await buildFiles({ 'usage.csv': csvLines.join('\n'), 'empty.csv': `${HEADER}\n` })).toBe(EXPECTED)
+  })
+
+  it('may be CSV whose odd values are on a late line: nothing is sniffed', async () => {
+    const many = Array.from({ length: 30_000 }, () => '2025-03-02T12:00:00Z,7,0,0')
+    const late = ['2025-03-02 12:00:00.5+00:00,"a",+1,2.0', '2025-03-02T12:00:00.123456789Z,b,1,']
+    expect(await buildFiles({ 'usage.csv': [HEADER, ...many, ...late].join('\n') })).toBe(EXPECTED)
+  })
+
+  const ndjson = [
+    { timestamp: '2025-03-02T12:00:00Z', model_permaslug: 'a', prompt_tokens: 1, completion_tokens: 2 },
+    {
+      completion_tokens: null,
+      model_permaslug: 'b',
+      prompt_tokens: '1',
+      timestamp: '2025-03-02T12:00:00Z',
+      nested: { model_permaslug: ['x'] },
+    },
+  ].map((record) => JSON.stringify(record))
+
+  it.each([
+    ['LF', ndjson.join('\n')],
+    ['CRLF', ndjson.join('\r\n')],
+    ['keys in any order, strings for numbers and nested data', `${ndjson.join('\n')}\n`],
+    ['spaces inside', `${ndjson.join('\n').replaceAll(',"', ' , "').replaceAll('":', '" : ')}\n`],
+  ])('may be NDJSON with %s', async (_, text) => {
+    expect(await buildFiles({ 'usage.ndjson': text })).toBe(EXPECTED)
+  })
+
+  it('may be NDJSON with odd characters in values that are not ours', async () => {
+    // All of these may stand unescaped in a JSON string; readers of lines like to stumble over them.
+    const note = JSON.stringify('\u007f \u0085 \u2028 \u2029 \u00a0 \ufffe \uffff \u{1f600} , ; | \t \\ \' "')
+    const noted = ndjson.map((line) => `{"note":${note},${line.slice(1)}`)
+    expect(await buildFiles({ 'usage.ndjson': noted.join('\n') })).toBe(EXPECTED)
+  })
+
+  it('may be NDJSON with a line of several megabytes', async () => {
+    const [first = '', second = ''] = ndjson
+    const long = `{"messages":"${'x'.repeat(5_000_000)}",${first.slice(1)}`
+    expect(await buildFiles({ 'usage.ndjson.gz': compress('.gz', `${long}\n${second}\n`) })).toBe(EXPECTED)
+  })
+
+  it('may be NDJSON with empty lines, which are no records', async () => {
+    expect(await buildFiles({ 'usage.ndjson': `\n${ndjson.join('\n\n')}\n\n` })).toBe(EXPECTED)
+  })
+
+  it('may be NDJSON whose late lines have other keys than the first', async () => {
+    const many = Array.from({ length: 30_000 }, () => '{"timestamp":"2025-03-02T12:00:00Z","model_permaslug":"zero"}')
+    expect(await buildFiles({ 'usage.jsonl': [...many, ...ndjson].join('\n') })).toBe(EXPECTED)
+  })
+
+  it('are told by their ending, also when it is in an odd name', async () => {
+    const [header, first, second] = csvLines
+    const files = {
+      'usage.parquet.csv': `${header}\n${first}\n`,
+      'usage.csv.ndjson.csv.gz': compress('.gz', `${header}\n${second}\n`),
+    }
+    expect(await buildFiles(files)).toBe(EXPECTED)
+  })
+
+  it('are read once, however many patterns match them', async () => {
+    const files = { 'deep/er/usage.csv': csvLines.join('\n') }
+    expect(
+      await buildFiles(files, {
+        files: ['deep/er/usage.csv', './deep/er/usage.csv', 'deep/../deep/er/usage.csv', 'deep/**/*.csv', '**/*.csv'],
+      }),
+    ).toBe(EXPECTED)
+  })
+
+  it('may be CSV with records of several lines', async () => {
+    const text = `note,${HEADER}\n"first\nsecond",2025-03-02T12:00:00Z,a,1,2\n"a ""note""",2025-03-02T12:00:00Z,b,1,\n`
+    expect(await buildFiles({ 'usage.csv': text })).toBe(EXPECTED)
+  })
+
+  it('fail the build where a required column is missing, and are named', async () => {
+    const text = 'timestamp,model,prompt_tokens,completion_tokens\n2025-03-02T12:00:00Z,a,1,2\n'
+    await expect(buildFiles({ 'usage.csv': text })).rejects.toThrow(
+      /usage\.csv.*model_permaslug|model_permaslug.*usage\.csv/s,
+    )
+  })
+
+  it.each(['.gz', '.zst'])('may be Parquet that was compressed once more, as %s', async (ending) => {
+    const workspace = await newWorkspace()
+    const records = csvLines.slice(1).map((line) => {
+      const [timestamp = '', model_permaslug = '', prompt_tokens = '', completion_tokens = ''] = line.split(',')
+      return { timestamp, model_permaslug, prompt_tokens, completion_tokens }
+    })
+    await writeRecords(join(workspace.input, 'usage.parquet'), records, { columns: HEADER.split(',') })
+    const bytes = await readFile(join(workspace.input, 'usage.parquet'))
+    expect(await buildFiles({ [`usage.parquet${ending}`]: compress(ending, bytes) })).toBe(EXPECTED)
+  })
+
+  async function buildParquet(select: string, settings: Record<string, unknown> = {}): Promise<string> {
+    const workspace = await newWorkspace()
+    await query(`COPY (${select}) TO ${sqlText(join(workspace.input, 'usage.parquet'))} (FORMAT parquet)`)
+    const source = { name: 's', schema: 'canonical', files: ['usage.parquet'], visibility: 'public', ...settings }
+    await writeInput(workspace, 'sources.json', { sources: [source] })
+    await buildIn(workspace)
+    return publishedCsv(workspace)
+  }
+
+  it.each([
+    ['TIMESTAMPTZ', "TIMESTAMPTZ '2025-03-03 07:59:59.999999+08:00'"],
+    ['TIMESTAMP', "TIMESTAMP '2025-03-02 23:59:59.999999'"],
+    ['TIMESTAMP_NS', "TIMESTAMP_NS '2025-03-02 23:59:59.999999999'"],
+    ['TIMESTAMP_MS', "TIMESTAMP_MS '2025-03-02 23:59:59.999'"],
+    ['VARCHAR', "'2025-03-03T07:59:59.999999999+08:00'"],
+  ])('may be Parquet with timestamps of type %s', async (_, timestamp) => {
+    const select = `SELECT ${timestamp} AS timestamp, slug AS model_permaslug, n AS prompt_tokens, 0 AS completion_tokens FROM (VALUES ('a', 3), ('b', 1)) AS t(slug, n)`
+    expect(await buildParquet(select)).toBe(EXPECTED)
+  })
+
+  it('may be Parquet whose timestamps have no zone: the declared one is theirs', async () => {
+    const select =
+      "SELECT TIMESTAMP '2025-03-03 07:59:59' AS timestamp, 'a' AS model_permaslug, 3 AS prompt_tokens, 0 AS completion_tokens"
+    expect(await buildParquet(select, { timezone: 'Asia/Shanghai' })).toBe(csvOf([['2025-03-02', 'a', 3]]))
+  })
+
+  it.each(['TINYINT', 'INTEGER', 'UINTEGER', 'BIGINT', 'UBIGINT', 'DOUBLE', 'FLOAT', 'DECIMAL(18,2)', 'VARCHAR'])(
+    'may be Parquet with token counts of type %s',
+    async (type) => {
+      const select = `SELECT '2025-03-02T12:00:00Z' AS timestamp, slug AS model_permaslug, n::${type} AS prompt_tokens, NULL::${type} AS completion_tokens FROM (VALUES ('a', 3), ('b', 1)) AS t(slug, n)`
+      expect(await buildParquet(select)).toBe(EXPECTED)
+    },
+  )
+
+  it('may be Parquet with more columns, nested ones among them, in any order', async () => {
+    const select =
+      "SELECT [1, 2] AS hash_ids, n AS completion_tokens, {'a': 1} AS extra, slug AS model_permaslug, 0 AS prompt_tokens, TIMESTAMP '2025-03-02 12:00:00' AS timestamp FROM (VALUES ('a', 3), ('b', 1)) AS t(slug, n)"
+    expect(await buildParquet(select)).toBe(EXPECTED)
+  })
+})

@@ -1,0 +1,141 @@
+/** SPECIFICATION.md § Endpoints 5, rules 1 to 4: what a date's rows are and in which order they stand. */
+import { describe, expect, it } from 'vitest'
+import { crowd, crowdSlug, publish } from '../../support/pipeline.ts'
+
+const NOON = 'T12:00:00Z'
+
+describe('rule 1: up to 51 rows for each UTC date, the top 50 and their aggregate', () => {
+  it('names the 50 largest models and sums every model outside them in `other`', async () => {
+    const { rows } = await publish(crowd(53, (index) => 1000 - index))
+    expect(rows).toHaveLength(51)
+    expect(rows[0]).toBe('2025-03-02 crowd/model-001 1000')
+    expect(rows[49]).toBe('2025-03-02 crowd/model-050 951')
+    expect(rows[50]).toBe(`2025-03-02 other ${950 + 949 + 948}`)
+  })
+
+  it('ranks by the sum of a date, not by the largest record', async () => {
+    const records = [
+      { model_permaslug: 'acme/one-large', prompt_tokens: '100' },
+      ...Array.from({ length: 11 }, () => ({ model_permaslug: 'acme/many-small', prompt_tokens: '10' })),
+    ]
+    const { rows } = await publish(records)
+    expect(rows).toEqual(['2025-03-02 acme/many-small 110', '2025-03-02 acme/one-large 100'])
+  })
+
+  it('ranks each date by itself: a model may be named on one and part of `other` on the next', async () => {
+    const { rows } = await publish([
+      ...crowd(51, (index) => 1000 - index, '2025-03-02'),
+      ...crowd(51, (index) => 1000 + index, '2025-03-03'),
+    ])
+    expect(rows).toHaveLength(102)
+    expect(rows[0]).toBe('2025-03-02 crowd/model-001 1000')
+    expect(rows[50]).toBe('2025-03-02 other 950')
+    expect(rows[51]).toBe('2025-03-03 crowd/model-051 1050')
+    expect(rows[101]).toBe('2025-03-03 other 1000')
+  })
+
+  it('sums all sources before it ranks', async () => {
+    const source = { records: [{ model_permaslug: 'acme/one', prompt_tokens: '7' }] }
+    const { rows } = await publish({ sources: [source, source, source] })
+    expect(rows).toEqual(['2025-03-02 acme/one 21'])
+  })
+
+  it('does not let a private model take a place among the 50', async () => {
+    const { rows } = await publish([
+      ...crowd(50, () => 10),
+      { model_permaslug: 'acme/secret', prompt_tokens: '99', visibility: 'private' },
+    ])
+    expect(rows).toHaveLength(50)
+    expect(rows.at(-1)).toBe('2025-03-02 crowd/model-050 10')
+  })
+})
+
+describe('rule 2: `other` is omitted when no model is outside the top 50', () => {
+  it('has no `other` with one model', async () => {
+    const { rows } = await publish(crowd(1, () => 5))
+    expect(rows).toEqual(['2025-03-02 crowd/model-001 5'])
+  })
+
+  it('has no `other` with exactly 50 models', async () => {
+    const { rows } = await publish(crowd(50, (index) => 100 - index))
+    expect(rows).toHaveLength(50)
+    expect(rows.filter((row) => row.includes(' other '))).toEqual([])
+  })
+
+  it('has `other` with exactly 51 models', async () => {
+    const { rows } = await publish(crowd(51, (index) => 100 - index))
+    expect(rows).toHaveLength(51)
+    expect(rows[50]).toBe('2025-03-02 other 50')
+  })
+
+  it('decides for each date by itself', async () => {
+    const { rows } = await publish([...crowd(51, () => 1, '2025-03-02'), ...crowd(2, () => 1, '2025-03-03')])
+    expect(rows.filter((row) => row.includes(' other '))).toEqual(['2025-03-02 other 1'])
+  })
+})
+
+describe('rule 3: by date ascending, then total_tokens descending, `other` last within its date', () => {
+  it('orders dates ascending, whatever the order of the records', async () => {
+    const dates = ['2025-03-04', '2025-02-28', '2025-03-01', '2025-03-03', '2025-01-31']
+    const { rows } = await publish(
+      dates.map((date) => ({ timestamp: date + NOON, model_permaslug: 'a', prompt_tokens: '1' })),
+    )
+    expect(rows).toEqual(dates.toSorted().map((date) => `${date} a 1`))
+  })
+
+  it('orders tokens as numbers, not as text', async () => {
+    const counts = ['9', '10', '100', '99', '1000']
+    const { rows } = await publish(counts.map((count) => ({ model_permaslug: `m/${count}`, prompt_tokens: count })))
+    expect(rows.map((row) => row.split(' ')[2])).toEqual(['1000', '100', '99', '10', '9'])
+  })
+
+  it('orders tokens above 2^53 exactly, where a double cannot tell them apart', async () => {
+    const half = String(2n ** 52n)
+    const { rows } = await publish([
+      { model_permaslug: 'a/even', prompt_tokens: half, completion_tokens: half },
+      { model_permaslug: 'b/odd', prompt_tokens: half, completion_tokens: String(2n ** 52n + 1n) },
+    ])
+    expect(rows).toEqual(['2025-03-02 b/odd 9007199254740993', '2025-03-02 a/even 9007199254740992'])
+  })
+
+  it('puts `other` last even when it is the largest row of its date', async () => {
+    const { rows } = await publish(crowd(100, (index) => (index < 50 ? 20 : 19)))
+    expect(rows).toHaveLength(51)
+    expect(rows[49]).toBe('2025-03-02 crowd/model-050 20')
+    expect(rows[50]).toBe(`2025-03-02 other ${50 * 19}`)
+  })
+
+  it('puts `other` last even when it equals a model, whose name sorts after it', async () => {
+    const zoo = Array.from({ length: 51 }, (_, index) => ({
+      model_permaslug: `zoo/${String(index).padStart(2, '0')}`,
+      prompt_tokens: '5',
+    }))
+    const { rows } = await publish(zoo)
+    expect(rows[49]).toBe('2025-03-02 zoo/49 5')
+    expect(rows[50]).toBe('2025-03-02 other 5')
+  })
+})
+
+describe('rule 4: ties are broken alphabetically by model_permaslug', () => {
+  it('orders equal totals by slug', async () => {
+    const slugs = ['b/two', 'a/two', 'a/one', 'b/one', 'a/one-more']
+    const { rows } = await publish(slugs.map((slug) => ({ model_permaslug: slug, prompt_tokens: '3' })))
+    expect(rows.map((row) => row.split(' ')[1])).toEqual(['a/one', 'a/one-more', 'a/two', 'b/one', 'b/two'])
+  })
+
+  it('does not order by slug where totals differ', async () => {
+    const { rows } = await publish([
+      { model_permaslug: 'a', prompt_tokens: '1' },
+      { model_permaslug: 'b', prompt_tokens: '2' },
+    ])
+    expect(rows).toEqual(['2025-03-02 b 2', '2025-03-02 a 1'])
+  })
+
+  it('gives the same order however the records lie', async () => {
+    const records = crowd(60, (index) => index % 3)
+    const [forward, backward] = [await publish(records), await publish(records.toReversed())]
+    expect(backward.csv).toBe(forward.csv)
+    expect(forward.rows[0]).toBe(`2025-03-02 ${crowdSlug(2)} 2`)
+    expect(backward.summary.content_hash).toBe(forward.summary.content_hash)
+  })
+})

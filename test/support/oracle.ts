@@ -1,0 +1,273 @@
+/**
+ * What the pipeline must publish, written a second time and as plainly as possible: no DuckDB, no streams, no code of
+ * the pipeline, only the specification (SPECIFICATION.md § Endpoints 5, DESIGN.md §5 and §6). Counts are BigInt.
+ */
+import { createHash } from 'node:crypto'
+
+/** One raw record as it stands in a file: every field is text, and an empty text is an absent field. */
+export interface RawRecord {
+  timestamp: string
+  model_permaslug: string
+  prompt_tokens: string
+  completion_tokens: string
+  request_id: string
+  visibility: string
+}
+
+export interface OracleSource {
+  /** What the source says of all its records; `registry` asks the registry. */
+  visibility: 'public' | 'private' | 'registry'
+  /** The zone of timestamps without an offset, as in the time zone database. */
+  timezone: string
+  records: RawRecord[]
+}
+
+export interface RegistryModel {
+  model_permaslug: string
+  aliases: string[]
+  public: boolean
+}
+
+export interface OracleRow {
+  date: string
+  model_permaslug: string
+  total_tokens: string
+}
+
+export interface OracleAnswer {
+  rows: OracleRow[]
+  /** The canonical CSV, and `sha256:` of its bytes. */
+  csv: string
+  content_hash: string
+  /** Public tokens of every published date, `other` included. */
+  totals: Map<string, bigint>
+  read: number
+  duplicates: number
+  rejected: Record<string, number>
+}
+
+/** A record that passed every check. */
+interface UsageRecord {
+  /** Microseconds since 1970 in UTC. */
+  timestamp: bigint
+  date: string
+  model: string
+  prompt: bigint
+  completion: bigint
+  request_id: string
+  visibility: string
+}
+
+const DATASET_START = '2025-01-01'
+const TOP_MODELS = 50
+const MAX_TOKENS = 2n ** 53n - 1n
+const MICROSECONDS_PER_DAY = 86_400_000_000n
+
+/** read → reject → alias → de-duplicate → visibility → sum → rank. */
+export function expectedDataset(sources: OracleSource[], registry: RegistryModel[], asOf: string): OracleAnswer {
+  const answer: OracleAnswer = {
+    rows: [],
+    csv: '',
+    content_hash: '',
+    totals: new Map(),
+    read: 0,
+    duplicates: 0,
+    rejected: {},
+  }
+  const sums = new Map<string, Map<string, bigint>>()
+  for (const source of sources) {
+    const accepted: UsageRecord[] = []
+    for (const raw of source.records) {
+      answer.read += 1
+      const record = readRecord(raw, source.timezone, registry)
+      if (typeof record === 'string') answer.rejected[record] = (answer.rejected[record] ?? 0) + 1
+      else accepted.push(record)
+    }
+    const unique = deduplicate(accepted)
+    answer.duplicates += accepted.length - unique.length
+    for (const record of unique) {
+      if (!isPublic(record, source, registry)) continue
+      const models = sums.get(record.date) ?? new Map<string, bigint>()
+      models.set(record.model, (models.get(record.model) ?? 0n) + record.prompt + record.completion)
+      sums.set(record.date, models)
+    }
+  }
+  for (const date of [...sums.keys()].sort()) {
+    if (date < DATASET_START || date >= asOf.slice(0, 10)) continue
+    const ranked = rank(date, sums.get(date) ?? new Map())
+    if (ranked.length === 0) continue
+    answer.rows.push(...ranked)
+    answer.totals.set(date, sum(ranked.map((row) => BigInt(row.total_tokens))))
+  }
+  answer.csv = toCsv(answer.rows)
+  answer.content_hash = `sha256:${createHash('sha256').update(answer.csv).digest('hex')}`
+  return answer
+}
+
+/** A usage record, or the reason why the raw one is rejected. */
+function readRecord(raw: RawRecord, timezone: string, registry: RegistryModel[]): UsageRecord | string {
+  const timestamp = parseTimestamp(raw.timestamp, timezone)
+  if (timestamp === undefined) return 'invalid_timestamp'
+  if (!isModelSlug(raw.model_permaslug)) return 'invalid_model'
+  const prompt = parseTokens(raw.prompt_tokens)
+  const completion = parseTokens(raw.completion_tokens)
+  if (prompt === undefined || completion === undefined) return 'invalid_token_count'
+  if (!['', 'public', 'private'].includes(raw.visibility)) return 'invalid_visibility'
+  return {
+    timestamp,
+    date: utcDate(timestamp),
+    model: resolveAlias(raw.model_permaslug, registry),
+    prompt,
+    completion,
+    request_id: raw.request_id,
+    visibility: raw.visibility,
+  }
+}
+
+/** Microseconds since 1970, later digits cut off; undefined when the text is no instant. */
+export function parseTimestamp(text: string, timezone: string): bigint | undefined {
+  const form = /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:(Z)|([+-])(\d{2}):(\d{2}))?$/.exec(
+    text,
+  )
+  if (form === null) return undefined
+  const [, year, month, day, hour, minute, second, fraction = '', zulu, sign, offsetHours, offsetMinutes] = form
+  const wholeSeconds = `${year}-${month}-${day}T${hour}:${minute}:${second}`
+  const wallClock = Date.parse(`${wholeSeconds}Z`)
+  // `Date` turns 30 February into March: a date that comes back as another text is not in the calendar.
+  if (Number.isNaN(wallClock) || new Date(wallClock).toISOString().slice(0, 19) !== wholeSeconds) return undefined
+  const microseconds = BigInt(wallClock) * 1000n + BigInt(fraction.slice(0, 6).padEnd(6, '0'))
+  if (zulu !== undefined) return microseconds
+  if (sign === undefined) return microseconds - BigInt(zoneOffset(timezone, wallClock)) * 1000n
+  const offset = (BigInt(offsetHours ?? 0) * 60n + BigInt(offsetMinutes ?? 0)) * 60_000_000n
+  return sign === '+' ? microseconds - offset : microseconds + offset
+}
+
+/** Milliseconds by which the clocks of `timezone` are ahead of UTC when they show `wallClock`. */
+function zoneOffset(timezone: string, wallClock: number): number {
+  const first = offsetAt(timezone, wallClock)
+  return offsetAt(timezone, wallClock - first)
+}
+
+function offsetAt(timezone: string, instant: number): number {
+  const clock = new Intl.DateTimeFormat('sv-SE', { timeZone: timezone, dateStyle: 'short', timeStyle: 'medium' })
+  return Date.parse(`${clock.format(instant).replace(' ', 'T')}Z`) - instant
+}
+
+function utcDate(microseconds: bigint): string {
+  const inDay = ((microseconds % MICROSECONDS_PER_DAY) + MICROSECONDS_PER_DAY) % MICROSECONDS_PER_DAY
+  return new Date(Number((microseconds - inDay) / 1000n)).toISOString().slice(0, 10)
+}
+
+/** DESIGN.md §6.8: digits, perhaps a plus, perhaps a zero fraction, perhaps spaces around; at most 2^53 − 1. */
+export function parseTokens(text: string): bigint | undefined {
+  if (text === '') return 0n
+  if (!/^ *\+?[0-9]+(\.0+)? *$/.test(text)) return undefined
+  const count = BigInt(text.replaceAll(/[ +]|\..*/g, ''))
+  return count <= MAX_TOKENS ? count : undefined
+}
+
+/** DESIGN.md §6.6. */
+export function isModelSlug(text: string): boolean {
+  const characters = [...text]
+  if (characters.length === 0 || characters.length > 300) return false
+  if (/\p{Cc}/u.test(text)) return false
+  return !['=', '+', '-', '@'].includes(characters[0] ?? '') && text !== 'other'
+}
+
+/** The name that the registry gives to a model; an unlisted `base:variant` takes the base's and keeps its suffix. */
+function resolveAlias(name: string, registry: RegistryModel[]): string {
+  const listed = findModel(name, registry)
+  if (listed !== undefined) return listed.model_permaslug
+  const { base, suffix } = splitVariant(name)
+  const baseModel = findModel(base, registry)
+  return baseModel === undefined ? name : baseModel.model_permaslug + suffix
+}
+
+function findModel(name: string, registry: RegistryModel[]): RegistryModel | undefined {
+  return registry.find((model) => model.model_permaslug === name || model.aliases.includes(name))
+}
+
+function splitVariant(name: string): { base: string; suffix: string } {
+  const colon = name.lastIndexOf(':')
+  return colon < 1 ? { base: name, suffix: '' } : { base: name.slice(0, colon), suffix: name.slice(colon) }
+}
+
+/** DESIGN.md §6.7: one copy for each (request_id, UTC date); a record without an id is never a copy. */
+function deduplicate(records: UsageRecord[]): UsageRecord[] {
+  const kept = new Map<string, UsageRecord>()
+  const unnamed: UsageRecord[] = []
+  for (const record of records) {
+    if (record.request_id === '') {
+      unnamed.push(record)
+      continue
+    }
+    const key = `${record.date} ${record.request_id}`
+    const rival = kept.get(key)
+    if (rival === undefined || compareCopies(record, rival) > 0) kept.set(key, record)
+  }
+  return [...unnamed, ...kept.values()]
+}
+
+/**
+ * Positive when `a` stays and `b` goes. Cost and API key come after visibility; they are not compared here, since
+ * copies that differ in nothing else publish the same.
+ */
+function compareCopies(a: UsageRecord, b: UsageRecord): number {
+  return (
+    compareBigInts(a.timestamp, b.timestamp) ||
+    compareBigInts(a.prompt, b.prompt) ||
+    compareBigInts(a.completion, b.completion) ||
+    compareCodePoints(a.model, b.model) ||
+    Number(a.visibility === 'private') - Number(b.visibility === 'private')
+  )
+}
+
+/** A record's own visibility wins over the source's, which wins over the registry's. */
+function isPublic(record: UsageRecord, source: OracleSource, registry: RegistryModel[]): boolean {
+  if (record.visibility !== '') return record.visibility === 'public'
+  if (source.visibility !== 'registry') return source.visibility === 'public'
+  const model = findModel(record.model, registry) ?? findModel(splitVariant(record.model).base, registry)
+  return model?.public ?? false
+}
+
+/** The top 50 by tokens, ties by code point, then everything else as `other`; models with nothing are no models. */
+function rank(date: string, models: Map<string, bigint>): OracleRow[] {
+  const ranked = [...models]
+    .filter(([, tokens]) => tokens > 0n)
+    .sort(([slugA, tokensA], [slugB, tokensB]) => compareBigInts(tokensB, tokensA) || compareCodePoints(slugA, slugB))
+  const rows = ranked
+    .slice(0, TOP_MODELS)
+    .map(([slug, tokens]) => ({ date, model_permaslug: slug, total_tokens: String(tokens) }))
+  const rest = ranked.slice(TOP_MODELS).map(([, tokens]) => tokens)
+  return rest.length === 0 ? rows : [...rows, { date, model_permaslug: 'other', total_tokens: String(sum(rest)) }]
+}
+
+function sum(counts: bigint[]): bigint {
+  return counts.reduce((total, count) => total + count, 0n)
+}
+
+function compareBigInts(a: bigint, b: bigint): number {
+  return a === b ? 0 : a > b ? 1 : -1
+}
+
+/** By code point, which is not the order of JavaScript strings: U+FF5E sorts before U+1F600. */
+export function compareCodePoints(a: string, b: string): number {
+  const left = Array.from(a, (character) => character.codePointAt(0) ?? 0)
+  const right = Array.from(b, (character) => character.codePointAt(0) ?? 0)
+  for (const [index, point] of left.entries()) {
+    const other = right[index]
+    if (other === undefined) return 1
+    if (point !== other) return point - other
+  }
+  return left.length - right.length
+}
+
+/** DESIGN.md §5: header, minimal quoting, LF, no byte order mark. */
+export function toCsv(rows: OracleRow[]): string {
+  const lines = rows.map((row) => `${row.date},${quoteCsv(row.model_permaslug)},${row.total_tokens}\n`)
+  return `date,model_permaslug,total_tokens\n${lines.join('')}`
+}
+
+function quoteCsv(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
