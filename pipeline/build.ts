@@ -5,12 +5,14 @@ import type { PipelineConfig } from './config.ts'
 import { DATASET_PATH, type Manifest, Publisher, type ReleaseIndex } from './contract/manifest.ts'
 import { type Timestamp, toTimestamp } from './contract/ranking.ts'
 import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
-import { Database } from './database.ts'
+import type { Database } from './database.ts'
 import type { Effects } from './effects.ts'
 import { BuildError, UsageError } from './errors.ts'
 import { readTextIfAny } from './files.ts'
-import { Account, type WithheldModel } from './quality.ts'
+import { parseJson } from './json.ts'
+import { Account } from './quality.ts'
 import { type Ranking, rank } from './rank.ts'
+import { assertFewRejected, countRecords, nothingToPublish, publicQuality, type RecordCounts } from './records.ts'
 import { toJson } from './release/files.ts'
 import { closeStaging, openStaging, publish, recover } from './release/publish.ts'
 import { type Draft, draftRelease, stageRelease } from './release/stage.ts'
@@ -20,20 +22,10 @@ import type { RollupEngine } from './rollup/engine.ts'
 import { SAMPLE_DEFAULTS } from './sample/options.ts'
 import { writeSample } from './sample/write.ts'
 import { readSources, type Sources } from './sources.ts'
+import { UsageLedger, writeUsage } from './usage.ts'
+import { withWorkspace } from './workspace.ts'
 
 const DEFAULT_SOURCES = 'data/sources.json'
-
-/** Where every record that was read has gone: the numbers add up to `read`. */
-export interface RecordCounts {
-  read: number
-  published: number
-  duplicates: number
-  private: number
-  rejected: Record<string, number>
-  withheld: WithheldModel[]
-  before_dataset_start: number
-  not_yet_complete: number
-}
 
 /** What a build did. For `unchanged` the facts are those of the release that stays current. */
 export interface BuildSummary {
@@ -58,42 +50,31 @@ export interface BuildSummary {
  * published.
  */
 export async function build(config: PipelineConfig, effects: Effects): Promise<BuildSummary> {
-  const { files, signal } = effects
   const asOf = config.asOf ?? effects.now()
   const lastDate = mostRecentCompletedDay(asOf)
-  if (lastDate < DATASET_START)
+  if (lastDate < DATASET_START) {
     throw new UsageError(`AS_OF ${toTimestamp(asOf)} is before the dataset begins, ${DATASET_START}`)
-  const state = resolve(config.dataDir, 'state')
-  const workspace = join(state, 'tmp')
-  await files.makeFolder(state)
-  const database = await Database.open({
-    path: join(state, 'build.duckdb'),
-    temporaryFolder: join(workspace, 'spill'),
-    memoryLimit: config.memoryLimit,
-    signal,
-  })
-  try {
-    await files.remove(workspace)
-    await files.makeFolder(workspace)
-    const publicDir = resolve(config.publicDir)
+  }
+  return withWorkspace(config, effects, async ({ database, stateDir, folder, publicDir }) => {
+    const { files, signal } = effects
     const index = await recover(publicDir, files)
     assertNotBefore(asOf, index)
+    const publisher = await readPublisher(config.dataDir)
     const { sources, synthetic } = await chooseSources(config, lastDate, effects)
-    const engine = createDuckDbEngine({ database, linkFolder: join(workspace, 'inputs'), files, signal })
+    const engine = createDuckDbEngine({ database, linkFolder: join(folder, 'inputs'), files, signal })
     const account = new Account()
-    const ranking = await rankSources(database, engine, sources, account, lastDate, effects)
+    const usage = new UsageLedger()
+    const ranking = await rankSources(database, engine, sources, { account, usage }, lastDate, effects)
     const records = countRecords(ranking, account)
-    await files.write(join(state, 'quality.json'), toJson({ as_of: toTimestamp(asOf), records, ...account.detail }))
-    assertFewRejected(records, account, sources)
+    await files.write(join(stateDir, 'quality.json'), toJson({ as_of: toTimestamp(asOf), records, ...account.detail }))
+    assertFewRejected(records, account, sources.max_rejected_share)
     if (ranking.rows.length === 0) throw new BuildError(nothingToPublish(records, lastDate))
     await checkRanking(database, lastDate)
-    const publisher = await readPublisher(config.dataDir)
     const draft = draftRelease({ rows: ranking.rows, asOf: toTimestamp(asOf), publisher, synthetic })
-    return await release({ draft, ranking, account, records, index, publicDir }, database, effects)
-  } finally {
-    database.close()
-    await files.remove(workspace)
-  }
+    const summary = await release({ draft, ranking, account, records, index, publicDir }, database, effects)
+    await writeUsage(usage, asOf, config.dataDir, files)
+    return summary
+  })
 }
 
 /** The named sources file, or the default one, or, where neither is, the synthetic sample. */
@@ -116,20 +97,23 @@ async function rankSources(
   database: Database,
   engine: RollupEngine,
   sources: Sources,
-  account: Account,
+  { account, usage }: { account: Account; usage: UsageLedger },
   lastDate: UtcDate,
   { report }: Effects,
 ): Promise<Ranking> {
-  report({ kind: 'stage', stage: 'rollup' })
+  report({ kind: 'stage', stage: 'read' })
   const rollup = engine.rollup({
     sources,
-    onProgress: ({ rows, share }) => report({ kind: 'progress', stage: 'rollup', rows, share }),
+    onProgress: (progress) => report({ kind: 'progress', ...progress }),
+    onStage: (stage) => report({ kind: 'done', ...stage }),
     onSetAside: (records) => account.add(records),
     onRejectedInFile: (records) => account.addFile(records),
+    onKeyUsage: (row) => usage.add(row),
     onNotice: (message) => report({ kind: 'notice', message }),
   })
   const ranking = await rank(database, rollup, lastDate)
-  report({ kind: 'done', stage: 'rollup', detail: `${ranking.published_records} records of ${ranking.models} models` })
+  const { published_records, models } = ranking
+  report({ kind: 'done', stage: 'rank', detail: `${published_records} records of ${models} models` })
   return ranking
 }
 
@@ -195,59 +179,6 @@ function assertNotBefore(asOf: Date, index: ReleaseIndex): void {
   )
 }
 
-function assertFewRejected(records: RecordCounts, account: Account, sources: Sources): void {
-  const share = records.read === 0 ? 0 : account.rejectedTotal / records.read
-  if (share <= sources.max_rejected_share) return
-  const percent = (value: number) => `${(value * 100).toFixed(2)} %`
-  throw new BuildError(
-    `${account.rejectedTotal} of ${records.read} records (${percent(share)}) were rejected, more than max_rejected_share ` +
-      `${percent(sources.max_rejected_share)}: ${JSON.stringify(records.rejected)}\n${account.worstFiles(5).join('\n')}`,
-  )
-}
-
-function nothingToPublish(records: RecordCounts, lastDate: UtcDate): string {
-  const { rejected, withheld, ...counts } = records
-  const held = withheld.reduce((sum, model) => sum + model.records, 0)
-  return `there is no public usage from ${DATASET_START} to ${lastDate}, so there is nothing to publish; records: ${JSON.stringify({ ...counts, withheld: held, rejected })}`
-}
-
-function countRecords(ranking: Ranking, account: Account): RecordCounts {
-  const outside = ranking.outside.map(({ date, records }) => ({
-    isEarly: date < DATASET_START,
-    records: Number(records),
-  }))
-  const sum = (entries: { records: number }[]) => entries.reduce((total, entry) => total + entry.records, 0)
-  const published = Number(ranking.published_records)
-  return {
-    read: published + sum(outside) + account.total,
-    published,
-    duplicates: account.records('duplicate'),
-    private: account.records('private'),
-    rejected: account.rejected,
-    withheld: account.withheld,
-    before_dataset_start: sum(outside.filter((entry) => entry.isEarly)),
-    not_yet_complete: sum(outside.filter((entry) => !entry.isEarly)),
-  }
-}
-
-/** `quality.json`: totals by reason and day, and nothing that names what is not public. */
-function publicQuality(draft: Draft, records: RecordCounts, account: Account, ranking: Ranking): unknown {
-  const { published, duplicates, rejected, before_dataset_start, not_yet_complete } = records
-  const outside = ranking.outside.map(({ date, records: count }) => ({
-    date,
-    reason: date < DATASET_START ? 'before_dataset_start' : 'not_yet_complete',
-    records: Number(count),
-  }))
-  return {
-    dataset: draft.dataset,
-    release: draft.release,
-    as_of: draft.as_of,
-    synthetic: draft.synthetic,
-    records: { published, duplicates, rejected, before_dataset_start, not_yet_complete },
-    days: [...account.days, ...outside],
-  }
-}
-
 function summarize(
   outcome: BuildSummary['outcome'],
   facts: Draft,
@@ -279,9 +210,5 @@ async function readPublisher(dataDir: string): Promise<Publisher> {
   const path = join(dataDir, 'publisher.json')
   const own = await readTextIfAny(path)
   const text = own ?? (await readFile(new URL('../data/publisher.json', import.meta.url), 'utf8'))
-  try {
-    return Publisher.parse(JSON.parse(text))
-  } catch (error) {
-    throw new UsageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
-  }
+  return parseJson(Publisher, text, path, UsageError)
 }

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from '@commander-js/extra-typings'
 import { build } from './commands/build.ts'
+import { catalog } from './commands/catalog.ts'
 import { key } from './commands/key.ts'
 import { sample } from './commands/sample.ts'
 import { serve } from './commands/serve.ts'
@@ -15,7 +16,7 @@ function createProgram(): Command {
   const program = new Command('tokenboard')
     .description("Turn an LLM gateway's raw usage logs into a public dataset, and serve it.")
     .configureHelp({ showGlobalOptions: true })
-  for (const command of [build, serve, verify, key, sample]) program.addCommand(command)
+  for (const command of [build, serve, verify, key, catalog, sample]) program.addCommand(command)
   return throwInsteadOfExit(program)
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import {
   type DuckDBConnection,
   DuckDBInstance,
@@ -13,12 +14,6 @@ import { BuildError } from './errors.ts'
 /** A value bound to a `$parameter`, or stored in a variable: lists and structs of text, numbers, text, null. */
 export type SqlValue = string | number | bigint | null | readonly string[] | Readonly<Record<string, string>>
 export type SqlParameters = Readonly<Record<string, SqlValue>>
-
-/** How far a running statement is: rows read so far, and the share of the work where DuckDB knows it. */
-export interface QueryProgress {
-  rows: number
-  share: number | undefined
-}
 
 export interface DatabaseOptions {
   /** The file of the working database; DuckDB holds a lock on it for as long as it is open. */
@@ -76,15 +71,10 @@ export class Database {
     await this.#guard(() => this.#connection.run(sql, bind(parameters)))
   }
 
-  /** Runs the statement of a `.sql` file and reports how far it is until it is done. */
-  async runWithProgress(
-    name: string,
-    parameters: SqlParameters,
-    report: (progress: QueryProgress) => void,
-  ): Promise<void> {
+  /** Runs the statement of a `.sql` file and reports which share of it is done, 0 to 1, while it runs. */
+  async runWithProgress(name: string, parameters: SqlParameters, report: (share: number) => void): Promise<void> {
     const timer = setInterval(() => {
-      const { percentage, rows_processed } = this.#connection.progress
-      report({ rows: Number(rows_processed), share: percentage < 0 ? undefined : percentage / 100 })
+      report(Math.max(0, this.#connection.progress.percentage) / 100)
     }, PROGRESS_INTERVAL_MS)
     try {
       await this.run(name, parameters)
@@ -139,18 +129,37 @@ export class Database {
   }
 }
 
+/**
+ * Takes the lock at `path`, a file of its own, until `release` is called or the process ends in any way: DuckDB locks a
+ * file that it has open, and the operating system drops the lock with the process. Throws `BuildError` when another
+ * process has it. The file is removed before the lock is given back, when nothing is left to be guarded.
+ */
+export async function lock(path: string): Promise<{ release(): Promise<void> }> {
+  const instance = await openExclusively(path, {})
+  return {
+    async release() {
+      await rm(path, { force: true })
+      instance.closeSync()
+    },
+  }
+}
+
 async function createInstance(options: DatabaseOptions): Promise<DuckDBInstance> {
+  return openExclusively(options.path, {
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    preserve_insertion_order: 'false',
+    temp_directory: options.temporaryFolder,
+  })
+}
+
+async function openExclusively(path: string, settings: Record<string, string>): Promise<DuckDBInstance> {
   try {
-    return await DuckDBInstance.create(options.path, {
-      autoinstall_known_extensions: 'false',
-      autoload_known_extensions: 'false',
-      preserve_insertion_order: 'false',
-      temp_directory: options.temporaryFolder,
-    })
+    return await DuckDBInstance.create(path, settings)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     if (/lock/i.test(message))
-      throw new BuildError(`another build is running on ${options.path}; try again when it is done`)
+      throw new BuildError(`another build is running: it holds ${path}; try again when it is done`)
     throw error
   }
 }

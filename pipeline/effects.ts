@@ -1,9 +1,9 @@
 import type { Files } from './files.ts'
 
-/** Something the build wants a person or a log to know. `share` is 0 to 1, absent where no total is known. */
+/** Something the build wants a person or a log to know. `share` of `bytes`, 0 to 1, is done. */
 export type BuildEvent =
   | { kind: 'stage'; stage: string }
-  | { kind: 'progress'; stage: string; rows: number; share?: number | undefined }
+  | { kind: 'progress'; stage: string; share: number; bytes?: number | undefined }
   | { kind: 'done'; stage: string; detail: string }
   | { kind: 'notice'; message: string }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, open, readFile, rename, rm, symlink } from 'node:fs/promises'
+import { mkdir, open, readFile, readlink, rename, rm, symlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** The changes that publishing makes to a file system: each is one step that may fail, and tests make each fail. */
@@ -38,6 +38,9 @@ export const realFiles: Files = {
     try {
       await handle.writeFile(bytes)
       await handle.sync()
+    } catch (error) {
+      // Node names the file when it cannot be opened, but not when the disk is full.
+      throw new Error(`${path} cannot be written: ${error instanceof Error ? error.message : error}`, { cause: error })
     } finally {
       await handle.close()
     }
@@ -66,6 +69,17 @@ export async function readTextIfAny(path: string): Promise<string | undefined> {
     return await readFile(path, 'utf8')
   } catch (error) {
     if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+/** Where a symbolic link leads, or undefined when there is none of that name. */
+export async function linkTarget(path: string): Promise<string | undefined> {
+  try {
+    return await readlink(path)
+  } catch (error) {
+    const isNoLink = error instanceof Error && 'code' in error && error.code === 'EINVAL'
+    if (isNoLink || isMissing(error)) return undefined
     throw error
   }
 }

@@ -71,8 +71,9 @@ function selectGroup(group: InputGroup, number: number): string {
     `${isPresent(group, 'completion_tokens')} AS has_completion_tokens`,
     `nullif(${text(group, 'request_id') ?? 'NULL::VARCHAR'}, '') AS request_id`,
     `nullif(${text(group, 'visibility') ?? 'NULL::VARCHAR'}, '') AS visibility`,
-    `${text(group, 'api_key_hash') ?? 'NULL::VARCHAR'} AS api_key_hash`,
-    `try_cast(${text(group, 'cost_usd') ?? 'NULL'} AS DECIMAL(18, 9)) AS cost_usd`,
+    `key_hash_from_text(${text(group, 'api_key_hash') ?? 'NULL::VARCHAR'}) AS api_key_hash`,
+    `amount_from_text(${text(group, 'cost_usd') ?? 'NULL::VARCHAR'}) AS cost_usd`,
+    `flag_from_text(${text(group, 'is_byok') ?? 'NULL::VARCHAR'}) AS is_byok`,
   ]
   return `SELECT\n  ${columns.join(',\n  ')}\n${from}`
 }
@@ -141,7 +142,7 @@ function parquetReader(group: InputGroup, name: CanonicalColumn, type: string): 
   return {
     instant: (column, source) => {
       if (type === 'TIMESTAMP WITH TIME ZONE') return `epoch_us(${column})`
-      if (TIMESTAMP_TYPE.test(type)) return `epoch_us(${column}::TIMESTAMP::TIMESTAMPTZ)`
+      if (TIMESTAMP_TYPE.test(type)) return `epoch_us(try_cast(${column} AS TIMESTAMP)::TIMESTAMPTZ)`
       if (INTEGER_TYPE.test(type)) return relativeInstant(`${column}::VARCHAR`, source) ?? 'NULL::BIGINT'
       // Written with a point, so that a floating column of whole numbers is still read as seconds.
       if (FRACTION_TYPE.test(type))

@@ -12,42 +12,49 @@ export function createReporter(output: NodeJS.WriteStream, clock: () => Date): R
 }
 
 function logReporter(output: NodeJS.WriteStream, clock: () => Date): Report {
-  const elapsed = stopwatch(clock)
+  const seconds = stopwatch(clock)
   return (event) => {
-    if (event.kind === 'stage') elapsed.start(event.stage)
-    if (event.kind === 'done') output.write(`${event.stage}: ${event.detail} (${elapsed.of(event.stage)} s)\n`)
+    if (event.kind === 'done') output.write(doneLine(event, seconds.lap()))
     if (event.kind === 'notice') output.write(`${event.message}\n`)
   }
 }
 
 function terminalReporter(output: NodeJS.WriteStream, clock: () => Date): Report {
-  const elapsed = stopwatch(clock)
-  const erase = () => {
+  const seconds = stopwatch(clock)
+  return (event) => {
     clearLine(output, 0)
     cursorTo(output, 0)
-  }
-  return (event) => {
-    erase()
-    if (event.kind === 'stage') elapsed.start(event.stage)
     if (event.kind === 'stage') output.write(`${event.stage} …`)
-    if (event.kind === 'progress') output.write(progressLine(event, Number(elapsed.of(event.stage))))
-    if (event.kind === 'done') output.write(`${event.stage}: ${event.detail} (${elapsed.of(event.stage)} s)\n`)
+    if (event.kind === 'progress') output.write(progressLine(event, seconds.read()))
+    if (event.kind === 'done') output.write(doneLine(event, seconds.lap()))
     if (event.kind === 'notice') output.write(`${event.message}\n`)
   }
 }
 
-function progressLine({ stage, rows, share }: Extract<BuildEvent, { kind: 'progress' }>, seconds: number): string {
-  const done = share === undefined ? '' : ` ${Math.floor(share * 100)} %,`
-  const rate = seconds > 0 ? `, ${grouped(Math.round(rows / seconds))} a second` : ''
-  return `${stage} …${done} ${grouped(rows)} records${rate}`
+function doneLine({ stage, detail }: Extract<BuildEvent, { kind: 'done' }>, seconds: number): string {
+  return `${stage}: ${detail} (${seconds.toFixed(1)} s)\n`
 }
 
-/** Seconds since each stage began. */
-function stopwatch(clock: () => Date): { start(stage: string): void; of(stage: string): string } {
-  const started = new Map<string, number>()
+const BYTES_PER_MB = 1_000_000
+
+function progressLine({ stage, share, bytes }: Extract<BuildEvent, { kind: 'progress' }>, seconds: number): string {
+  const done = `${stage} … ${Math.floor(share * 100)} %`
+  if (bytes === undefined || seconds <= 0) return done
+  const read = (bytes * share) / BYTES_PER_MB
+  return `${done}, ${read.toFixed(0)} of ${(bytes / BYTES_PER_MB).toFixed(0)} MB, ${(read / seconds).toFixed(0)} MB/s`
+}
+
+/** Seconds since the last stage was done: stages follow each other. */
+function stopwatch(clock: () => Date): { read(): number; lap(): number } {
+  let started = clock().getTime()
+  const read = () => (clock().getTime() - started) / 1000
   return {
-    start: (stage) => started.set(stage, clock().getTime()),
-    of: (stage) => ((clock().getTime() - (started.get(stage) ?? clock().getTime())) / 1000).toFixed(1),
+    read,
+    lap() {
+      const seconds = read()
+      started = clock().getTime()
+      return seconds
+    },
   }
 }
 

@@ -4,7 +4,7 @@ import { CsvError, parse as parseCsv } from 'csv-parse/sync'
 import { z } from 'zod'
 import { UsageError } from './errors.ts'
 import { isMissing } from './files.ts'
-import { nearest } from './nearest.ts'
+import { parse, parseJson } from './json.ts'
 import { type Alias, createRegistry, Model, type Registry } from './registry.ts'
 
 /** The columns of a `UsageRecord`, by the names they have in the `canonical` schema (DESIGN.md §5). */
@@ -50,6 +50,7 @@ const SourcesFile = z.strictObject({
   models: z.string().min(1).optional(),
   aliases: z.string().min(1).optional(),
   max_rejected_share: z.number().min(0).max(1).default(0.01),
+  on_missing: z.enum(['fail'], { error: 'can only be "fail" in this version' }).default('fail'),
   sources: z.array(Source).min(1),
 })
 
@@ -69,7 +70,7 @@ export interface Sources {
  * that is no JSON, or that says something the form does not allow.
  */
 export async function readSources(path: string): Promise<Sources> {
-  const file = parse(SourcesFile, await readJson(path), path)
+  const file = parseJson(SourcesFile, await readText(path), path, UsageError, KNOWN_KEYS)
   const folder = dirname(resolve(path))
   assertUniqueNames(file.sources, path)
   assertRegistry(file, path)
@@ -99,7 +100,7 @@ function assertRegistry(file: z.infer<typeof SourcesFile>, path: string): void {
 }
 
 async function readModels(path: string): Promise<Model[]> {
-  return parse(z.array(Model), await readJson(path), path)
+  return parseJson(z.array(Model), await readText(path), path, UsageError, KNOWN_KEYS)
 }
 
 const AliasLine = z.strictObject({ alias: z.string().min(1), model_permaslug: z.string() })
@@ -107,19 +108,11 @@ const AliasLine = z.strictObject({ alias: z.string().min(1), model_permaslug: z.
 async function readAliases(path: string): Promise<Alias[]> {
   const text = await readText(path)
   try {
-    return parse(z.array(AliasLine), parseCsv(text, { bom: true, columns: true, skip_empty_lines: true }), path)
+    const lines = parseCsv(text, { bom: true, columns: true, skip_empty_lines: true })
+    return parse(z.array(AliasLine), lines, path, UsageError)
   } catch (error) {
     if (error instanceof CsvError) throw new UsageError(`${path}: ${error.message}`)
     throw error
-  }
-}
-
-async function readJson(path: string): Promise<unknown> {
-  const text = await readText(path)
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new UsageError(`${path} is not JSON: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 
@@ -132,24 +125,7 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, path: string): z.infer<Schema> {
-  const parsed = schema.safeParse(value)
-  if (parsed.success) return parsed.data
-  throw new UsageError(`${path}: ${parsed.error.issues.map(explain).join('; ')}`)
-}
-
-function explain(issue: z.core.$ZodIssue): string {
-  const place = issue.path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('')
-  const where = place === '' ? '' : `${place.replace(/^\./, '')}: `
-  const unknownKeys = issue.code === 'unrecognized_keys' || issue.code === 'invalid_key' ? unknown(issue) : undefined
-  return `${where}${unknownKeys ?? issue.message}`
-}
-
-function unknown(issue: z.core.$ZodIssueUnrecognizedKeys | z.core.$ZodIssueInvalidKey): string {
-  const keys = issue.code === 'unrecognized_keys' ? issue.keys : [String(issue.path.at(-1))]
-  return keys.map((key) => `unknown key ${JSON.stringify(key)}${suggestion(key)}`).join(', ')
-}
-
+/** What a misspelt key may have been meant to be. */
 const KNOWN_KEYS: readonly string[] = [
   ...Object.keys(SourcesFile.shape),
   ...Object.keys(Source.shape),
@@ -157,12 +133,9 @@ const KNOWN_KEYS: readonly string[] = [
   ...CANONICAL_COLUMNS,
 ]
 
-function suggestion(key: string): string {
-  const known = nearest(key, KNOWN_KEYS)
-  return known === undefined ? '' : `, did you mean ${JSON.stringify(known)}?`
-}
-
 function isTimeZone(name: string): boolean {
+  // Node also takes offsets such as +05:30, which DuckDB does not know.
+  if (!/^[A-Za-z]/.test(name)) return false
   try {
     new Intl.DateTimeFormat('en', { timeZone: name })
     return true

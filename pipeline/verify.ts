@@ -1,9 +1,11 @@
-import { mkdir, mkdtemp, readFile, readlink, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { DATASET_PATH, LatestPointer, type ReleaseEntry } from './contract/manifest.ts'
 import { Database } from './database.ts'
 import { BuildError } from './errors.ts'
+import { linkTarget, readTextIfAny } from './files.ts'
+import { parseJson } from './json.ts'
 import { readIndex, toPointer } from './release/index.ts'
 import { verifyEntry, verifyRelease } from './release/verify.ts'
 
@@ -69,14 +71,18 @@ async function verifyAll(
 
 async function verifyPointers(dataset: string, latest: ReleaseEntry): Promise<void> {
   const path = join(dataset, 'latest.json')
-  const pointer = LatestPointer.parse(JSON.parse(await readFile(path, 'utf8')))
+  const text = await readTextIfAny(path)
+  if (text === undefined) throw new BuildError(`${path} is missing; make build restores it`)
+  const pointer = parseJson(LatestPointer, text, path, BuildError)
   if (JSON.stringify(pointer) !== JSON.stringify(toPointer(latest))) {
     throw new BuildError(
       `${path} points to ${pointer.release}, but the newest release of the index is ${latest.release}`,
     )
   }
-  const target = await readlink(join(dataset, 'latest'))
+  const target = await linkTarget(join(dataset, 'latest'))
   if (target !== `releases/${latest.release}`) {
-    throw new BuildError(`${join(dataset, 'latest')} leads to ${target}, but the newest release is ${latest.release}`)
+    throw new BuildError(
+      `${join(dataset, 'latest')} leads to ${target ?? 'nothing'}, but the newest release is ${latest.release}`,
+    )
   }
 }

@@ -22,10 +22,10 @@ export async function runBuild({ json }: { json: boolean }): Promise<void> {
   const config = readPipelineConfig()
   const clock = () => new Date()
   const report = createReporter(process.stderr, clock)
-  const module = await import('../build.ts')
-  const summary = await withInterrupt((signal) =>
-    module.build(config, { now: clock, report, signal, files: realFiles }),
-  )
+  const summary = await withInterrupt(async (signal) => {
+    const module = await import('../build.ts')
+    return module.build(config, { now: clock, report, signal, files: realFiles })
+  })
   process.stderr.write(describe(summary))
   if (json) process.stdout.write(`${JSON.stringify(summary)}\n`)
 }

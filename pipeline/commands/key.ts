@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings'
 import { z } from 'zod'
-import type { CreatedKey } from '../../server/store/keys.ts'
-import { UsageError } from '../errors.ts'
+import type { ApiKey, ApiKeys, CreatedKey } from '../../server/store/keys.ts'
+import { BuildError, UsageError } from '../errors.ts'
 import { serverConfig } from './serve.ts'
 
 const KeyOptions = z.object({
@@ -38,48 +38,146 @@ const create = new Command('create')
   .option('--include-byok', 'count usage of own provider keys towards the limit')
   .option('--free-tier', 'mark the key as one of the free tier')
   .option('--json', 'print a JSON object instead of the key alone')
-  .action(async ({ json, ...given }) => {
+  .action(async ({ json = false, ...given }) => {
     const options = parseOptions(given)
-    const { databaseUrl } = await serverConfig()
-    const { apiKeys } = await import('../../server/store/keys.ts')
-    const { openStore } = await import('../../server/store/store.ts')
-    const store = await openStore(databaseUrl)
-    try {
-      const created = await apiKeys(store).create(
-        {
-          name: options.name,
-          userId: options.user,
-          workspaceId: options.workspace,
-          isManagement: options.management,
-          isFreeTier: options.freeTier,
-          expiresAt: options.expires,
-          limitUsd: options.limit,
-          limitReset: options.limitReset,
-          includeByokInLimit: options.includeByok,
-        },
-        new Date(),
-      )
-      process.stdout.write(`${json ? JSON.stringify(printable(created)) : created.secret}\n`)
-    } finally {
-      await store.close()
+    const details = {
+      name: options.name,
+      userId: options.user,
+      workspaceId: options.workspace,
+      isManagement: options.management,
+      isFreeTier: options.freeTier,
+      expiresAt: options.expires,
+      limitUsd: options.limit,
+      limitReset: options.limitReset,
+      includeByokInLimit: options.includeByok,
     }
+    printCreated(await withKeys((keys) => keys.create(details, new Date())), { json })
+  })
+
+const list = new Command('list')
+  .description('show all keys, those that stopped working included; never a key itself')
+  .option('--json', 'print a JSON array instead of a table')
+  .action(async ({ json = false }) => {
+    const keys = await withKeys((all) => all.list())
+    print(json ? JSON.stringify(keys.map(printable)) : table(keys))
+  })
+
+const KEY_ARGUMENT = 'its label, such as sk-tb-v1-0a1...e9f, or its id; `key list` shows both'
+
+const revoke = new Command('revoke')
+  .description('end a key at once, in every running server')
+  .argument('<key>', KEY_ARGUMENT)
+  .option('--json', 'print the revoked key as a JSON object')
+  .action(async (name, { json = false }) => {
+    const revoked = await withKeys(async (keys) => keys.revoke((await findOne(keys, name)).id, new Date()))
+    if (revoked === undefined) throw new BuildError(`the key ${name} is gone`)
+    print(json ? JSON.stringify(printable(revoked)) : `revoked ${revoked.label} (${revoked.id})`)
+  })
+
+const rotate = new Command('rotate')
+  .description('make a key with the attributes of another, print it, and end the other at once')
+  .argument('<key>', KEY_ARGUMENT)
+  .option('--json', 'print a JSON object instead of the new key alone')
+  .action(async (name, { json = false }) => {
+    const created = await withKeys(async (keys) => keys.rotate((await findOne(keys, name)).id, new Date()))
+    if (created === undefined) {
+      throw new BuildError(`the key ${name} is revoked or expired already; make a new one with "key create"`)
+    }
+    printCreated(created, { json })
   })
 
 /** `tokenboard key`: API keys. Without a subcommand it creates one, which is what `make key` does (DESIGN.md §5). */
 export const key = new Command('key')
   .description('manage API keys; creates one when no subcommand is named')
   .addCommand(create, { isDefault: true })
+  .addCommand(list)
+  .addCommand(revoke)
+  .addCommand(rotate)
   .addHelpText('after', () => `\n${create.helpInformation()}`)
 
-/** What `--json` prints: the secret as `key`, and what the store keeps of it but the hash. */
-function printable({ secret, key: { hash: _, ...stored } }: CreatedKey) {
+async function withKeys<T>(work: (keys: ApiKeys) => Promise<T>): Promise<T> {
+  const { databaseUrl } = await serverConfig()
+  const { apiKeys } = await import('../../server/store/keys.ts')
+  const { openStore } = await import('../../server/store/store.ts')
+  const store = await openStore(databaseUrl)
+  try {
+    return await work(apiKeys(store))
+  } finally {
+    await store.close()
+  }
+}
+
+/** The key that `name`, a label or an id, says and no other. */
+async function findOne(keys: ApiKeys, name: string): Promise<ApiKey> {
+  const found = await keys.findByName(name)
+  const [key] = found
+  if (key === undefined) throw new UsageError(`there is no key with the label or id ${JSON.stringify(name)}`)
+  if (found.length === 1) return key
+  throw new UsageError(
+    `${found.length} keys have the label ${name}; say which by its id:\n${found.map(describe).join('\n')}`,
+  )
+}
+
+function describe({ id, name, creator_user_id, created_at, revoked_at }: ApiKey): string {
+  const end = revoked_at === null ? '' : `, revoked ${revoked_at}`
+  return `  ${id}  ${JSON.stringify(name ?? '')} of ${creator_user_id}, made ${created_at}${end}`
+}
+
+function printCreated(created: CreatedKey, { json }: { json: boolean }): void {
+  print(json ? JSON.stringify({ key: created.secret, ...printable(created.key) }) : created.secret)
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`)
+}
+
+/** What `--json` prints of a key: what the store keeps of it but the hash. */
+function printable({ hash: _, ...stored }: ApiKey) {
   return {
-    key: secret,
     ...stored,
     is_management: stored.is_management === 1,
     is_free_tier: stored.is_free_tier === 1,
     include_byok_in_limit: stored.include_byok_in_limit === 1,
   }
+}
+
+const NOTHING = '-'
+const COLUMNS: Record<string, (key: ApiKey) => string> = {
+  label: ({ label }) => label,
+  id: ({ id }) => id,
+  // Names are the one free text; a line break or an escape in one must not reach the terminal.
+  name: ({ name }) => name?.replaceAll(/\p{Cc}/gu, '?') ?? NOTHING,
+  user: ({ creator_user_id }) => creator_user_id,
+  workspace: ({ workspace_id }) => workspace_id,
+  flags: flagsOf,
+  limit: limitOf,
+  created: ({ created_at }) => created_at,
+  expires: ({ expires_at }) => expires_at ?? NOTHING,
+  revoked: ({ revoked_at }) => revoked_at ?? NOTHING,
+}
+
+function flagsOf({ is_management, is_free_tier }: ApiKey): string {
+  const flags = [...(is_management === 1 ? ['management'] : []), ...(is_free_tier === 1 ? ['free-tier'] : [])]
+  return flags.join(',') || NOTHING
+}
+
+function limitOf({ limit_usd, limit_reset, include_byok_in_limit }: ApiKey): string {
+  if (limit_usd === null) return NOTHING
+  return `${limit_usd}${limit_reset === null ? '' : ` ${limit_reset}`}${include_byok_in_limit === 1 ? ' +byok' : ''}`
+}
+
+/** A line of headings and one for each key, in columns as wide as their longest entry. */
+function table(keys: readonly ApiKey[]): string {
+  const lines = [Object.keys(COLUMNS), ...keys.map((key) => Object.values(COLUMNS).map((column) => column(key)))]
+  const widths = Object.keys(COLUMNS).map((_, index) => Math.max(...lines.map((line) => line[index]?.length ?? 0)))
+  return lines
+    .map((line) =>
+      line
+        .map((entry, index) => entry.padEnd(widths[index] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
 }
 
 function parseOptions(given: Record<string, string | boolean>): z.output<typeof KeyOptions> {

@@ -13,6 +13,9 @@ export interface FileColumns {
   delimiter: string
 }
 
+/** In place of the type that DuckDB gives a decimal of more digits than it has: it reads such a column as nonsense. */
+const WIDE_DECIMAL = 'DECIMAL of more than 38 digits'
+
 const LONGEST_HEADER_BYTES = 1_048_576
 const DELIMITERS = [',', ';', '\t', '|']
 
@@ -50,9 +53,12 @@ function parseHeader(head: string, delimiter: string): string[] | undefined {
 /** Reads the columns of a Parquet file from its footer. */
 export async function readParquetColumns(database: Database, path: string): Promise<FileColumns> {
   const columns = await database.rows<{ column_name: string; column_type: string }>('ingest_parquet_columns', { path })
+  const wide = await database.rows<{ name: string }>('ingest_parquet_wide_decimals', { path })
   return {
     names: columns.map((column) => column.column_name),
-    types: columns.map((column) => column.column_type),
+    types: columns.map(({ column_name, column_type }) =>
+      wide.some(({ name }) => name === column_name) ? WIDE_DECIMAL : column_type,
+    ),
     delimiter: '',
   }
 }
@@ -83,7 +89,7 @@ export function isNeeded(source: Source, column: CanonicalColumn): boolean {
 
 function missingColumn(file: InputFile, column: CanonicalColumn, name: string, names: readonly string[]): string {
   const meant = nearest(name, names)
-  const hint = meant === undefined ? '' : `; is it ${JSON.stringify(meant)}?`
+  const hint = meant === undefined ? '.' : `; is it ${JSON.stringify(meant)}?`
   const map = name === column ? ` Say in "columns" how the file calls ${column}.` : ''
   return `${file.name} has no column ${JSON.stringify(name)}${hint} It has: ${names.join(', ')}.${map}`
 }

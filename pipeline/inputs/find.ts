@@ -20,16 +20,22 @@ const ENDING = /\.(?:(csv)|(ndjson|jsonl)|(parquet))(?:\.(?:(gz)|(zst)))?$/i
 
 /**
  * The files of a source, in the order of their names. An entry that names an existing file is that file, whatever
- * characters it has; any other entry is a pattern. Throws `BuildError` when a file that was named is not there, and
- * `UsageError` when a file has an ending that no format claims.
+ * characters it has; any other entry is a pattern, and `unmatched` lists those that match nothing. Throws `BuildError`
+ * when a file that was named is not there, and `UsageError` when a file has an ending that no format claims.
  */
-export async function findInputFiles(source: Source, folder: string): Promise<InputFile[]> {
+export async function findInputFiles(
+  source: Source,
+  folder: string,
+): Promise<{ files: InputFile[]; unmatched: string[] }> {
   const paths = new Set<string>()
+  const unmatched: string[] = []
   for (const entry of source.files) {
-    for (const path of await expand(entry, folder, source.name)) paths.add(path)
+    const matches = await expand(entry, folder, source.name)
+    if (matches.length === 0) unmatched.push(entry)
+    for (const path of matches) paths.add(path)
   }
   const sorted = [...paths].sort()
-  return Promise.all(sorted.map((path) => describe(path, folder)))
+  return { files: await Promise.all(sorted.map((path) => describe(path, folder))), unmatched }
 }
 
 async function expand(entry: string, folder: string, source: string): Promise<string[]> {

@@ -61,6 +61,7 @@ async function readColumns(database: Database, source: Source, file: LinkedFile)
   try {
     return await readParquetColumns(database, file.link)
   } catch (error) {
+    if (error instanceof BuildError) throw error
     const reason = error instanceof Error ? error.message.replaceAll(file.link, file.name) : String(error)
     throw new BuildError(`${file.name} cannot be read whole: ${reason}`)
   }

@@ -9,6 +9,7 @@ import {
 } from '../contract/manifest.ts'
 import { BuildError } from '../errors.ts'
 import { readTextIfAny } from '../files.ts'
+import { parseJson } from '../json.ts'
 
 /** The path of the index below the folder of the dataset. */
 export const INDEX_FILE = 'releases/index.json'
@@ -18,7 +19,7 @@ export async function readIndex(publicDir: string): Promise<ReleaseIndex> {
   const path = join(publicDir, DATASET_PATH, INDEX_FILE)
   const text = await readTextIfAny(path)
   if (text === undefined) return { dataset: 'rankings-daily', releases: [] }
-  const index = parse(text, path)
+  const index = parseJson(ReleaseIndex, text, path, BuildError)
   assertChain(index, path)
   return index
 }
@@ -61,13 +62,5 @@ function assertChain(index: ReleaseIndex, path: string): void {
       )
     }
     previous = hash
-  }
-}
-
-function parse(text: string, path: string): ReleaseIndex {
-  try {
-    return ReleaseIndex.parse(JSON.parse(text))
-  } catch (error) {
-    throw new BuildError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
   }
 }

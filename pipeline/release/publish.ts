@@ -1,7 +1,8 @@
-import { readdir, readlink } from 'node:fs/promises'
+import { lstat, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { DATASET_PATH, type Manifest, type ReleaseIndex } from '../contract/manifest.ts'
-import { type Files, hashFile, isMissing, readTextIfAny } from '../files.ts'
+import { BuildError } from '../errors.ts'
+import { type Files, hashFile, isMissing, linkTarget, readTextIfAny } from '../files.ts'
 import { renderSite } from '../site/render.ts'
 import { MANIFEST_FILE, toJson } from './files.ts'
 import { appendRelease, INDEX_FILE, readIndex, toPointer } from './index.ts'
@@ -17,14 +18,29 @@ const STAGING_FOLDER = '.staging'
 export async function recover(publicDir: string, files: Files): Promise<ReleaseIndex> {
   const index = await readIndex(publicDir)
   await closeStaging(publicDir, files)
-  const releases = join(publicDir, DATASET_PATH, 'releases')
-  const known = new Set(['index.json', ...index.releases.map((entry) => entry.release)])
-  for (const name of await namesIn(releases)) {
-    if (!known.has(name)) await files.remove(join(releases, name))
+  for (const name of await unfinished(publicDir, index)) {
+    await files.remove(join(publicDir, DATASET_PATH, 'releases', name))
   }
   await pointToLatest(publicDir, index, files)
   await closeStaging(publicDir, files)
   return index
+}
+
+/**
+ * The release that a stopped build had put in place but not into the index: at most one, later than every other, and
+ * not yet pointed to. Anything else that the index does not know was published: then the index is what is wrong.
+ */
+async function unfinished(publicDir: string, index: ReleaseIndex): Promise<string[]> {
+  const dataset = join(publicDir, DATASET_PATH)
+  const known = new Set(['index.json', ...index.releases.map((entry) => entry.release)])
+  const unknown = (await namesIn(join(dataset, 'releases'))).filter((name) => !known.has(name)).sort()
+  const latest = await readTextIfAny(join(dataset, 'latest.json'))
+  const isDebris = (name: string) => name > (index.releases.at(-1)?.release ?? '') && !latest?.includes(name)
+  if (unknown.length <= 1 && unknown.every(isDebris)) return unknown
+  throw new BuildError(
+    `${join(dataset, INDEX_FILE)} does not list ${unknown.join(', ')}, which ${dataset} holds; ` +
+      'releases are never removed: restore the index from a backup, or take away by hand what does not belong there',
+  )
 }
 
 /** An empty folder to put a release together in. */
@@ -66,18 +82,17 @@ async function pointToLatest(publicDir: string, index: ReleaseIndex, files: File
   const entry = index.releases.at(-1)
   if (entry === undefined) return
   const dataset = join(publicDir, DATASET_PATH)
-  const pointer = toJson(toPointer(entry))
-  if ((await readTextIfAny(join(dataset, 'latest.json'))) === pointer) return
   const folder = join(dataset, 'releases', entry.release)
   for (const page of await renderSite(folder, await readManifest(folder))) {
     await replace(files, publicDir, page.path, page.text)
   }
   await replaceLink(files, publicDir, join(DATASET_PATH, 'latest'), `releases/${entry.release}`)
-  await replace(files, publicDir, join(DATASET_PATH, 'latest.json'), pointer)
+  await replace(files, publicDir, join(DATASET_PATH, 'latest.json'), toJson(toPointer(entry)))
 }
 
 /** Writes a file out of sight and moves it over the old one, so that a reader sees the one or the other. */
 async function replace(files: Files, publicDir: string, path: string, text: string): Promise<void> {
+  if ((await readTextIfAny(join(publicDir, path))) === text) return
   const next = join(publicDir, STAGING_FOLDER, 'next')
   await files.makeFolder(dirname(next))
   await files.write(next, text)
@@ -91,14 +106,16 @@ async function replaceLink(files: Files, publicDir: string, path: string, target
   await files.makeFolder(dirname(next))
   await files.remove(next)
   await files.link(target, next)
+  // A copy that followed links left a folder there, which a rename would not replace.
+  if (await isFolder(join(publicDir, path))) await files.remove(join(publicDir, path))
   await files.rename(next, join(publicDir, path))
 }
 
-async function linkTarget(path: string): Promise<string | undefined> {
+async function isFolder(path: string): Promise<boolean> {
   try {
-    return await readlink(path)
+    return (await lstat(path)).isDirectory()
   } catch (error) {
-    if (isMissing(error)) return undefined
+    if (isMissing(error)) return false
     throw error
   }
 }

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { Manifest, type ReleaseEntry } from '../contract/manifest.ts'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
-import { hashFile } from '../files.ts'
+import { hashFile, readTextIfAny } from '../files.ts'
+import { parseJson } from '../json.ts'
 import { CHECKSUMS_FILE, DATA_FILES, MANIFEST_FILE } from './files.ts'
 import { contentHash, readBack } from './read-back.ts'
 
@@ -43,11 +44,9 @@ export async function verifyEntry(folder: string, manifest: Manifest, entry: Rel
 /** Reads a release's manifest. Throws `BuildError` when it is missing or not of the published form. */
 export async function readManifest(folder: string): Promise<Manifest> {
   const path = join(folder, MANIFEST_FILE)
-  try {
-    return Manifest.parse(JSON.parse(await readFile(path, 'utf8')))
-  } catch (error) {
-    throw new BuildError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
-  }
+  const text = await readTextIfAny(path)
+  if (text === undefined) throw new BuildError(`${path} is missing`)
+  return parseJson(Manifest, text, path, BuildError)
 }
 
 async function verifyChecksums(folder: string): Promise<void> {

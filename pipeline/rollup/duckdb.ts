@@ -9,7 +9,7 @@ import { groupFiles, type InputGroup, type LinkedFile } from '../inputs/group.ts
 import { linkFiles } from '../inputs/link.ts'
 import { slugProblem } from '../slug.ts'
 import type { Source, Sources } from '../sources.ts'
-import type { RejectReason, RollupEngine, RollupRequest, RollupRow, SetAsideReason } from './engine.ts'
+import type { KeyUsageRow, RejectReason, RollupEngine, RollupRequest, RollupRow, SetAsideReason } from './engine.ts'
 
 /** De-duplication takes as many days at once as hold about this many records: it bounds the memory. */
 const RECORDS_PER_BATCH = 4_000_000
@@ -39,8 +39,10 @@ async function* rollupSource(
   request: RollupRequest,
   { database, linkFolder, files, signal }: DuckDbEngineOptions,
 ): AsyncIterable<RollupRow> {
-  const found = await findInputFiles(source, request.sources.folder)
-  if (found.length === 0) request.onNotice(`source ${JSON.stringify(source.name)} has no files`)
+  const { files: found, unmatched } = await findInputFiles(source, request.sources.folder)
+  for (const pattern of unmatched) {
+    request.onNotice(`source ${JSON.stringify(source.name)}: no file matches ${pattern}`)
+  }
   await checkFiles(found, signal)
   const folder = `${linkFolder}/${request.sources.sources.indexOf(source)}`
   await files.makeFolder(folder)
@@ -52,9 +54,10 @@ async function* rollupSource(
     await resolveModels(database, source, request.sources)
     await countSurplus(database, source, groups, request)
   } catch (error) {
-    throw naming(error, groups)
+    throw naming(error, source, groups)
   }
   await reportRejectedFiles(database, source, groups, request)
+  await reportKeyUsage(database, source, request)
   yield* result(database, source, request)
 }
 
@@ -78,9 +81,12 @@ async function countGroups(
 ): Promise<void> {
   await defineUsage(database, source, groups)
   await database.script('rollup_forget_malformed')
-  await database.runWithProgress('rollup_groups', {}, (progress) =>
-    request.onProgress({ source: source.name, ...progress }),
-  )
+  const bytes = groups.flatMap(({ files }) => files).reduce((sum, file) => sum + file.bytes, 0)
+  const stage = `read ${source.name}`
+  await database.runWithProgress('rollup_groups', {}, (share) => request.onProgress({ stage, share, bytes }))
+  await database.run('usage_by_file')
+  const [read] = await database.rows<{ records: bigint }>('rollup_read')
+  request.onStage({ stage, detail: `${read?.records} records in ${groups.flatMap(({ files }) => files).length} files` })
   await assertCountsPresent(database, source, request)
 }
 
@@ -119,11 +125,13 @@ async function countSurplus(
 ): Promise<void> {
   await database.run('rollup_create_surplus')
   const days = await database.rows<IdentifiedDay>('rollup_identified_days')
-  for (const batch of batches(days)) {
+  const stage = `find repeated records of ${source.name}`
+  const work = batches(days)
+  for (const [position, batch] of work.entries()) {
     await defineUsage(database, source, filesOf(groups, batch))
     const range = { first_day: batch.at(0)?.day_number ?? 0n, last_day: batch.at(-1)?.day_number ?? 0n }
-    await database.runWithProgress('rollup_surplus', range, (progress) =>
-      request.onProgress({ source: source.name, ...progress }),
+    await database.runWithProgress('rollup_surplus', range, (share) =>
+      request.onProgress({ stage, share: (position + share) / work.length, bytes: undefined }),
     )
   }
   const [conflicts] = await database.rows<{ records: bigint }>('rollup_conflicts')
@@ -195,9 +203,14 @@ async function reportMalformedCsv(
 ): Promise<void> {
   if (!groups.some((group) => group.format === 'csv')) return
   const names = new Map(groups.flatMap(({ files }) => files.map(({ link, name }) => [link, name] as const)))
-  const malformed = await database.rows<{ file_path: string; records: bigint }>('rollup_malformed')
-  for (const { file_path, records } of malformed) {
+  const malformed = await database.rows<{ file_path: string; records: bigint; open_quote: bigint | null }>(
+    'rollup_malformed',
+  )
+  for (const { file_path, records, open_quote } of malformed) {
     const file = names.get(file_path) ?? ''
+    if (open_quote !== null) {
+      throw new BuildError(`${file} cannot be read whole: the quote that record ${open_quote} opens is never closed`)
+    }
     const reason = 'malformed_record'
     request.onRejectedInFile({ source: source.name, file, reason, records })
     request.onSetAside({
@@ -211,6 +224,30 @@ async function reportMalformedCsv(
   }
 }
 
+async function reportKeyUsage(database: Database, source: Source, request: RollupRequest): Promise<void> {
+  type Row = Record<'date' | 'api_key_hash' | 'cost_usd', string> &
+    Record<'requests' | 'free_requests' | 'misread_charges', bigint> & { is_byok: boolean }
+  let misread = 0n
+  for (const { misread_charges, ...usage } of await database.rows<Row>('usage_by_key')) {
+    misread += misread_charges
+    request.onKeyUsage(usage satisfies KeyUsageRow)
+  }
+  if (misread > 0n) {
+    request.onNotice(
+      `source ${JSON.stringify(source.name)}: ${misread} records of API keys have a cost_usd or is_byok that is negative ` +
+        'or cannot be read; such a cost counts as 0, such an is_byok as false',
+    )
+  }
+}
+
+/** Every record that was read stands in one row of the result: a mistake of this project's own would show here. */
+async function assertAccounted(database: Database, rows: readonly { records: string }[]): Promise<void> {
+  const [read] = await database.rows<{ records: bigint }>('rollup_read')
+  const accounted = rows.reduce((sum, { records }) => sum + BigInt(records), 0n)
+  if (read?.records === accounted) return
+  throw new BuildError(`${read?.records} records were read but ${accounted} accounted for; nothing was published`)
+}
+
 async function* result(database: Database, source: Source, request: RollupRequest): AsyncIterable<RollupRow> {
   const rows = await database.rows<{
     date: string | null
@@ -219,6 +256,7 @@ async function* result(database: Database, source: Source, request: RollupReques
     records: string
     tokens: string
   }>('rollup_result')
+  await assertAccounted(database, rows)
   for (const { date, model_permaslug, outcome, records, tokens } of rows) {
     if (outcome !== 'public') {
       request.onSetAside({
@@ -235,10 +273,20 @@ async function* result(database: Database, source: Source, request: RollupReques
   }
 }
 
+/** What DuckDB says, in the words of someone who has the file and not DuckDB before them. */
+const PLAIN_WORDS: readonly [RegExp, string][] = [
+  [/state machine reached an invalid state/, 'its line ends are mixed (LF, CRLF, CR), or a quote is out of place'],
+  [/maximum_object_size/, 'a line is longer than 16 MiB'],
+  [/not a GZIP stream/, 'there is something behind its compressed data'],
+]
+
 /** The error with the names that people know in place of the links that DuckDB was given. */
-function naming(error: unknown, groups: readonly InputGroup[]): unknown {
-  if (!(error instanceof Error)) return error
+function naming(error: unknown, source: Source, groups: readonly InputGroup[]): unknown {
+  if (!(error instanceof Error) || error instanceof BuildError || error.name === 'AbortError') return error
   const file = groups.flatMap((group): LinkedFile[] => group.files).find(({ link }) => error.message.includes(link))
-  if (file === undefined) return error
-  return new BuildError(`${file.name} cannot be read whole: ${error.message.replaceAll(file.link, file.name)}`)
+  const plain = PLAIN_WORDS.find(([pattern]) => pattern.test(error.message))?.[1]
+  if (file === undefined && plain === undefined) return error
+  const name = file?.name ?? `a file of source ${JSON.stringify(source.name)}`
+  const reason = plain ?? (file === undefined ? error.message : error.message.replaceAll(file.link, file.name))
+  return new BuildError(`${name} cannot be read whole: ${reason}`, { cause: error })
 }

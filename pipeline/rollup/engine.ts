@@ -36,12 +36,30 @@ export interface RejectedInFile {
   records: bigint
 }
 
+/** What one API key used on one UTC date in one source, whatever the model, its visibility and the date. */
+export interface KeyUsageRow {
+  date: UtcDate
+  /** SHA-256 of the key in lower-case hex. */
+  api_key_hash: string
+  /** Whether the requests went to a provider with a key of the user's own. */
+  is_byok: boolean
+  /** Exact decimal text. */
+  cost_usd: string
+  requests: bigint
+  /** Those of `requests` that went to a `:free` variant. */
+  free_requests: bigint
+}
+
 export interface RollupRequest {
   sources: Sources
-  /** Called while the files are read. `share` is absent where no total is known. */
-  onProgress(progress: { source: string; rows: number; share: number | undefined }): void
+  /** Called while a stage runs: the share of it that is done, 0 to 1, and how many bytes all of it is. */
+  onProgress(progress: { stage: string; share: number; bytes: number | undefined }): void
+  /** Called when a stage is done. */
+  onStage(done: { stage: string; detail: string }): void
   onSetAside(records: SetAside): void
   onRejectedInFile(records: RejectedInFile): void
+  /** Called once for each source, UTC date, API key and `is_byok`. Records without a key are in none. */
+  onKeyUsage(usage: KeyUsageRow): void
   /** Something that a maintainer should know and that does not stop the build. */
   onNotice(message: string): void
 }

@@ -58,7 +58,7 @@ export async function writeSample(
       written.files += 1
       written.records += requests.length
     }
-    report({ kind: 'progress', stage: 'sample', rows: written.records, share: (index + 1) / days })
+    report({ kind: 'progress', stage: 'sample', share: (index + 1) / days })
   }
   const loggedDays = [...logged].sort()
   const models = modelsBetween(loggedDays.at(0) ?? lastDay, loggedDays.at(-1) ?? lastDay)

@@ -7,6 +7,7 @@ FROM read_csv(
   compression = getvariable('compression_N'),
   delim = getvariable('delimiter_N'),
   auto_detect = false,
+  hive_partitioning = false,
   header = true,
   quote = '"',
   escape = '"',

@@ -2,13 +2,29 @@
 --          to be rejected. Instants are microseconds since 1970-01-01T00:00:00Z, cut and never rounded.
 -- Inputs:  the session's TimeZone, for text and timestamps that carry no offset.
 
+-- The forms of ISO 8601 that DuckDB does not read, in the one that it does: capital letters, a point before the
+-- fraction, seconds, no space before the offset.
+CREATE OR REPLACE TEMP MACRO plain_instant(value) AS
+  regexp_replace(
+    regexp_replace(upper(replace(value, ',', '.')), '^(.{13}:\d\d)( ?(Z|[+-].*))?$', '\1:00\2'),
+    ' (Z|[+-])', '\1'
+  );
+
 CREATE OR REPLACE TEMP MACRO instant_from_text(value) AS
-  CASE WHEN value LIKE '____-__-__%' THEN epoch_us(try_cast(value AS TIMESTAMPTZ)) END;
+  CASE
+    WHEN regexp_full_match(
+      value,
+      '\d{4}-\d\d-\d\d([Tt ]\d\d:\d\d(:\d\d([.,]\d+)?)?( ?([Zz]|UTC|[+-](0\d|1[0-8])(:?[0-5]\d)?))?)?'
+    ) THEN epoch_us(coalesce(try_cast(value AS TIMESTAMPTZ), try_cast(plain_instant(value) AS TIMESTAMPTZ)))
+  END;
 
 -- Relative time: a number of units after base_us. A unit is given in microseconds. Digits beyond the ninth are cut off
 -- first, because the cast to DECIMAL would round them up, into the next day at worst.
 CREATE OR REPLACE TEMP MACRO instant_from_number(value, base_us, unit_us) AS
-  base_us + floor(try_cast(regexp_replace(value, '(\.\d{9})\d+$', '\1') AS DECIMAL(28, 9)) * unit_us)::BIGINT;
+  try_cast(
+    base_us::HUGEINT + floor(try_cast(regexp_replace(value, '(\.\d{9})\d+$', '\1') AS DECIMAL(28, 9)) * unit_us)
+    AS BIGINT
+  );
 
 -- A whole number is milliseconds and one with a decimal point is seconds, for sources that do not say time_unit.
 CREATE OR REPLACE TEMP MACRO instant_from_bare_number(value, base_us) AS

@@ -1,6 +1,6 @@
 -- Purpose: the surplus copies of records delivered more than once, exact, in memory bounded by the days of a batch:
 --          64-bit hashes find the candidates (a collision only adds one), whole records decide (DESIGN.md §6.7).
--- Grain:   UTC day x model name as written x own visibility.
+-- Grain:   UTC day x model name as written x own visibility x API key x BYOK.
 -- Inputs:  view core_usage over the files that hold rows of the batch; table core_models; $first_day, $last_day.
 INSERT INTO core_surplus
 WITH identified AS (
@@ -16,7 +16,8 @@ candidate AS (
     identified.* EXCLUDE (visibility),
     identified.visibility AS own_visibility,
     core_models.model_permaslug,
-    coalesce(identified.visibility, core_models.visibility) = 'private' AS is_private
+    -- A copy that must not be published wins: private before withheld before public.
+    list_position(['public', 'withheld', 'private'], coalesce(identified.visibility, core_models.visibility)) AS secrecy
   FROM identified
   JOIN repeated ON identified.day_number = repeated.day_number AND hash(identified.request_id) = repeated.id_hash
   JOIN core_models ON identified.model = core_models.model AND core_models.is_valid
@@ -25,23 +26,28 @@ copy AS (
   SELECT
     *,
     row_number() OVER best_first AS position,
-    row(instant_us, prompt_tokens, completion_tokens, model_permaslug, is_private, cost_usd, api_key_hash) AS content,
+    row(instant_us, prompt_tokens, completion_tokens, model_permaslug, secrecy, cost_usd, api_key_hash, is_byok)
+      AS content,
     first_value(content) OVER best_first AS best_content
   FROM candidate
   WINDOW best_first AS (
     PARTITION BY day_number, request_id
     ORDER BY
-      instant_us DESC, prompt_tokens DESC, completion_tokens DESC, model_permaslug DESC, is_private DESC,
-      cost_usd DESC NULLS LAST, api_key_hash DESC NULLS LAST
+      instant_us DESC, prompt_tokens DESC, completion_tokens DESC, model_permaslug DESC, secrecy DESC,
+      cost_usd DESC, api_key_hash DESC NULLS LAST, is_byok DESC
   )
 )
 SELECT
   day_number,
   model,
   own_visibility,
+  api_key_hash,
+  is_byok,
   count(*),
   count(*) FILTER (content IS DISTINCT FROM best_content),
-  sum(prompt_tokens + completion_tokens)
+  sum(prompt_tokens + completion_tokens),
+  sum(cost_usd),
+  count(*) FILTER (is_charge_misread)
 FROM copy
 WHERE position > 1
 GROUP BY ALL

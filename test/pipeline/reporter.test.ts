@@ -5,8 +5,8 @@ import { createReporter } from '../../pipeline/reporter.ts'
 const EVENTS: BuildEvent[] = [
   { kind: 'notice', message: 'there is something to know' },
   { kind: 'stage', stage: 'rollup' },
-  { kind: 'progress', stage: 'rollup', rows: 1_500_000, share: 0.254 },
-  { kind: 'progress', stage: 'rollup', rows: 2_000_000, share: undefined },
+  { kind: 'progress', stage: 'rollup', share: 0.254, bytes: 200_000_000 },
+  { kind: 'progress', stage: 'rollup', share: 0.5 },
   { kind: 'done', stage: 'rollup', detail: '2000000 records' },
 ]
 
@@ -28,10 +28,10 @@ it('writes one line a finished stage into a log, without a control character', (
   expect(written(false)).toBe('there is something to know\nrollup: 2000000 records (0.5 s)\n')
 })
 
-it('moves one line on a terminal: share, records and rate', () => {
+it('moves one line on a terminal: share, bytes and rate', () => {
   const text = written(true)
-  expect(text).toContain('rollup … 25 %, 1,500,000 records, ')
-  expect(text).toContain('rollup … 2,000,000 records, ')
-  expect(text).toMatch(/\d a second/)
+  expect(text).toContain('rollup … 25 %, 51 of 200 MB, ')
+  expect(text).toMatch(/\d MB\/s/)
+  expect(text).toContain('rollup … 50 %')
   expect(text.endsWith('s)\n')).toBe(true)
 })

@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { Command } from '@commander-js/extra-typings'
+import type { EmbeddingsModel } from '../../server/schemas/embeddings-model.ts'
+import type { EmbeddingsCatalogue } from '../../server/store/embeddings-models.ts'
+import { BuildError, UsageError } from '../errors.ts'
+import { realFiles } from '../files.ts'
+import { serverConfig } from './serve.ts'
+
+const STANDARD_STREAM = '-'
+const INPUT = 'a JSON array of entries, or an object that holds it as "data"; - for stdin'
+
+const importCatalogue = new Command('import')
+  .description('replace the catalogue in the store, and its copy in DATA_DIR, by a file; a wrong entry changes nothing')
+  .argument('<file>', INPUT)
+  .option('--json', 'print the outcome as one JSON object on stdout')
+  .action(async (file, { json = false }) => {
+    const models = await readValid(file, { json, consequence: '; nothing was changed' })
+    const copy = await withCatalogue(async (catalogue, dataDir) => {
+      await catalogue.replaceAll(models)
+      return await writeCopy(catalogue, dataDir)
+    })
+    process.stderr.write(`imported ${counted(models.length)} into the store and ${copy}\n`)
+    if (json) printJson({ models: models.length, file: copy })
+  })
+
+const exportCatalogue = new Command('export')
+  .description('write the catalogue of the store, in the order of the list, so that import can read it')
+  .argument('[file]', 'where to; - for stdout', STANDARD_STREAM)
+  .option('--json', 'print the outcome as one JSON object on stdout; needs a file')
+  .action(async (file, { json = false }) => {
+    const toStdout = file === STANDARD_STREAM
+    if (json && toStdout) throw new UsageError('--json needs a file to export to, because stdout has the catalogue')
+    const entries = await withCatalogue(async (catalogue, dataDir) => {
+      const { fillNewCatalogue } = await import('../../server/store/embeddings-models.ts')
+      await fillNewCatalogue(catalogue, dataDir)
+      return (await catalogue.current()).entries
+    })
+    if (toStdout) process.stdout.write(asFile(entries))
+    else await replaceFile(file, asFile(entries))
+    process.stderr.write(`exported ${counted(entries.length)} to ${toStdout ? 'stdout' : file}\n`)
+    if (json) printJson({ models: entries.length, file })
+  })
+
+const checkCatalogue = new Command('check')
+  .description('say whether import would take a file, and all that is wrong if not')
+  .argument('<file>', INPUT)
+  .option('--json', 'print the outcome as one JSON object on stdout')
+  .action(async (file, { json = false }) => {
+    const models = await readValid(file, { json })
+    process.stderr.write(`${nameOf(file)} is a valid catalogue of ${counted(models.length)}\n`)
+    if (json) printJson({ models: models.length, file, problems: [], problem_count: 0 })
+  })
+
+/** `tokenboard catalog`: the embeddings models that `GET /embeddings/models` lists. */
+export const catalog = new Command('catalog')
+  .description('import, export and check the catalogue of embeddings models')
+  .addCommand(importCatalogue)
+  .addCommand(exportCatalogue)
+  .addCommand(checkCatalogue)
+
+async function withCatalogue<T>(work: (catalogue: EmbeddingsCatalogue, dataDir: string) => Promise<T>): Promise<T> {
+  const { databaseUrl, dataDir } = await serverConfig()
+  const { embeddingsCatalogue } = await import('../../server/store/embeddings-models.ts')
+  const { openStore } = await import('../../server/store/store.ts')
+  const store = await openStore(databaseUrl)
+  try {
+    return await work(embeddingsCatalogue(store), dataDir)
+  } finally {
+    await store.close()
+  }
+}
+
+/** The entries of a catalogue that has no problem. Otherwise throws with all of them, and with `json` prints them. */
+async function readValid(
+  file: string,
+  { json, consequence = '' }: { json: boolean; consequence?: string },
+): Promise<EmbeddingsModel[]> {
+  const { CatalogueError, parseCatalogue } = await import('../../server/schemas/embeddings-catalogue.ts')
+  const text = await readInput(file)
+  try {
+    return parseCatalogue(text)
+  } catch (error) {
+    if (!(error instanceof CatalogueError)) throw error
+    const { problems, problemCount, message } = error
+    if (json) printJson({ file, problems, problem_count: problemCount })
+    const headline = `${nameOf(file)} is not a valid catalogue${consequence}:`
+    throw new BuildError(`${headline}\n${message.replaceAll(/^/gm, '  ')}`)
+  }
+}
+
+async function readInput(file: string): Promise<string> {
+  const bytes = await (file === STANDARD_STREAM ? buffer(process.stdin) : readNamed(file))
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new BuildError(`${nameOf(file)} is not UTF-8 text`)
+  }
+}
+
+async function readNamed(file: string): Promise<Buffer> {
+  try {
+    return await readFile(file)
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read: ${(error as Error).message}`)
+  }
+}
+
+/**
+ * Writes what the store holds to DATA_DIR, whence builds and new stores take it. When another import came between, its
+ * catalogue is written: the last import wins in both places.
+ */
+async function writeCopy(catalogue: EmbeddingsCatalogue, dataDir: string): Promise<string> {
+  const { CATALOGUE_FILE } = await import('../../server/store/embeddings-models.ts')
+  const copy = join(dataDir, CATALOGUE_FILE)
+  for (;;) {
+    const { revision, entries } = await catalogue.current()
+    await replaceFile(copy, asFile(entries)).catch((error: Error) => {
+      throw new BuildError(`the store holds the new catalogue, but ${error.message}; import it again`)
+    })
+    if ((await catalogue.revision()) === revision) return copy
+  }
+}
+
+/** Writes to a temporary name beside `path`, then renames: the file is there whole or not at all. */
+async function replaceFile(path: string, content: string): Promise<void> {
+  const temporary = `${path}.${randomUUID()}.partial`
+  try {
+    await realFiles.makeFolder(dirname(path))
+    await realFiles.write(temporary, content)
+    await realFiles.rename(temporary, path)
+  } catch (error) {
+    await realFiles.remove(temporary)
+    throw new BuildError(`${path} cannot be written: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+/** Entries in JSON text as a file that people can read and compare. */
+function asFile(entries: readonly string[]): string {
+  const models: unknown[] = entries.map((entry) => JSON.parse(entry))
+  return `${JSON.stringify(models, null, 2)}\n`
+}
+
+function printJson(value: object): void {
+  process.stdout.write(`${JSON.stringify(value)}\n`)
+}
+
+function nameOf(file: string): string {
+  return file === STANDARD_STREAM ? 'stdin' : file
+}
+
+function counted(models: number): string {
+  return models === 1 ? '1 model' : `${models} models`
+}

@@ -1,0 +1,85 @@
+import { DATASET_START, type UtcDate } from './contract/utc-date.ts'
+import { BuildError } from './errors.ts'
+import type { Account, WithheldModel } from './quality.ts'
+import type { Ranking } from './rank.ts'
+import type { Draft } from './release/stage.ts'
+
+/** Where every record that was read has gone: the numbers add up to `read`. */
+export interface RecordCounts {
+  read: number
+  published: number
+  duplicates: number
+  private: number
+  rejected: Record<string, number>
+  withheld: WithheldModel[]
+  before_dataset_start: number
+  not_yet_complete: number
+}
+
+/** Throws `BuildError` when a larger share of all records was rejected than the maintainer allows. */
+export function assertFewRejected(records: RecordCounts, account: Account, maxRejectedShare: number): void {
+  const share = records.read === 0 ? 0 : account.rejectedTotal / records.read
+  if (share <= maxRejectedShare) return
+  const percent = (value: number) => `${(value * 100).toFixed(2)} %`
+  throw new BuildError(
+    `${account.rejectedTotal} of ${records.read} records (${percent(share)}) were rejected, more than max_rejected_share ` +
+      `${percent(maxRejectedShare)}\n${account.worstFiles(5).join('\n')}`,
+  )
+}
+
+/** Why there is no release to make, for a person. */
+export function nothingToPublish(records: RecordCounts, lastDate: UtcDate): string {
+  const { read, duplicates, rejected, withheld, before_dataset_start, not_yet_complete } = records
+  const counts: Record<string, number> = {
+    ...rejected,
+    duplicate: duplicates,
+    private: records.private,
+    withheld: withheld.reduce((sum, model) => sum + model.records, 0),
+    before_dataset_start,
+    not_yet_complete,
+  }
+  const reasons = Object.entries(counts).filter(([, count]) => count > 0)
+  const why = reasons.map(([reason, count]) => `${count} ${reason}`).join(', ')
+  return (
+    `there is no public usage from ${DATASET_START} to ${lastDate}, so nothing was published; ` +
+    `${read} records were read${why === '' ? '' : `: ${why}`}`
+  )
+}
+
+/** Adds up where every record has gone. */
+export function countRecords(ranking: Ranking, account: Account): RecordCounts {
+  const outside = ranking.outside.map(({ date, records }) => ({
+    isEarly: date < DATASET_START,
+    records: Number(records),
+  }))
+  const sum = (entries: { records: number }[]) => entries.reduce((total, entry) => total + entry.records, 0)
+  const published = Number(ranking.published_records)
+  return {
+    read: published + sum(outside) + account.total,
+    published,
+    duplicates: account.records('duplicate'),
+    private: account.records('private'),
+    rejected: account.rejected,
+    withheld: account.withheld,
+    before_dataset_start: sum(outside.filter((entry) => entry.isEarly)),
+    not_yet_complete: sum(outside.filter((entry) => !entry.isEarly)),
+  }
+}
+
+/** `quality.json`: totals by reason and day, and nothing that names what is not public. */
+export function publicQuality(draft: Draft, records: RecordCounts, account: Account, ranking: Ranking): unknown {
+  const { published, duplicates, rejected, before_dataset_start, not_yet_complete } = records
+  const outside = ranking.outside.map(({ date, records: count }) => ({
+    date,
+    reason: date < DATASET_START ? 'before_dataset_start' : 'not_yet_complete',
+    records: Number(count),
+  }))
+  return {
+    dataset: draft.dataset,
+    release: draft.release,
+    as_of: draft.as_of,
+    synthetic: draft.synthetic,
+    records: { published, duplicates, rejected, before_dataset_start, not_yet_complete },
+    days: [...account.days, ...outside],
+  }
+}

@@ -1,0 +1,230 @@
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { describe, expect, it } from 'vitest'
+import { readPipelineConfig } from '../../pipeline/config.ts'
+import { lock } from '../../pipeline/database.ts'
+import {
+  buildIn,
+  datasetFolder,
+  newWorkspace,
+  publishedCsv,
+  releaseFolder,
+  runBuild,
+  type Workspace,
+  writeInput,
+} from '../support/pipeline.ts'
+
+const HEADER = 'timestamp,model_permaslug,prompt_tokens,completion_tokens'
+const ROW = '2025-03-01T10:00:00Z,a/b,10,5'
+const JSON_ROW = '{"timestamp":"2025-03-01T10:00:00Z","model_permaslug":"a/b","prompt_tokens":10,"completion_tokens":5}'
+
+/** A workspace whose one public source is `files`, by name and content. */
+async function workspaceOf(files: Record<string, string | Uint8Array>, settings = {}): Promise<Workspace> {
+  const workspace = await newWorkspace()
+  for (const [name, content] of Object.entries(files)) await writeInput(workspace, name, content)
+  const source = { name: 's', schema: 'canonical', files: Object.keys(files), visibility: 'public', ...settings }
+  await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources: [source] })
+  return workspace
+}
+
+async function rows(workspace: Workspace): Promise<string[]> {
+  await buildIn(workspace)
+  return (await publishedCsv(workspace)).split('\n').slice(1, -1)
+}
+
+describe('published releases are never removed', () => {
+  async function withThreeReleases(): Promise<{ workspace: Workspace; releases: string }> {
+    const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${ROW}\n` })
+    for (const [day, tokens] of [
+      ['05', 1],
+      ['06', 2],
+      ['07', 3],
+    ] as const) {
+      await writeInput(workspace, 'a.csv', `${HEADER}\n2025-03-01,a/b,${tokens},0\n`)
+      await buildIn(workspace, `2025-03-${day}T12:00:00Z`)
+    }
+    return { workspace, releases: join(datasetFolder(workspace), 'releases') }
+  }
+
+  it('by a build that finds no index', async () => {
+    const { workspace, releases } = await withThreeReleases()
+    await rm(join(releases, 'index.json'))
+    await expect(buildIn(workspace)).rejects.toThrow(/index\.json does not list 20250305T120000Z.*restore the index/)
+    expect(await readdir(releases)).toHaveLength(3)
+  })
+
+  it('by a build that finds an index with an entry too few', async () => {
+    const { workspace, releases } = await withThreeReleases()
+    const path = join(releases, 'index.json')
+    const index = await import(path, { with: { type: 'json' } })
+    await writeFile(path, JSON.stringify({ ...index.default, releases: index.default.releases.slice(0, 2) }))
+    await expect(buildIn(workspace)).rejects.toThrow(/does not list 20250307T120000Z/)
+    expect(await readdir(releases)).toHaveLength(4)
+  })
+})
+
+describe('the public folder has one writer', () => {
+  it('another data folder makes no difference', async () => {
+    const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${ROW}\n` })
+    const other = await lock(join(workspace.publicDir, '.lock'))
+    const { code, stderr } = await runBuild(workspace)
+    expect(stderr).toMatch(/another build is running/)
+    expect(code).toBe(1)
+    await other.release()
+    expect((await buildIn(workspace)).outcome).toBe('released')
+    expect(await readdir(workspace.publicDir)).not.toContain('.lock')
+  })
+})
+
+describe('what stands beside a release is restored by the next build', () => {
+  it.each(['index.html', 'datasets/rankings-daily/v1/latest', 'datasets/rankings-daily/v1/latest.json'])(
+    '%s',
+    async (path) => {
+      const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${ROW}\n` })
+      await buildIn(workspace)
+      await rm(join(workspace.publicDir, path))
+      expect((await buildIn(workspace)).outcome).toBe('unchanged')
+      await releaseFolder(workspace)
+      expect(await readdir(join(workspace.publicDir, path, '..'))).toContain(path.split('/').at(-1))
+    },
+  )
+
+  it('also where a copy made a folder of the latest link', async () => {
+    const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${ROW}\n` })
+    await buildIn(workspace)
+    const latest = join(datasetFolder(workspace), 'latest')
+    await rm(latest)
+    await mkdir(latest)
+    expect((await buildIn(workspace)).outcome).toBe('unchanged')
+    expect(await readdir(latest)).toContain('manifest.json')
+  })
+})
+
+describe('input that looks whole and is not', () => {
+  it.each([
+    [
+      'a quote that is never closed',
+      'a.csv',
+      `${HEADER}\n${ROW}\n2025-03-01,"a/b,1,1\n${ROW}\n${ROW}\n`,
+      /a\.csv cannot be read whole: the quote that record \d+ opens/,
+    ],
+    [
+      'line ends of two kinds',
+      'a.csv',
+      `${HEADER}\r\n${ROW}\r\n${ROW}\n${ROW}\r\n`,
+      /a\.csv cannot be read whole: its line ends are mixed/,
+    ],
+    [
+      'a line of 40 MB',
+      'a.ndjson',
+      `${JSON_ROW}\n{"note":"${'x'.repeat(40_000_000)}"}\n`,
+      /a\.ndjson cannot be read whole: a line is longer/,
+    ],
+    [
+      'zeros behind a gzip file',
+      'a.csv.gz',
+      Buffer.concat([gzipSync(`${HEADER}\n${ROW}\n`), Buffer.alloc(512)]),
+      /cannot be read whole/,
+    ],
+  ])('%s fails the build, in plain words', async (_, name, content, message) => {
+    const failed = expect(buildIn(await workspaceOf({ [name]: content }))).rejects
+    await failed.toThrow(message)
+    await failed.not.toThrow(/LINE \d|strict_mode|parameter/)
+  })
+})
+
+describe('values at the edge', () => {
+  it('a relative timestamp beyond all time is rejected, not an error', async () => {
+    const base = { base_time: '2025-03-01T00:00:00Z' }
+    const lines = [
+      '0,a/b,10,5',
+      '1e18,a/b,1,1',
+      '99999999999999999999999999999,a/b,1,1',
+      '100000000000000000.5,a/b,1,1',
+    ]
+    const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${lines.join('\n')}\n` }, base)
+    expect(await rows(workspace)).toEqual(['2025-03-01,a/b,15'])
+  })
+
+  it('NDJSON may begin with a byte order mark, compressed too', async () => {
+    const text = `\ufeff${JSON_ROW}\n${JSON_ROW}\n`
+    expect(await rows(await workspaceOf({ 'a.ndjson': text, 'b.ndjson.gz': gzipSync(text) }))).toEqual([
+      '2025-03-01,a/b,60',
+    ])
+  })
+
+  it('a slug that begins with a byte order mark is rejected and not taken for the one without', async () => {
+    const marked = JSON_ROW.replace('a/b', '\\ufeffa/b')
+    const workspace = await workspaceOf({ 'a.ndjson': `${JSON_ROW}\n${marked}\n` })
+    const { records } = await buildIn(workspace)
+    expect(records).toMatchObject({ read: 2, published: 1, rejected: { invalid_model: 1 } })
+    expect(await publishedCsv(workspace)).toContain('a/b,15\n')
+  })
+
+  it('a record without a timestamp has no date in quality.json', async () => {
+    const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${ROW}\nnever,a/b,1,1\n` })
+    await buildIn(workspace)
+    const quality = await import(join(await releaseFolder(workspace), 'quality.json'), { with: { type: 'json' } })
+    expect(quality.default.days).toEqual([{ date: null, reason: 'invalid_timestamp', records: 1 }])
+  })
+
+  it.each([
+    '2025-03-01T10:00Z',
+    '2025-03-01T10:00:00 Z',
+    '2025-03-01 11:00:00 +01:00',
+    '2025-03-01T10:00:00,999Z',
+    '2025-03-01t10:00:00z',
+    '2025-03-01T15:30+0530',
+  ])('reads the timestamp %j', async (timestamp) => {
+    const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n"${timestamp}",a/b,10,5\n` })
+    expect(await rows(workspace)).toEqual(['2025-03-01,a/b,15'])
+  })
+
+  it.each([
+    '2025-03-01T10:00:00+99:00',
+    '2025-03-01T10:00:00.Z',
+    '2025-03-01T1:02:03Z',
+    '2025-03-01 10:00:00 Europe/Paris',
+  ])('rejects the timestamp %j', async (timestamp) => {
+    const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${ROW}\n${timestamp},a/b,10,5\n` })
+    expect((await buildIn(workspace)).records.rejected).toEqual({ invalid_timestamp: 1 })
+  })
+})
+
+describe('settings at the edge', () => {
+  it('a time zone that only Node knows is wrong usage', async () => {
+    const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${ROW}\n` }, { timezone: '+05:30' })
+    await expect(buildIn(workspace)).rejects.toThrow(/timezone.*IANA/)
+  })
+
+  it('on_missing may say what is the default', async () => {
+    const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${ROW}\n` })
+    const source = { name: 's', schema: 'canonical', files: ['a.csv'], visibility: 'public' }
+    await writeInput(workspace, 'sources.json', { on_missing: 'fail', sources: [source] })
+    expect(await rows(workspace)).toEqual(['2025-03-01,a/b,15'])
+  })
+
+  it('folders named key=value are no partitions', async () => {
+    const workspace = await workspaceOf({})
+    await parquet(join(workspace.input, 'a.parquet'))
+    const source = { name: 's', schema: 'canonical', files: ['a.parquet'], visibility: 'public' }
+    await writeInput(workspace, 'sources.json', { sources: [source] })
+    const moved = {
+      ...workspace,
+      publicDir: join(workspace.root, 'env=prod'),
+      dataDir: join(workspace.root, 'prompt_tokens=999'),
+    }
+    expect(readPipelineConfig({ DATA_DIR: moved.dataDir }).dataDir).toBe(moved.dataDir)
+    expect(await rows(moved)).toEqual(['2025-03-01,a/b,15'])
+  })
+})
+
+async function parquet(path: string): Promise<void> {
+  const connection = await (await DuckDBInstance.create(':memory:')).connect()
+  await connection.run(
+    `COPY (SELECT '2025-03-01' AS timestamp, 'a/b' AS model_permaslug, 10 AS prompt_tokens, 5 AS completion_tokens)
+     TO '${path}' (FORMAT parquet)`,
+  )
+}
