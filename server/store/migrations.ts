@@ -1,10 +1,16 @@
 import type { Kysely } from 'kysely'
 import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migration'
 import { apiKeys } from './migrations/0001-api-keys.ts'
+import { presets } from './migrations/0002-presets.ts'
+import { embeddingsModels } from './migrations/0003-embeddings-models.ts'
+import { usage } from './migrations/0004-usage.ts'
 
 /** Numbered, run in this order, never edited once released, never undone. */
 const MIGRATIONS: Record<string, Migration> = {
   '0001-api-keys': apiKeys,
+  '0002-presets': presets,
+  '0003-embeddings-models': embeddingsModels,
+  '0004-usage': usage,
 }
 
 /** The store was written by a newer version of the code, which alone knows how to read it. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Kysely, sql, type Transaction } from 'kysely'
 import { migrate, NewerStoreError } from './migrations.ts'
 import { RETRY_BUDGET_MS, retryWhileBusy, StoreConflictError } from './retry.ts'
@@ -44,13 +45,27 @@ export async function openStore(url: string, { retryBudgetMs = RETRY_BUDGET_MS }
 }
 
 function asStore(db: Kysely<Tables>, retryBudgetMs: number): Store {
+  const inTurn = takeTurns()
   return {
     db,
     // The whole transaction is tried anew, not its BEGIN alone: between two tries the one connection is free for readers.
-    write: (work) => retryWhileBusy(() => db.transaction().execute(work), retryBudgetMs),
+    write: (work) => inTurn(() => retryWhileBusy(() => db.transaction().execute(work), retryBudgetMs)),
     async ping() {
       await sql`SELECT count(*) FROM api_keys`.execute(db)
     },
     close: () => db.destroy(),
+  }
+}
+
+/**
+ * One writer of this process at a time, and a turn of the event loop between two. A write of SQLite never leaves the
+ * loop, so that a queue of them would hold up every request, and other processes would find the lock always taken.
+ */
+function takeTurns(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const turn = last.then(() => nextTurn()).then(work)
+    last = turn.catch(() => undefined)
+    return turn
   }
 }

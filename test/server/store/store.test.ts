@@ -1,5 +1,5 @@
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
@@ -61,15 +61,17 @@ describe('opening', () => {
     const path = await storePath()
     const stores = await Promise.all(Array.from({ length: 5 }, () => open(path)))
     for (const store of stores) await apiKeys(store).create({}, NOW)
-    const { rows } = await sql`SELECT name FROM kysely_migration`.execute(stores[0]?.db ?? fail())
-    expect(rows).toHaveLength(1)
+    const { rows } = await sql<{ name: string }>`SELECT name FROM kysely_migration`.execute(stores[0]?.db ?? fail())
+    const names = rows.map(({ name }) => name)
+    expect(names).toContain('0001-api-keys')
+    expect(names).toEqual([...new Set(names)])
   })
 
   test('waits for a lock that is soon gone, without stopping the event loop', async () => {
     const path = await storePath()
-    await (await openStore(`sqlite:${path}`)).close()
+    await mkdir(dirname(path))
     const other = otherConnection(path)
-    other.exec('DELETE FROM kysely_migration; DROP TABLE api_keys; BEGIN IMMEDIATE')
+    other.exec('PRAGMA journal_mode = WAL; BEGIN IMMEDIATE')
     const opening = open(path)
     setTimeout(() => other.exec('COMMIT'), 50)
     await expect(opening).resolves.toBeDefined()

@@ -1,0 +1,141 @@
+import type { z } from 'zod'
+import { invalidRequest, type RequestIssue } from '../errors.ts'
+
+/** How many faults of a body an answer lists. A list that holds more of them is not read to its end. */
+export const MAX_ISSUES = 20
+
+/**
+ * Throws the 400 of `invalidRequest` unless `value` fits `schema`. `value` itself is left as it is: what zod hands out
+ * is a copy that drops own `__proto__` keys and orders the others anew.
+ */
+export function requireValid<S extends z.ZodType>(schema: S, value: unknown): asserts value is z.output<S> {
+  const parsed = schema.safeParse(value, { error: phrase })
+  if (!parsed.success) throw invalidRequest(describeIssues(parsed.error.issues))
+}
+
+/** One line for each fault, at most `MAX_ISSUES` and one that counts the rest. */
+function describeIssues(issues: z.core.$ZodIssue[]): RequestIssue[] {
+  const faults = issues.flatMap((issue) => faultsOf(issue)).map(toRequestIssue)
+  const more = faults.length - MAX_ISSUES
+  if (more <= 0) return faults
+  return [...faults.slice(0, MAX_ISSUES), { path: '', message: `and at least ${more} more` }]
+}
+
+/** An issue on which `tagged` of combinators.ts noted the options it arose in, outermost first. */
+export interface Branched {
+  branches?: string[]
+}
+
+/** A fault, and the branches of tagged unions that lead to it. */
+interface Fault {
+  path: PropertyKey[]
+  branches: string[]
+  message: string
+}
+
+function faultsOf(issue: z.core.$ZodIssue): Fault[] {
+  const inner = issue.code === 'invalid_union' ? meantBranch(issue) : undefined
+  const here = { path: issue.path, branches: (issue as Branched).branches ?? [] }
+  if (inner === undefined) return [{ ...here, message: issue.message }]
+  return inner.flatMap(faultsOf).map(({ path, branches, message }) => ({
+    path: [...here.path, ...path],
+    branches: [...here.branches, ...branches],
+    message,
+  }))
+}
+
+/**
+ * The faults of the branch that the client meant: the one that its value fits by type, and by tag where it has one.
+ * Of several, the last: unions name the general option first.
+ */
+function meantBranch({ errors }: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue[] | undefined {
+  const fitting = errors.filter(([first]) => first !== undefined && !isOfOtherType(first))
+  return fitting.findLast(([first]) => first !== undefined && !hasUnknownTag(first)) ?? fitting.at(-1)
+}
+
+function isOfOtherType({ code, path }: z.core.$ZodIssue): boolean {
+  return path.length === 0 && (code === 'invalid_type' || code === 'invalid_value')
+}
+
+function hasUnknownTag(issue: z.core.$ZodIssue): boolean {
+  return issue.code === 'invalid_union' && issue.discriminator !== undefined && issue.path.length === 1
+}
+
+/** Reads as a sentence after the path: `messages[3].content[0].tool_use_id is required (tool_result)`. */
+function toRequestIssue({ path, branches, message }: Fault): RequestIssue {
+  if (path.length === 0) return { path: '', message: `the body ${message}` }
+  return {
+    path: path
+      .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
+      .join('')
+      .replace(/^\./, ''),
+    message: branches.length === 0 ? message : `${message} (${branches.join(' > ')})`,
+  }
+}
+
+const TYPES: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'an integer',
+  boolean: 'a boolean',
+  array: 'an array',
+  object: 'an object',
+  record: 'an object',
+}
+
+const UNITS: Record<string, string> = { array: ' entries', string: ' characters' }
+
+/** Words an issue so that it can follow the path of the field. Keys and values of the client are not repeated whole. */
+function phrase(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      return isMissing(issue) ? 'is required' : `must be ${nameOfType(issue)}`
+    case 'invalid_value':
+      return isMissing(issue) ? `is required and ${oneOf(issue.values)}` : oneOf(issue.values)
+    case 'too_big':
+      return `must ${verb(issue.origin)} at most ${issue.maximum}${unit(issue.origin)}`
+    case 'too_small':
+      if (issue.minimum === 1 && issue.origin in UNITS) return 'must not be empty'
+      return `must ${verb(issue.origin)} at least ${issue.minimum}${unit(issue.origin)}`
+    case 'unrecognized_keys':
+      return `must not have the key ${JSON.stringify(String(issue.keys[0]).slice(0, 40))}`
+    case 'invalid_union':
+      return phraseUnion(issue)
+    default:
+      return undefined
+  }
+}
+
+/** `z.int()` expects a number first and an integer then; a client is told the second at once. */
+function nameOfType({ expected, inst }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidType>): string {
+  const { format } = (inst?._zod.def ?? {}) as { format?: string }
+  const type = format === 'safeint' ? 'int' : expected
+  return TYPES[type] ?? type
+}
+
+function phraseUnion(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): string {
+  if (issue.discriminator !== undefined) {
+    const isAbsent = (issue.input as Record<string, unknown>)[issue.discriminator] === undefined
+    return isAbsent ? `is required and ${oneOf(issue.options)}` : oneOf(issue.options)
+  }
+  if (isMissing(issue)) return 'is required'
+  const expected = issue.errors.map(([first]) => first?.message.replace(/^must be /, ''))
+  return `must be ${[...new Set(expected)].join(' or ')}`
+}
+
+function isMissing({ input }: { input: unknown }): boolean {
+  return input === undefined
+}
+
+function oneOf(values: unknown): string {
+  const known = (Array.isArray(values) ? values : []).filter((value) => value !== undefined)
+  return known.length === 1 ? `must be ${known[0]}` : `must be one of ${known.join(', ')}`
+}
+
+function unit(origin: string): string {
+  return UNITS[origin] ?? ''
+}
+
+function verb(origin: string): string {
+  return origin in UNITS ? 'have' : 'be'
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { LIMIT_RESETS } from '../store/tables.ts'
+
+const Amount = z
+  .number()
+  .nonnegative()
+  .meta({ format: 'double', examples: [25.5] })
+
+/** ISO 8601 in UTC with milliseconds. */
+const Instant = z
+  .string()
+  .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
+  .meta({ format: 'date-time', examples: ['2027-01-01T00:00:00.000Z'] })
+
+const RateLimit = z
+  .object({ requests: z.int(), interval: z.string(), note: z.string() })
+  .meta({ deprecated: true, description: 'Deprecated: says nothing, and clients ignore it.' })
+
+const FreeModelDailyRequests = z
+  .object({
+    limit: z.int().nonnegative().meta({ description: 'Requests that the account may make a day.' }),
+    remaining: z.int().nonnegative().meta({ description: '`limit` less `used`, never below 0.' }),
+    used: z.int().nonnegative().meta({ description: 'Requests that the account made so far on this UTC day.' }),
+  })
+  .meta({ description: 'Requests of the account for `:free` variants of models, without BYOK. UTC day.' })
+
+/** The current API key record (SPECIFICATION.md § Resources, API.md § GET /key). Amounts are USD. */
+export const CurrentKey = z.object({
+  label: z.string().meta({ description: 'The key, abbreviated and masked.', examples: ['sk-tb-v1-0a1...e9f'] }),
+  creator_user_id: z.string().nullable(),
+  expires_at: Instant.nullable(),
+  limit: Amount.nullable().meta({ description: 'Spending limit of the key.' }),
+  limit_remaining: Amount.nullable().meta({ description: 'What is left of it until it starts anew.' }),
+  limit_reset: z.enum(LIMIT_RESETS).nullable().meta({ description: 'After which time the limit starts anew.' }),
+  include_byok_in_limit: z.boolean().meta({ description: 'Whether BYOK usage counts towards the limit.' }),
+  is_free_tier: z.boolean(),
+  is_management_key: z.boolean(),
+  is_provisioning_key: z.boolean().meta({ deprecated: true, description: 'Equals `is_management_key`.' }),
+  usage: Amount.meta({ description: 'All usage ever, without BYOK.' }),
+  usage_daily: Amount.meta({ description: 'Of the current UTC day.' }),
+  usage_weekly: Amount.meta({ description: 'Of the current UTC week, Monday to Sunday.' }),
+  usage_monthly: Amount.meta({ description: 'Of the current UTC calendar month.' }),
+  byok_usage: Amount.meta({ description: 'All usage ever with own provider keys (BYOK).' }),
+  byok_usage_daily: Amount,
+  byok_usage_weekly: Amount,
+  byok_usage_monthly: Amount,
+  rate_limit: RateLimit,
+  workspace_id: z.string().nullable(),
+  organization_id: z.string().nullable(),
+  allowed_data_regions: z.array(z.string()),
+  free_model_daily_requests: FreeModelDailyRequests,
+})
+export type CurrentKey = z.infer<typeof CurrentKey>
+
+/** The body of `GET /key`. */
+export const CurrentKeyResponse = z.object({ data: CurrentKey })
+export type CurrentKeyResponse = z.infer<typeof CurrentKeyResponse>

@@ -1,0 +1,72 @@
+import { z } from 'zod'
+import { list } from '../combinators.ts'
+import { CacheControl } from './cache-control.ts'
+import { ContextManagement } from './context-management.ts'
+import { Message } from './messages.ts'
+import { OutputConfig } from './output-config.ts'
+import { Plugin } from './plugins.ts'
+import { Fallback, ProviderPreferences, Route } from './provider.ts'
+import { TextBlock } from './source-blocks.ts'
+import { StopServerToolsWhen } from './stop-server-tools.ts'
+import { Thinking } from './thinking.ts'
+import { ToolChoice } from './tool-choice.ts'
+import { Tool } from './tools.ts'
+import { EndUser, Metadata, SessionId, Trace } from './tracking.ts'
+
+const MAX_FALLBACKS = 3
+
+/**
+ * The body of `POST /presets/{slug}/messages` (SPECIFICATION.md § Request body shape; what it calls "not shown" from
+ * the reference, `MessagesRequest`).
+ *
+ * Objects are open unless the specification closes them. A key is nullable where the specification says so, or where
+ * it leaves the shape to the reference and that does. Nothing has a default and nothing is coerced: a body is stored as
+ * it was sent, see `parseMessageRequest`.
+ */
+export const MessageRequest = z
+  .looseObject({
+    model: z.string(),
+    models: list(z.string()).optional(),
+    messages: list(Message).nullable(),
+    max_tokens: z.int().optional(),
+    system: z.union([z.string(), list(TextBlock)]).optional(),
+    temperature: z.number().optional(),
+    top_p: z.number().optional(),
+    top_k: z.int().optional(),
+    stop_sequences: list(z.string()).optional(),
+    stream: z.boolean().optional(),
+    metadata: Metadata.optional(),
+    user: EndUser.optional(),
+    session_id: SessionId.optional(),
+    service_tier: z.string().optional(),
+    speed: z.enum(['fast', 'standard']).optional(),
+    cache_control: CacheControl.optional(),
+    fallbacks: list(Fallback).max(MAX_FALLBACKS).nullable().optional(),
+    context_management: ContextManagement.nullable().optional(),
+    output_config: OutputConfig.nullable().optional(),
+    thinking: Thinking.optional(),
+    tool_choice: ToolChoice.optional(),
+    tools: list(Tool).optional(),
+    plugins: list(Plugin).optional(),
+    provider: ProviderPreferences.nullable().optional(),
+    route: Route.nullable().meta({ deprecated: true }).optional(),
+    stop_server_tools_when: StopServerToolsWhen.optional(),
+    trace: Trace.optional(),
+  })
+  .refine(({ models, fallbacks }) => models === undefined || (fallbacks ?? undefined) === undefined, {
+    error: 'cannot be combined with fallbacks',
+    path: ['models'],
+  })
+  .meta({
+    description: 'A message-style inference request. What of it a preset keeps becomes the config of a new version.',
+    examples: [
+      {
+        model: 'anthropic/claude-sonnet-4.5',
+        system: 'You answer in one sentence.',
+        messages: [{ role: 'user', content: 'What is a preset?' }],
+        max_tokens: 1024,
+        temperature: 0.2,
+      },
+    ],
+  })
+export type MessageRequest = z.infer<typeof MessageRequest>

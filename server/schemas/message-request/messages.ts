@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { list, tagged } from '../combinators.ts'
+import { CacheControl } from './cache-control.ts'
+import { DocumentBlock, ImageBlock, SearchResultBlock, TextBlock } from './source-blocks.ts'
+import {
+  AdvisorToolResultBlock,
+  BashToolResultBlock,
+  ServerToolUseBlock,
+  ShellToolResultBlock,
+  ToolAdditionBlock,
+  ToolRemovalBlock,
+  ToolResultBlock,
+  ToolUseBlock,
+  WebSearchToolResultBlock,
+} from './tool-blocks.ts'
+
+const ThinkingBlock = z.looseObject({
+  type: z.literal('thinking'),
+  thinking: z.string(),
+  signature: z.string(),
+})
+
+const RedactedThinkingBlock = z.looseObject({ type: z.literal('redacted_thinking'), data: z.string() })
+
+const CompactionBlock = z.looseObject({
+  type: z.literal('compaction'),
+  content: z.string().nullable(),
+  encrypted_content: z.string().nullable().optional(),
+  cache_control: CacheControl.optional(),
+})
+
+/** Every kind of block that a message may hold (SPECIFICATION.md § Request body shape, "Block kinds"). */
+export const ContentBlock = tagged('type', [
+  TextBlock,
+  ImageBlock,
+  DocumentBlock,
+  ToolUseBlock,
+  ToolResultBlock,
+  ThinkingBlock,
+  RedactedThinkingBlock,
+  ServerToolUseBlock,
+  WebSearchToolResultBlock,
+  SearchResultBlock,
+  CompactionBlock,
+  AdvisorToolResultBlock,
+  ToolAdditionBlock,
+  ToolRemovalBlock,
+  ShellToolResultBlock,
+  BashToolResultBlock,
+])
+
+/**
+ * One turn of the conversation (SPECIFICATION.md § Request body shape, "messages items"). Its `clear_at` and
+ * `output_config` have a shape in neither document, so any value passes.
+ */
+export const Message = z.looseObject({
+  role: z.enum(['user', 'assistant', 'system']),
+  content: z.union([z.string(), list(ContentBlock)]),
+  clear_at: z.unknown().optional(),
+  output_config: z.unknown().optional(),
+})

@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import { list, tagged } from '../combinators.ts'
+import { ServerToolUserLocation } from './user-location.ts'
+
+/*
+ * The tools that the service runs itself. SPECIFICATION.md names them without their shapes; these are the reference's.
+ */
+
+function serverTool<const Type extends string, Parameters extends z.ZodType>(type: Type, parameters: Parameters) {
+  return z.looseObject({ type: z.literal(type), parameters: parameters.optional() })
+}
+
+const Environment = tagged('type', [
+  z.looseObject({ type: z.literal('container_auto') }),
+  z.looseObject({
+    type: z.literal('container_reference'),
+    container_id: z.string().regex(/^[\w-]{1,20}$/, { error: 'must be 1 to 20 letters, digits, "_" or "-"' }),
+  }),
+])
+
+const Bash = serverTool(
+  'openrouter:bash',
+  z.looseObject({
+    engine: z.enum(['auto', 'native', 'openrouter']).optional(),
+    environment: Environment.optional(),
+    sleep_after_seconds: z.int().optional(),
+  }),
+)
+
+const Shell = serverTool(
+  'openrouter:shell',
+  z.looseObject({
+    engine: z.enum(['auto', 'openrouter']).optional(),
+    environment: Environment.optional(),
+    sleep_after_seconds: z.int().optional(),
+  }),
+)
+
+const Datetime = serverTool('openrouter:datetime', z.looseObject({ timezone: z.string().optional() }))
+
+/** Its further parameters are the image model's own: strings, numbers and arrays. */
+const ImageGeneration = serverTool(
+  'openrouter:image_generation',
+  z
+    .looseObject({ model: z.string().optional() })
+    .refine((parameters) => Object.values(parameters).every(isImageParameter), {
+      error: 'must hold strings, numbers and arrays alone',
+    })
+    .meta({ additionalProperties: { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'array' }] } }),
+)
+
+function isImageParameter(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'number' || Array.isArray(value)
+}
+
+const SearchModels = serverTool(
+  'openrouter:experimental__search_models',
+  z.looseObject({ max_results: z.int().optional() }),
+)
+
+const ToolSearch = serverTool('openrouter:tool_search', z.looseObject({ max_results: z.int().optional() }))
+
+const WebFetch = serverTool(
+  'openrouter:web_fetch',
+  z.looseObject({
+    engine: z.enum(['auto', 'native', 'openrouter', 'exa', 'parallel', 'firecrawl']).optional(),
+    allowed_domains: list(z.string()).optional(),
+    blocked_domains: list(z.string()).optional(),
+    max_content_tokens: z.int().optional(),
+    max_uses: z.int().optional(),
+  }),
+)
+
+/** How a search engine searches; which of them an engine knows is its own matter (reference, `WebSearchMode`). */
+export const WebSearchMode = z.enum([
+  'instant',
+  'fast',
+  'auto',
+  'deep-lite',
+  'deep',
+  'deep-reasoning',
+  'turbo',
+  'basic',
+  'advanced',
+])
+
+const WebSearch = serverTool(
+  'openrouter:web_search',
+  z.looseObject({
+    engine: z.enum(['native', 'exa', 'parallel', 'firecrawl', 'perplexity', 'auto']).optional(),
+    mode: WebSearchMode.optional(),
+    allowed_domains: list(z.string()).optional(),
+    excluded_domains: list(z.string()).optional(),
+    max_characters: z.int().optional(),
+    max_results: z.int().optional(),
+    max_total_results: z.int().optional(),
+    max_uses: z.int().optional(),
+    search_context_size: z.enum(['low', 'medium', 'high']).optional(),
+    user_location: ServerToolUserLocation.optional(),
+  }),
+)
+
+export const SERVER_TOOLS = [
+  Bash,
+  Shell,
+  Datetime,
+  ImageGeneration,
+  SearchModels,
+  ToolSearch,
+  WebFetch,
+  WebSearch,
+] as const

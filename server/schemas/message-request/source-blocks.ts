@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { list, tagged } from '../combinators.ts'
+import { CacheControl } from './cache-control.ts'
+import { Citation } from './citations.ts'
+
+/*
+ * The blocks that carry content and hold no tool calls: they stand in messages and in the results of tools alike
+ * (SPECIFICATION.md § Request body shape names them, the reference has their shapes).
+ */
+
+export const TextBlock = z.looseObject({
+  type: z.literal('text'),
+  text: z.string(),
+  citations: list(Citation).nullable().optional(),
+  cache_control: CacheControl.optional(),
+})
+
+const Base64Image = z.looseObject({
+  type: z.literal('base64'),
+  media_type: z.enum(['image/jpeg', 'image/png', 'image/gif', 'image/webp']),
+  data: z.string(),
+})
+
+const UrlSource = z.looseObject({ type: z.literal('url'), url: z.string() })
+
+export const ImageBlock = z.looseObject({
+  type: z.literal('image'),
+  source: tagged('type', [Base64Image, UrlSource]),
+  cache_control: CacheControl.optional(),
+})
+
+const Base64Pdf = z.looseObject({
+  type: z.literal('base64'),
+  media_type: z.literal('application/pdf'),
+  data: z.string(),
+})
+
+const PlainText = z.looseObject({
+  type: z.literal('text'),
+  media_type: z.literal('text/plain'),
+  data: z.string(),
+})
+
+const BlocksSource = z.looseObject({
+  type: z.literal('content'),
+  content: z.union([z.string(), list(tagged('type', [TextBlock, ImageBlock]))]),
+})
+
+const FileSource = z.looseObject({ type: z.literal('file'), file_id: z.string() })
+
+const CitationsSwitch = z.looseObject({ enabled: z.boolean().optional() })
+
+export const DocumentBlock = z.looseObject({
+  type: z.literal('document'),
+  source: tagged('type', [Base64Pdf, PlainText, BlocksSource, UrlSource, FileSource]),
+  title: z.string().nullable().optional(),
+  context: z.string().nullable().optional(),
+  citations: CitationsSwitch.nullable().optional(),
+  cache_control: CacheControl.optional(),
+})
+
+export const SearchResultBlock = z.looseObject({
+  type: z.literal('search_result'),
+  source: z.string(),
+  title: z.string(),
+  content: list(TextBlock),
+  citations: CitationsSwitch.optional(),
+  cache_control: CacheControl.optional(),
+})

@@ -1,0 +1,94 @@
+import { z } from 'zod'
+import { list, tagged } from '../combinators.ts'
+import { CacheControl } from './cache-control.ts'
+import { DocumentBlock, ImageBlock, SearchResultBlock, TextBlock } from './source-blocks.ts'
+
+/*
+ * The blocks of calls to tools and of what came of them (SPECIFICATION.md § Request body shape; the advisor, shell and
+ * bash results and the addition and removal of tools have their shapes from the reference).
+ */
+
+export const ToolUseBlock = z.looseObject({
+  type: z.literal('tool_use'),
+  id: z.string(),
+  name: z.string(),
+  input: z.unknown().optional(),
+  cache_control: CacheControl.optional(),
+})
+
+const ToolReference = z.looseObject({ type: z.literal('tool_reference'), tool_name: z.string() })
+
+/** Blocks inside of a result do not hold results again: the nesting ends here. */
+export const ToolResultBlock = z.looseObject({
+  type: z.literal('tool_result'),
+  tool_use_id: z.string(),
+  content: z
+    .union([z.string(), list(tagged('type', [TextBlock, ImageBlock, ToolReference, SearchResultBlock, DocumentBlock]))])
+    .optional(),
+  is_error: z.boolean().optional(),
+  cache_control: CacheControl.optional(),
+})
+
+export const ServerToolUseBlock = z.looseObject({
+  type: z.literal('server_tool_use'),
+  id: z.string(),
+  name: z.string(),
+  input: z.unknown().optional(),
+  cache_control: CacheControl.optional(),
+})
+
+const WebSearchResult = z.looseObject({
+  type: z.literal('web_search_result'),
+  encrypted_content: z.string(),
+  title: z.string(),
+  url: z.string(),
+  page_age: z.string().nullable().optional(),
+})
+
+const WebSearchError = z.looseObject({
+  type: z.literal('web_search_tool_result_error'),
+  error_code: z.enum(['invalid_tool_input', 'unavailable', 'max_uses_exceeded', 'too_many_requests', 'query_too_long']),
+})
+
+export const WebSearchToolResultBlock = z.looseObject({
+  type: z.literal('web_search_tool_result'),
+  tool_use_id: z.string(),
+  content: z.union([list(WebSearchResult), WebSearchError]),
+  cache_control: CacheControl.optional(),
+})
+
+export const AdvisorToolResultBlock = z.looseObject({
+  type: z.literal('advisor_tool_result'),
+  tool_use_id: z.string(),
+  content: z.looseObject({}),
+})
+
+export const ShellToolResultBlock = z.looseObject({
+  type: z.literal('openrouter_shell_tool_result'),
+  tool_use_id: z.string(),
+  content: z.looseObject({}),
+})
+
+export const BashToolResultBlock = z.looseObject({
+  type: z.literal('openrouter_bash_tool_result'),
+  tool_use_id: z.string(),
+  content: z.looseObject({}),
+})
+
+const ReferencedTool = tagged('type', [
+  z.looseObject({ type: z.literal('tool_reference'), name: z.string() }),
+  z.looseObject({ type: z.literal('mcp_tool_reference'), name: z.string(), server_name: z.string() }),
+  z.looseObject({ type: z.literal('mcp_toolset_reference'), server_name: z.string() }),
+])
+
+export const ToolAdditionBlock = z.looseObject({
+  type: z.literal('tool_addition'),
+  tool: ReferencedTool,
+  cache_control: CacheControl.optional(),
+})
+
+export const ToolRemovalBlock = z.looseObject({
+  type: z.literal('tool_removal'),
+  tool: ReferencedTool,
+  cache_control: CacheControl.optional(),
+})

@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { list, tagged, tagsOf } from '../combinators.ts'
+import { CacheControl } from './cache-control.ts'
+import { SERVER_TOOLS } from './server-tools.ts'
+import { UserLocation } from './user-location.ts'
+
+const AllowedCallers = list(z.enum(['direct', 'code_execution_20250825', 'code_execution_20260120']))
+
+/** A tool of the client's own. It is what an object without `type` means (API.md). */
+const CustomTool = z.looseObject({
+  type: z.literal('custom').optional(),
+  name: z.string(),
+  description: z.string().optional(),
+  input_schema: z.looseObject({
+    type: z.string().optional(),
+    properties: z.unknown().optional(),
+    required: list(z.string()).nullable().optional(),
+  }),
+  defer_loading: z.boolean().optional(),
+  cache_control: CacheControl.optional(),
+})
+
+const BashTool = z.looseObject({
+  type: z.literal('bash_20250124'),
+  name: z.literal('bash'),
+  cache_control: CacheControl.optional(),
+})
+
+const TextEditorTool = z.looseObject({
+  type: z.literal('text_editor_20250124'),
+  name: z.literal('str_replace_editor'),
+  cache_control: CacheControl.optional(),
+})
+
+const WebSearchTool2025 = z.looseObject({
+  type: z.literal('web_search_20250305'),
+  name: z.literal('web_search'),
+  allowed_domains: list(z.string()).nullable().optional(),
+  blocked_domains: list(z.string()).nullable().optional(),
+  max_uses: z.int().nullable().optional(),
+  user_location: UserLocation.nullable().optional(),
+  cache_control: CacheControl.optional(),
+})
+
+const WebSearchTool2026 = WebSearchTool2025.extend({
+  type: z.literal('web_search_20260209'),
+  allowed_callers: AllowedCallers.optional(),
+})
+
+const AdvisorTool = z.looseObject({
+  type: z.literal('advisor_20260301'),
+  name: z.literal('advisor'),
+  model: z.string(),
+  max_uses: z.int().optional(),
+  caching: CacheControl.nullable().optional(),
+  defer_loading: z.boolean().optional(),
+  allowed_callers: AllowedCallers.optional(),
+  cache_control: CacheControl.optional(),
+})
+
+const TOOL_SEARCH = {
+  strict: z.boolean().optional(),
+  defer_loading: z.boolean().optional(),
+  allowed_callers: AllowedCallers.optional(),
+  cache_control: CacheControl.optional(),
+}
+
+const Bm25ToolSearch = z.looseObject({
+  type: z.literal(['tool_search_tool_bm25_20251119', 'tool_search_tool_bm25']),
+  name: z.literal('tool_search_tool_bm25'),
+  ...TOOL_SEARCH,
+})
+
+const RegexToolSearch = z.looseObject({
+  type: z.literal(['tool_search_tool_regex_20251119', 'tool_search_tool_regex']),
+  name: z.literal('tool_search_tool_regex'),
+  ...TOOL_SEARCH,
+})
+
+const KnownTool = tagged('type', [
+  CustomTool,
+  BashTool,
+  TextEditorTool,
+  WebSearchTool2025,
+  WebSearchTool2026,
+  AdvisorTool,
+  Bm25ToolSearch,
+  RegexToolSearch,
+  ...SERVER_TOOLS,
+])
+
+/** Kinds by which a tool must abide when its `type` names one. */
+const KNOWN_TYPES = tagsOf(KnownTool, 'type')
+
+const OtherTool = z.looseObject({
+  type: z
+    .string()
+    .refine((type) => !KNOWN_TYPES.has(type), { abort: true })
+    .meta({ not: { enum: [...KNOWN_TYPES].filter((type) => type !== undefined) } }),
+})
+
+/**
+ * A tool that the model may call (SPECIFICATION.md § Request body shape, "tools"): one of the known kinds, or any other
+ * object with a string `type`. A known `type` does not escape its kind by way of the second (API.md).
+ */
+export const Tool = z.union([OtherTool, KnownTool])

@@ -1,0 +1,14 @@
+import { z } from 'zod'
+
+const PLACE = {
+  city: z.string().nullable().optional(),
+  country: z.string().nullable().optional(),
+  region: z.string().nullable().optional(),
+  timezone: z.string().nullable().optional(),
+}
+
+/** Where the user is, for searches (reference, `AnthropicWebSearchToolUserLocation` and the `web` plugin). */
+export const UserLocation = z.looseObject({ type: z.literal('approximate'), ...PLACE })
+
+/** The same for server tools, which may leave the type out (reference, `WebSearchUserLocationServerTool`). */
+export const ServerToolUserLocation = z.looseObject({ type: z.literal('approximate').optional(), ...PLACE })

@@ -1,0 +1,28 @@
+import type { Kysely } from 'kysely'
+import type { Migration } from 'kysely/migration'
+
+/**
+ * What each API key used, by UTC date, as the newest build counted it. `usage_days` has one row for each date of `usage`,
+ * with the digest of all that was loaded for it. The index on keys finds those of an account.
+ */
+export const usage: Migration = {
+  async up(db: Kysely<unknown>) {
+    await db.schema
+      .createTable('usage_days')
+      .addColumn('date', 'text', (column) => column.primaryKey())
+      .addColumn('digest', 'text', (column) => column.notNull())
+      .execute()
+    await db.schema
+      .createTable('usage')
+      .addColumn('key_hash', 'text', (column) => column.notNull())
+      .addColumn('date', 'text', (column) => column.notNull())
+      .addColumn('is_byok', 'integer', (column) => column.notNull())
+      .addColumn('cost_usd', 'text', (column) => column.notNull())
+      .addColumn('requests', 'integer', (column) => column.notNull())
+      .addColumn('free_requests', 'integer', (column) => column.notNull())
+      .addPrimaryKeyConstraint('usage_pk', ['key_hash', 'date', 'is_byok'])
+      .execute()
+    await db.schema.createIndex('usage_date').on('usage').column('date').execute()
+    await db.schema.createIndex('api_keys_creator').on('api_keys').column('creator_user_id').execute()
+  },
+}

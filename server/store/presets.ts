@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto'
+import type { Kysely, Selectable, Transaction } from 'kysely'
+import type { Page } from '../schemas/pagination.ts'
+import type { Preset, PresetVersion, PresetWithDesignatedVersion } from '../schemas/preset.ts'
+import type { ApiKey } from './keys.ts'
+import type { Store } from './store.ts'
+import type { PresetVersionTable, Tables } from './tables.ts'
+
+/** On whose behalf something is stored. */
+export type Author = Pick<ApiKey, 'workspace_id' | 'creator_user_id'>
+
+/** What a version is made of. */
+export type VersionContent = Pick<PresetVersion, 'config' | 'system_prompt'>
+
+/** Where a preset is found: slugs are unique in a workspace. */
+export type PresetName = Pick<Preset, 'workspace_id' | 'slug'>
+
+/** The presets of a store. A workspace sees and changes its own alone. */
+export interface Presets {
+  /**
+   * Makes the next version of the author's preset with that slug and designates it; makes the preset where there is
+   * none. Throws `StoreConflictError` when other writers leave it no turn.
+   */
+  addVersion(author: Author, slug: string, content: VersionContent): Promise<PresetWithDesignatedVersion>
+  find(name: PresetName): Promise<PresetWithDesignatedVersion | undefined>
+  findVersion(name: PresetName, version: number): Promise<PresetVersion | undefined>
+  /** The presets of a workspace, those updated last first. */
+  list(workspaceId: string, page: Page): Promise<{ presets: Preset[]; totalCount: number }>
+  /** The versions of a preset in ascending order, read one by one, as each may hold megabytes. */
+  listVersions(name: PresetName, page: Page): Promise<VersionList | undefined>
+}
+
+export interface VersionList {
+  versions: AsyncIterable<PresetVersion>
+  totalCount: number
+}
+
+const PRESET_COLUMNS = [
+  'id',
+  'slug',
+  'name',
+  'description',
+  'status',
+  'status_updated_at',
+  'workspace_id',
+  'creator_user_id',
+  'designated_version_id',
+  'created_at',
+  'updated_at',
+] as const satisfies (keyof Preset)[]
+
+/** Instants are read off the `clock` when a writer has its turn, so that they come in the order of the versions. */
+export function presets(store: Store, clock: () => Date): Presets {
+  const { db } = store
+  return {
+    async addVersion(author, slug, content) {
+      // The texts are made before the turn, as a large configuration takes a while.
+      const texts = toTexts(content)
+      return await store.write(async (transaction) => {
+        const now = clock().toISOString()
+        const id = randomUUID()
+        const { version_count: version, ...preset } = await putPreset(transaction, author, slug, id, now)
+        const { creator_user_id: creator_id } = author
+        const row = { id, preset_id: preset.id, version, creator_id, created_at: now, updated_at: now }
+        const values = { ...row, ...texts }
+        await transaction.insertInto('preset_versions').values(values).execute()
+        return { ...preset, designated_version: { ...row, ...content } }
+      })
+    },
+
+    async find(name) {
+      const found = await findPreset(db, name)
+      if (found === undefined) return undefined
+      const { version_count: _, ...preset } = found
+      return { ...preset, designated_version: await readVersion(db, { id: preset.designated_version_id }) }
+    },
+
+    async findVersion(name, version) {
+      const preset = await findPreset(db, name)
+      if (preset === undefined || version > preset.version_count) return undefined
+      return await readVersion(db, { preset_id: preset.id, version })
+    },
+
+    async list(workspaceId, { offset, limit }) {
+      const ofWorkspace = db.selectFrom('presets').where('workspace_id', '=', workspaceId)
+      const { total } = await ofWorkspace
+        .select(({ fn }) => fn.countAll<number | string>().as('total'))
+        .executeTakeFirstOrThrow()
+      const byUpdate = ofWorkspace.select(PRESET_COLUMNS).orderBy('update_number', 'desc').orderBy('slug')
+      return { presets: await byUpdate.limit(limit).offset(offset).execute(), totalCount: Number(total) }
+    },
+
+    async listVersions(name, { offset, limit }) {
+      const preset = await findPreset(db, name)
+      if (preset === undefined) return undefined
+      const { id, version_count: totalCount } = preset
+      return { versions: readVersions(db, id, offset + 1, Math.min(offset + limit, totalCount)), totalCount }
+    },
+  }
+}
+
+async function findPreset(db: Kysely<Tables>, { workspace_id, slug }: PresetName) {
+  return await db
+    .selectFrom('presets')
+    .select([...PRESET_COLUMNS, 'version_count'])
+    .where((eb) => eb.and({ workspace_id, slug }))
+    .executeTakeFirst()
+}
+
+/** The version that `key` names, which must be there. */
+async function readVersion(
+  db: Kysely<Tables>,
+  key: { id: string } | { preset_id: string; version: number },
+): Promise<PresetVersion> {
+  const row = await db
+    .selectFrom('preset_versions')
+    .selectAll()
+    .where((eb) => eb.and(key))
+    .executeTakeFirstOrThrow()
+  return toVersion(row)
+}
+
+async function* readVersions(db: Kysely<Tables>, presetId: string, first: number, last: number) {
+  for (let version = first; version <= last; version++) yield await readVersion(db, { preset_id: presetId, version })
+}
+
+/**
+ * Makes the preset, or moves it on to its next version, in one statement. On an engine with several writers at once
+ * it also locks the row until the end of the transaction, so that no number of a version is given twice or left out.
+ */
+async function putPreset(
+  transaction: Transaction<Tables>,
+  { workspace_id, creator_user_id }: Author,
+  slug: string,
+  versionId: string,
+  now: string,
+) {
+  return await transaction
+    .insertInto('presets')
+    .values({
+      id: randomUUID(),
+      workspace_id,
+      slug,
+      name: slug,
+      description: null,
+      status: 'active',
+      status_updated_at: null,
+      creator_user_id,
+      designated_version_id: versionId,
+      version_count: 1,
+      update_number: nextUpdateNumber(transaction, workspace_id),
+      created_at: now,
+      updated_at: now,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['workspace_id', 'slug']).doUpdateSet((eb) => ({
+        designated_version_id: eb.ref('excluded.designated_version_id'),
+        version_count: eb('presets.version_count', '+', 1),
+        update_number: eb.ref('excluded.update_number'),
+        updated_at: eb.ref('excluded.updated_at'),
+      })),
+    )
+    .returning([...PRESET_COLUMNS, 'version_count'])
+    .executeTakeFirstOrThrow()
+}
+
+function nextUpdateNumber(transaction: Transaction<Tables>, workspaceId: string) {
+  return transaction
+    .selectFrom('presets')
+    .select(({ eb, fn, lit }) => eb(fn.coalesce(fn.max('update_number'), lit(0)), '+', lit(1)).as('next'))
+    .where('workspace_id', '=', workspaceId)
+}
+
+function toTexts({ config, system_prompt }: VersionContent) {
+  return { config_json: JSON.stringify(config), system_prompt_json: JSON.stringify(system_prompt) }
+}
+
+function toVersion({ config_json, system_prompt_json, ...row }: Selectable<PresetVersionTable>): PresetVersion {
+  return { ...row, config: JSON.parse(config_json), system_prompt: JSON.parse(system_prompt_json) }
+}

@@ -1,0 +1,12 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+/**
+ * Keeps the connection open until a client that is answered early has sent the rest of its body, which Node drops. Closed
+ * before, as Fastify does for too large a body and Node where the client asks for it, the connection would be reset, and
+ * clients that write before they read would see no answer.
+ */
+export function keepOpenForUnreadBody({ raw }: FastifyRequest, reply: FastifyReply): void {
+  if (raw.complete) return
+  if (!reply.raw.shouldKeepAlive) raw.once('end', () => raw.socket.end())
+  reply.header('connection', 'keep-alive')
+}

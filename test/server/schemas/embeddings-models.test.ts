@@ -1,0 +1,238 @@
+import { describe, expect, test } from 'vitest'
+import { CatalogueError, type CatalogueProblem, parseCatalogue } from '../../../server/schemas/embeddings-catalogue.ts'
+import { EmbeddingsModel } from '../../../server/schemas/embeddings-model.ts'
+import { someModel } from '../../support/embeddings-models.ts'
+
+/** The type of every field in the specification's table; `?` after it marks those that may be null. */
+const FIELDS: [path: string, type: string][] = [
+  ['id', 'string'],
+  ['canonical_slug', 'string'],
+  ['name', 'string'],
+  ['description', 'string'],
+  ['created', 'integer'],
+  ['context_length', 'integer'],
+  ['architecture', 'object'],
+  ['architecture.input_modalities', 'strings'],
+  ['architecture.output_modalities', 'strings'],
+  ['architecture.modality', 'string'],
+  ['architecture.instruct_type', 'string?'],
+  ['architecture.tokenizer', 'string'],
+  ['pricing', 'object'],
+  ['pricing.prompt', 'string'],
+  ['pricing.completion', 'string'],
+  ['pricing.image', 'string'],
+  ['pricing.request', 'string'],
+  ['top_provider', 'object'],
+  ['top_provider.context_length', 'integer'],
+  ['top_provider.is_moderated', 'boolean'],
+  ['top_provider.max_completion_tokens', 'integer?'],
+  ['links', 'object'],
+  ['links.details', 'string'],
+  ['supported_parameters', 'strings'],
+  ['supported_voices', 'strings?'],
+  ['default_parameters', 'object?'],
+  ['per_request_limits', 'object?'],
+  ['expiration_date', 'string?'],
+  ['knowledge_cutoff', 'string?'],
+]
+
+const WRONG_VALUES: Record<string, unknown[]> = {
+  string: [1, true, ['text'], {}],
+  integer: ['1', 1.5, -1, true, []],
+  boolean: ['false', 0],
+  strings: ['text', [1], [null], {}],
+  object: ['text', 1, []],
+}
+
+/** A valid entry with `value` at `path`; without that key when `value` is undefined. */
+function modelWith(path: string, value: unknown): EmbeddingsModel {
+  const model = someModel()
+  const keys = path.split('.')
+  const last = keys.pop() ?? ''
+  const owner = keys.reduce<Record<string, unknown>>((at, key) => at[key] as Record<string, unknown>, model)
+  if (value === undefined) delete owner[last]
+  else owner[last] = value
+  return model
+}
+
+/** What `parseCatalogue` has against `value`. */
+function problemsOf(value: unknown): CatalogueProblem[] {
+  try {
+    parseCatalogue(JSON.stringify(value))
+    return []
+  } catch (error) {
+    if (error instanceof CatalogueError) return error.problems
+    throw error
+  }
+}
+
+const isAccepted = (path: string, value: unknown) => EmbeddingsModel.safeParse(modelWith(path, value)).success
+
+describe('an entry', () => {
+  test('has the sixteen fields of the specification', () => {
+    const topLevel = FIELDS.map(([path]) => path).filter((path) => !path.includes('.'))
+    expect(Object.keys(EmbeddingsModel.shape).toSorted()).toEqual(topLevel.toSorted())
+    expect(topLevel).toHaveLength(16)
+    expect(problemsOf([someModel()])).toEqual([])
+  })
+
+  test.each(FIELDS)('without %s is refused', (path) => {
+    const { id, ...problem } = problemsOf([modelWith(path, undefined)])[0] ?? {}
+    expect(problem).toEqual({ index: 0, path, message: 'is missing' })
+    expect(id).toBe(path === 'id' ? undefined : 'acme/embed-1')
+  })
+
+  test.each(FIELDS)('with another type of %s than %s is refused', (path, type) => {
+    for (const value of WRONG_VALUES[type.replace('?', '')] ?? []) {
+      const problems = problemsOf([modelWith(path, value)])
+      expect(problems[0]?.path.startsWith(path), `${path} ${JSON.stringify(value)}`).toBe(true)
+      expect(problems[0]?.message).toMatch(/^must /)
+    }
+  })
+
+  test.each(FIELDS)('with null for %s (%s)', (path, type) => {
+    if (type.endsWith('?')) expect(problemsOf([modelWith(path, null)])).toEqual([])
+    else expect(problemsOf([modelWith(path, null)])[0]?.message).toMatch(/^must be .*, not null$/)
+  })
+
+  test.each([
+    ['architecture.instruct_type', 'chatml'],
+    ['top_provider.max_completion_tokens', 32_000],
+    ['supported_parameters', ['temperature']],
+    ['supported_voices', ['alloy']],
+    ['default_parameters', { temperature: null, top_p: 0.9, frequency_penalty: null }],
+    ['per_request_limits', { prompt_tokens: 1, completion_tokens: 2 }],
+    ['expiration_date', '2027-01-01'],
+    ['knowledge_cutoff', '2025-05'],
+  ])('may have a value for %s', (path, value) => {
+    expect(isAccepted(path, value)).toBe(true)
+  })
+
+  test.each([
+    ['id', ''],
+    ['canonical_slug', ''],
+    ['name', ''],
+    ['default_parameters', { temperature: 'warm' }],
+    ['per_request_limits', { prompt_tokens: 1 }],
+  ])('is refused with %s %j', (path, value) => {
+    expect(isAccepted(path, value)).toBe(false)
+  })
+
+  test.each(['prompt', 'completion', 'image', 'request'])('pricing.%s is a decimal number as text', (key) => {
+    for (const price of ['0', '0.0', '1', '12.50', '0.000000005', '00.10', '123456789012345678901234567890.5']) {
+      expect(isAccepted(`pricing.${key}`, price), price).toBe(true)
+    }
+    for (const price of [
+      '',
+      '-1',
+      '+1',
+      '.5',
+      '1.',
+      '1e-7',
+      '5e-9',
+      '0,5',
+      ' 1',
+      '1\n',
+      '0x1',
+      '$1',
+      'free',
+      'NaN',
+      0,
+    ]) {
+      expect(isAccepted(`pricing.${key}`, price), String(price)).toBe(false)
+    }
+  })
+
+  test('decision: created is in seconds, so milliseconds are refused', () => {
+    expect(isAccepted('created', 0)).toBe(true)
+    expect(isAccepted('created', 4_102_444_800)).toBe(true)
+    expect(problemsOf([modelWith('created', 1_761_857_455_000)])).toMatchObject([
+      { path: 'created', message: 'must be a Unix time in seconds, not in milliseconds' },
+    ])
+  })
+
+  test('links.details is a path', () => {
+    for (const path of ['/', '/api/v1/models/acme/embed-1:free/endpoints']) {
+      expect(isAccepted('links.details', path), path).toBe(true)
+    }
+    for (const path of ['', 'models/x', 'https://example.org/x', '//example.org/x', '/with space']) {
+      expect(isAccepted('links.details', path), path).toBe(false)
+    }
+  })
+
+  test('may have further keys at every level', () => {
+    const model = someModel({ hugging_face_id: 'Acme/Embed-1', benchmarks: [{ elo: 1 }] })
+    Object.assign(model.pricing, { web_search: '0', discount: 0.1 })
+    for (const part of [model.architecture, model.top_provider, model.links]) Object.assign(part, { more: null })
+    expect(problemsOf([model])).toEqual([])
+    expect(EmbeddingsModel.parse(model)).toEqual(model)
+  })
+})
+
+describe('a catalogue', () => {
+  test('is an array of entries, or an object with that array as data', () => {
+    const models = [someModel(), someModel({ id: 'acme/embed-2' })]
+    expect(parseCatalogue(JSON.stringify(models))).toEqual(models)
+    expect(parseCatalogue(JSON.stringify({ data: models, links: { next: null }, total_count: 2 }))).toEqual(models)
+    expect(parseCatalogue('[]')).toEqual([])
+  })
+
+  test('keeps its entries as they stand: the order of keys, unknown ones, the text of prices', () => {
+    const { id, pricing, ...rest } = someModel()
+    const entry = { zeta: 1, pricing: { web_search: '0', ...pricing, prompt: '0.0000000050' }, ...rest, id }
+    const text = JSON.stringify([entry])
+    expect(JSON.stringify(parseCatalogue(text))).toBe(text)
+  })
+
+  test.each([
+    ['', /^not JSON: /],
+    ['[', /^not JSON: /],
+    ['{}', /^neither an array of entries nor an object with such a "data"$/],
+    ['{"data":{}}', /^neither an array/],
+    ['null', /^neither an array/],
+    ['"text"', /^neither an array/],
+  ])('is not %j', (text, message) => {
+    expect(() => parseCatalogue(text)).toThrow(CatalogueError)
+    expect(() => parseCatalogue(text)).toThrow(message)
+  })
+
+  test.each([[null], [1], ['acme/embed-1'], [[]]])('has no entry %j', (entry) => {
+    expect(problemsOf([someModel(), entry])).toMatchObject([{ index: 1, path: '' }])
+  })
+
+  test('has every id once', () => {
+    const [first, second] = [someModel({ id: 'a/a' }), someModel({ id: 'b/b' })]
+    expect(problemsOf([first, second, first, first])).toEqual([
+      { index: 2, id: 'a/a', path: 'id', message: 'is that of [0] too' },
+      { index: 3, id: 'a/a', path: 'id', message: 'is that of [0] too' },
+    ])
+    expect(problemsOf([first, someModel({ id: 'A/A' })])).toEqual([])
+  })
+
+  test('is told all that is wrong with it, entry after entry', () => {
+    const broken = modelWith('pricing.prompt', 0.1)
+    const anonymous = modelWith('id', undefined)
+    const { message } = caught(() => parseCatalogue(JSON.stringify([someModel(), broken, anonymous])))
+    expect(message.split('\n')).toEqual([
+      '[1] acme/embed-1: pricing.prompt must be a string, not 0.1',
+      '[1] acme/embed-1: id is that of [0] too',
+      '[2]: id is missing',
+    ])
+  })
+
+  test('is told the first fifty problems, and how many there are', () => {
+    const error = caught(() => parseCatalogue(JSON.stringify(Array.from({ length: 60 }, () => 'no entry'))))
+    expect(error.problems).toHaveLength(50)
+    expect(error.problemCount).toBe(60)
+    expect(error.message.split('\n').at(-1)).toBe('and 10 more')
+  })
+})
+
+function caught(work: () => unknown): CatalogueError {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof CatalogueError) return error
+  }
+  throw new Error('a CatalogueError was expected')
+}

@@ -1,0 +1,179 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import type { EmbeddingsModel } from '../../../server/schemas/embeddings-model.ts'
+import {
+  CATALOGUE_FILE,
+  type EmbeddingsCatalogue,
+  embeddingsCatalogue,
+  fillNewCatalogue,
+} from '../../../server/store/embeddings-models.ts'
+import { openStore, StoreError } from '../../../server/store/store.ts'
+import { temporaryFolder } from '../../support/app.ts'
+import { someModel, someModels } from '../../support/embeddings-models.ts'
+
+const SHIPPED = join(import.meta.dirname, '../../../data', CATALOGUE_FILE)
+
+async function open(path = ':memory:'): Promise<EmbeddingsCatalogue> {
+  const store = await openStore(`sqlite:${path}`)
+  onTestFinished(() => store.close())
+  return embeddingsCatalogue(store)
+}
+
+async function modelsOf(catalogue: EmbeddingsCatalogue): Promise<EmbeddingsModel[]> {
+  const { entries } = await catalogue.current()
+  return entries.map((entry) => JSON.parse(entry))
+}
+
+async function idsOf(catalogue: EmbeddingsCatalogue): Promise<string[]> {
+  return (await modelsOf(catalogue)).map(({ id }) => id)
+}
+
+describe('replacing', () => {
+  test('leaves the new entries alone, each as it was given', async () => {
+    const catalogue = await open()
+    await catalogue.replaceAll(someModels(3))
+    const model = someModel({ hugging_face_id: '', pricing: { ...someModel().pricing, prompt: '0.0000000050' } })
+    await catalogue.replaceAll([model])
+    expect((await catalogue.current()).entries).toEqual([JSON.stringify(model)])
+  })
+
+  test('by nothing empties the catalogue', async () => {
+    const catalogue = await open()
+    await catalogue.replaceAll(someModels(3))
+    await catalogue.replaceAll([])
+    expect((await catalogue.current()).entries).toEqual([])
+  })
+
+  test('raises the revision each time, from 0 of a store that never was filled', async () => {
+    const catalogue = await open()
+    const revisions = [await catalogue.revision()]
+    for (const models of [someModels(1), someModels(1), []]) {
+      await catalogue.replaceAll(models)
+      revisions.push(await catalogue.revision())
+    }
+    expect(revisions).toEqual([0, 1, 2, 3])
+  })
+
+  test('is all or nothing', async () => {
+    const catalogue = await open()
+    await catalogue.replaceAll(someModels(2))
+    await expect(catalogue.replaceAll([someModel(), someModel()])).rejects.toThrow(/UNIQUE/)
+    expect(await idsOf(catalogue)).toEqual(['acme/embed-0', 'acme/embed-1'])
+    expect(await catalogue.revision()).toBe(1)
+  })
+
+  test('takes more entries than one statement can', async () => {
+    const catalogue = await open()
+    const models = someModels(2500)
+    await catalogue.replaceAll(models)
+    expect(await modelsOf(catalogue)).toEqual(models)
+  })
+})
+
+describe('order', () => {
+  test('is the newest first, whatever the order of the import', async () => {
+    const catalogue = await open()
+    const models = someModels(30)
+    await catalogue.replaceAll(models.toSorted((a, b) => (a.id < b.id ? 1 : -1)))
+    expect(await modelsOf(catalogue)).toEqual(models)
+  })
+
+  test('of equally new ones is that of the code points of their ids', async () => {
+    const catalogue = await open()
+    // The last two stand the other way round when UTF-16 units are compared, the letters in most languages' order.
+    const ids = ['a/B', 'a/a', 'a/b', 'a/b:free', 'a/ü', 'a/～', 'a/😀']
+    await catalogue.replaceAll(ids.toReversed().map((id) => someModel({ id })))
+    expect(await idsOf(catalogue)).toEqual(ids)
+  })
+})
+
+describe('memory', () => {
+  test('gives the same list until the catalogue is replaced, by another process too', async () => {
+    const path = join(await temporaryFolder(), 'store.sqlite')
+    const [reader, writer] = [await open(path), await open(path)]
+    await writer.replaceAll(someModels(2))
+    const first = await reader.current()
+    expect(await reader.current()).toBe(first)
+    await writer.replaceAll(someModels(3))
+    const second = await reader.current()
+    expect(second.entries).toHaveLength(3)
+    await writer.replaceAll([])
+    expect((await reader.current()).entries).toEqual([])
+    expect(first.entries).toHaveLength(2)
+  })
+
+  test('of many readers during many imports never holds a mixture, and ends with the last one', async () => {
+    const path = join(await temporaryFolder(), 'store.sqlite')
+    const [reader, writer] = [await open(path), await open(path)]
+    const generation = (number: number) => someModels(50).map((model) => ({ ...model, generation: number }))
+    const read = async () => {
+      const generations = new Set((await modelsOf(reader)).map(({ generation }) => generation))
+      expect(generations.size).toBeLessThanOrEqual(1)
+    }
+    for (let number = 1; number <= 10; number++) {
+      await Promise.all([writer.replaceAll(generation(number)), read(), read(), read()])
+    }
+    expect(await modelsOf(reader)).toEqual(generation(10))
+  })
+})
+
+describe('filling a new store', () => {
+  let dataDir: string
+  beforeEach(async () => {
+    dataDir = join(await temporaryFolder(), 'data')
+    await mkdir(dataDir)
+  })
+  const writeOwn = (content: unknown) => writeFile(join(dataDir, CATALOGUE_FILE), JSON.stringify(content))
+
+  test('takes the catalogue of DATA_DIR', async () => {
+    await writeOwn(someModels(2))
+    const catalogue = await open()
+    await fillNewCatalogue(catalogue, dataDir)
+    expect(await idsOf(catalogue)).toEqual(['acme/embed-0', 'acme/embed-1'])
+  })
+
+  test('takes the one that the project ships where DATA_DIR has none', async () => {
+    const catalogue = await open()
+    await fillNewCatalogue(catalogue, dataDir)
+    expect(await modelsOf(catalogue)).toEqual(JSON.parse(await readFile(SHIPPED, 'utf8')))
+  })
+
+  test.each([
+    ['filled', async (catalogue: EmbeddingsCatalogue) => await fillNewCatalogue(catalogue, dataDir)],
+    ['replaced', async (catalogue: EmbeddingsCatalogue) => await catalogue.replaceAll(someModels(5))],
+    ['replaced by an empty one', async (catalogue: EmbeddingsCatalogue) => await catalogue.replaceAll([])],
+  ])('is not done again once the catalogue was %s', async (_how, change) => {
+    const catalogue = await open()
+    await change(catalogue)
+    const before = await modelsOf(catalogue)
+    for (const late of [[someModel({ id: 'acme/late' })], 'not even a catalogue']) {
+      await writeOwn(late)
+      await fillNewCatalogue(catalogue, dataDir)
+    }
+    expect(await catalogue.fillNew([someModel({ id: 'acme/later' })])).toBe(false)
+    expect(await modelsOf(catalogue)).toEqual(before)
+    expect(await catalogue.revision()).toBe(1)
+  })
+
+  test('is done once by several at the same time', async () => {
+    const path = join(dataDir, 'store.sqlite')
+    const catalogues = await Promise.all([open(path), open(path), open(path)])
+    const filled = await Promise.all(
+      catalogues.map((catalogue, index) => catalogue.fillNew([someModel({ id: `a/${index}` })])),
+    )
+    expect(filled.filter((done) => done)).toHaveLength(1)
+    for (const catalogue of catalogues) expect(await idsOf(catalogue)).toEqual([`a/${filled.indexOf(true)}`])
+  })
+
+  test('with a broken file says which and why, and leaves the store to be filled later', async () => {
+    await writeOwn([someModel({ pricing: { ...someModel().pricing, prompt: 'free' } })])
+    const catalogue = await open()
+    const filling = fillNewCatalogue(catalogue, dataDir)
+    await expect(filling).rejects.toThrow(StoreError)
+    await expect(filling).rejects.toThrow(
+      `the store cannot be filled from ${join(dataDir, CATALOGUE_FILE)}:\n[0] acme/embed-1: pricing.prompt must be`,
+    )
+    expect(await catalogue.revision()).toBe(0)
+  })
+})

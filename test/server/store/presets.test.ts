@@ -1,0 +1,185 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { type Presets, presets } from '../../../server/store/presets.ts'
+import { StoreConflictError } from '../../../server/store/retry.ts'
+import { openStore, type Store } from '../../../server/store/store.ts'
+import { NOW, temporaryFolder } from '../../support/app.ts'
+
+const ADA = { workspace_id: '6f1d0c5e-8a51-4c59-9d1e-0f6a1c2b3d4e', creator_user_id: 'user_ada' }
+const BOB = { workspace_id: '9a0b1c2d-3e4f-4a5b-8c6d-7e8f90a1b2c3', creator_user_id: 'user_bob' }
+const CONTENT = { config: { model: 'acme/one' }, system_prompt: null }
+const AGENT = { workspace_id: ADA.workspace_id, slug: 'agent' }
+
+async function inMemory(clock = () => NOW): Promise<{ store: Store; stored: Presets }> {
+  const store = await openStore('sqlite::memory:')
+  onTestFinished(() => store.close())
+  return { store, stored: presets(store, clock) }
+}
+
+async function onDisk(retryBudgetMs: number, clock = () => NOW) {
+  const path = join(await temporaryFolder(), 'store.sqlite')
+  const store = await openStore(`sqlite:${path}`, { retryBudgetMs })
+  const other = new DatabaseSync(path)
+  onTestFinished(async () => {
+    other.close()
+    await store.close()
+  })
+  return { stored: presets(store, clock), other }
+}
+
+async function slugs(stored: Presets, workspaceId = ADA.workspace_id): Promise<string[]> {
+  const { presets: listed } = await stored.list(workspaceId, { offset: 0, limit: 100 })
+  return listed.map(({ slug }) => slug)
+}
+
+describe('a version', () => {
+  test('is read back as it was given, by its number and as the designated one', async () => {
+    const { stored } = await inMemory()
+    const content = {
+      config: { model: 'acme/one', top_k: null, provider: { '': [1e300, 0.1, 'é\u0000\ud800'], b: {}, a: [] } },
+      system_prompt: '\ud800 \u0000 "quoted" \\ \u2028',
+    }
+    const preset = await stored.addVersion(ADA, 'agent', content)
+    expect(preset.designated_version).toMatchObject({ ...content, version: 1, preset_id: preset.id })
+    expect(await stored.find(AGENT)).toEqual(preset)
+    const version = await stored.findVersion(AGENT, 1)
+    expect(version).toEqual(preset.designated_version)
+    expect(JSON.stringify(version?.config)).toBe(JSON.stringify(content.config))
+  })
+
+  test.each([null, ''])('tells a system prompt of %j', async (system_prompt) => {
+    const { stored } = await inMemory()
+    await stored.addVersion(ADA, 'agent', { ...CONTENT, system_prompt })
+    expect((await stored.findVersion(AGENT, 1))?.system_prompt).toBe(system_prompt)
+  })
+
+  test('is not there before it is made, nor in another workspace', async () => {
+    const { stored } = await inMemory()
+    expect(await stored.find(AGENT)).toBeUndefined()
+    expect(await stored.findVersion(AGENT, 1)).toBeUndefined()
+    expect(await stored.listVersions(AGENT, { offset: 0, limit: 1 })).toBeUndefined()
+    await stored.addVersion(BOB, 'agent', CONTENT)
+    expect(await stored.find(AGENT)).toBeUndefined()
+    await stored.addVersion(ADA, 'agent', CONTENT)
+    expect(await stored.findVersion(AGENT, 1)).toBeDefined()
+    expect(await stored.findVersion(AGENT, 2)).toBeUndefined()
+  })
+
+  test('has a number that no other version of the preset may have', async () => {
+    const { store, stored } = await inMemory()
+    await stored.addVersion(ADA, 'agent', CONTENT)
+    const { id: _, ...row } = await store.db.selectFrom('preset_versions').selectAll().executeTakeFirstOrThrow()
+    const insert = (values: typeof row) =>
+      store.write((transaction) =>
+        transaction
+          .insertInto('preset_versions')
+          .values({ ...values, id: `copy-${values.version}` })
+          .execute(),
+      )
+    await expect(insert(row)).rejects.toThrow(/UNIQUE/)
+    await expect(insert({ ...row, version: 2 })).resolves.toBeDefined()
+  })
+})
+
+describe('a write that fails', () => {
+  test('midway changes nothing', async () => {
+    const { store, stored } = await inMemory()
+    const before = await stored.addVersion(ADA, 'agent', CONTENT)
+    await store.db.schema.alterTable('preset_versions').renameTo('aside').execute()
+    await expect(stored.addVersion(ADA, 'agent', CONTENT)).rejects.toThrow(/preset_versions/)
+    await expect(stored.addVersion(ADA, 'new', CONTENT)).rejects.toThrow(/preset_versions/)
+    await store.db.schema.alterTable('aside').renameTo('preset_versions').execute()
+    expect(await stored.find(AGENT)).toEqual(before)
+    expect(await slugs(stored)).toEqual(['agent'])
+    expect((await stored.addVersion(ADA, 'agent', CONTENT)).designated_version.version).toBe(2)
+  })
+
+  test('for want of a turn is a conflict and takes no number', async () => {
+    const { stored, other } = await onDisk(30)
+    await stored.addVersion(ADA, 'agent', CONTENT)
+    other.exec('BEGIN IMMEDIATE')
+    await expect(stored.addVersion(ADA, 'agent', CONTENT)).rejects.toThrow(StoreConflictError)
+    expect((await stored.find(AGENT))?.designated_version.version).toBe(1)
+    other.exec('COMMIT')
+    expect((await stored.addVersion(ADA, 'agent', CONTENT)).designated_version.version).toBe(2)
+  })
+})
+
+test('many writers of one connection number the versions of each preset from 1 without gap or double', async () => {
+  const { stored } = await inMemory()
+  const names = ['a', 'b', 'c']
+  const made = await Promise.all(
+    Array.from({ length: 90 }, (_, index) => stored.addVersion(ADA, names[index % 3] ?? '', CONTENT)),
+  )
+  for (const slug of names) {
+    const numbers = made.filter((preset) => preset.slug === slug).map((preset) => preset.designated_version.version)
+    expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, index) => index + 1))
+  }
+})
+
+test('instants come in the order of the versions, also for a writer that had to wait', async () => {
+  let now = NOW
+  const { stored, other } = await onDisk(10_000, () => now)
+  other.exec('BEGIN IMMEDIATE')
+  const waiting = stored.addVersion(ADA, 'agent', CONTENT)
+  now = new Date(NOW.getTime() + 60_000)
+  other.exec('COMMIT')
+  expect((await waiting).created_at).toBe(now.toISOString())
+})
+
+describe('the list of presets', () => {
+  test('is in the order of updates, also where the clock stands still or goes back', async () => {
+    let now = NOW
+    const { stored } = await inMemory(() => now)
+    for (const slug of ['c', 'a', 'b', 'd', 'a', 'c']) await stored.addVersion(ADA, slug, CONTENT)
+    expect(await slugs(stored)).toEqual(['c', 'a', 'd', 'b'])
+    now = new Date(0)
+    await stored.addVersion(ADA, 'b', CONTENT)
+    expect(await slugs(stored)).toEqual(['b', 'c', 'a', 'd'])
+  })
+
+  test('counts and pages the presets of its workspace alone', async () => {
+    const { stored } = await inMemory()
+    for (const slug of ['a', 'b', 'c']) await stored.addVersion(ADA, slug, CONTENT)
+    await stored.addVersion(BOB, 'z', CONTENT)
+    expect(await stored.list(ADA.workspace_id, { offset: 1, limit: 1 })).toMatchObject({
+      presets: [{ slug: 'b' }],
+      totalCount: 3,
+    })
+    expect(await stored.list(BOB.workspace_id, { offset: 0, limit: 9 })).toMatchObject({
+      presets: [{ slug: 'z' }],
+      totalCount: 1,
+    })
+    expect(await stored.list(ADA.workspace_id, { offset: 3, limit: 1 })).toEqual({ presets: [], totalCount: 3 })
+  })
+})
+
+describe('the list of versions', () => {
+  test('is a window on them in ascending order', async () => {
+    const { stored } = await inMemory()
+    for (let version = 1; version <= 5; version++) await stored.addVersion(ADA, 'agent', CONTENT)
+    const numbers = async (offset: number, limit: number) => {
+      const list = await stored.listVersions(AGENT, { offset, limit })
+      expect(list?.totalCount).toBe(5)
+      return (await Array.fromAsync(list?.versions ?? [])).map(({ version }) => version)
+    }
+    expect(await numbers(0, 2)).toEqual([1, 2])
+    expect(await numbers(3, 9)).toEqual([4, 5])
+    expect(await numbers(5, 1)).toEqual([])
+    expect(await numbers(Number.MAX_SAFE_INTEGER, 100)).toEqual([])
+  })
+
+  test('that is read slowly keeps no writer waiting, and does not grow meanwhile', async () => {
+    const { stored } = await inMemory()
+    for (const _ of [1, 2]) await stored.addVersion(ADA, 'agent', CONTENT)
+    const list = await stored.listVersions(AGENT, { offset: 0, limit: 100 })
+    const read: number[] = []
+    for await (const { version } of list?.versions ?? []) {
+      read.push(version)
+      await stored.addVersion(ADA, 'agent', CONTENT)
+    }
+    expect(read).toEqual([1, 2])
+    expect((await stored.find(AGENT))?.designated_version.version).toBe(4)
+  })
+})

@@ -1,0 +1,155 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { UsageDay } from '../../../pipeline/contract/usage.ts'
+import { apiKeys } from '../../../server/store/keys.ts'
+import { openStore, type Store } from '../../../server/store/store.ts'
+import { type IncomingDay, keyUsage } from '../../../server/store/usage.ts'
+import { NOW, temporaryFolder } from '../../support/app.ts'
+import { sha256 } from '../../support/pipeline.ts'
+import { HASH_A, HASH_B, type UsageRow, usageRow } from '../../support/usage.ts'
+
+interface CountedDay extends IncomingDay {
+  reads: number
+}
+
+/** The days of `rows`, which count how often they are read. */
+function incoming(...rows: UsageRow[]): CountedDay[] {
+  return [...Map.groupBy(rows, ({ date }) => date)].map(([date, ofDate]) => {
+    const day: UsageDay = { date, usage: ofDate.map(({ date: _, ...entry }) => entry) }
+    const counted = {
+      digest: sha256(JSON.stringify(day)),
+      reads: 0,
+      read: () => {
+        counted.reads += 1
+        return day
+      },
+    }
+    return counted
+  })
+}
+
+async function memoryStore(): Promise<{ store: Store; usage: ReturnType<typeof keyUsage> }> {
+  const store = await openStore('sqlite::memory:')
+  return { store, usage: keyUsage(store) }
+}
+
+test('what was used is found by key, amounts as they were written', async () => {
+  const { usage } = await memoryStore()
+  const large = usageRow({ cost_usd: '11999999999.999999988', is_byok: true })
+  await usage.replace(incoming(usageRow({ cost_usd: '0.000000001' }), large, usageRow({ api_key_hash: HASH_B })))
+  expect(await usage.ofKey(HASH_A)).toEqual([
+    { date: '2025-02-09', is_byok: 0, cost_usd: '0.000000001' },
+    { date: '2025-02-09', is_byok: 1, cost_usd: '11999999999.999999988' },
+  ])
+  expect(await usage.ofKey(HASH_B)).toHaveLength(1)
+  expect(await usage.ofKey('0'.repeat(64))).toEqual([])
+})
+
+test('a replacement is all there is: changed days are rewritten, days that are gone are forgotten', async () => {
+  const { usage } = await memoryStore()
+  const kept = usageRow({ date: '2025-02-07' })
+  await usage.replace(incoming(kept, usageRow({ date: '2025-02-08' }), usageRow({ date: '2025-02-09' })))
+  const { changedDays } = await usage.replace(incoming(kept, usageRow({ date: '2025-02-09', cost_usd: '2' })))
+  expect(changedDays).toBe(3)
+  expect(await usage.ofKey(HASH_A)).toEqual([
+    { date: '2025-02-07', is_byok: 0, cost_usd: '1' },
+    { date: '2025-02-09', is_byok: 0, cost_usd: '2' },
+  ])
+  await usage.replace([])
+  expect(await usage.ofKey(HASH_A)).toEqual([])
+})
+
+test('days that are stored already are neither read nor written', async () => {
+  const { store, usage } = await memoryStore()
+  const old = usageRow({ date: '2025-02-08' })
+  await usage.replace(incoming(old))
+  const again = incoming(old)
+  expect(await usage.replace(again)).toEqual({ changedDays: 0 })
+  const [first, second] = incoming(old, usageRow({ date: '2025-02-09' }))
+  await usage.replace([first, second].filter((day) => day !== undefined))
+  expect([again[0]?.reads, first?.reads, second?.reads]).toEqual([0, 0, 1])
+  expect(await store.db.selectFrom('usage_days').select('date').orderBy('date').execute()).toEqual([
+    { date: '2025-02-08' },
+    { date: '2025-02-09' },
+  ])
+})
+
+test('a day that cannot be read changes nothing, also none of the days before it', async () => {
+  const { usage } = await memoryStore()
+  await usage.replace(incoming(usageRow()))
+  const broken: IncomingDay = {
+    digest: 'broken',
+    read() {
+      throw new Error('broken')
+    },
+  }
+  const replacing = usage.replace([...incoming(usageRow({ cost_usd: '2' })), broken])
+  await expect(replacing).rejects.toThrow('broken')
+  expect(await usage.ofKey(HASH_A)).toEqual([{ date: '2025-02-09', is_byok: 0, cost_usd: '1' }])
+})
+
+test('one date twice is refused whole', async () => {
+  const { usage } = await memoryStore()
+  const twice = [...incoming(usageRow()), ...incoming(usageRow({ cost_usd: '2' }))]
+  await expect(usage.replace(twice)).rejects.toThrow()
+  expect(await usage.ofKey(HASH_A)).toEqual([])
+})
+
+test('more rows on a day than one statement takes are stored all', async () => {
+  const { store, usage } = await memoryStore()
+  await usage.replace(incoming(...Array.from({ length: 2500 }, (_, i) => usageRow({ api_key_hash: sha256(`${i}`) }))))
+  const { rows } = await store.db
+    .selectFrom('usage')
+    .select((eb) => eb.fn.countAll<number>().as('rows'))
+    .executeTakeFirstOrThrow()
+  expect(rows).toBe(2500)
+})
+
+test('processes that load the same at once do it once, and none fails', async () => {
+  const path = `sqlite:${join(await temporaryFolder(), 'store.sqlite')}`
+  const stores = await Promise.all([openStore(path), openStore(path), openStore(path), openStore(path)])
+  const rows = Array.from({ length: 30 }, (_, i) => usageRow({ date: `2025-01-${String(i + 1).padStart(2, '0')}` }))
+  const loads = stores.map((store) => ({ store, days: incoming(...rows) }))
+  const outcomes = await Promise.all(loads.map(({ store, days }) => keyUsage(store).replace(days)))
+  expect(outcomes.map(({ changedDays }) => changedDays).sort((a, b) => a - b)).toEqual([0, 0, 0, 30])
+  expect(loads.flatMap(({ days }) => days).reduce((sum, { reads }) => sum + reads, 0)).toBe(30)
+  for (const store of stores) {
+    expect(await keyUsage(store).ofKey(HASH_A)).toHaveLength(30)
+    await store.close()
+  }
+})
+
+test('processes that load different files leave one of them whole, never a mixture', async () => {
+  const path = `sqlite:${join(await temporaryFolder(), 'store.sqlite')}`
+  const stores = await Promise.all([openStore(path), openStore(path)])
+  const dates = Array.from({ length: 20 }, (_, i) => `2025-01-${String(i + 1).padStart(2, '0')}`)
+  const file = (cost_usd: string) => incoming(...dates.map((date) => usageRow({ date, cost_usd })))
+  await Promise.all(stores.map((store, index) => keyUsage(store).replace(file(String(index + 1)))))
+  for (const store of stores) {
+    const entries = await keyUsage(store).ofKey(HASH_A)
+    expect(entries).toHaveLength(20)
+    expect(new Set(entries.map(({ cost_usd }) => cost_usd)).size).toBe(1)
+  }
+  for (const store of stores) await store.close()
+})
+
+test('free requests are those of all keys of the account on the date, without BYOK', async () => {
+  const { store, usage } = await memoryStore()
+  const create = async (userId: string) => (await apiKeys(store).create({ userId }, NOW)).key.hash
+  const [first, second, stranger] = [await create('user_ada'), await create('user_ada'), await create('user_bob')]
+  const free = (hash: string, fields: Partial<UsageRow> = {}) =>
+    usageRow({ api_key_hash: hash, requests: 10, free_requests: 3, ...fields })
+  await usage.replace(
+    incoming(
+      free(first),
+      free(first, { is_byok: true }),
+      free(second),
+      free(stranger, { free_requests: 5 }),
+      free(first, { date: '2025-02-08' }),
+    ),
+  )
+  expect(await usage.freeRequests('user_ada', '2025-02-09')).toBe(6)
+  expect(await usage.freeRequests('user_bob', '2025-02-09')).toBe(5)
+  expect(await usage.freeRequests('user_ada', '2025-02-07')).toBe(0)
+  expect(await usage.freeRequests('user_eve', '2025-02-09')).toBe(0)
+})
