@@ -1,0 +1,124 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Transaction } from 'kysely'
+import { CatalogueError, parseCatalogue } from '../schemas/embeddings-catalogue.ts'
+import type { EmbeddingsModel } from '../schemas/embeddings-model.ts'
+import { type Store, StoreError } from './store.ts'
+import type { Tables } from './tables.ts'
+
+/** The catalogue as a file, below DATA_DIR and in the project. */
+export const CATALOGUE_FILE = 'embeddings-models.json'
+
+const SHIPPED_CATALOGUE = join(import.meta.dirname, '../../data', CATALOGUE_FILE)
+
+/** The catalogue as it was at one time: each entry as JSON text, the newest model first, equally new ones by `id`. */
+export interface Catalogue {
+  revision: number
+  entries: string[]
+}
+
+/** The catalogue of embeddings models in a store. */
+export interface EmbeddingsCatalogue {
+  /** A number that grows whenever the catalogue is replaced, by this process or another; 0 until it is filled. */
+  revision(): Promise<number>
+  /** The catalogue, from memory as long as its revision in the store stays the same. */
+  current(): Promise<Catalogue>
+  /** Replaces the whole catalogue. The entries have different ids. */
+  replaceAll(models: readonly EmbeddingsModel[]): Promise<void>
+  /** Fills a catalogue that never was filled; false when it was, also if two processes ask at once. */
+  fillNew(models: readonly EmbeddingsModel[]): Promise<boolean>
+}
+
+export function embeddingsCatalogue(store: Store): EmbeddingsCatalogue {
+  let known: Catalogue = { revision: 0, entries: [] }
+
+  const revision = async () => {
+    const row = await store.db.selectFrom('embeddings_catalogue').select('revision').executeTakeFirst()
+    return row?.revision ?? 0
+  }
+
+  return {
+    revision,
+
+    async current() {
+      // The revision is read first. If the catalogue is replaced between the two, the entries are the newer ones, and
+      // the next call reads them again: an old list never stays under a new revision.
+      const stored = await revision()
+      if (stored !== known.revision) known = { revision: stored, entries: await readEntries(store) }
+      return known
+    },
+
+    async replaceAll(models) {
+      await store.write(async (transaction) => {
+        // First, because this row makes writers take turns also where a transaction does not lock the whole store.
+        await transaction
+          .insertInto('embeddings_catalogue')
+          .values({ id: 1, revision: 1 })
+          .onConflict((conflict) =>
+            conflict.column('id').doUpdateSet(({ eb, ref }) => ({
+              revision: eb(ref('embeddings_catalogue.revision'), '+', 1),
+            })),
+          )
+          .execute()
+        await transaction.deleteFrom('embeddings_models').execute()
+        await insertModels(transaction, models)
+      })
+    },
+
+    async fillNew(models) {
+      return await store.write(async (transaction) => {
+        const { numInsertedOrUpdatedRows } = await transaction
+          .insertInto('embeddings_catalogue')
+          .values({ id: 1, revision: 1 })
+          .onConflict((conflict) => conflict.column('id').doNothing())
+          .executeTakeFirstOrThrow()
+        if (numInsertedOrUpdatedRows === 0n) return false
+        await insertModels(transaction, models)
+        return true
+      })
+    },
+  }
+}
+
+/** Fills the catalogue of a new store from the file in `dataDir`, or else from the one that the project ships. */
+export async function fillNewCatalogue(catalogue: EmbeddingsCatalogue, dataDir: string): Promise<void> {
+  if ((await catalogue.revision()) > 0) return
+  const own = join(dataDir, CATALOGUE_FILE)
+  await catalogue.fillNew(await readCatalogue(existsSync(own) ? own : SHIPPED_CATALOGUE))
+}
+
+async function readCatalogue(path: string): Promise<EmbeddingsModel[]> {
+  const text = await readFile(path, 'utf8')
+  try {
+    return parseCatalogue(text)
+  } catch (error) {
+    if (!(error instanceof CatalogueError)) throw error
+    throw new StoreError(`the store cannot be filled from ${path}:\n${error.message}`, { cause: error })
+  }
+}
+
+async function readEntries(store: Store): Promise<string[]> {
+  const rows = await store.db.selectFrom('embeddings_models').select('entry').orderBy('position').execute()
+  return rows.map(({ entry }) => entry)
+}
+
+/** As many rows as one statement may have parameters for, with room to spare. */
+const ROWS_PER_STATEMENT = 1000
+
+async function insertModels(transaction: Transaction<Tables>, models: readonly EmbeddingsModel[]): Promise<void> {
+  const rows = models.toSorted(inListOrder).map((model, position) => ({
+    position,
+    id: model.id,
+    entry: JSON.stringify(model),
+  }))
+  for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
+    const some = rows.slice(start, start + ROWS_PER_STATEMENT)
+    await transaction.insertInto('embeddings_models').values(some).execute()
+  }
+}
+
+/** Newest first; equally new ones by the code points of `id`, which is the order of their UTF-8 bytes. */
+function inListOrder(a: EmbeddingsModel, b: EmbeddingsModel): number {
+  return b.created - a.created || Buffer.compare(Buffer.from(a.id), Buffer.from(b.id))
+}

@@ -1,0 +1,275 @@
+import { spawn } from 'node:child_process'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { catalog } from '../../../pipeline/commands/catalog.ts'
+import { BuildError, UsageError } from '../../../pipeline/errors.ts'
+import type { EmbeddingsModel } from '../../../server/schemas/embeddings-model.ts'
+import { embeddingsCatalogue } from '../../../server/store/embeddings-models.ts'
+import { openStore } from '../../../server/store/store.ts'
+import { temporaryFolder } from '../../support/app.ts'
+import { someModel, someModels } from '../../support/embeddings-models.ts'
+
+const SHIPPED = join(import.meta.dirname, '../../../data/embeddings-models.json')
+
+let folder: string
+let dataDir: string
+beforeEach(async () => {
+  folder = await temporaryFolder()
+  dataDir = join(folder, 'data')
+  vi.stubEnv('DATA_DIR', dataDir)
+  vi.stubEnv('DATABASE_URL', '')
+})
+
+/** Runs `tokenboard catalog …` in this process; returns what it wrote, also when it failed. */
+async function run(...words: string[]) {
+  const written = { stdout: '', stderr: '' }
+  const spies = (['stdout', 'stderr'] as const).map((name) =>
+    vi.spyOn(process[name], 'write').mockImplementation((chunk) => {
+      written[name] += chunk
+      return true
+    }),
+  )
+  const error = await catalog.parseAsync(words, { from: 'user' }).then(
+    () => undefined,
+    (cause: unknown) => cause,
+  )
+  for (const spy of spies) spy.mockRestore()
+  return { ...written, error }
+}
+
+/** The same as a process of its own. */
+async function runProcess(words: string[], input = '') {
+  const child = spawn(process.execPath, ['pipeline/cli.ts', 'catalog', ...words], {
+    env: { DATA_DIR: dataDir },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  child.stdin.end(input)
+  const exit = new Promise<number | null>((resolve) => child.on('exit', resolve))
+  const [code, stdout, stderr] = await Promise.all([exit, text(child.stdout), text(child.stderr)])
+  return { code, stdout, stderr }
+}
+
+async function fileWith(content: unknown, name = 'catalogue.json'): Promise<string> {
+  const path = join(folder, name)
+  await writeFile(path, typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content))
+  return path
+}
+
+async function stored(): Promise<{ revision: number; models: EmbeddingsModel[] }> {
+  const store = await openStore(`sqlite:${dataDir}/store.sqlite`)
+  const { revision, entries } = await embeddingsCatalogue(store).current()
+  await store.close()
+  return { revision, models: entries.map((entry) => JSON.parse(entry)) }
+}
+
+async function copy(): Promise<EmbeddingsModel[]> {
+  return JSON.parse(await readFile(join(dataDir, 'embeddings-models.json'), 'utf8'))
+}
+
+describe('import', () => {
+  test('replaces the catalogue in the store and its copy in DATA_DIR', async () => {
+    await run('import', await fileWith(someModels(5)))
+    const { error, stdout, stderr } = await run('import', await fileWith(someModels(3)))
+    expect(error).toBeUndefined()
+    expect(stdout).toBe('')
+    expect(stderr).toBe(`imported 3 models into the store and ${join(dataDir, 'embeddings-models.json')}\n`)
+    expect((await stored()).models).toEqual(someModels(3))
+    expect(await copy()).toEqual(someModels(3))
+    expect((await readdir(dataDir)).toSorted()).toEqual(['embeddings-models.json', 'store.sqlite'])
+  })
+
+  test('reads an answer of the API, a file with a byte order mark, and the copy itself', async () => {
+    await run('import', await fileWith({ data: someModels(2), links: { next: null }, total_count: 2 }))
+    expect((await stored()).models).toEqual(someModels(2))
+    await run('import', await fileWith(`\uFEFF${JSON.stringify(someModels(3))}`))
+    expect((await stored()).models).toEqual(someModels(3))
+    const { error } = await run('import', join(dataDir, 'embeddings-models.json'))
+    expect(error).toBeUndefined()
+    expect(await stored()).toEqual({ revision: 3, models: someModels(3) })
+  })
+
+  test('of a file with a wrong entry names entry and field, and changes nothing', async () => {
+    await run('import', await fileWith(someModels(3)))
+    const before = [await stored(), await copy()]
+    const { created: _, ...undated } = someModel({ id: 'acme/undated' })
+    const file = await fileWith([someModel(), undated, someModel({ name: '' })])
+    const { error, stdout } = await run('import', file)
+    expect(error).toBeInstanceOf(BuildError)
+    expect((error as BuildError).message.split('\n')).toEqual([
+      `${file} is not a valid catalogue; nothing was changed:`,
+      '  [1] acme/undated: created is missing',
+      '  [2] acme/embed-1: name must not be empty',
+      '  [2] acme/embed-1: id is that of [0] too',
+    ])
+    expect(stdout).toBe('')
+    expect([await stored(), await copy()]).toEqual(before)
+  })
+
+  test('of a file with a wrong entry into a new store leaves it to be filled', async () => {
+    await run('import', await fileWith([null]))
+    expect((await stored()).revision).toBe(0)
+  })
+
+  test('--json prints one object, of the problems too', async () => {
+    const file = await fileWith(someModels(3))
+    const done = await run('import', file, '--json')
+    expect(JSON.parse(done.stdout)).toEqual({ models: 3, file: join(dataDir, 'embeddings-models.json') })
+    const wrong = await fileWith([someModel({ created: -1 })], 'wrong.json')
+    const failed = await run('import', wrong, '--json')
+    expect(failed.error).toBeInstanceOf(BuildError)
+    expect(JSON.parse(failed.stdout)).toEqual({
+      file: wrong,
+      problems: [{ index: 0, id: 'acme/embed-1', path: 'created', message: 'must be at least 0' }],
+      problem_count: 1,
+    })
+  })
+
+  test('says so when the store has the new catalogue and its copy could not be written', async () => {
+    await mkdir(join(dataDir, 'embeddings-models.json'), { recursive: true })
+    const { error } = await run('import', await fileWith(someModels(1)))
+    expect(error).toBeInstanceOf(BuildError)
+    expect((error as BuildError).message).toMatch(
+      /^the store holds the new catalogue, but .*embeddings-models\.json cannot be written: .*; import it again$/,
+    )
+    expect((await stored()).models).toEqual(someModels(1))
+    expect((await readdir(dataDir)).filter((name) => name.endsWith('.partial'))).toEqual([])
+  })
+
+  test('by two processes at once leaves one of the two in the store, and the same in the copy', async () => {
+    const files = [await fileWith(someModels(1), 'one.json'), await fileWith(someModels(2), 'two.json')]
+    const results = await Promise.all(files.map((file) => runProcess(['import', file])))
+    expect(results.map(({ code }) => code)).toEqual([0, 0])
+    const { revision, models } = await stored()
+    expect(revision).toBe(2)
+    expect(await copy()).toEqual(models)
+  })
+})
+
+describe('export', () => {
+  test('writes what import reads: entries, key order and texts are the same after a round trip', async () => {
+    const { id, pricing, ...rest } = someModel()
+    const odd = { zeta: [1, { y: null, x: '"' }], pricing: { web_search: '0', ...pricing }, ...rest, id: 'acme/odd' }
+    await run('import', await fileWith([{ ...someModel(), id, pricing }, odd]))
+    const [first, second] = [join(folder, 'first.json'), join(folder, 'second.json')]
+    await run('export', first)
+    expect(JSON.stringify(JSON.parse(await readFile(first, 'utf8')))).toBe(
+      JSON.stringify([{ ...someModel(), id, pricing }, odd]),
+    )
+    await run('import', first)
+    await run('export', second)
+    expect(await readFile(second)).toEqual(await readFile(first))
+    expect(await readFile(join(dataDir, 'embeddings-models.json'))).toEqual(await readFile(first))
+  })
+
+  test('writes in the order of the list', async () => {
+    await run('import', await fileWith(someModels(12).toReversed()))
+    const { stdout } = await run('export')
+    expect(JSON.parse(stdout)).toEqual(someModels(12))
+  })
+
+  test('goes to stdout without a file and for -, the sentence to stderr', async () => {
+    await run('import', await fileWith(someModels(1)))
+    for (const words of [['export'], ['export', '-']]) {
+      const { stdout, stderr } = await run(...words)
+      expect(stdout).toBe(`${JSON.stringify(someModels(1), null, 2)}\n`)
+      expect(stderr).toBe('exported 1 model to stdout\n')
+    }
+  })
+
+  test('of a new store is the shipped catalogue, byte for byte', async () => {
+    const file = join(folder, 'out', 'exported.json')
+    const { stdout, stderr } = await run('export', file, '--json')
+    expect(await readFile(file)).toEqual(await readFile(SHIPPED))
+    expect(JSON.parse(stdout)).toEqual({ models: 22, file })
+    expect(stderr).toBe(`exported 22 models to ${file}\n`)
+  })
+
+  test('of an empty catalogue is an empty array', async () => {
+    await run('import', await fileWith([]))
+    expect((await run('export')).stdout).toBe('[]\n')
+  })
+
+  test('--json without a file is wrong usage', async () => {
+    expect((await run('export', '--json')).error).toBeInstanceOf(UsageError)
+  })
+
+  test('names a file that cannot be written', async () => {
+    const { error } = await run('export', folder)
+    expect(error).toBeInstanceOf(BuildError)
+    expect((error as BuildError).message).toMatch(`${folder} cannot be written: `)
+  })
+})
+
+describe('check', () => {
+  test('says that a file is valid, and touches neither store nor DATA_DIR', async () => {
+    const file = await fileWith(someModels(2))
+    const { error, stdout, stderr } = await run('check', file)
+    expect(error).toBeUndefined()
+    expect(stdout).toBe('')
+    expect(stderr).toBe(`${file} is a valid catalogue of 2 models\n`)
+    expect(await readdir(folder)).toEqual(['catalogue.json'])
+  })
+
+  test('--json prints one object, valid or not', async () => {
+    const file = await fileWith([someModel()])
+    expect(JSON.parse((await run('check', file, '--json')).stdout)).toEqual({
+      file,
+      models: 1,
+      problems: [],
+      problem_count: 0,
+    })
+    const wrong = await fileWith(Array.from({ length: 70 }, () => null))
+    const printed = JSON.parse((await run('check', wrong, '--json')).stdout)
+    expect(printed.problem_count).toBe(70)
+    expect(printed.problems).toHaveLength(50)
+  })
+
+  test.each([
+    ['no JSON', '[{', /^ {2}not JSON: /m],
+    ['no catalogue', '{"models":[]}', /^ {2}neither an array of entries/m],
+    ['no UTF-8', Buffer.from([0x5b, 0xff, 0x5d]), /is not UTF-8 text/],
+  ])('refuses a file that is %s', async (_what, content, message) => {
+    const file = await fileWith(content)
+    const { error } = await run('check', file)
+    expect(error).toBeInstanceOf(BuildError)
+    expect((error as BuildError).message).toMatch(message)
+    expect((error as BuildError).message).toContain(file)
+  })
+
+  test.each(['check', 'import'])('%s of a file that is not there is wrong usage', async (command) => {
+    const { error } = await run(command, join(folder, 'nowhere.json'))
+    expect(error).toBeInstanceOf(UsageError)
+    expect((error as UsageError).message).toContain('nowhere.json cannot be read: ')
+  })
+})
+
+describe('as processes', () => {
+  test('exit with 0 when done, 1 when the catalogue is wrong, 2 for wrong usage; - reads stdin', async () => {
+    const valid = JSON.stringify(someModels(2))
+    const [imported, wrong, unnamed, unknown, help] = await Promise.all([
+      runProcess(['import', '-', '--json'], valid),
+      runProcess(['check', '-'], '[{}]'),
+      runProcess(['import']),
+      runProcess(['empty']),
+      runProcess(['check', '--help']),
+    ])
+    expect([imported, wrong, unnamed, unknown, help].map(({ code }) => code)).toEqual([0, 1, 2, 2, 0])
+    expect(JSON.parse(imported.stdout)).toMatchObject({ models: 2 })
+    expect((await stored()).models).toEqual(someModels(2))
+    expect(wrong.stderr).toMatch(/^tokenboard: stdin is not a valid catalogue:\n {2}\[0\]: id is missing\n/)
+    expect(wrong.stdout).toBe('')
+    expect(help.stdout).toContain('Usage: tokenboard catalog check [options] <file>')
+  })
+
+  test('fill a new store once, when several start at the same time', async () => {
+    const results = await Promise.all(Array.from({ length: 3 }, () => runProcess(['export'])))
+    const shipped = await readFile(SHIPPED, 'utf8')
+    for (const { code, stdout, stderr } of results) {
+      expect({ code, stderr }).toEqual({ code: 0, stderr: 'exported 22 models to stdout\n' })
+      expect(stdout).toBe(shipped)
+    }
+    expect((await stored()).revision).toBe(1)
+  })
+})

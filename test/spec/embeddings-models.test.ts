@@ -1,0 +1,192 @@
+/** SPECIFICATION.md § Embeddings model entry and § Endpoints 4, on the catalogue that the project ships. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { readServerConfig } from '../../server/config.ts'
+import { startServer } from '../../server/main.ts'
+import { ListEmbeddingsModelsResponse } from '../../server/schemas/embeddings-model.ts'
+import { embeddingsCatalogue, fillNewCatalogue } from '../../server/store/embeddings-models.ts'
+import { captureLog, NOW, temporaryFolder, testApp } from '../support/app.ts'
+import { assertEnvelope } from '../support/envelope.ts'
+
+const REPOSITORY = join(import.meta.dirname, '../..')
+const FACTS = join(REPOSITORY, '../shared/data/catalog')
+const LIST = '/api/v1/embeddings/models'
+
+interface Entry {
+  [field: string]: unknown
+  id: string
+  canonical_slug: string
+  description: string
+  created: number
+  context_length: number
+  pricing: Record<string, string>
+}
+
+const shipped: Entry[] = JSON.parse(readFileSync(join(REPOSITORY, 'data/embeddings-models.json'), 'utf8'))
+
+/** An app that serves the shipped catalogue. */
+async function withShippedCatalogue() {
+  const setup = await testApp()
+  await fillNewCatalogue(embeddingsCatalogue(setup.store), await temporaryFolder())
+  const get = (query = '') => setup.app.inject({ url: LIST + query, headers: setup.authorized })
+  return { ...setup, get }
+}
+
+const isString = (value: unknown) => typeof value === 'string'
+const isInteger = (value: unknown) => Number.isSafeInteger(value)
+const isBoolean = (value: unknown) => typeof value === 'boolean'
+const isStrings = (value: unknown) => Array.isArray(value) && value.every(isString)
+const isDecimal = (value: unknown) => isString(value) && /^\d+(\.\d+)?$/.test(String(value))
+const isObjectOrNull = (value: unknown) => typeof value === 'object' && !Array.isArray(value)
+const isAnything = () => true
+const orNull = (is: (value: unknown) => boolean) => (value: unknown) => value === null || is(value)
+
+/** The specification's table, line by line. */
+const TABLE: [field: string, type: string, is: (value: unknown) => boolean][] = [
+  ['id', 'string', isString],
+  ['canonical_slug', 'string', isString],
+  ['name', 'string', isString],
+  ['description', 'string', isString],
+  ['created', 'integer', isInteger],
+  ['context_length', 'integer', isInteger],
+  ['architecture.input_modalities', 'string[]', isStrings],
+  ['architecture.output_modalities', 'string[]', isStrings],
+  ['architecture.modality', 'string', isString],
+  ['architecture.instruct_type', 'string or null', orNull(isString)],
+  ['architecture.tokenizer', 'string', isString],
+  ['pricing.prompt', 'a decimal number in a string', isDecimal],
+  ['pricing.completion', 'a decimal number in a string', isDecimal],
+  ['pricing.image', 'a decimal number in a string', isDecimal],
+  ['pricing.request', 'a decimal number in a string', isDecimal],
+  ['top_provider.context_length', 'integer', isInteger],
+  ['top_provider.is_moderated', 'boolean', isBoolean],
+  ['top_provider.max_completion_tokens', 'integer or null', orNull(isInteger)],
+  [
+    'links.details',
+    "a path to the model's endpoints",
+    (value) => /^\/api\/v1\/models\/.+\/endpoints$/.test(`${value}`),
+  ],
+  ['supported_parameters', 'string[], empty', (value) => isStrings(value) && (value as string[]).length === 0],
+  ['supported_voices', 'null or value', isAnything],
+  ['default_parameters', 'null or object', isObjectOrNull],
+  ['per_request_limits', 'null or object', isObjectOrNull],
+  ['expiration_date', 'null or value', isAnything],
+  ['knowledge_cutoff', 'null or value', isAnything],
+]
+
+function valueAt(entry: Entry, field: string): unknown {
+  return field.split('.').reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], entry)
+}
+
+describe('embeddings model entry', () => {
+  test.each(TABLE)('%s is %s', async (field, _type, is) => {
+    const { get } = await withShippedCatalogue()
+    const served: Entry[] = (await get()).json().data
+    expect(served).toHaveLength(22)
+    for (const entry of served) {
+      const value = valueAt(entry, field)
+      expect(value !== undefined && is(value), `${entry.id}: ${field} is ${JSON.stringify(value)}`).toBe(true)
+    }
+  })
+})
+
+describe('GET /embeddings/models', () => {
+  test('lists all available models, with data, pagination links and total count', async () => {
+    const { get } = await withShippedCatalogue()
+    const answer = await get()
+    expect(answer.statusCode).toBe(200)
+    expect(answer.json()).toEqual({ data: shipped, links: { next: null }, total_count: shipped.length })
+    expect(ListEmbeddingsModelsResponse.safeParse(answer.json()).success).toBe(true)
+  })
+
+  test('offset is the number of records to skip, at least 0', async () => {
+    const { get } = await withShippedCatalogue()
+    expect((await get('?offset=0')).json().data).toEqual(shipped)
+    expect((await get('?offset=5')).json().data).toEqual(shipped.slice(5))
+    assertEnvelope(await get('?offset=-1'), 400)
+  })
+
+  test('limit is the maximum number of records returned, 1 to 1000', async () => {
+    const { get } = await withShippedCatalogue()
+    expect((await get('?limit=1')).json().data).toEqual(shipped.slice(0, 1))
+    expect((await get('?limit=1000')).json().data).toEqual(shipped)
+    assertEnvelope(await get('?limit=0'), 400)
+    assertEnvelope(await get('?limit=1001'), 400)
+  })
+
+  test('requires the Authorization header, with any valid key', async () => {
+    const { app, get } = await withShippedCatalogue()
+    expect((await get()).statusCode).toBe(200)
+    assertEnvelope(await app.inject(LIST), 401)
+  })
+
+  test('an unexpected error is 500', async () => {
+    const { get, store, log } = await withShippedCatalogue()
+    await store.db.schema.dropTable('embeddings_catalogue').execute()
+    const { error } = assertEnvelope(await get(), 500)
+    expect(error.message).toBe('Internal Server Error')
+    expect(log.text()).toContain('no such table')
+  })
+
+  test('API.md: a server with a new store has the shipped catalogue', async () => {
+    const folder = await temporaryFolder()
+    const settings = { PORT: '0', PUBLIC_DIR: join(folder, 'public'), DATA_DIR: join(folder, 'data') }
+    const printed: string[] = []
+    const server = await startServer(readServerConfig({}, settings), {
+      clock: () => NOW,
+      print: (line) => printed.push(line),
+      logStream: captureLog().stream,
+    })
+    try {
+      const authorization = `Bearer ${printed[1]?.replace('key ', '')}`
+      const answer = await fetch(server.url + LIST, { headers: { authorization } })
+      expect(await answer.json()).toMatchObject({ data: shipped, total_count: shipped.length })
+    } finally {
+      await server.close()
+    }
+  })
+})
+
+describe('the shipped catalogue', () => {
+  test('has each model once, in the order of the list: created descending, then id', () => {
+    const keys = shipped.map(({ created, id }) => [created, id] as const)
+    expect(new Set(keys.map(([, id]) => id)).size).toBe(shipped.length)
+    expect(keys).toEqual(keys.toSorted((a, b) => b[0] - a[0] || (a[1] < b[1] ? -1 : 1)))
+  })
+
+  test('links each model to the endpoints of its canonical slug', () => {
+    for (const { canonical_slug, links } of shipped) {
+      expect(links).toEqual({ details: `/api/v1/models/${canonical_slug}/endpoints` })
+    }
+  })
+
+  test('describes each model in one or two sentences that agree with the entry', () => {
+    for (const { description, context_length } of shipped) {
+      expect(description).toContain(`${context_length.toLocaleString('en-US')} tokens`)
+      expect(description.match(/\.( |$)/g)?.length, description).toBeLessThanOrEqual(2)
+      expect(description).not.toMatch(/state-of-the-art|powerful|best|leading|cutting-edge/i)
+    }
+  })
+
+  describe.skipIf(!existsSync(FACTS))(`against the facts in ${FACTS} (skipped where that folder is absent)`, () => {
+    const readFacts = (name: string): Entry[] => JSON.parse(readFileSync(join(FACTS, name), 'utf8')).data
+
+    test('is equal to them in the shape of the specification, but for the descriptions', () => {
+      const withoutDescription = ({ description: _, ...facts }: Entry) => facts
+      expect(shipped.map(withoutDescription)).toEqual(readFacts('embeddings-models.json').map(withoutDescription))
+    })
+
+    test('is equal to the capture in every fact that both have, but where the specification says otherwise', () => {
+      const otherwise = ['supported_parameters', 'default_parameters', 'pricing']
+      for (const [index, captured] of readFacts('captured-facts.json').entries()) {
+        const entry = shipped[index] as Entry
+        const shared = Object.keys(captured).filter((key) => key in entry && !otherwise.includes(key))
+        expect(shared.length).toBeGreaterThan(7)
+        for (const key of shared) expect(entry[key], `${entry.id}: ${key}`).toEqual(captured[key])
+        const { prompt, completion, image = '0', request = '0' } = captured.pricing
+        expect(entry.pricing).toEqual({ prompt, completion, image, request })
+      }
+    })
+  })
+})
