@@ -3,18 +3,29 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { authenticate } from './auth.ts'
-import type { TrustProxy } from './config.ts'
+import type { RateLimitSettings, TrustProxy } from './config.ts'
 import { allowAnyOrigin, allowPreflight } from './cors.ts'
 import { type CurrentRelease, currentRelease } from './current-release.ts'
 import { ApiError, toEnvelope } from './errors.ts'
+import { acceptJsonAlone } from './json-body.ts'
 import { type LogTarget, RequestLog, requestFields } from './logging.ts'
 import { KnownMethods } from './methods.ts'
 import { type PublicFiles, publicFiles } from './public-files.ts'
+import { NO_RATE_LIMITS, rateLimits } from './rate-limits.ts'
+import { embeddingsModels } from './routes/embeddings-models.ts'
 import { health } from './routes/health.ts'
+import { currentKey } from './routes/key.ts'
+import { openApi } from './routes/openapi.ts'
+import { presetRoutes } from './routes/presets.ts'
 import { rankingsDaily } from './routes/rankings-daily.ts'
 import { staticFiles } from './routes/static-files.ts'
+import { embeddingsCatalogue } from './store/embeddings-models.ts'
 import { apiKeys } from './store/keys.ts'
+import { presets } from './store/presets.ts'
 import type { Store } from './store/store.ts'
+import { keyUsage } from './store/usage.ts'
+import { keepOpenForUnreadBody } from './unread-body.ts'
+import { followUsage } from './usage-file.ts'
 import { validateWithZod } from './validation.ts'
 
 declare module 'fastify' {
@@ -26,23 +37,29 @@ declare module 'fastify' {
 export interface AppDependencies {
   store: Store
   publicDir: string
+  /** Where builds leave what each key used; without it the store keeps what it has. */
+  usageFile?: string | undefined
   clock: () => Date
   /** Stands for the clock where windows are resolved. */
   asOf?: Date | undefined
   trustProxy?: TrustProxy
+  rateLimitSettings?: RateLimitSettings
   log: LogTarget
 }
 
 const API = '/api/v1'
+const WILDCARD = '/*'
 const REQUEST_TIMEOUT_MS = 60_000
 const IDLE_CONNECTION_TIMEOUT_MS = 120_000
 const LONGEST_PATH_PARAMETER = 16_384
 
 /**
- * The whole server but its socket. When it is ready it has looked for a release; once it listens it follows new ones.
- * Errors of every kind leave through `toEnvelope`; checks run in the order of API.md: 404, 405, 401, then the rest.
+ * The whole server but its socket. When it is ready it has looked for a release and for usage; once it listens it
+ * follows new ones. Errors of every kind leave through `toEnvelope`; checks run in the order of API.md: 404, 405, 401,
+ * 429, then the rest.
  */
-export function buildApp({ store, publicDir, clock, asOf, trustProxy = false, log }: AppDependencies): FastifyInstance {
+export function buildApp(dependencies: AppDependencies): FastifyInstance {
+  const { store, publicDir, usageFile, clock, asOf, trustProxy = false, log } = dependencies
   const app = fastify({
     logger: { level: log.level, stream: log.stream },
     logController: new RequestLog(),
@@ -62,6 +79,9 @@ export function buildApp({ store, publicDir, clock, asOf, trustProxy = false, lo
     clientErrorHandler: refuseUnreadableRequest,
   })
   const releases = currentRelease(publicDir, app.log)
+  const usage = keyUsage(store)
+  const followed = usageFile === undefined ? [releases] : [releases, followUsage(usageFile, usage, app.log)]
+  const limits = rateLimits(dependencies.rateLimitSettings ?? NO_RATE_LIMITS, clock)
   const files = publicFiles(publicDir)
   const methods = new KnownMethods()
 
@@ -69,27 +89,37 @@ export function buildApp({ store, publicDir, clock, asOf, trustProxy = false, lo
   app.decorateRequest('apiKey', null)
   app.setValidatorCompiler(validateWithZod)
   app.setErrorHandler(sendError)
+  acceptJsonAlone(app)
   app.addHook('onRoute', (route) => {
     // The wildcard of the published files matches every path; whether a file is there says what a path allows.
-    if (route.url !== '/*') methods.add(route)
+    if (route.url !== WILDCARD) methods.add(route)
   })
   app.addHook('onRequest', async (request, reply) => {
     setCommonHeaders(request, reply)
     // Here and not in a handler for unknown routes, which would run after the body was read and judged.
-    if (request.is404) return await answerUnrouted(request, reply, await methodsOf(request, methods, files))
+    if (isUnrouted(request, methods))
+      return await answerUnrouted(request, reply, await methodsOf(request, methods, files))
   })
   app.addHook('onRequestAbort', async (request) => {
     request.log.info(requestFields(request), 'request aborted by the client')
   })
-  app.addHook('onReady', releases.check)
-  app.addHook('onListen', async () => releases.follow())
-  app.addHook('onClose', async () => releases.stop())
+  for (const file of followed) {
+    app.addHook('onReady', file.check)
+    app.addHook('onListen', async () => file.follow())
+    app.addHook('onClose', file.stop)
+  }
 
   app.register(async (scope) => health(scope, { store, releases }))
+  app.register(async (scope) => openApi(scope))
   app.register(async (scope) => staticFiles(scope, files))
   app.register(
     async (api) => {
-      api.addHook('onRequest', authenticate(apiKeys(store).findByHash, clock))
+      const findKey = apiKeys(store).findByHash
+      api.addHook('onRequest', authenticate({ findKey, clock, countBadKey: limits.countBadKey }))
+      api.addHook('onRequest', limits.countRequest)
+      currentKey(api, { usage, now: () => asOf ?? clock() })
+      embeddingsModels(api, { catalogue: embeddingsCatalogue(store) })
+      presetRoutes(api, { presets: presets(store, clock) })
       rankingsDaily(api, { releases, now: () => asOf ?? clock() })
     },
     { prefix: API },
@@ -102,8 +132,18 @@ function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   allowAnyOrigin(reply)
 }
 
+/** Whether no route is meant for the request: the wildcard also takes GET of a path whose own routes lack it. */
+function isUnrouted(request: FastifyRequest, known: KnownMethods): boolean {
+  return request.is404 || (request.routeOptions.url === WILDCARD && known.of(pathOf(request)).length > 0)
+}
+
+function pathOf({ url }: FastifyRequest): string {
+  const [path = ''] = url.split('?', 1)
+  return path
+}
+
 async function methodsOf(request: FastifyRequest, known: KnownMethods, files: PublicFiles): Promise<string[]> {
-  const [path = ''] = request.url.split('?', 1)
+  const path = pathOf(request)
   const methods = known.of(path)
   if (methods.length > 0) return methods
   return (await files.find(path)).kind === 'nothing' ? [] : ['GET', 'HEAD']
@@ -122,6 +162,7 @@ async function answerUnrouted(request: FastifyRequest, reply: FastifyReply, meth
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const { status, body } = toEnvelope(error, request.apiKey?.creator_user_id)
   if (status === 500) request.log.error({ err: error }, 'unexpected error')
+  keepOpenForUnreadBody(request, reply)
   reply.code(status).header('cache-control', 'no-store').send(body)
 }
 

@@ -12,6 +12,16 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 /** Whose `X-Forwarded-For` counts: nobody's, that of the last `n` proxies, or that of proxies at these addresses. */
 export type TrustProxy = false | number | string[]
 
+/** How many requests are answered; 0 is no limit (API.md § Limits, keys, access). */
+export interface RateLimitSettings {
+  /** Of one key. */
+  perMinute: number
+  /** Of all keys of one account. */
+  perDay: number
+  /** With bad keys, from one client address. */
+  badKeysPerMinute: number
+}
+
 /** The settings of the server (DESIGN.md §5). */
 export interface ServerConfig {
   host: string
@@ -23,6 +33,7 @@ export interface ServerConfig {
   asOf: Date | undefined
   bootstrapKey: boolean
   trustProxy: TrustProxy
+  rateLimits: RateLimitSettings
 }
 
 const PORT = z
@@ -56,6 +67,11 @@ function isAddressOrNetwork(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
 }
 
+const RATE_LIMIT = z
+  .string()
+  .regex(/^\d{1,9}$/, { error: 'must be a whole number, 0 for no limit' })
+  .transform(Number)
+
 const Environment = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: PORT.default(8080),
@@ -69,6 +85,9 @@ const Environment = z.object({
     .optional(),
   BOOTSTRAP_KEY: z.stringbool({ error: 'must be 1 or 0' }).default(true),
   TRUST_PROXY: TRUST_PROXY.default(false),
+  RATE_LIMIT_PER_MINUTE: RATE_LIMIT.default(0),
+  RATE_LIMIT_PER_DAY: RATE_LIMIT.default(0),
+  RATE_LIMIT_BAD_KEYS_PER_MINUTE: RATE_LIMIT.default(0),
 })
 
 /**
@@ -96,6 +115,11 @@ export function readServerConfig(
     asOf: settings.AS_OF,
     bootstrapKey: settings.BOOTSTRAP_KEY,
     trustProxy: settings.TRUST_PROXY,
+    rateLimits: {
+      perMinute: settings.RATE_LIMIT_PER_MINUTE,
+      perDay: settings.RATE_LIMIT_PER_DAY,
+      badKeysPerMinute: settings.RATE_LIMIT_BAD_KEYS_PER_MINUTE,
+    },
   }
 }
 

@@ -1,10 +1,5 @@
+import type { ErrorEnvelope } from './schemas/error-envelope.ts'
 import { StoreConflictError } from './store/retry.ts'
-
-/** The body of every error answer (SPECIFICATION.md § Error envelope). */
-export interface ErrorEnvelope {
-  error: { code: number; message: string; metadata?: Record<string, unknown> }
-  user_id?: string
-}
 
 /** An answer other than success, thrown by whoever finds the reason. */
 export class ApiError extends Error {

@@ -1,9 +1,12 @@
 import type { Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
+import { USAGE_FILE } from '../pipeline/contract/usage.ts'
 import { buildApp } from './app.ts'
 import { isLoopback, type ServerConfig } from './config.ts'
+import { embeddingsCatalogue, fillNewCatalogue } from './store/embeddings-models.ts'
 import { apiKeys } from './store/keys.ts'
 import { openStore, type Store } from './store/store.ts'
 
@@ -38,13 +41,16 @@ export async function startServer(
   const app = buildApp({
     store,
     publicDir: config.publicDir,
+    usageFile: join(config.dataDir, USAGE_FILE),
     clock: effects.clock,
     asOf: config.asOf,
     trustProxy: config.trustProxy,
+    rateLimitSettings: config.rateLimits,
     log: { level: config.logLevel, stream: effects.logStream },
   })
   const unused = unusedConnections(app.server)
   try {
+    await fillNewCatalogue(embeddingsCatalogue(store), config.dataDir)
     await app.ready()
     const url = await listen(app, config)
     effects.print(`listening ${url}`)

@@ -6,7 +6,9 @@ export class KnownMethods {
 
   /** Takes in a route as it is declared; its path may have `:parameters`. */
   add({ url, method }: Pick<RouteOptions, 'url' | 'method'>): void {
-    this.#routes.push({ pattern: new URLPattern({ pathname: url }), methods: [method].flat() })
+    // The router lets a parameter be empty, which is a 400 of the route and not an unknown path.
+    const pathname = url.replaceAll(/:\w+/g, String.raw`$&([^\/]*)`)
+    this.#routes.push({ pattern: new URLPattern({ pathname }), methods: [method].flat() })
   }
 
   /** The methods of `pathname`, a path without its query; none when it is unknown. */

@@ -11,7 +11,17 @@ import { queryParameter, type ZodTypeProvider } from '../validation.ts'
 
 const SECONDS_UNTIL_RETRY = 5
 
-const Query = z.object({ start_date: queryParameter(UtcDate), end_date: queryParameter(UtcDate) })
+export const RankingsDailyQuery = z.object({
+  start_date: queryParameter(UtcDate).meta({
+    description:
+      'The first date, inclusive: by default 30 days before `end_date`. Earlier ones than 2025-01-01 become it.',
+    examples: ['2026-11-01'],
+  }),
+  end_date: queryParameter(UtcDate).meta({
+    description:
+      'The last date, inclusive: by default the most recent completed UTC day, to which later ones are clamped. Not before 2025-01-01.',
+  }),
+})
 
 /** `GET /datasets/rankings-daily` (SPECIFICATION.md § Endpoints 5, API.md): the rows of a window, from memory. */
 export function rankingsDaily(
@@ -21,7 +31,7 @@ export function rankingsDaily(
   app.withTypeProvider<ZodTypeProvider>().route({
     method: ['GET', 'HEAD'],
     url: '/datasets/rankings-daily',
-    schema: { querystring: Query },
+    schema: { querystring: RankingsDailyQuery },
     async handler(request, reply) {
       const window = resolve(request.query, now())
       const dataset = releases.dataset()
@@ -40,7 +50,7 @@ export function rankingsDaily(
   })
 }
 
-function resolve(query: z.infer<typeof Query>, now: Date): Window {
+function resolve(query: z.infer<typeof RankingsDailyQuery>, now: Date): Window {
   try {
     return resolveWindow(query, now)
   } catch (error) {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import type { Selectable } from 'kysely'
+import type { Selectable, Transaction } from 'kysely'
 import type { Store } from './store.ts'
-import type { ApiKeyTable, LimitReset } from './tables.ts'
+import type { ApiKeyTable, LimitReset, Tables } from './tables.ts'
 
 const PREFIX = 'sk-tb-v1-'
 
@@ -39,6 +39,14 @@ export interface ApiKeys {
   /** Makes the first key of a new store; undefined when it ever had one, also if two processes ask at once. */
   createFirst(details: NewKey, now: Date): Promise<CreatedKey | undefined>
   findByHash(hash: string): Promise<ApiKey | undefined>
+  /** Those with this id or this label: labels are short, so that two keys may have the same. */
+  findByName(idOrLabel: string): Promise<ApiKey[]>
+  /** Every key there ever was, in the order in which they were made. */
+  list(): Promise<ApiKey[]>
+  /** Ends a key at once and for all processes; one that was revoked before keeps its instant. */
+  revoke(id: string, now: Date): Promise<ApiKey | undefined>
+  /** Revokes a key and makes one with its attributes in its place; undefined when there is none that is still valid. */
+  rotate(id: string, now: Date): Promise<CreatedKey | undefined>
 }
 
 /** SHA-256 of a whole key in lower-case hex: the only form of it that is stored. */
@@ -67,7 +75,50 @@ export function apiKeys(store: Store): ApiKeys {
     async findByHash(hash) {
       return await store.db.selectFrom('api_keys').selectAll().where('hash', '=', hash).executeTakeFirst()
     },
+
+    findByName: (idOrLabel) =>
+      store.db
+        .selectFrom('api_keys')
+        .selectAll()
+        .where((eb) => eb.or([eb('id', '=', idOrLabel), eb('label', '=', idOrLabel)]))
+        .orderBy('created_at')
+        .orderBy('id')
+        .execute(),
+
+    list: () => store.db.selectFrom('api_keys').selectAll().orderBy('created_at').orderBy('id').execute(),
+
+    async revoke(id, now) {
+      return await store.write((transaction) => revoke(transaction, id, now))
+    },
+
+    async rotate(id, now) {
+      return await store.write(async (transaction) => {
+        const old = await transaction.selectFrom('api_keys').selectAll().where('id', '=', id).executeTakeFirst()
+        if (old === undefined || !isValid(old, now)) return undefined
+        await revoke(transaction, id, now)
+        const { secret, key } = makeKey({}, now)
+        const { id: newId, hash, label, created_at } = key
+        const created = { secret, key: { ...old, id: newId, hash, label, created_at } }
+        await transaction.insertInto('api_keys').values(created.key).execute()
+        return created
+      })
+    },
   }
+}
+
+/** Whether a key opens anything at `now`: neither revoked nor expired. */
+export function isValid({ revoked_at, expires_at }: ApiKey, now: Date): boolean {
+  return revoked_at === null && (expires_at === null || Date.parse(expires_at) > now.getTime())
+}
+
+async function revoke(transaction: Transaction<Tables>, id: string, now: Date): Promise<ApiKey | undefined> {
+  await transaction
+    .updateTable('api_keys')
+    .set({ revoked_at: now.toISOString() })
+    .where('id', '=', id)
+    .where('revoked_at', 'is', null)
+    .execute()
+  return await transaction.selectFrom('api_keys').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
 function makeKey(details: NewKey, now: Date): CreatedKey {

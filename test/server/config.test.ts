@@ -12,6 +12,7 @@ test('without settings the defaults hold', () => {
     asOf: undefined,
     bootstrapKey: true,
     trustProxy: false,
+    rateLimits: { perMinute: 0, perDay: 0, badKeysPerMinute: 0 },
   })
 })
 
@@ -25,6 +26,9 @@ test('every setting is read, and flags win over the environment', () => {
     AS_OF: '2026-11-20T00:12:00.999Z',
     BOOTSTRAP_KEY: '0',
     TRUST_PROXY: '10.0.0.0/8, ::1',
+    RATE_LIMIT_PER_MINUTE: '30',
+    RATE_LIMIT_PER_DAY: '500',
+    RATE_LIMIT_BAD_KEYS_PER_MINUTE: '10',
   }
   expect(readServerConfig({ PORT: '81', HOST: undefined }, environment)).toEqual({
     host: '::1',
@@ -36,6 +40,7 @@ test('every setting is read, and flags win over the environment', () => {
     asOf: new Date('2026-11-20T00:12:00Z'),
     bootstrapKey: false,
     trustProxy: ['10.0.0.0/8', '::1'],
+    rateLimits: { perMinute: 30, perDay: 500, badKeysPerMinute: 10 },
   })
 })
 
@@ -59,6 +64,9 @@ test.each([
   ['TRUST_PROXY', 'proxy.example.org'],
   ['TRUST_PROXY', '10.0.0.0/33'],
   ['TRUST_PROXY', '10.0.0.1,'],
+  ['RATE_LIMIT_PER_MINUTE', '-1'],
+  ['RATE_LIMIT_PER_DAY', '1.5'],
+  ['RATE_LIMIT_BAD_KEYS_PER_MINUTE', 'off'],
 ])('%s=%s is refused', (name, value) => {
   expect(() => readServerConfig({}, { [name]: value })).toThrow(ConfigError)
   expect(() => readServerConfig({}, { [name]: value })).toThrow(name)

@@ -127,7 +127,7 @@ test('follow checks every second until stop', async () => {
     vi.advanceTimersByTime(1000)
     await releases.check()
     expect(name()).toBe('20250104T000000Z')
-    releases.stop()
+    await releases.stop()
     expect(vi.getTimerCount()).toBe(0)
   } finally {
     vi.useRealTimers()

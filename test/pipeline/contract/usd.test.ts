@@ -22,7 +22,9 @@ test.each([
 })
 
 test('text and billionths say the same, however large', () => {
-  fc.assert(fc.property(fc.bigInt({ min: 0n, max: 10n ** 38n }), (nanos) => toNanos(Usd.parse(toUsd(nanos))) === nanos))
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 10n ** 38n - 1n }), (nanos) => toNanos(Usd.parse(toUsd(nanos))) === nanos),
+  )
 })
 
 test.each(['', '-1', '1.', '.5', '1e3', '0.0000000001', '1,5', ' 1'])('%j is no amount', (text) => {

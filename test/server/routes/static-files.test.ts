@@ -167,22 +167,22 @@ test('HEAD has the headers of GET and no body', async () => {
 
 describe('folders', () => {
   test('have their index.html, the site itself included', async () => {
-    const { get } = await site({ 'index.html': 'home', 'docs/index.html': 'docs' })
+    const { get } = await site({ 'index.html': 'home', 'guide/index.html': 'guide' })
     expect((await get('/')).body).toBe('home')
-    expect((await get('/docs/')).body).toBe('docs')
+    expect((await get('/guide/')).body).toBe('guide')
   })
 
   test('without a trailing slash are redirected, the query kept', async () => {
-    const { get } = await site({ 'docs/index.html': 'docs' })
-    const answer = await get('/docs?a=1?b')
+    const { get } = await site({ 'guide/index.html': 'guide' })
+    const answer = await get('/guide?a=1?b')
     expect(answer.statusCode).toBe(301)
-    expect(answer.headers.location).toBe('/docs/?a=1?b')
+    expect(answer.headers.location).toBe('/guide/?a=1?b')
   })
 
   test('without an index are not found', async () => {
-    const { get } = await site({ 'docs/other.html': 'x' })
-    assertEnvelope(await get('/docs'), 404)
-    assertEnvelope(await get('/docs/'), 404)
+    const { get } = await site({ 'guide/other.html': 'x' })
+    assertEnvelope(await get('/guide'), 404)
+    assertEnvelope(await get('/guide/'), 404)
     assertEnvelope(await get('/'), 404)
   })
 })

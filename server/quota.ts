@@ -1,0 +1,65 @@
+/** How a quota stands for a name. */
+export interface QuotaState {
+  limit: number
+  remaining: number
+  resetSeconds: number
+}
+
+/**
+ * So many uses of each name in a window of fixed length that begins with the name's first use. Fixed and not sliding,
+ * because then `limit` uses always pass and the next never does, `Retry-After` is exact, and a name costs one counter.
+ */
+export class Quota {
+  readonly limit: number
+  readonly seconds: number
+  readonly #capacity: number
+  /** In the order in which the windows began, so that those that are over come first. */
+  readonly #windows = new Map<string, { start: number; uses: number }>()
+
+  /** Beyond `capacity` names at once the one that was counted longest is forgotten. */
+  constructor(limit: number, seconds: number, capacity = Number.POSITIVE_INFINITY) {
+    this.limit = limit
+    this.seconds = seconds
+    this.#capacity = capacity
+  }
+
+  /** How many names are remembered. */
+  get size(): number {
+    return this.#windows.size
+  }
+
+  /** How the quota stands for `name`, without a use. */
+  state(name: string, now: number): QuotaState {
+    const { start, uses } = this.#windowOf(name, now) ?? { start: now, uses: 0 }
+    const resetSeconds = Math.ceil((start + this.seconds * 1000 - now) / 1000)
+    return { limit: this.limit, remaining: Math.max(0, this.limit - uses), resetSeconds }
+  }
+
+  /** Counts a use of `name`. */
+  use(name: string, now: number): QuotaState {
+    const window = this.#windowOf(name, now) ?? this.#open(name, now)
+    window.uses += 1
+    return this.state(name, now)
+  }
+
+  #windowOf(name: string, now: number) {
+    const window = this.#windows.get(name)
+    return window !== undefined && this.#isOpen(window, now) ? window : undefined
+  }
+
+  #open(name: string, now: number) {
+    const window = { start: now, uses: 0 }
+    this.#windows.delete(name)
+    for (const [oldest, { start }] of this.#windows) {
+      if (this.#windows.size < this.#capacity && this.#isOpen({ start }, now)) break
+      this.#windows.delete(oldest)
+    }
+    this.#windows.set(name, window)
+    return window
+  }
+
+  /** A window that begins in the future is none: the clock was set back. */
+  #isOpen({ start }: { start: number }, now: number): boolean {
+    return start <= now && now < start + this.seconds * 1000
+  }
+}

@@ -1,0 +1,104 @@
+import { isIPv4, isIPv6 } from 'node:net'
+import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import { callerOf } from './caller.ts'
+import type { RateLimitSettings } from './config.ts'
+import { ApiError } from './errors.ts'
+import { Quota, type QuotaState } from './quota.ts'
+
+export const NO_RATE_LIMITS: RateLimitSettings = { perMinute: 0, perDay: 0, badKeysPerMinute: 0 }
+
+/** Every limit counts in the memory of this process alone: several processes together let through as many times more. */
+export interface RateLimits {
+  /** Hook behind `authenticate`: counts the request for its key and its account, or throws the 429. */
+  countRequest: onRequestAsyncHookHandler
+  /** Counts a bad key for the address it came from; throws the 429 instead when there were too many. */
+  countBadKey(request: FastifyRequest, reply: FastifyReply): void
+}
+
+const MINUTE_SECONDS = 60
+const DAY_SECONDS = 86_400
+
+/** Addresses are not ours to count: beyond this many at once the one counted longest is forgotten. */
+const MOST_ADDRESSES = 100_000
+
+export function rateLimits(settings: RateLimitSettings, clock: () => Date): RateLimits {
+  const ofKey = new Quota(settings.perMinute, MINUTE_SECONDS)
+  const ofAccount = new Quota(settings.perDay, DAY_SECONDS)
+  const ofAddress = new Quota(settings.badKeysPerMinute, MINUTE_SECONDS, MOST_ADDRESSES)
+
+  /** Counts one use of each quota, or of none when one of them is used up. */
+  function spend(uses: readonly QuotaUse[], reply: FastifyReply): void {
+    const limited = uses.filter(({ quota }) => quota.limit > 0)
+    if (limited.length === 0) return
+    const now = clock().getTime()
+    const exhausted = limited
+      .map(({ quota, name }) => quota.state(name, now))
+      .filter(({ remaining }) => remaining === 0)
+    if (exhausted.length > 0) {
+      reply.headers(describe(exhausted, limited))
+      reply.header('retry-after', Math.max(...exhausted.map(({ resetSeconds }) => resetSeconds)))
+      throw new ApiError(429, 'Rate limit exceeded')
+    }
+    const states = limited.map(({ quota, name }) => quota.use(name, now))
+    reply.headers(describe(states, limited))
+  }
+
+  return {
+    async countRequest(request, reply) {
+      const { id, creator_user_id } = callerOf(request)
+      spend(
+        [
+          { quota: ofKey, name: id },
+          { quota: ofAccount, name: creator_user_id },
+        ],
+        reply,
+      )
+    },
+    countBadKey: (request, reply) => spend([{ quota: ofAddress, name: networkOf(request.ip) }], reply),
+  }
+}
+
+interface QuotaUse {
+  quota: Quota
+  name: string
+}
+
+/**
+ * The fields that clients know, of drafts 3 to 6 of draft-ietf-httpapi-ratelimit-headers: what libraries and gateways
+ * send and read. Later drafts fold them into one structured `RateLimit` field, which hardly any client reads yet. Of
+ * several quotas the fields tell the one that is used up first, the policy all.
+ */
+function describe(states: readonly QuotaState[], limited: readonly QuotaUse[]): Record<string, string | number> {
+  const [nearest] = [...states].sort((a, b) => a.remaining - b.remaining || b.resetSeconds - a.resetSeconds)
+  if (nearest === undefined) return {}
+  return {
+    'ratelimit-limit': nearest.limit,
+    'ratelimit-remaining': nearest.remaining,
+    'ratelimit-reset': nearest.resetSeconds,
+    'ratelimit-policy': limited.map(({ quota }) => `${quota.limit};w=${quota.seconds}`).join(', '),
+  }
+}
+
+const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/i
+
+/** What stands for a client: an IPv4 address, or the /64 of an IPv6 address, which is what one customer is given. */
+export function networkOf(address: string): string {
+  const plain = address.replace(IPV4_IN_IPV6, '').replace(/%.*$/, '')
+  if (isIPv4(plain)) return plain
+  // What a proxy forwards may be any text; it shares one counter, so that nobody gets a new one for each request.
+  if (!isIPv6(plain)) return 'unknown'
+  const [head = '', tail] = canonical(plain).split('::')
+  const left = groupsOf(head)
+  const right = groupsOf(tail ?? '')
+  const zeros = tail === undefined ? [] : Array<string>(8 - left.length - right.length).fill('0')
+  return `${[...left, ...zeros, ...right].slice(0, 4).join(':')}::/64`
+}
+
+/** One spelling for each IPv6 address: lower case, no leading zeros, no dotted part (RFC 5952). */
+function canonical(address: string): string {
+  return new URL(`http://[${address}]`).hostname.slice(1, -1)
+}
+
+function groupsOf(part: string): string[] {
+  return part === '' ? [] : part.split(':')
+}

@@ -1,0 +1,67 @@
+import type { FastifyInstance } from 'fastify'
+import { toUsd } from '../../pipeline/contract/usd.ts'
+import { toUtcDate } from '../../pipeline/contract/utc-date.ts'
+import { callerOf } from '../caller.ts'
+import type { CurrentKey, CurrentKeyResponse } from '../schemas/key.ts'
+import type { ApiKey } from '../store/keys.ts'
+import type { KeyUsageStore, UsageEntry } from '../store/usage.ts'
+import { limitRemaining, sumUsage } from '../usage.ts'
+
+/** What the public service allows an account with credits. This server tells the count and refuses nobody for it. */
+const FREE_MODEL_REQUESTS_PER_DAY = 1000
+
+/** `GET /key` (SPECIFICATION.md § Endpoints 3, API.md): the key that the caller used, and what it was used for. */
+export function currentKey(app: FastifyInstance, { usage, now }: { usage: KeyUsageStore; now: () => Date }): void {
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/key',
+    async handler(request, reply): Promise<CurrentKeyResponse> {
+      const key = callerOf(request)
+      const instant = now()
+      const entries = await usage.ofKey(key.hash)
+      const freeRequests = await usage.freeRequests(key.creator_user_id, toUtcDate(instant))
+      reply.header('cache-control', 'no-store')
+      return { data: describe(key, entries, freeRequests, instant) }
+    },
+  })
+}
+
+function describe(key: ApiKey, entries: readonly UsageEntry[], freeRequests: number, now: Date): CurrentKey {
+  const sums = sumUsage(entries, now)
+  const { charged, byok } = sums
+  const remaining = limitRemaining(key, sums)
+  return {
+    label: key.label,
+    creator_user_id: key.creator_user_id,
+    expires_at: key.expires_at,
+    limit: key.limit_usd === null ? null : Number(key.limit_usd),
+    limit_remaining: remaining === null ? null : asNumber(remaining),
+    limit_reset: key.limit_reset,
+    include_byok_in_limit: key.include_byok_in_limit === 1,
+    is_free_tier: key.is_free_tier === 1,
+    is_management_key: key.is_management === 1,
+    is_provisioning_key: key.is_management === 1,
+    usage: asNumber(charged.lifetime),
+    usage_daily: asNumber(charged.daily),
+    usage_weekly: asNumber(charged.weekly),
+    usage_monthly: asNumber(charged.monthly),
+    byok_usage: asNumber(byok.lifetime),
+    byok_usage_daily: asNumber(byok.daily),
+    byok_usage_weekly: asNumber(byok.weekly),
+    byok_usage_monthly: asNumber(byok.monthly),
+    rate_limit: { requests: -1, interval: '10s', note: 'This field is deprecated and safe to ignore.' },
+    workspace_id: key.workspace_id,
+    organization_id: null,
+    allowed_data_regions: ['global'],
+    free_model_daily_requests: {
+      limit: FREE_MODEL_REQUESTS_PER_DAY,
+      remaining: Math.max(0, FREE_MODEL_REQUESTS_PER_DAY - freeRequests),
+      used: freeRequests,
+    },
+  }
+}
+
+/** By way of the decimal text, whose digits the number then prints: dividing would add some of its own. */
+function asNumber(nanos: bigint): number {
+  return Number(toUsd(nanos))
+}

@@ -1,0 +1,89 @@
+import type { Kysely, Selectable, Transaction } from 'kysely'
+import type { UsageDay } from '../../pipeline/contract/usage.ts'
+import type { UtcDate } from '../../pipeline/contract/utc-date.ts'
+import type { Store } from './store.ts'
+import type { Tables, UsageTable } from './tables.ts'
+
+/** One date of usage on its way into the store: `digest` is that of all it says, `read` parses it or throws. */
+export interface IncomingDay {
+  digest: string
+  read(): UsageDay
+}
+
+/** What a key used on one UTC date, with keys of its owner's at the providers (BYOK) or without. */
+export type UsageEntry = Pick<Selectable<UsageTable>, 'date' | 'is_byok' | 'cost_usd'>
+
+/** What each API key used, as the newest build counted it. */
+export interface KeyUsageStore {
+  /**
+   * Makes the usage that of `days` and nothing else, in one transaction; dates that are stored already are neither read
+   * nor written, and most never change. Several processes may load at once: whoever comes later finds it done.
+   */
+  replace(days: readonly IncomingDay[]): Promise<{ changedDays: number }>
+  /** Everything a key ever used. */
+  ofKey(hash: string): Promise<UsageEntry[]>
+  /** How many requests for `:free` models all keys of an account made on a date, but for BYOK. */
+  freeRequests(userId: string, date: UtcDate): Promise<number>
+}
+
+const ROWS_PER_INSERT = 1000
+
+export function keyUsage(store: Store): KeyUsageStore {
+  const { db } = store
+  return {
+    async replace(days) {
+      // Asked without the write lock first: nearly always there is nothing to do, and others are writing.
+      const { gone, fresh } = await difference(db, days)
+      if (gone.length + fresh.length === 0) return { changedDays: 0 }
+      return await store.write((transaction) => apply(transaction, days))
+    },
+
+    ofKey: (hash) =>
+      db.selectFrom('usage').select(['date', 'is_byok', 'cost_usd']).where('key_hash', '=', hash).execute(),
+
+    async freeRequests(userId, date) {
+      const { requests } = await db
+        .selectFrom('api_keys')
+        .innerJoin('usage', 'usage.key_hash', 'api_keys.hash')
+        .select((eb) => eb.fn.sum<number | string | null>('free_requests').as('requests'))
+        .where('creator_user_id', '=', userId)
+        .where('date', '=', date)
+        .where('is_byok', '=', 0)
+        .executeTakeFirstOrThrow()
+      return Number(requests ?? 0)
+    },
+  }
+}
+
+/** The stored dates that `days` no longer says, and those of `days` that are not stored. */
+async function difference(db: Kysely<Tables>, days: readonly IncomingDay[]) {
+  const stored = await db.selectFrom('usage_days').selectAll().execute()
+  const incoming = new Set(days.map(({ digest }) => digest))
+  const known = new Set(stored.map(({ digest }) => digest))
+  return {
+    gone: stored.filter(({ digest }) => !incoming.has(digest)).map(({ date }) => date),
+    fresh: days.filter(({ digest }) => !known.has(digest)),
+  }
+}
+
+async function apply(transaction: Transaction<Tables>, days: readonly IncomingDay[]): Promise<{ changedDays: number }> {
+  const { gone, fresh } = await difference(transaction, days)
+  for (const date of gone) {
+    await transaction.deleteFrom('usage').where('date', '=', date).execute()
+    await transaction.deleteFrom('usage_days').where('date', '=', date).execute()
+  }
+  for (const { digest, read } of fresh) {
+    const { date, usage } = read()
+    await transaction.insertInto('usage_days').values({ date, digest }).execute()
+    const rows = usage.map(({ api_key_hash, is_byok, ...amounts }) => {
+      return { key_hash: api_key_hash, date, is_byok: Number(is_byok), ...amounts }
+    })
+    for (let start = 0; start < rows.length; start += ROWS_PER_INSERT) {
+      await transaction
+        .insertInto('usage')
+        .values(rows.slice(start, start + ROWS_PER_INSERT))
+        .execute()
+    }
+  }
+  return { changedDays: fresh.length + gone.length }
+}

@@ -1,0 +1,52 @@
+import { toNanos } from '../pipeline/contract/usd.ts'
+import { addDays, toInstant, toUtcDate, type UtcDate } from '../pipeline/contract/utc-date.ts'
+import type { ApiKey } from './store/keys.ts'
+import type { LimitReset } from './store/tables.ts'
+import type { UsageEntry } from './store/usage.ts'
+
+/** A time over which usage is summed. */
+export type UsageWindow = 'lifetime' | LimitReset
+
+/** Billionths of a USD by window: of usage that is charged, or of usage with keys of the user's own (BYOK). */
+export type WindowSums = Record<UsageWindow, bigint>
+
+/** What a key used until `now`: exact sums of each window that `now` lies in (API.md § GET /key). */
+export function sumUsage(entries: readonly UsageEntry[], now: Date): { charged: WindowSums; byok: WindowSums } {
+  const isInWindow = windowsAt(now)
+  const sums = (ofKind: readonly UsageEntry[]): WindowSums => {
+    const over = (window: UsageWindow) =>
+      ofKind.filter(({ date }) => isInWindow[window](date)).reduce((sum, { cost_usd }) => sum + toNanos(cost_usd), 0n)
+    return { lifetime: over('lifetime'), daily: over('daily'), weekly: over('weekly'), monthly: over('monthly') }
+  }
+  return {
+    charged: sums(entries.filter(({ is_byok }) => is_byok === 0)),
+    byok: sums(entries.filter(({ is_byok }) => is_byok === 1)),
+  }
+}
+
+/** UTC day, Monday-to-Sunday UTC week and UTC calendar month of `now`: which dates lie in them. */
+function windowsAt(now: Date): Record<UsageWindow, (date: UtcDate) => boolean> {
+  const today = toUtcDate(now)
+  const daysSinceMonday = (toInstant(today).getUTCDay() + 6) % 7
+  const monday = addDays(today, -daysSinceMonday)
+  const sunday = addDays(monday, 6)
+  const month = today.slice(0, 'YYYY-MM'.length)
+  return {
+    lifetime: () => true,
+    daily: (date) => date === today,
+    weekly: (date) => date >= monday && date <= sunday,
+    monthly: (date) => date.startsWith(month),
+  }
+}
+
+/** What is left of the limit of a key in the window after which it starts anew; null without a limit. */
+export function limitRemaining(
+  key: Pick<ApiKey, 'limit_usd' | 'limit_reset' | 'include_byok_in_limit'>,
+  { charged, byok }: { charged: WindowSums; byok: WindowSums },
+): bigint | null {
+  if (key.limit_usd === null) return null
+  const window = key.limit_reset ?? 'lifetime'
+  const used = charged[window] + (key.include_byok_in_limit === 1 ? byok[window] : 0n)
+  const remaining = toNanos(key.limit_usd) - used
+  return remaining > 0n ? remaining : 0n
+}

@@ -1,0 +1,194 @@
+/** `tokenboard key list|revoke|rotate`; `create` is in key.test.ts. */
+import { join } from 'node:path'
+import { describe, expect, test, vi } from 'vitest'
+import { key } from '../../../pipeline/commands/key.ts'
+import { UsageError } from '../../../pipeline/errors.ts'
+import { apiKeys, type CreatedKey, hashKey, type NewKey } from '../../../server/store/keys.ts'
+import { openStore } from '../../../server/store/store.ts'
+import { NOW, temporaryFolder, testApp } from '../../support/app.ts'
+
+/** A store in a file with some keys, and `tokenboard key …` on it. */
+async function storeWith(...details: NewKey[]) {
+  const url = `sqlite:${join(await temporaryFolder(), 'store.sqlite')}`
+  vi.stubEnv('DATABASE_URL', url)
+  const store = await openStore(url)
+  const keys = apiKeys(store)
+  const created: CreatedKey[] = []
+  for (const one of details) created.push(await keys.create(one, new Date(NOW.getTime() + created.length)))
+  const find = async (secret: string) => await keys.findByHash(hashKey(secret))
+  return { url, store, created, find, labelOf: (index: number) => created[index]?.key.label ?? '' }
+}
+
+async function run(...words: string[]): Promise<string> {
+  let stdout = ''
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    stdout += text
+    return true
+  })
+  try {
+    await key.parseAsync(words, { from: 'user' })
+  } finally {
+    write.mockRestore()
+  }
+  return stdout
+}
+
+describe('key list', () => {
+  const FULL = { name: 'nightly', userId: 'user_ada', isManagement: true, limitUsd: '5', limitReset: 'daily' } as const
+
+  test('shows all that is said of a key, those that are revoked included, in columns', async () => {
+    const { created } = await storeWith({ ...FULL, includeByokInLimit: true, isFreeTier: true }, {})
+    await run('revoke', created[1]?.key.id ?? '')
+    const lines = (await run('list')).trimEnd().split('\n')
+    expect(lines).toHaveLength(3)
+    expect(lines[0]).toMatch(/^label +id +name +user +workspace +flags +limit +created +expires +revoked$/)
+    for (const word of ['nightly', 'user_ada', 'management,free-tier', '5 daily +byok', created[0]?.key.id ?? '']) {
+      expect(lines[1]).toContain(word)
+    }
+    expect(lines[1]).toMatch(/ {2}-$/)
+    expect(lines[2]).toMatch(/ \d{4}-\d{2}-\d{2}T[\d:.]+Z$/)
+  })
+
+  test.each([[['list']], [['list', '--json']]])('never shows a secret or its hash: %s', async (words) => {
+    const { created } = await storeWith(FULL, {})
+    const stdout = await run(...words)
+    for (const { secret } of created) {
+      expect(stdout).not.toContain(hashKey(secret))
+      expect(stdout).not.toContain(secret.slice('sk-tb-v1-'.length).slice(3, -3))
+    }
+  })
+
+  test('prints a JSON array with --json, an empty one for an empty store', async () => {
+    const { created } = await storeWith(FULL)
+    expect(JSON.parse(await run('list', '--json'))).toMatchObject([
+      {
+        id: created[0]?.key.id,
+        label: created[0]?.key.label,
+        is_management: true,
+        is_free_tier: false,
+        limit_usd: '5',
+      },
+    ])
+    await storeWith()
+    expect(JSON.parse(await run('list', '--json'))).toEqual([])
+  })
+
+  test('keeps escapes in a name from the terminal', async () => {
+    await storeWith({ name: 'a\u001b[31m\nb' })
+    expect(await run('list')).toContain('a?[31m?b')
+  })
+})
+
+describe('key revoke', () => {
+  test.each(['label', 'id'] as const)('ends the key with this %s, and no other', async (by) => {
+    const { created, find } = await storeWith({}, {})
+    const stdout = await run('revoke', created[0]?.key[by] ?? '')
+    expect(stdout).toBe(`revoked ${created[0]?.key.label} (${created[0]?.key.id})\n`)
+    expect((await find(created[0]?.secret ?? ''))?.revoked_at).not.toBeNull()
+    expect((await find(created[1]?.secret ?? ''))?.revoked_at).toBeNull()
+  })
+
+  test('acts at once in a server that runs, on a connection of its own', async () => {
+    const { url, created } = await storeWith({})
+    const { app } = await testApp({ store: await openStore(url) })
+    const ask = () =>
+      app.inject({ url: '/api/v1/key', headers: { authorization: `Bearer ${created[0]?.secret ?? ''}` } })
+    expect((await ask()).statusCode).toBe(200)
+    await run('revoke', created[0]?.key.label ?? '')
+    expect((await ask()).statusCode).toBe(401)
+  })
+
+  test('of a key that is revoked keeps the instant at which it was, and is done', async () => {
+    const { created, find } = await storeWith({})
+    const { id } = created[0]?.key ?? { id: '' }
+    await run('revoke', id)
+    const before = await find(created[0]?.secret ?? '')
+    const printed = JSON.parse(await run('revoke', id, '--json'))
+    expect(printed).toMatchObject({ id, revoked_at: before?.revoked_at })
+    expect(printed).not.toHaveProperty('hash')
+  })
+
+  test('by a label that two keys have is wrong usage that lists their ids, and revokes neither', async () => {
+    const { store, created, find, labelOf } = await storeWith({ name: 'one' }, { name: 'two', userId: 'user_bob' })
+    await store.db
+      .updateTable('api_keys')
+      .set({ label: labelOf(0) })
+      .execute()
+    const revoking = run('revoke', labelOf(0))
+    await expect(revoking).rejects.toThrow(UsageError)
+    for (const text of [created[0]?.key.id, created[1]?.key.id, '"one" of user_default', '"two" of user_bob']) {
+      await expect(revoking).rejects.toThrow(text)
+    }
+    for (const { secret } of created) expect((await find(secret))?.revoked_at).toBeNull()
+    await run('revoke', created[0]?.key.id ?? '')
+    expect((await find(created[0]?.secret ?? ''))?.revoked_at).not.toBeNull()
+  })
+
+  test.each(['sk-tb-v1-000...000', '', '%', 'user_default'])(
+    'by %j, which no key has, is wrong usage',
+    async (name) => {
+      await storeWith({ name: 'user_default' })
+      await expect(run('revoke', name)).rejects.toThrow(UsageError)
+    },
+  )
+
+  test('by the whole key is wrong usage: it would stay in the history of the shell', async () => {
+    const { created } = await storeWith({})
+    await expect(run('revoke', created[0]?.secret ?? '')).rejects.toThrow(UsageError)
+  })
+})
+
+describe('key rotate', () => {
+  const FULL = {
+    name: 'nightly',
+    userId: 'user_ada',
+    workspaceId: '6f1d0c5e-8a51-4c59-9d1e-0f6a1c2b3d4e',
+    isManagement: true,
+    isFreeTier: true,
+    expiresAt: new Date('2999-01-01T00:00:00Z'),
+    limitUsd: '12.50',
+    limitReset: 'weekly',
+    includeByokInLimit: true,
+  } as const
+
+  test('prints the new key alone, which has the attributes of the old one, and ends the old one', async () => {
+    const { created, find, labelOf } = await storeWith(FULL)
+    const stdout = await run('rotate', labelOf(0))
+    expect(stdout).toMatch(/^sk-tb-v1-[0-9a-f]{64}\n$/)
+    const old = await find(created[0]?.secret ?? '')
+    const { id, hash, label, created_at, ...attributes } = (await find(stdout.trim())) ?? expect.fail('no new key')
+    expect(old?.revoked_at).toBe(created_at)
+    expect(old).toMatchObject({ ...attributes, revoked_at: created_at })
+    expect([id, hash, label]).not.toContain(old?.id)
+    expect(hash).toBe(hashKey(stdout.trim()))
+    expect(attributes).toMatchObject({ name: 'nightly', limit_usd: '12.50', revoked_at: null })
+  })
+
+  test('prints one object with --json, with the key and without its hash', async () => {
+    const { labelOf } = await storeWith({})
+    const printed = JSON.parse(await run('rotate', labelOf(0), '--json'))
+    expect(printed).toMatchObject({ key: expect.stringMatching(/^sk-tb-v1-/), is_management: false, revoked_at: null })
+    expect(printed).not.toHaveProperty('hash')
+  })
+
+  test.each([
+    ['revoked', {}],
+    ['expired', { expiresAt: new Date('2025-03-01T00:00:00Z') }],
+  ])('of a key that is %s fails, and makes none', async (state, details) => {
+    const { store, created } = await storeWith(details)
+    const { id } = created[0]?.key ?? { id: '' }
+    if (state === 'revoked') await run('revoke', id)
+    await expect(run('rotate', id)).rejects.toThrow('revoked or expired')
+    expect(await apiKeys(store).list()).toHaveLength(1)
+  })
+
+  test('of a key at the same time makes one new key', async () => {
+    const { url, store, created } = await storeWith({})
+    const { id } = created[0]?.key ?? { id: '' }
+    const stores = await Promise.all([openStore(url), openStore(url)])
+    const rotated = await Promise.all(stores.map((other) => apiKeys(other).rotate(id, NOW)))
+    expect(rotated.filter((one) => one !== undefined)).toHaveLength(1)
+    expect(await apiKeys(store).list()).toHaveLength(2)
+    for (const other of stores) await other.close()
+  })
+})

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { Quota } from '../../server/quota.ts'
+
+const START = Date.parse('2025-02-10T09:30:00Z')
+
+test('so many uses of a name pass in a window that begins with the first, and then none until it is over', () => {
+  const quota = new Quota(2, 60)
+  expect(quota.state('a', START)).toEqual({ limit: 2, remaining: 2, resetSeconds: 60 })
+  expect(quota.use('a', START)).toEqual({ limit: 2, remaining: 1, resetSeconds: 60 })
+  expect(quota.use('a', START + 1000)).toEqual({ limit: 2, remaining: 0, resetSeconds: 59 })
+  expect(quota.state('a', START + 59_999)).toEqual({ limit: 2, remaining: 0, resetSeconds: 1 })
+  expect(quota.state('a', START + 60_000)).toEqual({ limit: 2, remaining: 2, resetSeconds: 60 })
+})
+
+test('names do not share', () => {
+  const quota = new Quota(1, 60)
+  quota.use('a', START)
+  expect(quota.state('b', START).remaining).toBe(1)
+})
+
+test('asking is no use', () => {
+  const quota = new Quota(1, 60)
+  for (let i = 0; i < 5; i++) quota.state('a', START)
+  expect(quota.use('a', START).remaining).toBe(0)
+})
+
+test('beyond its capacity the name that was counted longest is forgotten, and no other', () => {
+  const quota = new Quota(1, 60, 3)
+  for (const [index, name] of ['a', 'b', 'c', 'd'].entries()) quota.use(name, START + index)
+  const remaining = ['a', 'b', 'c', 'd'].map((name) => quota.state(name, START + 4).remaining)
+  expect(remaining).toEqual([1, 0, 0, 0])
+})
+
+test('windows that are over make room before any that is open', () => {
+  const quota = new Quota(1, 60, 3)
+  for (const name of ['a', 'b']) quota.use(name, START)
+  quota.use('c', START + 30_000)
+  for (const name of ['d', 'e']) quota.use(name, START + 60_000)
+  expect(['c', 'd', 'e'].map((name) => quota.state(name, START + 60_000).remaining)).toEqual([0, 0, 0])
+})
+
+test('millions of names take no more memory than its capacity, and no more time each', () => {
+  const quota = new Quota(1, 60, 1000)
+  for (let i = 0; i < 2_000_000; i++) quota.use(`10.0.${i}`, START)
+  expect(quota.size).toBe(1000)
+})
+
+test('names of a time gone by are forgotten, also where there is no capacity to keep', () => {
+  const quota = new Quota(1, 60)
+  for (let i = 0; i < 1000; i++) quota.use(`key ${i}`, START + i)
+  quota.use('next', START + 120_000)
+  expect(quota.size).toBe(1)
+})

@@ -1,0 +1,116 @@
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type FastifyBaseLogger, fastify } from 'fastify'
+import { expect, test } from 'vitest'
+import { openStore } from '../../server/store/store.ts'
+import { keyUsage } from '../../server/store/usage.ts'
+import { followUsage } from '../../server/usage-file.ts'
+import { captureLog, temporaryFolder, testApp } from '../support/app.ts'
+import { HASH_A, usageRow, usageText, writeUsageFile } from '../support/usage.ts'
+
+async function followed(store?: Awaited<ReturnType<typeof openStore>>) {
+  const path = join(await temporaryFolder(), 'state', 'usage.ndjson')
+  const usage = keyUsage(store ?? (await openStore('sqlite::memory:')))
+  const log = captureLog()
+  const logger: FastifyBaseLogger = fastify({ logger: { level: 'trace', stream: log.stream } }).log
+  const amounts = async () => (await usage.ofKey(HASH_A)).map(({ cost_usd }) => cost_usd)
+  return { path, log, usage, amounts, file: followUsage(path, usage, logger), logger }
+}
+
+test('without a file there is no usage, and nothing to tell', async () => {
+  const { file, log, amounts } = await followed()
+  await file.check()
+  expect(await amounts()).toEqual([])
+  expect(log.text()).toBe('')
+})
+
+test('the file of a build is loaded, and that of the next one too', async () => {
+  const { path, file, log, amounts } = await followed()
+  await writeUsageFile(path, usageText([usageRow()]))
+  await file.check()
+  expect(await amounts()).toEqual(['1'])
+  await writeUsageFile(path, usageText([usageRow({ cost_usd: '2.5' })]))
+  await file.check()
+  expect(await amounts()).toEqual(['2.5'])
+  expect(log.lines()).toMatchObject([
+    { msg: 'usage loaded', as_of: '2025-02-10T00:12:00Z', days: 1, changed_days: 1 },
+    { msg: 'usage loaded', changed_days: 2 },
+  ])
+})
+
+test('a file that is gone changes nothing: the store keeps what it has', async () => {
+  const { path, file, amounts } = await followed()
+  await writeUsageFile(path, usageText([usageRow()]))
+  await file.check()
+  await rm(path)
+  await file.check()
+  expect(await amounts()).toEqual(['1'])
+})
+
+const [header = '', day = ''] = usageText([usageRow({ cost_usd: '2' })]).split('\n')
+
+test.each([
+  ['empty', ''],
+  ['not JSON', 'usage\n'],
+  ['cut within a line', `${header}\n${day.slice(0, -9)}`],
+  ['cut between two lines', `${header}\n`],
+  ['of another version', usageText([usageRow()], { version: 2 })],
+  ['without its header', `${day}\n`],
+  ['with a day too many', `${header}\n${day}\n${day}\n`],
+  ['with a date of no calendar', usageText([usageRow({ date: '2025-02-30' })])],
+  ['with a secret for a hash', usageText([usageRow({ api_key_hash: 'sk-tb-v1-0' })])],
+  ['with a negative amount', usageText([usageRow({ cost_usd: '-1' })])],
+  ['with an amount of too many digits', usageText([usageRow({ cost_usd: '0.0000000001' })])],
+  ['with a key twice', usageText([usageRow(), usageRow()])],
+])('a file that is %s is refused and logged, and the old usage stays', async (_, text) => {
+  const { path, file, log, amounts } = await followed()
+  await writeUsageFile(path, usageText([usageRow()]))
+  await file.check()
+  await writeUsageFile(path, text)
+  await file.check()
+  expect(await amounts()).toEqual(['1'])
+  expect(log.lines().at(-1)).toMatchObject({ level: 50, msg: 'the new usage of keys is refused, the old one stays' })
+})
+
+test('what is logged of a broken file has nothing of what it holds', async () => {
+  const { path, file, log } = await followed()
+  await writeUsageFile(path, usageText([usageRow({ cost_usd: '-777.5' })]))
+  await file.check()
+  expect(log.text()).toContain('line 2 has not the form of a usage file')
+  expect(log.text()).not.toContain(HASH_A)
+  expect(log.text()).not.toContain('777.5')
+})
+
+test('a refused file is tried again, and taken once its bytes are right', async () => {
+  const { path, file, amounts } = await followed()
+  await writeUsageFile(path, 'broken\n')
+  await file.check()
+  await writeFile(path, usageText([usageRow()]))
+  for (let i = 0; i < 3; i++) await file.check()
+  expect(await amounts()).toEqual(['1'])
+})
+
+test('a server that starts on a store with the same usage writes nothing', async () => {
+  const { path, file, usage, log, logger } = await followed()
+  await writeUsageFile(path, usageText([usageRow()]))
+  await file.check()
+  await followUsage(path, usage, logger).check()
+  expect(log.lines().at(-1)).toMatchObject({ msg: 'usage loaded', changed_days: 0 })
+})
+
+test('an app that is ready has loaded the usage', async () => {
+  const path = join(await temporaryFolder(), 'usage.ndjson')
+  await writeUsageFile(path, usageText([usageRow()]))
+  const { app, store } = await testApp({ usageFile: path })
+  await app.ready()
+  expect(await keyUsage(store).ofKey(HASH_A)).toHaveLength(1)
+})
+
+test('stopping waits for a load that runs, so that the store may be closed', async () => {
+  const { path, file, amounts } = await followed()
+  await writeUsageFile(path, usageText([usageRow()]))
+  const checking = file.check()
+  await file.stop()
+  expect(await amounts()).toEqual(['1'])
+  await checking
+})
