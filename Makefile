@@ -32,9 +32,10 @@ test: $(INSTALLED) ## unit and integration tests (npm alone)
 	$(VITEST) --project unit $(ARGS)
 test-system: $(INSTALLED) ## tests of the whole program as a user runs it
 	$(VITEST) --project system $(ARGS)
-check: $(INSTALLED) ## types, lint, format, licences of the dependencies
+check: $(INSTALLED) ## types, lint, format, the OpenAPI document, licences of the dependencies
 	$(RUN) node_modules/typescript/bin/tsc
 	@biome check --error-on-warnings .
+	$(RUN) test/openapi-lint.ts
 	$(RUN) test/licences.ts
 format: $(INSTALLED) ## mend format and order of imports
 	@biome check --write .

@@ -45,7 +45,7 @@ describe('the repository', () => {
   it('pins every version exactly', () => {
     const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read('package.json'))
     for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies })) {
-      expect(version, name).toMatch(/^\d+\.\d+\.\d+(-[\w.]+)?$/)
+      expect(version, name).toMatch(/^(npm:@?[\w/-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/)
     }
   })
 

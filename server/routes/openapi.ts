@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { matchesEtag } from '../conditional.ts'
+import { docsPage } from '../openapi/page.ts'
+import { openApiDocument } from '../openapi.ts'
+
+const STYLE = new URL('../openapi/docs.css', import.meta.url)
+
+/**
+ * `/openapi.json`, and `/docs` that shows it to people. Neither needs a key. Made when first asked for: that takes some
+ * 20 ms, which no start should wait for.
+ */
+export function openApi(app: FastifyInstance): void {
+  const document = once(openApiDocument)
+  const json = once(() => JSON.stringify(document()))
+
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/openapi.json',
+    handler: (request, reply) => send(request, reply, 'application/json; charset=utf-8', json()),
+  })
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/docs',
+    handler(request, reply) {
+      // Plain files and no scripts: the page works without a network beyond this server, and nothing can be put into it.
+      reply.header('content-security-policy', "default-src 'none'; style-src 'self'; base-uri 'none'")
+      return send(
+        request,
+        reply,
+        'text/html; charset=utf-8',
+        docsPage(document(), `${request.protocol}://${request.host}`),
+      )
+    },
+  })
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/docs.css',
+    handler: async (request, reply) => send(request, reply, 'text/css; charset=utf-8', await readFile(STYLE, 'utf8')),
+  })
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, contentType: string, body: string): FastifyReply {
+  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
+  reply.headers({ etag, 'cache-control': 'no-cache' })
+  if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send()
+  return reply.type(contentType).send(body)
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}

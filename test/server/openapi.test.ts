@@ -1,0 +1,202 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { SCHEMAS } from '../../server/openapi/components.ts'
+import { OPERATIONS } from '../../server/openapi/operations.ts'
+import { openApiDocument } from '../../server/openapi.ts'
+import { ErrorEnvelope } from '../../server/schemas/error-envelope.ts'
+import { testApp } from '../support/app.ts'
+
+const API = '/api/v1'
+const document = openApiDocument()
+
+test('golden: every change of the contract shows here', async () => {
+  await expect(`${JSON.stringify(document, undefined, 2)}\n`).toMatchFileSnapshot('openapi.golden.json')
+})
+
+test('is made the same each time', () => {
+  expect(openApiDocument()).toEqual(document)
+})
+
+test('the interface is version 1.0.0, and v1 in its paths', () => {
+  expect(document.info.version).toBe('1.0.0')
+  expect(document.servers).toEqual([{ url: API }])
+})
+
+describe('the operations are those of the server', () => {
+  test('each route has its operation, and validates by the schemas that it names', async () => {
+    const { app } = await testApp()
+    const routes = new Map<string, Record<string, unknown>>()
+    app.addHook('onRoute', ({ method, url, schema = {} }) => {
+      const path = url.slice(API.length).replaceAll(/:(\w+)/g, '{$1}')
+      if (url.startsWith(API)) routes.set(`${[method].flat()[0]} ${path}`, { ...schema })
+    })
+    await app.ready()
+    const documented = OPERATIONS.map(({ method, path }) => `${method.toUpperCase()} ${path}`)
+    expect([...routes.keys()].toSorted()).toEqual(documented.toSorted())
+    for (const { method, path, params, querystring, headers } of OPERATIONS) {
+      const given = Object.entries({ params, querystring, headers }).filter(([, schema]) => schema !== undefined)
+      const validated = routes.get(`${method.toUpperCase()} ${path}`) ?? {}
+      expect(Object.keys(validated).toSorted(), path).toEqual(given.map(([part]) => part).toSorted())
+      for (const [part, schema] of given) expect(validated[part], `${part} of ${path}`).toBe(schema)
+    }
+  })
+
+  test.each([
+    ['getCurrentKey', [200, 401, 405, 429, 500]],
+    ['getRankingsDaily', [200, 304, 400, 401, 405, 429, 500, 503]],
+    ['listEmbeddingsModels', [200, 400, 401, 405, 429, 500]],
+    ['listPresets', [200, 400, 401, 405, 429, 500]],
+    ['getPreset', [200, 400, 401, 404, 405, 429, 500]],
+    ['createPresetsMessages', [200, 400, 401, 403, 404, 405, 409, 413, 415, 429, 500]],
+    ['listPresetVersions', [200, 400, 401, 404, 405, 429, 500]],
+    ['getPresetVersion', [200, 400, 401, 404, 405, 429, 500]],
+  ])('%s answers as the specification says, or as to any request', (operationId, statuses) => {
+    const operation = Object.values(document.paths)
+      .flatMap((methods) => Object.values(methods))
+      .find((candidate) => candidate.operationId === operationId)
+    expect(Object.keys(operation?.responses ?? {}).map(Number)).toEqual(statuses)
+  })
+
+  test('every operation needs a bearer key', () => {
+    expect(document.security).toEqual([{ bearer: [] }])
+    expect(document.components.securitySchemes.bearer).toMatchObject({ type: 'http', scheme: 'bearer' })
+  })
+})
+
+describe('examples', () => {
+  test.each(OPERATIONS)('of $operationId fit the schemas', ({ body, answer }) => {
+    for (const { schema, example } of body === undefined ? [answer] : [body, answer]) {
+      // Parsing drops what the schema does not know, so that an example with too much is found too.
+      expect(SCHEMAS[schema].parse(example)).toEqual(example)
+    }
+  })
+
+  test.each(Object.entries(document.components.responses))('of the error %s is the envelope', (_name, response) => {
+    const { example } = response.content['application/json']
+    expect(ErrorEnvelope.parse(example)).toEqual(example)
+  })
+})
+
+describe('schemas', () => {
+  const schemas = Object.entries(document.components.schemas)
+
+  test('are named once, without twins for requests and answers', () => {
+    const names = schemas.map(([name]) => name)
+    expect(names.filter((name) => /(Input|Output|\d+)$/.test(name) || name.startsWith('__'))).toEqual([])
+    expect(new Set(schemas.map(([, schema]) => JSON.stringify(schema))).size).toBe(names.length)
+  })
+
+  test('have the bounds of the specification', () => {
+    const { MessageRequest } = document.components.schemas
+    expect(MessageRequest).toMatchObject({
+      required: ['model', 'messages'],
+      properties: {
+        session_id: { maxLength: 256 },
+        user: { maxLength: 256 },
+        fallbacks: { anyOf: [{ maxItems: 3 }, { type: 'null' }] },
+      },
+    })
+    const parametersOf = (path: string) =>
+      document.paths[path]?.get?.parameters.map(({ name, schema }) => [name, schema])
+    expect(parametersOf('/embeddings/models')).toEqual([
+      ['offset', { type: 'integer', minimum: 0 }],
+      ['limit', { type: 'integer', minimum: 1, maximum: 1000 }],
+    ])
+    const date = { type: 'string', format: 'date', pattern: String.raw`^\d{4}-\d{2}-\d{2}$` }
+    expect(parametersOf('/datasets/rankings-daily')).toEqual([
+      ['start_date', date],
+      ['end_date', date],
+    ])
+  })
+})
+
+test('deprecated is what the specification calls so, and the twin that it gives is_management_key', () => {
+  const names = Object.values(document.components.schemas).flatMap((schema) => deprecatedProperties(schema))
+  expect([...new Set(names)].toSorted()).toEqual([
+    'cost_quality_tradeoff',
+    'is_provisioning_key',
+    'rate_limit',
+    'route',
+  ])
+})
+
+describe('GET /openapi.json', () => {
+  test('is the document, without a key and for any origin', async () => {
+    const { app } = await testApp()
+    const answer = await app.inject('/openapi.json')
+    expect(answer.statusCode).toBe(200)
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
+      'access-control-allow-origin': '*',
+    })
+    expect(answer.json()).toEqual(JSON.parse(JSON.stringify(document)))
+  })
+
+  test.each(['/openapi.json', '/docs', '/docs.css'])('%s: 304 while its tag is current, HEAD as GET', async (url) => {
+    const { app } = await testApp()
+    const answer = await app.inject(url)
+    const { etag } = answer.headers
+    const again = await app.inject({ url, headers: { 'if-none-match': String(etag) } })
+    expect([again.statusCode, again.body]).toEqual([304, ''])
+    const head = await app.inject({ method: 'HEAD', url })
+    expect([head.statusCode, head.body, head.headers.etag]).toEqual([200, '', etag])
+    expect(head.headers['content-length']).toBe(String(Buffer.byteLength(answer.body)))
+  })
+})
+
+describe('GET /docs', () => {
+  test('shows every operation, parameter and schema', async () => {
+    const { app } = await testApp()
+    const { headers, body } = await app.inject('/docs')
+    expect(headers['content-type']).toBe('text/html; charset=utf-8')
+    for (const { operationId, path } of OPERATIONS) {
+      expect(body).toContain(`<section id="${operationId}">`)
+      expect(body).toContain(`<code>${path}</code>`)
+    }
+    for (const name of Object.keys(SCHEMAS)) expect(body).toContain(`<section id="schema-${name}">`)
+    for (const name of ['start_date', 'limit', 'x-session-id', 'cost_quality_tradeoff'])
+      expect(body).toContain(`<code>${name}</code>`)
+    expect(body).toContain('/api/v1/presets/support-agent/messages')
+  })
+
+  test('leads nowhere that is not there', async () => {
+    const { app } = await testApp()
+    const { body } = await app.inject('/docs')
+    const ids = new Set([...body.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))
+    const targets = [...body.matchAll(/ href="#([^"]+)"/g)].map(([, id]) => id)
+    expect(targets.length).toBeGreaterThan(50)
+    expect(targets.filter((target) => !ids.has(target))).toEqual([])
+  })
+
+  test('loads its style from this server and nothing else, and runs no script', async () => {
+    const { app } = await testApp()
+    const { headers, body } = await app.inject('/docs')
+    expect(headers['content-security-policy']).toBe("default-src 'none'; style-src 'self'; base-uri 'none'")
+    expect(body.match(/<(script|link|img|iframe|style)\b[^>]*>/g)).toEqual(['<link rel="stylesheet" href="/docs.css">'])
+    expect(body).not.toMatch(/ (style|on\w+)=/)
+    const style = await app.inject('/docs.css')
+    expect(style.headers['content-type']).toBe('text/css; charset=utf-8')
+    expect(style.body).not.toMatch(/url\(|@import/)
+  })
+
+  test('escapes what comes from outside', async () => {
+    const { app } = await testApp()
+    const { body } = await app.inject({ url: '/docs', headers: { host: `"><script>'x` } })
+    expect(body).not.toContain('<script>')
+  })
+
+  test('is cached by a tag of its bytes', async () => {
+    const { app } = await testApp()
+    const { headers, body } = await app.inject('/docs')
+    const sum = createHash('sha256').update(body).digest('base64url').slice(0, 22)
+    expect(headers).toMatchObject({ etag: `"${sum}"`, 'cache-control': 'no-cache' })
+  })
+})
+
+function deprecatedProperties(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, inner]) => [
+    ...(inner?.deprecated === true ? [key] : []),
+    ...deprecatedProperties(inner),
+  ])
+}
