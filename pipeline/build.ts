@@ -8,7 +8,7 @@ import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/
 import type { Database } from './database.ts'
 import type { Effects } from './effects.ts'
 import { BuildError, UsageError } from './errors.ts'
-import { readTextIfAny } from './files.ts'
+import { readTextIfAny, replaceFile } from './files.ts'
 import { parseJson } from './json.ts'
 import { Account } from './quality.ts'
 import { type Ranking, rank } from './rank.ts'
@@ -59,14 +59,15 @@ export async function build(config: PipelineConfig, effects: Effects): Promise<B
     const { files, signal } = effects
     const index = await recover(publicDir, files)
     assertNotBefore(asOf, index)
-    const publisher = await readPublisher(config.dataDir)
     const { sources, synthetic } = await chooseSources(config, lastDate, effects)
+    const publisher = await readPublisher(config.dataDir, synthetic, effects)
     const engine = createDuckDbEngine({ database, linkFolder: join(folder, 'inputs'), files, signal })
     const account = new Account()
     const usage = new UsageLedger()
     const ranking = await rankSources(database, engine, sources, { account, usage }, lastDate, effects)
     const records = countRecords(ranking, account)
-    await files.write(join(stateDir, 'quality.json'), toJson({ as_of: toTimestamp(asOf), records, ...account.detail }))
+    const detail = toJson({ as_of: toTimestamp(asOf), records, ...account.detail })
+    await replaceFile(files, join(stateDir, 'quality.json'), detail)
     assertFewRejected(records, account, sources.max_rejected_share)
     if (ranking.rows.length === 0) throw new BuildError(nothingToPublish(records, lastDate))
     await checkRanking(database, lastDate)
@@ -133,7 +134,7 @@ async function release(
   const path = (name: string) => join(publicDir, DATASET_PATH, 'releases', name)
   const latest = index.releases.at(-1)
   const current = latest === undefined ? undefined : await readManifest(path(latest.release))
-  if (current !== undefined && !isChanged(current, draft)) {
+  if (current !== undefined && !isChanged(current, draft, ranking)) {
     return summarize('unchanged', current, ranking, records, path(current.release))
   }
   if (current?.release === draft.release) {
@@ -159,16 +160,13 @@ async function release(
 }
 
 /** Whether a draft says something that the current release does not (DESIGN.md §5). */
-function isChanged(current: Manifest, draft: Draft): boolean {
+function isChanged(current: Manifest, draft: Draft, { rows }: Ranking): boolean {
   const facts = ({ content_hash, end_date, publisher, schema, version, synthetic }: Draft) =>
     JSON.stringify({ content_hash, end_date, publisher, schema, version, synthetic })
-  return facts(current) !== facts(draft) || firstProvisional(current) !== firstProvisional(draft)
-}
-
-/** The first date of a release that is provisional, or a word when none is. */
-function firstProvisional({ provisional_from, start_date, end_date }: Draft): string {
-  if (provisional_from > end_date) return 'none'
-  return provisional_from < start_date ? start_date : provisional_from
+  if (facts(current) !== facts(draft)) return true
+  // The rows are the same, so the days have the same status when the first provisional one is the same.
+  const firstProvisional = ({ provisional_from }: Draft) => rows.find(({ date }) => date >= provisional_from)?.date
+  return firstProvisional(current) !== firstProvisional(draft)
 }
 
 function assertNotBefore(asOf: Date, index: ReleaseIndex): void {
@@ -206,9 +204,12 @@ function summarize(
 }
 
 /** Who publishes: `publisher.json` of the data folder, or the one that comes with the project. */
-async function readPublisher(dataDir: string): Promise<Publisher> {
+async function readPublisher(dataDir: string, synthetic: boolean, { report }: Effects): Promise<Publisher> {
   const path = join(dataDir, 'publisher.json')
   const own = await readTextIfAny(path)
+  if (own === undefined && !synthetic) {
+    report({ kind: 'notice', message: `there is no ${path}: the release names a placeholder as its publisher` })
+  }
   const text = own ?? (await readFile(new URL('../data/publisher.json', import.meta.url), 'utf8'))
   return parseJson(Publisher, text, path, UsageError)
 }

@@ -6,6 +6,7 @@ import { sample } from './commands/sample.ts'
 import { serve } from './commands/serve.ts'
 import { verify } from './commands/verify.ts'
 import { UsageError } from './errors.ts'
+import { endProgress } from './reporter.ts'
 
 const DONE = 0
 const FAILED = 1
@@ -34,6 +35,7 @@ async function run(words: readonly string[]): Promise<number> {
     return DONE
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === DONE ? DONE : WRONG_USAGE
+    endProgress(process.stderr)
     process.stderr.write(`tokenboard: ${explain(error)}\n`)
     return error instanceof UsageError ? WRONG_USAGE : FAILED
   }
@@ -41,7 +43,7 @@ async function run(words: readonly string[]): Promise<number> {
 
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (error.name === 'AbortError') return 'stopped; nothing was changed'
+  if (error.name === 'AbortError') return 'stopped; no release was made'
   return error.message
 }
 

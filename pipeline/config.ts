@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { AsOf } from './contract/as-of.ts'
 import { UsageError } from './errors.ts'
 
 const Setting = z.string().min(1).optional()
@@ -7,10 +8,7 @@ const Environment = z.object({
   SOURCES: Setting,
   DATA_DIR: z.string().min(1).default('data'),
   PUBLIC_DIR: z.string().min(1).default('public'),
-  AS_OF: z.iso
-    .datetime({ error: 'must be an ISO 8601 instant in UTC, such as 2026-11-20T00:12:00Z' })
-    .transform((text) => new Date(Math.floor(Date.parse(text) / 1000) * 1000))
-    .optional(),
+  AS_OF: AsOf.optional(),
   ENGINE: z.enum(['duckdb']).default('duckdb'),
   MEMORY_LIMIT: z
     .string()

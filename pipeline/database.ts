@@ -158,9 +158,10 @@ async function openExclusively(path: string, settings: Record<string, string>): 
     return await DuckDBInstance.create(path, settings)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    if (/lock/i.test(message))
+    if (message.includes('Could not set lock on file')) {
       throw new BuildError(`another build is running: it holds ${path}; try again when it is done`)
-    throw error
+    }
+    throw new BuildError(`${path} cannot be opened; it holds nothing of value, remove it and try again. ${message}`)
   }
 }
 

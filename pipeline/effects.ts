@@ -7,7 +7,7 @@ export type BuildEvent =
   | { kind: 'done'; stage: string; detail: string }
   | { kind: 'notice'; message: string }
 
-/** All that a build does to the world besides reading its inputs: tests replace it, the CLI passes the real one. */
+/** What a build does to published and kept files, and its log and clock: tests replace it, the CLI has the real one. */
 export interface Effects {
   now(): Date
   report(event: BuildEvent): void

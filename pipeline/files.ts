@@ -58,6 +58,18 @@ export const realFiles: Files = {
   },
 }
 
+/** Writes beside `path` and renames: a reader finds the old content or the new, whole. What fails leaves no trace. */
+export async function replaceFile(files: Files, path: string, content: string | Uint8Array): Promise<void> {
+  const next = `${path}.next`
+  try {
+    await files.write(next, content)
+    await files.rename(next, path)
+  } catch (error) {
+    await files.remove(next)
+    throw error
+  }
+}
+
 /** Whether an error of the file system says that nothing is there. */
 export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')

@@ -22,8 +22,7 @@ function logReporter(output: NodeJS.WriteStream, clock: () => Date): Report {
 function terminalReporter(output: NodeJS.WriteStream, clock: () => Date): Report {
   const seconds = stopwatch(clock)
   return (event) => {
-    clearLine(output, 0)
-    cursorTo(output, 0)
+    endProgress(output)
     if (event.kind === 'stage') output.write(`${event.stage} …`)
     if (event.kind === 'progress') output.write(progressLine(event, seconds.read()))
     if (event.kind === 'done') output.write(doneLine(event, seconds.lap()))
@@ -56,6 +55,13 @@ function stopwatch(clock: () => Date): { read(): number; lap(): number } {
       return seconds
     },
   }
+}
+
+/** Ends a line that moves, so that what is written next begins one of its own. */
+export function endProgress(output: NodeJS.WriteStream): void {
+  if (!output.isTTY) return
+  clearLine(output, 0)
+  cursorTo(output, 0)
 }
 
 /** `1234567` -> `1,234,567`. */

@@ -3,7 +3,7 @@ import { type Timestamp, toTimestamp } from './contract/ranking.ts'
 import { USAGE_FILE, type UsageDay, type UsageHeader } from './contract/usage.ts'
 import { toNanos, toUsd } from './contract/usd.ts'
 import type { UtcDate } from './contract/utc-date.ts'
-import type { Files } from './files.ts'
+import { type Files, replaceFile } from './files.ts'
 import type { KeyUsageRow } from './rollup/engine.ts'
 
 interface KeySum {
@@ -46,10 +46,7 @@ export class UsageLedger {
 
 /** Replaces the usage file below `dataDir` at once: a reader finds the old one or the new one, whole. */
 export async function writeUsage(ledger: UsageLedger, asOf: Date, dataDir: string, files: Files): Promise<void> {
-  const path = join(dataDir, USAGE_FILE)
-  const next = `${path}.next`
-  await files.write(next, serialise(ledger.days, toTimestamp(asOf)))
-  await files.rename(next, path)
+  await replaceFile(files, join(dataDir, USAGE_FILE), serialise(ledger.days, toTimestamp(asOf)))
 }
 
 function serialise(days: readonly UsageDay[], asOf: Timestamp): string {

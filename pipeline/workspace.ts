@@ -42,8 +42,9 @@ export async function withWorkspace<Result>(
       await publicLock.release()
     }
   } finally {
-    database.close()
+    // In this order: once the lock is given back, the folder belongs to whoever takes it next.
     await files.remove(folder)
+    database.close()
   }
 }
 

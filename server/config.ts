@@ -1,5 +1,7 @@
 import { isIP } from 'node:net'
+import { isAbsolute, relative, sep } from 'node:path'
 import { z } from 'zod'
+import { AsOf } from '../pipeline/contract/as-of.ts'
 
 /** Settings that are wrong; the message lists every one of them. */
 export class ConfigError extends Error {
@@ -79,10 +81,7 @@ const Environment = z.object({
   PUBLIC_DIR: z.string().default('public'),
   DATABASE_URL: DATABASE_URL.optional(),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
-  AS_OF: z.iso
-    .datetime({ error: 'must be an ISO 8601 instant in UTC, such as 2026-11-20T00:12:00Z' })
-    .transform((text) => new Date(Math.floor(Date.parse(text) / 1000) * 1000))
-    .optional(),
+  AS_OF: AsOf.optional(),
   BOOTSTRAP_KEY: z.stringbool({ error: 'must be 1 or 0' }).default(true),
   TRUST_PROXY: TRUST_PROXY.default(false),
   RATE_LIMIT_PER_MINUTE: RATE_LIMIT.default(0),
@@ -105,12 +104,14 @@ export function readServerConfig(
     throw new ConfigError(`wrong settings: ${problems.join('; ')}`)
   }
   const settings = parsed.data
+  const databaseUrl = settings.DATABASE_URL ?? `sqlite:${settings.DATA_DIR}/store.sqlite`
+  assertNotPublished(databaseUrl.replace(/^sqlite:/, ''), settings.PUBLIC_DIR)
   return {
     host: settings.HOST,
     port: settings.PORT,
     dataDir: settings.DATA_DIR,
     publicDir: settings.PUBLIC_DIR,
-    databaseUrl: settings.DATABASE_URL ?? `sqlite:${settings.DATA_DIR}/store.sqlite`,
+    databaseUrl,
     logLevel: settings.LOG_LEVEL,
     asOf: settings.AS_OF,
     bootstrapKey: settings.BOOTSTRAP_KEY,
@@ -121,6 +122,13 @@ export function readServerConfig(
       badKeysPerMinute: settings.RATE_LIMIT_BAD_KEYS_PER_MINUTE,
     },
   }
+}
+
+/** Everything below the public folder is served to anyone: the store, which knows the keys, may not lie there. */
+function assertNotPublished(path: string, publicDir: string): void {
+  const below = relative(publicDir, path)
+  if (below.split(sep)[0] === '..' || isAbsolute(below)) return
+  throw new ConfigError(`wrong settings: the store ${path} lies in PUBLIC_DIR ${publicDir}, where everyone can read it`)
 }
 
 /** Whether `host` can be reached from this machine alone. */

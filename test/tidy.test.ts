@@ -42,6 +42,23 @@ describe('the repository', () => {
     }
   })
 
+  it('imports a package only where it belongs', () => {
+    const rules: [RegExp, RegExp][] = [
+      [/^@duckdb\//, /^pipeline\/database\.ts$/],
+      [/^(node:sqlite|kysely)/, /^server\/store\//],
+      [/^fastify/, /^server\//],
+      [/^(commander|@commander-js)/, /^pipeline\/(cli|commands\/\w+)\.ts$/],
+      [/^csv-parse/, /^pipeline\/(sources|inputs\/columns)\.ts$/],
+    ]
+    for (const path of sources) {
+      for (const [, name = ''] of read(path).matchAll(/from '([^.'][^']*)'/g)) {
+        const rule = rules.find(([packages]) => packages.test(name))
+        if (rule !== undefined) expect(path, name).toMatch(rule[1])
+        if (path.startsWith('pipeline/contract/')) expect(name, path).toMatch(/^(zod|date-fns|@date-fns\/utc)$/)
+      }
+    }
+  })
+
   it('pins every version exactly', () => {
     const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read('package.json'))
     for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies })) {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
@@ -6,7 +5,7 @@ import { Command } from '@commander-js/extra-typings'
 import type { EmbeddingsModel } from '../../server/schemas/embeddings-model.ts'
 import type { EmbeddingsCatalogue } from '../../server/store/embeddings-models.ts'
 import { BuildError, UsageError } from '../errors.ts'
-import { realFiles } from '../files.ts'
+import { realFiles, replaceFile } from '../files.ts'
 import { serverConfig } from './serve.ts'
 
 const STANDARD_STREAM = '-'
@@ -39,7 +38,7 @@ const exportCatalogue = new Command('export')
       return (await catalogue.current()).entries
     })
     if (toStdout) process.stdout.write(asFile(entries))
-    else await replaceFile(file, asFile(entries))
+    else await writeFile(file, asFile(entries))
     process.stderr.write(`exported ${counted(entries.length)} to ${toStdout ? 'stdout' : file}\n`)
     if (json) printJson({ models: entries.length, file })
   })
@@ -117,22 +116,18 @@ async function writeCopy(catalogue: EmbeddingsCatalogue, dataDir: string): Promi
   const copy = join(dataDir, CATALOGUE_FILE)
   for (;;) {
     const { revision, entries } = await catalogue.current()
-    await replaceFile(copy, asFile(entries)).catch((error: Error) => {
+    await writeFile(copy, asFile(entries)).catch((error: Error) => {
       throw new BuildError(`the store holds the new catalogue, but ${error.message}; import it again`)
     })
     if ((await catalogue.revision()) === revision) return copy
   }
 }
 
-/** Writes to a temporary name beside `path`, then renames: the file is there whole or not at all. */
-async function replaceFile(path: string, content: string): Promise<void> {
-  const temporary = `${path}.${randomUUID()}.partial`
+async function writeFile(path: string, content: string): Promise<void> {
   try {
     await realFiles.makeFolder(dirname(path))
-    await realFiles.write(temporary, content)
-    await realFiles.rename(temporary, path)
+    await replaceFile(realFiles, path, content)
   } catch (error) {
-    await realFiles.remove(temporary)
     throw new BuildError(`${path} cannot be written: ${(error as Error).message}`, { cause: error })
   }
 }

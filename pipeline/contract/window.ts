@@ -32,7 +32,7 @@ export function resolveWindow(
   now: Date,
 ): Window {
   if (asked.end_date !== undefined && asked.end_date < DATASET_START) {
-    throw new WindowError('end_date', `end_date ${asked.end_date} is before ${DATASET_START}, where the dataset begins`)
+    throw new WindowError('end_date', `${asked.end_date} is before ${DATASET_START}, where the dataset begins`)
   }
   const lastCompleted = mostRecentCompletedDay(now)
   const end = asked.end_date === undefined || asked.end_date > lastCompleted ? lastCompleted : asked.end_date
@@ -41,7 +41,7 @@ export function resolveWindow(
   if (start > end) {
     throw new WindowError(
       'start_date',
-      `start_date ${start} is after end_date ${end}; the last completed UTC day is ${lastCompleted}`,
+      `${start} is after the end of the window, ${end}; the last completed UTC day is ${lastCompleted}`,
     )
   }
   return { start_date: start, end_date: end }

@@ -1,23 +1,23 @@
 import { createReadStream } from 'node:fs'
-import type { Readable, Transform } from 'node:stream'
-import { createGunzip, createZstdDecompress } from 'node:zlib'
+import { createGunzip } from 'node:zlib'
 import { BuildError } from '../errors.ts'
 import type { Compression, InputFile } from './find.ts'
-import { assertWholeFrames } from './zstd.ts'
+import { through } from './through.ts'
+import { decompressZstd, zstdFrames } from './zstd.ts'
 
-const DECOMPRESSORS: Record<Compression, (() => Transform) | undefined> = {
-  uncompressed: undefined,
-  gzip: createGunzip,
-  zstd: createZstdDecompress,
+/** The bytes of a raw file after decompression. Errors name the file. */
+export async function* openInput(file: InputFile): AsyncIterable<Buffer> {
+  try {
+    yield* CONTENT[file.compression](file.path)
+  } catch (error) {
+    throw new BuildError(`${file.name} cannot be read whole: ${error instanceof Error ? error.message : error}`)
+  }
 }
 
-/** The bytes of a raw file after decompression. */
-export function openInput(file: InputFile): Readable {
-  const raw = createReadStream(file.path)
-  const decompressor = DECOMPRESSORS[file.compression]?.()
-  if (decompressor === undefined) return raw
-  raw.once('error', (error) => decompressor.destroy(error))
-  return raw.pipe(decompressor)
+const CONTENT: Record<Compression, (path: string) => AsyncIterable<Buffer>> = {
+  uncompressed: (path) => createReadStream(path),
+  gzip: (path) => through(createReadStream(path), createGunzip()),
+  zstd: decompressZstd,
 }
 
 /** The first `limit` bytes of a raw file after decompression, fewer when it is shorter. */
@@ -37,15 +37,15 @@ export async function readHead(file: InputFile, limit: number): Promise<Buffer> 
  * DuckDB takes the rows before the cut for the whole file, without a word, so this has to come before it.
  */
 export async function assertWhole(file: InputFile, signal: AbortSignal): Promise<void> {
-  try {
-    if (file.compression === 'zstd') await assertWholeFrames(file.path)
-    if (file.compression === 'gzip') await drain(openInput(file), signal)
-  } catch (error) {
-    signal.throwIfAborted()
-    throw new BuildError(`${file.name} cannot be read whole: ${error instanceof Error ? error.message : String(error)}`)
-  }
+  if (file.compression === 'gzip') for await (const _ of openInput(file)) signal.throwIfAborted()
+  if (file.compression === 'zstd') await assertWholeFrames(file)
 }
 
-async function drain(bytes: Readable, signal: AbortSignal): Promise<void> {
-  for await (const _ of bytes) signal.throwIfAborted()
+/** DuckDB checks the content of zstd itself: that no frame is cut is all that is left to see. */
+async function assertWholeFrames(file: InputFile): Promise<void> {
+  try {
+    await Array.fromAsync(zstdFrames(file.path), () => undefined)
+  } catch (error) {
+    throw new BuildError(`${file.name} cannot be read whole: ${error instanceof Error ? error.message : error}`)
+  }
 }

@@ -1,4 +1,7 @@
+import { createReadStream } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
+import { createZstdDecompress } from 'node:zlib'
+import { through } from './through.ts'
 
 const FRAME_MAGIC = 0xfd2fb528
 /** Sixteen numbers from here on mark skippable frames. */
@@ -7,27 +10,45 @@ const CONTENT_SIZE_BYTES = [0, 2, 4, 8]
 const DICTIONARY_ID_BYTES = [0, 1, 2, 4]
 const RLE_BLOCK = 1
 
+/** Where a frame lies in its file, in bytes; a skippable one holds no content. */
+interface Frame {
+  start: number
+  end: number
+  isSkippable: boolean
+}
+
 /**
- * Walks the frames of a zstd file by their headers (RFC 8878 § 3.1) and throws when the last one is cut. It reads a few
- * bytes per block: Node decodes only the first frame of a file, and DuckDB takes what lies before a cut for the whole.
+ * Walks the frames of a zstd file by their headers (RFC 8878 § 3.1), a few bytes per block, and throws when the last one
+ * is cut: DuckDB takes what lies before a cut for the whole.
  */
-export async function assertWholeFrames(path: string): Promise<void> {
+export async function* zstdFrames(path: string): AsyncIterable<Frame> {
   const file = await open(path)
   try {
     const { size } = await file.stat()
     if (size === 0) throw new Error('the file is empty')
-    let offset = 0
-    while (offset < size) offset = await frameEnd(file, offset)
-    if (offset > size) throw new Error('unexpected end of file')
+    for (let start = 0; start < size; ) {
+      const frame = await readFrame(file, start)
+      if (frame.end > size) throw new Error('unexpected end of file')
+      yield frame
+      start = frame.end
+    }
   } finally {
     await file.close()
   }
 }
 
-async function frameEnd(file: FileHandle, start: number): Promise<number> {
+/** The content of all frames of a zstd file: the decoder of Node stops after the first. */
+export async function* decompressZstd(path: string): AsyncIterable<Buffer> {
+  for await (const { start, end, isSkippable } of zstdFrames(path)) {
+    if (!isSkippable) yield* through(createReadStream(path, { start, end: end - 1 }), createZstdDecompress())
+  }
+}
+
+async function readFrame(file: FileHandle, start: number): Promise<Frame> {
   const magic = (await read(file, start, 4)).readUInt32LE()
   if (magic >= SKIPPABLE_MAGIC && magic < SKIPPABLE_MAGIC + 16) {
-    return start + 8 + (await read(file, start + 4, 4)).readUInt32LE()
+    const end = start + 8 + (await read(file, start + 4, 4)).readUInt32LE()
+    return { start, end, isSkippable: true }
   }
   if (magic !== FRAME_MAGIC) throw new Error('not a zstd frame')
   const descriptor = (await read(file, start + 4, 1)).readUInt8()
@@ -38,7 +59,7 @@ async function frameEnd(file: FileHandle, start: number): Promise<number> {
   const dictionaryId = DICTIONARY_ID_BYTES[descriptor & 0b11] ?? 0
   const blocksEnd = await lastBlockEnd(file, start + 5 + windowDescriptor + dictionaryId + contentSize)
   const checksum = (descriptor & 0b100) !== 0 ? 4 : 0
-  return blocksEnd + checksum
+  return { start, end: blocksEnd + checksum, isSkippable: false }
 }
 
 async function lastBlockEnd(file: FileHandle, start: number): Promise<number> {

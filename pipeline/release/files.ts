@@ -17,7 +17,7 @@ export function toJson(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`
 }
 
-/** The first line of every text that names the data's licence. */
+/** `LICENSE` beside the published files. */
 export function licenseText(attribution: string, synthetic: boolean): string {
   const warning = synthetic ? 'This is SYNTHETIC sample data. It describes no real usage of any model.\n\n' : ''
   return `${warning}The data is licensed under Creative Commons Attribution 4.0 International (CC BY 4.0):

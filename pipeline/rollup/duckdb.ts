@@ -287,6 +287,7 @@ function naming(error: unknown, source: Source, groups: readonly InputGroup[]): 
   const plain = PLAIN_WORDS.find(([pattern]) => pattern.test(error.message))?.[1]
   if (file === undefined && plain === undefined) return error
   const name = file?.name ?? `a file of source ${JSON.stringify(source.name)}`
-  const reason = plain ?? (file === undefined ? error.message : error.message.replaceAll(file.link, file.name))
+  const reason =
+    plain ?? (file === undefined ? error.message : error.message.replaceAll(file.link, file.name).split('\n')[0])
   return new BuildError(`${name} cannot be read whole: ${reason}`, { cause: error })
 }

@@ -10,5 +10,5 @@ export interface SampleOptions {
   requestsPerDay: number
 }
 
-/** The sample that is written when nobody asks for another: about 450,000 records. */
+/** The sample that is written when nobody asks for another: about 475,000 records. */
 export const SAMPLE_DEFAULTS = { days: 90, seed: 1, requestsPerDay: 5000 } as const

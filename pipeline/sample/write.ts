@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { addDays, UtcDate } from '../contract/utc-date.ts'
 import type { Effects } from '../effects.ts'
 import { UsageError } from '../errors.ts'
-import { readTextIfAny, realFiles } from '../files.ts'
+import { readTextIfAny, realFiles, replaceFile } from '../files.ts'
 import { modelsBetween } from './models.ts'
 import type { SampleOptions } from './options.ts'
 import { modelsFile, SAMPLE_SOURCES, type SampleSource, sourcesFile } from './sources.ts'
@@ -54,7 +54,7 @@ export async function writeSample(
     for (const source of missing) {
       const requests = delivered.filter((request) => request.source === source.name)
       const bytes = await compress(source.encode(requests))
-      await replaceFile(join(folder, source.name, `${day}${source.fileEnding}`), bytes, signal)
+      await write(join(folder, source.name, `${day}${source.fileEnding}`), bytes, signal)
       written.files += 1
       written.records += requests.length
     }
@@ -62,8 +62,8 @@ export async function writeSample(
   }
   const loggedDays = [...logged].sort()
   const models = modelsBetween(loggedDays.at(0) ?? lastDay, loggedDays.at(-1) ?? lastDay)
-  await replaceFile(join(folder, 'models.json'), modelsFile(models), signal)
-  await replaceFile(join(folder, 'sources.json'), sourcesFile(), signal)
+  await write(join(folder, 'models.json'), modelsFile(models), signal)
+  await write(join(folder, 'sources.json'), sourcesFile(), signal)
   const detail = `${written.records} synthetic records in ${written.files} new files`
   report({ kind: 'done', stage: 'sample', detail: written.files > 0 ? detail : 'every day file is there already' })
   return { sourcesFile: join(folder, 'sources.json'), ...written }
@@ -82,8 +82,8 @@ async function claimFolder({ folder, seed, requestsPerDay }: SampleOptions, sign
   }
   for (const source of SAMPLE_SOURCES) await realFiles.makeFolder(join(folder, source.name))
   const make: Make = { synthetic: true, seed, requests_per_day: requestsPerDay }
-  await replaceFile(path, `${JSON.stringify(make)}\n`, signal)
-  await replaceFile(join(folder, 'README.md'), README, signal)
+  await write(path, `${JSON.stringify(make)}\n`, signal)
+  await write(join(folder, 'README.md'), README, signal)
 }
 
 function existingDays(folder: string): (source: SampleSource) => Promise<[SampleSource, UtcDate[]]> {
@@ -112,16 +112,8 @@ function arrivals(requests: readonly Request[], delay: number): Request[] {
   return requests.flatMap((request) => request.delays.filter((each) => each === delay).map(() => request))
 }
 
-/** Writes to a temporary name that no source matches, then renames: a file is there whole or not at all. */
-async function replaceFile(path: string, content: string | Uint8Array, signal: AbortSignal): Promise<void> {
+/** Day files appear whole, under names that no source matches until then. */
+async function write(path: string, content: string | Uint8Array, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
-  const temporary = `${path}.partial`
-  try {
-    await realFiles.write(temporary, content)
-    signal.throwIfAborted()
-    await realFiles.rename(temporary, path)
-  } catch (error) {
-    await realFiles.remove(temporary)
-    throw error
-  }
+  await replaceFile(realFiles, path, content)
 }

@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/config.ts'
@@ -228,3 +228,24 @@ async function parquet(path: string): Promise<void> {
      TO '${path}' (FORMAT parquet)`,
   )
 }
+
+describe('zstd files of several frames', () => {
+  const csv = (rows: number) => Array.from({ length: rows }, () => `${ROW}\n`).join('')
+  const skippable = Buffer.from([0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3])
+
+  it.each([
+    ['a header in two of them', [HEADER.slice(0, 20), `${HEADER.slice(20)}\n${csv(2)}`], 'a.csv.zst'],
+    ['rows in two of them', [`${HEADER}\n${ROW}\n`, `${ROW}\n`], 'a.csv.zst'],
+    ['a byte order mark in the first', [`\ufeff${JSON_ROW}\n`, `${JSON_ROW}\n`], 'a.ndjson.zst'],
+  ])('%s lose nothing', async (_, frames, name) => {
+    const bytes = Buffer.concat(frames.map((frame) => zstdCompressSync(frame)))
+    expect(await rows(await workspaceOf({ [name]: bytes }))).toEqual(['2025-03-01,a/b,30'])
+  })
+
+  it('a skippable frame before the data is read over, or the build fails and names the file', async () => {
+    const bytes = Buffer.concat([skippable, zstdCompressSync(`${HEADER}\n${csv(2)}`)])
+    const workspace = await workspaceOf({ 'a.csv.zst': bytes, 'b.csv': `${HEADER}\n${ROW}\n` })
+    const built = await rows(workspace).catch((error: Error) => error.message)
+    expect([['2025-03-01,a/b,45'], expect.stringContaining('a.csv.zst')]).toContainEqual(built)
+  })
+})

@@ -97,3 +97,11 @@ test('loopback hosts are told from others', () => {
   expect(['127.0.0.1', '127.1.2.3', '::1', 'localhost'].filter((host) => !isLoopback(host))).toEqual([])
   expect(['0.0.0.0', '::', '10.0.0.1', '127.example.org', 'example.org'].filter(isLoopback)).toEqual([])
 })
+
+test('the store may not lie where it would be served', () => {
+  const inside = { PUBLIC_DIR: '/srv/site', DATABASE_URL: 'sqlite:/srv/site/db/store.sqlite' }
+  expect(() => readServerConfig({}, inside)).toThrow(/lies in PUBLIC_DIR/)
+  expect(() => readServerConfig({}, { PUBLIC_DIR: 'data', DATA_DIR: 'data/private' })).toThrow(/lies in PUBLIC_DIR/)
+  const beside = { PUBLIC_DIR: '/srv/site', DATABASE_URL: 'sqlite:/srv/site-store.sqlite' }
+  expect(readServerConfig({}, beside).publicDir).toBe('/srv/site')
+})

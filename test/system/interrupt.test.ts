@@ -76,7 +76,7 @@ describe('a build that is stopped', () => {
     while (!existsSync(join(folder, 'data/state/tmp'))) await sleep(5)
     child.kill('SIGINT')
     const { code, stderr } = await ended
-    expect(stderr).toMatch(/stopped; nothing was changed/)
+    expect(stderr).toMatch(/stopped; no release was made/)
     expect(code).toBe(1)
     expect(readdirSync(join(folder, 'public'), { recursive: true }).sort()).toEqual(before)
     expect(existsSync(join(folder, 'data/state/tmp'))).toBe(false)

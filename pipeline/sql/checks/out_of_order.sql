@@ -1,5 +1,5 @@
 -- Within a date tokens fall, equal ones stand in the order of their slugs, and the row of the rest comes last.
--- Inputs: table out_rankings_daily; $top_models, $other.
+-- Inputs: table out_rankings_daily; $other.
 WITH neighbour AS (
   SELECT
     *,

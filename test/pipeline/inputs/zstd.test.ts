@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { constants, zstdCompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { assertWholeFrames } from '../../../pipeline/inputs/zstd.ts'
+import { decompressZstd, zstdFrames } from '../../../pipeline/inputs/zstd.ts'
 
 let folder: string
 
@@ -16,7 +16,7 @@ afterAll(() => rm(folder, { recursive: true }))
 async function check(bytes: Uint8Array): Promise<void> {
   const path = join(folder, 'file.zst')
   await writeFile(path, bytes)
-  await assertWholeFrames(path)
+  await Array.fromAsync(zstdFrames(path))
 }
 
 // Several blocks: one is at most 128 KiB. Some are compressed, the run of zeros is one repeated byte.
@@ -53,4 +53,17 @@ describe('files that are not whole', () => {
     ['bytes after the last frame', Buffer.concat([two, Buffer.from('junk')]), /not a zstd frame/],
     ['a cut skippable frame', skippable.subarray(0, 10), /unexpected end/],
   ])('%s', async (_, bytes, message) => expect(check(bytes)).rejects.toThrow(message))
+})
+
+describe('content', () => {
+  it.each([
+    ['of one frame', [zstdCompressSync(text)], text.toString()],
+    ['of several', [zstdCompressSync('a'), zstdCompressSync('b'), withChecksum], `ab${text}`],
+    ['behind a skippable frame', [skippable, zstdCompressSync('a'), skippable, zstdCompressSync('b')], 'ab'],
+    ['of none', [skippable], ''],
+  ])('%s', async (_, frames, content) => {
+    const path = join(folder, 'file.zst')
+    await writeFile(path, Buffer.concat(frames))
+    expect(Buffer.concat(await Array.fromAsync(decompressZstd(path))).toString()).toBe(content)
+  })
 })
