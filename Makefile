@@ -1,8 +1,7 @@
 # Every target is a thin alias of a command of pipeline/cli.ts; `make` alone prints this help.
 # Settings are environment or make variables (make serve PORT=9000); ARGS goes to the command (make build ARGS=--json).
 
-SHELL := /bin/bash
-.SHELLFLAGS := -eu -o pipefail -c
+.SHELLFLAGS := -eu -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
@@ -14,13 +13,15 @@ CLI = $(RUN) pipeline/cli.ts
 VITEST = $(RUN) node_modules/vitest/vitest.mjs run
 
 ##@ Use
-.PHONY: build serve key verify sample
+.PHONY: build serve key catalog verify sample
 build: $(INSTALLED) ## sources -> a new release in public/ (none when nothing changed)
 	$(CLI) build $(ARGS)
 serve: $(INSTALLED) ## serve the files and the API; builds first when there is no release yet
 	$(CLI) serve $(ARGS)
 key: $(INSTALLED) ## create an API key (ARGS="--management --name TEXT …")
 	$(CLI) key $(ARGS)
+catalog: $(INSTALLED) ## the embeddings catalogue (ARGS="import FILE", "export", "check FILE")
+	$(CLI) catalog $(ARGS)
 verify: $(INSTALLED) ## re-read the published files and prove them
 	$(CLI) verify $(ARGS)
 sample: $(INSTALLED) ## write synthetic raw usage logs to build from
@@ -40,13 +41,13 @@ check: $(INSTALLED) ## types, lint, format, the OpenAPI document, licences of th
 format: $(INSTALLED) ## mend format and order of imports
 	@biome check --write .
 clean: ## remove what can be rebuilt: installed packages, state, sample
-	@rm -rf node_modules data/state data/raw/sample
+	@rm -rf node_modules "$${DATA_DIR:-data}/state" "$${DATA_DIR:-data}/raw/sample"
 
 help: ## this list
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@/ { printf "\n%s\n", substr($$0, 5) } \
 	  /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@printf '\nSettings: SOURCES DATA_DIR PUBLIC_DIR AS_OF MEMORY_LIMIT HOST PORT DATABASE_URL LOG_LEVEL; see README.md.\n'
+	@printf '\nSettings: SOURCES DATA_DIR PUBLIC_DIR AS_OF MEMORY_LIMIT HOST PORT DATABASE_URL LOG_LEVEL TRUST_PROXY\n          BOOTSTRAP_KEY RATE_LIMIT_PER_MINUTE RATE_LIMIT_PER_DAY RATE_LIMIT_BAD_KEYS_PER_MINUTE; see README.md.\n'
 
 # Installing is quiet, and what it does say goes to stderr: the stdout of a target belongs to its command.
 $(INSTALLED): package.json package-lock.json

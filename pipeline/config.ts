@@ -22,7 +22,6 @@ export interface PipelineConfig {
   dataDir: string
   publicDir: string
   asOf: Date | undefined
-  engine: 'duckdb'
   memoryLimit: string | undefined
 }
 
@@ -34,13 +33,12 @@ export function readPipelineConfig(environment: Record<string, string | undefine
     const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`)
     throw new UsageError(`wrong settings: ${problems.join('; ')}`)
   }
-  const { SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, ENGINE, MEMORY_LIMIT } = parsed.data
+  const { SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT } = parsed.data
   return {
     sources: SOURCES,
     dataDir: DATA_DIR,
     publicDir: PUBLIC_DIR,
     asOf: AS_OF,
-    engine: ENGINE,
     memoryLimit: MEMORY_LIMIT,
   }
 }

@@ -52,6 +52,7 @@ function unknownKeys(issue: z.core.$ZodIssue, knownKeys: readonly string[]): str
 }
 
 function suggestion(key: string, knownKeys: readonly string[]): string {
+  if (knownKeys.includes(key)) return ', which belongs in another place of the file'
   const known = nearest(key, knownKeys)
   return known === undefined ? '' : `, did you mean ${JSON.stringify(known)}?`
 }

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Manifest, type ReleaseEntry } from '../contract/manifest.ts'
 import type { Database } from '../database.ts'
@@ -50,7 +50,9 @@ export async function readManifest(folder: string): Promise<Manifest> {
 }
 
 async function verifyChecksums(folder: string): Promise<void> {
-  const lines = (await readFile(join(folder, CHECKSUMS_FILE), 'utf8')).split('\n').slice(0, -1)
+  const sums = await readTextIfAny(join(folder, CHECKSUMS_FILE))
+  if (sums === undefined) throw new BuildError(`${join(folder, CHECKSUMS_FILE)} is missing`)
+  const lines = sums.split('\n').slice(0, -1)
   const listed = new Map(lines.map((line) => [line.slice(66), line.slice(0, 64)]))
   const present = (await readdir(folder)).filter((name) => name !== CHECKSUMS_FILE)
   for (const name of new Set([...listed.keys(), ...present])) {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { DATASET_PATH, type Manifest, type Resource } from '../contract/manifest.ts'
-import { RankingRow } from '../contract/ranking.ts'
+import { OTHER, RankingRow, TOP_MODELS } from '../contract/ranking.ts'
 import { licenseText } from '../release/files.ts'
 import { type Html, html } from './html.ts'
 
@@ -26,7 +26,7 @@ export async function renderSite(folder: string, manifest: Manifest): Promise<Pa
 async function readLastDay(folder: string, manifest: Manifest): Promise<RankingRow[]> {
   const bytes = await promisify(gunzip)(await readFile(join(folder, 'rankings-daily.ndjson.gz')))
   const lines = bytes.toString('utf8').split('\n').slice(0, -1)
-  const rows = lines.slice(-51).map((line) => RankingRow.parse(JSON.parse(line)))
+  const rows = lines.slice(-(TOP_MODELS + 1)).map((line) => RankingRow.parse(JSON.parse(line)))
   return rows.filter((row) => row.date === manifest.end_date)
 }
 
@@ -76,7 +76,9 @@ function download(manifest: Manifest, { path, bytes, sha256 }: Resource): Html {
   return html`<tr><td><a href="${href}">${path}</a></td><td class="number">${bytes}</td><td><code>${sha256.slice(0, 16)}…</code></td></tr>\n`
 }
 
+/** The row of the rest has no rank: it may be larger than any model. */
 function rankingRow(row: RankingRow, position: number): Html {
+  const rank = row.model_permaslug === OTHER ? '' : position + 1
   const tokens = BigInt(row.total_tokens).toLocaleString('en-US')
-  return html`<tr><td class="number">${position + 1}</td><td>${row.model_permaslug}</td><td class="number">${tokens}</td></tr>\n`
+  return html`<tr><td class="number">${rank}</td><td>${row.model_permaslug}</td><td class="number">${tokens}</td></tr>\n`
 }
