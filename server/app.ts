@@ -9,7 +9,7 @@ import { type CurrentRelease, currentRelease } from './current-release.ts'
 import { ApiError, toEnvelope } from './errors.ts'
 import { acceptJsonAlone } from './json-body.ts'
 import { type LogTarget, RequestLog, requestFields } from './logging.ts'
-import { KnownMethods } from './methods.ts'
+import { decodableUrl, KnownMethods } from './methods.ts'
 import { type PublicFiles, publicFiles } from './public-files.ts'
 import { NO_RATE_LIMITS, rateLimits } from './rate-limits.ts'
 import { embeddingsModels } from './routes/embeddings-models.ts'
@@ -71,6 +71,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: IDLE_CONNECTION_TIMEOUT_MS,
     routerOptions: { maxParamLength: LONGEST_PATH_PARAMETER },
+    rewriteUrl: ({ url = '/' }) => decodableUrl(url),
     frameworkErrors(error, request, reply) {
       setCommonHeaders(request, reply)
       sendError(error, request, reply)

@@ -24,5 +24,5 @@ export class RequestLog extends LogController {
 
 /** What a log line says of a request. */
 export function requestFields(request: FastifyRequest) {
-  return { method: request.method, url: request.url.replaceAll(SECRET, '[secret]'), address: request.ip }
+  return { method: request.method, url: request.originalUrl.replaceAll(SECRET, '[secret]'), address: request.ip }
 }

@@ -111,12 +111,28 @@ describe('order of checks', () => {
     assertEnvelope(await app.inject(`${RANKINGS}?start_date=x`), 401)
   })
 
-  test.each(['/%', '/%zz', '/api/v1/%c3%28', `${RANKINGS}/%`])('the malformed URL %s is 400', async (url) => {
-    const { app, log } = await testApp()
-    const answer = await app.inject(url)
-    assertEnvelope(answer, 400)
-    expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
-    expect(log.lines().filter(({ msg }) => msg === 'request')).toMatchObject([{ url, status: 400 }])
+  test.each(['/%', '/%zz', '/api/v1/%c3%28', `${RANKINGS}/%`])(
+    'the path %s, which cannot be decoded, is unknown',
+    async (url) => {
+      const { app, log } = await testApp()
+      const answer = await app.inject(url)
+      assertEnvelope(answer, 404)
+      expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+      expect(log.lines().filter(({ msg }) => msg === 'request')).toMatchObject([{ url, status: 404 }])
+    },
+  )
+
+  test.each(['%', '%zz', 'a%c3'])('a known path with %s in a parameter is checked in the same order', async (slug) => {
+    const { app } = await testApp()
+    assertEnvelope(await app.inject(`/api/v1/presets/${slug}`), 401)
+    const answer = await app.inject({ method: 'DELETE', url: `/api/v1/presets/${slug}` })
+    assertEnvelope(answer, 405)
+  })
+
+  test('an encoded letter is that letter, for a wrong method too', async () => {
+    const { app } = await testApp()
+    assertEnvelope(await app.inject('/api/v1/%6Bey'), 401)
+    assertEnvelope(await app.inject({ method: 'POST', url: '/api/v1/%6Bey' }), 405)
   })
 })
 
