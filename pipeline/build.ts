@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { Archive } from './archive.ts'
 import { checkRanking } from './checks.ts'
 import type { PipelineConfig } from './config.ts'
 import { DATASET_PATH, type Manifest, Publisher, type ReleaseIndex } from './contract/manifest.ts'
@@ -19,11 +20,12 @@ import { type Draft, draftRelease, stageRelease } from './release/stage.ts'
 import { readManifest, verifyRelease } from './release/verify.ts'
 import { createDuckDbEngine } from './rollup/duckdb.ts'
 import type { RollupEngine } from './rollup/engine.ts'
+import { KeptFiles } from './rollup/kept.ts'
 import { SAMPLE_DEFAULTS } from './sample/options.ts'
 import { writeSample } from './sample/write.ts'
 import { readSources, type Sources } from './sources.ts'
 import { UsageLedger, writeUsage } from './usage.ts'
-import { withWorkspace } from './workspace.ts'
+import { type Workspace, withWorkspace } from './workspace.ts'
 
 const DEFAULT_SOURCES = 'data/sources.json'
 
@@ -55,13 +57,14 @@ export async function build(config: PipelineConfig, effects: Effects): Promise<B
   if (lastDate < DATASET_START) {
     throw new UsageError(`AS_OF ${toTimestamp(asOf)} is before the dataset begins, ${DATASET_START}`)
   }
-  return withWorkspace(config, effects, async ({ database, stateDir, folder, publicDir }) => {
-    const { files, signal } = effects
+  return withWorkspace(config, effects, async (workspace) => {
+    const { database, stateDir, publicDir } = workspace
+    const { files } = effects
     const index = await recover(publicDir, files)
     assertNotBefore(asOf, index)
     const { sources, synthetic } = await chooseSources(config, lastDate, effects)
     const publisher = await readPublisher(config.dataDir, synthetic, effects)
-    const engine = createDuckDbEngine({ database, linkFolder: join(folder, 'inputs'), files, signal })
+    const engine = await openEngine(workspace, effects)
     const account = new Account()
     const usage = new UsageLedger()
     const ranking = await rankSources(database, engine, sources, { account, usage }, lastDate, effects)
@@ -76,6 +79,14 @@ export async function build(config: PipelineConfig, effects: Effects): Promise<B
     await writeUsage(usage, asOf, config.dataDir, files)
     return summary
   })
+}
+
+/** The engine that sums the raw files, with the archive that stands in for those that are gone. */
+async function openEngine(workspace: Workspace, { files, signal }: Effects): Promise<RollupEngine> {
+  const { database, stateDir, archiveDir, folder } = workspace
+  const archive = await Archive.open(archiveDir)
+  const kept = new KeptFiles({ stateDir, archiveDir, database, files })
+  return createDuckDbEngine({ database, linkFolder: join(folder, 'inputs'), archive, kept, files, signal })
 }
 
 /** The named sources file, or the default one, or, where neither is, the synthetic sample. */

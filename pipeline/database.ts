@@ -99,9 +99,13 @@ export class Database {
     await this.run('set_time_zone', { time_zone: name })
   }
 
-  /** Fills a table by appending rows; each row has the table's columns in their order, as text or null. */
+  /**
+   * Fills a table by appending rows; each row has the table's columns in their order, as text or null. Tables of the
+   * state are kept in the file of the database, all others are temporary.
+   */
   async append(table: string, rows: Iterable<readonly (string | null)[]>): Promise<void> {
-    const appender = await this.#guard(() => this.#connection.createAppender(table, 'main', 'temp'))
+    const catalog = table.startsWith('state_') ? undefined : 'temp'
+    const appender = await this.#guard(() => this.#connection.createAppender(table, 'main', catalog))
     for (const row of rows) {
       for (const value of row) {
         if (value === null) appender.appendNull()
@@ -110,6 +114,19 @@ export class Database {
       appender.endRow()
     }
     appender.closeSync()
+  }
+
+  /** Runs `work` so that all of what it changes in the state is kept, or none of it. */
+  async transaction<Result>(work: () => Promise<Result>): Promise<Result> {
+    await this.execute('BEGIN TRANSACTION')
+    try {
+      const result = await work()
+      await this.execute('COMMIT')
+      return result
+    } catch (error) {
+      await this.#connection.run('ROLLBACK')
+      throw error
+    }
   }
 
   close(): void {

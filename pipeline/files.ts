@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, open, readFile, readlink, rename, rm, symlink } from 'node:fs/promises'
+import { constants, copyFile, mkdir, open, readFile, readlink, rename, rm, symlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** The changes that publishing makes to a file system: each is one step that may fail, and tests make each fail. */
@@ -11,6 +11,8 @@ export interface Files {
   write(path: string, bytes: string | Uint8Array): Promise<void>
   /** Moves a file or folder within one file system, replacing a file of that name; waits until the move is on disk. */
   rename(from: string, to: string): Promise<void>
+  /** Writes a new file with the bytes of another and waits until they are on disk. */
+  copy(from: string, to: string): Promise<void>
   /** Makes a relative symbolic link. */
   link(target: string, path: string): Promise<void>
   /** Waits until bytes that another program wrote to `path`, a file or a folder, are on disk. */
@@ -48,6 +50,10 @@ export const realFiles: Files = {
   async rename(from, to) {
     await rename(from, to)
     await flush(dirname(to))
+  },
+  async copy(from, to) {
+    await copyFile(from, to, constants.COPYFILE_FICLONE)
+    await flush(to)
   },
   async link(target, path) {
     await symlink(target, path)

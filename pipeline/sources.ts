@@ -46,11 +46,15 @@ const Source = z.strictObject({
   time_unit: z.enum(['seconds', 'milliseconds']).optional(),
 })
 
+/** What becomes of the records of a raw file that an earlier build read and that is gone. */
+const OnMissing = z.enum(['fail', 'keep', 'remove'])
+export type OnMissing = z.infer<typeof OnMissing>
+
 const SourcesFile = z.strictObject({
   models: z.string().min(1).optional(),
   aliases: z.string().min(1).optional(),
   max_rejected_share: z.number().min(0).max(1).default(0.01),
-  on_missing: z.enum(['fail'], { error: 'can only be "fail" in this version' }).default('fail'),
+  on_missing: OnMissing.default('fail'),
   sources: z.array(Source).min(1),
 })
 
@@ -63,6 +67,7 @@ export interface Sources {
   sources: Source[]
   registry: Registry
   max_rejected_share: number
+  on_missing: OnMissing
 }
 
 /**
@@ -81,6 +86,7 @@ export async function readSources(path: string): Promise<Sources> {
     sources: file.sources,
     registry: createRegistry(models, aliases),
     max_rejected_share: file.max_rejected_share,
+    on_missing: file.on_missing,
   }
 }
 

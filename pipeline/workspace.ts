@@ -9,6 +9,8 @@ export interface Workspace {
   database: Database
   /** What is kept from build to build, for the maintainer alone. */
   stateDir: string
+  /** What cannot be made again: the closed dates and the kept files. */
+  archiveDir: string
   /** An empty folder, gone when the build ends. */
   folder: string
   publicDir: string
@@ -37,7 +39,7 @@ export async function withWorkspace<Result>(
     try {
       await files.remove(folder)
       await files.makeFolder(folder)
-      return await work({ database, stateDir, folder, publicDir })
+      return await work({ database, stateDir, archiveDir: resolve(config.dataDir, 'archive'), folder, publicDir })
     } finally {
       await publicLock.release()
     }

@@ -1,6 +1,6 @@
 import { glob, stat } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
-import { BuildError, UsageError } from '../errors.ts'
+import { UsageError } from '../errors.ts'
 import { isMissing } from '../files.ts'
 import type { Source } from '../sources.ts'
 
@@ -12,37 +12,50 @@ export interface InputFile {
   path: string
   name: string
   bytes: number
+  /** When its content last changed, in nanoseconds since 1970-01-01T00:00:00Z. */
+  modified: bigint
   format: Format
   compression: Compression
 }
 
 const ENDING = /\.(?:(csv)|(ndjson|jsonl)|(parquet))(?:\.(?:(gz)|(zst)))?$/i
 
-/**
- * The files of a source, in the order of their names. An entry that names an existing file is that file, whatever
- * characters it has; any other entry is a pattern, and `unmatched` lists those that match nothing. Throws `BuildError`
- * when a file that was named is not there, and `UsageError` when a file has an ending that no format claims.
- */
-export async function findInputFiles(
-  source: Source,
-  folder: string,
-): Promise<{ files: InputFile[]; unmatched: string[] }> {
-  const paths = new Set<string>()
-  const unmatched: string[] = []
-  for (const entry of source.files) {
-    const matches = await expand(entry, folder, source.name)
-    if (matches.length === 0) unmatched.push(entry)
-    for (const path of matches) paths.add(path)
-  }
-  const sorted = [...paths].sort()
-  return { files: await Promise.all(sorted.map((path) => describe(path, folder))), unmatched }
+/** What the `files` of a source lead to. */
+export interface FoundFiles {
+  /** In the order of their names. */
+  files: InputFile[]
+  /** Patterns that match nothing. */
+  unmatched: string[]
+  /** Names of files that are not there, as `InputFile` would have them. */
+  absent: string[]
 }
 
-async function expand(entry: string, folder: string, source: string): Promise<string[]> {
-  const path = resolve(folder, entry)
-  if (await isFile(path)) return [path]
-  if (!/[*?[{]/.test(entry)) throw new BuildError(`source ${JSON.stringify(source)}: there is no file ${entry}`)
-  const matches = await Array.fromAsync(glob(entry, { cwd: folder }))
+/**
+ * Looks for the files of a source. An entry that names an existing file is that file, whatever characters it has; any
+ * other entry with a wildcard is a pattern. Throws `UsageError` when a file has an ending that no format claims.
+ */
+export async function findInputFiles(source: Source, folder: string): Promise<FoundFiles> {
+  const paths = new Set<string>()
+  const unmatched: string[] = []
+  const absent: string[] = []
+  for (const entry of source.files) {
+    const path = resolve(folder, entry)
+    if (await isFile(path)) {
+      paths.add(path)
+    } else if (/[*?[{]/.test(entry)) {
+      const matches = await matchesOf(entry, folder)
+      if (matches.length === 0) unmatched.push(entry)
+      for (const match of matches) paths.add(match)
+    } else {
+      absent.push(relative(folder, path))
+    }
+  }
+  const sorted = [...paths].sort()
+  return { files: await Promise.all(sorted.map((path) => describe(path, folder))), unmatched, absent }
+}
+
+async function matchesOf(pattern: string, folder: string): Promise<string[]> {
+  const matches = await Array.fromAsync(glob(pattern, { cwd: folder }))
   const files = matches.map((match) => resolve(folder, match))
   const kept = await Promise.all(files.map(isFile))
   return files.filter((_, position) => kept[position])
@@ -58,13 +71,20 @@ async function describe(path: string, folder: string): Promise<InputFile> {
   return {
     path,
     name,
-    bytes: (await stat(path)).size,
+    ...(await readStamp(path)),
     format: csv !== undefined ? 'csv' : ndjson !== undefined ? 'ndjson' : 'parquet',
     compression: gzip !== undefined ? 'gzip' : zstd !== undefined ? 'zstd' : 'uncompressed',
   }
 }
 
-async function isFile(path: string): Promise<boolean> {
+/** Size and time of change of a file: as long as both stay, so does its content. */
+export async function readStamp(path: string): Promise<Pick<InputFile, 'bytes' | 'modified'>> {
+  const { size, mtimeNs } = await stat(path, { bigint: true })
+  return { bytes: Number(size), modified: mtimeNs }
+}
+
+/** Whether there is a file at `path`. */
+export async function isFile(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isFile()
   } catch (error) {

@@ -1,293 +1,272 @@
+import { join } from 'node:path'
+import type { Archive } from '../archive.ts'
 import type { Database } from '../database.ts'
-import { BuildError } from '../errors.ts'
+import { BuildError, UsageError } from '../errors.ts'
 import type { Files } from '../files.ts'
-import { defineUsage } from '../ingest.ts'
-import { fileColumn } from '../inputs/columns.ts'
-import { assertWhole } from '../inputs/decompress.ts'
-import { findInputFiles, type InputFile } from '../inputs/find.ts'
-import { groupFiles, type InputGroup, type LinkedFile } from '../inputs/group.ts'
-import { linkFiles } from '../inputs/link.ts'
-import { slugProblem } from '../slug.ts'
-import type { Source, Sources } from '../sources.ts'
-import type { KeyUsageRow, RejectReason, RollupEngine, RollupRequest, RollupRow, SetAsideReason } from './engine.ts'
-
-/** De-duplication takes as many days at once as hold about this many records: it bounds the memory. */
-const RECORDS_PER_BATCH = 4_000_000
-
-/** Files that are checked side by side; Node decompresses each on a thread of its own. */
-const FILES_AT_ONCE = 4
+import { type FoundFiles, findInputFiles, type InputFile } from '../inputs/find.ts'
+import type { InputGroup } from '../inputs/group.ts'
+import type { Source } from '../sources.ts'
+import { assertCountsPresent, countRecords, keepCounts } from './count.ts'
+import type { RollupEngine, RollupRequest } from './engine.ts'
+import type { KeptFiles } from './kept.ts'
+import { Links } from './links.ts'
+import { judgeGone, judgeReplaced, type Losses } from './losses.ts'
+import { readingOf } from './reading.ts'
+import { readResult, resolveModels } from './result.ts'
+import { enterFiles, forgetFile, type KnownFile, knownFiles, openState, renameFile } from './state.ts'
+import { daysToCompare, defineRecordsOf, findSurplus, type RecordsPlace } from './surplus.ts'
+import { assertUntouched, type Survey, survey } from './survey.ts'
 
 export interface DuckDbEngineOptions {
   database: Database
   /** An empty folder of this engine's own, for links to the raw files. */
   linkFolder: string
+  archive: Archive
+  kept: KeptFiles
   files: Files
   signal: AbortSignal
 }
 
-/** The embedded engine: DuckDB reads the raw files where they lie, once, and once more the days with repeated ids. */
+/**
+ * The embedded engine: DuckDB reads the raw files where they lie, each once, and again those that share a day with new
+ * records that may be repeated. What a file contributed is kept in the state, so that a later build reads only what
+ * is new or changed.
+ */
 export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
   return {
     async *rollup(request) {
-      for (const source of request.sources.sources) yield* rollupSource(source, request, options)
+      const { database, archive, kept } = options
+      await openState(database)
+      await forgetFormerSources(request, options)
+      for (const source of request.sources.sources) {
+        await archive.select(database, source.name)
+        await updateState(source, request, options)
+        yield* readResult(database, source, request)
+      }
+      await kept.tidy()
     },
   }
 }
 
-async function* rollupSource(
-  source: Source,
-  request: RollupRequest,
-  { database, linkFolder, files, signal }: DuckDbEngineOptions,
-): AsyncIterable<RollupRow> {
-  const { files: found, unmatched } = await findInputFiles(source, request.sources.folder)
-  for (const pattern of unmatched) {
-    request.onNotice(`source ${JSON.stringify(source.name)}: no file matches ${pattern}`)
-  }
-  await checkFiles(found, signal)
-  const folder = `${linkFolder}/${request.sources.sources.indexOf(source)}`
-  await files.makeFolder(folder)
-  const groups = await groupFiles(database, source, await linkFiles(found, folder))
-  if (groups.length === 0) return
-  try {
-    await countGroups(database, source, groups, request)
-    await reportMalformedCsv(database, source, groups, request)
-    await resolveModels(database, source, request.sources)
-    await countSurplus(database, source, groups, request)
-  } catch (error) {
-    throw naming(error, source, groups)
-  }
-  await reportRejectedFiles(database, source, groups, request)
-  await reportKeyUsage(database, source, request)
-  yield* result(database, source, request)
-}
-
-async function checkFiles(files: readonly InputFile[], signal: AbortSignal): Promise<void> {
-  const waiting = [...files]
-  const worker = async () => {
-    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) await assertWhole(file, signal)
-  }
-  try {
-    await Promise.all(Array.from({ length: FILES_AT_ONCE }, worker))
-  } finally {
-    waiting.length = 0
-  }
-}
-
-async function countGroups(
-  database: Database,
-  source: Source,
-  groups: readonly InputGroup[],
-  request: RollupRequest,
-): Promise<void> {
-  await defineUsage(database, source, groups)
-  await database.script('rollup_forget_malformed')
-  const bytes = groups.flatMap(({ files }) => files).reduce((sum, file) => sum + file.bytes, 0)
-  const stage = `read ${source.name}`
-  await database.runWithProgress('rollup_groups', {}, (share) => request.onProgress({ stage, share, bytes }))
-  await database.run('usage_by_file')
-  const [read] = await database.rows<{ records: bigint }>('rollup_read')
-  request.onStage({ stage, detail: `${read?.records} records in ${groups.flatMap(({ files }) => files).length} files` })
-  await assertCountsPresent(database, source, request)
-}
-
-/** NDJSON has no header, so a key that no line has shows only here; it may be a misspelt one, and would count as 0. */
-async function assertCountsPresent(database: Database, source: Source, request: RollupRequest): Promise<void> {
-  const [present] =
-    await database.rows<Record<'prompt_tokens' | 'completion_tokens', boolean | null>>('rollup_counts_present')
-  const missing = (['prompt_tokens', 'completion_tokens'] as const).filter((column) => present?.[column] === false)
-  if (missing.length === 0) return
-  const names = missing.map((column) => JSON.stringify(fileColumn(source, column))).join(' nor ')
-  const message = `source ${JSON.stringify(source.name)}: no record has ${names}`
-  if (missing.length === 2 || missing.some((column) => source.columns[column] !== undefined)) {
-    throw new BuildError(`${message}; say in "columns" how the files call ${missing.join(' and ')}`)
-  }
-  request.onNotice(`${message}, which counts as 0`)
-}
-
-/** Asks the registry once for each model name of the source: names are few, records are many. */
-async function resolveModels(database: Database, source: Source, { registry }: Sources): Promise<void> {
-  const names = await database.rows<{ model: string }>('rollup_models')
-  await database.run('rollup_create_models')
-  const rows = names.map(({ model }) => {
-    const slug = registry.resolve(model)
-    const visibility = source.visibility === 'registry' ? registry.visibility(slug) : source.visibility
-    const isValid = slugProblem(model) === undefined && slugProblem(slug) === undefined
-    return [model, slug, visibility, String(isValid)]
-  })
-  await database.append('core_models', rows)
-}
-
-async function countSurplus(
-  database: Database,
-  source: Source,
-  groups: readonly InputGroup[],
-  request: RollupRequest,
-): Promise<void> {
-  await database.run('rollup_create_surplus')
-  const days = await database.rows<IdentifiedDay>('rollup_identified_days')
-  const stage = `find repeated records of ${source.name}`
-  const work = batches(days)
-  for (const [position, batch] of work.entries()) {
-    await defineUsage(database, source, filesOf(groups, batch))
-    const range = { first_day: batch.at(0)?.day_number ?? 0n, last_day: batch.at(-1)?.day_number ?? 0n }
-    await database.runWithProgress('rollup_surplus', range, (share) =>
-      request.onProgress({ stage, share: (position + share) / work.length, bytes: undefined }),
+/** A source that is not listed any more takes its records with it, but for those that only the archive has. */
+async function forgetFormerSources(request: RollupRequest, { database, archive }: DuckDbEngineOptions): Promise<void> {
+  const names = request.sources.sources.map(({ name }) => name)
+  const missing = archive.sources.find((name) => !names.includes(name))
+  if (missing !== undefined) {
+    throw new UsageError(
+      `the archive holds dates of source ${JSON.stringify(missing)}, which the sources file has not any more; ` +
+        'list it again (its files may be gone), or take its parts out of data/archive',
     )
   }
-  const [conflicts] = await database.rows<{ records: bigint }>('rollup_conflicts')
-  if (conflicts !== undefined && conflicts.records > 0n) {
-    request.onNotice(
-      `source ${JSON.stringify(source.name)}: ${conflicts.records} repeated records differ from the copy that was kept`,
-    )
-  }
-}
-
-interface IdentifiedDay extends Record<string, bigint | number> {
-  day_number: bigint
-  input_group: number
-  file_index: number
-  records: bigint
-}
-
-/** Consecutive days whose records together stay within a batch; a day is never split. */
-function batches(days: readonly IdentifiedDay[]): IdentifiedDay[][] {
-  const result: IdentifiedDay[][] = []
-  let records = 0n
-  for (const day of days) {
-    const current = result.at(-1)
-    const isSameDay = current?.at(-1)?.day_number === day.day_number
-    if (current !== undefined && (isSameDay || records + day.records <= RECORDS_PER_BATCH)) {
-      current.push(day)
-      records += day.records
-    } else {
-      result.push([day])
-      records = day.records
-    }
-  }
-  return result
-}
-
-/** The groups cut down to the files that hold rows of a batch. */
-function filesOf(groups: readonly InputGroup[], batch: readonly IdentifiedDay[]): InputGroup[] {
-  const wanted = new Set(batch.map((day) => `${day.input_group}/${day.file_index}`))
-  return groups.flatMap((group, number) => {
-    const files = group.files.filter((_, index) => wanted.has(`${number}/${index}`))
-    return files.length === 0 ? [] : [{ ...group, files }]
-  })
-}
-
-async function reportRejectedFiles(
-  database: Database,
-  source: Source,
-  groups: readonly InputGroup[],
-  request: RollupRequest,
-): Promise<void> {
-  const rejected = await database.rows<{
-    input_group: number
-    file_index: number
-    reason: RejectReason
-    records: bigint
-  }>('rollup_rejected_files')
-  for (const { input_group, file_index, reason, records } of rejected) {
-    const file = groups[input_group]?.files[file_index]?.name ?? ''
-    request.onRejectedInFile({ source: source.name, file, reason, records })
-  }
-}
-
-/** CSV records without the fields of their header: DuckDB sets them aside before any column of them is known. */
-async function reportMalformedCsv(
-  database: Database,
-  source: Source,
-  groups: readonly InputGroup[],
-  request: RollupRequest,
-): Promise<void> {
-  if (!groups.some((group) => group.format === 'csv')) return
-  const names = new Map(groups.flatMap(({ files }) => files.map(({ link, name }) => [link, name] as const)))
-  const malformed = await database.rows<{ file_path: string; records: bigint; open_quote: bigint | null }>(
-    'rollup_malformed',
-  )
-  for (const { file_path, records, open_quote } of malformed) {
-    const file = names.get(file_path) ?? ''
-    if (open_quote !== null) {
-      throw new BuildError(`${file} cannot be read whole: the quote that record ${open_quote} opens is never closed`)
-    }
-    const reason = 'malformed_record'
-    request.onRejectedInFile({ source: source.name, file, reason, records })
-    request.onSetAside({
-      source: source.name,
-      reason,
-      date: undefined,
-      model_permaslug: undefined,
-      records,
-      tokens: 0n,
+  const known = await database.rows<{ source: string }>('state/sources')
+  for (const { source } of known.filter((entry) => !names.includes(entry.source))) {
+    await archive.select(database, source)
+    const files = await knownFiles(database)
+    await database.transaction(async () => {
+      for (const file of files) await forgetFile(database, file)
     })
+    const kept = files.some((file) => file.kept !== null)
+      ? '; what was kept of files that are gone stays in the archive'
+      : ''
+    request.onNotice(`source ${JSON.stringify(source)} is not listed any more: its records are not counted${kept}`)
   }
 }
 
-async function reportKeyUsage(database: Database, source: Source, request: RollupRequest): Promise<void> {
-  type Row = Record<'date' | 'api_key_hash' | 'cost_usd', string> &
-    Record<'requests' | 'free_requests' | 'misread_charges', bigint> & { is_byok: boolean }
-  let misread = 0n
-  for (const { misread_charges, ...usage } of await database.rows<Row>('usage_by_key')) {
-    misread += misread_charges
-    request.onKeyUsage(usage satisfies KeyUsageRow)
-  }
-  if (misread > 0n) {
-    request.onNotice(
-      `source ${JSON.stringify(source.name)}: ${misread} records of API keys have a cost_usd or is_byok that is negative ` +
-        'or cannot be read; such a cost counts as 0, such an is_byok as false',
-    )
-  }
-}
-
-/** Every record that was read stands in one row of the result: a mistake of this project's own would show here. */
-async function assertAccounted(database: Database, rows: readonly { records: string }[]): Promise<void> {
-  const [read] = await database.rows<{ records: bigint }>('rollup_read')
-  const accounted = rows.reduce((sum, { records }) => sum + BigInt(records), 0n)
-  if (read?.records === accounted) return
-  throw new BuildError(`${read?.records} records were read but ${accounted} accounted for; nothing was published`)
-}
-
-async function* result(database: Database, source: Source, request: RollupRequest): AsyncIterable<RollupRow> {
-  const rows = await database.rows<{
-    date: string | null
-    model_permaslug: string | null
-    outcome: SetAsideReason | 'public'
-    records: string
-    tokens: string
-  }>('rollup_result')
-  await assertAccounted(database, rows)
-  for (const { date, model_permaslug, outcome, records, tokens } of rows) {
-    if (outcome !== 'public') {
-      request.onSetAside({
-        source: source.name,
-        reason: outcome,
-        date: date ?? undefined,
-        model_permaslug: model_permaslug ?? undefined,
-        records: BigInt(records),
-        tokens: BigInt(tokens),
-      })
-    } else if (date !== null && model_permaslug !== null) {
-      yield { date, model_permaslug, tokens, requests: records }
-    }
+/** Brings the state of one source up to date with its files. Nothing of it is changed when anything fails. */
+async function updateState(source: Source, request: RollupRequest, options: DuckDbEngineOptions): Promise<void> {
+  const { database, archive, kept, linkFolder, signal } = options
+  const { folder, sources } = request.sources
+  const found = await findInputFiles(source, folder)
+  await database.transaction(async () => kept.adopt(source.name, await knownFiles(database)))
+  const known = await knownFiles(database)
+  assertPresent(source, found, request, [...known.map(({ name }) => name), ...archive.inputs(source.name)])
+  const compared = await survey(found.files, known, { reading: readingOf(source), folder, signal })
+  reportSurvey(source, found, compared, request)
+  const losses = judgeGone(source, compared.gone, request)
+  const links = new Links(source, join(linkFolder, `${sources.indexOf(source)}`), options)
+  try {
+    const groups = await links.groupsOf(compared.fresh)
+    if (groups.length > 0) await countRecords(database, source, groups, request)
+    const update = { source, compared, losses, groups, links }
+    const dropped = await database.transaction(() => settle(update, request, options))
+    for (const file of dropped) await kept.remove(file)
+  } catch (error) {
+    throw links.naming(error)
   }
 }
 
-/** What DuckDB says, in the words of someone who has the file and not DuckDB before them. */
-const PLAIN_WORDS: readonly [RegExp, string][] = [
-  [/state machine reached an invalid state/, 'its line ends are mixed (LF, CRLF, CR), or a quote is out of place'],
-  [/maximum_object_size/, 'a line is longer than 16 MiB'],
-  [/not a GZIP stream/, 'there is something behind its compressed data'],
-]
+/** A file that is named and not there is a mistake, unless its records were read or archived when it was. */
+function assertPresent(
+  source: Source,
+  { absent }: FoundFiles,
+  { sources: { on_missing }, onNotice }: RollupRequest,
+  accounted: readonly string[],
+): void {
+  for (const name of absent.filter((entry) => !accounted.includes(entry))) {
+    const message = `source ${JSON.stringify(source.name)}: there is no file ${name}`
+    if (on_missing !== 'remove') throw new BuildError(message)
+    onNotice(message)
+  }
+}
 
-/** The error with the names that people know in place of the links that DuckDB was given. */
-function naming(error: unknown, source: Source, groups: readonly InputGroup[]): unknown {
-  if (!(error instanceof Error) || error instanceof BuildError || error.name === 'AbortError') return error
-  const file = groups.flatMap((group): LinkedFile[] => group.files).find(({ link }) => error.message.includes(link))
-  const plain = PLAIN_WORDS.find(([pattern]) => pattern.test(error.message))?.[1]
-  if (file === undefined && plain === undefined) return error
-  const name = file?.name ?? `a file of source ${JSON.stringify(source.name)}`
-  const reason =
-    plain ?? (file === undefined ? error.message : error.message.replaceAll(file.link, file.name).split('\n')[0])
-  return new BuildError(`${name} cannot be read whole: ${reason}`, { cause: error })
+const TWINS_SHOWN = 3
+
+function reportSurvey(source: Source, { unmatched }: FoundFiles, compared: Survey, { onNotice }: RollupRequest): void {
+  const name = `source ${JSON.stringify(source.name)}`
+  for (const pattern of unmatched) onNotice(`${name}: no file matches ${pattern}`)
+  if (compared.unlisted.length > 0) {
+    const [first, ...others] = compared.unlisted.map((file) => file.name)
+    const more = others.length > 0 ? ` and ${others.length} more files are` : ' is'
+    onNotice(`${name}: ${first}${more} not among its files any more: the records are not counted`)
+  }
+  for (const { file, twin } of compared.twins.slice(0, TWINS_SHOWN)) {
+    onNotice(`${name}: ${file} holds the same bytes as ${twin}; records without a request_id count twice`)
+  }
+  if (compared.twins.length > TWINS_SHOWN)
+    onNotice(`${name}: ${compared.twins.length} files in all are copies of others`)
+}
+
+interface Update {
+  source: Source
+  compared: Survey
+  losses: Losses
+  /** The fresh files, which are counted already. */
+  groups: readonly InputGroup[]
+  links: Links
+}
+
+/** The files at hand, by their numbers in the state. */
+type Present = ReadonlyMap<number, InputFile>
+
+/** Enters what was found into the state, in one transaction. Returns the kept files that the archive need not hold any more. */
+async function settle(update: Update, request: RollupRequest, options: DuckDbEngineOptions): Promise<KnownFile[]> {
+  const { source, links } = update
+  const { database, kept } = options
+  await closeBare(update, request, options)
+  const { present, forget, keep } = await enterAll(update, request, options)
+  for (const file of forget) await forgetFile(database, file)
+  await assertCountsPresent(database, source, request)
+  await resolveModels(database, source, request.sources)
+  await database.run('rollup/touch_models')
+  await findRepeated(update, present, request, options)
+  await database.run('rollup/forget_models')
+  await database.run('rollup/keep_models')
+  if (request.sources.on_missing === 'keep') await storeRecords(update, present, options)
+  for (const file of keep) await kept.keep(source.name, file)
+  await assertUntouched(links.files)
+  return forget.filter((file) => file.kept !== null)
+}
+
+/**
+ * Files that are gone and whose records were not kept cannot be looked at again: what they repeat of other files is
+ * taken off them once and for all, before anything else is entered.
+ */
+async function closeBare(update: Update, request: RollupRequest, options: DuckDbEngineOptions): Promise<void> {
+  const { source, losses, compared } = update
+  const { database, kept } = options
+  const bare: KnownFile[] = []
+  for (const file of losses.keep) {
+    if (file.identified_records > 0n && (await kept.recordsOf(file)) === undefined) bare.push(file)
+  }
+  const [first] = bare
+  if (first === undefined) return
+  for (const { file_id } of bare) await database.run('rollup/touch_file', { file_id })
+  for (const { file_id } of bare) await database.run('kept/forget_ids', { file_id })
+  await database.run('kept/former_surplus')
+  await resolveModels(database, source, request.sources)
+  const present = new Map(compared.same.map(({ known, file }) => [known.file_id, file]))
+  await findRepeated({ ...update, groups: [] }, present, request, options)
+  await database.run('kept/settle', { file_id: first.file_id })
+  const names = `${first.name}${bare.length > 1 ? ` and ${bare.length - 1} more` : ''}`
+  request.onNotice(
+    `source ${JSON.stringify(source.name)}: on_missing was not keep when ${names} was read, so its request ids are not ` +
+      'known any more: a record of it that is delivered again in another file will count twice',
+  )
+}
+
+/** Enters the fresh files and says what becomes of those that went, or in whose place they came. */
+async function enterAll(
+  { source, compared, losses, groups }: Update,
+  request: RollupRequest,
+  { database, kept }: DuckDbEngineOptions,
+): Promise<Losses & { present: Present }> {
+  const { same, fresh, unlisted, restored } = compared
+  for (const { known, file } of same) {
+    if (known.name !== file.name || known.modified !== file.modified) await renameFile(database, known, file)
+  }
+  const numbers = await enterFiles(database, source.name, fresh)
+  await keepCounts(database, groups, new Map(fresh.map((file, position) => [file.name, numbers[position] ?? 0])))
+  const records = new Map((await knownFiles(database)).map((file) => [file.file_id, file.open_records]))
+  const all: Losses[] = [losses, { forget: [...unlisted, ...restored], keep: [] }]
+  for (const [position, file] of fresh.entries()) {
+    const file_id = numbers[position] ?? 0
+    await database.run('rollup/touch_file', { file_id })
+    const isKept = file.replaces !== undefined && (await kept.recordsOf(file.replaces)) !== undefined
+    all.push(judgeReplaced(source, file, { records: records.get(file_id) ?? 0n, isKept }, request))
+  }
+  return {
+    present: new Map([
+      ...same.map(({ known, file }) => [known.file_id, file] as const),
+      ...fresh.map((file, position) => [numbers[position] ?? 0, file] as const),
+    ]),
+    forget: [...new Set(all.flatMap(({ forget }) => forget))],
+    keep: [...new Set(all.flatMap(({ keep }) => keep))],
+  }
+}
+
+/** Looks for repeated records on the days that were touched, in all files that have records of them. */
+async function findRepeated(
+  update: Update,
+  present: Present,
+  request: RollupRequest,
+  { database, kept }: DuckDbEngineOptions,
+): Promise<void> {
+  const days = await daysToCompare(database)
+  const wanted = new Set(days.map((day) => day.file_id))
+  const known = (await knownFiles(database)).filter((file) => wanted.has(file.file_id))
+  const places = await placesOf(update, present, known)
+  for (const file of known.filter(({ file_id }) => !present.has(file_id))) {
+    const path = await kept.recordsOf(file)
+    if (path === undefined) throw new Error(`the records of ${file.name} are neither at hand nor kept`)
+    places.set(file.file_id, { kept: path })
+  }
+  await findSurplus(database, update.source, days, places, request)
+  await database.run('rollup/forget_touched')
+}
+
+/** Where the records of files at hand are read. Those that are not fresh are opened again. */
+async function placesOf(
+  { groups, links }: Update,
+  present: Present,
+  known: readonly KnownFile[],
+): Promise<Map<number, RecordsPlace>> {
+  const files = known.flatMap(({ file_id }) => present.get(file_id) ?? [])
+  const opened = new Set(groups.flatMap((group) => group.files.map((file) => file.name)))
+  const again = await links.groupsOf(files.filter((file) => !opened.has(file.name)))
+  const byName = new Map(
+    [...groups, ...again].flatMap((group) => group.files.map((file) => [file.name, { group, file }] as const)),
+  )
+  return new Map(
+    known.flatMap(({ file_id }) => {
+      const place = byName.get(present.get(file_id)?.name ?? '')
+      return place === undefined ? [] : [[file_id, place] as const]
+    }),
+  )
+}
+
+/** Keeps the records of each file at hand, for the day when it is gone. */
+async function storeRecords(update: Update, present: Present, { database, kept }: DuckDbEngineOptions): Promise<void> {
+  const identified = (await knownFiles(database)).filter(
+    (file) => present.has(file.file_id) && file.identified_records > 0n,
+  )
+  const bare: KnownFile[] = []
+  for (const file of identified) if (!(await kept.hasRecords(file))) bare.push(file)
+  const places = await placesOf(update, present, bare)
+  await database.run('kept/create')
+  for (const file of bare) {
+    const place = places.get(file.file_id)
+    if (place === undefined || 'kept' in place) continue
+    await defineRecordsOf(database, update.source, [place])
+    await kept.storeRecords(file)
+  }
 }

@@ -50,11 +50,12 @@ function crashAfter(last: number): { files: Files; steps: () => number } {
       await step(...given)
     }
   }
-  const { makeFolder, write, rename, link, flush, remove } = realFiles
+  const { makeFolder, write, rename, copy, link, flush, remove } = realFiles
   const files = {
     makeFolder: orDie(makeFolder),
     write: orDie(write),
     rename: orDie(rename),
+    copy: orDie(copy),
     link: orDie(link),
     flush: orDie(flush),
     remove: orDie(remove),

@@ -1,12 +1,14 @@
 -- Purpose: the surplus copies of records delivered more than once, exact, in memory bounded by the days of a batch:
 --          64-bit hashes find the candidates (a collision only adds one), whole records decide (DESIGN.md §6.7).
--- Grain:   UTC day x model name as written x own visibility x API key x BYOK.
--- Inputs:  view core_usage over the files that hold rows of the batch; table core_models; $first_day, $last_day.
-INSERT INTO core_surplus
+-- Grain:   as state_surplus.
+-- Inputs:  views core_identified_usage over the files that hold rows of the batch, core_touched_days; table core_models;
+--          variable source; $first_day, $last_day.
+INSERT INTO state_surplus
 WITH identified AS (
   SELECT *
-  FROM core_usage
-  WHERE reject_reason IS NULL AND request_id IS NOT NULL AND day_number BETWEEN $first_day AND $last_day
+  FROM core_identified_usage
+  WHERE day_number BETWEEN $first_day AND $last_day
+    AND day_number IN (SELECT day_number FROM core_touched_days)
 ),
 repeated AS MATERIALIZED (
   SELECT day_number, hash(request_id) AS id_hash FROM identified GROUP BY ALL HAVING count(*) > 1
@@ -38,6 +40,7 @@ copy AS (
   )
 )
 SELECT
+  getvariable('source'),
   day_number,
   model,
   own_visibility,

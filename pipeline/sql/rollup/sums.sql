@@ -1,9 +1,8 @@
--- Purpose: the one pass over the files of a source: everything that later steps need, summed in two ways at once.
--- Grain:   NOT is_by_key: file x UTC day x model name as written x own visibility x reason to reject.
---          is_by_key:     UTC day x model name as written x API key x BYOK.
+-- Purpose: the one pass over raw files: everything that later steps need to know of them.
+-- Grain:   file x UTC day x model name as written x own visibility x API key x BYOK x reason to reject.
 --          Rejected records have no model and no key; without a key, is_byok is NULL.
 -- Inputs:  view core_usage.
-CREATE OR REPLACE TEMP TABLE core_usage_sums AS
+CREATE OR REPLACE TEMP TABLE core_sums AS
 WITH usage AS (
   SELECT
     * REPLACE (
@@ -15,7 +14,6 @@ WITH usage AS (
   FROM core_usage
 )
 SELECT
-  grouping(file_index) = 1 AS is_by_key,
   input_group,
   file_index,
   day_number,
@@ -32,7 +30,4 @@ SELECT
   sum(cost_usd) AS cost_usd,
   count(*) FILTER (is_charge_misread) AS misread_charges
 FROM usage
-GROUP BY GROUPING SETS (
-  (input_group, file_index, day_number, reject_reason, model, visibility),
-  (day_number, model, api_key_hash, is_byok)
-)
+GROUP BY ALL

@@ -1,0 +1,62 @@
+import type { Database } from '../database.ts'
+import { BuildError } from '../errors.ts'
+import { defineUsage } from '../ingest.ts'
+import { fileColumn } from '../inputs/columns.ts'
+import type { InputGroup } from '../inputs/group.ts'
+import type { Source } from '../sources.ts'
+import type { RollupRequest } from './engine.ts'
+
+/** Reads fresh files, once, and sums what they hold into the table `core_sums`. */
+export async function countRecords(
+  database: Database,
+  source: Source,
+  groups: readonly InputGroup[],
+  request: Pick<RollupRequest, 'onProgress'>,
+): Promise<void> {
+  await defineUsage(database, source, groups)
+  await database.script('rollup/forget_malformed')
+  const bytes = groups.flatMap(({ files }) => files).reduce((sum, file) => sum + file.bytes, 0)
+  const stage = `read ${source.name}`
+  await database.runWithProgress('rollup/sums', {}, (share) => request.onProgress({ stage, share, bytes }))
+  if (groups.some((group) => group.format === 'csv')) await assertClosedQuotes(database, groups)
+}
+
+/** Enters into the state what `countRecords` summed. `numbers` are those that the files have there, by their names. */
+export async function keepCounts(
+  database: Database,
+  groups: readonly InputGroup[],
+  numbers: ReadonlyMap<string, number>,
+): Promise<void> {
+  await database.run('rollup/create_read_files')
+  const rows = groups.flatMap(({ files }, group) =>
+    files.map(({ name, link }, index) => [`${group}`, `${index}`, link, `${numbers.get(name)}`]),
+  )
+  await database.append('core_read_files', rows)
+  await database.run('rollup/keep_sums')
+  if (groups.some((group) => group.format === 'csv')) await database.run('rollup/keep_malformed')
+}
+
+async function assertClosedQuotes(database: Database, groups: readonly InputGroup[]): Promise<void> {
+  const [open] = await database.rows<{ link: string; record: bigint }>('rollup/open_quotes')
+  if (open === undefined) return
+  const file = groups.flatMap(({ files }) => files).find(({ link }) => link === open.link)?.name
+  throw new BuildError(`${file} cannot be read whole: the quote that record ${open.record} opens is never closed`)
+}
+
+/** NDJSON has no header, so a key that no line has shows only here; it may be a misspelt one, and would count as 0. */
+export async function assertCountsPresent(
+  database: Database,
+  source: Source,
+  request: Pick<RollupRequest, 'onNotice'>,
+): Promise<void> {
+  const [present] =
+    await database.rows<Record<'prompt_tokens' | 'completion_tokens', boolean | null>>('rollup/counts_present')
+  const missing = (['prompt_tokens', 'completion_tokens'] as const).filter((column) => present?.[column] === false)
+  if (missing.length === 0) return
+  const names = missing.map((column) => JSON.stringify(fileColumn(source, column))).join(' nor ')
+  const message = `source ${JSON.stringify(source.name)}: no record has ${names}`
+  if (missing.length === 2 || missing.some((column) => source.columns[column] !== undefined)) {
+    throw new BuildError(`${message}; say in "columns" how the files call ${missing.join(' and ')}`)
+  }
+  request.onNotice(`${message}, which counts as 0`)
+}

@@ -1,0 +1,59 @@
+import { join } from 'node:path'
+import type { Database } from '../database.ts'
+import { BuildError } from '../errors.ts'
+import type { Files } from '../files.ts'
+import type { InputFile } from '../inputs/find.ts'
+import { groupFiles, type InputGroup, type LinkedFile } from '../inputs/group.ts'
+import { linkFiles } from '../inputs/link.ts'
+import type { Source } from '../sources.ts'
+
+/** The raw files of one source under the names that DuckDB is given, in groups that one query can read. */
+export class Links {
+  readonly #source: Source
+  readonly #folder: string
+  readonly #database: Database
+  readonly #files: Files
+  readonly #linked: LinkedFile[] = []
+  #calls = 0
+
+  constructor(source: Source, folder: string, { database, files }: { database: Database; files: Files }) {
+    this.#source = source
+    this.#folder = folder
+    this.#database = database
+    this.#files = files
+  }
+
+  /** Reads the headers of files and puts them into groups. Empty CSV files are in no group. */
+  async groupsOf(files: readonly InputFile[]): Promise<InputGroup[]> {
+    this.#calls += 1
+    const folder = join(this.#folder, `${this.#calls}`)
+    await this.#files.makeFolder(folder)
+    const linked = await linkFiles(files, folder)
+    this.#linked.push(...linked)
+    return groupFiles(this.#database, this.#source, linked)
+  }
+
+  /** All files that were read through this. */
+  get files(): readonly InputFile[] {
+    return this.#linked
+  }
+
+  /** The error with the names that people know in place of the links that DuckDB was given. */
+  naming(error: unknown): unknown {
+    if (!(error instanceof Error) || error instanceof BuildError || error.name === 'AbortError') return error
+    const file = this.#linked.find(({ link }) => error.message.includes(link))
+    const plain = PLAIN_WORDS.find(([pattern]) => pattern.test(error.message))?.[1]
+    if (file === undefined && plain === undefined) return error
+    const name = file?.name ?? `a file of source ${JSON.stringify(this.#source.name)}`
+    const reason =
+      plain ?? (file === undefined ? error.message : error.message.replaceAll(file.link, file.name).split('\n')[0])
+    return new BuildError(`${name} cannot be read whole: ${reason}`, { cause: error })
+  }
+}
+
+/** What DuckDB says, in the words of someone who has the file and not DuckDB before them. */
+const PLAIN_WORDS: readonly [RegExp, string][] = [
+  [/state machine reached an invalid state/, 'its line ends are mixed (LF, CRLF, CR), or a quote is out of place'],
+  [/maximum_object_size/, 'a line is longer than 16 MiB'],
+  [/not a GZIP stream/, 'there is something behind its compressed data'],
+]

@@ -1,0 +1,81 @@
+import { BuildError } from '../errors.ts'
+import type { Source } from '../sources.ts'
+import type { RollupRequest } from './engine.ts'
+import type { KnownFile } from './state.ts'
+import type { FreshFile } from './survey.ts'
+
+/** What becomes of files whose records are not there any more. */
+export interface Losses {
+  forget: KnownFile[]
+  keep: KnownFile[]
+}
+
+const NAMES_SHOWN = 5
+
+/**
+ * Decides about files that are gone (DESIGN.md §5, `on_missing`). Those whose dates are all archived go without a word.
+ * Throws `BuildError` that names the files when records would be lost.
+ */
+export function judgeGone(
+  source: Source,
+  gone: readonly KnownFile[],
+  { sources: { on_missing }, onNotice }: Pick<RollupRequest, 'sources' | 'onNotice'>,
+): Losses {
+  const closed = gone.filter((file) => file.open_records === 0n)
+  const lost = gone.filter((file) => file.open_records > 0n)
+  if (lost.length === 0) return { forget: closed, keep: [] }
+  const what = `source ${JSON.stringify(source.name)}: ${describe(lost)}`
+  if (on_missing === 'fail') {
+    throw new BuildError(`${what} that an earlier build read. ${CHOICES}`)
+  }
+  onNotice(
+    `${what}; on_missing is ${on_missing}: its records ${on_missing === 'keep' ? 'stay' : 'are not counted any more'}`,
+  )
+  return on_missing === 'keep' ? { forget: closed, keep: lost } : { forget: gone.slice(), keep: [] }
+}
+
+/**
+ * Decides about a file that came in the place of another: when it holds fewer records, some are lost. `isKept` says that
+ * what the other one held was kept.
+ * Throws `BuildError` that names the file when they may not be.
+ */
+export function judgeReplaced(
+  source: Source,
+  { name, replaces, sha256 }: FreshFile,
+  { records, isKept }: { records: bigint; isKept: boolean },
+  { sources: { on_missing }, onNotice }: Pick<RollupRequest, 'sources' | 'onNotice'>,
+): Losses {
+  if (replaces === undefined) return { forget: [], keep: [] }
+  if (replaces.sha256 === sha256 || records >= replaces.open_records) return { forget: [replaces], keep: [] }
+  const what =
+    `source ${JSON.stringify(source.name)}: ${name} held ${replaces.open_records} records when an earlier build read it ` +
+    `and holds ${records} now`
+  if (on_missing === 'fail') throw new BuildError(`${what}. ${CHOICES}`)
+  onNotice(
+    `${what}; on_missing is ${on_missing}: those it held ${on_missing === 'keep' ? 'stay' : 'are not counted any more'}`,
+  )
+  if (on_missing === 'remove') return { forget: [replaces], keep: [] }
+  if (replaces.unidentified_records > 0n) {
+    throw new BuildError(
+      `${what}; they cannot be kept beside each other, for ${replaces.unidentified_records} of them have no request_id to ` +
+        'tell copies by. Put the file back, give the new one another name, or set on_missing to remove',
+    )
+  }
+  if (!isKept && replaces.identified_records > 0n) {
+    throw new BuildError(
+      `${what}; they cannot be kept, for on_missing was not keep when they were read. Put the file back, give the new one ` +
+        'another name, or set on_missing to remove',
+    )
+  }
+  return { forget: [], keep: replaces.kept === null ? [replaces] : [] }
+}
+
+const CHOICES =
+  'Put them back; or say in the sources file "on_missing": "keep" to keep their records, or "remove" to drop them; or close ' +
+  'their dates with tokenboard archive before the files go'
+
+function describe(files: readonly KnownFile[]): string {
+  const names = files.slice(0, NAMES_SHOWN).map((file) => `${file.name} (${file.open_records} records)`)
+  const more = files.length > NAMES_SHOWN ? ` and ${files.length - NAMES_SHOWN} more` : ''
+  return `${names.join(', ')}${more} ${files.length === 1 ? 'is' : 'are'} gone`
+}

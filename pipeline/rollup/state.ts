@@ -1,0 +1,80 @@
+import type { Database } from '../database.ts'
+import type { InputFile } from '../inputs/find.ts'
+
+/** Raised when the tables of the state change their form: an older state is forgotten and everything read anew. */
+const STATE_VERSION = 1
+
+/** A raw file as the state knows it. */
+export interface KnownFile {
+  file_id: number
+  name: string
+  bytes: bigint
+  /** When its content last changed, in nanoseconds. */
+  modified: bigint
+  sha256: string
+  /** How its source had it read. */
+  reading: string
+  /** Where the archive holds it, for a file that is gone and whose records stay. */
+  kept: string | null
+  /** Records of dates that are not archived, those without a date included. */
+  open_records: bigint
+  /** Those of them that may be repeated. */
+  identified_records: bigint
+  /** Those of them that count and have no `request_id`. */
+  unidentified_records: bigint
+}
+
+/** A raw file whose content is to enter the state. */
+export interface HashedFile extends InputFile {
+  sha256: string
+  reading: string
+}
+
+/** Makes the tables of the state, in place of those of an older form. */
+export async function openState(database: Database): Promise<void> {
+  await database.script('state/create')
+  const [format] = await database.rows<{ version: number }>('state/format')
+  if (format?.version === STATE_VERSION) return
+  await database.script('state/drop')
+  await database.script('state/create')
+  await database.run('state/set_format', { version: STATE_VERSION })
+}
+
+/** The files of the source that `selectSource` chose. */
+export async function knownFiles(database: Database): Promise<KnownFile[]> {
+  type Row = { [Key in keyof KnownFile]: KnownFile[Key] }
+  return database.rows<Row>('state/files')
+}
+
+/** Enters files and returns the number that each of them has from now on, in their order. */
+export async function enterFiles(
+  database: Database,
+  source: string,
+  files: readonly (Pick<HashedFile, 'name' | 'bytes' | 'modified' | 'sha256' | 'reading'> & { kept?: string })[],
+): Promise<number[]> {
+  const [next] = await database.rows<{ file_id: number }>('state/next_file')
+  const numbers = files.map((_, position) => (next?.file_id ?? 1) + position)
+  await database.append(
+    'state_files',
+    files.map(({ name, bytes, modified, sha256, reading, kept }, position) => {
+      return [`${numbers[position]}`, source, name, `${bytes}`, `${modified}`, sha256, reading, kept ?? null]
+    }),
+  )
+  return numbers
+}
+
+/** Forgets a file; the days on which it may have repeated records of others are looked at again. */
+export async function forgetFile(database: Database, { file_id }: Pick<KnownFile, 'file_id'>): Promise<void> {
+  await database.run('rollup/touch_file', { file_id })
+  await database.run('state/drop_sums', { file_id })
+  await database.run('state/drop_file', { file_id })
+}
+
+/** Notes that a file has another name or time of change, or that the archive holds it now. */
+export async function renameFile(
+  database: Database,
+  { file_id }: KnownFile,
+  { name, modified, kept = null }: { name: string; modified: bigint; kept?: string | null },
+): Promise<void> {
+  await database.run('state/set_file', { file_id, name, modified, kept })
+}

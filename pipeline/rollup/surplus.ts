@@ -1,0 +1,95 @@
+import type { Database } from '../database.ts'
+import { defineUsage } from '../ingest.ts'
+import type { InputGroup, LinkedFile } from '../inputs/group.ts'
+import type { Source } from '../sources.ts'
+import type { RollupRequest } from './engine.ts'
+
+/** De-duplication takes as many days at once as hold about this many records: it bounds the memory. */
+const RECORDS_PER_BATCH = 4_000_000
+
+/** Records with a `request_id` of one day in one file. */
+export interface IdentifiedDay extends Record<string, bigint | number> {
+  day_number: bigint
+  file_id: number
+  records: bigint
+}
+
+/** Where the records of a file can be read: in the file, or in what was kept of it. */
+export type RecordsPlace = { group: InputGroup; file: LinkedFile } | { kept: string }
+
+/** The days that have to be looked at again, and the files that hold records with a `request_id` of them. */
+export async function daysToCompare(database: Database): Promise<IdentifiedDay[]> {
+  return database.rows<IdentifiedDay>('rollup/identified_days')
+}
+
+/** Looks for repeated records on `days`, in place of what the state has of the touched days (DESIGN.md §6.7). */
+export async function findSurplus(
+  database: Database,
+  source: Source,
+  days: readonly IdentifiedDay[],
+  places: ReadonlyMap<number, RecordsPlace>,
+  request: Pick<RollupRequest, 'onProgress' | 'onStage'>,
+): Promise<void> {
+  await database.run('rollup/forget_surplus')
+  const stage = `find repeated records of ${source.name}`
+  const work = batches(days)
+  for (const [position, batch] of work.entries()) {
+    const range = { first_day: batch.at(0)?.day_number ?? 0n, last_day: batch.at(-1)?.day_number ?? 0n }
+    await defineIdentifiedUsage(database, source, batch, places, range)
+    await database.runWithProgress('rollup/surplus', range, (share) =>
+      request.onProgress({ stage, share: (position + share) / work.length, bytes: undefined }),
+    )
+  }
+  if (work.length === 0) return
+  const count = new Set(days.map((day) => day.day_number)).size
+  request.onStage({ stage, detail: `${count} days looked at` })
+}
+
+/** Consecutive days whose records together stay within a batch; a day is never split. */
+function batches(days: readonly IdentifiedDay[]): IdentifiedDay[][] {
+  const result: IdentifiedDay[][] = []
+  let records = 0n
+  for (const day of days) {
+    const current = result.at(-1)
+    const isSameDay = current?.at(-1)?.day_number === day.day_number
+    if (current !== undefined && (isSameDay || records + day.records <= RECORDS_PER_BATCH)) {
+      current.push(day)
+      records += day.records
+    } else {
+      result.push([day])
+      records = day.records
+    }
+  }
+  return result
+}
+
+async function defineIdentifiedUsage(
+  database: Database,
+  source: Source,
+  batch: readonly IdentifiedDay[],
+  places: ReadonlyMap<number, RecordsPlace>,
+  range: { first_day: bigint; last_day: bigint },
+): Promise<void> {
+  const wanted = [...new Set(batch.map((day) => day.file_id))].flatMap((id) => places.get(id) ?? [])
+  const paths = wanted.flatMap((place) => ('kept' in place ? [place.kept] : []))
+  await database.run('kept/create')
+  if (paths.length > 0) await database.run('kept/read', { paths, ...range })
+  await defineRecordsOf(
+    database,
+    source,
+    wanted.flatMap((place) => ('kept' in place ? [] : [place])),
+  )
+}
+
+/** Defines the view `core_identified_usage` over files at hand and the table of kept records. */
+export async function defineRecordsOf(
+  database: Database,
+  source: Source,
+  places: readonly { group: InputGroup; file: LinkedFile }[],
+): Promise<void> {
+  const byGroup = Map.groupBy(places, (place) => place.group)
+  const groups = [...byGroup].map(([group, members]) => ({ ...group, files: members.map(({ file }) => file) }))
+  if (groups.length === 0) return database.run('rollup/identified_kept')
+  await defineUsage(database, source, groups)
+  await database.run('rollup/identified_usage')
+}

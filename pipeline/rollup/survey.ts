@@ -1,0 +1,137 @@
+import { resolve } from 'node:path'
+import { BuildError } from '../errors.ts'
+import { hashFile } from '../files.ts'
+import { assertWhole } from '../inputs/decompress.ts'
+import { type InputFile, isFile, readStamp } from '../inputs/find.ts'
+import type { HashedFile, KnownFile } from './state.ts'
+
+/** A raw file that has to be read, and the file in whose place it came. */
+export interface FreshFile extends HashedFile {
+  replaces: KnownFile | undefined
+}
+
+/** How the raw files of a source differ from those that the state knows. */
+export interface Survey {
+  /** Files whose content is in the state, under the name and time of change that they have now. */
+  same: { known: KnownFile; file: InputFile }[]
+  fresh: FreshFile[]
+  /** Files that the state knows and that are not there any more. */
+  gone: KnownFile[]
+  /** Files that are there and that no entry of the source matches any more. */
+  unlisted: KnownFile[]
+  /** Kept files whose content is there again. */
+  restored: KnownFile[]
+  /** Fresh files with the same bytes as another file of the source: its name. */
+  twins: { file: string; twin: string }[]
+}
+
+export interface SurveyOptions {
+  reading: string
+  /** The folder that names of files are relative to. */
+  folder: string
+  signal: AbortSignal
+}
+
+/** Files that are hashed and checked side by side; Node decompresses each on a thread of its own. */
+const FILES_AT_ONCE = 4
+
+/**
+ * Compares the files of a source with the state. A file of the same name, size and time of change is the same; of any
+ * other the bytes decide, so that a file that was touched, renamed or restored is not read again. Compressed files are
+ * checked to their end. Throws `BuildError` for a file that is cut or damaged.
+ */
+export async function survey(
+  found: readonly InputFile[],
+  known: readonly KnownFile[],
+  options: SurveyOptions,
+): Promise<Survey> {
+  const present = known.filter((file) => file.kept === null)
+  const byName = new Map(present.map((file) => [file.name, file]))
+  const isSame = (file: InputFile, former: KnownFile | undefined): former is KnownFile =>
+    former !== undefined &&
+    former.bytes === BigInt(file.bytes) &&
+    former.modified === file.modified &&
+    former.reading === options.reading
+  const same = found.flatMap((file) => {
+    const former = byName.get(file.name)
+    return isSame(file, former) ? [{ known: former, file }] : []
+  })
+  const others = found.filter((file) => !isSame(file, byName.get(file.name)))
+  const hashed = await hashAndCheck(others, options)
+  const names = new Set(found.map((file) => file.name))
+  const missing = new Set(present.filter((file) => !names.has(file.name)))
+  const fresh: FreshFile[] = []
+  for (const file of hashed) {
+    const former = byName.get(file.name)
+    const equal = isEqual(file, former) ? former : [...missing].find((candidate) => isEqual(file, candidate))
+    if (equal === undefined) fresh.push({ ...file, replaces: former ?? keptAs(file, known) })
+    else same.push({ known: equal, file })
+    if (equal !== undefined) missing.delete(equal)
+  }
+  const { gone, unlisted } = await sortMissing([...missing], options.folder)
+  const hashes = new Map([...same.map(({ known: { sha256, name } }) => [sha256, name] as const)])
+  return { same, fresh, gone, unlisted, restored: restored(known, hashed, same), twins: twinsOf(fresh, hashes) }
+}
+
+/** Throws `BuildError` when a file is not any more the one that was found: what was read of it may be half of it. */
+export async function assertUntouched(files: readonly InputFile[]): Promise<void> {
+  for (const file of files) {
+    const { bytes, modified } = await readStamp(file.path)
+    if (bytes === file.bytes && modified === file.modified) continue
+    throw new BuildError(`${file.name} changed while it was read; run the build again when it is written to its end`)
+  }
+}
+
+function isEqual(file: HashedFile, known: KnownFile | undefined): known is KnownFile {
+  return known !== undefined && known.sha256 === file.sha256 && known.reading === file.reading
+}
+
+function keptAs(file: InputFile, known: readonly KnownFile[]): KnownFile | undefined {
+  return known.find(({ kept, name }) => kept !== null && name === file.name)
+}
+
+function restored(
+  known: readonly KnownFile[],
+  hashed: readonly HashedFile[],
+  same: readonly { known: KnownFile }[],
+): KnownFile[] {
+  const present = new Set([...hashed.map((file) => file.sha256), ...same.map((file) => file.known.sha256)])
+  return known.filter(({ kept, sha256 }) => kept !== null && present.has(sha256))
+}
+
+function twinsOf(fresh: readonly HashedFile[], names: Map<string, string>): { file: string; twin: string }[] {
+  return fresh.flatMap(({ sha256, name, bytes }) => {
+    const twin = names.get(sha256)
+    if (twin === undefined) names.set(sha256, name)
+    return twin === undefined || bytes === 0 ? [] : [{ file: name, twin }]
+  })
+}
+
+async function sortMissing(missing: readonly KnownFile[], folder: string) {
+  const isThere = await Promise.all(missing.map(({ name }) => isFile(resolve(folder, name))))
+  return {
+    gone: missing.filter((_, position) => isThere[position] === false),
+    unlisted: missing.filter((_, position) => isThere[position] === true),
+  }
+}
+
+async function hashAndCheck(files: readonly InputFile[], options: SurveyOptions): Promise<HashedFile[]> {
+  const { reading, signal } = options
+  const hashed: HashedFile[] = []
+  const waiting = [...files.entries()]
+  const worker = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [position, file] = next
+      signal.throwIfAborted()
+      const { sha256 } = await hashFile(file.path)
+      await assertWhole(file, signal)
+      hashed[position] = { ...file, sha256, reading }
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: FILES_AT_ONCE }, worker))
+  } finally {
+    waiting.length = 0
+  }
+  return hashed
+}

@@ -1,0 +1,34 @@
+-- Purpose: what each raw file contributed, kept from build to build so that a file is read once. A cache: deleting it
+--          costs time and nothing else.
+-- Inputs:  none.
+
+CREATE TABLE IF NOT EXISTS state_format (version INTEGER);
+
+-- A raw file of a source. `modified` is in nanoseconds; `reading` says how its source had it read; `kept` is the folder
+-- of the archive that holds it where the file itself is gone.
+CREATE TABLE IF NOT EXISTS state_files (
+  file_id INTEGER, source VARCHAR, name VARCHAR, bytes BIGINT, modified BIGINT, sha256 VARCHAR, reading VARCHAR,
+  kept VARCHAR
+);
+
+-- File x UTC day x model name as written x own visibility x API key x BYOK x reason to reject.
+-- Rejected records have no model and no key; without a key, is_byok is NULL.
+CREATE TABLE IF NOT EXISTS state_sums (
+  file_id INTEGER, day_number BIGINT, reject_reason VARCHAR, model VARCHAR, visibility VARCHAR, api_key_hash VARCHAR,
+  is_byok BOOLEAN, records BIGINT, identified_records BIGINT, has_prompt_tokens BOOLEAN, has_completion_tokens BOOLEAN,
+  tokens HUGEINT, cost_usd DECIMAL(38, 9), misread_charges BIGINT
+);
+
+-- What repeated deliveries counted too much: source x UTC day x model name as written x own visibility x API key x BYOK.
+CREATE TABLE IF NOT EXISTS state_surplus (
+  source VARCHAR, day_number BIGINT, model VARCHAR, visibility VARCHAR, api_key_hash VARCHAR, is_byok BOOLEAN,
+  records BIGINT, conflicting_records BIGINT, tokens HUGEINT, cost_usd DECIMAL(38, 9), misread_charges BIGINT
+);
+
+-- The days whose repeated records have to be looked for again; a day may stand there more than once.
+CREATE TABLE IF NOT EXISTS state_touched_days (source VARCHAR, day_number BIGINT);
+
+-- What the registry said of each model name of a source when the surplus was found.
+CREATE TABLE IF NOT EXISTS state_models (
+  source VARCHAR, model VARCHAR, model_permaslug VARCHAR, visibility VARCHAR, is_valid BOOLEAN
+);

@@ -1,0 +1,21 @@
+-- Purpose: the files of a source that the state knows, with what tells whether one of them lost records.
+--          `open_records` are of dates that are not archived, those without a date included; `identified_records` are
+--          those of them that may be repeated, `unidentified_records` those that count and have no request_id.
+-- Grain:   one row per file.
+-- Inputs:  tables state_files, state_sums; variables source, open_day.
+SELECT
+  file_id,
+  name,
+  bytes,
+  modified,
+  sha256,
+  reading,
+  kept,
+  coalesce(sum(records), 0)::BIGINT AS open_records,
+  coalesce(sum(identified_records) FILTER (reject_reason IS NULL), 0)::BIGINT AS identified_records,
+  coalesce(sum(records - identified_records) FILTER (reject_reason IS NULL), 0)::BIGINT AS unidentified_records
+FROM state_files
+LEFT JOIN core_source_sums USING (file_id)
+WHERE source = getvariable('source')
+GROUP BY ALL
+ORDER BY name, file_id
