@@ -190,14 +190,16 @@ async function enterAll(
   request: RollupRequest,
   { database, kept }: DuckDbEngineOptions,
 ): Promise<Losses & { present: Present }> {
-  const { same, fresh, unlisted, restored } = compared
+  const { same, fresh, unlisted, elsewhere } = compared
   for (const { known, file } of same) {
     if (known.name !== file.name || known.modified !== file.modified) await renameFile(database, known, file)
   }
   const numbers = await enterFiles(database, source.name, fresh)
-  await keepCounts(database, groups, new Map(fresh.map((file, position) => [file.name, numbers[position] ?? 0])))
+  if (groups.length > 0) {
+    await keepCounts(database, groups, new Map(fresh.map((file, position) => [file.name, numbers[position] ?? 0])))
+  }
   const records = new Map((await knownFiles(database)).map((file) => [file.file_id, file.open_records]))
-  const all: Losses[] = [losses, { forget: [...unlisted, ...restored], keep: [] }]
+  const all: Losses[] = [losses, { forget: [...unlisted, ...elsewhere], keep: [] }]
   for (const [position, file] of fresh.entries()) {
     const file_id = numbers[position] ?? 0
     await database.run('rollup/touch_file', { file_id })

@@ -19,8 +19,8 @@ export interface Survey {
   gone: KnownFile[]
   /** Files that are there and that no entry of the source matches any more. */
   unlisted: KnownFile[]
-  /** Kept files whose content is there again. */
-  restored: KnownFile[]
+  /** Files that are gone, and kept ones, whose content another file has now. */
+  elsewhere: KnownFile[]
   /** Fresh files with the same bytes as another file of the source: its name. */
   twins: { file: string; twin: string }[]
 }
@@ -45,32 +45,48 @@ export async function survey(
   known: readonly KnownFile[],
   options: SurveyOptions,
 ): Promise<Survey> {
-  const present = known.filter((file) => file.kept === null)
-  const byName = new Map(present.map((file) => [file.name, file]))
-  const isSame = (file: InputFile, former: KnownFile | undefined): former is KnownFile =>
+  const byName = new Map(known.filter((file) => file.kept === null).map((file) => [file.name, file]))
+  const isUnchanged = (file: InputFile, former: KnownFile | undefined): former is KnownFile =>
     former !== undefined &&
     former.bytes === BigInt(file.bytes) &&
     former.modified === file.modified &&
     former.reading === options.reading
   const same = found.flatMap((file) => {
     const former = byName.get(file.name)
-    return isSame(file, former) ? [{ known: former, file }] : []
+    return isUnchanged(file, former) ? [{ known: former, file }] : []
   })
-  const others = found.filter((file) => !isSame(file, byName.get(file.name)))
-  const hashed = await hashAndCheck(others, options)
-  const names = new Set(found.map((file) => file.name))
-  const missing = new Set(present.filter((file) => !names.has(file.name)))
-  const fresh: FreshFile[] = []
-  for (const file of hashed) {
-    const former = byName.get(file.name)
-    const equal = isEqual(file, former) ? former : [...missing].find((candidate) => isEqual(file, candidate))
-    if (equal === undefined) fresh.push({ ...file, replaces: former ?? keptAs(file, known) })
-    else same.push({ known: equal, file })
-    if (equal !== undefined) missing.delete(equal)
+  const hashed = await hashAndCheck(
+    found.filter((file) => !isUnchanged(file, byName.get(file.name))),
+    options,
+  )
+  const left = new Map(byName)
+  for (const { known: former } of same) left.delete(former.name)
+  const take = (file: HashedFile, former: KnownFile | undefined): boolean => {
+    if (former === undefined || !isEqual(file, former)) return false
+    same.push({ known: former, file })
+    return left.delete(former.name)
   }
-  const { gone, unlisted } = await sortMissing([...missing], options.folder)
-  const hashes = new Map([...same.map(({ known: { sha256, name } }) => [sha256, name] as const)])
-  return { same, fresh, gone, unlisted, restored: restored(known, hashed, same), twins: twinsOf(fresh, hashes) }
+  const changed = hashed.filter((file) => !take(file, left.get(file.name)))
+  const added = changed.filter(
+    (file) =>
+      !take(
+        file,
+        [...left.values()].find((former) => isEqual(file, former)),
+      ),
+  )
+  const contents = new Set([...hashed.map(({ sha256 }) => sha256), ...same.map((file) => file.known.sha256)])
+  const fresh = added.map((file) => ({ ...file, replaces: replaced(file, left, known, contents) }))
+  const names = new Set(found.map((file) => file.name))
+  const missing = [...left.values()].filter(({ name, sha256 }) => !names.has(name) && !contents.has(sha256))
+  return {
+    same,
+    fresh,
+    ...(await sortMissing(missing, options.folder)),
+    elsewhere: [...known.filter(({ kept }) => kept !== null), ...left.values()].filter(({ sha256 }) =>
+      contents.has(sha256),
+    ),
+    twins: twinsOf(fresh, new Map(same.map(({ known: { sha256, name } }) => [sha256, name] as const))),
+  }
 }
 
 /** Throws `BuildError` when a file is not any more the one that was found: what was read of it may be half of it. */
@@ -86,17 +102,19 @@ function isEqual(file: HashedFile, known: KnownFile | undefined): known is Known
   return known !== undefined && known.sha256 === file.sha256 && known.reading === file.reading
 }
 
-function keptAs(file: InputFile, known: readonly KnownFile[]): KnownFile | undefined {
-  return known.find(({ kept, name }) => kept !== null && name === file.name)
-}
-
-function restored(
+/**
+ * The file in whose place another came: the one of its name, unless the bytes of that are still there, as they are when
+ * logs are rotated. A kept file all of whose records have a `request_id` stays beside one of its name, for copies are known.
+ */
+function replaced(
+  { name }: HashedFile,
+  left: ReadonlyMap<string, KnownFile>,
   known: readonly KnownFile[],
-  hashed: readonly HashedFile[],
-  same: readonly { known: KnownFile }[],
-): KnownFile[] {
-  const present = new Set([...hashed.map((file) => file.sha256), ...same.map((file) => file.known.sha256)])
-  return known.filter(({ kept, sha256 }) => kept !== null && present.has(sha256))
+  contents: ReadonlySet<string>,
+): KnownFile | undefined {
+  const former =
+    left.get(name) ?? known.find((file) => file.kept !== null && file.name === name && file.unidentified_records > 0n)
+  return former === undefined || contents.has(former.sha256) ? undefined : former
 }
 
 function twinsOf(fresh: readonly HashedFile[], names: Map<string, string>): { file: string; twin: string }[] {
