@@ -8,6 +8,6 @@ SELECT
   sum(records)::BIGINT AS records
 FROM core_usage_groups
 LEFT JOIN core_models ON core_usage_groups.model = core_models.model
-WHERE reject_reason IS NOT NULL OR NOT is_valid
+WHERE reject_reason <> 'left_out' OR NOT is_valid
 GROUP BY ALL
 ORDER BY ALL
