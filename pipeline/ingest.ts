@@ -63,7 +63,9 @@ function fromGroup(group: InputGroup, number: number, computed: ReadonlyMap<stri
     .replaceAll(/_N\b/g, `_${number}`)
     .replaceAll('COLUMN_NAMES', group.types.map((_, position) => `c${position}`).join(', '))
   if (computed.size === 0) return from
-  return `FROM (\nSELECT *, ${[...computed].map(([sql, name]) => `${sql} AS ${name}`).join(', ')}\n${from})`
+  // Of CSV and Parquet it is a column that DuckDB makes up, which * leaves out.
+  const all = group.format === 'ndjson' ? '*' : '*, file_index'
+  return `FROM (\nSELECT ${all}, ${[...computed].map(([sql, name]) => `${sql} AS ${name}`).join(', ')}\n${from})`
 }
 
 /** The name of the model as written; the source's own `model` where the record has no such column. */

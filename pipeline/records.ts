@@ -69,14 +69,26 @@ export function countRecords(ranking: Ranking, account: Account): RecordCounts {
   }
 }
 
+/** Public usage of days that are not published, with its tokens: for the maintainer alone. */
+export function outsideDays({
+  outside,
+}: Ranking): { date: UtcDate; reason: string; records: number; tokens: string }[] {
+  return outside.map(({ date, records, tokens }) => ({
+    date,
+    reason: outsideReason(date),
+    records: Number(records),
+    tokens,
+  }))
+}
+
+function outsideReason(date: UtcDate): 'before_dataset_start' | 'not_yet_complete' {
+  return date < DATASET_START ? 'before_dataset_start' : 'not_yet_complete'
+}
+
 /** `quality.json`: totals by reason and day, and nothing that names what is not public. */
 export function publicQuality(draft: Draft, records: RecordCounts, account: Account, ranking: Ranking): unknown {
   const { published, duplicates, left_out, rejected, before_dataset_start, not_yet_complete } = records
-  const outside = ranking.outside.map(({ date, records: count }) => ({
-    date,
-    reason: date < DATASET_START ? 'before_dataset_start' : 'not_yet_complete',
-    records: Number(count),
-  }))
+  const outside = outsideDays(ranking).map(({ tokens: _, ...day }) => day)
   return {
     dataset: draft.dataset,
     release: draft.release,
