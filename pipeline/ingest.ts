@@ -19,6 +19,15 @@ export async function defineUsage(database: Database, source: Source, groups: re
   await database.run('core_usage')
 }
 
+/** Defines the view `raw_sample`: the fields of each record as text, in the order of the columns; of NDJSON its line. */
+export async function defineSample(database: Database, group: InputGroup): Promise<void> {
+  await setVariables(database, 0, group)
+  const fields = group.format === 'ndjson' ? ['json'] : group.types.map((_, position) => `c${position}`)
+  const texts = fields.map((field) => `${field}::VARCHAR`).join(', ')
+  const select = `SELECT [${texts}] AS fields\n${fromGroup(group, 0, new Map())}`
+  await database.execute(`CREATE OR REPLACE TEMP VIEW raw_sample AS\n${select}`)
+}
+
 async function setVariables(database: Database, number: number, group: InputGroup): Promise<void> {
   await database.setVariable(
     `files_${number}`,

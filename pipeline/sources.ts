@@ -26,7 +26,8 @@ const SourceFields = z.strictObject({
   time_unit: z.enum(['seconds', 'milliseconds']).optional(),
 })
 
-const Source = SourceFields.superRefine(({ schema: name, columns, base_time }, context) => {
+/** A set of raw files in one schema, and how their columns are to be read. */
+export const Source = SourceFields.superRefine(({ schema: name, columns, base_time }, context) => {
   const schema: Schema = SCHEMAS[name]
   const known = schemaColumns(schema)
   for (const column of Object.keys(columns).filter((key) => !known.includes(key))) {
@@ -38,6 +39,8 @@ const Source = SourceFields.superRefine(({ schema: name, columns, base_time }, c
   }
 })
 
+export type Source = z.infer<typeof Source>
+
 const SourcesFile = z.strictObject({
   models: z.string().min(1).optional(),
   aliases: z.string().min(1).optional(),
@@ -45,9 +48,6 @@ const SourcesFile = z.strictObject({
   on_missing: z.enum(['fail'], { error: 'can only be "fail" in this version' }).default('fail'),
   sources: z.array(Source).min(1),
 })
-
-/** A set of raw files in one schema, and how their columns are to be read. */
-export type Source = z.infer<typeof Source>
 
 /** What a build reads: the sources, the registry of models, and the folder that relative paths start from. */
 export interface Sources {

@@ -33,17 +33,19 @@ export function recordColumns(source: Source, fields: readonly (keyof UsageRecor
   return [...new Set(columns)].map((column) => fileColumn(source, column))
 }
 
-/** Reads the header of a CSV file, or undefined when the file is empty. Throws `BuildError` for a broken header. */
-export async function readCsvColumns(file: InputFile, source: Source): Promise<FileColumns | undefined> {
+/**
+ * Reads the header of a CSV file, or undefined when the file is empty. Its delimiter is the one with which it has the most
+ * of the `wanted` names, or else the most names. Throws `BuildError` for a broken header.
+ */
+export async function readCsvColumns(file: InputFile, wanted: readonly string[]): Promise<FileColumns | undefined> {
   const head = (await readHead(file, LONGEST_HEADER_BYTES)).toString('utf8')
   if (head.replace(/^\ufeff/, '') === '') return undefined
   const headers = DELIMITERS.flatMap((delimiter) => {
     const names = parseHeader(head, delimiter)
     return names === undefined ? [] : [{ delimiter, names }]
   })
-  const wanted = schemaColumns(SCHEMAS[source.schema]).map((column) => fileColumn(source, column))
   const known = (names: readonly string[]) => names.filter((name) => wanted.includes(name)).length
-  const [best] = headers.sort((a, b) => known(b.names) - known(a.names))
+  const [best] = headers.sort((a, b) => known(b.names) - known(a.names) || b.names.length - a.names.length)
   if (best === undefined) throw new BuildError(`${file.name}, line 1: the header is no line of CSV`)
   return { ...best, types: best.names.map(() => 'VARCHAR') }
 }

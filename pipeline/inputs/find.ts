@@ -35,7 +35,7 @@ export async function findInputFiles(
     for (const path of matches) paths.add(path)
   }
   const sorted = [...paths].sort()
-  return { files: await Promise.all(sorted.map((path) => describe(path, folder))), unmatched }
+  return { files: await Promise.all(sorted.map((path) => describeFile(path, folder))), unmatched }
 }
 
 async function expand(entry: string, folder: string, source: string): Promise<string[]> {
@@ -48,7 +48,8 @@ async function expand(entry: string, folder: string, source: string): Promise<st
   return files.filter((_, position) => kept[position])
 }
 
-async function describe(path: string, folder: string): Promise<InputFile> {
+/** What the ending of a raw file says of it. `name` is relative to `folder`. Throws `UsageError` for an unknown ending. */
+export async function describeFile(path: string, folder: string): Promise<InputFile> {
   const name = relative(folder, path)
   const ending = ENDING.exec(path)
   if (ending === null) {
@@ -64,7 +65,8 @@ async function describe(path: string, folder: string): Promise<InputFile> {
   }
 }
 
-async function isFile(path: string): Promise<boolean> {
+/** Whether there is a file of this name, or a link to one. */
+export async function isFile(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isFile()
   } catch (error) {

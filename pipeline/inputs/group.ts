@@ -47,21 +47,30 @@ export async function groupFiles(
 
 async function describeGroup(database: Database, source: Source, file: LinkedFile): Promise<InputGroup | undefined> {
   const { format, compression } = file
+  const wanted = schemaColumns(SCHEMAS[source.schema])
+  const names = wanted.map((column) => fileColumn(source, column))
   if (format === 'ndjson') {
-    const columns = schemaColumns(SCHEMAS[source.schema])
-    const positions = new Map(columns.map((column, position) => [column, position]))
-    const pointers = columns.map((column) => jsonPointer(fileColumn(source, column)))
+    const positions = new Map(wanted.map((column, position) => [column, position]))
+    const pointers = names.map(jsonPointer)
     return { source, format, compression, delimiter: '', types: [], positions, pointers, files: [file] }
   }
-  const columns = await readColumns(database, source, file)
+  const columns = await readColumns(database, file, names)
   if (columns === undefined) return undefined
   const positions = locateColumns(source, file, columns.names)
   const { delimiter, types } = columns
   return { source, format, compression, delimiter, types, positions, pointers: [], files: [file] }
 }
 
-async function readColumns(database: Database, source: Source, file: LinkedFile): Promise<FileColumns | undefined> {
-  if (file.format === 'csv') return readCsvColumns(file, source)
+/**
+ * Reads the columns of a CSV or Parquet file, or undefined when it is empty. `wanted` are names that a CSV file is likely to
+ * have. Throws `BuildError` for a file that cannot be read.
+ */
+export async function readColumns(
+  database: Database,
+  file: LinkedFile,
+  wanted: readonly string[],
+): Promise<FileColumns | undefined> {
+  if (file.format === 'csv') return readCsvColumns(file, wanted)
   try {
     return await readParquetColumns(database, file.link)
   } catch (error) {

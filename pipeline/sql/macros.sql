@@ -38,7 +38,7 @@ CREATE OR REPLACE TEMP MACRO instant_from_day(value) AS
   END;
 
 CREATE OR REPLACE TEMP MACRO instant_from_nanoseconds(value) AS
-  CASE WHEN regexp_full_match(value, '\d{1,19}') THEN (value::HUGEINT // 1000)::BIGINT END;
+  CASE WHEN regexp_full_match(value, '\d{1,19}') THEN (try_cast(value AS HUGEINT) // 1000)::BIGINT END;
 
 -- 9007199254740991 is 2^53 - 1, the largest integer that every reader of JSON holds exactly.
 CREATE OR REPLACE TEMP MACRO count_in_range(value) AS
@@ -104,7 +104,7 @@ CREATE OR REPLACE TEMP MACRO slug_with_variant(slug, variant) AS
 
 -- Nested values. Text that should be JSON and is not becomes a JSON string: it has no members, and is not taken for nothing.
 CREATE OR REPLACE TEMP MACRO json_from_text(value) AS
-  CASE WHEN value <> '' THEN CASE WHEN json_valid(value) THEN value::JSON ELSE to_json(value) END END;
+  CASE WHEN value <> '' THEN CASE WHEN json_valid(value) THEN try_cast(value AS JSON) ELSE to_json(value) END END;
 
 CREATE OR REPLACE TEMP MACRO json_from_json(value) AS
   CASE WHEN starts_with(value, '"') THEN json_from_text(value ->> '$') ELSE value END;

@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { BuildError, UsageError } from '../../../pipeline/errors.ts'
-import { releaseFolder } from '../../support/pipeline.ts'
+import { buildIn, newWorkspace, publishedCsv, releaseFolder, rowsOf, writeInput } from '../../support/pipeline.ts'
+import { query, sqlText } from '../../support/records.ts'
 import { type Built, buildLog, FORMS, having, type LogRecord, RECORDS, toCsv } from '../../support/schemas.ts'
 
 const KEY_HASH = 'a'.repeat(64)
@@ -328,6 +329,17 @@ describe('otel-genai-spans', () => {
   ])('has nanoseconds as %s, which never round into the next day', async (_, time) => {
     const line = JSON.stringify(span({ startTimeUnixNano: 'TIME' })).replace('"TIME"', time)
     expect((await buildLog('otel-genai-spans', `${line}\n`)).rows).toEqual(['2025-05-31 m 10'])
+  })
+
+  it('may be Parquet with its attributes in a map and its time in an integer', async () => {
+    const workspace = await newWorkspace()
+    const attributes = "MAP {'gen_ai.response.model': 'm', 'gen_ai.usage.input_tokens': '8'}"
+    const select = `SELECT 1748735999999999999 AS "startTimeUnixNano", 't' AS "traceId", 's' AS "spanId", ${attributes} AS attributes`
+    await query(`COPY (${select}) TO ${sqlText(join(workspace.input, 'spans.parquet'))} (FORMAT parquet)`)
+    const source = { name: 's', schema: 'otel-genai-spans', files: ['spans.parquet'], visibility: 'public' }
+    await writeInput(workspace, 'sources.json', { sources: [source] })
+    await buildIn(workspace, '2025-06-10T12:00:00Z')
+    expect(rowsOf(await publishedCsv(workspace))).toEqual(['2025-05-31 m 8'])
   })
 
   it('rejects a span whose attributes are neither', async () => {
