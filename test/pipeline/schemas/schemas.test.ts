@@ -5,34 +5,38 @@ import { buildLog, FORMS, having, type LogRecord, RECORDS } from '../../support/
 type Name = keyof typeof RECORDS
 const NAMES = Object.keys(RECORDS) as Name[]
 
-/** A field of a record, by the path to it. */
-const CHANGED: Record<
-  string,
-  { model: string[]; time: string[]; prompt: string[]; completion: string[]; id: string[] }
-> = {
-  canonical: at('model_permaslug', 'timestamp', 'prompt_tokens', 'completion_tokens', 'request_id'),
-  'openrouter-activity': at('model_permaslug', 'created_at', 'tokens_prompt', 'tokens_completion', 'generation_id'),
-  'openrouter-generation': at(
-    'data/model',
-    'data/created_at',
-    'data/tokens_prompt',
-    'data/tokens_completion',
-    'data/id',
-  ),
-  'litellm-spend-logs': at('model', 'startTime', 'prompt_tokens', 'completion_tokens', 'request_id'),
-  'litellm-daily-user-spend': at('model', 'date', 'prompt_tokens', 'completion_tokens', 'user_id'),
-  'helicone-requests': at('model', 'request_created_at', 'prompt_tokens', 'completion_tokens', 'request_id'),
-  'langfuse-observations': at('provided_model_name', 'start_time', 'usage_details/input', 'usage_details/output', 'id'),
-  'portkey-logs': at('ai_model', 'created_at', 'req_units', 'res_units', 'id'),
-  'otel-genai-spans': at(
-    'attributes/gen_ai.response.model',
-    'startTimeUnixNano',
-    'attributes/gen_ai.usage.input_tokens',
-    'attributes/gen_ai.usage.output_tokens',
-    'spanId',
-  ),
-  'cloudflare-ai-gateway-logs': at('model', 'created_at', 'tokens_in', 'tokens_out', 'id'),
-}
+/** Where the fields of a record lie: the paths to them. */
+const PATHS: Record<string, { model: string[]; time: string[]; prompt: string[]; completion: string[]; id: string[] }> =
+  {
+    canonical: at('model_permaslug', 'timestamp', 'prompt_tokens', 'completion_tokens', 'request_id'),
+    'openrouter-activity': at('model_permaslug', 'created_at', 'tokens_prompt', 'tokens_completion', 'generation_id'),
+    'openrouter-generation': at(
+      'data/model',
+      'data/created_at',
+      'data/tokens_prompt',
+      'data/tokens_completion',
+      'data/id',
+    ),
+    'litellm-spend-logs': at('model', 'startTime', 'prompt_tokens', 'completion_tokens', 'request_id'),
+    'litellm-daily-user-spend': at('model', 'date', 'prompt_tokens', 'completion_tokens', 'user_id'),
+    'helicone-requests': at('model', 'request_created_at', 'prompt_tokens', 'completion_tokens', 'request_id'),
+    'langfuse-observations': at(
+      'provided_model_name',
+      'start_time',
+      'usage_details/input',
+      'usage_details/output',
+      'id',
+    ),
+    'portkey-logs': at('ai_model', 'created_at', 'req_units', 'res_units', 'id'),
+    'otel-genai-spans': at(
+      'attributes/gen_ai.response.model',
+      'startTimeUnixNano',
+      'attributes/gen_ai.usage.input_tokens',
+      'attributes/gen_ai.usage.output_tokens',
+      'spanId',
+    ),
+    'cloudflare-ai-gateway-logs': at('model', 'created_at', 'tokens_in', 'tokens_out', 'id'),
+  }
 
 function at(model: string, time: string, prompt: string, completion: string, id: string) {
   const path = (text: string) => text.split('/')
@@ -41,12 +45,12 @@ function at(model: string, time: string, prompt: string, completion: string, id:
 
 /** A second record of the schema, which the first does not replace. */
 function another(name: Name): LogRecord {
-  return having(RECORDS[name], CHANGED[name]?.id ?? [], 'another')
+  return having(RECORDS[name], PATHS[name]?.id ?? [], 'another')
 }
 
 describe.each(NAMES)('%s', (name) => {
   const record: LogRecord = RECORDS[name]
-  const { model, time, prompt, completion, id } = CHANGED[name] ?? at('', '', '', '', '')
+  const { model, time, prompt, completion, id } = PATHS[name] ?? at('', '', '', '', '')
 
   it.each(FORMS)('is read from %s', async (form) => {
     const { rows, records } = await buildLog(name, [record, another(name)], { form })
