@@ -13,7 +13,7 @@ CLI = $(RUN) pipeline/cli.ts
 VITEST = $(RUN) node_modules/vitest/vitest.mjs run
 
 ##@ Use
-.PHONY: build serve key catalog verify sample
+.PHONY: build serve key catalog verify inspect sample
 build: $(INSTALLED) ## sources -> a new release in public/ (none when nothing changed)
 	$(CLI) build $(ARGS)
 serve: $(INSTALLED) ## serve the files and the API; builds first when there is no release yet
@@ -24,6 +24,8 @@ catalog: $(INSTALLED) ## the embeddings catalogue (ARGS="import FILE", "export",
 	$(CLI) catalog $(ARGS)
 verify: $(INSTALLED) ## re-read the published files and prove them
 	$(CLI) verify $(ARGS)
+inspect: $(INSTALLED) ## guess the schema of raw files (ARGS="FILE…")
+	$(CLI) inspect $(ARGS)
 sample: $(INSTALLED) ## write synthetic raw usage logs to build from
 	$(CLI) sample $(ARGS)
 

@@ -13,7 +13,14 @@ import { readTextIfAny, replaceFile } from './files.ts'
 import { parseJson } from './json.ts'
 import { Account } from './quality.ts'
 import { type Ranking, rank } from './rank.ts'
-import { assertFewRejected, countRecords, nothingToPublish, publicQuality, type RecordCounts } from './records.ts'
+import {
+  assertFewRejected,
+  countRecords,
+  nothingToPublish,
+  outsideDays,
+  publicQuality,
+  type RecordCounts,
+} from './records.ts'
 import { toJson } from './release/files.ts'
 import { closeStaging, openStaging, publish, recover } from './release/publish.ts'
 import { type Draft, draftRelease, stageRelease } from './release/stage.ts'
@@ -69,7 +76,7 @@ export async function build(config: PipelineConfig, effects: Effects): Promise<B
     const usage = new UsageLedger()
     const ranking = await rankSources(database, engine, sources, { account, usage }, lastDate, effects)
     const records = countRecords(ranking, account)
-    const detail = toJson({ as_of: toTimestamp(asOf), records, ...account.detail })
+    const detail = toJson({ as_of: toTimestamp(asOf), records, ...account.detail, outside: outsideDays(ranking) })
     await replaceFile(files, join(stateDir, 'quality.json'), detail)
     assertFewRejected(records, account, sources.max_rejected_share)
     if (ranking.rows.length === 0) throw new BuildError(nothingToPublish(records, lastDate))

@@ -1,33 +1,11 @@
 import { type Database, readStatement } from './database.ts'
-import { BuildError } from './errors.ts'
 import { fileColumn } from './inputs/columns.ts'
-import type { Format } from './inputs/find.ts'
 import type { InputGroup } from './inputs/group.ts'
-import type { CanonicalColumn, Source } from './sources.ts'
-
-/** How a value of a kind of file is read: each function turns a column into an expression over the macros. */
-interface Reader {
-  instant(column: string, source: Source): string
-  count(column: string): string
-  text(column: string): string
-}
-
-const INTEGER_TYPE = /^U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)$/
-const FRACTION_TYPE = /^(FLOAT|DOUBLE|DECIMAL\(.*\))$/
-const TIMESTAMP_TYPE = /^(DATE|TIMESTAMP(_S|_MS|_NS)?)$/
-
-const textReader: Reader = {
-  instant: (column, source) => relativeInstant(column, source) ?? `instant_from_text(${column})`,
-  count: (column) => `count_from_text(${column})`,
-  text: (column) => column,
-}
-
-const jsonReader: Reader = {
-  instant: (column, source) =>
-    relativeInstant(`text_from_json(${column})`, source) ?? `instant_from_text(string_from_json(${column}))`,
-  count: (column) => `count_from_json(${column})`,
-  text: (column) => `text_from_json(${column})`,
-}
+import type { Columns, Expression } from './schemas/expression.ts'
+import { SCHEMAS } from './schemas/index.ts'
+import type { Schema, UsageRecord } from './schemas/schema.ts'
+import { ABSENT, jsonValue, parquetValue, type RelativeTime, textValue, type Value } from './schemas/value.ts'
+import type { Source } from './sources.ts'
 
 /**
  * Defines the view `core_usage`: the usage records of the groups, typed, with the reason to reject each that is bad.
@@ -39,6 +17,15 @@ export async function defineUsage(database: Database, source: Source, groups: re
   const selects = groups.map((group, number) => selectGroup(group, number))
   await database.execute(`CREATE OR REPLACE TEMP VIEW raw_usage AS\n${selects.join('\nUNION ALL\n')}`)
   await database.run('core_usage')
+}
+
+/** Defines the view `raw_sample`: the fields of each record as text, in the order of the columns; of NDJSON its line. */
+export async function defineSample(database: Database, group: InputGroup): Promise<void> {
+  await setVariables(database, 0, group)
+  const fields = group.format === 'ndjson' ? ['json'] : group.types.map((_, position) => `c${position}`)
+  const texts = fields.map((field) => `${field}::VARCHAR`).join(', ')
+  const select = `SELECT [${texts}] AS fields\n${fromGroup(group, 0, new Map())}`
+  await database.execute(`CREATE OR REPLACE TEMP VIEW raw_sample AS\n${select}`)
 }
 
 async function setVariables(database: Database, number: number, group: InputGroup): Promise<void> {
@@ -54,114 +41,85 @@ async function setVariables(database: Database, number: number, group: InputGrou
   await database.setVariable(`columns_${number}`, Object.fromEntries(group.types.map((type, i) => [`c${i}`, type])))
 }
 
-/** One SELECT over a group. Only positions, types and the statements of this project are written into it. */
+/** One SELECT over a group. Only positions, types and the texts and statements of this project are written into it. */
 function selectGroup(group: InputGroup, number: number): string {
+  const { record }: Schema = SCHEMAS[group.source.schema]
+  const { columns, computed } = columnsOf(group)
+  const fields = [
+    `${number} AS input_group`,
+    'file_index::INTEGER AS file_index',
+    `${isMalformed(group, record, columns)} AS is_malformed`,
+    `${record.is_left_out?.sql(columns) ?? 'false'} AS is_left_out`,
+    `${record.timestamp.sql(columns)} AS instant_us`,
+    `${model(group, number, record, columns)} AS model`,
+    `${record.prompt_tokens.sql(columns)} AS prompt_tokens`,
+    `${record.completion_tokens.sql(columns)} AS completion_tokens`,
+    `${exists(record.prompt_tokens, columns)} AS has_prompt_tokens`,
+    `${exists(record.completion_tokens, columns)} AS has_completion_tokens`,
+    `nullif(${record.request_id?.sql(columns) ?? 'NULL::VARCHAR'}, '') AS request_id`,
+    `nullif(${record.visibility?.sql(columns) ?? 'NULL::VARCHAR'}, '') AS visibility`,
+    `${record.api_key_hash?.sql(columns) ?? 'NULL::VARCHAR'} AS api_key_hash`,
+    `${record.cost_usd?.sql(columns) ?? '0::DECIMAL(18, 9)'} AS cost_usd`,
+    `${record.is_byok?.sql(columns) ?? 'false'} AS is_byok`,
+    `${record.updated_at?.sql(columns) ?? 'NULL::BIGINT'} AS updated_us`,
+  ]
+  return `SELECT\n  ${fields.join(',\n  ')}\n${fromGroup(group, number, computed)}`
+}
+
+/** The records of a group as they stand in its files, and what is computed once for each. */
+function fromGroup(group: InputGroup, number: number, computed: ReadonlyMap<string, string>): string {
   const from = readStatement(`ingest_${group.format}`)
     .replaceAll(/_N\b/g, `_${number}`)
     .replaceAll('COLUMN_NAMES', group.types.map((_, position) => `c${position}`).join(', '))
-  const columns = [
-    `${number} AS input_group`,
-    'file_index::INTEGER AS file_index',
-    `${isMalformed(group)} AS is_malformed`,
-    `${instant(group)} AS instant_us`,
-    `${model(group, number)} AS model`,
-    `${count(group, 'prompt_tokens')} AS prompt_tokens`,
-    `${count(group, 'completion_tokens')} AS completion_tokens`,
-    `${isPresent(group, 'prompt_tokens')} AS has_prompt_tokens`,
-    `${isPresent(group, 'completion_tokens')} AS has_completion_tokens`,
-    `nullif(${text(group, 'request_id') ?? 'NULL::VARCHAR'}, '') AS request_id`,
-    `nullif(${text(group, 'visibility') ?? 'NULL::VARCHAR'}, '') AS visibility`,
-    `key_hash_from_text(${text(group, 'api_key_hash') ?? 'NULL::VARCHAR'}) AS api_key_hash`,
-    `amount_from_text(${text(group, 'cost_usd') ?? 'NULL::VARCHAR'}) AS cost_usd`,
-    `flag_from_text(${text(group, 'is_byok') ?? 'NULL::VARCHAR'}) AS is_byok`,
-  ]
-  return `SELECT\n  ${columns.join(',\n  ')}\n${from}`
+  if (computed.size === 0) return from
+  // Of CSV and Parquet it is a column that DuckDB makes up, which * leaves out.
+  const all = group.format === 'ndjson' ? '*' : '*, file_index'
+  return `FROM (\nSELECT ${all}, ${[...computed].map(([sql, name]) => `${sql} AS ${name}`).join(', ')}\n${from})`
 }
 
-function instant(group: InputGroup): string {
-  const column = columnOf(group, 'timestamp')
-  return column === undefined ? 'NULL::BIGINT' : readerOf(group, 'timestamp').instant(column, group.source)
-}
-
-/** The name of the model as written; the source's own `model` where the file has no such column. */
-function model(group: InputGroup, number: number): string {
-  const column = columnOf(group, 'model_permaslug')
-  if (column === undefined) return `getvariable('model_${number}')`
-  if (group.format !== 'ndjson') return text(group, 'model_permaslug') ?? column
-  return group.source.model === undefined
-    ? `string_from_json(${column})`
-    : `CASE WHEN ${column} IS NULL THEN getvariable('model_${number}') ELSE string_from_json(${column}) END`
-}
-
-function count(group: InputGroup, name: 'prompt_tokens' | 'completion_tokens'): string {
-  const column = columnOf(group, name)
-  return column === undefined ? '0::BIGINT' : readerOf(group, name).count(column)
-}
-
-function text(group: InputGroup, name: CanonicalColumn): string | undefined {
-  const column = columnOf(group, name)
-  return column === undefined ? undefined : readerOf(group, name).text(column)
-}
-
-/** Whether the record has the column at all: a misspelt key of NDJSON would otherwise count as zero. */
-function isPresent(group: InputGroup, name: 'prompt_tokens' | 'completion_tokens'): string {
-  return group.format === 'ndjson' ? `${columnOf(group, name)} IS NOT NULL` : 'true'
+/** The name of the model as written; the source's own `model` where the record has no such column. */
+function model(group: InputGroup, number: number, { model_permaslug }: UsageRecord, columns: Columns): string {
+  const own = model_permaslug.sql(columns)
+  if (group.source.model === undefined) return own
+  return `CASE WHEN ${exists(model_permaslug, columns)} THEN ${own} ELSE getvariable('model_${number}') END`
 }
 
 /** Whether a line of NDJSON is no object; only asked where it has no timestamp, for the answer costs another look. */
-function isMalformed(group: InputGroup): string {
-  if (group.format !== 'ndjson') return 'false'
-  return `json IS NULL OR (${columnOf(group, 'timestamp')} IS NULL AND NOT starts_with(ltrim(json), '{'))`
+function isMalformed({ format }: InputGroup, { timestamp }: UsageRecord, columns: Columns): string {
+  if (format !== 'ndjson') return 'false'
+  return `json IS NULL OR (NOT (${exists(timestamp, columns)}) AND NOT starts_with(ltrim(json), '{'))`
 }
 
-const COLUMN_OF: Record<Format, (position: number) => string> = {
-  csv: (position) => `c${position}`,
-  parquet: (position) => `c${position}`,
-  ndjson: (position) => `value[${position + 1}]`,
+/** Whether the record has a column of an expression at all: a misspelt key of NDJSON would otherwise count as zero. */
+function exists({ needs }: Expression, columns: Columns): string {
+  return [...new Set(needs.flat())].map((column) => columns.value(column).exists()).join(' OR ')
 }
 
-function columnOf(group: InputGroup, name: CanonicalColumn): string | undefined {
-  const position = group.positions.get(name)
-  return position === undefined ? undefined : COLUMN_OF[group.format](position)
-}
-
-function readerOf(group: InputGroup, name: CanonicalColumn): Reader {
-  if (group.format === 'csv') return textReader
-  if (group.format === 'ndjson') return jsonReader
-  return parquetReader(group, name, group.types[group.positions.get(name) ?? -1] ?? '')
-}
-
-function parquetReader(group: InputGroup, name: CanonicalColumn, type: string): Reader {
-  if (type === 'VARCHAR') return textReader
-  const refuse = (): never => {
-    const column = JSON.stringify(fileColumn(group.source, name))
-    throw new BuildError(
-      `${group.files[0]?.name}: column ${column} has the Parquet type ${type}, which cannot be ${name}`,
-    )
+/** How the columns of the schema are read in the files of a group; `computed` fills up as expressions ask for it. */
+function columnsOf(group: InputGroup): { columns: Columns; computed: ReadonlyMap<string, string> } {
+  const { format, positions, source, types, files } = group
+  const relative = relativeTime(source)
+  const computed = new Map<string, string>()
+  const value = (column: string): Value => {
+    const position = positions.get(column)
+    if (position === undefined) return ABSENT
+    if (format === 'ndjson') return jsonValue(`value[${position + 1}]`, relative)
+    if (format === 'csv') return textValue(`c${position}`, relative)
+    const label = `${files[0]?.name}: column ${JSON.stringify(fileColumn(source, column))}`
+    return parquetValue(`c${position}`, types[position] ?? '', relative, label)
   }
-  return {
-    instant: (column, source) => {
-      if (type === 'TIMESTAMP WITH TIME ZONE') return `epoch_us(${column})`
-      if (TIMESTAMP_TYPE.test(type)) return `epoch_us(try_cast(${column} AS TIMESTAMP)::TIMESTAMPTZ)`
-      if (INTEGER_TYPE.test(type)) return relativeInstant(`${column}::VARCHAR`, source) ?? 'NULL::BIGINT'
-      // Written with a point, so that a floating column of whole numbers is still read as seconds.
-      if (FRACTION_TYPE.test(type))
-        return relativeInstant(`${column}::DECIMAL(28, 9)::VARCHAR`, source) ?? 'NULL::BIGINT'
-      return refuse()
-    },
-    count: (column) => {
-      if (INTEGER_TYPE.test(type)) return `count_from_integer(${column})`
-      if (FRACTION_TYPE.test(type)) return `count_from_fraction(${column})`
-      return refuse()
-    },
-    text: (column) => `${column}::VARCHAR`,
+  const once = (sql: string): string => {
+    const name = computed.get(sql) ?? `computed_${computed.size}`
+    computed.set(sql, name)
+    return name
   }
+  return { columns: { value, once }, computed }
 }
 
 /** Relative time, for sources with a `base_time`; undefined for sources without. */
-function relativeInstant(column: string, source: Source): string | undefined {
-  if (source.base_time === undefined) return undefined
-  const base = `${Date.parse(source.base_time) * 1000}`
-  if (source.time_unit === undefined) return `instant_from_bare_number(${column}, ${base})`
-  return `instant_from_number(${column}, ${base}, ${source.time_unit === 'seconds' ? 1_000_000 : 1000})`
+function relativeTime({ base_time, time_unit }: Source): RelativeTime {
+  if (base_time === undefined) return undefined
+  const base = `${Date.parse(base_time) * 1000}`
+  if (time_unit === undefined) return (text) => `instant_from_bare_number(${text}, ${base})`
+  return (text) => `instant_from_number(${text}, ${base}, ${time_unit === 'seconds' ? 1_000_000 : 1000})`
 }

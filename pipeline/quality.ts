@@ -9,6 +9,8 @@ const REJECT_REASONS: readonly SetAsideReason[] = [
   'invalid_visibility',
 ] satisfies RejectReason[]
 
+const PUBLISHABLE_REASONS: readonly SetAsideReason[] = [...REJECT_REASONS, 'left_out', 'duplicate']
+
 /** Usage of a model that the registry does not know: not published, and named to the maintainer alone. */
 export interface WithheldModel {
   model: string
@@ -65,9 +67,9 @@ export class Account {
       .map(({ model, records, tokens }) => ({ model, records, tokens: tokens.toString() }))
   }
 
-  /** Rejected and repeated records by date and reason: what may be published, for it names nothing private. */
+  /** Rejected, left out and repeated records by date and reason: what may be published, for it names nothing private. */
   get days(): { date: UtcDate | null; reason: SetAsideReason; records: number }[] {
-    const publishable = this.#setAside.filter(({ reason }) => reason === 'duplicate' || REJECT_REASONS.includes(reason))
+    const publishable = this.#setAside.filter(({ reason }) => PUBLISHABLE_REASONS.includes(reason))
     const byDay = Map.groupBy(publishable, ({ date, reason }) => JSON.stringify([date ?? null, reason]))
     return [...byDay.entries()]
       .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -12,7 +12,7 @@ export interface Ranking {
   /** Models with tokens on a published date, those in the row of the rest included. */
   models: number
   /** Public requests of dates that are not published, by date. */
-  outside: { date: UtcDate; records: bigint }[]
+  outside: { date: UtcDate; records: bigint; tokens: string }[]
 }
 
 const ROWS_PER_APPEND = 10_000
@@ -30,7 +30,7 @@ export async function rank(database: Database, rollup: AsyncIterable<RollupRow>,
     rows: await database.rows<RankingRow>('rank_rows'),
     published_records: published?.records ?? 0n,
     models: Number(published?.models ?? 0n),
-    outside: await database.rows<{ date: UtcDate; records: bigint }>('rank_outside', dates),
+    outside: await database.rows<Ranking['outside'][number]>('rank_outside', dates),
   }
 }
 

@@ -9,6 +9,7 @@ export interface RecordCounts {
   read: number
   published: number
   duplicates: number
+  left_out: number
   private: number
   rejected: Record<string, number>
   withheld: WithheldModel[]
@@ -29,10 +30,11 @@ export function assertFewRejected(records: RecordCounts, account: Account, maxRe
 
 /** Why there is no release to make, for a person. */
 export function nothingToPublish(records: RecordCounts, lastDate: UtcDate): string {
-  const { read, duplicates, rejected, withheld, before_dataset_start, not_yet_complete } = records
+  const { read, duplicates, left_out, rejected, withheld, before_dataset_start, not_yet_complete } = records
   const counts: Record<string, number> = {
     ...rejected,
     duplicate: duplicates,
+    left_out,
     private: records.private,
     withheld: withheld.reduce((sum, model) => sum + model.records, 0),
     before_dataset_start,
@@ -58,6 +60,7 @@ export function countRecords(ranking: Ranking, account: Account): RecordCounts {
     read: published + sum(outside) + account.total,
     published,
     duplicates: account.records('duplicate'),
+    left_out: account.records('left_out'),
     private: account.records('private'),
     rejected: account.rejected,
     withheld: account.withheld,
@@ -66,20 +69,32 @@ export function countRecords(ranking: Ranking, account: Account): RecordCounts {
   }
 }
 
+/** Public usage of days that are not published, with its tokens: for the maintainer alone. */
+export function outsideDays({
+  outside,
+}: Ranking): { date: UtcDate; reason: string; records: number; tokens: string }[] {
+  return outside.map(({ date, records, tokens }) => ({
+    date,
+    reason: outsideReason(date),
+    records: Number(records),
+    tokens,
+  }))
+}
+
+function outsideReason(date: UtcDate): 'before_dataset_start' | 'not_yet_complete' {
+  return date < DATASET_START ? 'before_dataset_start' : 'not_yet_complete'
+}
+
 /** `quality.json`: totals by reason and day, and nothing that names what is not public. */
 export function publicQuality(draft: Draft, records: RecordCounts, account: Account, ranking: Ranking): unknown {
-  const { published, duplicates, rejected, before_dataset_start, not_yet_complete } = records
-  const outside = ranking.outside.map(({ date, records: count }) => ({
-    date,
-    reason: date < DATASET_START ? 'before_dataset_start' : 'not_yet_complete',
-    records: Number(count),
-  }))
+  const { published, duplicates, left_out, rejected, before_dataset_start, not_yet_complete } = records
+  const outside = outsideDays(ranking).map(({ tokens: _, ...day }) => day)
   return {
     dataset: draft.dataset,
     release: draft.release,
     as_of: draft.as_of,
     synthetic: draft.synthetic,
-    records: { published, duplicates, rejected, before_dataset_start, not_yet_complete },
+    records: { published, duplicates, left_out, rejected, before_dataset_start, not_yet_complete },
     days: [...account.days, ...outside],
   }
 }

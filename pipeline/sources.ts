@@ -5,41 +5,21 @@ import { z } from 'zod'
 import { UsageError } from './errors.ts'
 import { isMissing } from './files.ts'
 import { parse, parseJson } from './json.ts'
+import { nearest } from './nearest.ts'
 import { type Alias, createRegistry, Model, type Registry } from './registry.ts'
-
-/** The columns of a `UsageRecord`, by the names they have in the `canonical` schema (DESIGN.md §5). */
-export const CANONICAL_COLUMNS = [
-  'timestamp',
-  'model_permaslug',
-  'prompt_tokens',
-  'completion_tokens',
-  'request_id',
-  'visibility',
-  'status',
-  'api_key_hash',
-  'cost_usd',
-  'is_byok',
-] as const
-export type CanonicalColumn = (typeof CANONICAL_COLUMNS)[number]
-
-/** Columns that every file must have; `model_permaslug` only where the source names no `model`. */
-export const REQUIRED_COLUMNS: readonly CanonicalColumn[] = [
-  'timestamp',
-  'model_permaslug',
-  'prompt_tokens',
-  'completion_tokens',
-]
+import { SCHEMA_NAMES, SCHEMAS } from './schemas/index.ts'
+import { type Schema, schemaColumns } from './schemas/schema.ts'
 
 const TimeZone = z
   .string()
   .refine(isTimeZone, { error: 'is not a time zone of the IANA database, such as Europe/Paris' })
 
-const Source = z.strictObject({
+const SourceFields = z.strictObject({
   name: z.string().min(1),
-  schema: z.enum(['canonical']),
+  schema: z.enum(SCHEMA_NAMES, { error: ({ input }) => unknownSchema(input) }),
   files: z.array(z.string().min(1)).min(1),
   visibility: z.enum(['public', 'private', 'registry']).default('registry'),
-  columns: z.partialRecord(z.enum(CANONICAL_COLUMNS), z.string().min(1)).default({}),
+  columns: z.record(z.string(), z.string().min(1)).default({}),
   model: z.string().min(1).optional(),
   timezone: TimeZone.default('UTC'),
   base_time: z.iso.datetime({ offset: true, error: 'must be an ISO 8601 instant with Z or an offset' }).optional(),
@@ -50,6 +30,21 @@ const Source = z.strictObject({
 const OnMissing = z.enum(['fail', 'keep', 'remove'])
 export type OnMissing = z.infer<typeof OnMissing>
 
+/** A set of raw files in one schema, and how their columns are to be read. */
+export const Source = SourceFields.superRefine(({ schema: name, columns, base_time }, context) => {
+  const schema: Schema = SCHEMAS[name]
+  const known = schemaColumns(schema)
+  for (const column of Object.keys(columns).filter((key) => !known.includes(key))) {
+    const message = `${unknown('column', column, known)} The columns of schema ${name} are ${known.join(', ')}.`
+    context.addIssue({ code: 'custom', path: ['columns'], message })
+  }
+  if (base_time !== undefined && schema.hasAbsoluteTime) {
+    context.addIssue({ code: 'custom', path: ['base_time'], message: `means nothing to schema ${name}: remove it` })
+  }
+})
+
+export type Source = z.infer<typeof Source>
+
 const SourcesFile = z.strictObject({
   models: z.string().min(1).optional(),
   aliases: z.string().min(1).optional(),
@@ -57,9 +52,6 @@ const SourcesFile = z.strictObject({
   on_missing: OnMissing.default('fail'),
   sources: z.array(Source).min(1),
 })
-
-/** A set of raw files in one schema, and how their columns are to be read. */
-export type Source = z.infer<typeof Source>
 
 /** What a build reads: the sources, the registry of models, and the folder that relative paths start from. */
 export interface Sources {
@@ -134,10 +126,20 @@ async function readText(path: string): Promise<string> {
 /** What a misspelt key may have been meant to be. */
 const KNOWN_KEYS: readonly string[] = [
   ...Object.keys(SourcesFile.shape),
-  ...Object.keys(Source.shape),
+  ...Object.keys(SourceFields.shape),
   ...Object.keys(Model.shape),
-  ...CANONICAL_COLUMNS,
+  ...schemaColumns(SCHEMAS.canonical),
 ]
+
+function unknownSchema(given: unknown): string {
+  if (typeof given !== 'string') return `must be one of ${SCHEMA_NAMES.join(', ')}`
+  return `${unknown('schema', given, SCHEMA_NAMES)} The schemas are ${SCHEMA_NAMES.join(', ')}.`
+}
+
+function unknown(what: string, given: string, known: readonly string[]): string {
+  const meant = nearest(given, known)
+  return `unknown ${what} ${JSON.stringify(given)}${meant === undefined ? '.' : `, did you mean ${JSON.stringify(meant)}?`}`
+}
 
 function isTimeZone(name: string): boolean {
   // Node also takes offsets such as +05:30, which DuckDB does not know.

@@ -50,10 +50,11 @@ function describe(summary: BuildSummary): string {
 const WITHHELD_SHOWN = 10
 
 function describeRecords(records: BuildSummary['records']): string[] {
-  const { read, published, duplicates, rejected, withheld, before_dataset_start, not_yet_complete } = records
+  const { read, published, duplicates, left_out, rejected, withheld, before_dataset_start, not_yet_complete } = records
   const aside = [
     ...Object.entries(rejected).map(([reason, count]) => `${grouped(count)} rejected (${reason})`),
     ...(duplicates > 0 ? [`${grouped(duplicates)} repeated`] : []),
+    ...(left_out > 0 ? [`${grouped(left_out)} left out (cache hits, spans that repeat others)`] : []),
     ...(records.private > 0 ? [`${grouped(records.private)} private`] : []),
     ...(before_dataset_start > 0 ? [`${grouped(before_dataset_start)} before the dataset begins`] : []),
     ...(not_yet_complete > 0 ? [`${grouped(not_yet_complete)} of days not yet complete`] : []),

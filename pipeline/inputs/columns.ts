@@ -2,7 +2,9 @@ import { CsvError, parse } from 'csv-parse/sync'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { nearest } from '../nearest.ts'
-import { CANONICAL_COLUMNS, type CanonicalColumn, REQUIRED_COLUMNS, type Source } from '../sources.ts'
+import { SCHEMAS } from '../schemas/index.ts'
+import { neededColumns, type Schema, schemaColumns, type UsageRecord } from '../schemas/schema.ts'
+import type { Source } from '../sources.ts'
 import { readHead } from './decompress.ts'
 import type { InputFile } from './find.ts'
 
@@ -19,22 +21,31 @@ const WIDE_DECIMAL = 'DECIMAL of more than 38 digits'
 const LONGEST_HEADER_BYTES = 1_048_576
 const DELIMITERS = [',', ';', '\t', '|']
 
-/** The name that a canonical column has in the files of a source. */
-export function fileColumn(source: Source, column: CanonicalColumn): string {
+/** The name that a column of the source's schema has in its files. */
+export function fileColumn(source: Source, column: string): string {
   return source.columns[column] ?? column
 }
 
-/** Reads the header of a CSV file, or undefined when the file is empty. Throws `BuildError` for a broken header. */
-export async function readCsvColumns(file: InputFile, source: Source): Promise<FileColumns | undefined> {
+/** The names that the columns behind fields of a `UsageRecord` have in the files of a source. */
+export function recordColumns(source: Source, fields: readonly (keyof UsageRecord)[]): string[] {
+  const { record }: Schema = SCHEMAS[source.schema]
+  const columns = fields.flatMap((field) => record[field]?.columns ?? [])
+  return [...new Set(columns)].map((column) => fileColumn(source, column))
+}
+
+/**
+ * Reads the header of a CSV file, or undefined when the file is empty. Its delimiter is the one with which it has the most
+ * of the `wanted` names, or else the most names. Throws `BuildError` for a broken header.
+ */
+export async function readCsvColumns(file: InputFile, wanted: readonly string[]): Promise<FileColumns | undefined> {
   const head = (await readHead(file, LONGEST_HEADER_BYTES)).toString('utf8')
   if (head.replace(/^\ufeff/, '') === '') return undefined
   const headers = DELIMITERS.flatMap((delimiter) => {
     const names = parseHeader(head, delimiter)
     return names === undefined ? [] : [{ delimiter, names }]
   })
-  const wanted = CANONICAL_COLUMNS.map((column) => fileColumn(source, column))
   const known = (names: readonly string[]) => names.filter((name) => wanted.includes(name)).length
-  const [best] = headers.sort((a, b) => known(b.names) - known(a.names))
+  const [best] = headers.sort((a, b) => known(b.names) - known(a.names) || b.names.length - a.names.length)
   if (best === undefined) throw new BuildError(`${file.name}, line 1: the header is no line of CSV`)
   return { ...best, types: best.names.map(() => 'VARCHAR') }
 }
@@ -64,32 +75,38 @@ export async function readParquetColumns(database: Database, path: string): Prom
 }
 
 /**
- * Where each canonical column lies in a file, by position. Optional columns that the file has not are absent.
- * Throws `BuildError`, naming file and column, for one that is required or was renamed and is missing or doubled.
+ * Where each column of the source's schema lies in a file, by position. Columns that the file has not are absent.
+ * Throws `BuildError`, naming file, schema and column, for one that is needed or was renamed and is missing, and for one
+ * that the file has twice.
  */
-export function locateColumns(source: Source, file: InputFile, names: readonly string[]): Map<CanonicalColumn, number> {
-  const positions = new Map<CanonicalColumn, number>()
-  for (const column of CANONICAL_COLUMNS) {
+export function locateColumns(source: Source, file: InputFile, names: readonly string[]): Map<string, number> {
+  const positions = new Map<string, number>()
+  for (const column of schemaColumns(SCHEMAS[source.schema])) {
     const name = fileColumn(source, column)
     const position = names.indexOf(name)
     if (position >= 0 && names.includes(name, position + 1)) {
       throw new BuildError(`${file.name} has two columns ${JSON.stringify(name)}; rename one`)
     }
     if (position >= 0) positions.set(column, position)
-    else if (isNeeded(source, column)) throw new BuildError(missingColumn(file, column, name, names))
   }
+  const missing = wantedColumns(source).find((choice) => !choice.some((column) => positions.has(column)))
+  if (missing !== undefined) throw new BuildError(missingColumn(source, file, missing, names))
   return positions
 }
 
-/** Whether a file without the column cannot be read. */
-export function isNeeded(source: Source, column: CanonicalColumn): boolean {
-  if (column === 'model_permaslug' && source.model !== undefined) return false
-  return source.columns[column] !== undefined || REQUIRED_COLUMNS.includes(column)
+/** Sets of columns of which each file must have one: what the schema needs, and what the source renames. */
+function wantedColumns(source: Source): (readonly string[])[] {
+  const renamed = Object.keys(source.columns).map((column) => [column])
+  return [...neededColumns(SCHEMAS[source.schema], source.model !== undefined), ...renamed]
 }
 
-function missingColumn(file: InputFile, column: CanonicalColumn, name: string, names: readonly string[]): string {
-  const meant = nearest(name, names)
+function missingColumn(source: Source, file: InputFile, choice: readonly string[], names: readonly string[]): string {
+  const wanted = choice.map((column) => fileColumn(source, column))
+  const meant = wanted.map((name) => nearest(name, names)).find((name) => name !== undefined)
   const hint = meant === undefined ? '.' : `; is it ${JSON.stringify(meant)}?`
-  const map = name === column ? ` Say in "columns" how the file calls ${column}.` : ''
-  return `${file.name} has no column ${JSON.stringify(name)}${hint} It has: ${names.join(', ')}.${map}`
+  const map = wanted.every((name) => choice.includes(name))
+    ? ` Say in "columns" how the file calls ${choice.join(' or ')}.`
+    : ''
+  const which = wanted.map((name) => JSON.stringify(name)).join(' or ')
+  return `${file.name} has no column ${which}, which schema ${source.schema} needs${hint} It has: ${names.join(', ')}.${map}`
 }

@@ -51,7 +51,7 @@ export async function findInputFiles(source: Source, folder: string): Promise<Fo
     }
   }
   const sorted = [...paths].sort()
-  return { files: await Promise.all(sorted.map((path) => describe(path, folder))), unmatched, absent }
+  return { files: await Promise.all(sorted.map((path) => describeFile(path, folder))), unmatched, absent }
 }
 
 async function matchesOf(pattern: string, folder: string): Promise<string[]> {
@@ -61,7 +61,8 @@ async function matchesOf(pattern: string, folder: string): Promise<string[]> {
   return files.filter((_, position) => kept[position])
 }
 
-async function describe(path: string, folder: string): Promise<InputFile> {
+/** What the ending of a raw file says of it. `name` is relative to `folder`. Throws `UsageError` for an unknown ending. */
+export async function describeFile(path: string, folder: string): Promise<InputFile> {
   const name = relative(folder, path)
   const ending = ENDING.exec(path)
   if (ending === null) {

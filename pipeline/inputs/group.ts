@@ -1,6 +1,9 @@
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
-import { CANONICAL_COLUMNS, type CanonicalColumn, type Source } from '../sources.ts'
+import { jsonPointer } from '../schemas/expression.ts'
+import { SCHEMAS } from '../schemas/index.ts'
+import { schemaColumns } from '../schemas/schema.ts'
+import type { Source } from '../sources.ts'
 import { type FileColumns, fileColumn, locateColumns, readCsvColumns, readParquetColumns } from './columns.ts'
 import type { Compression, Format, InputFile } from './find.ts'
 
@@ -17,9 +20,9 @@ export interface InputGroup {
   delimiter: string
   /** DuckDB's type of each column of the files, in their order; empty for NDJSON, whose lines have no order. */
   types: readonly string[]
-  /** Where the canonical columns lie: positions for CSV and Parquet, positions in `pointers` for NDJSON. */
-  positions: ReadonlyMap<CanonicalColumn, number>
-  /** JSON pointers of the canonical columns (RFC 6901), for NDJSON. */
+  /** Where the columns of the schema lie: positions for CSV and Parquet, positions in `pointers` for NDJSON. */
+  positions: ReadonlyMap<string, number>
+  /** JSON pointers of the columns of the schema (RFC 6901), for NDJSON. */
   pointers: readonly string[]
   files: LinkedFile[]
 }
@@ -44,20 +47,30 @@ export async function groupFiles(
 
 async function describeGroup(database: Database, source: Source, file: LinkedFile): Promise<InputGroup | undefined> {
   const { format, compression } = file
+  const wanted = schemaColumns(SCHEMAS[source.schema])
+  const names = wanted.map((column) => fileColumn(source, column))
   if (format === 'ndjson') {
-    const positions = new Map(CANONICAL_COLUMNS.map((column, position) => [column, position]))
-    const pointers = CANONICAL_COLUMNS.map((column) => jsonPointer(fileColumn(source, column)))
+    const positions = new Map(wanted.map((column, position) => [column, position]))
+    const pointers = names.map(jsonPointer)
     return { source, format, compression, delimiter: '', types: [], positions, pointers, files: [file] }
   }
-  const columns = await readColumns(database, source, file)
+  const columns = await readColumns(database, file, names)
   if (columns === undefined) return undefined
   const positions = locateColumns(source, file, columns.names)
   const { delimiter, types } = columns
   return { source, format, compression, delimiter, types, positions, pointers: [], files: [file] }
 }
 
-async function readColumns(database: Database, source: Source, file: LinkedFile): Promise<FileColumns | undefined> {
-  if (file.format === 'csv') return readCsvColumns(file, source)
+/**
+ * Reads the columns of a CSV or Parquet file, or undefined when it is empty. `wanted` are names that a CSV file is likely to
+ * have. Throws `BuildError` for a file that cannot be read.
+ */
+export async function readColumns(
+  database: Database,
+  file: LinkedFile,
+  wanted: readonly string[],
+): Promise<FileColumns | undefined> {
+  if (file.format === 'csv') return readCsvColumns(file, wanted)
   try {
     return await readParquetColumns(database, file.link)
   } catch (error) {
@@ -65,8 +78,4 @@ async function readColumns(database: Database, source: Source, file: LinkedFile)
     const reason = error instanceof Error ? error.message.replaceAll(file.link, file.name) : String(error)
     throw new BuildError(`${file.name} cannot be read whole: ${reason}`)
   }
-}
-
-function jsonPointer(key: string): string {
-  return `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }

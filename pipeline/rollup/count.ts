@@ -1,7 +1,7 @@
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { defineUsage } from '../ingest.ts'
-import { fileColumn } from '../inputs/columns.ts'
+import { recordColumns } from '../inputs/columns.ts'
 import type { InputGroup } from '../inputs/group.ts'
 import type { Source } from '../sources.ts'
 import type { RollupRequest } from './engine.ts'
@@ -53,10 +53,12 @@ export async function assertCountsPresent(
     await database.rows<Record<'prompt_tokens' | 'completion_tokens', boolean | null>>('rollup/counts_present')
   const missing = (['prompt_tokens', 'completion_tokens'] as const).filter((column) => present?.[column] === false)
   if (missing.length === 0) return
-  const names = missing.map((column) => JSON.stringify(fileColumn(source, column))).join(' nor ')
+  const names = recordColumns(source, missing)
+    .map((name) => JSON.stringify(name))
+    .join(' nor ')
   const message = `source ${JSON.stringify(source.name)}: no record has ${names}`
   if (missing.length === 2 || missing.some((column) => source.columns[column] !== undefined)) {
-    throw new BuildError(`${message}; say in "columns" how the files call ${missing.join(' and ')}`)
+    throw new BuildError(`${message}; say in "columns" how the files call what schema ${source.schema} needs`)
   }
   request.onNotice(`${message}, which counts as 0`)
 }

@@ -16,7 +16,8 @@ export type RejectReason =
   | 'invalid_token_count'
   | 'invalid_model'
   | 'invalid_visibility'
-export type SetAsideReason = RejectReason | 'duplicate' | 'private' | 'withheld'
+/** `left_out`: no provider served the record, or it repeats others, by the rules of its schema. */
+export type SetAsideReason = RejectReason | 'left_out' | 'duplicate' | 'private' | 'withheld'
 
 /** Records that were set aside, for one reason. `date` is absent where the record has none that can be read. */
 export interface SetAside {

@@ -3,10 +3,12 @@
 -- Inputs:  view raw_usage: the groups of the source's files, their values read but not judged.
 CREATE OR REPLACE TEMP VIEW core_usage AS
 SELECT
-  * REPLACE (coalesce(cost_usd, 0) AS cost_usd, coalesce(is_byok, false) AS is_byok),
+  * EXCLUDE (is_left_out) REPLACE (coalesce(cost_usd, 0) AS cost_usd, coalesce(is_byok, false) AS is_byok),
   CASE
     WHEN is_malformed THEN 'malformed_record'
     WHEN instant_us IS NULL THEN 'invalid_timestamp'
+    -- No rejection, though it stands here: a record that the schema leaves out is as good as any, and counted apart.
+    WHEN is_left_out THEN 'left_out'
     WHEN prompt_tokens IS NULL OR completion_tokens IS NULL THEN 'invalid_token_count'
     WHEN visibility NOT IN ('public', 'private') THEN 'invalid_visibility'
     -- A byte order mark: the client's text decoder drops it, and the model would be taken for another.

@@ -30,6 +30,16 @@ CREATE OR REPLACE TEMP MACRO instant_from_number(value, base_us, unit_us) AS
 CREATE OR REPLACE TEMP MACRO instant_from_bare_number(value, base_us) AS
   instant_from_number(value, base_us, CASE WHEN contains(value, '.') THEN 1000000 ELSE 1000 END);
 
+-- A calendar date as the first instant of that UTC day, whatever the session's zone.
+CREATE OR REPLACE TEMP MACRO instant_from_day(value) AS
+  CASE
+    WHEN regexp_full_match(value, '\d{4}-\d\d-\d\d([T ]00:00:00(\.0+)?Z?)?')
+    THEN epoch_us(try_cast(value[:10] || 'T00:00:00Z' AS TIMESTAMPTZ))
+  END;
+
+CREATE OR REPLACE TEMP MACRO instant_from_nanoseconds(value) AS
+  CASE WHEN regexp_full_match(value, '\d{1,19}') THEN (try_cast(value AS HUGEINT) // 1000)::BIGINT END;
+
 -- 9007199254740991 is 2^53 - 1, the largest integer that every reader of JSON holds exactly.
 CREATE OR REPLACE TEMP MACRO count_in_range(value) AS
   CASE WHEN value BETWEEN 0 AND 9007199254740991 THEN value::BIGINT END;
@@ -84,3 +94,74 @@ CREATE OR REPLACE TEMP MACRO flag_from_text(value) AS
     WHEN lower(value) IN ('true', '1') THEN true
     WHEN lower(value) IN ('false', '0') THEN false
   END;
+
+-- The variant of a model as a suffix of its slug; "standard" is the one that goes without saying.
+CREATE OR REPLACE TEMP MACRO slug_with_variant(slug, variant) AS
+  CASE
+    WHEN slug = '' OR coalesce(variant, '') IN ('', 'standard') OR ends_with(slug, ':' || variant) THEN slug
+    ELSE slug || ':' || variant
+  END;
+
+-- Nested values. Text that should be JSON and is not becomes a JSON string: it has no members, and is not taken for nothing.
+CREATE OR REPLACE TEMP MACRO json_from_text(value) AS
+  CASE WHEN value <> '' THEN CASE WHEN json_valid(value) THEN try_cast(value AS JSON) ELSE to_json(value) END END;
+
+CREATE OR REPLACE TEMP MACRO json_from_json(value) AS
+  CASE WHEN starts_with(value, '"') THEN json_from_text(value ->> '$') ELSE value END;
+
+-- The members of an object that are not null; none where there is nothing, NULL where there is something else.
+CREATE OR REPLACE TEMP MACRO json_members(value) AS
+  CASE coalesce(json_type(value), 'NULL')
+    WHEN 'NULL' THEN []
+    WHEN 'OBJECT' THEN
+      list_filter(
+        list_transform(
+          list_zip(json_keys(value), json_extract(value, '$.*')),
+          lambda pair: {'name': pair[1], 'value': pair[2]}
+        ),
+        lambda member: member.value <> 'null'
+      )
+  END;
+
+-- What an OTLP value such as {"intValue": "5"} holds.
+CREATE OR REPLACE TEMP MACRO otlp_value(value) AS
+  list_filter(json_extract(value, '$.*'), lambda held: held <> 'null')[1];
+
+-- Attributes as an object, or as the list of {"key", "value"} that OTLP writes.
+CREATE OR REPLACE TEMP MACRO attributes_from_json(value) AS
+  CASE
+    WHEN json_type(value) = 'ARRAY' THEN
+      list_filter(
+        list_transform(
+          json_extract(value, '$[*]'),
+          lambda item: {'name': item ->> '$.key', 'value': otlp_value(item -> '$.value')}
+        ),
+        lambda member: member.value IS NOT NULL
+      )
+    ELSE json_members(value)
+  END;
+
+CREATE OR REPLACE TEMP MACRO member_value(members, name) AS
+  list_filter(members, lambda member: member.name = name)[1].value;
+
+-- Whether no member has a name that begins so; false where nobody can tell.
+CREATE OR REPLACE TEMP MACRO lacks_members(members, prefix) AS
+  coalesce(len(list_filter(members, lambda member: starts_with(member.name, prefix))) = 0, false);
+
+-- The sum of counts in JSON; NULL when one of them is no count.
+CREATE OR REPLACE TEMP MACRO sum_of_counts(counts) AS
+  CASE
+    WHEN len(list_filter(counts, lambda part: part IS NULL)) = 0
+    THEN count_in_range(coalesce(list_sum(counts), 0))
+  END;
+
+-- Usage in parts that exclude each other: those of the output, and all others, which are the prompt. A total repeats
+-- them; it counts, as prompt, where it stands alone.
+CREATE OR REPLACE TEMP MACRO completion_from_parts(parts) AS
+  sum_of_counts([count_from_json(part.value) FOR part IN parts IF starts_with(part.name, 'output')]);
+
+CREATE OR REPLACE TEMP MACRO prompt_from_parts(parts) AS
+  sum_of_counts([
+    count_from_json(part.value) FOR part IN parts
+    IF NOT starts_with(part.name, 'output') AND (part.name <> 'total' OR len(parts) = 1)
+  ]);

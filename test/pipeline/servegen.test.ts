@@ -118,10 +118,29 @@ suite(`${where}: azure-llm-2023`, () => {
     expect(await snapshotTree(workspace.publicDir)).toEqual({})
   })
 
-  it('ends the CLI with exit code 1', async () => {
+  it('ends the CLI with exit code 1, which says why', async () => {
     const workspace = await azureWorkspace()
-    expect((await runBuild(workspace)).code).toBe(1)
+    const { code, stderr } = await runBuild(workspace)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/28185 before_dataset_start/)
     expect(await snapshotTree(workspace.publicDir)).toEqual({})
+  })
+
+  it('is accounted for with its sums', async () => {
+    const workspace = await azureWorkspace()
+    await expect(buildIn(workspace)).rejects.toThrow(BuildError)
+    let tokens = 0
+    for (const service of ['code', 'conv']) {
+      const text = await readFile(join(DATA, `azure-llm-2023/AzureLLMInferenceTrace_${service}.csv`), 'utf8')
+      for (const { ContextTokens, GeneratedTokens } of plainCsv(text)) {
+        tokens += Number(ContextTokens) + Number(GeneratedTokens)
+      }
+    }
+    const account = JSON.parse(await readFile(join(workspace.dataDir, 'state/quality.json'), 'utf8'))
+    expect(account.outside).toEqual([
+      { date: '2023-11-16', reason: 'before_dataset_start', records: 28_185, tokens: String(tokens) },
+    ])
+    expect(tokens).toBe(18_305_870 + 26_450_535)
   })
 
   it('is published with its real sums where its dates are moved into the dataset', async () => {

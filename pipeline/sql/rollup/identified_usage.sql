@@ -3,8 +3,8 @@
 -- Inputs:  view core_usage; table core_kept_usage.
 CREATE OR REPLACE TEMP VIEW core_identified_usage AS
 SELECT
-  instant_us, day_number, model, prompt_tokens, completion_tokens, request_id, visibility, api_key_hash, cost_usd, is_byok,
-  is_charge_misread
+  updated_us, instant_us, day_number, model, prompt_tokens, completion_tokens, request_id, visibility, api_key_hash,
+  cost_usd, is_byok, is_charge_misread
 FROM core_usage
 WHERE reject_reason IS NULL AND request_id IS NOT NULL
 UNION ALL

@@ -35,8 +35,8 @@ copy AS (
   WINDOW best_first AS (
     PARTITION BY day_number, request_id
     ORDER BY
-      instant_us DESC, prompt_tokens DESC, completion_tokens DESC, model_permaslug DESC, secrecy DESC,
-      cost_usd DESC, api_key_hash DESC NULLS LAST, is_byok DESC
+      updated_us DESC NULLS LAST, instant_us DESC, prompt_tokens DESC, completion_tokens DESC, model_permaslug DESC,
+      secrecy DESC, cost_usd DESC, api_key_hash DESC NULLS LAST, is_byok DESC
   )
 )
 SELECT

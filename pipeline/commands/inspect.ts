@@ -1,0 +1,74 @@
+import { Command } from '@commander-js/extra-typings'
+import { BuildError } from '../errors.ts'
+import type { Inspection, MappedRecord } from '../inspect.ts'
+import { withInterrupt } from './interrupt.ts'
+
+/** `tokenboard inspect`: what unknown raw files seem to be. */
+export const inspect = new Command('inspect')
+  .description(
+    'Guess the schema of raw files from their first records, and print the source to paste. Changes nothing.',
+  )
+  .argument('<file...>', 'CSV, NDJSON or Parquet, plain, .gz or .zst')
+  .option('--json', 'print what was found as one JSON object on stdout')
+  .action(async (paths, { json = false }) => {
+    const module = await import('../inspect.ts')
+    const files = await withInterrupt((signal) => module.inspect(paths, signal))
+    process.stdout.write(json ? `${JSON.stringify({ files })}\n` : files.map(describe).join('\n'))
+    const unknown = files.filter(({ schema }) => schema === undefined).map(({ file }) => file)
+    if (unknown.length > 0) throw new BuildError(`no schema fits ${unknown.join(', ')}`)
+  })
+
+const LONGEST_SAMPLE = 60
+
+function describe({ file, format, columns, schema, records, source, notes }: Inspection): string {
+  const guess = schema === undefined ? 'no schema fits' : `schema ${schema}`
+  const parts = [
+    `${printable(file)}: ${format}, ${guess}`,
+    table(
+      ['column', 'sample'],
+      columns.map(({ name, sample }) => [name, sample]),
+    ),
+    records.length === 0
+      ? ''
+      : table(['date', 'model', 'prompt', 'completion', 'id', 'not counted because'], records.map(cells)),
+    source === undefined ? '' : JSON.stringify(source, undefined, 2),
+    notes.map((note) => `note: ${printable(note)}`).join('\n'),
+  ]
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`
+}
+
+function cells({
+  date,
+  model,
+  prompt_tokens,
+  completion_tokens,
+  has_request_id,
+  reject_reason,
+}: MappedRecord): string[] {
+  return [
+    date ?? '',
+    model ?? '',
+    prompt_tokens ?? '',
+    completion_tokens ?? '',
+    has_request_id ? 'yes' : 'no',
+    reject_reason ?? '',
+  ]
+}
+
+function table(head: readonly string[], rows: readonly string[][]): string {
+  const lines = [head, ...rows.map((row) => row.map(shortened))]
+  const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
+  return lines
+    .map((line) => `  ${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd())
+    .join('\n')
+}
+
+/** Text of a file on one line and without what would move the cursor. */
+function printable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{fffd}')
+}
+
+function shortened(text: string): string {
+  const plain = printable(text)
+  return plain.length > LONGEST_SAMPLE ? `${plain.slice(0, LONGEST_SAMPLE - 1)}…` : plain
+}

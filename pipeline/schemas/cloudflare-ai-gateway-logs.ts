@@ -1,0 +1,15 @@
+import { amount, count, instant, isTrue, optional, text, word } from './expression.ts'
+import type { Schema } from './schema.ts'
+
+/** The logs API of Cloudflare's AI Gateway: a record is one request. Its cache hits reach no provider. */
+export const cloudflareAiGatewayLogs: Schema = {
+  record: {
+    timestamp: instant('created_at'),
+    model_permaslug: word('model'),
+    prompt_tokens: count('tokens_in'),
+    completion_tokens: count('tokens_out'),
+    request_id: optional(text('id')),
+    cost_usd: optional(amount('cost')),
+    is_left_out: optional(isTrue('cached')),
+  },
+}

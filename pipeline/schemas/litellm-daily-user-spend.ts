@@ -1,0 +1,28 @@
+import { count, joined, optional, text, utcDay, word } from './expression.ts'
+import type { Schema } from './schema.ts'
+
+/**
+ * LiteLLM's table `LiteLLM_DailyUserSpend`: a record sums a UTC day, and grows until the day is over. Its unique key is its
+ * id, so that of two exports of one row the greater counts are kept. It says nothing of single requests, and so nothing
+ * of the usage of API keys.
+ */
+export const litellmDailyUserSpend: Schema = {
+  record: {
+    timestamp: utcDay('date'),
+    model_permaslug: word('model'),
+    prompt_tokens: count('prompt_tokens'),
+    completion_tokens: count('completion_tokens'),
+    // LiteLLM writes an empty text for what a request does not have, such as a user.
+    request_id: joined(
+      [text('date'), text('model')],
+      [
+        text('user_id'),
+        text('api_key'),
+        text('custom_llm_provider'),
+        optional(text('mcp_namespaced_tool_name')),
+        optional(text('endpoint')),
+      ],
+    ),
+  },
+  hasAbsoluteTime: true,
+}

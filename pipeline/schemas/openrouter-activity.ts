@@ -1,0 +1,24 @@
+import { amount, combine, count, type Expression, instant, isPositive, optional, text, word } from './expression.ts'
+import type { Schema } from './schema.ts'
+
+/** The export of OpenRouter's Activity page: a record is one generation, cancelled ones included. */
+export const openrouterActivity: Schema = {
+  record: {
+    timestamp: instant('created_at'),
+    model_permaslug: withVariant(word('model_permaslug'), optional(text('variant'))),
+    prompt_tokens: count('tokens_prompt'),
+    completion_tokens: count('tokens_completion'),
+    request_id: optional(text('generation_id')),
+    cost_usd: optional(amount('cost_total')),
+    is_byok: optional(isPositive('byok_usage_inference')),
+  },
+}
+
+/** The slug with its variant, unless that is the usual one or the slug ends with it already. */
+function withVariant(slug: Expression<'text'>, variant: Expression<'text'>): Expression<'text'> {
+  return combine(
+    'text',
+    [slug, variant],
+    (columns) => `slug_with_variant(${slug.sql(columns)}, ${variant.sql(columns)})`,
+  )
+}

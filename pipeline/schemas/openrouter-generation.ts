@@ -1,0 +1,33 @@
+import {
+  amount,
+  count,
+  type Expression,
+  first,
+  flag,
+  inside,
+  instant,
+  type Kind,
+  optional,
+  type Place,
+  text,
+  word,
+} from './expression.ts'
+import type { Schema } from './schema.ts'
+
+/** Answers of OpenRouter's `GET /generation`, one a line: the body with its `data`, or what is in `data` alone. */
+export const openrouterGeneration: Schema = {
+  record: {
+    timestamp: ofGeneration(instant, 'created_at'),
+    model_permaslug: ofGeneration(word, 'model'),
+    prompt_tokens: ofGeneration(count, 'tokens_prompt'),
+    completion_tokens: ofGeneration(count, 'tokens_completion'),
+    request_id: optional(ofGeneration(text, 'id')),
+    cost_usd: optional(ofGeneration(amount, 'total_cost')),
+    is_byok: optional(ofGeneration(flag, 'is_byok')),
+  },
+  hasAbsoluteTime: true,
+}
+
+function ofGeneration<K extends Kind>(read: (place: Place) => Expression<K>, key: string): Expression<K> {
+  return first(read(inside('data', key)), read(key))
+}

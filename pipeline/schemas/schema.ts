@@ -1,0 +1,40 @@
+import type { Expression } from './expression.ts'
+
+/** How the columns of a schema become a `UsageRecord`: what each field of the record is made of. */
+export interface UsageRecord {
+  timestamp: Expression<'instant'>
+  model_permaslug: Expression<'text'>
+  prompt_tokens: Expression<'count'>
+  completion_tokens: Expression<'count'>
+  request_id?: Expression<'text'>
+  visibility?: Expression<'text'>
+  api_key_hash?: Expression<'key_hash'>
+  cost_usd?: Expression<'amount'>
+  is_byok?: Expression<'flag'>
+  /** When the record was written last: of copies of a record the latest is kept (DESIGN.md §6.7). */
+  updated_at?: Expression<'instant'>
+  /** Records that no provider served, or that repeat others: they are left out, and counted (DESIGN.md §6.12). */
+  is_left_out?: Expression<'condition'>
+}
+
+/** A kind of raw usage log. */
+export interface Schema {
+  record: UsageRecord
+  /** Columns that belong to the schema and that nothing reads. */
+  unread?: readonly string[]
+  /** Set where a timestamp is never relative, so that a `base_time` would mean nothing. */
+  hasAbsoluteTime?: true
+}
+
+/** The columns of a schema, by the names that it gives them. */
+export function schemaColumns({ record, unread = [] }: Schema): string[] {
+  const read = Object.values(record).flatMap((expression: Expression) => expression.columns)
+  return [...new Set([...read, ...unread])]
+}
+
+/** What a file of the schema must have: of each set one column at least. The model may be the source's own. */
+export function neededColumns({ record }: Schema, hasModel: boolean): (readonly string[])[] {
+  const { model_permaslug, ...others } = record
+  const expressions: Expression[] = hasModel ? Object.values(others) : Object.values(record)
+  return expressions.flatMap(({ needs }) => needs)
+}

@@ -1,0 +1,12 @@
+-- Purpose: the first records of a file as a schema reads them.
+-- Grain:   record.
+-- Inputs:  view core_usage; $records, how many.
+SELECT
+  CASE WHEN day_number IS NOT NULL THEN strftime(DATE '1970-01-01' + day_number::INTEGER, '%Y-%m-%d') END AS date,
+  model,
+  prompt_tokens::VARCHAR AS prompt_tokens,
+  completion_tokens::VARCHAR AS completion_tokens,
+  request_id IS NOT NULL AS has_request_id,
+  reject_reason
+FROM core_usage
+LIMIT $records

@@ -1,0 +1,45 @@
+/** docs/sources.md: it has every schema and every column, and its examples build. */
+import { existsSync } from 'node:fs'
+import { cp, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { SCHEMA_NAMES, SCHEMAS } from '../../../pipeline/schemas/index.ts'
+import { neededColumns, type Schema, schemaColumns } from '../../../pipeline/schemas/schema.ts'
+import { buildIn, newWorkspace, publishedCsv, REPOSITORY, writeInput } from '../../support/pipeline.ts'
+
+const WILD = join(REPOSITORY, '../shared/data/wild-schemas')
+const text = await readFile(join(REPOSITORY, 'docs/sources.md'), 'utf8')
+
+/** The part of the page about each schema. */
+const sections = new Map(
+  text
+    .split(/^## /m)
+    .slice(1)
+    .map((section) => [section.slice(0, section.indexOf('\n')), section]),
+)
+
+describe('docs/sources.md', () => {
+  it('has a part for every schema, and for nothing else but what they share', () => {
+    expect([...sections.keys()]).toEqual(['What holds for every schema', ...SCHEMA_NAMES])
+  })
+
+  it.each(SCHEMA_NAMES)('names every column of %s, the optional ones in parentheses', (name) => {
+    const schema: Schema = SCHEMAS[name]
+    const needed = neededColumns(schema, false).flat()
+    for (const column of schemaColumns(schema)) {
+      // The keys of a generation stand for those in `data` as well.
+      const isEither = name === 'openrouter-generation' || needed.includes(column)
+      expect(sections.get(name), column).toContain(isEither ? `\`${column}\`` : `(\`${column}\`)`)
+    }
+  })
+
+  it.skipIf(!existsSync(WILD)).each(SCHEMA_NAMES)('has an example of %s that builds', async (name) => {
+    const example = /```json\n(.*?)```/s.exec(sections.get(name) ?? '')?.[1] ?? ''
+    expect(JSON.parse(example).sources[0].schema).toBe(name)
+    const workspace = await newWorkspace()
+    await cp(WILD, workspace.input, { recursive: true })
+    await writeInput(workspace, 'sources.json', example)
+    await buildIn(workspace, '2025-06-10T12:00:00Z')
+    expect(await publishedCsv(workspace)).toBe(await readFile(join(WILD, 'expected.csv'), 'utf8'))
+  })
+})

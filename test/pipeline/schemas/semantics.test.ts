@@ -1,0 +1,432 @@
+/** What the records of each schema mean (docs/sources.md): what is left out, how ids, times and models are put together. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { BuildError, UsageError } from '../../../pipeline/errors.ts'
+import { buildIn, newWorkspace, publishedCsv, releaseFolder, rowsOf, writeInput } from '../../support/pipeline.ts'
+import { query, sqlText } from '../../support/records.ts'
+import { type Built, buildLog, FORMS, having, type LogRecord, RECORDS, toCsv } from '../../support/schemas.ts'
+
+const KEY_HASH = 'a'.repeat(64)
+
+/** The record of a schema with other fields, nested ones by `|`. */
+function record(name: keyof typeof RECORDS, fields: LogRecord = {}): LogRecord {
+  return Object.entries(fields).reduce(
+    (changed: LogRecord, [path, value]) => having(changed, path.split('|'), value),
+    RECORDS[name],
+  )
+}
+
+async function usageOf({ workspace }: Built): Promise<unknown[]> {
+  const text = await readFile(join(workspace.dataDir, 'state/usage.ndjson'), 'utf8')
+  const [, ...days] = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  return days.flatMap(({ usage }) => usage)
+}
+
+describe('records that are left out', () => {
+  it.each<[keyof typeof RECORDS, string, LogRecord]>([
+    ['litellm-spend-logs', 'a cache hit', { cache_hit: 'True' }],
+    ['litellm-spend-logs', 'a cache hit in small letters', { cache_hit: 'true' }],
+    ['litellm-spend-logs', 'a cache hit as a flag', { cache_hit: true }],
+    ['helicone-requests', 'a cache hit', { cache_reference_id: '00000000-0000-4000-8000-000000000007' }],
+    ['portkey-logs', 'a cache hit', { cache_status: 'HIT' }],
+    ['portkey-logs', 'a semantic cache hit', { cache_status: 'SEMANTIC HIT' }],
+    ['cloudflare-ai-gateway-logs', 'a cache hit', { cached: true }],
+    ['langfuse-observations', 'a span', { type: 'SPAN', provided_model_name: null, usage_details: {} }],
+    ['langfuse-observations', 'an agent with the usage of its generations', { type: 'AGENT' }],
+    ['langfuse-observations', 'a tool', { type: 'TOOL' }],
+    ['langfuse-observations', 'an event with nonsense for usage', { type: 'EVENT', usage_details: 'none' }],
+    [
+      'otel-genai-spans',
+      'an agent with the usage of its calls',
+      { 'attributes|gen_ai.operation.name': 'invoke_agent' },
+    ],
+    ['otel-genai-spans', 'the making of an agent', { 'attributes|gen_ai.operation.name': 'create_agent' }],
+    ['otel-genai-spans', 'a tool', { 'attributes|gen_ai.operation.name': 'execute_tool' }],
+    ['otel-genai-spans', 'a span of something else', { attributes: { 'http.request.method': 'GET' } }],
+    ['otel-genai-spans', 'a span without attributes', { attributes: {} }],
+  ])('%s: %s', async (name, _, fields) => {
+    const { rows, records } = await buildLog(name, [record(name), record(name, fields)])
+    expect(rows).toEqual(['2025-06-01 m 10'])
+    expect(records).toMatchObject({ read: 2, published: 1, left_out: 1, rejected: {}, duplicates: 0 })
+  })
+
+  it.each<[keyof typeof RECORDS, string, LogRecord]>([
+    ['litellm-spend-logs', 'a miss', { cache_hit: 'False' }],
+    ['litellm-spend-logs', 'no word of a cache', { cache_hit: 'None' }],
+    ['litellm-spend-logs', 'a failed call', { status: 'failure' }],
+    ['helicone-requests', 'a request that was put into the cache', { cache_enabled: true }],
+    ['helicone-requests', 'no word of a cache', { cache_reference_id: null }],
+    ['portkey-logs', 'a cache that is off', { cache_status: 'DISABLED' }],
+    ['portkey-logs', 'no word of a cache', { cache_status: null }],
+    ['cloudflare-ai-gateway-logs', 'a failed call', { success: false }],
+    ['openrouter-activity', 'a cancelled stream', { cancelled: true }],
+    ['langfuse-observations', 'an embedding', { type: 'EMBEDDING' }],
+    ['langfuse-observations', 'a generation that failed', { level: 'ERROR' }],
+    ['otel-genai-spans', 'embeddings', { 'attributes|gen_ai.operation.name': 'embeddings' }],
+    ['otel-genai-spans', 'an operation that nobody knows', { 'attributes|gen_ai.operation.name': 'dream' }],
+    ['otel-genai-spans', 'a call without the name of its operation', { 'attributes|gen_ai.operation.name': null }],
+  ])('are not, for %s: %s', async (name, _, fields) => {
+    const { rows, records } = await buildLog(name, [record(name, fields)])
+    expect(rows).toEqual(['2025-06-01 m 10'])
+    expect(records).toMatchObject({ published: 1, left_out: 0 })
+  })
+
+  it('are told of in quality.json, by day, and are not rejected', async () => {
+    const { workspace } = await buildLog('cloudflare-ai-gateway-logs', [
+      record('cloudflare-ai-gateway-logs'),
+      record('cloudflare-ai-gateway-logs', { cached: true, tokens_in: 'x' }),
+    ])
+    const quality = JSON.parse(await readFile(join(await releaseFolder(workspace), 'quality.json'), 'utf8'))
+    expect(quality.records).toMatchObject({ published: 1, left_out: 1, rejected: {} })
+    expect(quality.days).toEqual([{ date: '2025-06-01', reason: 'left_out', records: 1 }])
+    const detail = JSON.parse(await readFile(join(workspace.dataDir, 'state/quality.json'), 'utf8'))
+    expect(detail.set_aside).toMatchObject([{ source: 'log', reason: 'left_out', date: '2025-06-01', records: 1 }])
+    expect(detail.rejected_in_files).toEqual([])
+  })
+
+  it.each(FORMS)('are left out of %s', async (form) => {
+    for (const [name, fields] of [
+      ['litellm-spend-logs', { cache_hit: 'True' }],
+      ['cloudflare-ai-gateway-logs', { cached: true }],
+      ['langfuse-observations', { id: 'agent', type: 'AGENT' }],
+      ['otel-genai-spans', { spanId: 'agent', 'attributes|gen_ai.operation.name': 'invoke_agent' }],
+    ] as const) {
+      const { records } = await buildLog(name, [record(name), record(name, fields)], { form })
+      expect(records, name).toMatchObject({ published: 1, left_out: 1 })
+    }
+  })
+})
+
+describe('openrouter-activity', () => {
+  it.each([
+    ['free', 'm', 'm:free'],
+    ['free', 'm:free', 'm:free'],
+    ['beta', 'm:free', 'm:free:beta'],
+    ['standard', 'm', 'm'],
+    ['', 'm', 'm'],
+    [null, 'm', 'm'],
+  ])('makes of variant %j and slug %s the model %s', async (variant, slug, model) => {
+    const { rows } = await buildLog('openrouter-activity', [
+      record('openrouter-activity', { variant, model_permaslug: slug }),
+    ])
+    expect(rows).toEqual([`2025-06-01 ${model} 10`])
+  })
+
+  it('does not make a model of a variant alone', async () => {
+    const log = [record('openrouter-activity'), record('openrouter-activity', { variant: 'free', model_permaslug: '' })]
+    expect((await buildLog('openrouter-activity', log)).records.rejected).toEqual({ invalid_model: 1 })
+  })
+
+  it('takes a zone that is not written for UTC, and a declared one for what it says', async () => {
+    const late = record('openrouter-activity', { created_at: '2025-05-31 23:59:59.900' })
+    expect((await buildLog('openrouter-activity', [late])).rows).toEqual(['2025-05-31 m 10'])
+    const settings = { timezone: 'America/New_York' }
+    expect((await buildLog('openrouter-activity', [late], { settings })).rows).toEqual(['2025-06-01 m 10'])
+  })
+})
+
+describe('openrouter-generation', () => {
+  it.each(FORMS)('is also what is in `data` alone, in %s', async (form) => {
+    const { rows } = await buildLog('openrouter-generation', [RECORDS['openrouter-generation'].data], { form })
+    expect(rows).toEqual(['2025-06-01 m 10'])
+  })
+
+  it('may have both in one file, and knows a generation again', async () => {
+    const log = [record('openrouter-generation'), RECORDS['openrouter-generation'].data]
+    expect((await buildLog('openrouter-generation', log)).records).toMatchObject({ published: 1, duplicates: 1 })
+  })
+})
+
+describe('litellm-spend-logs', () => {
+  it('gives what a key spent, where api_key is the hash of a key', async () => {
+    const log = [
+      record('litellm-spend-logs', { api_key: KEY_HASH, spend: 0.25 }),
+      record('litellm-spend-logs', { request_id: '2', api_key: KEY_HASH, spend: 1e-5 }),
+      record('litellm-spend-logs', { request_id: '3', api_key: KEY_HASH.toUpperCase(), spend: 7 }),
+      record('litellm-spend-logs', { request_id: '4', api_key: KEY_HASH, spend: 5, cache_hit: 'True' }),
+    ]
+    expect(await usageOf(await buildLog('litellm-spend-logs', log))).toMatchObject([
+      { api_key_hash: KEY_HASH, cost_usd: '0.25001', requests: 2 },
+    ])
+  })
+})
+
+describe('litellm-daily-user-spend', () => {
+  const daily = (fields: LogRecord) => record('litellm-daily-user-spend', fields)
+
+  it('lets a later export of a row take the place of an earlier one', async () => {
+    const log = [daily({ prompt_tokens: 80 }), daily({ id: 'another', prompt_tokens: 8 })]
+    const { rows, records } = await buildLog('litellm-daily-user-spend', log)
+    expect(rows).toEqual(['2025-06-01 m 82'])
+    expect(records).toMatchObject({ published: 1, duplicates: 1 })
+  })
+
+  it.each([
+    ['user_id', 'v'],
+    ['date', '2025-06-02'],
+    ['api_key', 'other'],
+    ['model', 'n'],
+    ['custom_llm_provider', 'azure'],
+    ['mcp_namespaced_tool_name', 'tool'],
+    ['endpoint', '/v1/messages'],
+  ])('has rows that differ in %s alone', async (column, value) => {
+    const { records } = await buildLog('litellm-daily-user-spend', [daily({}), daily({ [column]: value })])
+    expect(records).toMatchObject({ published: 2, duplicates: 0 })
+  })
+
+  it('has two rows where only the place of a separator differs', async () => {
+    const log = [
+      daily({ user_id: 'a","b', api_key: 'c' }),
+      daily({ user_id: 'a', api_key: 'b","c' }),
+      daily({ user_id: 'a\u0000b', api_key: '' }),
+      daily({ user_id: 'a', api_key: '\u0000b' }),
+      daily({ user_id: null, api_key: 'a' }),
+      daily({ user_id: 'a', api_key: null }),
+    ]
+    expect((await buildLog('litellm-daily-user-spend', log)).records).toMatchObject({ published: 6, duplicates: 0 })
+  })
+
+  it('knows a row again that has null in one export and nothing in the other', async () => {
+    const log = [daily({ user_id: null }), daily({ user_id: '' }), daily({ user_id: '', endpoint: null })]
+    expect((await buildLog('litellm-daily-user-spend', log)).records).toMatchObject({ published: 1, duplicates: 2 })
+  })
+
+  it.each(['Asia/Tokyo', 'America/New_York'])('has days of UTC, also where the source says %s', async (timezone) => {
+    for (const form of FORMS) {
+      const { rows } = await buildLog('litellm-daily-user-spend', [daily({})], { form, settings: { timezone } })
+      expect(rows, form).toEqual(['2025-06-01 m 10'])
+    }
+  })
+})
+
+describe('helicone-requests', () => {
+  const version = (fields: LogRecord) => record('helicone-requests', fields)
+
+  it('keeps the version of a request that was updated last, though it counts less', async () => {
+    const log = [
+      version({ prompt_tokens: 50, updated_at: '2025-06-01T12:00:02.000Z' }),
+      version({ prompt_tokens: 1, updated_at: '2025-06-01T12:00:09.000Z' }),
+      version({ prompt_tokens: 90, updated_at: '2025-06-01T12:00:03.000Z' }),
+    ]
+    for (const ordered of [log, log.toReversed()]) {
+      expect((await buildLog('helicone-requests', ordered)).rows).toEqual(['2025-06-01 m 3'])
+    }
+  })
+
+  it('keeps a version with the time of its update before one without', async () => {
+    const log = [
+      version({ prompt_tokens: 50, updated_at: null }),
+      version({ prompt_tokens: 60, updated_at: 'soon' }),
+      version({ prompt_tokens: 1 }),
+    ]
+    expect((await buildLog('helicone-requests', log)).rows).toEqual(['2025-06-01 m 3'])
+  })
+
+  it('falls back to the greatest counts where versions were updated at once', async () => {
+    const log = [version({ prompt_tokens: 50 }), version({ prompt_tokens: 60 })]
+    expect((await buildLog('helicone-requests', log)).rows).toEqual(['2025-06-01 m 62'])
+  })
+})
+
+describe('langfuse-observations', () => {
+  const using = (usage_details: unknown) =>
+    buildLog('langfuse-observations', [record('langfuse-observations', { usage_details })])
+
+  it.each<[string, unknown, number]>([
+    [
+      'adds up parts that exclude each other, and not their total',
+      { input: 600, input_cached_tokens: 400, output: 150, output_reasoning_tokens: 50, total: 1200 },
+      1200,
+    ],
+    ['adds up parts that have a total of something else', { input: 600, output: 1, total: 5 }, 601],
+    ['takes parts of any name', { input: 1, cache_read_input_tokens: 2, audio: 4, output: 8 }, 15],
+    ['takes a total that stands alone', { total: 900 }, 900],
+    ['takes a total beside parts of null', { input: null, output: null, total: 900 }, 900],
+    ['reads counts in text', { input: '600', output: '+1' }, 601],
+    ['reads an object in text', '{"input": 7}', 7],
+  ])('%s', async (_, usage, tokens) => {
+    expect((await using(usage)).rows).toEqual([`2025-06-01 m ${tokens}`])
+  })
+
+  it.each<[unknown]>([
+    [{ input: 5, output: -1 }],
+    [{ input: 1.5 }],
+    [{ input: 'many' }],
+    [{ input: { text: 5 } }],
+    [{ input: 5, output: true }],
+    [{ total: -1 }],
+    [{ input: 2 ** 53 - 1, input_cached_tokens: 1 }],
+    [[1, 2]],
+    [5],
+    ['input: 5'],
+  ])('rejects a generation with the usage %j', async (usage_details) => {
+    const log = [record('langfuse-observations'), record('langfuse-observations', { id: 'wrong', usage_details })]
+    expect((await buildLog('langfuse-observations', log)).records.rejected).toEqual({ invalid_token_count: 1 })
+  })
+})
+
+describe('otel-genai-spans', () => {
+  const span = (fields: LogRecord) => record('otel-genai-spans', fields)
+  const list = (attributes: Record<string, LogRecord>) =>
+    Object.entries(attributes).map(([key, value]) => ({ key, value }))
+  const OTLP = list({
+    'gen_ai.operation.name': { stringValue: 'chat' },
+    'gen_ai.request.model': { stringValue: 'asked-for' },
+    'gen_ai.response.model': { stringValue: 'm' },
+    'gen_ai.usage.input_tokens': { intValue: '8' },
+    'gen_ai.usage.output_tokens': { intValue: 2 },
+  })
+
+  it.each(FORMS)('may have its attributes as OTLP lists them, in %s', async (form) => {
+    const log = [
+      span({ attributes: OTLP }),
+      span({ spanId: 'agent', attributes: list({ 'gen_ai.operation.name': { stringValue: 'invoke_agent' } }) }),
+    ]
+    const { rows, records } = await buildLog('otel-genai-spans', log, { form })
+    expect(rows).toEqual(['2025-06-01 m 10'])
+    expect(records).toMatchObject({ published: 1, left_out: 1 })
+  })
+
+  it('passes over what is no attribute in such a list', async () => {
+    const attributes = [null, 5, 'text', {}, { key: 'x' }, { value: { intValue: '7' } }, ...OTLP]
+    expect((await buildLog('otel-genai-spans', [span({ attributes })])).rows).toEqual(['2025-06-01 m 10'])
+  })
+
+  it('takes the model that was asked for where the answer names none', async () => {
+    const silent = [null, ''].map((name, id) => span({ spanId: `${id}`, 'attributes|gen_ai.response.model': name }))
+    expect((await buildLog('otel-genai-spans', silent)).rows).toEqual(['2025-06-01 asked-for 20'])
+  })
+
+  it('knows the older names of the counts, and does not add them to the newer', async () => {
+    const older = { 'gen_ai.usage.prompt_tokens': 30, 'gen_ai.usage.completion_tokens': 12 }
+    const log = [
+      span({ spanId: 'old', attributes: { 'gen_ai.request.model': 'm', ...older } }),
+      span({ spanId: 'both', attributes: { ...RECORDS['otel-genai-spans'].attributes, ...older } }),
+    ]
+    expect((await buildLog('otel-genai-spans', log)).rows).toEqual(['2025-06-01 m 52'])
+  })
+
+  it('is one span by trace and span together; without one of them every record counts', async () => {
+    const log = [
+      span({ traceId: 'a', spanId: 'b' }),
+      span({ traceId: 'a', spanId: 'c' }),
+      span({ traceId: 'd', spanId: 'b' }),
+      span({ traceId: 'd', spanId: 'b' }),
+      ...[null, ''].flatMap((none) => [span({ spanId: none }), span({ spanId: none })]),
+      span({ traceId: '' }),
+      span({ traceId: '' }),
+    ]
+    expect((await buildLog('otel-genai-spans', log)).records).toMatchObject({ published: 9, duplicates: 1 })
+  })
+
+  it.each([
+    ['text', '"1748735999999999999"'],
+    ['a number', '1748735999999999999'],
+  ])('has nanoseconds as %s, which never round into the next day', async (_, time) => {
+    const line = JSON.stringify(span({ startTimeUnixNano: 'TIME' })).replace('"TIME"', time)
+    expect((await buildLog('otel-genai-spans', `${line}\n`)).rows).toEqual(['2025-05-31 m 10'])
+  })
+
+  it('may be Parquet with its attributes in a map and its time in an integer', async () => {
+    const workspace = await newWorkspace()
+    const attributes = "MAP {'gen_ai.response.model': 'm', 'gen_ai.usage.input_tokens': '8'}"
+    const select = `SELECT 1748735999999999999 AS "startTimeUnixNano", 't' AS "traceId", 's' AS "spanId", ${attributes} AS attributes`
+    await query(`COPY (${select}) TO ${sqlText(join(workspace.input, 'spans.parquet'))} (FORMAT parquet)`)
+    const source = { name: 's', schema: 'otel-genai-spans', files: ['spans.parquet'], visibility: 'public' }
+    await writeInput(workspace, 'sources.json', { sources: [source] })
+    await buildIn(workspace, '2025-06-10T12:00:00Z')
+    expect(rowsOf(await publishedCsv(workspace))).toEqual(['2025-05-31 m 8'])
+  })
+
+  it('rejects a span whose attributes are neither', async () => {
+    const log = [span({}), span({ spanId: 'x', attributes: 'gen_ai' }), span({ spanId: 'y', attributes: 5 })]
+    expect((await buildLog('otel-genai-spans', log)).records.rejected).toEqual({ invalid_model: 2 })
+  })
+
+  it('has no use for a base_time', async () => {
+    const settings = { base_time: '2025-06-01T00:00:00Z' }
+    const failed = expect(buildLog('otel-genai-spans', [span({})], { settings })).rejects
+    await failed.toThrow(UsageError)
+    await failed.toThrow(/base_time.*otel-genai-spans/)
+  })
+})
+
+describe('settings of a source', () => {
+  it('`columns` renames the columns of the schema', async () => {
+    const { created_at, ...rest } = RECORDS['portkey-logs']
+    const settings = { columns: { created_at: 'time_of_generation' } }
+    for (const form of FORMS) {
+      const log = [{ ...rest, time_of_generation: created_at }]
+      expect((await buildLog('portkey-logs', log, { form, settings })).rows, form).toEqual(['2025-06-01 m 10'])
+    }
+  })
+
+  it('`columns` names the nearest column of the schema for one that it does not have', async () => {
+    const failed = expect(buildLog('portkey-logs', [], { settings: { columns: { req_unit: 'x' } } })).rejects
+    await failed.toThrow(UsageError)
+    await failed.toThrow(/"req_unit".*"req_units".*portkey-logs/)
+  })
+
+  it('`model` is for every record of files without a column for it', async () => {
+    const { model, ...rest } = RECORDS['cloudflare-ai-gateway-logs']
+    for (const form of FORMS) {
+      const built = await buildLog('cloudflare-ai-gateway-logs', [rest], { form, settings: { model: 'own' } })
+      expect(built.rows, form).toEqual(['2025-06-01 own 10'])
+    }
+    const built = await buildLog('cloudflare-ai-gateway-logs', [{ model, ...rest }], { settings: { model: 'own' } })
+    expect(built.rows).toEqual(['2025-06-01 m 10'])
+  })
+
+  it('`base_time` makes numbers timestamps', async () => {
+    const log = [record('cloudflare-ai-gateway-logs', { created_at: 1748779200123 })]
+    const settings = { base_time: '1970-01-01T00:00:00Z', time_unit: 'milliseconds' }
+    expect((await buildLog('cloudflare-ai-gateway-logs', log, { settings })).rows).toEqual(['2025-06-01 m 10'])
+  })
+
+  it('a misspelt schema names the nearest one', async () => {
+    const failed = expect(buildLog('litellm-spendlogs', [])).rejects
+    await failed.toThrow(UsageError)
+    await failed.toThrow(/"litellm-spendlogs".*did you mean "litellm-spend-logs"/)
+  })
+})
+
+describe('a file without a column that its schema needs', () => {
+  it.each<[keyof typeof RECORDS, string]>([
+    ['openrouter-activity', 'tokens_completion'],
+    ['openrouter-generation', 'data'],
+    ['litellm-spend-logs', 'startTime'],
+    ['litellm-daily-user-spend', 'user_id'],
+    ['helicone-requests', 'request_created_at'],
+    ['langfuse-observations', 'type'],
+    ['portkey-logs', 'ai_model'],
+    ['otel-genai-spans', 'spanId'],
+    ['cloudflare-ai-gateway-logs', 'tokens_in'],
+  ])('of %s, %s, is named with the schema, the column and what it has', async (name, column) => {
+    const { [column]: _, ...rest } = record(name)
+    const failed = expect(buildLog(name, toCsv([{ ...rest, unheard_of: 1 }]), { form: 'csv' })).rejects
+    await failed.toThrow(BuildError)
+    await failed.toThrow(new RegExp(`log\\.csv has no column .*"${column}".*${name}.*It has: .*unheard_of`))
+  })
+
+  it.each<[keyof typeof RECORDS, string]>([
+    ['openrouter-activity', 'variant'],
+    ['openrouter-activity', 'generation_id'],
+    ['litellm-spend-logs', 'cache_hit'],
+    ['helicone-requests', 'updated_at'],
+    ['helicone-requests', 'cache_reference_id'],
+    ['portkey-logs', 'cache_status'],
+    ['cloudflare-ai-gateway-logs', 'cached'],
+  ])('may be without %s of %s', async (name, column) => {
+    const { [column]: _, ...rest } = record(name)
+    expect((await buildLog(name, [rest], { form: 'csv' })).rows).toEqual(['2025-06-01 m 10'])
+  })
+
+  it('is found out in NDJSON when no line has it', async () => {
+    const { req_units, res_units, ...rest } = RECORDS['portkey-logs']
+    await expect(buildLog('portkey-logs', [rest])).rejects.toThrow(/"req_units" nor "res_units".*portkey-logs/s)
+  })
+})

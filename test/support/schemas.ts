@@ -1,0 +1,178 @@
+/** Raw logs in a named schema: objects in, a file of any format out, and the build of it. */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BuildSummary } from '../../pipeline/build.ts'
+import { buildIn, newWorkspace, publishedCsv, rowsOf, type Workspace, writeInput } from './pipeline.ts'
+import { query, sqlText } from './records.ts'
+
+export type LogRecord = Record<string, unknown>
+
+/** A complete record of each schema, of model `m` on 2025-06-01 with 8 prompt and 2 completion tokens. */
+export const RECORDS = {
+  canonical: {
+    timestamp: '2025-06-01T12:00:00Z',
+    model_permaslug: 'm',
+    prompt_tokens: 8,
+    completion_tokens: 2,
+    request_id: 'r',
+  },
+  'openrouter-activity': {
+    generation_id: 'gen-1',
+    created_at: '2025-06-01 12:00:00.123',
+    cost_total: 0.001,
+    byok_usage_inference: 0,
+    tokens_prompt: 8,
+    tokens_completion: 2,
+    tokens_reasoning: 1,
+    tokens_cached: 7,
+    model_permaslug: 'm',
+    variant: 'standard',
+    cancelled: false,
+  },
+  'openrouter-generation': {
+    data: {
+      id: 'gen-1',
+      created_at: '2025-06-02T01:59:59.999+02:00',
+      model: 'm',
+      tokens_prompt: 8,
+      tokens_completion: 2,
+      native_tokens_reasoning: 1,
+      total_cost: 0.001,
+      is_byok: false,
+    },
+  },
+  'litellm-spend-logs': {
+    request_id: 'chatcmpl-1',
+    api_key: 'hash',
+    spend: 0.001,
+    total_tokens: 10,
+    prompt_tokens: 8,
+    completion_tokens: 2,
+    startTime: '2025-06-01 12:00:00.123',
+    model: 'm',
+    cache_hit: 'False',
+    status: 'success',
+  },
+  'litellm-daily-user-spend': {
+    id: 'row-1',
+    user_id: 'u',
+    date: '2025-06-01',
+    api_key: 'hash',
+    model: 'm',
+    custom_llm_provider: 'openai',
+    prompt_tokens: 8,
+    completion_tokens: 2,
+    cache_read_input_tokens: 7,
+  },
+  'helicone-requests': {
+    request_id: '00000000-0000-4000-8000-000000000001',
+    request_created_at: '2025-06-01T12:00:00.123Z',
+    status: 200,
+    model: 'm',
+    prompt_tokens: 8,
+    completion_tokens: 2,
+    cache_reference_id: '00000000-0000-0000-0000-000000000000',
+    updated_at: '2025-06-01T12:00:01.000Z',
+  },
+  'langfuse-observations': {
+    id: 'obs-1',
+    type: 'GENERATION',
+    start_time: '2025-06-01 12:00:00.123456',
+    provided_model_name: 'm',
+    usage_details: { input: 5, input_cached_tokens: 3, output: 1, output_reasoning_tokens: 1, total: 10 },
+  },
+  'portkey-logs': {
+    id: 'pk-1',
+    created_at: '2025-06-01T12:00:00.123Z',
+    ai_model: 'm',
+    req_units: 8,
+    res_units: 2,
+    total_units: 10,
+    cache_status: 'MISS',
+  },
+  'otel-genai-spans': {
+    traceId: '0000000000000000000000000000000a',
+    spanId: '000000000000000b',
+    startTimeUnixNano: '1748779200123456789',
+    attributes: {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.request.model': 'asked-for',
+      'gen_ai.response.model': 'm',
+      'gen_ai.usage.input_tokens': 8,
+      'gen_ai.usage.output_tokens': 2,
+      'gen_ai.usage.cache_read.input_tokens': 7,
+    },
+  },
+  'cloudflare-ai-gateway-logs': {
+    id: '01JW',
+    created_at: '2025-06-01T12:00:00.123Z',
+    model: 'm',
+    cached: false,
+    success: true,
+    tokens_in: 8,
+    tokens_out: 2,
+    cost: 0.001,
+  },
+} satisfies Record<string, LogRecord>
+
+/** The record with another value at a path. */
+export function having(record: LogRecord, [key = '', ...rest]: readonly string[], value: unknown): LogRecord {
+  return { ...record, [key]: rest.length === 0 ? value : having(record[key] as LogRecord, rest, value) }
+}
+
+/** CSV with nested values as JSON text, NDJSON, Parquet with nested values as structs, and with them as JSON text. */
+export const FORMS = ['csv', 'ndjson', 'parquet', 'text.parquet'] as const
+export type Form = (typeof FORMS)[number]
+
+export interface Built {
+  /** Rows as `date model tokens`. */
+  rows: string[]
+  records: BuildSummary['records']
+  workspace: Workspace
+}
+
+/** Builds one public source with one file of these records; a text stands for the whole file. */
+export async function buildLog(
+  schema: string,
+  log: LogRecord[] | string,
+  { form = 'ndjson', settings = {} }: { form?: Form; settings?: LogRecord } = {},
+): Promise<Built> {
+  const workspace = await newWorkspace()
+  const path = join(workspace.input, `log.${form}`)
+  if (typeof log === 'string') await writeFile(path, log)
+  else await writeLog(path, log, form)
+  const source = { name: 'log', schema, files: [`log.${form}`], visibility: 'public', ...settings }
+  await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources: [source] })
+  const { records } = await buildIn(workspace, '2025-06-10T12:00:00Z')
+  return { rows: rowsOf(await publishedCsv(workspace)), records, workspace }
+}
+
+export async function writeLog(path: string, log: readonly LogRecord[], form: Form): Promise<void> {
+  if (form === 'csv') return writeFile(path, toCsv(log))
+  if (form === 'ndjson') return writeFile(path, toLines(log))
+  const lines = `${path}.ndjson`
+  await writeFile(lines, toLines(form === 'parquet' ? log : log.map(flattened)))
+  const read = `read_json(${sqlText(lines)}, format = 'newline_delimited', sample_size = -1, convert_strings_to_integers = false)`
+  await query(`COPY (FROM ${read}) TO ${sqlText(path)} (FORMAT parquet)`)
+}
+
+export function toLines(log: readonly LogRecord[]): string {
+  return log.map((record) => `${JSON.stringify(record)}\n`).join('')
+}
+
+export function toCsv(log: readonly LogRecord[]): string {
+  const names = [...new Set(log.flatMap((record) => Object.keys(record)))]
+  const line = (fields: readonly unknown[]) => `${fields.map(csvField).join(',')}\n`
+  return line(names) + log.map((record) => line(names.map((name) => flattened(record)[name]))).join('')
+}
+
+function csvField(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  return `"${String(value).replaceAll('"', '""')}"`
+}
+
+/** The record with what is nested in it as JSON text. */
+function flattened(record: LogRecord): LogRecord {
+  const flat = (value: unknown) => (typeof value === 'object' && value !== null ? JSON.stringify(value) : value)
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, flat(value)]))
+}
