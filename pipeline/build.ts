@@ -61,7 +61,8 @@ export async function build(config: PipelineConfig, effects: Effects): Promise<B
     assertNotBefore(asOf, index)
     const { sources, synthetic } = await chooseSources(config, lastDate, effects)
     const publisher = await readPublisher(config.dataDir, synthetic, effects)
-    const engine = createDuckDbEngine({ database, linkFolder: join(folder, 'inputs'), files, signal })
+    const [linkFolder, rejectsFolder] = [join(folder, 'inputs'), join(stateDir, 'rejects')]
+    const engine = createDuckDbEngine({ database, linkFolder, rejectsFolder, files, signal })
     const account = new Account()
     const usage = new UsageLedger()
     const ranking = await rankSources(database, engine, sources, { account, usage }, lastDate, effects)

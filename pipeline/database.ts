@@ -89,6 +89,12 @@ export class Database {
     return reader.getRowObjectsJS() as Row[]
   }
 
+  /** The same in batches as they come, for more rows than fit in memory; no other statement may run before the last. */
+  async *stream<Row extends Record<string, JS>>(name: string, parameters: SqlParameters = {}): AsyncIterable<Row[]> {
+    const result = await this.#guard(() => this.#connection.stream(readStatement(name), bind(parameters)))
+    yield* result.yieldRowObjectJs() as AsyncIterable<Row[]>
+  }
+
   /** Sets a variable that views read with `getvariable`. */
   async setVariable(name: string, value: SqlValue): Promise<void> {
     await this.execute(`SET VARIABLE ${name} = $value`, { value })

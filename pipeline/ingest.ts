@@ -2,7 +2,7 @@ import { type Database, readStatement } from './database.ts'
 import { BuildError } from './errors.ts'
 import { fileColumn } from './inputs/columns.ts'
 import type { Format } from './inputs/find.ts'
-import type { InputGroup } from './inputs/group.ts'
+import type { InputGroup, LinkedFile } from './inputs/group.ts'
 import type { CanonicalColumn, Source } from './sources.ts'
 
 /** How a value of a kind of file is read: each function turns a column into an expression over the macros. */
@@ -34,9 +34,30 @@ const jsonReader: Reader = {
  * Text without an offset is read in the source's time zone, which the session takes over for that.
  */
 export async function defineUsage(database: Database, source: Source, groups: readonly InputGroup[]): Promise<void> {
+  const selects = groups.map((group, number) => selectGroup(group, readGroup(group, number), number))
+  await defineViews(database, source, groups, selects)
+}
+
+/**
+ * Defines the same view over one file, with two more columns: `record_number`, 1 for the first record that DuckDB gives,
+ * and `record_values`, the text of each column (NULL for NDJSON). DuckDB reads the file in its order then, and slower.
+ */
+export async function defineNumberedUsage(database: Database, group: InputGroup, file: LinkedFile): Promise<void> {
+  const select = selectGroup(group, readGroupNumbered(group, 0), 0, [
+    `${group.format === 'parquet' ? 'file_row_number + 1' : 'record_number'} AS record_number`,
+    `${group.format === 'ndjson' ? 'NULL::VARCHAR' : columnTexts(group)} AS record_values`,
+  ])
+  await defineViews(database, group.source, [{ ...group, files: [file] }], [select])
+}
+
+async function defineViews(
+  database: Database,
+  source: Source,
+  groups: readonly InputGroup[],
+  selects: readonly string[],
+): Promise<void> {
   await database.setTimeZone(source.timezone)
   for (const [number, group] of groups.entries()) await setVariables(database, number, group)
-  const selects = groups.map((group, number) => selectGroup(group, number))
   await database.execute(`CREATE OR REPLACE TEMP VIEW raw_usage AS\n${selects.join('\nUNION ALL\n')}`)
   await database.run('core_usage')
 }
@@ -54,12 +75,35 @@ async function setVariables(database: Database, number: number, group: InputGrou
   await database.setVariable(`columns_${number}`, Object.fromEntries(group.types.map((type, i) => [`c${i}`, type])))
 }
 
-/** One SELECT over a group. Only positions, types and the statements of this project are written into it. */
-function selectGroup(group: InputGroup, number: number): string {
-  const from = readStatement(`ingest_${group.format}`)
+/** The FROM clause that reads a group. */
+function readGroup(group: InputGroup, number: number): string {
+  return readStatement(`ingest_${group.format}`)
     .replaceAll(/_N\b/g, `_${number}`)
-    .replaceAll('COLUMN_NAMES', group.types.map((_, position) => `c${position}`).join(', '))
+    .replaceAll('COLUMN_NAMES', columnNames(group).join(', '))
+}
+
+/** A window without an order has DuckDB read a file from its begin to its end on one thread; Parquet knows its row numbers. */
+function readGroupNumbered(group: InputGroup, number: number): string {
+  const from = readGroup(group, number)
+  if (group.format === 'parquet') return from
+  const columns = group.format === 'csv' ? columnNames(group).join(', ') : 'json, value'
+  return `FROM (\nSELECT file_index, ${columns}, row_number() OVER () AS record_number\n${from}\n)`
+}
+
+function columnNames(group: InputGroup): string[] {
+  return group.types.map((_, position) => `c${position}`)
+}
+
+function columnTexts(group: InputGroup): string {
+  return `struct_pack(${columnNames(group)
+    .map((name) => `${name} := ${name}::VARCHAR`)
+    .join(', ')})`
+}
+
+/** One SELECT over a group. Only positions, types and the statements of this project are written into it. */
+function selectGroup(group: InputGroup, from: string, number: number, more: readonly string[] = []): string {
   const columns = [
+    ...more,
     `${number} AS input_group`,
     'file_index::INTEGER AS file_index',
     `${isMalformed(group)} AS is_malformed`,

@@ -10,6 +10,7 @@ import { linkFiles } from '../inputs/link.ts'
 import { slugProblem } from '../slug.ts'
 import type { Source, Sources } from '../sources.ts'
 import type { KeyUsageRow, RejectReason, RollupEngine, RollupRequest, RollupRow, SetAsideReason } from './engine.ts'
+import { type FileWithRejects, writeRejects } from './rejects.ts'
 
 /** De-duplication takes as many days at once as hold about this many records: it bounds the memory. */
 const RECORDS_PER_BATCH = 4_000_000
@@ -21,6 +22,8 @@ export interface DuckDbEngineOptions {
   database: Database
   /** An empty folder of this engine's own, for links to the raw files. */
   linkFolder: string
+  /** Where rejected records are kept, for the maintainer alone. */
+  rejectsFolder: string
   files: Files
   signal: AbortSignal
 }
@@ -29,6 +32,7 @@ export interface DuckDbEngineOptions {
 export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
   return {
     async *rollup(request) {
+      await options.files.remove(options.rejectsFolder)
       for (const source of request.sources.sources) yield* rollupSource(source, request, options)
     },
   }
@@ -36,9 +40,11 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
 
 async function* rollupSource(
   source: Source,
-  request: RollupRequest,
-  { database, linkFolder, files, signal }: DuckDbEngineOptions,
+  given: RollupRequest,
+  { database, linkFolder, rejectsFolder, files, signal }: DuckDbEngineOptions,
 ): AsyncIterable<RollupRow> {
+  const rejected = new Set<string>()
+  const request = { ...given, onRejectedInFile: noting(rejected, given) }
   const { files: found, unmatched } = await findInputFiles(source, request.sources.folder)
   for (const pattern of unmatched) {
     request.onNotice(`source ${JSON.stringify(source.name)}: no file matches ${pattern}`)
@@ -58,7 +64,20 @@ async function* rollupSource(
   }
   await reportRejectedFiles(database, source, groups, request)
   await reportKeyUsage(database, source, request)
+  await writeRejects(database, filesNamed(groups, rejected), rejectsFolder, files)
   yield* result(database, source, request)
+}
+
+/** Hands rejected records on and notes the names of their files. */
+function noting(names: Set<string>, { onRejectedInFile }: RollupRequest): RollupRequest['onRejectedInFile'] {
+  return (records) => {
+    names.add(records.file)
+    onRejectedInFile(records)
+  }
+}
+
+function filesNamed(groups: readonly InputGroup[], names: ReadonlySet<string>): FileWithRejects[] {
+  return groups.flatMap((group) => group.files.filter(({ name }) => names.has(name)).map((file) => ({ group, file })))
 }
 
 async function checkFiles(files: readonly InputFile[], signal: AbortSignal): Promise<void> {

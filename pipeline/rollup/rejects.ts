@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import type { Database } from '../database.ts'
+import type { Files } from '../files.ts'
+import { defineNumberedUsage } from '../ingest.ts'
+import { readCsvColumns, readParquetColumns } from '../inputs/columns.ts'
+import { openInput } from '../inputs/decompress.ts'
+import type { InputGroup, LinkedFile } from '../inputs/group.ts'
+import { splitCsv, splitLines } from '../inputs/split.ts'
+import type { RejectReason } from './engine.ts'
+
+/** A rejected record as it is kept for the maintainer: one line of NDJSON. */
+export interface RejectedRecord {
+  source: string
+  /** Path of the raw file, relative to the sources file. */
+  file: string
+  /** 1 for the first. NDJSON: the line, empty ones counted; CSV: the record behind the header; Parquet: the row. */
+  record: number
+  reason: RejectReason
+  /** The text of an NDJSON line or a malformed CSV record; else an object of column name to text. */
+  content: string | Record<string, string | null>
+}
+
+/** A file of `group` that has rejected records. */
+export interface FileWithRejects {
+  group: InputGroup
+  file: LinkedFile
+}
+
+/**
+ * Reads files with rejected records once more and writes what they said below `folder`, a file of its own for each raw
+ * file, which replaces the one of an earlier build at once. The table core_models must hold the models of the source.
+ */
+export async function writeRejects(
+  database: Database,
+  rejected: Iterable<FileWithRejects>,
+  folder: string,
+  files: Files,
+): Promise<void> {
+  await files.makeFolder(folder)
+  for (const { group, file } of rejected) {
+    const path = join(folder, rejectsFileName(group.source.name, file.name))
+    await writeLines(files, path, linesOf(group, file, recordsOf(database, group, file)))
+  }
+}
+
+/** Removes what is kept of a raw file: it is gone, or has no rejected record any more. */
+export async function removeRejects(source: string, file: string, folder: string, files: Files): Promise<void> {
+  await files.remove(join(folder, rejectsFileName(source, file)))
+}
+
+/** A name that neither the characters nor the length of the raw file's own can harm. */
+function rejectsFileName(source: string, file: string): string {
+  const hash = createHash('sha256')
+    .update(JSON.stringify([source, file]))
+    .digest('hex')
+  return `${hash.slice(0, 32)}.ndjson`
+}
+
+async function writeLines(files: Files, path: string, lines: AsyncIterable<string>): Promise<void> {
+  const next = `${path}.next`
+  try {
+    await pipeline(lines, createWriteStream(next))
+    await files.flush(next)
+    await files.rename(next, path)
+  } catch (error) {
+    await files.remove(next)
+    throw error
+  }
+}
+
+type NumberedRecord = Pick<RejectedRecord, 'record' | 'reason' | 'content'>
+
+async function* linesOf(
+  group: InputGroup,
+  file: LinkedFile,
+  records: AsyncIterable<NumberedRecord>,
+): AsyncIterable<string> {
+  for await (const { record, reason, content } of records) {
+    const line: RejectedRecord = { source: group.source.name, file: file.name, record, reason, content }
+    yield `${JSON.stringify(line)}\n`
+  }
+}
+
+/** A record that was read and judged: `record_number` is 1 for the first that DuckDB gave. */
+interface Judged extends Record<string, string | bigint | null> {
+  record_number: bigint
+  reason: RejectReason
+  content: string | null
+}
+
+async function* recordsOf(database: Database, group: InputGroup, file: LinkedFile): AsyncIterable<NumberedRecord> {
+  await database.script('rollup_forget_malformed')
+  await defineNumberedUsage(database, group, file)
+  await database.run('rollup_rejects')
+  if (group.format === 'ndjson') yield* ndjsonRecords(file, judged(database))
+  else if (group.format === 'csv') yield* csvRecords(database, group, file)
+  else yield* parquetRecords(database, file)
+}
+
+async function* judged(database: Database): AsyncIterableIterator<Judged> {
+  for await (const rows of database.stream<Judged>('rollup_rejects_in_order')) yield* rows
+}
+
+/** DuckDB gives a record for each line that is not blank; the text of one that is no JSON only the file has. */
+async function* ndjsonRecords(file: LinkedFile, rejects: AsyncIterator<Judged>): AsyncIterable<NumberedRecord> {
+  let next = await rejects.next()
+  let line = 0
+  let given = 0n
+  for await (const bytes of flat(splitLines(openLinked(file)))) {
+    line += 1
+    if (isBlank(bytes)) continue
+    given += 1n
+    if (next.done || next.value.record_number !== given) continue
+    yield { record: line, reason: next.value.reason, content: bytes.toString('utf8').trimEnd() }
+    next = await rejects.next()
+  }
+}
+
+/** DuckDB gives neither empty lines nor malformed records, and counts both in the numbers of malformed ones. */
+async function* csvRecords(database: Database, group: InputGroup, file: LinkedFile): AsyncIterable<NumberedRecord> {
+  const names = uniqueNames((await readCsvColumns(openableLink(file), group.source))?.names ?? [])
+  const rows = await database.rows<{ line: bigint }>('rollup_rejects_malformed')
+  const malformed = new Set(rows.map((row) => Number(row.line)))
+  const rejects = judged(database)
+  let next = await rejects.next()
+  let line = 0
+  let record = -1
+  let given = 0n
+  for await (const bytes of flat(splitCsv(openLinked(file), group.delimiter))) {
+    line += 1
+    if (bytes.length === 0) continue
+    record += 1
+    if (record === 0) continue
+    if (malformed.has(line)) {
+      yield { record, reason: 'malformed_record', content: bytes.toString('utf8') }
+      continue
+    }
+    given += 1n
+    if (next.done || next.value.record_number !== given) continue
+    yield { record, reason: next.value.reason, content: named(names, next.value.content) }
+    next = await rejects.next()
+  }
+}
+
+async function* parquetRecords(database: Database, file: LinkedFile): AsyncIterable<NumberedRecord> {
+  const names = uniqueNames((await readParquetColumns(database, file.link)).names)
+  for await (const { record_number, reason, content } of judged(database)) {
+    yield { record: Number(record_number), reason, content: named(names, content) }
+  }
+}
+
+/** The file as DuckDB reads it: in place, or what was written in its stead. */
+function openableLink(file: LinkedFile): LinkedFile {
+  return { ...file, path: file.link }
+}
+
+function openLinked(file: LinkedFile): AsyncIterable<Buffer> {
+  return openInput(openableLink(file))
+}
+
+async function* flat(batches: AsyncIterable<Buffer[]>): AsyncIterable<Buffer> {
+  for await (const batch of batches) yield* batch
+}
+
+function isBlank(line: Buffer): boolean {
+  return line.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d))
+}
+
+/** The object of c0, c1, … under the names that the columns have in the file. */
+function named(names: readonly string[], content: string | null): Record<string, string | null> {
+  const values = Object.values(JSON.parse(content ?? '{}') as Record<string, string | null>)
+  return Object.fromEntries(values.map((value, position) => [names[position] ?? `column ${position + 1}`, value]))
+}
+
+/** Names that tell the columns apart: the file may leave one empty or give it twice. */
+function uniqueNames(names: readonly string[]): string[] {
+  return names.map((name, position) => {
+    if (name === '') return `column ${position + 1}`
+    return names.indexOf(name) === position ? name : `${name} (column ${position + 1})`
+  })
+}
