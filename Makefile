@@ -13,7 +13,7 @@ CLI = $(RUN) pipeline/cli.ts
 VITEST = $(RUN) node_modules/vitest/vitest.mjs run
 
 ##@ Use
-.PHONY: build serve key catalog verify sample
+.PHONY: build serve key catalog verify rejects sample
 build: $(INSTALLED) ## sources -> a new release in public/ (none when nothing changed)
 	$(CLI) build $(ARGS)
 serve: $(INSTALLED) ## serve the files and the API; builds first when there is no release yet
@@ -24,6 +24,8 @@ catalog: $(INSTALLED) ## the embeddings catalogue (ARGS="import FILE", "export",
 	$(CLI) catalog $(ARGS)
 verify: $(INSTALLED) ## re-read the published files and prove them
 	$(CLI) verify $(ARGS)
+rejects: $(INSTALLED) ## the records that the last build rejected (ARGS="--reason invalid_timestamp")
+	$(CLI) rejects $(ARGS)
 sample: $(INSTALLED) ## write synthetic raw usage logs to build from
 	$(CLI) sample $(ARGS)
 

@@ -13,6 +13,7 @@ import { parseJson } from './json.ts'
 import { Account } from './quality.ts'
 import { type Ranking, rank } from './rank.ts'
 import { assertFewRejected, countRecords, nothingToPublish, publicQuality, type RecordCounts } from './records.ts'
+import { REJECTS_FOLDER } from './rejects.ts'
 import { toJson } from './release/files.ts'
 import { closeStaging, openStaging, publish, recover } from './release/publish.ts'
 import { type Draft, draftRelease, stageRelease } from './release/stage.ts'
@@ -61,7 +62,7 @@ export async function build(config: PipelineConfig, effects: Effects): Promise<B
     assertNotBefore(asOf, index)
     const { sources, synthetic } = await chooseSources(config, lastDate, effects)
     const publisher = await readPublisher(config.dataDir, synthetic, effects)
-    const [linkFolder, rejectsFolder] = [join(folder, 'inputs'), join(stateDir, 'rejects')]
+    const [linkFolder, rejectsFolder] = [join(folder, 'inputs'), resolve(config.dataDir, REJECTS_FOLDER)]
     const engine = createDuckDbEngine({ database, linkFolder, rejectsFolder, files, signal })
     const account = new Account()
     const usage = new UsageLedger()

@@ -9,19 +9,8 @@ import { readCsvColumns, readParquetColumns } from '../inputs/columns.ts'
 import { openInput } from '../inputs/decompress.ts'
 import type { InputGroup, LinkedFile } from '../inputs/group.ts'
 import { splitCsv, splitLines } from '../inputs/split.ts'
+import type { RejectedRecord } from '../rejects.ts'
 import type { RejectReason } from './engine.ts'
-
-/** A rejected record as it is kept for the maintainer: one line of NDJSON. */
-export interface RejectedRecord {
-  source: string
-  /** Path of the raw file, relative to the sources file. */
-  file: string
-  /** 1 for the first. NDJSON: the line, empty ones counted; CSV: the record behind the header; Parquet: the row. */
-  record: number
-  reason: RejectReason
-  /** The text of an NDJSON line or a malformed CSV record; else an object of column name to text. */
-  content: string | Record<string, string | null>
-}
 
 /** A file of `group` that has rejected records. */
 export interface FileWithRejects {
