@@ -11,8 +11,8 @@ import {
 } from '@duckdb/node-api'
 import { BuildError } from './errors.ts'
 
-/** A value bound to a `$parameter`, or stored in a variable: lists and structs of text, numbers, text, null. */
-export type SqlValue = string | number | bigint | null | readonly string[] | Readonly<Record<string, string>>
+/** A value bound to a `$parameter`, or stored in a variable: lists and structs of text, numbers, text, truth values, null. */
+export type SqlValue = string | number | bigint | boolean | null | readonly string[] | Readonly<Record<string, string>>
 export type SqlParameters = Readonly<Record<string, SqlValue>>
 
 export interface DatabaseOptions {

@@ -1,8 +1,10 @@
 import { type Database, readStatement } from './database.ts'
 import { BuildError } from './errors.ts'
 import { fileColumn } from './inputs/columns.ts'
+import { LONGEST_RECORD_BYTES } from './inputs/csv-shape.ts'
 import type { Format } from './inputs/find.ts'
-import type { InputGroup, LinkedFile } from './inputs/group.ts'
+import type { InputGroup } from './inputs/group.ts'
+import type { CsvReading, LinkedFile } from './inputs/link.ts'
 import type { CanonicalColumn, Source } from './sources.ts'
 
 /** How a value of a kind of file is read: each function turns a column into an expression over the macros. */
@@ -40,12 +42,12 @@ export async function defineUsage(database: Database, source: Source, groups: re
 
 /**
  * Defines the same view over one file, with two more columns: `record_number`, 1 for the first record that DuckDB gives,
- * and `record_values`, the text of each column (NULL for NDJSON). DuckDB reads the file in its order then, and slower.
+ * and `content`, for Parquet a struct of the texts of its columns. DuckDB reads the file in its order then, and slower.
  */
 export async function defineNumberedUsage(database: Database, group: InputGroup, file: LinkedFile): Promise<void> {
   const select = selectGroup(group, readGroupNumbered(group, 0), 0, [
     `${group.format === 'parquet' ? 'file_row_number + 1' : 'record_number'} AS record_number`,
-    `${group.format === 'ndjson' ? 'NULL::VARCHAR' : columnTexts(group)} AS record_values`,
+    `${group.format === 'parquet' ? columnTexts(group) : 'NULL::VARCHAR'} AS content`,
   ])
   await defineViews(database, group.source, [{ ...group, files: [file] }], [select])
 }
@@ -62,6 +64,17 @@ async function defineViews(
   await database.run('core_usage')
 }
 
+/** The longest record with its line end. */
+const LARGE = LONGEST_RECORD_BYTES + 1000
+const READ_CSV = { parallel: false, max_line_size: 2_000_000, buffer_size: 32_000_000 }
+
+/** What DuckDB is told of a CSV file. A record longer than a buffer would be lost, or read as if it were several. */
+const CSV_READING: Record<CsvReading, typeof READ_CSV> = {
+  parallel: { ...READ_CSV, parallel: true },
+  ordered: READ_CSV,
+  large: { ...READ_CSV, max_line_size: LARGE, buffer_size: 2 * LARGE },
+}
+
 async function setVariables(database: Database, number: number, group: InputGroup): Promise<void> {
   await database.setVariable(
     `files_${number}`,
@@ -72,6 +85,9 @@ async function setVariables(database: Database, number: number, group: InputGrou
   if (group.format === 'ndjson') await database.setVariable(`pointers_${number}`, group.pointers)
   if (group.format !== 'csv') return
   await database.setVariable(`delimiter_${number}`, group.delimiter)
+  for (const [name, value] of Object.entries(CSV_READING[group.csvReading])) {
+    await database.setVariable(`${name}_${number}`, value)
+  }
   await database.setVariable(`columns_${number}`, Object.fromEntries(group.types.map((type, i) => [`c${i}`, type])))
 }
 

@@ -17,7 +17,7 @@ export interface RejectedRecord {
   /** 1 for the first. NDJSON: the line, empty ones counted; CSV: the record behind the header; Parquet: the row. */
   record: number
   reason: RejectReason
-  /** The text of an NDJSON line or a malformed CSV record; else an object of column name to text. */
+  /** An object of column name to text; the text of an NDJSON line, and of a CSV record without such fields. */
   content: string | Record<string, string | null>
 }
 

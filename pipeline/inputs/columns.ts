@@ -29,7 +29,7 @@ export async function readCsvColumns(file: InputFile, source: Source): Promise<F
   const head = (await readHead(file, LONGEST_HEADER_BYTES)).toString('utf8')
   if (head.replace(/^\ufeff/, '') === '') return undefined
   const headers = DELIMITERS.flatMap((delimiter) => {
-    const names = parseHeader(head, delimiter)
+    const names = parseFirstRecord(head, delimiter)
     return names === undefined ? [] : [{ delimiter, names }]
   })
   const wanted = CANONICAL_COLUMNS.map((column) => fileColumn(source, column))
@@ -39,11 +39,11 @@ export async function readCsvColumns(file: InputFile, source: Source): Promise<F
   return { ...best, types: best.names.map(() => 'VARCHAR') }
 }
 
-/** The fields of the first record, or undefined when it cannot be read with this delimiter. */
-function parseHeader(head: string, delimiter: string): string[] | undefined {
+/** The fields of the first record of a text, or undefined when quotes are out of place for this delimiter. */
+export function parseFirstRecord(text: string, delimiter: string): string[] | undefined {
   try {
-    const [names] = parse(head, { bom: true, delimiter, to: 1, relax_column_count: true }) as string[][]
-    return names ?? []
+    const [fields] = parse(text, { bom: true, delimiter, to: 1, relax_column_count: true }) as string[][]
+    return fields ?? []
   } catch (error) {
     if (error instanceof CsvError) return undefined
     throw error

@@ -2,18 +2,15 @@ import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { CANONICAL_COLUMNS, type CanonicalColumn, type Source } from '../sources.ts'
 import { type FileColumns, fileColumn, locateColumns, readCsvColumns, readParquetColumns } from './columns.ts'
-import type { Compression, Format, InputFile } from './find.ts'
+import type { Compression, Format } from './find.ts'
+import { asRead, type CsvReading, type LinkedFile } from './link.ts'
 
-/** A file that DuckDB is to read, under a name made by this project: no name of a user's file gets near SQL. */
-export interface LinkedFile extends InputFile {
-  link: string
-}
-
-/** Files of a source that one query can read: the same format, compression, delimiter and columns. */
+/** Files of a source that one query can read: the same format, compression, delimiter, columns and way to read them. */
 export interface InputGroup {
   source: Source
   format: Format
   compression: Compression
+  csvReading: CsvReading
   delimiter: string
   /** DuckDB's type of each column of the files, in their order; empty for NDJSON, whose lines have no order. */
   types: readonly string[]
@@ -34,7 +31,8 @@ export async function groupFiles(
   for (const file of files) {
     const group = await describeGroup(database, source, file)
     if (group === undefined) continue
-    const key = JSON.stringify([group.format, group.compression, group.delimiter, group.types, [...group.positions]])
+    const { format, compression, csvReading, delimiter, types, positions } = group
+    const key = JSON.stringify([format, compression, csvReading, delimiter, types, [...positions]])
     const existing = groups.get(key)
     if (existing === undefined) groups.set(key, group)
     else existing.files.push(file)
@@ -43,21 +41,21 @@ export async function groupFiles(
 }
 
 async function describeGroup(database: Database, source: Source, file: LinkedFile): Promise<InputGroup | undefined> {
-  const { format, compression } = file
+  const { format, compression, csvReading } = file
   if (format === 'ndjson') {
     const positions = new Map(CANONICAL_COLUMNS.map((column, position) => [column, position]))
     const pointers = CANONICAL_COLUMNS.map((column) => jsonPointer(fileColumn(source, column)))
-    return { source, format, compression, delimiter: '', types: [], positions, pointers, files: [file] }
+    return { source, format, compression, csvReading, delimiter: '', types: [], positions, pointers, files: [file] }
   }
   const columns = await readColumns(database, source, file)
   if (columns === undefined) return undefined
   const positions = locateColumns(source, file, columns.names)
   const { delimiter, types } = columns
-  return { source, format, compression, delimiter, types, positions, pointers: [], files: [file] }
+  return { source, format, compression, csvReading, delimiter, types, positions, pointers: [], files: [file] }
 }
 
 async function readColumns(database: Database, source: Source, file: LinkedFile): Promise<FileColumns | undefined> {
-  if (file.format === 'csv') return readCsvColumns(file, source)
+  if (file.format === 'csv') return readCsvColumns(asRead(file), source)
   try {
     return await readParquetColumns(database, file.link)
   } catch (error) {

@@ -1,7 +1,6 @@
+import { CsvScanner, wholeLineEnds } from './csv-scanner.ts'
+
 const LINE_FEED = 0x0a
-const CARRIAGE_RETURN = 0x0d
-const QUOTE = 0x22
-const SPACE = 0x20
 
 /** Pieces of a file that belong together, found in chunks that were cut anywhere. */
 class Pieces {
@@ -42,35 +41,17 @@ export async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncIterable<
   yield pieces.rest()
 }
 
-/** Where in a record a byte lies: before a field, in one without quotes, in quotes, behind a quote within quotes. */
-type Place = 'start' | 'plain' | 'quoted' | 'closed'
-
-/**
- * The records of CSV text without their ends, the header and empty lines among them, in batches. A line feed, a carriage
- * return or both end a record; within quotes they belong to a field. A quote counts as one only where a field begins.
- */
+/** The records of CSV text without their ends, the header and empty lines among them, in batches. */
 export async function* splitCsv(chunks: AsyncIterable<Buffer>, delimiter: string): AsyncIterable<Buffer[]> {
   const pieces = new Pieces()
-  const between = delimiter.charCodeAt(0)
-  let place: Place = 'start'
-  let isAfterReturn = false
-  for await (const chunk of chunks) {
+  const scanner = new CsvScanner(delimiter)
+  for await (const chunk of wholeLineEnds(chunks)) {
     const records: Buffer[] = []
     let start = 0
-    for (let position = 0; position < chunk.length; position++) {
-      const byte = chunk[position]
-      if (place === 'quoted') {
-        if (byte === QUOTE) place = 'closed'
-      } else if (byte === LINE_FEED || byte === CARRIAGE_RETURN) {
-        // The second byte of CRLF ends nothing.
-        if (byte === CARRIAGE_RETURN || !isAfterReturn) records.push(pieces.end(chunk.subarray(start, position)))
-        start = position + 1
-        place = 'start'
-      } else if (byte === between) place = 'start'
-      else if (byte === QUOTE && (place === 'start' || place === 'closed')) place = 'quoted'
-      else if (byte !== SPACE || place === 'plain') place = 'plain'
-      isAfterReturn = byte === CARRIAGE_RETURN
-    }
+    scanner.scan(chunk, (end, next) => {
+      records.push(pieces.end(chunk.subarray(start, end)))
+      start = next
+    })
     pieces.keep(chunk.subarray(start))
     yield records
   }

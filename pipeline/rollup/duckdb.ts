@@ -4,9 +4,10 @@ import type { Files } from '../files.ts'
 import { defineUsage } from '../ingest.ts'
 import { fileColumn } from '../inputs/columns.ts'
 import { assertWhole } from '../inputs/decompress.ts'
-import { findInputFiles, type InputFile } from '../inputs/find.ts'
-import { groupFiles, type InputGroup, type LinkedFile } from '../inputs/group.ts'
-import { linkFiles } from '../inputs/link.ts'
+import { findInputFiles } from '../inputs/find.ts'
+import { groupFiles, type InputGroup } from '../inputs/group.ts'
+import { type LinkedFile, linkFiles } from '../inputs/link.ts'
+import { sideBySide } from '../inputs/side-by-side.ts'
 import { slugProblem } from '../slug.ts'
 import type { Source, Sources } from '../sources.ts'
 import type { KeyUsageRow, RejectReason, RollupEngine, RollupRequest, RollupRow, SetAsideReason } from './engine.ts'
@@ -14,9 +15,6 @@ import { type FileWithRejects, writeRejects } from './rejects.ts'
 
 /** De-duplication takes as many days at once as hold about this many records: it bounds the memory. */
 const RECORDS_PER_BATCH = 4_000_000
-
-/** Files that are checked side by side; Node decompresses each on a thread of its own. */
-const FILES_AT_ONCE = 4
 
 export interface DuckDbEngineOptions {
   database: Database
@@ -49,10 +47,10 @@ async function* rollupSource(
   for (const pattern of unmatched) {
     request.onNotice(`source ${JSON.stringify(source.name)}: no file matches ${pattern}`)
   }
-  await checkFiles(found, signal)
+  await sideBySide(found, (file) => assertWhole(file, signal))
   const folder = `${linkFolder}/${request.sources.sources.indexOf(source)}`
   await files.makeFolder(folder)
-  const groups = await groupFiles(database, source, await linkFiles(found, folder))
+  const groups = await groupFiles(database, source, await linkFiles(found, folder, { source, signal }))
   if (groups.length === 0) return
   try {
     await countGroups(database, source, groups, request)
@@ -78,18 +76,6 @@ function noting(names: Set<string>, { onRejectedInFile }: RollupRequest): Rollup
 
 function filesNamed(groups: readonly InputGroup[], names: ReadonlySet<string>): FileWithRejects[] {
   return groups.flatMap((group) => group.files.filter(({ name }) => names.has(name)).map((file) => ({ group, file })))
-}
-
-async function checkFiles(files: readonly InputFile[], signal: AbortSignal): Promise<void> {
-  const waiting = [...files]
-  const worker = async () => {
-    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) await assertWhole(file, signal)
-  }
-  try {
-    await Promise.all(Array.from({ length: FILES_AT_ONCE }, worker))
-  } finally {
-    waiting.length = 0
-  }
 }
 
 async function countGroups(
@@ -222,14 +208,10 @@ async function reportMalformedCsv(
 ): Promise<void> {
   if (!groups.some((group) => group.format === 'csv')) return
   const names = new Map(groups.flatMap(({ files }) => files.map(({ link, name }) => [link, name] as const)))
-  const malformed = await database.rows<{ file_path: string; records: bigint; open_quote: bigint | null }>(
-    'rollup_malformed',
-  )
-  for (const { file_path, records, open_quote } of malformed) {
+  const malformed = await database.rows<{ file_path: string; records: bigint }>('rollup_malformed')
+  await assertAllRead(database, groups, new Map(malformed.map(({ file_path, records }) => [file_path, records])))
+  for (const { file_path, records } of malformed) {
     const file = names.get(file_path) ?? ''
-    if (open_quote !== null) {
-      throw new BuildError(`${file} cannot be read whole: the quote that record ${open_quote} opens is never closed`)
-    }
     const reason = 'malformed_record'
     request.onRejectedInFile({ source: source.name, file, reason, records })
     request.onSetAside({
@@ -240,6 +222,25 @@ async function reportMalformedCsv(
       records,
       tokens: 0n,
     })
+  }
+}
+
+/** DuckDB has to find as many records in a CSV file as a plain count does: a misread quote would show here. */
+async function assertAllRead(
+  database: Database,
+  groups: readonly InputGroup[],
+  malformed: ReadonlyMap<string, bigint>,
+): Promise<void> {
+  const rows = await database.rows<{ input_group: number; file_index: number; records: bigint }>('rollup_read_files')
+  const wellFormed = new Map(rows.map((row) => [`${row.input_group}/${row.file_index}`, row.records]))
+  for (const [number, { files }] of groups.entries()) {
+    for (const [index, { name, link, csvRecords }] of files.entries()) {
+      const read = (wellFormed.get(`${number}/${index}`) ?? 0n) + (malformed.get(link) ?? 0n)
+      if (csvRecords === undefined || read === BigInt(csvRecords)) continue
+      throw new BuildError(
+        `${name} cannot be read whole: it has ${csvRecords} records, and DuckDB finds ${read}; a quote may be out of place`,
+      )
+    }
   }
 }
 
@@ -294,7 +295,7 @@ async function* result(database: Database, source: Source, request: RollupReques
 
 /** What DuckDB says, in the words of someone who has the file and not DuckDB before them. */
 const PLAIN_WORDS: readonly [RegExp, string][] = [
-  [/state machine reached an invalid state/, 'its line ends are mixed (LF, CRLF, CR), or a quote is out of place'],
+  [/state machine reached an invalid state/, 'a quote is out of place'],
   [/maximum_object_size/, 'a line is longer than 16 MiB'],
   [/not a GZIP stream/, 'there is something behind its compressed data'],
 ]

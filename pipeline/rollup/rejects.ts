@@ -5,9 +5,10 @@ import { pipeline } from 'node:stream/promises'
 import type { Database } from '../database.ts'
 import type { Files } from '../files.ts'
 import { defineNumberedUsage } from '../ingest.ts'
-import { readCsvColumns, readParquetColumns } from '../inputs/columns.ts'
+import { parseFirstRecord, readCsvColumns, readParquetColumns } from '../inputs/columns.ts'
 import { openInput } from '../inputs/decompress.ts'
-import type { InputGroup, LinkedFile } from '../inputs/group.ts'
+import type { InputGroup } from '../inputs/group.ts'
+import { asRead, type LinkedFile } from '../inputs/link.ts'
 import { splitCsv, splitLines } from '../inputs/split.ts'
 import type { RejectedRecord } from '../rejects.ts'
 import type { RejectReason } from './engine.ts'
@@ -98,7 +99,7 @@ async function* ndjsonRecords(file: LinkedFile, rejects: AsyncIterator<Judged>):
   let next = await rejects.next()
   let line = 0
   let given = 0n
-  for await (const bytes of flat(splitLines(openLinked(file)))) {
+  for await (const bytes of flat(splitLines(openInput(asRead(file))))) {
     line += 1
     if (isBlank(bytes)) continue
     given += 1n
@@ -110,7 +111,7 @@ async function* ndjsonRecords(file: LinkedFile, rejects: AsyncIterator<Judged>):
 
 /** DuckDB gives neither empty lines nor malformed records, and counts both in the numbers of malformed ones. */
 async function* csvRecords(database: Database, group: InputGroup, file: LinkedFile): AsyncIterable<NumberedRecord> {
-  const names = uniqueNames((await readCsvColumns(openableLink(file), group.source))?.names ?? [])
+  const names = uniqueNames((await readCsvColumns(asRead(file), group.source))?.names ?? [])
   const rows = await database.rows<{ line: bigint }>('rollup_rejects_malformed')
   const malformed = new Set(rows.map((row) => Number(row.line)))
   const rejects = judged(database)
@@ -118,7 +119,7 @@ async function* csvRecords(database: Database, group: InputGroup, file: LinkedFi
   let line = 0
   let record = -1
   let given = 0n
-  for await (const bytes of flat(splitCsv(openLinked(file), group.delimiter))) {
+  for await (const bytes of flat(splitCsv(openInput(asRead(file)), group.delimiter))) {
     line += 1
     if (bytes.length === 0) continue
     record += 1
@@ -129,7 +130,9 @@ async function* csvRecords(database: Database, group: InputGroup, file: LinkedFi
     }
     given += 1n
     if (next.done || next.value.record_number !== given) continue
-    yield { record, reason: next.value.reason, content: named(names, next.value.content) }
+    const text = bytes.toString('utf8')
+    const fields = fieldsOf(text, group.delimiter)
+    yield { record, reason: next.value.reason, content: fields === undefined ? text : named(names, fields) }
     next = await rejects.next()
   }
 }
@@ -137,17 +140,9 @@ async function* csvRecords(database: Database, group: InputGroup, file: LinkedFi
 async function* parquetRecords(database: Database, file: LinkedFile): AsyncIterable<NumberedRecord> {
   const names = uniqueNames((await readParquetColumns(database, file.link)).names)
   for await (const { record_number, reason, content } of judged(database)) {
-    yield { record: Number(record_number), reason, content: named(names, content) }
+    const values = Object.values(JSON.parse(content ?? '{}') as Record<string, string | null>)
+    yield { record: Number(record_number), reason, content: named(names, values) }
   }
-}
-
-/** The file as DuckDB reads it: in place, or what was written in its stead. */
-function openableLink(file: LinkedFile): LinkedFile {
-  return { ...file, path: file.link }
-}
-
-function openLinked(file: LinkedFile): AsyncIterable<Buffer> {
-  return openInput(openableLink(file))
 }
 
 async function* flat(batches: AsyncIterable<Buffer[]>): AsyncIterable<Buffer> {
@@ -158,10 +153,13 @@ function isBlank(line: Buffer): boolean {
   return line.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d))
 }
 
-/** The object of c0, c1, … under the names that the columns have in the file. */
-function named(names: readonly string[], content: string | null): Record<string, string | null> {
-  const values = Object.values(JSON.parse(content ?? '{}') as Record<string, string | null>)
-  return Object.fromEntries(values.map((value, position) => [names[position] ?? `column ${position + 1}`, value]))
+function fieldsOf(record: string, delimiter: string): string[] | undefined {
+  return record.includes('"') ? parseFirstRecord(record, delimiter) : record.split(delimiter)
+}
+
+/** Values under the names of their columns; a CSV record may end in more delimiters than there are columns. */
+function named<Value>(names: readonly string[], values: readonly Value[]): Record<string, Value> {
+  return Object.fromEntries(values.slice(0, names.length).map((value, position) => [names[position], value]))
 }
 
 /** Names that tell the columns apart: the file may leave one empty or give it twice. */
