@@ -238,7 +238,7 @@ async function assertAllRead(
       const read = (wellFormed.get(`${number}/${index}`) ?? 0n) + (malformed.get(link) ?? 0n)
       if (csvRecords === undefined || read === BigInt(csvRecords)) continue
       throw new BuildError(
-        `${name} cannot be read whole: it has ${csvRecords} records, and DuckDB finds ${read}; a quote may be out of place`,
+        `${name} cannot be read whole: it has ${csvRecords} records, and DuckDB finds ${read}; a quote is out of place, or the file was changed meanwhile`,
       )
     }
   }
