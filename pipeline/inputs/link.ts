@@ -25,7 +25,7 @@ export interface LinkedFile extends InputFile {
   /** That of the link. */
   compression: Compression
   csvReading: CsvReading
-  /** How many records a CSV file has behind its header, malformed ones among them, by a count of our own. */
+  /** How many records a CSV file has behind its header, malformed ones among them, where it was read to its end. */
   csvRecords: number | undefined
 }
 
@@ -34,8 +34,8 @@ const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 /**
  * Gives each file a plain name in `folder` by a symbolic link, so that spaces, quotes, braces and wildcards in its own
  * name are never read as a pattern. What DuckDB cannot read in place is written there as it can: compressed Parquet
- * unpacked, NDJSON without its byte order mark, CSV of mixed line ends with line feeds alone. Throws
- * `BuildError`, naming it, for a CSV file that cannot be read whole.
+ * unpacked, NDJSON without its byte order mark, CSV of mixed line ends with line feeds alone. CSV is read to its end for
+ * that: throws `BuildError`, naming it, for a CSV file that cannot be read whole.
  */
 export async function linkFiles(
   files: readonly InputFile[],
@@ -44,7 +44,7 @@ export async function linkFiles(
 ): Promise<LinkedFile[]> {
   return sideBySide(files, (file, position) => {
     const link = join(folder, `${position}.${file.format}`)
-    return file.format === 'csv' ? linkCsv(file, link, source, signal) : linkOther(file, link)
+    return file.format === 'csv' ? linkCsv(file, link, source, signal) : linkFile(file, link)
   })
 }
 
@@ -53,8 +53,8 @@ export function asRead(file: LinkedFile): InputFile {
   return { ...file, path: file.link }
 }
 
-async function linkOther(file: InputFile, link: string): Promise<LinkedFile> {
-  const linked = { ...file, link, csvReading: 'parallel', csvRecords: undefined } as const
+async function linkFile(file: InputFile, link: string): Promise<LinkedFile> {
+  const linked = { ...file, link, csvReading: 'ordered', csvRecords: undefined } as const
   const skip = await bytesToSkip(file)
   if (skip === 0 && (file.format !== 'parquet' || file.compression === 'uncompressed')) {
     await symlink(file.path, link)
@@ -67,13 +67,10 @@ async function linkOther(file: InputFile, link: string): Promise<LinkedFile> {
 async function linkCsv(file: InputFile, link: string, source: Source, signal: AbortSignal): Promise<LinkedFile> {
   const delimiter = (await readCsvColumns(file, source))?.delimiter ?? ','
   const shape = await readCsvShape(file, delimiter, signal)
-  const linked = { ...file, link, csvReading: readingOf(shape), csvRecords: shape.records }
-  if (shape.lineEnds.size <= 1) {
-    await symlink(file.path, link)
-    return linked
-  }
+  const looked = { csvReading: readingOf(shape), csvRecords: shape.records }
+  if (shape.lineEnds.size <= 1) return { ...(await linkFile(file, link)), ...looked }
   await pipeline(splitCsv(openInput(file), delimiter), withLineFeeds, createWriteStream(link))
-  return { ...linked, compression: 'uncompressed' }
+  return { ...file, link, ...looked, compression: 'uncompressed' }
 }
 
 function readingOf({ longestRecordBytes, hasQuotedLineEnds }: CsvShape): CsvReading {
