@@ -13,7 +13,7 @@ CLI = $(RUN) pipeline/cli.ts
 VITEST = $(RUN) node_modules/vitest/vitest.mjs run
 
 ##@ Use
-.PHONY: build serve key catalog verify inspect sample
+.PHONY: build serve key catalog verify inspect rejects sample
 build: $(INSTALLED) ## sources -> a new release in public/ (none when nothing changed)
 	$(CLI) build $(ARGS)
 serve: $(INSTALLED) ## serve the files and the API; builds first when there is no release yet
@@ -26,6 +26,8 @@ verify: $(INSTALLED) ## re-read the published files and prove them
 	$(CLI) verify $(ARGS)
 inspect: $(INSTALLED) ## guess the schema of raw files (ARGS="FILE…")
 	$(CLI) inspect $(ARGS)
+rejects: $(INSTALLED) ## the records that the last build rejected (ARGS="--reason invalid_timestamp")
+	$(CLI) rejects $(ARGS)
 sample: $(INSTALLED) ## write synthetic raw usage logs to build from
 	$(CLI) sample $(ARGS)
 

@@ -1,4 +1,3 @@
-import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { provisionalFrom } from './contract/manifest.ts'
@@ -6,7 +5,7 @@ import { type Timestamp, Timestamp as TimestampSchema } from './contract/ranking
 import { UtcDate } from './contract/utc-date.ts'
 import type { Database } from './database.ts'
 import { BuildError, UsageError } from './errors.ts'
-import { type Files, hashFile, isMissing, readTextIfAny } from './files.ts'
+import { type Files, hashFile, namesIn, readTextIfAny } from './files.ts'
 import { parseJson } from './json.ts'
 
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
@@ -221,13 +220,4 @@ async function readPart(folder: string): Promise<Part[]> {
 
 function dayNumber(date: UtcDate): bigint {
   return BigInt(Date.parse(date) / MILLISECONDS_PER_DAY)
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder)
-  } catch (error) {
-    if (isMissing(error)) return []
-    throw error
-  }
 }

@@ -93,7 +93,8 @@ async function openEngine(workspace: Workspace, { files, signal }: Effects): Pro
   const { database, stateDir, archiveDir, folder } = workspace
   const archive = await Archive.open(archiveDir)
   const kept = new KeptFiles({ stateDir, archiveDir, database, files })
-  return createDuckDbEngine({ database, linkFolder: join(folder, 'inputs'), archive, kept, files, signal })
+  const [linkFolder, rejectsFolder] = [join(folder, 'inputs'), join(stateDir, 'rejects')]
+  return createDuckDbEngine({ database, linkFolder, rejectsFolder, archive, kept, files, signal })
 }
 
 /** The named sources file, or the default one, or, where neither is, the synthetic sample. */

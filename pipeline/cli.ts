@@ -3,6 +3,7 @@ import { build } from './commands/build.ts'
 import { catalog } from './commands/catalog.ts'
 import { inspect } from './commands/inspect.ts'
 import { key } from './commands/key.ts'
+import { rejects } from './commands/rejects.ts'
 import { sample } from './commands/sample.ts'
 import { serve } from './commands/serve.ts'
 import { verify } from './commands/verify.ts'
@@ -18,7 +19,7 @@ function createProgram(): Command {
   const program = new Command('tokenboard')
     .description("Turn an LLM gateway's raw usage logs into a public dataset, and serve it.")
     .configureHelp({ showGlobalOptions: true })
-  for (const command of [build, serve, verify, inspect, key, catalog, sample]) program.addCommand(command)
+  for (const command of [build, serve, verify, inspect, rejects, key, catalog, sample]) program.addCommand(command)
   return throwInsteadOfExit(program)
 }
 

@@ -11,8 +11,8 @@ import {
 } from '@duckdb/node-api'
 import { BuildError } from './errors.ts'
 
-/** A value bound to a `$parameter`, or stored in a variable: lists and structs of text, numbers, text, null. */
-export type SqlValue = string | number | bigint | null | readonly string[] | Readonly<Record<string, string>>
+/** A value bound to a `$parameter`, or stored in a variable: lists and structs of text, numbers, text, truth values, null. */
+export type SqlValue = string | number | bigint | boolean | null | readonly string[] | Readonly<Record<string, string>>
 export type SqlParameters = Readonly<Record<string, SqlValue>>
 
 export interface DatabaseOptions {
@@ -87,6 +87,12 @@ export class Database {
   async rows<Row extends Record<string, JS>>(name: string, parameters: SqlParameters = {}): Promise<Row[]> {
     const reader = await this.#guard(() => this.#connection.runAndReadAll(readStatement(name), bind(parameters)))
     return reader.getRowObjectsJS() as Row[]
+  }
+
+  /** The same in batches as they come, for more rows than fit in memory; no other statement may run before the last. */
+  async *stream<Row extends Record<string, JS>>(name: string, parameters: SqlParameters = {}): AsyncIterable<Row[]> {
+    const result = await this.#guard(() => this.#connection.stream(readStatement(name), bind(parameters)))
+    yield* result.yieldRowObjectJs() as AsyncIterable<Row[]>
   }
 
   /** Sets a variable that views read with `getvariable`. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { constants, copyFile, mkdir, open, readFile, readlink, rename, rm, symlink } from 'node:fs/promises'
+import { constants, copyFile, mkdir, open, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** The changes that publishing makes to a file system: each is one step that may fail, and tests make each fail. */
@@ -79,6 +79,16 @@ export async function replaceFile(files: Files, path: string, content: string | 
 /** Whether an error of the file system says that nothing is there. */
 export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+}
+
+/** The names in a folder; none when there is no such folder. */
+export async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder)
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error
+  }
 }
 
 /** Text of a file, or undefined when there is none. */

@@ -1,6 +1,9 @@
 import { type Database, readStatement } from './database.ts'
 import { fileColumn } from './inputs/columns.ts'
+import { LONGEST_RECORD_BYTES } from './inputs/csv-shape.ts'
+import type { Format } from './inputs/find.ts'
 import type { InputGroup } from './inputs/group.ts'
+import type { CsvReading, LinkedFile } from './inputs/link.ts'
 import type { Columns, Expression } from './schemas/expression.ts'
 import { SCHEMAS } from './schemas/index.ts'
 import type { Schema, UsageRecord } from './schemas/schema.ts'
@@ -12,9 +15,26 @@ import type { Source } from './sources.ts'
  * Text without an offset is read in the source's time zone, which the session takes over for that.
  */
 export async function defineUsage(database: Database, source: Source, groups: readonly InputGroup[]): Promise<void> {
+  const selects = groups.map((group, number) => selectGroup(group, number))
+  await defineViews(database, source, groups, selects)
+}
+
+/**
+ * Defines the same view over one file, with two more columns: `record_number`, 1 for the first record that DuckDB gives,
+ * and `content`, for Parquet a struct of the texts of its columns. DuckDB reads the file in its order then, and slower.
+ */
+export async function defineNumberedUsage(database: Database, group: InputGroup, file: LinkedFile): Promise<void> {
+  await defineViews(database, group.source, [{ ...group, files: [file] }], [selectGroup(group, 0, true)])
+}
+
+async function defineViews(
+  database: Database,
+  source: Source,
+  groups: readonly InputGroup[],
+  selects: readonly string[],
+): Promise<void> {
   await database.setTimeZone(source.timezone)
   for (const [number, group] of groups.entries()) await setVariables(database, number, group)
-  const selects = groups.map((group, number) => selectGroup(group, number))
   await database.execute(`CREATE OR REPLACE TEMP VIEW raw_usage AS\n${selects.join('\nUNION ALL\n')}`)
   await database.run('core_usage')
 }
@@ -22,10 +42,21 @@ export async function defineUsage(database: Database, source: Source, groups: re
 /** Defines the view `raw_sample`: the fields of each record as text, in the order of the columns; of NDJSON its line. */
 export async function defineSample(database: Database, group: InputGroup): Promise<void> {
   await setVariables(database, 0, group)
-  const fields = group.format === 'ndjson' ? ['json'] : group.types.map((_, position) => `c${position}`)
+  const fields = group.format === 'ndjson' ? ['json'] : columnNames(group)
   const texts = fields.map((field) => `${field}::VARCHAR`).join(', ')
   const select = `SELECT [${texts}] AS fields\n${fromGroup(group, 0, new Map())}`
   await database.execute(`CREATE OR REPLACE TEMP VIEW raw_sample AS\n${select}`)
+}
+
+/** The longest record with its line end. */
+const LARGE = LONGEST_RECORD_BYTES + 1000
+const READ_CSV = { parallel: false, max_line_size: 2_000_000, buffer_size: 32_000_000 }
+
+/** What DuckDB is told of a CSV file. A record longer than a buffer would be lost, or read as if it were several. */
+const CSV_READING: Record<CsvReading, typeof READ_CSV> = {
+  parallel: { ...READ_CSV, parallel: true },
+  ordered: READ_CSV,
+  large: { ...READ_CSV, max_line_size: LARGE, buffer_size: 2 * LARGE },
 }
 
 async function setVariables(database: Database, number: number, group: InputGroup): Promise<void> {
@@ -38,14 +69,27 @@ async function setVariables(database: Database, number: number, group: InputGrou
   if (group.format === 'ndjson') await database.setVariable(`pointers_${number}`, group.pointers)
   if (group.format !== 'csv') return
   await database.setVariable(`delimiter_${number}`, group.delimiter)
+  for (const [name, value] of Object.entries(CSV_READING[group.csvReading])) {
+    await database.setVariable(`${name}_${number}`, value)
+  }
   await database.setVariable(`columns_${number}`, Object.fromEntries(group.types.map((type, i) => [`c${i}`, type])))
 }
 
+/** A window without an order has DuckDB read a file from its begin to its end; Parquet knows its row numbers. */
+function numberedFields(group: InputGroup, columns: Columns): string[] {
+  if (group.format !== 'parquet') {
+    return [`${columns.once('row_number() OVER ()')} AS record_number`, 'NULL::VARCHAR AS content']
+  }
+  const texts = columnNames(group).map((name) => `${name} := ${name}::VARCHAR`)
+  return ['file_row_number + 1 AS record_number', `struct_pack(${texts.join(', ')}) AS content`]
+}
+
 /** One SELECT over a group. Only positions, types and the texts and statements of this project are written into it. */
-function selectGroup(group: InputGroup, number: number): string {
+function selectGroup(group: InputGroup, number: number, isNumbered = false): string {
   const { record }: Schema = SCHEMAS[group.source.schema]
   const { columns, computed } = columnsOf(group)
   const fields = [
+    ...(isNumbered ? numberedFields(group, columns) : []),
     `${number} AS input_group`,
     'file_index::INTEGER AS file_index',
     `${isMalformed(group, record, columns)} AS is_malformed`,
@@ -70,11 +114,21 @@ function selectGroup(group: InputGroup, number: number): string {
 function fromGroup(group: InputGroup, number: number, computed: ReadonlyMap<string, string>): string {
   const from = readStatement(`ingest_${group.format}`)
     .replaceAll(/_N\b/g, `_${number}`)
-    .replaceAll('COLUMN_NAMES', group.types.map((_, position) => `c${position}`).join(', '))
+    .replaceAll('COLUMN_NAMES', columnNames(group).join(', '))
   if (computed.size === 0) return from
-  // Of CSV and Parquet it is a column that DuckDB makes up, which * leaves out.
-  const all = group.format === 'ndjson' ? '*' : '*, file_index'
-  return `FROM (\nSELECT ${all}, ${[...computed].map(([sql, name]) => `${sql} AS ${name}`).join(', ')}\n${from})`
+  const added = [...computed].map(([sql, name]) => `${sql} AS ${name}`)
+  return `FROM (\nSELECT ${['*', ...MADE_UP_COLUMNS[group.format], ...added].join(', ')}\n${from})`
+}
+
+/** Columns that DuckDB makes up, which * leaves out. */
+const MADE_UP_COLUMNS: Record<Format, readonly string[]> = {
+  csv: ['file_index'],
+  ndjson: [],
+  parquet: ['file_index', 'file_row_number'],
+}
+
+function columnNames(group: InputGroup): string[] {
+  return group.types.map((_, position) => `c${position}`)
 }
 
 /** The name of the model as written; the source's own `model` where the record has no such column. */

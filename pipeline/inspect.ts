@@ -6,8 +6,8 @@ import { Database } from './database.ts'
 import { BuildError, UsageError } from './errors.ts'
 import { defineSample, defineUsage } from './ingest.ts'
 import { describeFile, type InputFile, isFile } from './inputs/find.ts'
-import { groupFiles, type InputGroup, type LinkedFile, readColumns } from './inputs/group.ts'
-import { linkFiles } from './inputs/link.ts'
+import { groupFiles, type InputGroup, readColumns } from './inputs/group.ts'
+import { type LinkedFile, linkFile } from './inputs/link.ts'
 import { SCHEMA_NAMES, SCHEMAS, type SchemaName } from './schemas/index.ts'
 import { neededColumns, type Schema, schemaColumns } from './schemas/schema.ts'
 import { renamesToCanonical } from './schemas/synonyms.ts'
@@ -71,7 +71,9 @@ export async function inspect(paths: readonly string[], signal: AbortSignal): Pr
     try {
       await database.run('inspect_keep_order')
       const inspections: Inspection[] = []
-      for (const file of await linkFiles(files, folder)) inspections.push(await inspectFile(database, file))
+      for (const [position, file] of files.entries()) {
+        inspections.push(await inspectFile(database, await linkFile(file, join(folder, `${position}.${file.format}`))))
+      }
       return inspections
     } finally {
       database.close()
@@ -116,11 +118,12 @@ async function readSample(database: Database, file: LinkedFile): Promise<Column[
   if (file.format !== 'ndjson' && header === undefined) throw new BuildError(`${file.name} is empty`)
   const { names = [], types = [], delimiter = '' } = header ?? {}
   const source = Source.parse({ name: file.name, schema: 'canonical', files: [file.name] })
-  const { format, compression } = file
+  const { format, compression, csvReading } = file
   const group: InputGroup = {
     source,
     format,
     compression,
+    csvReading,
     delimiter,
     types,
     positions: new Map(),

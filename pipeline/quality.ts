@@ -1,15 +1,8 @@
 import type { UtcDate } from './contract/utc-date.ts'
-import type { RejectedInFile, RejectReason, SetAside, SetAsideReason } from './rollup/engine.ts'
+import { REJECT_REASONS, type RejectedInFile, type SetAside, type SetAsideReason } from './rollup/engine.ts'
 
-const REJECT_REASONS: readonly SetAsideReason[] = [
-  'malformed_record',
-  'invalid_timestamp',
-  'invalid_token_count',
-  'invalid_model',
-  'invalid_visibility',
-] satisfies RejectReason[]
-
-const PUBLISHABLE_REASONS: readonly SetAsideReason[] = [...REJECT_REASONS, 'left_out', 'duplicate']
+/** Reasons that may be published with the number of records: they name nothing private. */
+const PUBLISHED_REASONS: readonly SetAsideReason[] = [...REJECT_REASONS, 'left_out', 'duplicate']
 
 /** Usage of a model that the registry does not know: not published, and named to the maintainer alone. */
 export interface WithheldModel {
@@ -69,7 +62,7 @@ export class Account {
 
   /** Rejected, left out and repeated records by date and reason: what may be published, for it names nothing private. */
   get days(): { date: UtcDate | null; reason: SetAsideReason; records: number }[] {
-    const publishable = this.#setAside.filter(({ reason }) => PUBLISHABLE_REASONS.includes(reason))
+    const publishable = this.#setAside.filter(({ reason }) => PUBLISHED_REASONS.includes(reason))
     const byDay = Map.groupBy(publishable, ({ date, reason }) => JSON.stringify([date ?? null, reason]))
     return [...byDay.entries()]
       .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -24,7 +24,7 @@ export function assertFewRejected(records: RecordCounts, account: Account, maxRe
   const percent = (value: number) => `${(value * 100).toFixed(2)} %`
   throw new BuildError(
     `${account.rejectedTotal} of ${records.read} records (${percent(share)}) were rejected, more than max_rejected_share ` +
-      `${percent(maxRejectedShare)}\n${account.worstFiles(5).join('\n')}`,
+      `${percent(maxRejectedShare)}; \`tokenboard rejects\` (make rejects) shows them\n${account.worstFiles(5).join('\n')}`,
   )
 }
 

@@ -26,6 +26,11 @@ export function fileColumn(source: Source, column: string): string {
   return source.columns[column] ?? column
 }
 
+/** The names that the columns of the source's schema have in its files. */
+export function sourceColumns(source: Source): string[] {
+  return schemaColumns(SCHEMAS[source.schema]).map((column) => fileColumn(source, column))
+}
+
 /** The names that the columns behind fields of a `UsageRecord` have in the files of a source. */
 export function recordColumns(source: Source, fields: readonly (keyof UsageRecord)[]): string[] {
   const { record }: Schema = SCHEMAS[source.schema]
@@ -41,7 +46,7 @@ export async function readCsvColumns(file: InputFile, wanted: readonly string[])
   const head = (await readHead(file, LONGEST_HEADER_BYTES)).toString('utf8')
   if (head.replace(/^\ufeff/, '') === '') return undefined
   const headers = DELIMITERS.flatMap((delimiter) => {
-    const names = parseHeader(head, delimiter)
+    const names = parseFirstRecord(head, delimiter)
     return names === undefined ? [] : [{ delimiter, names }]
   })
   const known = (names: readonly string[]) => names.filter((name) => wanted.includes(name)).length
@@ -50,11 +55,11 @@ export async function readCsvColumns(file: InputFile, wanted: readonly string[])
   return { ...best, types: best.names.map(() => 'VARCHAR') }
 }
 
-/** The fields of the first record, or undefined when it cannot be read with this delimiter. */
-function parseHeader(head: string, delimiter: string): string[] | undefined {
+/** The fields of the first record of a text, or undefined when quotes are out of place for this delimiter. */
+export function parseFirstRecord(text: string, delimiter: string): string[] | undefined {
   try {
-    const [names] = parse(head, { bom: true, delimiter, to: 1, relax_column_count: true }) as string[][]
-    return names ?? []
+    const [fields] = parse(text, { bom: true, delimiter, to: 1, relax_column_count: true }) as string[][]
+    return fields ?? []
   } catch (error) {
     if (error instanceof CsvError) return undefined
     throw error

@@ -4,19 +4,16 @@ import { jsonPointer } from '../schemas/expression.ts'
 import { SCHEMAS } from '../schemas/index.ts'
 import { schemaColumns } from '../schemas/schema.ts'
 import type { Source } from '../sources.ts'
-import { type FileColumns, fileColumn, locateColumns, readCsvColumns, readParquetColumns } from './columns.ts'
-import type { Compression, Format, InputFile } from './find.ts'
+import { type FileColumns, locateColumns, readCsvColumns, readParquetColumns, sourceColumns } from './columns.ts'
+import type { Compression, Format } from './find.ts'
+import { asRead, type CsvReading, type LinkedFile } from './link.ts'
 
-/** A file that DuckDB is to read, under a name made by this project: no name of a user's file gets near SQL. */
-export interface LinkedFile extends InputFile {
-  link: string
-}
-
-/** Files of a source that one query can read: the same format, compression, delimiter and columns. */
+/** Files of a source that one query can read: the same format, compression, delimiter, columns and way to read them. */
 export interface InputGroup {
   source: Source
   format: Format
   compression: Compression
+  csvReading: CsvReading
   delimiter: string
   /** DuckDB's type of each column of the files, in their order; empty for NDJSON, whose lines have no order. */
   types: readonly string[]
@@ -25,6 +22,12 @@ export interface InputGroup {
   /** JSON pointers of the columns of the schema (RFC 6901), for NDJSON. */
   pointers: readonly string[]
   files: LinkedFile[]
+}
+
+/** A file in its group, to be read alone. */
+export interface GroupedFile {
+  group: InputGroup
+  file: LinkedFile
 }
 
 /** Puts the files of a source into groups, reading each header. Empty CSV files are in no group. */
@@ -37,7 +40,8 @@ export async function groupFiles(
   for (const file of files) {
     const group = await describeGroup(database, source, file)
     if (group === undefined) continue
-    const key = JSON.stringify([group.format, group.compression, group.delimiter, group.types, [...group.positions]])
+    const { format, compression, csvReading, delimiter, types, positions } = group
+    const key = JSON.stringify([format, compression, csvReading, delimiter, types, [...positions]])
     const existing = groups.get(key)
     if (existing === undefined) groups.set(key, group)
     else existing.files.push(file)
@@ -46,19 +50,18 @@ export async function groupFiles(
 }
 
 async function describeGroup(database: Database, source: Source, file: LinkedFile): Promise<InputGroup | undefined> {
-  const { format, compression } = file
-  const wanted = schemaColumns(SCHEMAS[source.schema])
-  const names = wanted.map((column) => fileColumn(source, column))
+  const { format, compression, csvReading } = file
+  const names = sourceColumns(source)
   if (format === 'ndjson') {
-    const positions = new Map(wanted.map((column, position) => [column, position]))
+    const positions = new Map(schemaColumns(SCHEMAS[source.schema]).map((column, position) => [column, position]))
     const pointers = names.map(jsonPointer)
-    return { source, format, compression, delimiter: '', types: [], positions, pointers, files: [file] }
+    return { source, format, compression, csvReading, delimiter: '', types: [], positions, pointers, files: [file] }
   }
   const columns = await readColumns(database, file, names)
   if (columns === undefined) return undefined
   const positions = locateColumns(source, file, columns.names)
   const { delimiter, types } = columns
-  return { source, format, compression, delimiter, types, positions, pointers: [], files: [file] }
+  return { source, format, compression, csvReading, delimiter, types, positions, pointers: [], files: [file] }
 }
 
 /**
@@ -70,7 +73,7 @@ export async function readColumns(
   file: LinkedFile,
   wanted: readonly string[],
 ): Promise<FileColumns | undefined> {
-  if (file.format === 'csv') return readCsvColumns(file, wanted)
+  if (file.format === 'csv') return readCsvColumns(asRead(file), wanted)
   try {
     return await readParquetColumns(database, file.link)
   } catch (error) {

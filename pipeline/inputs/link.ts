@@ -2,30 +2,91 @@ import { createWriteStream } from 'node:fs'
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { readCsvColumns } from './columns.ts'
+import { type CsvShape, readCsvShape } from './csv-shape.ts'
 import { openInput, readHead } from './decompress.ts'
-import type { InputFile } from './find.ts'
-import type { LinkedFile } from './group.ts'
+import type { Compression, InputFile } from './find.ts'
+import { sideBySide } from './side-by-side.ts'
+import { splitCsv } from './split.ts'
+
+/**
+ * How DuckDB has to read a CSV file. On several threads it guesses where records begin, which goes wrong, without a word,
+ * behind a line end within quotes: such a file is read in order. Records beyond 2 MB need larger pieces of the file.
+ */
+export type CsvReading = 'parallel' | 'ordered' | 'large'
+
+/** Records up to this size DuckDB reads unless it is told otherwise. */
+const LARGE_RECORD_BYTES = 2_000_000
+
+/** A file that DuckDB is to read, under a name made by this project: no name of a user's file gets near SQL. */
+export interface LinkedFile extends InputFile {
+  link: string
+  /** That of the link. */
+  compression: Compression
+  csvReading: CsvReading
+  /** How many records a CSV file has behind its header, malformed ones among them, where it was read to its end. */
+  csvRecords: number | undefined
+}
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 
 /**
  * Gives each file a plain name in `folder` by a symbolic link, so that spaces, quotes, braces and wildcards in its own
  * name are never read as a pattern. What DuckDB cannot read in place is written there as it can: compressed Parquet
- * unpacked, NDJSON without its byte order mark.
+ * unpacked, NDJSON without its byte order mark, CSV of mixed line ends with line feeds alone. CSV is read to its end for
+ * that: throws `BuildError`, naming it, for a CSV file that cannot be read whole. `wanted` are names of columns that CSV
+ * files are likely to have.
  */
-export async function linkFiles(files: readonly InputFile[], folder: string): Promise<LinkedFile[]> {
-  return Promise.all(
-    files.map(async (file, position) => {
-      const link = join(folder, `${position}.${file.format}`)
-      const skip = await bytesToSkip(file)
-      if (skip === 0 && (file.format !== 'parquet' || file.compression === 'uncompressed')) {
-        await symlink(file.path, link)
-        return { ...file, link }
-      }
-      await pipeline(openInput(file), withoutFirst(skip), createWriteStream(link))
-      return { ...file, link, compression: 'uncompressed' as const }
-    }),
-  )
+export async function linkFiles(
+  files: readonly InputFile[],
+  folder: string,
+  { wanted, signal }: { wanted: readonly string[]; signal: AbortSignal },
+): Promise<LinkedFile[]> {
+  return sideBySide(files, (file, position) => {
+    const link = join(folder, `${position}.${file.format}`)
+    return file.format === 'csv' ? linkCsv(file, link, wanted, signal) : linkFile(file, link)
+  })
+}
+
+/** The file as DuckDB reads it: in place, or what was written in its stead. */
+export function asRead(file: LinkedFile): InputFile {
+  return { ...file, path: file.link }
+}
+
+/** Does so for one file, without a look at how CSV is best read. */
+export async function linkFile(file: InputFile, link: string): Promise<LinkedFile> {
+  const linked = { ...file, link, csvReading: 'ordered', csvRecords: undefined } as const
+  const skip = await bytesToSkip(file)
+  if (skip === 0 && (file.format !== 'parquet' || file.compression === 'uncompressed')) {
+    await symlink(file.path, link)
+    return linked
+  }
+  await pipeline(openInput(file), withoutFirst(skip), createWriteStream(link))
+  return { ...linked, compression: 'uncompressed' }
+}
+
+async function linkCsv(
+  file: InputFile,
+  link: string,
+  wanted: readonly string[],
+  signal: AbortSignal,
+): Promise<LinkedFile> {
+  const delimiter = (await readCsvColumns(file, wanted))?.delimiter ?? ','
+  const shape = await readCsvShape(file, delimiter, signal)
+  const looked = { csvReading: readingOf(shape), csvRecords: shape.records }
+  if (shape.lineEnds.size <= 1) return { ...(await linkFile(file, link)), ...looked }
+  await pipeline(splitCsv(openInput(file), delimiter), withLineFeeds, createWriteStream(link))
+  return { ...file, link, ...looked, compression: 'uncompressed' }
+}
+
+function readingOf({ longestRecordBytes, hasQuotedLineEnds }: CsvShape): CsvReading {
+  if (longestRecordBytes > LARGE_RECORD_BYTES) return 'large'
+  return hasQuotedLineEnds ? 'ordered' : 'parallel'
+}
+
+async function* withLineFeeds(batches: AsyncIterable<Buffer[]>): AsyncIterable<Buffer> {
+  const lineFeed = Buffer.from('\n')
+  for await (const records of batches) yield Buffer.concat(records.flatMap((record) => [record, lineFeed]))
 }
 
 async function bytesToSkip(file: InputFile): Promise<number> {

@@ -1,8 +1,8 @@
-import { lstat, readdir } from 'node:fs/promises'
+import { lstat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { DATASET_PATH, type Manifest, type ReleaseIndex } from '../contract/manifest.ts'
 import { BuildError } from '../errors.ts'
-import { type Files, hashFile, isMissing, linkTarget, readTextIfAny } from '../files.ts'
+import { type Files, hashFile, isMissing, linkTarget, namesIn, readTextIfAny } from '../files.ts'
 import { renderSite } from '../site/render.ts'
 import { MANIFEST_FILE, toJson } from './files.ts'
 import { appendRelease, INDEX_FILE, readIndex, toPointer } from './index.ts'
@@ -116,15 +116,6 @@ async function isFolder(path: string): Promise<boolean> {
     return (await lstat(path)).isDirectory()
   } catch (error) {
     if (isMissing(error)) return false
-    throw error
-  }
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder)
-  } catch (error) {
-    if (isMissing(error)) return []
     throw error
   }
 }

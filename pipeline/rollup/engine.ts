@@ -9,14 +9,17 @@ export interface RollupRow {
   requests: string
 }
 
-/** Why records were read and are not part of the rollup (DESIGN.md §6). */
-export type RejectReason =
-  | 'malformed_record'
-  | 'invalid_timestamp'
-  | 'invalid_token_count'
-  | 'invalid_model'
-  | 'invalid_visibility'
-/** `left_out`: no provider served the record, or it repeats others, by the rules of its schema. */
+/** Why a record was read and cannot be used (DESIGN.md §6). */
+export const REJECT_REASONS = [
+  'malformed_record',
+  'invalid_timestamp',
+  'invalid_token_count',
+  'invalid_model',
+  'invalid_visibility',
+] as const
+export type RejectReason = (typeof REJECT_REASONS)[number]
+
+/** Why records were read and are not part of the rollup. `left_out`: by the rules of its schema, no provider served the record, or it repeats others. */
 export type SetAsideReason = RejectReason | 'left_out' | 'duplicate' | 'private' | 'withheld'
 
 /** Records that were set aside, for one reason. `date` is absent where the record has none that can be read. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { access, readdir } from 'node:fs/promises'
+import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
-import { type Files, hashFile, isMissing, readTextIfAny } from '../files.ts'
+import { type Files, hashFile, isMissing, namesIn, readTextIfAny } from '../files.ts'
 import { parseJson } from '../json.ts'
 import { enterFiles, forgetFile, type HashedFile, type KnownFile, renameFile } from './state.ts'
 
@@ -162,15 +162,6 @@ export class KeptFiles {
 
 function shortHash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 12)
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder)
-  } catch (error) {
-    if (isMissing(error)) return []
-    throw error
-  }
 }
 
 async function exists(path: string): Promise<boolean> {

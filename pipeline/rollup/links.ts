@@ -2,9 +2,10 @@ import { join } from 'node:path'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import type { Files } from '../files.ts'
+import { sourceColumns } from '../inputs/columns.ts'
 import type { InputFile } from '../inputs/find.ts'
-import { groupFiles, type InputGroup, type LinkedFile } from '../inputs/group.ts'
-import { linkFiles } from '../inputs/link.ts'
+import { groupFiles, type InputGroup } from '../inputs/group.ts'
+import { type LinkedFile, linkFiles } from '../inputs/link.ts'
 import type { Source } from '../sources.ts'
 
 /** The raw files of one source under the names that DuckDB is given, in groups that one query can read. */
@@ -13,14 +14,20 @@ export class Links {
   readonly #folder: string
   readonly #database: Database
   readonly #files: Files
+  readonly #signal: AbortSignal
   readonly #linked: LinkedFile[] = []
   #calls = 0
 
-  constructor(source: Source, folder: string, { database, files }: { database: Database; files: Files }) {
+  constructor(
+    source: Source,
+    folder: string,
+    { database, files, signal }: { database: Database; files: Files; signal: AbortSignal },
+  ) {
     this.#source = source
     this.#folder = folder
     this.#database = database
     this.#files = files
+    this.#signal = signal
   }
 
   /** Reads the headers of files and puts them into groups. Empty CSV files are in no group. */
@@ -28,7 +35,7 @@ export class Links {
     this.#calls += 1
     const folder = join(this.#folder, `${this.#calls}`)
     await this.#files.makeFolder(folder)
-    const linked = await linkFiles(files, folder)
+    const linked = await linkFiles(files, folder, { wanted: sourceColumns(this.#source), signal: this.#signal })
     this.#linked.push(...linked)
     return groupFiles(this.#database, this.#source, linked)
   }
@@ -53,7 +60,7 @@ export class Links {
 
 /** What DuckDB says, in the words of someone who has the file and not DuckDB before them. */
 const PLAIN_WORDS: readonly [RegExp, string][] = [
-  [/state machine reached an invalid state/, 'its line ends are mixed (LF, CRLF, CR), or a quote is out of place'],
+  [/state machine reached an invalid state/, 'a quote is out of place'],
   [/maximum_object_size/, 'a line is longer than 16 MiB'],
   [/not a GZIP stream/, 'there is something behind its compressed data'],
 ]

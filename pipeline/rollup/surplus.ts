@@ -1,6 +1,6 @@
 import type { Database } from '../database.ts'
 import { defineUsage } from '../ingest.ts'
-import type { InputGroup, LinkedFile } from '../inputs/group.ts'
+import type { GroupedFile } from '../inputs/group.ts'
 import type { Source } from '../sources.ts'
 import type { RollupRequest } from './engine.ts'
 
@@ -15,7 +15,7 @@ export interface IdentifiedDay extends Record<string, bigint | number> {
 }
 
 /** Where the records of a file can be read: in the file, or in what was kept of it. */
-export type RecordsPlace = { group: InputGroup; file: LinkedFile } | { kept: string }
+export type RecordsPlace = GroupedFile | { kept: string }
 
 /** The days that have to be looked at again, and the files that hold records with a `request_id` of them. */
 export async function daysToCompare(database: Database): Promise<IdentifiedDay[]> {
@@ -85,7 +85,7 @@ async function defineIdentifiedUsage(
 export async function defineRecordsOf(
   database: Database,
   source: Source,
-  places: readonly { group: InputGroup; file: LinkedFile }[],
+  places: readonly GroupedFile[],
 ): Promise<void> {
   const byGroup = Map.groupBy(places, (place) => place.group)
   const groups = [...byGroup].map(([group, members]) => ({ ...group, files: members.map(({ file }) => file) }))

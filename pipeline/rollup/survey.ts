@@ -3,6 +3,7 @@ import { BuildError } from '../errors.ts'
 import { hashFile } from '../files.ts'
 import { assertWhole } from '../inputs/decompress.ts'
 import { type InputFile, isFile, readStamp } from '../inputs/find.ts'
+import { sideBySide } from '../inputs/side-by-side.ts'
 import type { HashedFile, KnownFile } from './state.ts'
 
 /** A raw file that has to be read, and the file in whose place it came. */
@@ -31,9 +32,6 @@ export interface SurveyOptions {
   folder: string
   signal: AbortSignal
 }
-
-/** Files that are hashed and checked side by side; Node decompresses each on a thread of its own. */
-const FILES_AT_ONCE = 4
 
 /**
  * Compares the files of a source with the state. A file of the same name, size and time of change is the same; of any
@@ -133,23 +131,11 @@ async function sortMissing(missing: readonly KnownFile[], folder: string) {
   }
 }
 
-async function hashAndCheck(files: readonly InputFile[], options: SurveyOptions): Promise<HashedFile[]> {
-  const { reading, signal } = options
-  const hashed: HashedFile[] = []
-  const waiting = [...files.entries()]
-  const worker = async () => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const [position, file] = next
-      signal.throwIfAborted()
-      const { sha256 } = await hashFile(file.path)
-      await assertWhole(file, signal)
-      hashed[position] = { ...file, sha256, reading }
-    }
-  }
-  try {
-    await Promise.all(Array.from({ length: FILES_AT_ONCE }, worker))
-  } finally {
-    waiting.length = 0
-  }
-  return hashed
+async function hashAndCheck(files: readonly InputFile[], { reading, signal }: SurveyOptions): Promise<HashedFile[]> {
+  return sideBySide(files, async (file) => {
+    signal.throwIfAborted()
+    const { sha256 } = await hashFile(file.path)
+    await assertWhole(file, signal)
+    return { ...file, sha256, reading }
+  })
 }

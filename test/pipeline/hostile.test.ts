@@ -111,10 +111,16 @@ describe('input that looks whole and is not', () => {
       /a\.csv cannot be read whole: the quote that record \d+ opens/,
     ],
     [
-      'line ends of two kinds',
+      'a quote that is never closed, far from the end',
+      'a.csv.gz',
+      gzipSync(`${HEADER}\n${ROW}\n2025-03-01,a/b,1,"1\n${`${ROW}\n`.repeat(1_000_000)}`),
+      /a\.csv\.gz cannot be read whole: the quote that record 2 opens is never closed/,
+    ],
+    [
+      'a CSV record of 65 MiB',
       'a.csv',
-      `${HEADER}\r\n${ROW}\r\n${ROW}\n${ROW}\r\n`,
-      /a\.csv cannot be read whole: its line ends are mixed/,
+      `${HEADER}\n${ROW}\n2025-03-01,a/b,1,${'1'.repeat(65 * 1024 * 1024)}\n${ROW}\n`,
+      /a\.csv cannot be read whole: record 2 is longer than 64 MiB/,
     ],
     [
       'a line of 40 MB',

@@ -32,3 +32,8 @@ CREATE TABLE IF NOT EXISTS state_touched_days (source VARCHAR, day_number BIGINT
 CREATE TABLE IF NOT EXISTS state_models (
   source VARCHAR, model VARCHAR, model_permaslug VARCHAR, visibility VARCHAR, is_valid BOOLEAN
 );
+
+-- The rejected records of each file, as they were written below state/rejects.
+CREATE TABLE IF NOT EXISTS state_rejects (
+  source VARCHAR, file VARCHAR, sha256 VARCHAR, reason VARCHAR, records BIGINT
+);

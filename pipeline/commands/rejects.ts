@@ -1,0 +1,130 @@
+import { Command } from '@commander-js/extra-typings'
+import { readPipelineConfig } from '../config.ts'
+import { UsageError } from '../errors.ts'
+import { nearest } from '../nearest.ts'
+import type { RejectedRecord, RejectsCount, RejectsFilter } from '../rejects.ts'
+import { grouped } from '../reporter.ts'
+import { REJECT_REASONS, type RejectReason } from '../rollup/engine.ts'
+
+const SHOWN = 20
+/** A line where nobody says how wide it may be. */
+const WIDTH = 160
+/** However long the names before it, so much of a record is shown. */
+const LEAST_CONTENT = 40
+
+/** `tokenboard rejects`: what the last build rejected, counted, and samples of it. */
+export const rejects = new Command('rejects')
+  .description('Count the records that the last build rejected, by source, file and reason; with an option, show some.')
+  .option('--source <name>', 'show records of this source')
+  .option('--file <path>', 'show records of this raw file, named as in the counts')
+  .option('--reason <reason>', `show records rejected for this reason: ${REJECT_REASONS.join(', ')}`)
+  .option('--limit <count>', `how many to show (default: ${SHOWN}; with --json all)`)
+  .option('--json', 'print the records as NDJSON: source, file, record, reason, content')
+  .action(async ({ source, file, reason, limit, json }) => {
+    process.stdout.on('error', endWhenClosed)
+    const filter = { source, file, reason: readReason(reason) }
+    const isSample = [source, file, reason, limit].some((option) => option !== undefined)
+    const most = readLimit(limit) ?? (json === true ? Number.POSITIVE_INFINITY : SHOWN)
+    const { countRejects, readRejects } = await import('../rejects.ts')
+    const { dataDir } = readPipelineConfig()
+    const read = (wanted: RejectsFilter) => readRejects(dataDir, wanted)
+    if (json === true) return printEach(read(filter), most, (record) => `${JSON.stringify(record)}\n`)
+    const counts = await countRejects(read(filter))
+    if (counts.length === 0) process.stderr.write(`${none(filter, await countRejects(read({})))}\n`)
+    else if (isSample) await printSample(read(filter), most, total(counts))
+    else printCounts(counts)
+  })
+
+/** A reader such as `head` may have seen enough: that is no failure. */
+function endWhenClosed(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit()
+  throw error
+}
+
+function readReason(given: string | undefined): RejectReason | undefined {
+  const reason = REJECT_REASONS.find((name) => name === given)
+  if (given === undefined || reason !== undefined) return reason
+  const meant = nearest(given, REJECT_REASONS)
+  const hint = meant === undefined ? `; there are ${REJECT_REASONS.join(', ')}` : `, did you mean ${meant}?`
+  throw new UsageError(`--reason ${JSON.stringify(given)} is no reason to reject${hint}`)
+}
+
+function readLimit(given: string | undefined): number | undefined {
+  if (given === undefined) return undefined
+  if (!/^[1-9]\d{0,8}$/.test(given)) {
+    throw new UsageError(`--limit ${JSON.stringify(given)} must be a whole number from 1 to 999999999`)
+  }
+  return Number(given)
+}
+
+function none(filter: RejectsFilter, all: readonly RejectsCount[]): string {
+  if (all.length === 0) return 'there are no rejected records: the last build rejected none, or there was none yet'
+  const wrong = (['source', 'file'] as const).find(
+    (part) => filter[part] !== undefined && !all.some((count) => count[part] === filter[part]),
+  )
+  if (wrong === undefined) return `no rejected record is of that kind; there are ${grouped(total(all))} others`
+  const known = [...new Set(all.map((count) => count[wrong]))]
+  const meant = nearest(filter[wrong] ?? '', known) ?? known[0] ?? ''
+  return `no rejected record has the ${wrong} ${JSON.stringify(filter[wrong])}; ${JSON.stringify(meant)} has some`
+}
+
+function total(counts: readonly RejectsCount[]): number {
+  return counts.reduce((sum, { records }) => sum + records, 0)
+}
+
+function printCounts(counts: readonly RejectsCount[]): void {
+  const rows = counts.map(({ source, file, reason, records }) => [
+    printable(source),
+    printable(file),
+    reason,
+    grouped(records),
+  ])
+  const table = [['source', 'file', 'reason', 'records'], ...rows]
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...table.map((row) => row[column]?.length ?? 0)))
+  const line = (row: readonly string[]) =>
+    row.map((cell, column) => (column === 3 ? cell.padStart(widths[3] ?? 0) : cell.padEnd(widths[column] ?? 0)))
+  process.stdout.write(table.map((row) => `${line(row).join('  ')}\n`).join(''))
+  process.stderr.write(`${grouped(total(counts))} rejected records; --source, --file, --reason or --limit show some\n`)
+}
+
+async function printSample(records: AsyncIterable<RejectedRecord>, most: number, all: number): Promise<void> {
+  await printEach(records, most, (record) => {
+    const place = `${printable(record.source)}  ${printable(record.file)}:${record.record}  ${record.reason}  `
+    const width = Math.max(LEAST_CONTENT, (process.stdout.columns ?? WIDTH) - place.length)
+    const content = typeof record.content === 'string' ? record.content : JSON.stringify(record.content)
+    return `${place}${shortened(printable(content.slice(0, width * 2)), width)}\n`
+  })
+  const more = all > most ? '; --limit shows more, --json all' : ''
+  process.stderr.write(`${grouped(Math.min(most, all))} of ${grouped(all)} rejected records${more}\n`)
+}
+
+async function printEach(
+  records: AsyncIterable<RejectedRecord>,
+  most: number,
+  describe: (record: RejectedRecord) => string,
+): Promise<void> {
+  let printed = 0
+  for await (const record of records) {
+    if (!process.stdout.write(describe(record))) await drained()
+    printed += 1
+    if (printed >= most) return
+  }
+}
+
+/** Waits until what was written has gone on its way: there may be more records than memory. */
+function drained(): Promise<void> {
+  return new Promise((done) => process.stdout.once('drain', done))
+}
+
+/** Raw logs hold what they like: nothing of it may steer the terminal or break a line. */
+function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
+    const code = character.codePointAt(0) ?? 0
+    return code === 0x0a ? '\\n' : code === 0x09 ? '\\t' : `\\u{${code.toString(16)}}`
+  })
+}
+
+function shortened(text: string, width: number): string {
+  const characters = [...text]
+  return characters.length <= width ? text : `${characters.slice(0, width - 1).join('')}…`
+}

@@ -1,0 +1,189 @@
+import { createHash } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import type { Database } from '../database.ts'
+import { type Files, namesIn } from '../files.ts'
+import { defineNumberedUsage } from '../ingest.ts'
+import { parseFirstRecord, readCsvColumns, readParquetColumns, sourceColumns } from '../inputs/columns.ts'
+import { openInput } from '../inputs/decompress.ts'
+import type { GroupedFile, InputGroup } from '../inputs/group.ts'
+import { asRead, type LinkedFile } from '../inputs/link.ts'
+import { splitCsv, splitLines } from '../inputs/split.ts'
+import type { RejectedRecord } from '../rejects.ts'
+import type { RejectReason } from './engine.ts'
+
+/**
+ * Reads files with rejected records once more and writes what they said below `folder`, a file of its own for each raw
+ * file, which replaces the one of an earlier build at once. The table core_models must hold the models of the source.
+ */
+export async function writeRejects(
+  database: Database,
+  rejected: Iterable<GroupedFile>,
+  folder: string,
+  files: Files,
+): Promise<void> {
+  await files.makeFolder(folder)
+  for (const { group, file } of rejected) {
+    const path = join(folder, rejectsFileName(group.source.name, file.name))
+    await writeLines(files, path, linesOf(group, file, recordsOf(database, group, file)))
+  }
+}
+
+/** The files at hand of `source` whose rejected records are not below `folder` as they are now. */
+export async function filesToWrite(database: Database, source: string, folder: string): Promise<Set<string>> {
+  await database.run('rejects/count')
+  const rejected = await database.rows<{ file: string; is_changed: boolean }>('rejects/files')
+  const written = await namesIn(folder)
+  const wanting = rejected.filter(
+    ({ file, is_changed }) => is_changed || !written.includes(rejectsFileName(source, file)),
+  )
+  return new Set(wanting.map(({ file }) => file))
+}
+
+/** Notes in the state that all of the rejected records that `filesToWrite` counted are written. */
+export async function noteRejects(database: Database): Promise<void> {
+  await forgetRejects(database)
+  await database.run('rejects/note')
+}
+
+/** Forgets which rejected records of the chosen source were written. */
+export async function forgetRejects(database: Database): Promise<void> {
+  await database.run('rejects/forget')
+}
+
+/** Removes what is kept of raw files that are gone, or have no rejected record any more. */
+export async function tidyRejects(database: Database, folder: string, files: Files): Promise<void> {
+  const written = await database.rows<{ source: string; file: string }>('rejects/written')
+  const wanted = new Set(written.map(({ source, file }) => rejectsFileName(source, file)))
+  for (const name of await namesIn(folder)) if (!wanted.has(name)) await files.remove(join(folder, name))
+}
+
+/** A name that neither the characters nor the length of the raw file's own can harm. */
+function rejectsFileName(source: string, file: string): string {
+  const hash = createHash('sha256')
+    .update(JSON.stringify([source, file]))
+    .digest('hex')
+  return `${hash.slice(0, 32)}.ndjson`
+}
+
+async function writeLines(files: Files, path: string, lines: AsyncIterable<string>): Promise<void> {
+  const next = `${path}.next`
+  try {
+    await pipeline(lines, createWriteStream(next))
+    await files.flush(next)
+    await files.rename(next, path)
+  } catch (error) {
+    await files.remove(next)
+    throw error
+  }
+}
+
+type NumberedRecord = Pick<RejectedRecord, 'record' | 'reason' | 'content'>
+
+async function* linesOf(
+  group: InputGroup,
+  file: LinkedFile,
+  records: AsyncIterable<NumberedRecord>,
+): AsyncIterable<string> {
+  for await (const { record, reason, content } of records) {
+    const line: RejectedRecord = { source: group.source.name, file: file.name, record, reason, content }
+    yield `${JSON.stringify(line)}\n`
+  }
+}
+
+/** A record that was read and judged: `record_number` is 1 for the first that DuckDB gave. */
+interface Judged extends Record<string, string | bigint | null> {
+  record_number: bigint
+  reason: RejectReason
+  content: string | null
+}
+
+async function* recordsOf(database: Database, group: InputGroup, file: LinkedFile): AsyncIterable<NumberedRecord> {
+  await database.script('rollup/forget_malformed')
+  await defineNumberedUsage(database, group, file)
+  await database.run('rejects/find')
+  if (group.format === 'ndjson') yield* ndjsonRecords(file, judged(database))
+  else if (group.format === 'csv') yield* csvRecords(database, group, file)
+  else yield* parquetRecords(database, file)
+}
+
+async function* judged(database: Database): AsyncIterableIterator<Judged> {
+  for await (const rows of database.stream<Judged>('rejects/in_order')) yield* rows
+}
+
+/** DuckDB gives a record for each line that is not blank; the text of one that is no JSON only the file has. */
+async function* ndjsonRecords(file: LinkedFile, rejects: AsyncIterator<Judged>): AsyncIterable<NumberedRecord> {
+  let next = await rejects.next()
+  let line = 0
+  let given = 0n
+  for await (const bytes of flat(splitLines(openInput(asRead(file))))) {
+    line += 1
+    if (isBlank(bytes)) continue
+    given += 1n
+    if (next.done || next.value.record_number !== given) continue
+    yield { record: line, reason: next.value.reason, content: bytes.toString('utf8').trimEnd() }
+    next = await rejects.next()
+  }
+}
+
+/** DuckDB gives neither empty lines nor malformed records, and counts both in the numbers of malformed ones. */
+async function* csvRecords(database: Database, group: InputGroup, file: LinkedFile): AsyncIterable<NumberedRecord> {
+  const names = uniqueNames((await readCsvColumns(asRead(file), sourceColumns(group.source)))?.names ?? [])
+  const rows = await database.rows<{ line: bigint }>('rejects/malformed')
+  const malformed = new Set(rows.map((row) => Number(row.line)))
+  const rejects = judged(database)
+  let next = await rejects.next()
+  let line = 0
+  let record = -1
+  let given = 0n
+  for await (const bytes of flat(splitCsv(openInput(asRead(file)), group.delimiter))) {
+    line += 1
+    if (bytes.length === 0) continue
+    record += 1
+    if (record === 0) continue
+    if (malformed.has(line)) {
+      yield { record, reason: 'malformed_record', content: bytes.toString('utf8') }
+      continue
+    }
+    given += 1n
+    if (next.done || next.value.record_number !== given) continue
+    const text = bytes.toString('utf8')
+    const fields = fieldsOf(text, group.delimiter)
+    yield { record, reason: next.value.reason, content: fields === undefined ? text : named(names, fields) }
+    next = await rejects.next()
+  }
+}
+
+async function* parquetRecords(database: Database, file: LinkedFile): AsyncIterable<NumberedRecord> {
+  const names = uniqueNames((await readParquetColumns(database, file.link)).names)
+  for await (const { record_number, reason, content } of judged(database)) {
+    const values = Object.values(JSON.parse(content ?? '{}') as Record<string, string | null>)
+    yield { record: Number(record_number), reason, content: named(names, values) }
+  }
+}
+
+async function* flat(batches: AsyncIterable<Buffer[]>): AsyncIterable<Buffer> {
+  for await (const batch of batches) yield* batch
+}
+
+function isBlank(line: Buffer): boolean {
+  return line.every((byte) => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d))
+}
+
+function fieldsOf(record: string, delimiter: string): string[] | undefined {
+  return record.includes('"') ? parseFirstRecord(record, delimiter) : record.split(delimiter)
+}
+
+/** Values under the names of their columns; a CSV record may end in more delimiters than there are columns. */
+function named<Value>(names: readonly string[], values: readonly Value[]): Record<string, Value> {
+  return Object.fromEntries(values.slice(0, names.length).map((value, position) => [names[position], value]))
+}
+
+/** Names that tell the columns apart: the file may leave one empty or give it twice. */
+function uniqueNames(names: readonly string[]): string[] {
+  return names.map((name, position) => {
+    if (name === '') return `column ${position + 1}`
+    return names.indexOf(name) === position ? name : `${name} (column ${position + 1})`
+  })
+}

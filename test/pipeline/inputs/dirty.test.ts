@@ -1,0 +1,235 @@
+/** Files as gateways deliver them: what can be read is read, what cannot is a reject or a failure, never a wrong number. */
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import type { RecordCounts } from '../../../pipeline/records.ts'
+import type { RejectedRecord } from '../../../pipeline/rejects.ts'
+import { buildIn, newWorkspace, publishedCsv, rowsOf, type Workspace, writeInput } from '../../support/pipeline.ts'
+
+const HEADER = 'timestamp,model_permaslug,prompt_tokens,completion_tokens'
+const ROW = '2025-03-02T12:00:00Z,acme/one,1,2'
+const JSON_ROW = `{"timestamp":"2025-03-02T12:00:00Z","model_permaslug":"acme/one","prompt_tokens":1,"completion_tokens":2}`
+
+interface Built {
+  rows: string[]
+  records: RecordCounts
+  rejects: RejectedRecord[]
+}
+
+/** Builds files, by name and content, as one public source. */
+async function buildOf(files: Record<string, string | Uint8Array>): Promise<Built> {
+  const workspace = await newWorkspace()
+  for (const [name, content] of Object.entries(files)) await writeInput(workspace, name, content)
+  const source = { name: 's', schema: 'canonical', files: Object.keys(files), visibility: 'public' }
+  await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources: [source] })
+  const { records } = await buildIn(workspace)
+  return { rows: rowsOf(await publishedCsv(workspace)), records, rejects: await readRejects(workspace) }
+}
+
+async function readRejects(workspace: Workspace): Promise<RejectedRecord[]> {
+  const folder = join(workspace.dataDir, 'state/rejects')
+  const texts = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8')))
+  return texts.flatMap((text) => text.split('\n').slice(0, -1)).map((line) => JSON.parse(line))
+}
+
+describe('CSV with line ends of several kinds', () => {
+  const text = [
+    `${HEADER},note\r\n`,
+    `${ROW},\n`,
+    `${ROW},"a\r\nb\nc\rd"\r`,
+    `soon,acme/one,4,8,"a\r\nb\nc\rd"\r\n`,
+    '\n',
+    `${ROW},\r`,
+    'malformed\r\n',
+    `${ROW},`,
+  ].join('')
+
+  it.each([
+    ['a.csv', text],
+    ['a.csv.gz', gzipSync(text)],
+    ['a.csv.zst', zstdCompressSync(`\ufeff${text}`)],
+  ])('%s is read, line ends within quotes as written', async (name, content) => {
+    const { rows, records, rejects } = await buildOf({ [name]: content })
+    expect(rows).toEqual(['2025-03-02 acme/one 12'])
+    expect(records).toMatchObject({ read: 6, published: 4 })
+    expect(rejects.map(({ record, reason, content }) => [record, reason, content])).toEqual([
+      [3, 'invalid_timestamp', expect.objectContaining({ timestamp: 'soon', note: 'a\r\nb\nc\rd' })],
+      [5, 'malformed_record', 'malformed'],
+    ])
+  })
+})
+
+describe('CSV records of several lines', () => {
+  it('are not taken for records where they look like such', async () => {
+    // DuckDB starts a thread every 8 MB, at what it takes for the begin of a record.
+    const lines = `${ROW},\n`.repeat(50)
+    const record = `${ROW},"${lines}${ROW},"\n`
+    const count = Math.ceil(20_000_000 / record.length)
+    const { rows, records } = await buildOf({ 'a.csv': `${HEADER},note\n${record.repeat(count)}` })
+    expect(rows).toEqual([`2025-03-02 acme/one ${3 * count}`])
+    expect(records.read).toBe(count)
+  })
+
+  it('may be larger than 2 MB, and than what DuckDB reads at once', async () => {
+    const note = `"${`${ROW},\n`.repeat(1_000_000)}"`
+    expect(note.length).toBeGreaterThan(32_000_000)
+    const text = `${HEADER},note\n${ROW},\n${ROW},${'x'.repeat(3_000_000)}\n${ROW},${note}\nsoon,a,1,1,${note}\n${ROW},\n`
+    const { rows, records, rejects } = await buildOf({ 'a.csv': text, 'b.csv.gz': gzipSync(text, { level: 1 }) })
+    expect(rows).toEqual(['2025-03-02 acme/one 24'])
+    expect(records).toMatchObject({ read: 10, rejected: { invalid_timestamp: 2 } })
+    expect(rejects.map(({ record, content }) => [record, JSON.stringify(content).length > 32_000_000])).toEqual([
+      [4, true],
+      [4, true],
+    ])
+  })
+})
+
+describe('CSV that lacks something', () => {
+  it('counts where it has only a header, with or without a line end, and where it is empty', async () => {
+    const { rows, records } = await buildOf({
+      'a.csv': `${HEADER}\n${ROW}\n`,
+      'b.csv': HEADER,
+      'c.csv': `${HEADER}\r\n`,
+      'd.csv': `\ufeff${HEADER}\n\n\n`,
+      'e.csv': '',
+      'f.csv': '\ufeff',
+      'g.csv.gz': gzipSync(''),
+      'h.csv.zst': zstdCompressSync(HEADER),
+      'i.ndjson': '',
+      'j.ndjson.gz': gzipSync('\n\n'),
+      'k.ndjson': '\ufeff',
+    })
+    expect(rows).toEqual(['2025-03-02 acme/one 3'])
+    expect(records).toMatchObject({ read: 1, rejected: {} })
+  })
+
+  it('may have a header in quotes behind a byte order mark', async () => {
+    const header = HEADER.split(',').map((name) => `"${name}"`)
+    const { rows } = await buildOf({
+      'a.csv': `\ufeff${header.join(',')},"a\nnote"\n${ROW},"x\n"\n`,
+      'b.csv': `\ufeff${header.join(',')},"a, note"\r\n${ROW},"x\r\n"\r\n`,
+    })
+    expect(rows).toEqual(['2025-03-02 acme/one 6'])
+  })
+
+  it('fails where DuckDB reads less than there is, such as behind a header of several lines and CRLF', async () => {
+    await expect(buildOf({ 'a.csv': `${HEADER},"a\nnote"\r\n${ROW},x\r\n` })).rejects.toThrow(
+      'a.csv cannot be read whole: it has 1 records, and DuckDB finds 0',
+    )
+  })
+
+  it('may lack an optional column in one file and have it in another', async () => {
+    const { rows, records } = await buildOf({
+      'a.csv': `${HEADER},request_id\n${ROW},1\n${ROW},1\n`,
+      'b.csv': `${HEADER}\n${ROW}\n${ROW}\n`,
+      'c.csv': `request_id,${HEADER},visibility\n1,${ROW},\n2,${ROW},private\n`,
+    })
+    expect(rows).toEqual(['2025-03-02 acme/one 9'])
+    expect(records).toMatchObject({ read: 6, duplicates: 2, private: 1 })
+  })
+})
+
+describe('compressed files of several parts', () => {
+  const parts = [`${HEADER}\n${ROW}\n2025-03-02T1`, `2:00:00Z,acme/one,1,2\n${ROW}`, '', `\n${ROW}\n`]
+
+  it.each([
+    ['gzip members', '.gz', gzipSync],
+    ['zstd frames', '.zst', zstdCompressSync],
+  ])('%s are read to the last', async (_, ending, compress) => {
+    const csv = Buffer.concat(parts.map((part) => compress(part)))
+    const ndjson = Buffer.concat(
+      [`${JSON_ROW.slice(0, 9)}`, `${JSON_ROW.slice(9)}\n`, JSON_ROW].map((part) => compress(part)),
+    )
+    const { rows, records } = await buildOf({ [`a.csv${ending}`]: csv, [`b.ndjson${ending}`]: ndjson })
+    expect(rows).toEqual(['2025-03-02 acme/one 18'])
+    expect(records).toMatchObject({ read: 6, published: 6 })
+  })
+})
+
+describe('bytes that are no text', () => {
+  const csv = (...records: (string | Buffer)[]) =>
+    Buffer.concat([HEADER, ...records].map((part) => Buffer.from(`${part}\n`)))
+  const latin1 = (text: string) => Buffer.from(text, 'latin1')
+
+  it('in a field of CSV that is needed reject the record, and in no other', async () => {
+    const bytes = Buffer.concat([
+      Buffer.from(`${HEADER},note\n${ROW},\n`),
+      latin1('2025-03-02,acme/\xe9,4,8,\n2025-03-02,acme/one,4,8,caf\xe9\n2025-03-02,acme/one,4\xff,8,\n'),
+      latin1('soon,acme/one,4,8,caf\xe9\n'),
+      Buffer.from(`${ROW},caf\u00e9\n`),
+    ])
+    const { rows, records, rejects } = await buildOf({ 'a.csv': bytes })
+    expect(rows).toEqual(['2025-03-02 acme/one 18'])
+    expect(records.rejected).toEqual({ malformed_record: 2, invalid_timestamp: 1 })
+    expect(rejects.map(({ record, reason }) => [record, reason])).toEqual([
+      [2, 'malformed_record'],
+      [4, 'malformed_record'],
+      [5, 'invalid_timestamp'],
+    ])
+  })
+
+  it('in a line of NDJSON reject it', async () => {
+    const bytes = Buffer.concat([Buffer.from(`${JSON_ROW}\n`), latin1(`${JSON_ROW.replace('one', '\xe9')}\n`)])
+    const { rows, records } = await buildOf({ 'a.ndjson': bytes })
+    expect(rows).toEqual(['2025-03-02 acme/one 3'])
+    expect(records.rejected).toEqual({ malformed_record: 1 })
+  })
+
+  it('that are zero are no part of a slug, a count or a timestamp', async () => {
+    const bad = [
+      '2025-03-02,acme/\0one,4,8',
+      '2025-03-02,acme/one,4\0,8',
+      '2025-03-02\0,acme/one,4,8',
+      '\0,\0,\0,\0',
+      '\0',
+    ]
+    const { rows, records } = await buildOf({
+      'a.csv': csv(ROW, ...bad, ROW),
+      'b.ndjson': `${JSON_ROW}\n${JSON_ROW.replace('one', 'one\0')}\n\0\n${JSON_ROW.replace('one', 'one\\u0000')}\n`,
+    })
+    expect(rows).toEqual(['2025-03-02 acme/one 9'])
+    expect(records.rejected).toEqual({
+      malformed_record: 3,
+      invalid_timestamp: 2,
+      invalid_token_count: 1,
+      invalid_model: 2,
+    })
+  })
+})
+
+describe('records that were cut or have a field too many', () => {
+  it.each([
+    ['2025-03-02,acme/one,4', 'malformed_record'],
+    ['2025-03-02,acme', 'malformed_record'],
+    ['20', 'malformed_record'],
+    ['2025-03-02,acme/one,4,8,16', 'malformed_record'],
+    ['2025-03-02,acme/one,4,8,,16', 'malformed_record'],
+    ['2025-03-02,acme/one,"4"1,8', 'malformed_record'],
+  ])('%j at the end of CSV is rejected', async (record, reason) => {
+    for (const end of ['', '\n', '\r\n']) {
+      const { rows, rejects } = await buildOf({ 'a.csv': `${HEADER}\n${ROW}\n${record}${end}` })
+      expect(rows).toEqual(['2025-03-02 acme/one 3'])
+      expect(rejects).toMatchObject([{ record: 2, reason, content: record }])
+    }
+  })
+
+  it('count where what is too many is empty: commas at the end say nothing', async () => {
+    const { rows, records } = await buildOf({ 'a.csv': `${HEADER}\n${ROW},\n${ROW},,\n` })
+    expect(rows).toEqual(['2025-03-02 acme/one 6'])
+    expect(records.rejected).toEqual({})
+  })
+
+  it.each([
+    '{"timestamp":"2025-03-02T12:00:00Z","model_permaslug":"acme',
+    '{',
+    `${JSON_ROW} x`,
+    `${JSON_ROW}${JSON_ROW}`,
+  ])('%j at the end of NDJSON is rejected', async (line) => {
+    for (const end of ['', '\n']) {
+      const { rows, rejects } = await buildOf({ 'a.ndjson': `${JSON_ROW}\n${line}${end}` })
+      expect(rows).toEqual(['2025-03-02 acme/one 3'])
+      expect(rejects).toMatchObject([{ record: 2, reason: 'malformed_record', content: line }])
+    }
+  })
+})
