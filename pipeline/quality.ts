@@ -1,13 +1,8 @@
 import type { UtcDate } from './contract/utc-date.ts'
-import type { RejectedInFile, RejectReason, SetAside, SetAsideReason } from './rollup/engine.ts'
+import { REJECT_REASONS, type RejectedInFile, type SetAside, type SetAsideReason } from './rollup/engine.ts'
 
-const REJECT_REASONS: readonly SetAsideReason[] = [
-  'malformed_record',
-  'invalid_timestamp',
-  'invalid_token_count',
-  'invalid_model',
-  'invalid_visibility',
-] satisfies RejectReason[]
+/** What public `quality.json` counts by day, whoever the records belong to. */
+const PUBLIC_REASONS: readonly SetAsideReason[] = [...REJECT_REASONS, 'duplicate']
 
 /** Usage of a model that the registry does not know: not published, and named to the maintainer alone. */
 export interface WithheldModel {
@@ -67,7 +62,7 @@ export class Account {
 
   /** Rejected and repeated records by date and reason: what may be published, for it names nothing private. */
   get days(): { date: UtcDate | null; reason: SetAsideReason; records: number }[] {
-    const publishable = this.#setAside.filter(({ reason }) => reason === 'duplicate' || REJECT_REASONS.includes(reason))
+    const publishable = this.#setAside.filter(({ reason }) => PUBLIC_REASONS.includes(reason))
     const byDay = Map.groupBy(publishable, ({ date, reason }) => JSON.stringify([date ?? null, reason]))
     return [...byDay.entries()]
       .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -9,13 +9,17 @@ export interface RollupRow {
   requests: string
 }
 
+/** Why a record is rejected (DESIGN.md §6.6, §6.8). */
+export const REJECT_REASONS = [
+  'malformed_record',
+  'invalid_timestamp',
+  'invalid_token_count',
+  'invalid_model',
+  'invalid_visibility',
+] as const
+export type RejectReason = (typeof REJECT_REASONS)[number]
+
 /** Why records were read and are not part of the rollup (DESIGN.md §6). */
-export type RejectReason =
-  | 'malformed_record'
-  | 'invalid_timestamp'
-  | 'invalid_token_count'
-  | 'invalid_model'
-  | 'invalid_visibility'
 export type SetAsideReason = RejectReason | 'duplicate' | 'private' | 'withheld'
 
 /** Records that were set aside, for one reason. `date` is absent where the record has none that can be read. */
