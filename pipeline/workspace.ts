@@ -1,3 +1,5 @@
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { PipelineConfig } from './config.ts'
 import { Database, lock } from './database.ts'
@@ -45,6 +47,33 @@ export async function withWorkspace<Result>(
     // In this order: once the lock is given back, the folder belongs to whoever takes it next.
     await files.remove(folder)
     database.close()
+  }
+}
+
+/**
+ * The same for a build that publishes and keeps nothing: it works in a folder of its own below the system's temporary
+ * one, takes no lock, and finds published and kept files as they are, if they are there at all.
+ */
+export async function withScratch<Result>(
+  config: PipelineConfig,
+  { files, signal }: Effects,
+  work: (workspace: Workspace) => Promise<Result>,
+): Promise<Result> {
+  const publicDir = resolve(config.publicDir)
+  const stateDir = resolve(config.dataDir, 'state')
+  assertNotPublished(stateDir, publicDir)
+  const folder = await mkdtemp(join(tmpdir(), 'tokenboard-dry-run-'))
+  try {
+    const path = join(folder, 'build.duckdb')
+    const temporaryFolder = join(folder, 'spill')
+    const database = await Database.open({ path, temporaryFolder, memoryLimit: config.memoryLimit, signal })
+    try {
+      return await work({ database, stateDir, folder, publicDir })
+    } finally {
+      database.close()
+    }
+  } finally {
+    await files.remove(folder)
   }
 }
 

@@ -268,7 +268,7 @@ async function* result(database: Database, source: Source, request: RollupReques
         tokens: BigInt(tokens),
       })
     } else if (date !== null && model_permaslug !== null) {
-      yield { date, model_permaslug, tokens, requests: records }
+      yield { source: source.name, date, model_permaslug, tokens, requests: records }
     }
   }
 }
