@@ -52,7 +52,7 @@ export async function withWorkspace<Result>(
 
 /**
  * The same for a build that publishes and keeps nothing: it works in a folder of its own below the system's temporary
- * one, takes no lock, and finds published and kept files as they are, if they are there at all.
+ * one, takes no lock, and finds published and kept files as they are, if they are there at all; `stateDir` is only read.
  */
 export async function withScratch<Result>(
   config: PipelineConfig,

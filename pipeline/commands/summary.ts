@@ -5,7 +5,7 @@ import { grouped } from '../reporter.ts'
 
 /** What a build did, or would do, for a person. */
 export function describeSummary(summary: BuildSummary): string {
-  const { synthetic, start_date, end_date, days, models, rows, total_tokens, path } = summary
+  const { outcome, synthetic, start_date, end_date, days, models, rows, total_tokens, path } = summary
   const lines = [
     `${headline(summary)}${synthetic ? ' (SYNTHETIC sample data)' : ''}`,
     `  days      ${days}, ${start_date} to ${end_date}`,
@@ -14,7 +14,7 @@ export function describeSummary(summary: BuildSummary): string {
     ...describeRecords(summary.records),
     ...describeChanges(summary.changes),
     ...describeWarnings(summary.warnings),
-    `  files     ${path}`,
+    ...(outcome === 'would_release' ? [] : [`  files     ${path}`]),
   ]
   return `${lines.join('\n')}\n`
 }
