@@ -63,9 +63,8 @@ export class Archive {
     this.#parts = parts
   }
 
-  /** Reads and proves the archive below `archiveDir`; none there is an empty one. Throws `BuildError` for a damaged one. */
-  static async open(archiveDir: string): Promise<Archive> {
-    const folder = join(archiveDir, 'dates')
+  /** Reads and proves the archive in `folder`; none there is an empty one. Throws `BuildError` for a damaged one. */
+  static async open(folder: string): Promise<Archive> {
     const names = (await namesIn(folder)).filter((name) => !name.startsWith('.')).sort()
     const parts = await Promise.all(names.map((name) => readPart(join(folder, name))))
     const archive = new Archive(folder, parts.flat())

@@ -1,7 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Archive } from './archive.ts'
-import { checkRanking } from './checks.ts'
+import { type Changes, changedFacts, compareRows, sumTokens } from './changes.ts'
+import {
+  assertInvariants,
+  assertNothingBlocks,
+  type Finding,
+  findOddities,
+  readAccepted,
+  type SanityCheck,
+  toWarning,
+  type Warning,
+} from './checks.ts'
 import type { PipelineConfig } from './config.ts'
 import { DATASET_PATH, type Manifest, Publisher, type ReleaseIndex } from './contract/manifest.ts'
 import { type Timestamp, toTimestamp } from './contract/ranking.ts'
@@ -19,10 +29,13 @@ import {
   nothingToPublish,
   outsideDays,
   publicQuality,
+  publishedWarnings,
   type RecordCounts,
 } from './records.ts'
 import { toJson } from './release/files.ts'
+import { readIndex } from './release/index.ts'
 import { closeStaging, openStaging, publish, recover } from './release/publish.ts'
+import { readBack } from './release/read-back.ts'
 import { type Draft, draftRelease, stageRelease } from './release/stage.ts'
 import { readManifest, verifyRelease } from './release/verify.ts'
 import { createDuckDbEngine } from './rollup/duckdb.ts'
@@ -32,13 +45,24 @@ import { SAMPLE_DEFAULTS } from './sample/options.ts'
 import { writeSample } from './sample/write.ts'
 import { readSources, type Sources } from './sources.ts'
 import { UsageLedger, writeUsage } from './usage.ts'
-import { type Workspace, withWorkspace } from './workspace.ts'
+import { type Workspace, withScratch, withWorkspace } from './workspace.ts'
 
 const DEFAULT_SOURCES = 'data/sources.json'
 
-/** What a build did. For `unchanged` the facts are those of the release that stays current. */
+/** What a person asks of one build. */
+export interface BuildOptions {
+  /** Sanity checks whose findings are right this time: they do not stop the release. */
+  accept?: readonly string[]
+  /** Say what would change, and publish and keep nothing. */
+  dryRun?: boolean
+}
+
+/**
+ * What a build did, or would do. For `unchanged` the facts are those of the release that stays current; `changes` are
+ * what a dry run is made for.
+ */
 export interface BuildSummary {
-  outcome: 'released' | 'unchanged'
+  outcome: 'released' | 'unchanged' | 'would_release'
   release: string
   as_of: Timestamp
   synthetic: boolean
@@ -50,7 +74,18 @@ export interface BuildSummary {
   total_tokens: string
   content_hash: string
   records: RecordCounts
+  warnings: Warning[]
+  changes?: Changes
   path: string
+}
+
+/** What stands before the decision whether there is a release to make. */
+interface Built {
+  draft: Draft
+  ranking: Ranking
+  account: Account
+  records: RecordCounts
+  findings: Finding[]
 }
 
 /**
@@ -58,41 +93,56 @@ export interface BuildSummary {
  * release before current. Throws `UsageError` for wrong settings and sources, `BuildError` for input that cannot be
  * published.
  */
-export async function build(config: PipelineConfig, effects: Effects): Promise<BuildSummary> {
+export async function build(
+  config: PipelineConfig,
+  effects: Effects,
+  { accept = [], dryRun = false }: BuildOptions = {},
+): Promise<BuildSummary> {
   const asOf = config.asOf ?? effects.now()
   const lastDate = mostRecentCompletedDay(asOf)
   if (lastDate < DATASET_START) {
     throw new UsageError(`AS_OF ${toTimestamp(asOf)} is before the dataset begins, ${DATASET_START}`)
   }
-  return withWorkspace(config, effects, async (workspace) => {
-    const { database, stateDir, publicDir } = workspace
+  const accepted = readAccepted(accept)
+  const withFolders = dryRun ? withScratch : withWorkspace
+  return withFolders(config, effects, async (workspace) => {
+    const { database, stateDir, folder, publicDir } = workspace
     const { files } = effects
-    const index = await recover(publicDir, files)
+    const index = dryRun ? await readIndex(publicDir) : await recover(publicDir, files)
     assertNotBefore(asOf, index)
-    const { sources, synthetic } = await chooseSources(config, lastDate, effects)
+    const sampleFolder = dryRun ? join(folder, 'sample') : resolve(config.dataDir, 'raw/sample')
+    const { sources, synthetic } = await chooseSources(config, sampleFolder, lastDate, effects)
     const publisher = await readPublisher(config.dataDir, synthetic, effects)
     const engine = await openEngine(workspace, effects)
     const account = new Account()
     const usage = new UsageLedger()
     const ranking = await rankSources(database, engine, sources, { account, usage }, lastDate, effects)
     const records = countRecords(ranking, account)
-    const detail = toJson({ as_of: toTimestamp(asOf), records, ...account.detail, outside: outsideDays(ranking) })
-    await replaceFile(files, join(stateDir, 'quality.json'), detail)
+    const findings = await findOddities(database, sources.sources, account.deliveries)
+    const warnings = findings.map(toWarning)
+    const detail = { as_of: toTimestamp(asOf), records, warnings, ...account.detail, outside: outsideDays(ranking) }
+    await replaceFile(files, join(stateDir, 'quality.json'), toJson(detail))
     assertFewRejected(records, account, sources.max_rejected_share)
     if (ranking.rows.length === 0) throw new BuildError(nothingToPublish(records, lastDate))
-    await checkRanking(database, lastDate)
+    await assertInvariants(database, lastDate)
     const draft = draftRelease({ rows: ranking.rows, asOf: toTimestamp(asOf), publisher, synthetic })
-    const summary = await release({ draft, ranking, account, records, index, publicDir }, database, effects)
-    await writeUsage(usage, asOf, config.dataDir, files)
+    const built = { draft, ranking, account, records, findings }
+    const summary = await release(
+      built,
+      { index, publicDir, blocking: sources.blocking, accepted, dryRun },
+      database,
+      effects,
+    )
+    if (!dryRun) await writeUsage(usage, asOf, config.dataDir, files)
     return summary
   })
 }
 
 /** The engine that sums the raw files, with the archive that stands in for those that are gone. */
 async function openEngine(workspace: Workspace, { files, signal }: Effects): Promise<RollupEngine> {
-  const { database, stateDir, archiveDir, folder } = workspace
+  const { database, stateDir, archiveDir, keptDir, folder } = workspace
   const archive = await Archive.open(archiveDir)
-  const kept = new KeptFiles({ stateDir, archiveDir, database, files })
+  const kept = new KeptFiles({ stateDir, keptDir, database, files })
   const [linkFolder, rejectsFolder] = [join(folder, 'inputs'), join(stateDir, 'rejects')]
   return createDuckDbEngine({ database, linkFolder, rejectsFolder, archive, kept, files, signal })
 }
@@ -100,6 +150,7 @@ async function openEngine(workspace: Workspace, { files, signal }: Effects): Pro
 /** The named sources file, or the default one, or, where neither is, the synthetic sample. */
 async function chooseSources(
   config: PipelineConfig,
+  sampleFolder: string,
   lastDate: UtcDate,
   effects: Effects,
 ): Promise<{ sources: Sources; synthetic: boolean }> {
@@ -108,8 +159,7 @@ async function chooseSources(
     return { sources: await readSources(DEFAULT_SOURCES), synthetic: false }
   }
   effects.report({ kind: 'notice', message: `there is no ${DEFAULT_SOURCES}: building from SYNTHETIC sample data` })
-  const folder = resolve(config.dataDir, 'raw/sample')
-  const { sourcesFile } = await writeSample({ folder, lastDay: lastDate, ...SAMPLE_DEFAULTS }, effects)
+  const { sourcesFile } = await writeSample({ folder: sampleFolder, lastDay: lastDate, ...SAMPLE_DEFAULTS }, effects)
   return { sources: await readSources(sourcesFile), synthetic: true }
 }
 
@@ -137,55 +187,64 @@ async function rankSources(
   return ranking
 }
 
+/** Makes the release and switches to it, when it says something that the current one does not and nothing blocks it. */
 async function release(
-  built: {
-    draft: Draft
-    ranking: Ranking
-    account: Account
-    records: RecordCounts
+  built: Built,
+  options: {
     index: ReleaseIndex
     publicDir: string
+    blocking: readonly SanityCheck[]
+    accepted: readonly SanityCheck[]
+    dryRun: boolean
   },
   database: Database,
-  { files, report, signal }: Effects,
+  effects: Effects,
 ): Promise<BuildSummary> {
-  const { draft, ranking, account, records, index, publicDir } = built
+  const { draft, ranking, findings } = built
+  const { index, publicDir, blocking, accepted, dryRun } = options
   const path = (name: string) => join(publicDir, DATASET_PATH, 'releases', name)
   const latest = index.releases.at(-1)
   const current = latest === undefined ? undefined : await readManifest(path(latest.release))
-  if (current !== undefined && !isChanged(current, draft, ranking)) {
-    return summarize('unchanged', current, ranking, records, path(current.release))
+  const facts = changedFacts(current, draft, ranking.rows)
+  const before =
+    dryRun && current !== undefined ? await readBack(database, path(current.release), 'rankings-daily.parquet') : []
+  const changes = dryRun ? { changes: { facts, ...compareRows(before, ranking.rows) } } : {}
+  if (current !== undefined && facts.length === 0) {
+    return { ...summarize('unchanged', current, built, path(current.release)), ...changes }
   }
   if (current?.release === draft.release) {
     throw new BuildError(`there is already a release as of ${draft.as_of} and its data differ; give a later AS_OF`)
   }
+  const published = current === undefined ? [] : await publishedWarnings(path(current.release))
+  assertNothingBlocks(findings, { blocking, accepted, published })
+  if (dryRun) return { ...summarize('would_release', draft, built, path(draft.release)), ...changes }
+  const manifest = await publishRelease(built, index, publicDir, database, effects)
+  return summarize('released', manifest, built, path(manifest.release))
+}
+
+/** Writes all files of the release out of sight, reads them back, and switches to them. */
+async function publishRelease(
+  built: Built,
+  index: ReleaseIndex,
+  publicDir: string,
+  database: Database,
+  { files, report, signal }: Effects,
+): Promise<Manifest> {
   try {
     report({ kind: 'stage', stage: 'release' })
     const staging = await openStaging(publicDir, files)
-    const quality = publicQuality(draft, records, account, ranking)
+    const { draft, ranking } = built
+    const quality = publicQuality(built)
     const manifest = await stageRelease({ draft, rows: ranking.rows, quality, folder: staging }, database, files)
     await verifyRelease(database, staging)
     signal.throwIfAborted()
     await publish(staging, manifest, index, publicDir, files)
-    report({
-      kind: 'done',
-      stage: 'release',
-      detail: `${manifest.release}, ${manifest.rows} rows, every format read back`,
-    })
-    return summarize('released', manifest, ranking, records, path(manifest.release))
+    const { release, rows } = manifest
+    report({ kind: 'done', stage: 'release', detail: `${release}, ${rows} rows, every format read back` })
+    return manifest
   } finally {
     await closeStaging(publicDir, files)
   }
-}
-
-/** Whether a draft says something that the current release does not (DESIGN.md §5). */
-function isChanged(current: Manifest, draft: Draft, { rows }: Ranking): boolean {
-  const facts = ({ content_hash, end_date, publisher, schema, version, synthetic }: Draft) =>
-    JSON.stringify({ content_hash, end_date, publisher, schema, version, synthetic })
-  if (facts(current) !== facts(draft)) return true
-  // The rows are the same, so the days have the same status when the first provisional one is the same.
-  const firstProvisional = ({ provisional_from }: Draft) => rows.find(({ date }) => date >= provisional_from)?.date
-  return firstProvisional(current) !== firstProvisional(draft)
 }
 
 function assertNotBefore(asOf: Date, index: ReleaseIndex): void {
@@ -199,12 +258,10 @@ function assertNotBefore(asOf: Date, index: ReleaseIndex): void {
 function summarize(
   outcome: BuildSummary['outcome'],
   facts: Draft,
-  ranking: Ranking,
-  records: RecordCounts,
+  { ranking, records, findings }: Built,
   path: string,
 ): BuildSummary {
   const { release, as_of, synthetic, start_date, end_date, days, rows, content_hash } = facts
-  const total = ranking.rows.reduce((sum, row) => sum + BigInt(row.total_tokens), 0n)
   return {
     outcome,
     release,
@@ -215,9 +272,10 @@ function summarize(
     days,
     models: ranking.models,
     rows,
-    total_tokens: total.toString(),
+    total_tokens: sumTokens(ranking.rows).toString(),
     content_hash,
     records,
+    warnings: findings.map(toWarning),
     path,
   }
 }

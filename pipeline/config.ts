@@ -1,3 +1,4 @@
+import { totalmem } from 'node:os'
 import { z } from 'zod'
 import { AsOf } from './contract/as-of.ts'
 import { UsageError } from './errors.ts'
@@ -22,7 +23,8 @@ export interface PipelineConfig {
   dataDir: string
   publicDir: string
   asOf: Date | undefined
-  memoryLimit: string | undefined
+  /** A size as DuckDB reads it, such as `512MiB`; what exceeds it is spilled to disk. */
+  memoryLimit: string
 }
 
 /** Reads the settings once; an empty variable counts as absent. Throws `UsageError` that lists every wrong setting. */
@@ -39,6 +41,18 @@ export function readPipelineConfig(environment: Record<string, string | undefine
     dataDir: DATA_DIR,
     publicDir: PUBLIC_DIR,
     asOf: AS_OF,
-    memoryLimit: MEMORY_LIMIT,
+    memoryLimit: MEMORY_LIMIT ?? defaultMemoryLimit(totalmem(), process.constrainedMemory()),
   }
+}
+
+const DEFAULT_MEMORY_SHARE = 0.6
+const BYTES_PER_MIB = 2 ** 20
+
+/**
+ * 60 % of the memory that this process can have, in whole MiB: the machine's, or what its control group allows when
+ * that is less. `constrainedBytes` is 0 where nothing is known of a control group, and huge where it sets no limit.
+ */
+export function defaultMemoryLimit(machineBytes: number, constrainedBytes: number): string {
+  const available = constrainedBytes > 0 ? Math.min(machineBytes, constrainedBytes) : machineBytes
+  return `${Math.max(1, Math.floor((available * DEFAULT_MEMORY_SHARE) / BYTES_PER_MIB))}MiB`
 }

@@ -167,6 +167,11 @@ export async function lock(path: string): Promise<{ release(): Promise<void> }> 
   }
 }
 
+/** Raised for a file that is damaged, that another version of DuckDB wrote, or that is something else. */
+export class UnreadableDatabaseError extends BuildError {}
+
+const UNREADABLE = /not a valid DuckDB|corrupt|version number|checksum|serializ|WAL/i
+
 async function createInstance(options: DatabaseOptions): Promise<DuckDBInstance> {
   return openExclusively(options.path, {
     autoinstall_known_extensions: 'false',
@@ -184,7 +189,8 @@ async function openExclusively(path: string, settings: Record<string, string>): 
     if (message.includes('Could not set lock on file')) {
       throw new BuildError(`another build is running: it holds ${path}; try again when it is done`)
     }
-    throw new BuildError(`${path} cannot be opened; it holds nothing of value, remove it and try again. ${message}`)
+    if (UNREADABLE.test(message)) throw new UnreadableDatabaseError(`${path} is no database that can be read`)
+    throw new BuildError(`${path} cannot be opened: ${message}`)
   }
 }
 

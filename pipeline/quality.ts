@@ -11,6 +11,13 @@ export interface WithheldModel {
   tokens: string
 }
 
+/** Records that a source delivered for a date; `date` is null for records whose date cannot be read. */
+export interface Delivery {
+  source: string
+  date: UtcDate | null
+  records: number
+}
+
 /** Keeps account of every record that was read and is not part of the rollup. */
 export class Account {
   readonly #setAside: SetAside[] = []
@@ -42,6 +49,15 @@ export class Account {
 
   get rejectedTotal(): number {
     return Object.values(this.rejected).reduce((sum, records) => sum + records, 0)
+  }
+
+  /** How many records of each source and date were set aside, whatever the reason. */
+  get deliveries(): Delivery[] {
+    const byDelivery = Map.groupBy(this.#setAside, ({ source, date }) => JSON.stringify([source, date ?? null]))
+    return [...byDelivery].map(([key, entries]) => {
+      const [source, date] = JSON.parse(key)
+      return { source, date, records: sumRecords(entries) }
+    })
   }
 
   /** The withheld models, most tokens first. */

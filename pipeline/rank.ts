@@ -40,8 +40,8 @@ export const RANK_PARAMETERS: SqlParameters = { top_models: TOP_MODELS, other: O
 async function load(database: Database, rollup: AsyncIterable<RollupRow>): Promise<void> {
   await database.run('rank_create_rollup')
   let waiting: string[][] = []
-  for await (const { date, model_permaslug, tokens, requests } of rollup) {
-    waiting.push([date, model_permaslug, tokens, requests])
+  for await (const { source, date, model_permaslug, tokens, requests } of rollup) {
+    waiting.push([source, date, model_permaslug, tokens, requests])
     if (waiting.length < ROWS_PER_APPEND) continue
     await database.append('core_rollup', waiting)
     waiting = []

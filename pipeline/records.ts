@@ -1,7 +1,13 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { type Finding, toPublicWarning, Warning } from './checks.ts'
 import { DATASET_START, type UtcDate } from './contract/utc-date.ts'
 import { BuildError } from './errors.ts'
+import { readTextIfAny } from './files.ts'
+import { parseJson } from './json.ts'
 import type { Account, WithheldModel } from './quality.ts'
 import type { Ranking } from './rank.ts'
+import { QUALITY_FILE } from './release/files.ts'
 import type { Draft } from './release/stage.ts'
 
 /** Where every record that was read has gone: the numbers add up to `read`. */
@@ -85,8 +91,15 @@ function outsideReason(date: UtcDate): 'before_dataset_start' | 'not_yet_complet
   return date < DATASET_START ? 'before_dataset_start' : 'not_yet_complete'
 }
 
-/** `quality.json`: totals by reason and day, and nothing that names what is not public. */
-export function publicQuality(draft: Draft, records: RecordCounts, account: Account, ranking: Ranking): unknown {
+/** `quality.json`: totals by reason and day, what the checks warn of, and nothing that names what is not public. */
+export function publicQuality(built: {
+  draft: Draft
+  ranking: Ranking
+  account: Account
+  records: RecordCounts
+  findings: readonly Finding[]
+}): unknown {
+  const { draft, ranking, account, records, findings } = built
   const { published, duplicates, left_out, rejected, before_dataset_start, not_yet_complete } = records
   const outside = outsideDays(ranking).map(({ tokens: _, ...day }) => day)
   return {
@@ -96,5 +109,16 @@ export function publicQuality(draft: Draft, records: RecordCounts, account: Acco
     synthetic: draft.synthetic,
     records: { published, duplicates, left_out, rejected, before_dataset_start, not_yet_complete },
     days: [...account.days, ...outside],
+    warnings: findings.map(toPublicWarning),
   }
+}
+
+const PublishedQuality = z.object({ warnings: z.array(Warning).default([]) })
+
+/** What the checks warned of when a release was made; nothing where it was made before there were any. */
+export async function publishedWarnings(releaseFolder: string): Promise<Warning[]> {
+  const path = join(releaseFolder, QUALITY_FILE)
+  const text = await readTextIfAny(path)
+  if (text === undefined) throw new BuildError(`${path} is missing`)
+  return parseJson(PublishedQuality, text, path, BuildError).warnings
 }

@@ -1,59 +1,72 @@
 import { clearLine, cursorTo } from 'node:readline'
 import type { BuildEvent } from './effects.ts'
+import { StageProgress } from './progress.ts'
 
 export type Report = (event: BuildEvent) => void
 
+/** In a log a long stage says that often how far it is. */
+const LOG_INTERVAL_MS = 10_000
+
+/** A line that moves is drawn no more often than that, however often a stage reports. */
+const REDRAW_INTERVAL_MS = 100
+
 /**
- * Tells on `output` what a build does: on a terminal a line that moves, in a log one line when a stage is done.
- * Colours and bars are left out on purpose: the line has to be readable in a CI log and by a screen reader.
+ * Tells on `output` what a build does: on a terminal a line that moves, in a log a line now and then and one when a stage
+ * is done. Colours and bars are left out on purpose: the line has to be readable in a CI log and by a screen reader.
  */
 export function createReporter(output: NodeJS.WriteStream, clock: () => Date): Report {
-  return output.isTTY ? terminalReporter(output, clock) : logReporter(output, clock)
-}
-
-function logReporter(output: NodeJS.WriteStream, clock: () => Date): Report {
-  const seconds = stopwatch(clock)
+  const show = output.isTTY ? movingLine(output) : occasionalLine(output)
+  let stageBefore = clock().getTime()
+  let progress: StageProgress | undefined
   return (event) => {
-    if (event.kind === 'done') output.write(doneLine(event, seconds.lap()))
-    if (event.kind === 'notice') output.write(`${event.message}\n`)
+    const now = clock().getTime()
+    switch (event.kind) {
+      case 'stage':
+        show({ text: `${event.stage} …`, isNew: true }, now)
+        break
+      case 'progress': {
+        const isNew = progress?.stage !== event.stage
+        if (progress === undefined || isNew) progress = new StageProgress(event.stage)
+        progress.update(event, now)
+        show({ text: progress.line, isNew }, now)
+        break
+      }
+      case 'done':
+        endProgress(output)
+        // Stages follow each other: what was not a stage of its own belongs to the next one.
+        output.write(`${event.stage}: ${event.detail} (${((now - stageBefore) / 1000).toFixed(1)} s)\n`)
+        stageBefore = now
+        progress = undefined
+        break
+      case 'notice':
+        endProgress(output)
+        output.write(`${event.message}\n`)
+        break
+    }
   }
 }
 
-function terminalReporter(output: NodeJS.WriteStream, clock: () => Date): Report {
-  const seconds = stopwatch(clock)
-  return (event) => {
+/** Shows how far a stage is at an instant; `isNew` where it is the first word of the stage. */
+type Show = (line: { text: string; isNew: boolean }, now: number) => void
+
+function movingLine(output: NodeJS.WriteStream): Show {
+  let drawnAt = 0
+  return ({ text, isNew }, now) => {
+    if (!isNew && now - drawnAt < REDRAW_INTERVAL_MS) return
+    drawnAt = now
     endProgress(output)
-    if (event.kind === 'stage') output.write(`${event.stage} …`)
-    if (event.kind === 'progress') output.write(progressLine(event, seconds.read()))
-    if (event.kind === 'done') output.write(doneLine(event, seconds.lap()))
-    if (event.kind === 'notice') output.write(`${event.message}\n`)
+    // A line that wraps could not be cleared again.
+    output.write(output.columns > 1 ? text.slice(0, output.columns - 1) : text)
   }
 }
 
-function doneLine({ stage, detail }: Extract<BuildEvent, { kind: 'done' }>, seconds: number): string {
-  return `${stage}: ${detail} (${seconds.toFixed(1)} s)\n`
-}
-
-const BYTES_PER_MB = 1_000_000
-
-function progressLine({ stage, share, bytes }: Extract<BuildEvent, { kind: 'progress' }>, seconds: number): string {
-  const done = `${stage} … ${Math.floor(share * 100)} %`
-  if (bytes === undefined || seconds <= 0) return done
-  const read = (bytes * share) / BYTES_PER_MB
-  return `${done}, ${read.toFixed(0)} of ${(bytes / BYTES_PER_MB).toFixed(0)} MB, ${(read / seconds).toFixed(0)} MB/s`
-}
-
-/** Seconds since the last stage was done: stages follow each other. */
-function stopwatch(clock: () => Date): { read(): number; lap(): number } {
-  let started = clock().getTime()
-  const read = () => (clock().getTime() - started) / 1000
-  return {
-    read,
-    lap() {
-      const seconds = read()
-      started = clock().getTime()
-      return seconds
-    },
+function occasionalLine(output: NodeJS.WriteStream): Show {
+  let writtenAt = 0
+  return ({ text, isNew }, now) => {
+    if (isNew) writtenAt = now
+    if (now - writtenAt < LOG_INTERVAL_MS) return
+    writtenAt = now
+    output.write(`${text}\n`)
   }
 }
 

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { CsvError, parse as parseCsv } from 'csv-parse/sync'
 import { z } from 'zod'
+import { SanityCheck } from './checks.ts'
 import { UsageError } from './errors.ts'
 import { isMissing } from './files.ts'
 import { parse, parseJson } from './json.ts'
@@ -49,6 +50,7 @@ const SourcesFile = z.strictObject({
   models: z.string().min(1).optional(),
   aliases: z.string().min(1).optional(),
   max_rejected_share: z.number().min(0).max(1).default(0.01),
+  blocking: z.array(SanityCheck).default([]),
   on_missing: OnMissing.default('fail'),
   sources: z.array(Source).min(1),
 })
@@ -59,6 +61,8 @@ export interface Sources {
   sources: Source[]
   registry: Registry
   max_rejected_share: number
+  /** Sanity checks whose findings stop a release. */
+  blocking: SanityCheck[]
   on_missing: OnMissing
 }
 
@@ -78,6 +82,7 @@ export async function readSources(path: string): Promise<Sources> {
     sources: file.sources,
     registry: createRegistry(models, aliases),
     max_rejected_share: file.max_rejected_share,
+    blocking: file.blocking,
     on_missing: file.on_missing,
   }
 }

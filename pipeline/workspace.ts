@@ -1,16 +1,21 @@
+import { copyFile, mkdir, mkdtemp, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { PipelineConfig } from './config.ts'
-import { Database, lock } from './database.ts'
+import { Database, lock, UnreadableDatabaseError } from './database.ts'
 import type { Effects } from './effects.ts'
 import { UsageError } from './errors.ts'
+import { namesIn } from './files.ts'
 
 /** What one build has to itself while it runs. */
 export interface Workspace {
   database: Database
   /** What is kept from build to build, for the maintainer alone. */
   stateDir: string
-  /** What cannot be made again: the closed dates and the kept files. */
+  /** What cannot be made again, closed dates: read by a build and written by `tokenboard archive`. */
   archiveDir: string
+  /** What cannot be made again either: the records of files that are gone. */
+  keptDir: string
   /** An empty folder, gone when the build ends. */
   folder: string
   publicDir: string
@@ -22,24 +27,21 @@ export interface Workspace {
  */
 export async function withWorkspace<Result>(
   config: PipelineConfig,
-  { files, signal }: Effects,
+  effects: Effects,
   work: (workspace: Workspace) => Promise<Result>,
 ): Promise<Result> {
-  const publicDir = resolve(config.publicDir)
-  const stateDir = resolve(config.dataDir, 'state')
-  assertNotPublished(stateDir, publicDir)
+  const { files } = effects
+  const { publicDir, stateDir, archiveDir, keptDir } = foldersOf(config)
   await files.makeFolder(publicDir)
   await files.makeFolder(stateDir)
   const folder = join(stateDir, 'tmp')
-  const temporaryFolder = join(folder, 'spill')
-  const path = join(stateDir, 'build.duckdb')
-  const database = await Database.open({ path, temporaryFolder, memoryLimit: config.memoryLimit, signal })
+  const database = await openState(stateDir, join(folder, 'spill'), config, effects)
   try {
     const publicLock = await lock(join(publicDir, '.lock'))
     try {
       await files.remove(folder)
       await files.makeFolder(folder)
-      return await work({ database, stateDir, archiveDir: resolve(config.dataDir, 'archive'), folder, publicDir })
+      return await work({ database, stateDir, archiveDir, keptDir, folder, publicDir })
     } finally {
       await publicLock.release()
     }
@@ -48,6 +50,71 @@ export async function withWorkspace<Result>(
     await files.remove(folder)
     database.close()
   }
+}
+
+/**
+ * The same for a build that publishes and keeps nothing: it works in a folder of its own below the system's temporary
+ * one, takes no lock, and finds published and kept files as they are, if they are there at all.
+ */
+export async function withScratch<Result>(
+  config: PipelineConfig,
+  effects: Effects,
+  work: (workspace: Workspace) => Promise<Result>,
+): Promise<Result> {
+  const real = foldersOf(config)
+  const folder = await mkdtemp(join(tmpdir(), 'tokenboard-dry-run-'))
+  try {
+    const [stateDir, keptDir] = [join(folder, 'state'), join(folder, 'kept')]
+    await mirror(real.keptDir, keptDir)
+    for (const name of ['records', 'rejects']) await mirror(join(real.stateDir, name), join(stateDir, name))
+    for (const name of await namesIn(real.stateDir)) {
+      if (name.startsWith(STATE_FILE)) await copyFile(join(real.stateDir, name), join(stateDir, name))
+    }
+    const database = await openState(stateDir, join(folder, 'spill'), config, effects)
+    try {
+      return await work({ ...real, database, stateDir, keptDir, folder })
+    } finally {
+      database.close()
+    }
+  } finally {
+    await effects.files.remove(folder)
+  }
+}
+
+/** Beside it DuckDB keeps what it has not yet written into it, under a name that begins so. */
+const STATE_FILE = 'build.duckdb'
+
+/** Opens the state, or an empty one where what is there is none: it is a cache. */
+async function openState(
+  stateDir: string,
+  temporaryFolder: string,
+  { memoryLimit }: PipelineConfig,
+  { files, signal, report }: Effects,
+): Promise<Database> {
+  const path = join(stateDir, STATE_FILE)
+  try {
+    return await Database.open({ path, temporaryFolder, memoryLimit, signal })
+  } catch (error) {
+    if (!(error instanceof UnreadableDatabaseError)) throw error
+    report({ kind: 'notice', message: `${error.message}: it is made again, and all files are read` })
+    for (const name of await namesIn(stateDir))
+      if (name.startsWith(STATE_FILE)) await files.remove(join(stateDir, name))
+    return Database.open({ path, temporaryFolder, memoryLimit, signal })
+  }
+}
+
+/** A folder whose entries lead to those of another, so that what is written or removed there leaves the other as it is. */
+async function mirror(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true })
+  for (const name of await namesIn(from)) await symlink(join(from, name), join(to, name))
+}
+
+function foldersOf(config: PipelineConfig): Pick<Workspace, 'publicDir' | 'stateDir' | 'archiveDir' | 'keptDir'> {
+  const publicDir = resolve(config.publicDir)
+  const stateDir = resolve(config.dataDir, 'state')
+  assertNotPublished(stateDir, publicDir)
+  const archiveDir = resolve(config.dataDir, 'archive/dates')
+  return { publicDir, stateDir, archiveDir, keptDir: resolve(config.dataDir, 'archive/files') }
 }
 
 /** The state names private models and what each key used; everything below the public folder is served and copied. */

@@ -1,8 +1,9 @@
 import type { UtcDate } from '../contract/utc-date.ts'
 import type { Sources } from '../sources.ts'
 
-/** Tokens and requests of one public model on one UTC date, all sources together; decimal strings of any length. */
+/** Tokens and requests of one public model on one UTC date in one source; decimal strings of any length. */
 export interface RollupRow {
+  source: string
   date: UtcDate
   model_permaslug: string
   tokens: string

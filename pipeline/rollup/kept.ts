@@ -35,13 +35,13 @@ const RECORDS = 'records.parquet'
  */
 export class KeptFiles {
   readonly #recordsFolder: string
-  readonly #archiveFolder: string
+  readonly #keptFolder: string
   readonly #database: Database
   readonly #files: Files
 
-  constructor(options: { stateDir: string; archiveDir: string; database: Database; files: Files }) {
+  constructor(options: { stateDir: string; keptDir: string; database: Database; files: Files }) {
     this.#recordsFolder = join(options.stateDir, 'records')
-    this.#archiveFolder = join(options.archiveDir, 'files')
+    this.#keptFolder = options.keptDir
     this.#database = options.database
     this.#files = options.files
   }
@@ -92,7 +92,7 @@ export class KeptFiles {
   /** Moves a file that is gone, or whose former content is, into the archive. What the state has of it stays. */
   async keep(source: string, file: KnownFile): Promise<void> {
     const kept = `${shortHash(`${source}\n${file.name}`)}-${file.sha256.slice(0, 12)}`
-    const staging = join(this.#archiveFolder, '.staging')
+    const staging = join(this.#keptFolder, '.staging')
     await this.#files.remove(staging)
     await this.#files.makeFolder(staging)
     const sums = join(staging, SUMS)
@@ -114,14 +114,14 @@ export class KeptFiles {
     }
     await this.#files.write(join(staging, DESCRIPTION), `${JSON.stringify(description, undefined, 2)}\n`)
     await this.#files.flush(staging)
-    await this.#files.remove(join(this.#archiveFolder, kept))
-    await this.#files.rename(staging, join(this.#archiveFolder, kept))
+    await this.#files.remove(join(this.#keptFolder, kept))
+    await this.#files.rename(staging, join(this.#keptFolder, kept))
     await renameFile(this.#database, file, { name: file.name, modified: file.modified, kept })
   }
 
   /** Removes a kept file whose content is there again, or was replaced, from the archive. */
   async remove({ kept }: KnownFile): Promise<void> {
-    if (kept !== null) await this.#files.remove(join(this.#archiveFolder, kept))
+    if (kept !== null) await this.#files.remove(join(this.#keptFolder, kept))
   }
 
   /** Removes the records of files that the state does not know any more. */
@@ -135,20 +135,20 @@ export class KeptFiles {
   }
 
   async #list(source: string): Promise<Map<string, KeptFile>> {
-    const names = (await namesIn(this.#archiveFolder)).filter((name) => !name.startsWith('.'))
+    const names = (await namesIn(this.#keptFolder)).filter((name) => !name.startsWith('.'))
     const all = await Promise.all(names.map(async (name) => [name, await this.#describe(name)] as const))
     return new Map(all.filter(([, file]) => file.source === source))
   }
 
   async #describe(kept: string): Promise<KeptFile> {
-    const path = join(this.#archiveFolder, kept, DESCRIPTION)
+    const path = join(this.#keptFolder, kept, DESCRIPTION)
     const text = await readTextIfAny(path)
     if (text === undefined) throw new BuildError(`${path} is missing; the archive is damaged`)
     return parseJson(KeptFile, text, path, BuildError)
   }
 
   async #proven(kept: string, name: string, sha256: string): Promise<string> {
-    const path = join(this.#archiveFolder, kept, name)
+    const path = join(this.#keptFolder, kept, name)
     if (!(await exists(path)) || (await hashFile(path)).sha256 !== sha256) {
       throw new BuildError(`${path} is missing or damaged: its checksum is not that of ${DESCRIPTION} beside it`)
     }

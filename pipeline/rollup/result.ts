@@ -39,7 +39,7 @@ export async function* readResult(
         tokens: BigInt(tokens),
       })
     } else if (date !== null && model_permaslug !== null) {
-      yield { date, model_permaslug, tokens, requests: records }
+      yield { source: source.name, date, model_permaslug, tokens, requests: records }
     }
   }
 }

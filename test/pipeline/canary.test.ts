@@ -112,6 +112,7 @@ async function writeCanaries(workspace: Workspace): Promise<void> {
     sources: [
       { name: SOURCE, schema: 'canonical', files: [`${FILE}.csv.gz`, `${FILE}.ndjson`] },
       { name: `${SOURCE}-inside`, schema: 'canonical', files: [`${FILE}.parquet`], visibility: 'private' },
+      { name: `${SOURCE}-silent`, schema: 'canonical', files: ['nowhere/*.csv'] },
     ],
   })
 }
@@ -175,6 +176,7 @@ describe('nothing private enters public/', () => {
     expect(summary.records).toMatchObject({ duplicates: 1, before_dataset_start: 1, not_yet_complete: 1 })
     expect(summary.records.withheld.map(({ model }) => model)).toEqual([CANARIES['a withheld model']])
     expect(summary.rows).toBe(51)
+    expect(summary.warnings.map(({ finding }) => finding).join()).toContain(`${SOURCE}-silent`)
   })
 
   it.each(Object.entries(CANARIES))('keeps %s inside: %s', (_, canary) => {

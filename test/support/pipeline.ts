@@ -5,7 +5,7 @@ import { copyFile, mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } 
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { type BuildSummary, build } from '../../pipeline/build.ts'
+import { type BuildOptions, type BuildSummary, build } from '../../pipeline/build.ts'
 import { readPipelineConfig } from '../../pipeline/config.ts'
 import { LatestPointer } from '../../pipeline/contract/manifest.ts'
 import type { Effects } from '../../pipeline/effects.ts'
@@ -67,10 +67,12 @@ export async function buildIn(
   workspace: Workspace,
   asOf = AS_OF,
   effects: Partial<Effects> = {},
+  options: BuildOptions = {},
 ): Promise<BuildSummary> {
   const config = readPipelineConfig(settings(workspace, asOf))
   const now = () => new Date('2026-11-20T00:12:00.987Z')
-  return build(config, { now, report: () => {}, signal: new AbortController().signal, files: realFiles, ...effects })
+  const { signal } = new AbortController()
+  return build(config, { now, report: () => {}, signal, files: realFiles, ...effects }, options)
 }
 
 export interface CliResult {

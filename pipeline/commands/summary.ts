@@ -1,0 +1,103 @@
+import type { BuildSummary } from '../build.ts'
+import type { Changes, DateChange } from '../changes.ts'
+import type { Warning } from '../checks.ts'
+import { grouped } from '../reporter.ts'
+
+/** What a build did, or would do, for a person. */
+export function describeSummary(summary: BuildSummary): string {
+  const { outcome, synthetic, start_date, end_date, days, models, rows, total_tokens, path } = summary
+  const lines = [
+    `${headline(summary)}${synthetic ? ' (SYNTHETIC sample data)' : ''}`,
+    `  days      ${days}, ${start_date} to ${end_date}`,
+    `  models    ${grouped(models)} with tokens, ${grouped(rows)} rows published`,
+    `  tokens    ${grouped(total_tokens)}`,
+    ...describeRecords(summary.records),
+    ...describeChanges(summary.changes),
+    ...describeWarnings(summary.warnings),
+    ...(outcome === 'would_release' ? [] : [`  files     ${path}`]),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function headline({ outcome, release, changes }: BuildSummary): string {
+  const unchanged = `nothing changed: release ${release} stays current`
+  if (outcome === 'would_release') return `dry run: release ${release} would be made; nothing was published`
+  if (changes !== undefined) return `dry run: ${unchanged}, no new one would be made`
+  return outcome === 'released' ? `released ${release}` : `${unchanged}, no new one was made`
+}
+
+const WITHHELD_SHOWN = 10
+
+function describeRecords(records: BuildSummary['records']): string[] {
+  const { read, published, duplicates, left_out, rejected, withheld, before_dataset_start, not_yet_complete } = records
+  const aside = [
+    ...Object.entries(rejected).map(([reason, count]) => `${grouped(count)} rejected (${reason})`),
+    ...(duplicates > 0 ? [`${grouped(duplicates)} repeated`] : []),
+    ...(left_out > 0 ? [`${grouped(left_out)} left out (cache hits, spans that repeat others)`] : []),
+    ...(records.private > 0 ? [`${grouped(records.private)} private`] : []),
+    ...(before_dataset_start > 0 ? [`${grouped(before_dataset_start)} before the dataset begins`] : []),
+    ...(not_yet_complete > 0 ? [`${grouped(not_yet_complete)} of days not yet complete`] : []),
+  ]
+  const unknown = withheld
+    .slice(0, WITHHELD_SHOWN)
+    .map(
+      ({ model, records: count, tokens }) =>
+        `${JSON.stringify(model)} (${grouped(count)} records, ${grouped(tokens)} tokens)`,
+    )
+  const more = withheld.length > WITHHELD_SHOWN ? ` and ${withheld.length - WITHHELD_SHOWN} more` : ''
+  return [
+    `  records   ${grouped(read)} read, ${grouped(published)} counted`,
+    ...(aside.length > 0 ? [`            not counted: ${aside.join(', ')}`] : []),
+    ...(unknown.length > 0 ? [`  withheld  models the registry does not know: ${unknown.join(', ')}${more}`] : []),
+  ]
+}
+
+const WARNINGS_SHOWN = 10
+
+function describeWarnings(warnings: readonly Warning[]): string[] {
+  const lines = warnings.map(
+    ({ check, date, finding }) => `${date === undefined ? '' : `${date} `}${finding} (${check})`,
+  )
+  return section('warnings', lines, WARNINGS_SHOWN)
+}
+
+const DATES_SHOWN = 20
+
+function describeChanges(changes: Changes | undefined): string[] {
+  if (changes === undefined || changes.facts.length === 0) return []
+  const { facts, dates, rows } = changes
+  const count = (wanted: DateChange['change']) => dates.filter(({ change }) => change === wanted).length
+  // In a first release everything is new.
+  const besides = rows.before === 0 ? [] : facts.filter((fact) => fact !== 'content_hash' && fact !== 'end_date')
+  return section(
+    'changes',
+    [
+      `${counted(count('added'), 'date')} added, ${count('changed')} changed, ${count('removed')} removed`,
+      `${grouped(rows.before)} -> ${counted(rows.after, 'row')}: ${grouped(rows.added)} added, ` +
+        `${grouped(rows.changed)} with other tokens, ${grouped(rows.removed)} removed`,
+      ...(besides.length > 0 ? [`besides the rows: ${besides.join(', ')}`] : []),
+      // The newest dates first: they are what a daily build is about.
+      ...dates.toReversed().map(describeDate),
+    ],
+    DATES_SHOWN,
+  )
+}
+
+function describeDate({ date, change, rows_before, rows_after, tokens_before, tokens_after }: DateChange): string {
+  const [tokens, rows] = [counted(tokens_after, 'token'), counted(rows_after, 'row')]
+  if (change === 'added') return `${date} added: ${rows}, ${tokens}`
+  if (change === 'removed') return `${date} removed: ${counted(rows_before, 'row')}, ${counted(tokens_before, 'token')}`
+  return `${date} changed: ${grouped(rows_before)} -> ${rows}, ${grouped(tokens_before)} -> ${tokens}`
+}
+
+/** `1 row`, `2,000 rows`. */
+function counted(count: number | string, noun: string): string {
+  return `${grouped(count)} ${noun}${String(count) === '1' ? '' : 's'}`
+}
+
+/** Lines under one name, the first few of them. */
+function section(name: string, lines: readonly string[], shown: number): string[] {
+  const kept =
+    lines.length > shown ? [...lines.slice(0, shown), `and ${lines.length - shown} more (--json has all)`] : lines
+  return kept.map((line, position) => `  ${(position === 0 ? name : '').padEnd(10)}${line}`)
+}

@@ -1,0 +1,176 @@
+import { readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { BuildSummary } from '../../pipeline/build.ts'
+import { realFiles } from '../../pipeline/files.ts'
+import {
+  buildIn,
+  crowd,
+  newWorkspace,
+  runBuild,
+  runCli,
+  snapshotTree,
+  type Workspace,
+  writeSmallBuild,
+} from '../support/pipeline.ts'
+import type { FileRecord } from '../support/records.ts'
+
+const LATER = '2025-03-10T13:00:00Z'
+const KEY = 'ab'.repeat(32)
+
+function used(day: number, tokens: number, model = 'acme/one'): FileRecord {
+  const timestamp = `2025-03-0${day}T12:00:00Z`
+  return { timestamp, model_permaslug: model, prompt_tokens: String(tokens), api_key_hash: KEY }
+}
+
+async function write(workspace: Workspace, records: FileRecord[], top = {}): Promise<void> {
+  await writeSmallBuild(workspace, { sources: [{ records, extraColumns: ['api_key_hash'] }], top })
+}
+
+async function workspaceOf(records: FileRecord[], top = {}): Promise<Workspace> {
+  const workspace = await newWorkspace()
+  await write(workspace, records, top)
+  return workspace
+}
+
+function dryRun(workspace: Workspace, asOf?: string, accept: string[] = []): Promise<BuildSummary> {
+  return buildIn(workspace, asOf, {}, { dryRun: true, accept })
+}
+
+describe('a dry run', () => {
+  it('says for each date what a release would change', async () => {
+    const workspace = await workspaceOf([used(1, 1), used(2, 5), used(2, 7, 'acme/two'), used(3, 9)])
+    await buildIn(workspace)
+    await write(workspace, [used(2, 6), used(2, 7, 'acme/two'), used(2, 1, 'acme/three'), used(3, 9), used(4, 11)])
+    const { outcome, changes, warnings } = await dryRun(workspace, LATER)
+    expect(outcome).toBe('would_release')
+    expect(changes).toEqual({
+      facts: ['content_hash', 'end_date'],
+      dates: [
+        { date: '2025-03-01', change: 'removed', rows_before: 1, rows_after: 0, tokens_before: '1', tokens_after: '0' },
+        {
+          date: '2025-03-02',
+          change: 'changed',
+          rows_before: 2,
+          rows_after: 3,
+          tokens_before: '12',
+          tokens_after: '14',
+        },
+        { date: '2025-03-04', change: 'added', rows_before: 0, rows_after: 1, tokens_before: '0', tokens_after: '11' },
+      ],
+      rows: { before: 4, after: 5, added: 2, changed: 1, removed: 1 },
+    })
+    expect(warnings).toEqual([])
+  })
+
+  it('says what the build then does: the same facts, records and warnings', async () => {
+    const workspace = await workspaceOf([...crowd(52, (index) => 100 - index), used(4, 1)])
+    const { changes, ...foretold } = await dryRun(workspace)
+    expect(foretold.warnings).toHaveLength(1)
+    expect(changes?.rows).toEqual({ before: 0, after: 52, added: 52, changed: 0, removed: 0 })
+    expect({ ...foretold, outcome: 'released' }).toEqual(await buildIn(workspace))
+  })
+
+  it('is unchanged where the build would be', async () => {
+    const workspace = await workspaceOf([used(1, 1)])
+    const { release } = await buildIn(workspace)
+    const { outcome, changes, ...facts } = await dryRun(workspace, LATER)
+    expect(outcome).toBe('unchanged')
+    expect(facts.release).toBe(release)
+    expect(changes).toEqual({
+      facts: [],
+      dates: [],
+      rows: { before: 1, after: 1, added: 0, changed: 0, removed: 0 },
+    })
+  })
+
+  it('finds a release to make where the rows are the same and what is said of them is not', async () => {
+    const workspace = await workspaceOf([used(9, 1)])
+    await buildIn(workspace)
+    const publisher = { name: 'N', url: 'https://example.org/', contact: 'C', title: 'T', description: 'D' }
+    await writeFile(join(workspace.dataDir, 'publisher.json'), JSON.stringify(publisher))
+    const { outcome, changes } = await dryRun(workspace, '2025-03-15T00:00:00Z')
+    expect(outcome).toBe('would_release')
+    expect(changes).toMatchObject({ facts: ['publisher', 'day_status'], dates: [] })
+  })
+
+  it('changes no file below PUBLIC_DIR and DATA_DIR, whatever it would release', async () => {
+    const workspace = await workspaceOf([used(1, 1)])
+    await buildIn(workspace)
+    await write(workspace, [used(1, 2), used(2, 2)])
+    const before = await snapshotTree(workspace.root)
+    await dryRun(workspace, LATER)
+    expect(await snapshotTree(workspace.root)).toEqual(before)
+  })
+
+  it('leaves what a stopped build left, for the next build to mend', async () => {
+    const workspace = await workspaceOf([used(1, 1)])
+    await buildIn(workspace)
+    await write(workspace, [used(1, 2)])
+    const rename = async (from: string, to: string) => {
+      await realFiles.rename(from, to)
+      if (to.includes('/releases/2025')) throw new Error('the machine is gone')
+    }
+    await expect(buildIn(workspace, LATER, { files: { ...realFiles, rename } })).rejects.toThrow('the machine is gone')
+    const before = await snapshotTree(workspace.publicDir)
+    expect((await dryRun(workspace, LATER)).outcome).toBe('would_release')
+    expect(await snapshotTree(workspace.publicDir)).toEqual(before)
+  })
+
+  it('makes no folder before a first build', async () => {
+    const workspace = await workspaceOf([used(1, 1), used(2, 2)])
+    await rm(workspace.publicDir, { recursive: true })
+    const before = await snapshotTree(workspace.root)
+    const { outcome, changes } = await dryRun(workspace)
+    expect(outcome).toBe('would_release')
+    expect(changes?.dates.map(({ date, change }) => `${date} ${change}`)).toEqual([
+      '2025-03-01 added',
+      '2025-03-02 added',
+    ])
+    expect(await snapshotTree(workspace.root)).toEqual(before)
+  })
+
+  it('makes the synthetic sample out of the way', async () => {
+    const { root } = await newWorkspace()
+    const { code, stdout } = await runCli(['build', '--dry-run', '--json'], { AS_OF: '2025-01-10T00:00:00Z' }, root)
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ outcome: 'would_release', synthetic: true, end_date: '2025-01-09' })
+    await expect(stat(join(root, 'data/raw'))).rejects.toThrow('ENOENT')
+    expect(await readdir(join(root, 'public'))).toEqual([])
+  })
+
+  it('fails where the build would fail, and passes what it is told to accept', async () => {
+    const workspace = await workspaceOf([used(1, 1), used(3, 1)], { blocking: ['missing_date'] })
+    await expect(dryRun(workspace)).rejects.toThrow('--accept missing_date')
+    expect((await dryRun(workspace, undefined, ['missing_date'])).outcome).toBe('would_release')
+    await write(workspace, [used(1, 1, '')], { max_rejected_share: 1 })
+    await expect(dryRun(workspace)).rejects.toThrow('there is no public usage')
+  })
+
+  it('tells a person what would change', async () => {
+    const workspace = await workspaceOf([used(1, 1), used(2, 1000)])
+    await buildIn(workspace)
+    await write(workspace, [used(2, 2000), used(3, 9)])
+    const { code, stdout, stderr } = await runBuild(workspace, { AS_OF: LATER }, ['--dry-run'])
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
+    expect(stderr).toContain('dry run: release 20250310T130000Z would be made; nothing was published\n')
+    expect(stderr).toContain(
+      [
+        '  changes   1 date added, 1 changed, 1 removed',
+        '            2 -> 2 rows: 1 added, 1 with other tokens, 1 removed',
+        '            2025-03-03 added: 1 row, 9 tokens',
+        '            2025-03-02 changed: 1 -> 1 row, 1,000 -> 2,000 tokens',
+        '            2025-03-01 removed: 1 row, 1 token\n',
+      ].join('\n'),
+    )
+  })
+
+  it('tells a person that nothing would', async () => {
+    const workspace = await workspaceOf([used(1, 1)])
+    await buildIn(workspace)
+    const { stderr } = await runBuild(workspace, { AS_OF: LATER }, ['--dry-run'])
+    expect(stderr).toContain(
+      'dry run: nothing changed: release 20250310T120000Z stays current, no new one would be made',
+    )
+  })
+})
