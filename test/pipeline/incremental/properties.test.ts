@@ -1,5 +1,5 @@
 /** Builds of a dataset that grows and changes: however it was delivered, the end is what a first build would make of it. */
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -9,15 +9,17 @@ import { type Files, realFiles } from '../../../pipeline/files.ts'
 import { crashAfter, LOST } from '../../support/crash.ts'
 import { BUILDS, deliver, oracleSources, type Plan, plan } from '../../support/deliveries.ts'
 import { atMinute, Gateway, inputAlone } from '../../support/gateway.ts'
-import { cleanRecords, expectedDataset, type OracleAnswer } from '../../support/oracle.ts'
+import { cleanRecords, expectedDataset, type OracleAnswer, type RegistryModel } from '../../support/oracle.ts'
 import {
   buildIn,
   createWorkspace,
   publishedCsv,
   releaseFolder,
   removeWorkspace,
+  rowsOf,
   sha256,
   type Workspace,
+  writeInput,
   writeSmallBuild,
 } from '../../support/pipeline.ts'
 import { readUsageOf } from '../../support/usage.ts'
@@ -143,6 +145,62 @@ it(
       { numRuns: RUNS, seed: SEED },
     )
     expect(published).toBeGreaterThan(RUNS / 2)
+  },
+  TIMEOUT_MS,
+)
+
+const CUT = '2025-03-03'
+const isBeforeCut = (row: string) => row < CUT
+
+/** The registry of the last build with every model's visibility turned round: what a later build must follow. */
+function turnedRound(given: Plan): RegistryModel[] {
+  return (given.registries[BUILDS - 1] ?? []).map((model) => ({ ...model, public: !model.public }))
+}
+
+it(
+  'publishes archived dates for ever, whether the raw files and the state stay or go, as the registry of the day says',
+  async () => {
+    let archived = 0
+    await fc.assert(
+      fc.asyncProperty(plan, fc.boolean(), async (given, forgets) => {
+        const workspace = await createWorkspace()
+        const gateway = new Gateway(workspace)
+        try {
+          const summary = await buildStepByStep(workspace, given)
+          if (summary === undefined) return
+          const csv = await publishedCsv(workspace)
+          const usage = (await readUsageOf(workspace)).rows
+          const { code, stderr } = await gateway.run(['archive', '--before', CUT], atMinute(BUILDS))
+          expect(code, stderr).toBe(0)
+          if (forgets) await gateway.forget()
+          expect((await tryBuild(workspace, atMinute(BUILDS + 1)))?.outcome).toBe('unchanged')
+          expect(await publishedCsv(workspace)).toBe(csv)
+          expect((await readUsageOf(workspace)).rows).toEqual(usage)
+
+          await writeInput(workspace, 'models.json', turnedRound(given))
+          const sources = oracleSources(given, BUILDS - 1)
+          const turned = expectedDataset(sources, turnedRound(given), atMinute(BUILDS))
+          await tryBuild(workspace, atMinute(BUILDS + 2))
+          if (turned.rows.length > 0) expect(await publishedCsv(workspace)).toBe(turned.csv)
+
+          await writeInput(workspace, 'models.json', given.registries[BUILDS - 1] ?? [])
+          for (const [index] of given.sources.entries())
+            await rm(join(workspace.input, `source-${index}`), { recursive: true, force: true })
+          await gateway.forget()
+          const before = rowsOf(csv).filter(isBeforeCut)
+          const alone = await tryBuild(workspace, atMinute(BUILDS + 3))
+          if (before.length === 0) expect(alone).toBeUndefined()
+          else expect(rowsOf(await publishedCsv(workspace))).toEqual(before)
+          if (before.length > 0) archived += 1
+          const after = (await readUsageOf(workspace)).rows
+          if (alone !== undefined) expect(after).toEqual(usage.filter(({ date }) => isBeforeCut(date)))
+        } finally {
+          await removeWorkspace(workspace)
+        }
+      }),
+      { numRuns: Math.ceil(RUNS / 3), seed: SEED + 1 },
+    )
+    expect(archived).toBeGreaterThan(RUNS / 8)
   },
   TIMEOUT_MS,
 )
