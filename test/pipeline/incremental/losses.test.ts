@@ -5,13 +5,8 @@ import { expect, it } from 'vitest'
 import { atMinute, Gateway } from '../../support/gateway.ts'
 import { expectedDataset, type RawRecord } from '../../support/oracle.ts'
 import { createWorkspace, publishedCsv, removeWorkspace } from '../../support/pipeline.ts'
+import { tries } from '../../support/property.ts'
 import { rawRecord } from '../../support/records.ts'
-
-/** More runs for a long night: PROPERTY_RUNS=2000. */
-const { PROPERTY_RUNS = '24', PROPERTY_SEED = '20250305' } = process.env
-const RUNS = Number(PROPERTY_RUNS)
-const SEED = Number(PROPERTY_SEED)
-const TIMEOUT_MS = 60_000 + RUNS * 6000
 
 const BUILDS = 5
 const ENDINGS = ['csv', 'csv.gz', 'ndjson', 'ndjson.zst', 'parquet']
@@ -128,24 +123,16 @@ const history = fc.record({
   forgets: fc.array(fc.boolean(), { minLength: BUILDS, maxLength: BUILDS }),
 })
 
-it(
-  '`keep` publishes every record that was ever there, once',
-  async () => {
+it.each([
+  ['keep', 'every record that was ever there', everSeen],
+  ['remove', 'every record that is there', onDisk],
+] as const)(
+  '`%s` publishes %s, once',
+  async (mode, _, expected) => {
     await fc.assert(
-      fc.asyncProperty(history, (given) => expectEveryBuild('keep', given, everSeen)),
-      { numRuns: RUNS, seed: SEED },
+      fc.asyncProperty(history, (given) => expectEveryBuild(mode, given, expected)),
+      tries().options,
     )
   },
-  TIMEOUT_MS,
-)
-
-it(
-  '`remove` publishes every record that is there, once',
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(history, (given) => expectEveryBuild('remove', given, onDisk)),
-      { numRuns: RUNS, seed: SEED + 1 },
-    )
-  },
-  TIMEOUT_MS,
+  tries().timeout_ms,
 )

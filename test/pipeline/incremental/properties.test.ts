@@ -22,13 +22,11 @@ import {
   writeInput,
   writeSmallBuild,
 } from '../../support/pipeline.ts'
+import { tries } from '../../support/property.ts'
 import { readUsageOf } from '../../support/usage.ts'
 
-/** More runs for a long night: PROPERTY_RUNS=2000. */
-const { PROPERTY_RUNS = '24', PROPERTY_SEED = '20250304' } = process.env
-const RUNS = Number(PROPERTY_RUNS)
-const SEED = Number(PROPERTY_SEED)
-const TIMEOUT_MS = 60_000 + RUNS * 6000
+const DELIVERIES = tries()
+const ARCHIVES = tries({ share: 1 / 3, seed: 1 })
 
 /** A build, or undefined where there was nothing to publish or the machine was lost. */
 async function tryBuild(
@@ -142,11 +140,11 @@ it(
           await removeWorkspace(workspace)
         }
       }),
-      { numRuns: RUNS, seed: SEED },
+      DELIVERIES.options,
     )
-    expect(published).toBeGreaterThan(RUNS / 2)
+    expect(published).toBeGreaterThan(DELIVERIES.numRuns / 2)
   },
-  TIMEOUT_MS,
+  DELIVERIES.timeout_ms,
 )
 
 const CUT = '2025-03-03'
@@ -198,9 +196,9 @@ it(
           await removeWorkspace(workspace)
         }
       }),
-      { numRuns: Math.ceil(RUNS / 3), seed: SEED + 1 },
+      ARCHIVES.options,
     )
-    expect(archived).toBeGreaterThan(RUNS / 8)
+    expect(archived).toBeGreaterThan(ARCHIVES.numRuns / 3)
   },
-  TIMEOUT_MS,
+  ARCHIVES.timeout_ms,
 )
