@@ -354,6 +354,25 @@ describe('a file that holds fewer records than before', () => {
     expect(await gateway.rows()).toEqual(rows)
   })
 
+  it('keeps what it held then although it grows again later, the state thrown away or not', async () => {
+    const gateway = await shrunkGateway('keep')
+    await gateway.rows()
+    await gateway.deliver('monday.csv', [
+      ...SHRUNK,
+      ...['m2', 'm3', 'm4'].map((id) => useOn('2025-03-03', 'acme/new', 1, { request_id: id })),
+    ])
+    const rows = [
+      '2025-03-03 acme/monday 11',
+      '2025-03-03 acme/new 3',
+      TUESDAY_ROW,
+      WEDNESDAY_ROW,
+      '2025-03-05 acme/more 1',
+    ]
+    expect(await gateway.rows()).toEqual(rows)
+    await gateway.forget()
+    expect(await gateway.rows()).toEqual(rows)
+  })
+
   it('is refused under `keep` where records have no id, since copies could not be told', async () => {
     const gateway = await newGateway({ on_missing: 'keep' })
     await gateway.deliver('monday.csv', [use('acme/one', 1), use('acme/one', 2)])
