@@ -6,7 +6,7 @@ import { cp, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { ReleaseIndex } from '../../pipeline/contract/manifest.ts'
-import { type Files, realFiles } from '../../pipeline/files.ts'
+import { crashAfter } from '../support/crash.ts'
 import {
   buildIn,
   crowd,
@@ -38,29 +38,6 @@ async function copyOf(original: Workspace): Promise<Workspace> {
   const copy = await newWorkspace()
   await cp(original.root, copy.root, { recursive: true, verbatimSymlinks: true })
   return copy
-}
-
-/** The real file system until step `last`; after it nothing reaches the disk any more. */
-function crashAfter(last: number): { files: Files; steps: () => number } {
-  let steps = 0
-  const orDie = <Arguments extends unknown[]>(step: (...given: Arguments) => Promise<void>) => {
-    return async (...given: Arguments) => {
-      steps += 1
-      if (steps > last) throw new Error('the machine is gone')
-      await step(...given)
-    }
-  }
-  const { makeFolder, write, rename, copy, link, flush, remove } = realFiles
-  const files = {
-    makeFolder: orDie(makeFolder),
-    write: orDie(write),
-    rename: orDie(rename),
-    copy: orDie(copy),
-    link: orDie(link),
-    flush: orDie(flush),
-    remove: orDie(remove),
-  }
-  return { files, steps: () => steps }
 }
 
 /** Checks that the release of latest.json is whole, and says which it is. */

@@ -333,7 +333,10 @@ describe('the file', () => {
   it('is written anew by a build that changes nothing public, and empty where no key is left', async () => {
     const { workspace } = await usageOf([charge({ timestamp: '2025-03-10T01:00:00Z' })])
     const write = (records: FileRecord[]) =>
-      writeSmallBuild(workspace, { sources: [{ records: [BYSTANDER, ...records], extraColumns: KEY_COLUMNS }] })
+      writeSmallBuild(workspace, {
+        sources: [{ records: [BYSTANDER, ...records], extraColumns: KEY_COLUMNS }],
+        top: { on_missing: 'remove' },
+      })
     await write([charge({ timestamp: '2025-03-10T01:00:00Z', cost_usd: '3' })])
     expect((await buildIn(workspace, '2025-03-10T13:00:00Z')).outcome).toBe('unchanged')
     expect(await readUsageOf(workspace)).toMatchObject({
@@ -378,6 +381,7 @@ describe('the file', () => {
     const before = await readUsageOf(workspace)
     await writeSmallBuild(workspace, {
       sources: [{ records: [charge({ visibility: 'private', cost_usd: '9' })], extraColumns: KEY_COLUMNS }],
+      top: { on_missing: 'remove' },
     })
     await expect(buildIn(workspace, '2025-03-10T13:00:00Z')).rejects.toThrow('no public usage')
     expect(await readUsageOf(workspace)).toEqual(before)

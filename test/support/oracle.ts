@@ -56,6 +56,7 @@ interface UsageRecord {
   completion: bigint
   request_id: string
   visibility: string
+  raw: RawRecord
 }
 
 const DATASET_START = '2025-01-01'
@@ -121,7 +122,14 @@ function readRecord(raw: RawRecord, timezone: string, registry: RegistryModel[])
     completion,
     request_id: raw.request_id,
     visibility: raw.visibility,
+    raw,
   }
+}
+
+/** The clean set of a source: its records as they stand in a file, without those that are rejected and repeated. */
+export function cleanRecords({ records, timezone }: OracleSource, registry: RegistryModel[]): RawRecord[] {
+  const read = records.map((raw) => readRecord(raw, timezone, registry))
+  return deduplicate(read.filter((record) => typeof record !== 'string')).map((record) => record.raw)
 }
 
 /** Microseconds since 1970, later digits cut off; undefined when the text is no instant. */

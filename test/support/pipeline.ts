@@ -57,7 +57,8 @@ export async function writeInput(workspace: Workspace, name: string, content: un
   await writeFile(path, isRaw ? content : JSON.stringify(content))
 }
 
-function settings(workspace: Workspace, asOf: string): Record<string, string> {
+/** The environment of a build of this workspace. */
+export function settings(workspace: Workspace, asOf: string): Record<string, string> {
   const { sources, dataDir, publicDir } = workspace
   return { SOURCES: sources, DATA_DIR: dataDir, PUBLIC_DIR: publicDir, AS_OF: asOf }
 }

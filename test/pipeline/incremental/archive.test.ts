@@ -1,0 +1,318 @@
+/** `tokenboard archive`: closed days outlive their raw logs (DESIGN.md §5, sources file). */
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { copyOf, type Gateway, newGateway, useOn } from '../../support/gateway.ts'
+import { snapshotTree, writeInput } from '../../support/pipeline.ts'
+import { HASH_A, HASH_B, readUsageOf } from '../../support/usage.ts'
+
+const MONDAY = useOn('2025-03-03', 'acme/monday', 10, { request_id: 'm1', api_key_hash: HASH_A, cost_usd: '1.5' })
+const TUESDAY = useOn('2025-03-04', 'acme/tuesday', 20, { request_id: 't1', api_key_hash: HASH_B, cost_usd: '2' })
+const THURSDAY = useOn('2025-03-06', 'acme/thursday', 40, { request_id: 'h1', api_key_hash: HASH_A, cost_usd: '4' })
+const SATURDAY = useOn('2025-03-08', 'acme/saturday', 60, { request_id: 's1' })
+
+const ROWS = [
+  '2025-03-03 acme/monday 10',
+  '2025-03-04 acme/tuesday 20',
+  '2025-03-06 acme/thursday 40',
+  '2025-03-08 acme/saturday 60',
+]
+const [MONDAY_ROW, TUESDAY_ROW, THURSDAY_ROW, SATURDAY_ROW] = ROWS
+
+/** Everything before this date is to be archived: Monday's file, and half of Tuesday's. */
+const BEFORE = '2025-03-06'
+/** The builds are on 10 March: 7 March is the first date that is not final yet. */
+const LATEST_BEFORE = '2025-03-07'
+const NEXT_DAY = '2025-03-11T12:00:00Z'
+
+async function builtGateway(top: Record<string, unknown> = {}, source: Record<string, unknown> = {}): Promise<Gateway> {
+  const gateway = await newGateway(top, source)
+  await gateway.deliver('monday.csv', [MONDAY])
+  await gateway.deliver('tuesday.ndjson.gz', [TUESDAY, THURSDAY])
+  await gateway.deliver('saturday.parquet', [SATURDAY])
+  expect(await gateway.rows()).toEqual(ROWS)
+  return gateway
+}
+
+async function archive(gateway: Gateway, before = BEFORE): Promise<string> {
+  const { code, stdout, stderr } = await gateway.run(['archive', '--before', before])
+  expect(code, stderr).toBe(0)
+  return stdout + stderr
+}
+
+/** The folder that is no cache. */
+function archiveFolder(gateway: Gateway): string {
+  return join(gateway.workspace.dataDir, 'archive')
+}
+
+async function archivedGateway(
+  top: Record<string, unknown> = {},
+  source: Record<string, unknown> = {},
+): Promise<Gateway> {
+  const gateway = await builtGateway(top, source)
+  await archive(gateway)
+  return gateway
+}
+
+describe('after `archive`, raw files wholly before its date', () => {
+  it.each(['fail', 'keep', 'remove'])('may be deleted, and the next builds change nothing: `%s`', async (mode) => {
+    const gateway = await archivedGateway({ on_missing: mode })
+    await gateway.takeAway('monday.csv')
+    const { summary, rows } = await gateway.build()
+    expect(rows).toEqual(ROWS)
+    expect(summary.outcome).toBe('unchanged')
+    expect(await gateway.rows(NEXT_DAY)).toEqual(ROWS)
+  })
+
+  it('may be deleted together with the state', async () => {
+    const gateway = await archivedGateway()
+    await gateway.takeAway('monday.csv')
+    await gateway.forget()
+    const { summary, rows } = await gateway.build()
+    expect(rows).toEqual(ROWS)
+    expect(summary.outcome).toBe('unchanged')
+    await gateway.forget()
+    expect(await gateway.rows(NEXT_DAY)).toEqual(ROWS)
+  })
+
+  it('may stay, with the state or without, and are not counted twice', async () => {
+    const gateway = await archivedGateway()
+    expect(await gateway.rows()).toEqual(ROWS)
+    await gateway.forget()
+    expect(await gateway.rows()).toEqual(ROWS)
+  })
+
+  it('may all be deleted when every date is archived, where a new date is then added', async () => {
+    const gateway = await builtGateway()
+    await gateway.takeAway('saturday.parquet')
+    await gateway.configure({ on_missing: 'remove' })
+    await gateway.rows()
+    await archive(gateway, LATEST_BEFORE)
+    await gateway.takeAway('monday.csv')
+    await gateway.takeAway('tuesday.ndjson.gz')
+    await gateway.forget()
+    expect(await gateway.rows()).toEqual([MONDAY_ROW, TUESDAY_ROW, THURSDAY_ROW])
+    await gateway.deliver('saturday.csv', [SATURDAY])
+    expect(await gateway.rows()).toEqual(ROWS)
+  })
+})
+
+describe('a file with dates before and after', () => {
+  it('still counts for its later dates', async () => {
+    const gateway = await archivedGateway()
+    await gateway.forget()
+    await gateway.deliver('tuesday.ndjson.gz', [TUESDAY, { ...THURSDAY, prompt_tokens: '41' }])
+    expect(await gateway.rows()).toEqual([MONDAY_ROW, TUESDAY_ROW, '2025-03-06 acme/thursday 41', SATURDAY_ROW])
+  })
+
+  it('is a loss when it vanishes', async () => {
+    const gateway = await archivedGateway()
+    await gateway.takeAway('tuesday.ndjson.gz')
+    expect(await gateway.failure()).toContain('raw/tuesday.ndjson.gz')
+    await gateway.configure({ on_missing: 'remove' })
+    expect(await gateway.rows()).toEqual([MONDAY_ROW, TUESDAY_ROW, SATURDAY_ROW])
+  })
+})
+
+describe('records that arrive for archived dates', () => {
+  it('are not counted, and the build says how many', async () => {
+    const gateway = await archivedGateway()
+    await gateway.takeAway('monday.csv')
+    await gateway.rows()
+    const late = ['l1', 'l2', 'l3', 'l4', 'l5', 'l6', 'l7'].map((id) => ({ ...MONDAY, request_id: id }))
+    await gateway.deliver('late.csv', [...late, useOn('2025-03-06', 'acme/thursday', 2, { request_id: 'h2' })])
+    const { rows, notices } = await gateway.build()
+    expect(rows).toEqual([MONDAY_ROW, TUESDAY_ROW, '2025-03-06 acme/thursday 42', SATURDAY_ROW])
+    expect(notices.join('\n')).toMatch(/archive/)
+    expect(notices.join('\n')).toMatch(/\b7\b/)
+  })
+
+  it('are in the account of the records that were read', async () => {
+    const gateway = await archivedGateway()
+    await gateway.takeAway('monday.csv')
+    await gateway.deliver('tuesday.ndjson.gz', [THURSDAY, { ...THURSDAY, request_id: 'h2' }])
+    await gateway.deliver('late.csv', [MONDAY, { ...MONDAY, request_id: 'l1' }])
+    await gateway.forget()
+    const { code, stdout, stderr } = await gateway.run(['build', '--json'])
+    expect(code, stderr).toBe(0)
+    const { read, rejected, withheld, ...counts } = JSON.parse(stdout).records
+    expect([rejected, withheld]).toEqual([{}, []])
+    const accounts = Object.values(counts).filter((count) => typeof count === 'number')
+    expect(accounts.reduce((sum, count) => sum + count, 0)).toBe(read)
+    const late = Object.entries(counts).filter(([name]) => name.includes('archive'))
+    expect(late.map(([, count]) => count)).toContain(2)
+  })
+
+  it('do not move what was published, whatever copies of archived records they hold', async () => {
+    const gateway = await archivedGateway()
+    await gateway.deliver('again.csv', [
+      { ...MONDAY, prompt_tokens: '999' },
+      { ...TUESDAY, model_permaslug: 'zz' },
+    ])
+    expect(await gateway.rows()).toEqual(ROWS)
+  })
+})
+
+describe('archive', () => {
+  it('changes nothing that is published', async () => {
+    const gateway = await builtGateway()
+    const before = await snapshotTree(gateway.workspace.publicDir)
+    await archive(gateway)
+    expect(await snapshotTree(gateway.workspace.publicDir)).toEqual(before)
+  })
+
+  it('again with the same date leaves every byte of the archive as it is', async () => {
+    const gateway = await archivedGateway()
+    const before = await snapshotTree(archiveFolder(gateway))
+    expect(Object.keys(before)).not.toEqual([])
+    await archive(gateway)
+    expect(await snapshotTree(archiveFolder(gateway))).toEqual(before)
+    expect(await gateway.rows()).toEqual(ROWS)
+  })
+
+  it('with a later date adds to what was archived, whose raw files are gone', async () => {
+    const gateway = await archivedGateway()
+    await gateway.takeAway('monday.csv')
+    await gateway.rows()
+    await archive(gateway, LATEST_BEFORE)
+    await gateway.takeAway('tuesday.ndjson.gz')
+    expect(await gateway.rows()).toEqual(ROWS)
+    await gateway.forget()
+    expect(await gateway.rows()).toEqual(ROWS)
+  })
+
+  it('with an earlier date takes nothing back', async () => {
+    const gateway = await archivedGateway()
+    await gateway.takeAway('monday.csv')
+    await gateway.run(['archive', '--before', '2025-03-01'])
+    await gateway.forget()
+    expect(await gateway.rows()).toEqual(ROWS)
+  })
+
+  it('takes the first date that is not final yet, and no later one: it says which is the latest', async () => {
+    const gateway = await builtGateway()
+    const { code, stderr } = await gateway.run(['archive', '--before', '2025-03-08'])
+    expect([1, 2]).toContain(code)
+    expect(stderr).toContain(LATEST_BEFORE)
+    expect(stderr).not.toMatch(/^\s+at /m)
+    await gateway.takeAway('monday.csv')
+    expect(await gateway.failure()).toContain('monday.csv')
+    const other = await builtGateway()
+    await archive(other, LATEST_BEFORE)
+  })
+
+  it.each([
+    ['no date of the calendar', ['--before', '2025-02-30']],
+    ['no date', ['--before', 'yesterday']],
+    ['an empty text', ['--before', '']],
+    ['nothing', []],
+  ])('is wrong usage with %s', async (_, args) => {
+    const gateway = await builtGateway()
+    const { code, stderr } = await gateway.run(['archive', ...args])
+    expect(code).toBe(2)
+    expect(stderr).not.toMatch(/^\s+at /m)
+  })
+
+  it('says with --help what it does', async () => {
+    const { code, stdout } = await (await newGateway()).run(['archive', '--help'])
+    expect(code).toBe(0)
+    expect(stdout).toContain('--before')
+    expect(stdout).toContain('--dry-run')
+  })
+
+  it('with --dry-run keeps nothing', async () => {
+    const gateway = await builtGateway()
+    const { code, stderr } = await gateway.run(['archive', '--before', BEFORE, '--dry-run'])
+    expect(code, stderr).toBe(0)
+    expect(
+      (await readdir(gateway.workspace.dataDir, { recursive: true })).filter((name) => /archive\//.test(name)),
+    ).toEqual([])
+    await gateway.takeAway('monday.csv')
+    expect(await gateway.failure()).toContain('monday.csv')
+  })
+
+  it('keeps what each API key used', async () => {
+    const gateway = await builtGateway()
+    const { rows } = await readUsageOf(gateway.workspace)
+    expect(rows.map(({ date, cost_usd }) => [date, cost_usd])).toEqual([
+      ['2025-03-03', '1.5'],
+      ['2025-03-04', '2'],
+      ['2025-03-06', '4'],
+    ])
+    await archive(gateway)
+    await gateway.takeAway('monday.csv')
+    await gateway.rows()
+    expect((await readUsageOf(gateway.workspace)).rows).toEqual(rows)
+    await gateway.forget()
+    await gateway.rows()
+    expect((await readUsageOf(gateway.workspace)).rows).toEqual(rows)
+  })
+})
+
+describe('the registry still decides about archived dates', () => {
+  const models = (monday: Record<string, unknown>) => [
+    { model_permaslug: 'acme/monday', aliases: [], public: true, ...monday },
+    ...['tuesday', 'thursday', 'saturday'].map((day) => ({
+      model_permaslug: `acme/${day}`,
+      aliases: [],
+      public: true,
+    })),
+  ]
+
+  async function registeredGateway(): Promise<Gateway> {
+    const gateway = await newGateway({ models: 'models.json' }, { visibility: 'registry' })
+    await writeInput(gateway.workspace, 'models.json', models({}))
+    await gateway.deliver('monday.csv', [MONDAY, { ...MONDAY, request_id: 'm2', model_permaslug: 'unlisted' }])
+    await gateway.deliver('tuesday.ndjson.gz', [TUESDAY, THURSDAY])
+    await gateway.deliver('saturday.parquet', [SATURDAY])
+    expect(await gateway.rows()).toEqual(ROWS)
+    await archive(gateway)
+    await gateway.takeAway('monday.csv')
+    return gateway
+  }
+
+  it('when a model becomes private, and public again', async () => {
+    const gateway = await registeredGateway()
+    await writeInput(gateway.workspace, 'models.json', models({ public: false }))
+    expect(await gateway.rows()).toEqual([TUESDAY_ROW, THURSDAY_ROW, SATURDAY_ROW])
+    await writeInput(gateway.workspace, 'models.json', models({}))
+    expect(await gateway.rows()).toEqual(ROWS)
+  })
+
+  it('when a model that was withheld gets a name', async () => {
+    const gateway = await registeredGateway()
+    await writeInput(gateway.workspace, 'models.json', models({ aliases: ['unlisted'] }))
+    expect(await gateway.rows()).toEqual(['2025-03-03 acme/monday 20', TUESDAY_ROW, THURSDAY_ROW, SATURDAY_ROW])
+    await gateway.forget()
+    expect(await gateway.rows()).toEqual(['2025-03-03 acme/monday 20', TUESDAY_ROW, THURSDAY_ROW, SATURDAY_ROW])
+  })
+
+  it('and still says which models are withheld, and how much', async () => {
+    const gateway = await registeredGateway()
+    const { summary } = await gateway.build()
+    expect(summary.records.withheld).toMatchObject([{ model: 'unlisted', records: 1, tokens: '10' }])
+  })
+})
+
+describe('a damaged archive', () => {
+  it('fails the build, which names the file, whichever it is', async () => {
+    const gateway = await archivedGateway()
+    await gateway.takeAway('monday.csv')
+    const names = (await readdir(archiveFolder(gateway), { recursive: true, withFileTypes: true }))
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(archiveFolder(gateway).length + 1))
+    expect(names).not.toEqual([])
+    for (const name of names) {
+      const damaged = await copyOf(gateway)
+      const path = join(archiveFolder(damaged), name)
+      const bytes = await readFile(path)
+      const middle = bytes.length >> 1
+      bytes.writeUInt8(bytes.readUInt8(middle) ^ 1, middle)
+      await writeFile(path, bytes)
+      expect(await damaged.failure(), name).toContain(name.split('/').at(-1) ?? name)
+      await rm(path)
+      await writeFile(path, '')
+      expect(await damaged.failure(), `${name} emptied`).toContain(name.split('/').at(-1) ?? name)
+    }
+  })
+})

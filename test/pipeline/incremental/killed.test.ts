@@ -1,0 +1,154 @@
+/** Builds that are killed, and builds that meet: what was kept from build to build survives. */
+import { execFile, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { filesAfter } from '../../support/crash.ts'
+import { atMinute, copyOf, type Gateway, inputAlone, newGateway, useOn } from '../../support/gateway.ts'
+import { buildIn, publishedCsv, REPOSITORY, removeWorkspace, settings } from '../../support/pipeline.ts'
+import type { FileRecord } from '../../support/records.ts'
+
+const KILLS = 10
+const DAYS = ['2025-03-02', '2025-03-03', '2025-03-04', '2025-03-05']
+
+/** Many records of one file, of which every third is delivered by each other file again. */
+function records(file: number): FileRecord[] {
+  return Array.from({ length: 3000 }, (_, index) =>
+    useOn(DAYS[(index + file) % DAYS.length] ?? '', `acme/model-${index % 60}`, 1 + index + file, {
+      request_id: index % 3 === 0 ? `shared-${index}` : `${file}-${index}`,
+    }),
+  )
+}
+
+/** A gateway that waits for its second build: a file more, a file grown, a file away. */
+async function waitingGateway(): Promise<Gateway> {
+  const gateway = await newGateway({ on_missing: 'keep' })
+  await gateway.deliver('0.csv.gz', records(0))
+  await gateway.deliver('1.parquet', records(1))
+  await gateway.deliver('2.ndjson', records(2).slice(0, 1000))
+  await gateway.build(atMinute(0))
+  await gateway.takeAway('1.parquet')
+  await gateway.deliver('2.ndjson', records(2))
+  await gateway.deliver('3.csv.zst', records(3))
+  return gateway
+}
+
+/** Runs a build that is killed at a moment; says how many moments there were when it was not. */
+function buildUntilKilled(gateway: Gateway, moment: number, asOf: string): Promise<number | undefined> {
+  const { PATH = '', HOME = '' } = process.env
+  const options = { cwd: REPOSITORY, env: { PATH, HOME, ...settings(gateway.workspace, asOf) } }
+  const program = join(REPOSITORY, 'test/support/killed-build.ts')
+  return new Promise((done, fail) => {
+    execFile(process.execPath, [program, String(moment)], options, (error, stdout, stderr) => {
+      if (error === null) done(Number(stdout))
+      else if (error.signal === 'SIGKILL') done(undefined)
+      else fail(new Error(stderr))
+    })
+  })
+}
+
+/** Kills builds of copies of one gateway at moments all over, and expects the next build to give `csv`. */
+async function killEverywhere(original: Gateway, csv: string): Promise<void> {
+  const moments = await buildUntilKilled(await copyOf(original), Number.POSITIVE_INFINITY, atMinute(1))
+  if (moments === undefined) throw new Error('a build was killed that should have come to its end')
+  expect(moments).toBeGreaterThan(KILLS)
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    const moment = 1 + Math.floor((kill * moments) / KILLS)
+    const gateway = await copyOf(original)
+    expect(await buildUntilKilled(gateway, moment, atMinute(1)), `killed at moment ${moment}`).toBeUndefined()
+    await gateway.build(atMinute(2))
+    expect(await publishedCsv(gateway.workspace), `killed at moment ${moment} of ${moments}`).toBe(csv)
+    await gateway.forget()
+    await gateway.build(atMinute(3))
+    expect(await publishedCsv(gateway.workspace), `killed at ${moment}, state thrown away`).toBe(csv)
+    await removeWorkspace(gateway.workspace)
+  }
+}
+
+it('a build that was killed at any moment is made good by the next', async () => {
+  const gateway = await waitingGateway()
+  const uninterrupted = await copyOf(gateway)
+  await uninterrupted.build(atMinute(1))
+  const csv = await publishedCsv(uninterrupted.workspace)
+  await killEverywhere(gateway, csv)
+
+  // `keep` has kept what the file that is away had: the rows are those of all the files.
+  await gateway.deliver('1.parquet', records(1))
+  const fresh = await inputAlone(gateway.workspace)
+  await buildIn(fresh, atMinute(1))
+  expect(await publishedCsv(fresh)).toBe(csv)
+  await removeWorkspace(fresh)
+}, 300_000)
+
+it('a first build that was killed at any moment is made good by the next', async () => {
+  const gateway = await newGateway()
+  await gateway.deliver('0.csv.gz', records(0))
+  await gateway.deliver('1.ndjson.zst', records(1))
+  const fresh = await inputAlone(gateway.workspace)
+  await buildIn(fresh, atMinute(1))
+  await killEverywhere(gateway, await publishedCsv(fresh))
+  await removeWorkspace(fresh)
+}, 300_000)
+
+it('a build that was killed by its caller after any of its words is made good by the next', async () => {
+  const original = await waitingGateway()
+  const uninterrupted = await copyOf(original)
+  await uninterrupted.build(atMinute(1))
+  const csv = await publishedCsv(uninterrupted.workspace)
+  let killed = true
+  for (let line = 1; killed && line <= KILLS; line += 1) {
+    const gateway = await copyOf(original)
+    killed = await cliUntilLine(gateway, line)
+    await gateway.build(atMinute(2))
+    expect(await publishedCsv(gateway.workspace), `killed after line ${line}`).toBe(csv)
+    await removeWorkspace(gateway.workspace)
+  }
+}, 300_000)
+
+/** Kills the CLI as soon as it has written so many lines to stderr; false when it came to its end before. */
+function cliUntilLine(gateway: Gateway, lines: number): Promise<boolean> {
+  const { PATH = '', HOME = '' } = process.env
+  const env = { PATH, HOME, ...settings(gateway.workspace, atMinute(1)) }
+  const child = spawn(process.execPath, [join(REPOSITORY, 'pipeline/cli.ts'), 'build'], { cwd: REPOSITORY, env })
+  let text = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    text += chunk.toString()
+    if (text.split('\n').length > lines) child.kill('SIGKILL')
+  })
+  return new Promise((done) => {
+    child.once('close', (_, signal) => done(signal === 'SIGKILL'))
+  })
+}
+
+it('of two builds at once the second says so and exits with 1, and the first is not disturbed', async () => {
+  const gateway = await newGateway()
+  await gateway.deliver('0.csv', records(0))
+  let reached = () => {}
+  let goOn = () => {}
+  const isHeld = new Promise<void>((done) => {
+    reached = done
+  })
+  const mayGoOn = new Promise<void>((done) => {
+    goOn = done
+  })
+  // Its first step on the file system after it has made its folders; by then it has the lock.
+  let steps = 0
+  const files = filesAfter(async () => {
+    steps += 1
+    if (steps < 5) return
+    reached()
+    await mayGoOn
+  })
+  const first = gateway.build(atMinute(1), files)
+  await isHeld
+  try {
+    const second = await gateway.run(['build'], atMinute(2))
+    expect(second.code).toBe(1)
+    expect(second.stderr).toMatch(/another build|already running|in use/i)
+    expect(second.stderr).not.toMatch(/^\s+at /m)
+    expect((await gateway.run(['archive', '--before', '2025-03-03'], atMinute(2))).code).toBe(1)
+  } finally {
+    goOn()
+  }
+  expect((await first).summary).toMatchObject({ outcome: 'released', as_of: atMinute(1) })
+  expect((await gateway.build(atMinute(3))).summary.outcome).toBe('unchanged')
+})
