@@ -64,9 +64,16 @@ export const realFiles: Files = {
   },
 }
 
-/** Writes beside `path` and renames: a reader finds the old content or the new, whole. What fails leaves no trace. */
-export async function replaceFile(files: Files, path: string, content: string | Uint8Array): Promise<void> {
-  const next = `${path}.next`
+/**
+ * Writes beside `path`, to `next`, and renames: a reader finds the old content or the new, whole. What fails leaves no
+ * trace. Where several processes may write at once, each needs a `next` of its own.
+ */
+export async function replaceFile(
+  files: Files,
+  path: string,
+  content: string | Uint8Array,
+  next = `${path}.next`,
+): Promise<void> {
   try {
     await files.write(next, content)
     await files.rename(next, path)

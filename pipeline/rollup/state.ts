@@ -16,11 +16,11 @@ export interface KnownFile {
   reading: string
   /** Where the archive holds it, for a file that is gone and whose records stay. */
   kept: string | null
-  /** Records of dates that are not archived, those without a date included. */
+  /** Records of dates that are not archived and that were not rejected. */
   open_records: bigint
   /** Those of them that may be repeated. */
   identified_records: bigint
-  /** Those of them that count and have no `request_id`. */
+  /** Those of them that have no `request_id`. */
   unidentified_records: bigint
 }
 
