@@ -172,7 +172,7 @@ async function rankSources(
   { report }: Effects,
 ): Promise<Ranking> {
   report({ kind: 'stage', stage: 'read' })
-  const rollup = engine.rollup({
+  await engine.rollup({
     sources,
     onProgress: (progress) => report({ kind: 'progress', ...progress }),
     onStage: (stage) => report({ kind: 'done', ...stage }),
@@ -181,7 +181,7 @@ async function rankSources(
     onKeyUsage: (row) => usage.add(row),
     onNotice: (message) => report({ kind: 'notice', message }),
   })
-  const ranking = await rank(database, rollup, lastDate)
+  const ranking = await rank(database, lastDate)
   const { published_records, models } = ranking
   report({ kind: 'done', stage: 'rank', detail: `${published_records} records of ${models} models` })
   return ranking
