@@ -11,7 +11,7 @@ import { readingOf } from './reading.ts'
 import { forgetRejects, tidyRejects } from './rejects.ts'
 import { deliver } from './result.ts'
 import { type SettleOptions, settle } from './settle.ts'
-import { forgetFile, knownFiles, openState } from './state.ts'
+import { forgetFiles, knownFiles, openState } from './state.ts'
 import { type Survey, survey } from './survey.ts'
 
 export interface DuckDbEngineOptions extends SettleOptions {
@@ -59,7 +59,7 @@ async function forgetFormerSources(request: RollupRequest, { database, archive }
     await archive.select(database, source)
     const files = await knownFiles(database)
     await database.transaction(async () => {
-      for (const file of files) await forgetFile(database, file)
+      await forgetFiles(database, files)
       await forgetRejects(database)
     })
     const kept = files.some((file) => file.kept !== null)
