@@ -25,6 +25,7 @@ export async function* readResult(
 ): AsyncIterable<RollupRow> {
   await reportConflicts(database, source, request)
   await reportRejectedFiles(database, source, request)
+  await reportLate(database, source, request)
   await reportKeyUsage(database, source, request)
   const rows = await database.rows<ResultRow>('rollup/result')
   await assertAccounted(database, rows)
@@ -65,6 +66,32 @@ async function reportRejectedFiles(database: Database, source: Source, request: 
   for (const row of await database.rows<Row>('rollup/rejected_files')) {
     request.onRejectedInFile({ source: source.name, ...row })
   }
+}
+
+const LATE_FILES_SHOWN = 5
+
+/** Records of dates that were archived before they came: not counted, for the files of those dates may be gone. */
+async function reportLate(database: Database, source: Source, request: RollupRequest): Promise<void> {
+  type Row = Record<'file' | 'date' | 'records' | 'tokens', string>
+  const late = await database.rows<Row>('archive/late')
+  if (late.length === 0) return
+  for (const { date, records, tokens } of late) {
+    request.onSetAside({
+      source: source.name,
+      reason: 'archived_date',
+      date,
+      model_permaslug: undefined,
+      records: BigInt(records),
+      tokens: BigInt(tokens),
+    })
+  }
+  const sum = (rows: readonly Row[]) => rows.reduce((total, { records }) => total + BigInt(records), 0n)
+  const files = [...Map.groupBy(late, ({ file }) => file)].map(([file, rows]) => `${file} (${sum(rows)} records)`)
+  const more = files.length > LATE_FILES_SHOWN ? ` and ${files.length - LATE_FILES_SHOWN} more files` : ''
+  request.onNotice(
+    `source ${JSON.stringify(source.name)}: ${sum(late)} records came after their date was archived and are not counted: ` +
+      `${files.slice(0, LATE_FILES_SHOWN).join(', ')}${more}`,
+  )
 }
 
 async function reportKeyUsage(database: Database, source: Source, request: RollupRequest): Promise<void> {
