@@ -84,8 +84,9 @@ export class Archive {
   /** Reads and proves the archive in `folder`; none there is an empty one. Throws `BuildError` for a damaged one. */
   static async open(folder: string): Promise<Archive> {
     const names = (await namesIn(folder)).filter((name) => !name.startsWith('.')).sort()
-    const parts = await Promise.all(names.map((name) => readPart(join(folder, name))))
-    const archive = new Archive(folder, parts.flat())
+    const ranges: ClosedRange[] = []
+    for (const name of names) ranges.push(...(await readPart(join(folder, name))))
+    const archive = new Archive(folder, ranges)
     archive.#assertUnbroken()
     return archive
   }
