@@ -19,7 +19,7 @@ import type { Database } from './database.ts'
 import type { Effects } from './effects.ts'
 import { BuildError, UsageError } from './errors.ts'
 import { readTextIfAny, replaceFile } from './files.ts'
-import { chooseSources, openEngine, startRollup } from './intake.ts'
+import { chooseSources, openEngine, readRecords } from './intake.ts'
 import { parseJson } from './json.ts'
 import { Account } from './quality.ts'
 import { type Ranking, rank } from './rank.ts'
@@ -140,8 +140,8 @@ async function rankSources(
   lastDate: UtcDate,
   effects: Effects,
 ): Promise<Ranking> {
-  const rollup = startRollup(engine, sources, { account, usage }, effects)
-  const ranking = await rank(database, rollup, lastDate)
+  await readRecords(engine, sources, { account, usage }, effects)
+  const ranking = await rank(database, lastDate)
   const { published_records, models } = ranking
   effects.report({ kind: 'done', stage: 'rank', detail: `${published_records} records of ${models} models` })
   return ranking

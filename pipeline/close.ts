@@ -7,7 +7,7 @@ import { mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
 import type { Database } from './database.ts'
 import type { Effects } from './effects.ts'
 import { UsageError } from './errors.ts'
-import { chooseSources, namedSources, openEngine, startRollup } from './intake.ts'
+import { chooseSources, namedSources, openEngine, readRecords } from './intake.ts'
 import { Account } from './quality.ts'
 import { assertFewRejected } from './records.ts'
 import type { RollupEngine } from './rollup/engine.ts'
@@ -66,7 +66,7 @@ export async function closeDates(
     const { files, signal, report } = effects
     const { sources } = await chooseSources(config, join(folder, 'sample'), mostRecentCompletedDay(now), effects)
     const { engine, archive } = await openEngine(workspace, effects)
-    await bringUpToDate(engine, sources, effects)
+    await bringUpToDate(database, engine, sources, effects)
     const names = sources.sources.map(({ name }) => name)
     const staging = dryRun ? join(folder, 'archive') : join(archiveDir, '.staging')
     try {
@@ -103,11 +103,16 @@ async function assertNotSynthetic(config: PipelineConfig): Promise<void> {
 }
 
 /** Brings the state up to date. Bad input stops here as it stops a build: what is archived cannot be mended any more. */
-async function bringUpToDate(engine: RollupEngine, sources: Sources, effects: Effects): Promise<void> {
+async function bringUpToDate(
+  database: Database,
+  engine: RollupEngine,
+  sources: Sources,
+  effects: Effects,
+): Promise<void> {
   const account = new Account()
-  let counted = 0n
-  for await (const { requests } of startRollup(engine, sources, { account }, effects)) counted += BigInt(requests)
-  assertFewRejected(Number(counted) + account.total, account, sources.max_rejected_share)
+  await readRecords(engine, sources, { account }, effects)
+  const [counted] = await database.rows<{ records: bigint }>('archive/counted')
+  assertFewRejected(Number(counted?.records) + account.total, account, sources.max_rejected_share)
 }
 
 /** Which of the raw files at hand are not needed any more once the dates before `before` are closed. */

@@ -6,7 +6,7 @@ import type { Effects } from './effects.ts'
 import { readTextIfAny } from './files.ts'
 import type { Account } from './quality.ts'
 import { createDuckDbEngine } from './rollup/duckdb.ts'
-import type { RollupEngine, RollupRow } from './rollup/engine.ts'
+import type { RollupEngine } from './rollup/engine.ts'
 import { KeptFiles } from './rollup/kept.ts'
 import { SAMPLE_DEFAULTS } from './sample/options.ts'
 import { writeSample } from './sample/write.ts'
@@ -48,15 +48,15 @@ export async function openEngine(
   return { engine, archive }
 }
 
-/** Has the engine read the sources; what is no part of the rollup goes into the account, what keys used into the ledger. */
-export function startRollup(
+/** Has the engine fill the rollup; what is no part of it goes into the account, what keys used into the ledger. */
+export async function readRecords(
   engine: RollupEngine,
   sources: Sources,
   { account, usage }: { account: Account; usage?: UsageLedger },
   { report }: Effects,
-): AsyncIterable<RollupRow> {
+): Promise<void> {
   report({ kind: 'stage', stage: 'read' })
-  return engine.rollup({
+  await engine.rollup({
     sources,
     onProgress: (progress) => report({ kind: 'progress', ...progress }),
     onStage: (stage) => report({ kind: 'done', ...stage }),

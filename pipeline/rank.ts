@@ -1,7 +1,6 @@
 import { OTHER, type RankingRow, TOP_MODELS } from './contract/ranking.ts'
 import { DATASET_START, type UtcDate } from './contract/utc-date.ts'
 import type { Database, SqlParameters } from './database.ts'
-import type { RollupRow } from './rollup/engine.ts'
 
 /** What the ranking found out about the public requests of the rollup, besides the rows. */
 export interface Ranking {
@@ -15,14 +14,11 @@ export interface Ranking {
   outside: { date: UtcDate; records: bigint; tokens: string }[]
 }
 
-const ROWS_PER_APPEND = 10_000
-
 /**
- * Ranks the rollup: for each date from the start of the dataset to `lastDate` the top models and the row of the rest,
+ * Ranks the table `core_rollup`: for each date from the start of the dataset to `lastDate` the top models and the row of the rest,
  * into the table `out_rankings_daily` and as rows.
  */
-export async function rank(database: Database, rollup: AsyncIterable<RollupRow>, lastDate: UtcDate): Promise<Ranking> {
-  await load(database, rollup)
+export async function rank(database: Database, lastDate: UtcDate): Promise<Ranking> {
   const dates = { first_date: DATASET_START, last_date: lastDate }
   await database.run('rank', { ...dates, ...RANK_PARAMETERS })
   const [published] = await database.rows<{ records: bigint; models: bigint }>('rank_published', dates)
@@ -36,15 +32,3 @@ export async function rank(database: Database, rollup: AsyncIterable<RollupRow>,
 
 /** The rule's numbers and words, as parameters of the statements that rank and check. */
 export const RANK_PARAMETERS: SqlParameters = { top_models: TOP_MODELS, other: OTHER }
-
-async function load(database: Database, rollup: AsyncIterable<RollupRow>): Promise<void> {
-  await database.run('rank_create_rollup')
-  let waiting: string[][] = []
-  for await (const { source, date, model_permaslug, tokens, requests } of rollup) {
-    waiting.push([source, date, model_permaslug, tokens, requests])
-    if (waiting.length < ROWS_PER_APPEND) continue
-    await database.append('core_rollup', waiting)
-    waiting = []
-  }
-  await database.append('core_rollup', waiting)
-}

@@ -9,9 +9,9 @@ import { Links } from './links.ts'
 import { judgeGone } from './losses.ts'
 import { readingOf } from './reading.ts'
 import { forgetRejects, tidyRejects } from './rejects.ts'
-import { readResult } from './result.ts'
+import { deliver } from './result.ts'
 import { type SettleOptions, settle } from './settle.ts'
-import { forgetFile, knownFiles, openState } from './state.ts'
+import { forgetFiles, knownFiles, openState } from './state.ts'
 import { type Survey, survey } from './survey.ts'
 
 export interface DuckDbEngineOptions extends SettleOptions {
@@ -28,14 +28,15 @@ export interface DuckDbEngineOptions extends SettleOptions {
  */
 export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
   return {
-    async *rollup(request) {
+    async rollup(request) {
       const { database, archive, kept, rejectsFolder, files } = options
+      await database.run('rollup/create')
       await openState(database)
       await forgetFormerSources(request, options)
       for (const source of request.sources.sources) {
         await archive.select(database, source.name)
         await updateState(source, request, options)
-        yield* readResult(database, source, request)
+        await deliver(database, source, request)
       }
       await kept.tidy()
       await tidyRejects(database, rejectsFolder, files)
@@ -58,7 +59,7 @@ async function forgetFormerSources(request: RollupRequest, { database, archive }
     await archive.select(database, source)
     const files = await knownFiles(database)
     await database.transaction(async () => {
-      for (const file of files) await forgetFile(database, file)
+      await forgetFiles(database, files)
       await forgetRejects(database)
     })
     const kept = files.some((file) => file.kept !== null)

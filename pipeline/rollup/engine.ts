@@ -1,15 +1,6 @@
 import type { UtcDate } from '../contract/utc-date.ts'
 import type { Sources } from '../sources.ts'
 
-/** Tokens and requests of one public model on one UTC date in one source; decimal strings of any length. */
-export interface RollupRow {
-  source: string
-  date: UtcDate
-  model_permaslug: string
-  tokens: string
-  requests: string
-}
-
 /** Why a record was read and cannot be used (DESIGN.md §6). */
 export const REJECT_REASONS = [
   'malformed_record',
@@ -73,9 +64,10 @@ export interface RollupRequest {
 }
 
 /**
- * Sums raw usage to tokens per date and model: the one stage whose input can outgrow a machine. Every record that was
- * read is either in the rows or was handed to `onSetAside`. Stops with the signal it was made with.
+ * Sums raw usage to tokens per date and model: the one stage whose input can outgrow a machine. An engine fills the table
+ * `core_rollup` (`sql/rollup/create.sql`) of the database in which it is then ranked. Every record that was read is
+ * either in that table or was handed to `onSetAside`. Stops with the signal it was made with.
  */
 export interface RollupEngine {
-  rollup(request: RollupRequest): AsyncIterable<RollupRow>
+  rollup(request: RollupRequest): Promise<void>
 }

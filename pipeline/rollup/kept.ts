@@ -8,7 +8,7 @@ import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { type Files, isMissing, namesIn, readTextIfAny } from '../files.ts'
 import { parseJson } from '../json.ts'
-import { enterFiles, forgetFile, type HashedFile, type KnownFile, renameFile } from './state.ts'
+import { enterFiles, forgetFiles, type HashedFile, type KnownFile, renameFile, touchFiles } from './state.ts'
 
 /** `file.json` of a kept file: what it was. */
 const KeptFile = z.strictObject({
@@ -66,18 +66,18 @@ export class KeptFiles {
   /** Enters the kept files of a source that the state does not know, and forgets those that the archive has not. */
   async adopt(source: string, known: readonly KnownFile[]): Promise<void> {
     const archived = new Map([...this.#kept].filter(([, file]) => file.source === source))
-    for (const file of known) if (file.kept !== null && !archived.has(file.kept)) await forgetFile(this.#database, file)
+    const removed = known.filter((file) => file.kept !== null && !archived.has(file.kept))
+    await forgetFiles(this.#database, removed)
     for (const [kept, file] of archived) {
       if (known.some((entry) => entry.kept === kept)) continue
       // A build that was stopped between the archive and the state still knows it as a file.
-      for (const former of known.filter(({ name, sha256 }) => name === file.name && sha256 === file.sha256)) {
-        await forgetFile(this.#database, former)
-      }
+      const former = known.filter(({ name, sha256 }) => name === file.name && sha256 === file.sha256)
+      await forgetFiles(this.#database, former)
       const { bytes, sha256, reading, name } = file
       const entry = { name, bytes, modified: BigInt(file.modified), sha256, reading, kept }
       const [file_id = 0] = await enterFiles(this.#database, source, [entry])
       await this.#database.run('kept/read_sums', { file_id, path: join(this.#keptFolder, kept, SUMS) })
-      await this.#database.run('rollup/touch_file', { file_id })
+      await touchFiles(this.#database, [`${file_id}`])
     }
   }
 

@@ -2,7 +2,7 @@ import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { slugProblem } from '../slug.ts'
 import type { Source, Sources } from '../sources.ts'
-import type { KeyUsageRow, RejectReason, RollupRequest, RollupRow, SetAsideReason } from './engine.ts'
+import type { KeyUsageRow, RejectReason, RollupRequest, SetAsideReason } from './engine.ts'
 
 /** Asks the registry once for each model name of the source: names are few, records are many. */
 export async function resolveModels(database: Database, source: Source, { registry }: Sources): Promise<void> {
@@ -17,40 +17,26 @@ export async function resolveModels(database: Database, source: Source, { regist
   await database.append('core_models', rows)
 }
 
-/** Hands over what the state and the archive have of a source: the rollup, and what is no part of it. */
-export async function* readResult(
-  database: Database,
-  source: Source,
-  request: RollupRequest,
-): AsyncIterable<RollupRow> {
+/** Enters what the state and the archive have of a source into the rollup, and hands over what is no part of it. */
+export async function deliver(database: Database, source: Source, request: RollupRequest): Promise<void> {
   await reportConflicts(database, source, request)
   await reportRejectedFiles(database, source, request)
   await reportLate(database, source, request)
   await reportKeyUsage(database, source, request)
-  const rows = await database.rows<ResultRow>('rollup/result')
-  await assertAccounted(database, rows)
-  for (const { date, model_permaslug, outcome, records, tokens } of rows) {
-    if (outcome !== 'public') {
-      request.onSetAside({
-        source: source.name,
-        reason: outcome,
-        date: date ?? undefined,
-        model_permaslug: model_permaslug ?? undefined,
-        records: BigInt(records),
-        tokens: BigInt(tokens),
-      })
-    } else if (date !== null && model_permaslug !== null) {
-      yield { source: source.name, date, model_permaslug, tokens, requests: records }
-    }
+  await database.run('rollup/result')
+  await assertAccounted(database)
+  type Row = {
+    date: string | null
+    model_permaslug: string | null
+    reason: SetAsideReason
+    records: bigint
+    tokens: bigint
   }
-}
-
-interface ResultRow extends Record<string, string | null> {
-  date: string | null
-  model_permaslug: string | null
-  outcome: SetAsideReason | 'public'
-  records: string
-  tokens: string
+  for (const { date, model_permaslug, ...row } of await database.rows<Row>('rollup/set_aside')) {
+    const [day, model] = [date ?? undefined, model_permaslug ?? undefined]
+    request.onSetAside({ source: source.name, date: day, model_permaslug: model, ...row })
+  }
+  await database.run('rollup/deliver')
 }
 
 async function reportConflicts(database: Database, source: Source, request: RollupRequest): Promise<void> {
@@ -72,20 +58,12 @@ const LATE_FILES_SHOWN = 5
 
 /** Records of dates that were archived before they came: not counted, for the files of those dates may be gone. */
 async function reportLate(database: Database, source: Source, request: RollupRequest): Promise<void> {
-  type Row = Record<'file' | 'date' | 'records' | 'tokens', string>
+  type Row = { file: string; date: string; records: bigint; tokens: bigint }
   const late = await database.rows<Row>('archive/late')
   if (late.length === 0) return
-  for (const { date, records, tokens } of late) {
-    request.onSetAside({
-      source: source.name,
-      reason: 'archived_date',
-      date,
-      model_permaslug: undefined,
-      records: BigInt(records),
-      tokens: BigInt(tokens),
-    })
-  }
-  const sum = (rows: readonly Row[]) => rows.reduce((total, { records }) => total + BigInt(records), 0n)
+  const common = { source: source.name, reason: 'archived_date', model_permaslug: undefined } as const
+  for (const { date, records, tokens } of late) request.onSetAside({ ...common, date, records, tokens })
+  const sum = (rows: readonly Row[]) => rows.reduce((total, { records }) => total + records, 0n)
   const files = [...Map.groupBy(late, ({ file }) => file)].map(([file, rows]) => `${file} (${sum(rows)} records)`)
   const more = files.length > LATE_FILES_SHOWN ? ` and ${files.length - LATE_FILES_SHOWN} more files` : ''
   request.onNotice(
@@ -110,9 +88,8 @@ async function reportKeyUsage(database: Database, source: Source, request: Rollu
 }
 
 /** Every record that was read stands in one row of the result: a mistake of this project's own would show here. */
-async function assertAccounted(database: Database, rows: readonly ResultRow[]): Promise<void> {
-  const [read] = await database.rows<{ records: bigint }>('rollup/read')
-  const accounted = rows.reduce((sum, { records }) => sum + BigInt(records), 0n)
-  if (read?.records === accounted) return
-  throw new BuildError(`${read?.records} records were read but ${accounted} accounted for; nothing was published`)
+async function assertAccounted(database: Database): Promise<void> {
+  const [count] = await database.rows<{ read: bigint; accounted: bigint }>('rollup/read')
+  if (count !== undefined && count.read === count.accounted) return
+  throw new BuildError(`${count?.read} records were read but ${count?.accounted} accounted for; nothing was published`)
 }

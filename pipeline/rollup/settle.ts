@@ -10,7 +10,7 @@ import type { Links } from './links.ts'
 import { judgeReplaced, type Losses } from './losses.ts'
 import { filesToWrite, noteRejects, writeRejects } from './rejects.ts'
 import { resolveModels } from './result.ts'
-import { enterFiles, forgetFile, type KnownFile, knownFiles, renameFile } from './state.ts'
+import { enterFiles, forgetFiles, type KnownFile, knownFiles, renameFile, touchFiles } from './state.ts'
 import { daysToCompare, defineRecordsOf, findSurplus, type RecordsPlace } from './surplus.ts'
 import { assertUntouched, type Survey } from './survey.ts'
 
@@ -40,7 +40,7 @@ export async function settle(update: Update, request: RollupRequest, options: Se
   const { database, kept } = options
   await closeBare(update, request, options)
   const { present, forget, keep } = await enterAll(update, request, options)
-  for (const file of forget) await forgetFile(database, file)
+  await forgetFiles(database, forget)
   await assertCountsPresent(database, source, request)
   await resolveModels(database, source, request.sources)
   await database.run('rollup/touch_models')
@@ -67,8 +67,9 @@ async function closeBare(update: Update, request: RollupRequest, options: Settle
   }
   const [first] = bare
   if (first === undefined) return
-  for (const { file_id } of bare) await database.run('rollup/touch_file', { file_id })
-  for (const { file_id } of bare) await database.run('kept/forget_ids', { file_id })
+  const file_ids = bare.map((file) => `${file.file_id}`)
+  await touchFiles(database, file_ids)
+  await database.run('kept/forget_ids', { file_ids })
   await database.run('kept/former_surplus')
   await resolveModels(database, source, request.sources)
   const present = new Map(compared.same.map(({ known, file }) => [known.file_id, file]))
@@ -95,11 +96,14 @@ async function enterAll(
   if (groups.length > 0) {
     await keepCounts(database, groups, new Map(fresh.map((file, position) => [file.name, numbers[position] ?? 0])))
   }
+  await touchFiles(
+    database,
+    numbers.map((file_id) => `${file_id}`),
+  )
   const records = new Map((await knownFiles(database)).map((file) => [file.file_id, file.open_records]))
   const all: Losses[] = [losses, { forget: [...unlisted, ...elsewhere], keep: [] }]
   for (const [position, file] of fresh.entries()) {
     const file_id = numbers[position] ?? 0
-    await database.run('rollup/touch_file', { file_id })
     const isKept = file.replaces !== undefined && (await kept.recordsOf(file.replaces)) !== undefined
     all.push(judgeReplaced(source, file, { records: records.get(file_id) ?? 0n, isKept }, request))
   }

@@ -63,11 +63,18 @@ export async function enterFiles(
   return numbers
 }
 
-/** Forgets a file; the days on which it may have repeated records of others are looked at again. */
-export async function forgetFile(database: Database, { file_id }: Pick<KnownFile, 'file_id'>): Promise<void> {
-  await database.run('rollup/touch_file', { file_id })
-  await database.run('state/drop_sums', { file_id })
-  await database.run('state/drop_file', { file_id })
+/** Forgets files; the days on which they may have repeated records of others are looked at again. */
+export async function forgetFiles(database: Database, files: readonly KnownFile[]): Promise<void> {
+  if (files.length === 0) return
+  const file_ids = files.map((file) => `${file.file_id}`)
+  await touchFiles(database, file_ids)
+  await database.run('state/drop_sums', { file_ids })
+  await database.run('state/drop_files', { file_ids })
+}
+
+/** Has the days looked at again on which files have records that may be repeated. */
+export async function touchFiles(database: Database, file_ids: readonly string[]): Promise<void> {
+  if (file_ids.length > 0) await database.run('rollup/touch_files', { file_ids })
 }
 
 /** Notes that a file has another name or time of change, or that the archive holds it now. */

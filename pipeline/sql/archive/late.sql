@@ -4,7 +4,7 @@
 SELECT
   file,
   strftime(DATE '1970-01-01' + day_number::INTEGER, '%Y-%m-%d') AS date,
-  records::VARCHAR AS records,
-  tokens::VARCHAR AS tokens
+  records::BIGINT AS records,
+  tokens::HUGEINT AS tokens
 FROM core_late_usage
 ORDER BY file, date

@@ -1,3 +1,3 @@
--- Purpose: forgets what a file contributed.
--- Inputs:  table state_sums; $file_id.
-DELETE FROM state_sums WHERE file_id = $file_id
+-- Purpose: forgets what files contributed.
+-- Inputs:  table state_sums; $file_ids.
+DELETE FROM state_sums WHERE file_id IN (SELECT unnest($file_ids)::INTEGER)

@@ -1,5 +1,5 @@
--- Purpose: the rollup as the engine delivers it.
--- Grain:   UTC date x model x source.
+-- Purpose: the rollup, as the engine fills it and as it is ranked.
+-- Grain:   UTC date x public model x source.
 CREATE OR REPLACE TEMP TABLE core_rollup (
   source VARCHAR,
   date DATE,

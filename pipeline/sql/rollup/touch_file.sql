@@ -1,6 +1,0 @@
--- Purpose: marks the days on which a file has records that may be repeated.
--- Inputs:  view core_source_sums; table state_touched_days; variable source; $file_id.
-INSERT INTO state_touched_days
-SELECT DISTINCT getvariable('source'), day_number
-FROM core_source_sums
-WHERE file_id = $file_id AND reject_reason IS NULL AND identified_records > 0
