@@ -1,80 +1,99 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { provisionalFrom } from './contract/manifest.ts'
+import { assertSealed, seal } from './checksums.ts'
 import { type Timestamp, Timestamp as TimestampSchema } from './contract/ranking.ts'
 import { UtcDate } from './contract/utc-date.ts'
 import type { Database } from './database.ts'
-import { BuildError, UsageError } from './errors.ts'
-import { type Files, hashFile, namesIn, readTextIfAny } from './files.ts'
+import { BuildError } from './errors.ts'
+import { type Files, namesIn, readTextIfAny } from './files.ts'
 import { parseJson } from './json.ts'
 
-const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
-
-/** What a part of the archive holds of one source: its dates from that of the part before (or ever) to `before`. */
-const ArchivedSource = z.strictObject({
-  name: z.string(),
-  /** The first date of this part; null for the first part of a source, which begins with its first record. */
-  from: UtcDate.nullable(),
-  file: z.string().regex(/^usage-\d+\.parquet$/),
-  records: z.int().nonnegative(),
-  sha256: Sha256,
-  /** The raw files that these records came from. They may be deleted where no later date is in them. */
-  inputs: z.array(z.strictObject({ name: z.string(), sha256: Sha256, records: z.int().nonnegative() })),
-})
-type ArchivedSource = z.infer<typeof ArchivedSource>
-
-/** `archive.json` of a part: one call of `tokenboard archive`. Dates before `before` are closed from then on. */
+/** `archive.json` of a part: what one call of `tokenboard archive` closed. */
 const ArchivePart = z.strictObject({
   version: z.literal(1),
+  /** The first date that this part left open. */
   before: UtcDate,
   as_of: TimestampSchema,
-  sources: z.array(ArchivedSource),
+  /** The files of the source at position N of this list are `usage-N.parquet` and `inputs-N.parquet`. */
+  sources: z.array(
+    z.strictObject({
+      name: z.string(),
+      /** The first date of the part; null for the first part of a source, which begins with its first record. */
+      from: UtcDate.nullable(),
+      records: z.int().positive(),
+    }),
+  ),
 })
+type ArchivePart = z.infer<typeof ArchivePart>
 
 const DESCRIPTION = 'archive.json'
+
+/** What to do about a damaged archive: unlike the state it cannot be made again. */
+export const RESTORE = ': the archive is damaged; restore it from a backup'
 
 /** Earlier than any date that a record can have. */
 const BEGINNING = -1_000_000n
 const MILLISECONDS_PER_DAY = 86_400_000
 
-interface Part extends ArchivedSource {
+/** What a part holds of one source. */
+interface ClosedRange {
+  source: string
+  from: UtcDate | null
   before: UtcDate
-  folder: string
+  usage: string
+  inputs: string
 }
 
-/** A raw file with records of dates that were closed. */
-export interface ArchivedInput {
+/** What was closed of one source. */
+export interface ClosedSource {
   source: string
-  name: string
-  /** Whether all that is in it is archived now, so that the file may be deleted. */
-  is_closed: boolean
+  start_date: UtcDate
+  end_date: UtcDate
+  /** Dates with records. */
+  dates: number
+  records: number
+}
+
+/** A part that was put together and is not yet in the archive. */
+export interface StagedPart {
+  folder: string
+  before: UtcDate
+  sources: ClosedSource[]
+}
+
+/** A raw file at hand that has records of closed dates. */
+export interface ClosedFile {
+  file: string
+  /** Records of it that are not in the archive: of later dates, or come too late. Without any it may be deleted. */
+  records_left: number
 }
 
 /**
  * The rollup of closed dates, for good (DESIGN.md §5, `tokenboard archive`): it stands in for the raw files, which may
- * then be deleted. Unlike the state it cannot be made again, so every byte of it is checked before it is used.
+ * then be deleted. It consists of parts, each a sealed folder that is never changed again.
  */
 export class Archive {
   readonly #folder: string
-  readonly #parts: readonly Part[]
+  readonly #ranges: readonly ClosedRange[]
 
-  private constructor(folder: string, parts: readonly Part[]) {
+  private constructor(folder: string, ranges: readonly ClosedRange[]) {
     this.#folder = folder
-    this.#parts = parts
+    this.#ranges = ranges
   }
 
   /** Reads and proves the archive in `folder`; none there is an empty one. Throws `BuildError` for a damaged one. */
   static async open(folder: string): Promise<Archive> {
     const names = (await namesIn(folder)).filter((name) => !name.startsWith('.')).sort()
-    const parts = await Promise.all(names.map((name) => readPart(join(folder, name))))
-    const archive = new Archive(folder, parts.flat())
+    const ranges: ClosedRange[] = []
+    for (const name of names) ranges.push(...(await readPart(join(folder, name))))
+    const archive = new Archive(folder, ranges)
     archive.#assertUnbroken()
     return archive
   }
 
   /** The sources that the archive holds dates of. */
   get sources(): string[] {
-    return [...new Set(this.#parts.map((part) => part.name))].sort()
+    return [...new Set(this.#ranges.map((range) => range.source))].sort()
   }
 
   /** The first date of a source that is not closed, or undefined when none is. */
@@ -82,12 +101,7 @@ export class Archive {
     return this.#of(source).at(-1)?.before
   }
 
-  /** The names of the raw files of a source whose records of closed dates are in the archive. */
-  inputs(source: string): string[] {
-    return this.#of(source).flatMap((part) => part.inputs.map((input) => input.name))
-  }
-
-  /** Makes `source` the one that the views `core_source_sums` and `core_net_usage` show, its archive included. */
+  /** Makes `source` the one that the views show, its archive included: sums, net usage, and what came too late. */
   async select(database: Database, source: string): Promise<void> {
     const openFrom = this.openFrom(source)
     await database.setVariable('source', source)
@@ -96,125 +110,132 @@ export class Archive {
     await database.run('rollup/touched_days')
     await database.run('archive/create')
     await database.run('archive/create_inputs')
-    for (const part of this.#of(source)) {
-      await database.run('archive/read', { path: join(part.folder, part.file) })
-      const inputs = part.inputs.map(({ name, sha256, records }) => [name, sha256, `${records}`])
-      await database.append('core_archived_inputs', inputs)
+    for (const { usage, inputs } of this.#of(source)) {
+      await database.run('archive/read', { path: usage })
+      await database.run('archive/read_inputs', { path: inputs })
     }
     await database.run('rollup/usage')
+    await database.run('archive/late_usage')
+  }
+
+  /** The names of the raw files of the selected source that have records in the archive. */
+  async inputs(database: Database): Promise<string[]> {
+    return (await database.rows<{ name: string }>('archive/input_names')).map(({ name }) => name)
   }
 
   /**
-   * Closes the dates before `before` of `sources`, whose state has to be up to date. Returns the raw files that hold
-   * records of them. Throws `UsageError` for dates that are still provisional at `asOf`.
+   * Puts together in `folder` the part that closes the dates before `before` of `sources`, whose state has to be up to
+   * date. A source without records of such dates is left out: nothing of it has to be closed.
    */
-  async close(options: {
+  async stage(options: {
     database: Database
     files: Files
     sources: readonly string[]
     before: UtcDate
     asOf: Timestamp
-  }): Promise<{ records: number; inputs: ArchivedInput[] }> {
-    const { database, files, sources, before, asOf } = options
-    const latest = provisionalFrom(asOf)
-    if (before > latest) {
-      throw new UsageError(
-        `the dates from ${latest} on are still provisional as of ${asOf}; give --before ${latest} or earlier`,
-      )
-    }
-    const staging = join(this.#folder, '.staging')
-    await files.remove(staging)
-    await files.makeFolder(staging)
-    const closed: ArchivedSource[] = []
-    const inputs: ArchivedInput[] = []
+    folder: string
+  }): Promise<StagedPart> {
+    const { database, files, sources, before, asOf, folder } = options
+    await files.remove(folder)
+    const closed: ClosedSource[] = []
     for (const source of sources.filter((name) => (this.openFrom(name) ?? '') < before)) {
       await this.select(database, source)
-      const part = await this.#write({ database, files, source, before, folder: staging, position: closed.length })
-      closed.push(part.archived)
-      inputs.push(...part.inputs)
+      const usage = await usageBefore(database, before)
+      if (usage === undefined) continue
+      await files.makeFolder(folder)
+      await writeUsage({ database, files, before, paths: pathsIn(folder, closed.length) }, usage)
+      const { start_date, end_date, dates, records } = usage
+      closed.push({ source, start_date, end_date, dates, records })
     }
-    const records = closed.reduce((sum, part) => sum + part.records, 0)
-    if (records > 0) {
-      const part = { version: 1, before, as_of: asOf, sources: closed } satisfies z.infer<typeof ArchivePart>
-      await files.write(join(staging, DESCRIPTION), `${JSON.stringify(part, undefined, 2)}\n`)
-      await files.flush(staging)
-      await files.rename(staging, join(this.#folder, await this.#freeName(before)))
+    if (closed.length > 0) {
+      const described = closed.map(({ source, records }) => {
+        return { name: source, from: this.openFrom(source) ?? null, records }
+      })
+      const part: ArchivePart = { version: 1, before, as_of: asOf, sources: described }
+      await files.write(join(folder, DESCRIPTION), `${JSON.stringify(part, undefined, 2)}\n`)
+      await seal(folder, files)
     }
-    await files.remove(staging)
-    return { records, inputs }
+    return { folder, before, sources: closed }
   }
 
-  async #write(options: {
-    database: Database
-    files: Files
-    source: string
-    before: UtcDate
-    folder: string
-    position: number
-  }): Promise<{ archived: ArchivedSource; inputs: ArchivedInput[] }> {
-    const { database, files, source, before, folder, position } = options
-    const file = `usage-${position}.parquet`
-    const path = join(folder, file)
-    const before_day = dayNumber(before)
-    await database.run('archive/write', { before_day, path })
-    await files.flush(path)
-    type Row = { name: string; sha256: string; kept: string | null; records: bigint; is_closed: boolean }
-    const rows = await database.rows<Row>('archive/inputs', { before_day })
-    const inputs = rows.map(({ name, sha256, records }) => ({ name, sha256, records: Number(records) }))
-    return {
-      archived: {
-        name: source,
-        from: this.openFrom(source) ?? null,
-        file,
-        records: inputs.reduce((sum, input) => sum + input.records, 0),
-        sha256: (await hashFile(path)).sha256,
-        inputs,
-      },
-      inputs: rows.flatMap(({ name, is_closed, kept }) => (kept === null ? [{ source, name, is_closed }] : [])),
-    }
-  }
-
-  /** A part is named for its date; a second one of that date, of other sources, gets a number. */
-  async #freeName(before: UtcDate): Promise<string> {
+  /** Takes in a staged part, by one rename, and returns where it lies. From then on its dates are closed. */
+  async add({ folder, before }: StagedPart, files: Files): Promise<string> {
+    // A second part of a date, which is of other sources, gets a number.
     const taken = await namesIn(this.#folder)
     let name: string = before
     for (let number = 2; taken.includes(name); number += 1) name = `${before}.${number}`
-    return name
+    const path = join(this.#folder, name)
+    await files.rename(folder, path)
+    return path
   }
 
-  #of(source: string): Part[] {
-    return this.#parts.filter((part) => part.name === source).sort((a, b) => (a.before < b.before ? -1 : 1))
+  /** The raw files at hand of a source that have records of dates before `before`, or of those that are closed already. */
+  async filesOf(database: Database, source: string, before: UtcDate): Promise<ClosedFile[]> {
+    await this.select(database, source)
+    type Row = { file: string; records_left: bigint }
+    const rows = await database.rows<Row>('archive/files', { before_day: dayNumber(before) })
+    return rows.map(({ file, records_left }) => ({ file, records_left: Number(records_left) }))
+  }
+
+  #of(source: string): ClosedRange[] {
+    return this.#ranges.filter((range) => range.source === source).sort((a, b) => (a.before < b.before ? -1 : 1))
   }
 
   #assertUnbroken(): void {
     for (const source of this.sources) {
       let expected: UtcDate | null = null
-      for (const part of this.#of(source)) {
-        if (part.from !== expected) {
+      for (const { from, before } of this.#of(source)) {
+        if (from !== expected) {
           throw new BuildError(
-            `${this.#folder}: the part of source ${JSON.stringify(source)} ${expected === null ? 'before' : 'between'} ` +
-              `${expected === null ? part.from : `${expected} and ${part.from}`} is missing; restore it from a backup`,
+            `${this.#folder} does not hold all of the closed dates of source ${JSON.stringify(source)}: a part that ends ` +
+              `before ${from ?? before} is missing${RESTORE}`,
           )
         }
-        expected = part.before
+        expected = before
       }
     }
   }
 }
 
-async function readPart(folder: string): Promise<Part[]> {
+async function readPart(folder: string): Promise<ClosedRange[]> {
+  await assertSealed(folder, RESTORE)
   const path = join(folder, DESCRIPTION)
-  const text = await readTextIfAny(path)
-  if (text === undefined) throw new BuildError(`${path} is missing: the archive is damaged; restore it from a backup`)
-  const { before, sources } = parseJson(ArchivePart, text, path, BuildError)
-  for (const { file, sha256 } of sources) {
-    const bytes = join(folder, file)
-    if ((await namesIn(folder)).includes(file) && (await hashFile(bytes)).sha256 === sha256) continue
+  const { before, sources } = parseJson(ArchivePart, (await readTextIfAny(path)) ?? '', path, BuildError)
+  return sources.map(({ name, from }, position) => ({ source: name, from, before, ...pathsIn(folder, position) }))
+}
+
+function pathsIn(folder: string, position: number): Pick<ClosedRange, 'usage' | 'inputs'> {
+  return { usage: join(folder, `usage-${position}.parquet`), inputs: join(folder, `inputs-${position}.parquet`) }
+}
+
+/** What the selected source has of open dates before a date; undefined without a record. */
+async function usageBefore(
+  database: Database,
+  before: UtcDate,
+): Promise<(Omit<ClosedSource, 'source'> & { tokens: string }) | undefined> {
+  type Row = { start_date: string; end_date: string; dates: bigint; records: bigint; tokens: string }
+  const [row] = await database.rows<Row>('archive/closing', { before_day: dayNumber(before) })
+  return row && { ...row, dates: Number(row.dates), records: Number(row.records) }
+}
+
+/** Writes the usage of the selected source and which raw files it came from, and reads the sums back. */
+async function writeUsage(
+  options: { database: Database; files: Files; before: UtcDate; paths: Pick<ClosedRange, 'usage' | 'inputs'> },
+  expected: { records: number; tokens: string },
+): Promise<void> {
+  const { database, files, before, paths } = options
+  const before_day = dayNumber(before)
+  await database.run('archive/write', { before_day, path: paths.usage })
+  await database.run('archive/write_inputs', { before_day, path: paths.inputs })
+  for (const path of Object.values(paths)) {
+    await files.flush(path)
+    const [written] = await database.rows<{ records: bigint; tokens: string }>('archive/written', { path })
+    if (Number(written?.records) === expected.records && written?.tokens === expected.tokens) continue
     throw new BuildError(
-      `${bytes} is missing or damaged: it has not the checksum of ${DESCRIPTION}; restore it from a backup`,
+      `${path} holds ${written?.records} records with ${written?.tokens} tokens where ${expected.records} with ` +
+        `${expected.tokens} were to be archived; nothing was`,
     )
   }
-  return sources.map((source) => ({ ...source, before, folder }))
 }
 
 function dayNumber(date: UtcDate): bigint {

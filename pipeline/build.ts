@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { Archive } from './archive.ts'
 import { type Changes, changedFacts, compareRows, sumTokens } from './changes.ts'
 import {
   assertInvariants,
@@ -20,6 +19,7 @@ import type { Database } from './database.ts'
 import type { Effects } from './effects.ts'
 import { BuildError, UsageError } from './errors.ts'
 import { readTextIfAny, replaceFile } from './files.ts'
+import { chooseSources, openEngine, readRecords } from './intake.ts'
 import { parseJson } from './json.ts'
 import { Account } from './quality.ts'
 import { type Ranking, rank } from './rank.ts'
@@ -38,16 +38,10 @@ import { closeStaging, openStaging, publish, recover } from './release/publish.t
 import { readBack } from './release/read-back.ts'
 import { type Draft, draftRelease, stageRelease } from './release/stage.ts'
 import { readManifest, verifyRelease } from './release/verify.ts'
-import { createDuckDbEngine } from './rollup/duckdb.ts'
 import type { RollupEngine } from './rollup/engine.ts'
-import { KeptFiles } from './rollup/kept.ts'
-import { SAMPLE_DEFAULTS } from './sample/options.ts'
-import { writeSample } from './sample/write.ts'
-import { readSources, type Sources } from './sources.ts'
+import type { Sources } from './sources.ts'
 import { UsageLedger, writeUsage } from './usage.ts'
-import { type Workspace, withScratch, withWorkspace } from './workspace.ts'
-
-const DEFAULT_SOURCES = 'data/sources.json'
+import { withScratch, withWorkspace } from './workspace.ts'
 
 /** What a person asks of one build. */
 export interface BuildOptions {
@@ -113,7 +107,7 @@ export async function build(
     const sampleFolder = dryRun ? join(folder, 'sample') : resolve(config.dataDir, 'raw/sample')
     const { sources, synthetic } = await chooseSources(config, sampleFolder, lastDate, effects)
     const publisher = await readPublisher(config.dataDir, synthetic, effects)
-    const engine = await openEngine(workspace, effects)
+    const { engine } = await openEngine(workspace, effects)
     const account = new Account()
     const usage = new UsageLedger()
     const ranking = await rankSources(database, engine, sources, { account, usage }, lastDate, effects)
@@ -122,7 +116,7 @@ export async function build(
     const warnings = findings.map(toWarning)
     const detail = { as_of: toTimestamp(asOf), records, warnings, ...account.detail, outside: outsideDays(ranking) }
     await replaceFile(files, join(stateDir, 'quality.json'), toJson(detail))
-    assertFewRejected(records, account, sources.max_rejected_share)
+    assertFewRejected(records.read, account, sources.max_rejected_share)
     if (ranking.rows.length === 0) throw new BuildError(nothingToPublish(records, lastDate))
     await assertInvariants(database, lastDate)
     const draft = draftRelease({ rows: ranking.rows, asOf: toTimestamp(asOf), publisher, synthetic })
@@ -138,52 +132,18 @@ export async function build(
   })
 }
 
-/** The engine that sums the raw files, with the archive that stands in for those that are gone. */
-async function openEngine(workspace: Workspace, { files, signal }: Effects): Promise<RollupEngine> {
-  const { database, stateDir, archiveDir, keptDir, folder } = workspace
-  const archive = await Archive.open(archiveDir)
-  const kept = new KeptFiles({ stateDir, keptDir, database, files })
-  const [linkFolder, rejectsFolder] = [join(folder, 'inputs'), join(stateDir, 'rejects')]
-  return createDuckDbEngine({ database, linkFolder, rejectsFolder, archive, kept, files, signal })
-}
-
-/** The named sources file, or the default one, or, where neither is, the synthetic sample. */
-async function chooseSources(
-  config: PipelineConfig,
-  sampleFolder: string,
-  lastDate: UtcDate,
-  effects: Effects,
-): Promise<{ sources: Sources; synthetic: boolean }> {
-  if (config.sources !== undefined) return { sources: await readSources(config.sources), synthetic: false }
-  if ((await readTextIfAny(DEFAULT_SOURCES)) !== undefined) {
-    return { sources: await readSources(DEFAULT_SOURCES), synthetic: false }
-  }
-  effects.report({ kind: 'notice', message: `there is no ${DEFAULT_SOURCES}: building from SYNTHETIC sample data` })
-  const { sourcesFile } = await writeSample({ folder: sampleFolder, lastDay: lastDate, ...SAMPLE_DEFAULTS }, effects)
-  return { sources: await readSources(sourcesFile), synthetic: true }
-}
-
 async function rankSources(
   database: Database,
   engine: RollupEngine,
   sources: Sources,
   { account, usage }: { account: Account; usage: UsageLedger },
   lastDate: UtcDate,
-  { report }: Effects,
+  effects: Effects,
 ): Promise<Ranking> {
-  report({ kind: 'stage', stage: 'read' })
-  await engine.rollup({
-    sources,
-    onProgress: (progress) => report({ kind: 'progress', ...progress }),
-    onStage: (stage) => report({ kind: 'done', ...stage }),
-    onSetAside: (records) => account.add(records),
-    onRejectedInFile: (records) => account.addFile(records),
-    onKeyUsage: (row) => usage.add(row),
-    onNotice: (message) => report({ kind: 'notice', message }),
-  })
+  await readRecords(engine, sources, { account, usage }, effects)
   const ranking = await rank(database, lastDate)
   const { published_records, models } = ranking
-  report({ kind: 'done', stage: 'rank', detail: `${published_records} records of ${models} models` })
+  effects.report({ kind: 'done', stage: 'rank', detail: `${published_records} records of ${models} models` })
   return ranking
 }
 

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from '@commander-js/extra-typings'
+import { archive } from './commands/archive.ts'
 import { build } from './commands/build.ts'
 import { catalog } from './commands/catalog.ts'
 import { inspect } from './commands/inspect.ts'
@@ -19,7 +20,8 @@ function createProgram(): Command {
   const program = new Command('tokenboard')
     .description("Turn an LLM gateway's raw usage logs into a public dataset, and serve it.")
     .configureHelp({ showGlobalOptions: true })
-  for (const command of [build, serve, verify, inspect, rejects, key, catalog, sample]) program.addCommand(command)
+  for (const command of [build, archive, serve, verify, inspect, rejects, key, catalog, sample])
+    program.addCommand(command)
   return throwInsteadOfExit(program)
 }
 
@@ -45,7 +47,7 @@ async function run(words: readonly string[]): Promise<number> {
 
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (error.name === 'AbortError') return 'stopped; no release was made'
+  if (error.name === 'AbortError') return 'stopped; no release was made, and nothing was archived'
   return error.message
 }
 

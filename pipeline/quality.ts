@@ -2,7 +2,7 @@ import type { UtcDate } from './contract/utc-date.ts'
 import { REJECT_REASONS, type RejectedInFile, type SetAside, type SetAsideReason } from './rollup/engine.ts'
 
 /** Reasons that may be published with the number of records: they name nothing private. */
-const PUBLISHED_REASONS: readonly SetAsideReason[] = [...REJECT_REASONS, 'left_out', 'duplicate']
+const PUBLISHED_REASONS: readonly SetAsideReason[] = [...REJECT_REASONS, 'left_out', 'duplicate', 'archived_date']
 
 /** Usage of a model that the registry does not know: not published, and named to the maintainer alone. */
 export interface WithheldModel {
@@ -76,7 +76,7 @@ export class Account {
       .map(({ model, records, tokens }) => ({ model, records, tokens: tokens.toString() }))
   }
 
-  /** Rejected, left out and repeated records by date and reason: what may be published, for it names nothing private. */
+  /** Rejected, left out, repeated and too late records by date and reason: what may be published, for it names nothing private. */
   get days(): { date: UtcDate | null; reason: SetAsideReason; records: number }[] {
     const publishable = this.#setAside.filter(({ reason }) => PUBLISHED_REASONS.includes(reason))
     const byDay = Map.groupBy(publishable, ({ date, reason }) => JSON.stringify([date ?? null, reason]))

@@ -16,6 +16,8 @@ export interface RecordCounts {
   published: number
   duplicates: number
   left_out: number
+  /** Those that came after their date was archived. */
+  archived_date: number
   private: number
   rejected: Record<string, number>
   withheld: WithheldModel[]
@@ -24,23 +26,25 @@ export interface RecordCounts {
 }
 
 /** Throws `BuildError` when a larger share of all records was rejected than the maintainer allows. */
-export function assertFewRejected(records: RecordCounts, account: Account, maxRejectedShare: number): void {
-  const share = records.read === 0 ? 0 : account.rejectedTotal / records.read
+export function assertFewRejected(read: number, account: Account, maxRejectedShare: number): void {
+  const share = read === 0 ? 0 : account.rejectedTotal / read
   if (share <= maxRejectedShare) return
   const percent = (value: number) => `${(value * 100).toFixed(2)} %`
   throw new BuildError(
-    `${account.rejectedTotal} of ${records.read} records (${percent(share)}) were rejected, more than max_rejected_share ` +
+    `${account.rejectedTotal} of ${read} records (${percent(share)}) were rejected, more than max_rejected_share ` +
       `${percent(maxRejectedShare)}; \`tokenboard rejects\` (make rejects) shows them\n${account.worstFiles(5).join('\n')}`,
   )
 }
 
 /** Why there is no release to make, for a person. */
 export function nothingToPublish(records: RecordCounts, lastDate: UtcDate): string {
-  const { read, duplicates, left_out, rejected, withheld, before_dataset_start, not_yet_complete } = records
+  const { read, duplicates, left_out, archived_date, rejected, withheld, before_dataset_start, not_yet_complete } =
+    records
   const counts: Record<string, number> = {
     ...rejected,
     duplicate: duplicates,
     left_out,
+    archived_date,
     private: records.private,
     withheld: withheld.reduce((sum, model) => sum + model.records, 0),
     before_dataset_start,
@@ -67,6 +71,7 @@ export function countRecords(ranking: Ranking, account: Account): RecordCounts {
     published,
     duplicates: account.records('duplicate'),
     left_out: account.records('left_out'),
+    archived_date: account.records('archived_date'),
     private: account.records('private'),
     rejected: account.rejected,
     withheld: account.withheld,
@@ -100,14 +105,14 @@ export function publicQuality(built: {
   findings: readonly Finding[]
 }): unknown {
   const { draft, ranking, account, records, findings } = built
-  const { published, duplicates, left_out, rejected, before_dataset_start, not_yet_complete } = records
+  const { published, duplicates, left_out, archived_date, rejected, before_dataset_start, not_yet_complete } = records
   const outside = outsideDays(ranking).map(({ tokens: _, ...day }) => day)
   return {
     dataset: draft.dataset,
     release: draft.release,
     as_of: draft.as_of,
     synthetic: draft.synthetic,
-    records: { published, duplicates, left_out, rejected, before_dataset_start, not_yet_complete },
+    records: { published, duplicates, left_out, archived_date, rejected, before_dataset_start, not_yet_complete },
     days: [...account.days, ...outside],
     warnings: findings.map(toPublicWarning),
   }

@@ -47,8 +47,11 @@ export async function withWorkspace<Result>(
     }
   } finally {
     // In this order: once the lock is given back, the folder belongs to whoever takes it next.
-    await files.remove(folder)
-    database.close()
+    try {
+      await files.remove(folder)
+    } finally {
+      database.close()
+    }
   }
 }
 

@@ -29,11 +29,22 @@ function headline({ outcome, release, changes }: BuildSummary): string {
 const WITHHELD_SHOWN = 10
 
 function describeRecords(records: BuildSummary['records']): string[] {
-  const { read, published, duplicates, left_out, rejected, withheld, before_dataset_start, not_yet_complete } = records
+  const {
+    read,
+    published,
+    duplicates,
+    left_out,
+    archived_date,
+    rejected,
+    withheld,
+    before_dataset_start,
+    not_yet_complete,
+  } = records
   const aside = [
     ...Object.entries(rejected).map(([reason, count]) => `${grouped(count)} rejected (${reason})`),
     ...(duplicates > 0 ? [`${grouped(duplicates)} repeated`] : []),
     ...(left_out > 0 ? [`${grouped(left_out)} left out (cache hits, spans that repeat others)`] : []),
+    ...(archived_date > 0 ? [`${grouped(archived_date)} of dates that were archived before they came`] : []),
     ...(records.private > 0 ? [`${grouped(records.private)} private`] : []),
     ...(before_dataset_start > 0 ? [`${grouped(before_dataset_start)} before the dataset begins`] : []),
     ...(not_yet_complete > 0 ? [`${grouped(not_yet_complete)} of days not yet complete`] : []),
@@ -91,12 +102,12 @@ function describeDate({ date, change, rows_before, rows_after, tokens_before, to
 }
 
 /** `1 row`, `2,000 rows`. */
-function counted(count: number | string, noun: string): string {
+export function counted(count: number | string, noun: string): string {
   return `${grouped(count)} ${noun}${String(count) === '1' ? '' : 's'}`
 }
 
 /** Lines under one name, the first few of them. */
-function section(name: string, lines: readonly string[], shown: number): string[] {
+export function section(name: string, lines: readonly string[], shown: number): string[] {
   const kept =
     lines.length > shown ? [...lines.slice(0, shown), `and ${lines.length - shown} more (--json has all)`] : lines
   return kept.map((line, position) => `  ${(position === 0 ? name : '').padEnd(10)}${line}`)

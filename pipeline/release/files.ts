@@ -10,7 +10,6 @@ export type DataFile = (typeof DATA_FILES)[number]['path']
 
 export const MANIFEST_FILE = 'manifest.json'
 export const QUALITY_FILE = 'quality.json'
-export const CHECKSUMS_FILE = 'SHA256SUMS'
 
 /** JSON as this project publishes it: indented for people, ended by a line break. */
 export function toJson(value: unknown): string {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { CHECKSUMS_FILE, toChecksums } from '../checksums.ts'
 import {
   attributionLine,
   LICENSE,
@@ -15,7 +16,7 @@ import { type Database, DUCKDB_VERSION } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { type Files, hashFile } from '../files.ts'
 import { gzip, writeCsv, writeJson, writeNdjson } from '../writers/text.ts'
-import { CHECKSUMS_FILE, DATA_FILES, type DataFile, MANIFEST_FILE, QUALITY_FILE, toJson } from './files.ts'
+import { DATA_FILES, type DataFile, MANIFEST_FILE, QUALITY_FILE, toJson } from './files.ts'
 import { contentHash } from './read-back.ts'
 
 /** Everything that decides what a release says, before a byte of it is written. */
@@ -91,8 +92,5 @@ async function describeFiles(folder: string, rows: number): Promise<Resource[]> 
 
 async function checksums(folder: string, manifest: Manifest): Promise<string> {
   const { sha256 } = await hashFile(join(folder, MANIFEST_FILE))
-  return [...manifest.files, { path: MANIFEST_FILE, sha256 }]
-    .sort((a, b) => (a.path < b.path ? -1 : 1))
-    .map((file) => `${file.sha256}  ${file.path}\n`)
-    .join('')
+  return toChecksums([...manifest.files, { path: MANIFEST_FILE, sha256 }])
 }

@@ -1,11 +1,11 @@
-import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { assertSealed } from '../checksums.ts'
 import { Manifest, type ReleaseEntry } from '../contract/manifest.ts'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { hashFile, readTextIfAny } from '../files.ts'
 import { parseJson } from '../json.ts'
-import { CHECKSUMS_FILE, DATA_FILES, MANIFEST_FILE } from './files.ts'
+import { DATA_FILES, MANIFEST_FILE } from './files.ts'
 import { contentHash, readBack } from './read-back.ts'
 
 /**
@@ -14,7 +14,7 @@ import { contentHash, readBack } from './read-back.ts'
  */
 export async function verifyRelease(database: Database, folder: string): Promise<Manifest> {
   const manifest = await readManifest(folder)
-  await verifyChecksums(folder)
+  await assertSealed(folder)
   for (const { path, bytes, sha256 } of manifest.files) {
     const found = await hashFile(join(folder, path))
     if (found.bytes !== bytes || found.sha256 !== sha256) {
@@ -47,21 +47,4 @@ export async function readManifest(folder: string): Promise<Manifest> {
   const text = await readTextIfAny(path)
   if (text === undefined) throw new BuildError(`${path} is missing`)
   return parseJson(Manifest, text, path, BuildError)
-}
-
-async function verifyChecksums(folder: string): Promise<void> {
-  const sums = await readTextIfAny(join(folder, CHECKSUMS_FILE))
-  if (sums === undefined) throw new BuildError(`${join(folder, CHECKSUMS_FILE)} is missing`)
-  const lines = sums.split('\n').slice(0, -1)
-  const listed = new Map(lines.map((line) => [line.slice(66), line.slice(0, 64)]))
-  const present = (await readdir(folder)).filter((name) => name !== CHECKSUMS_FILE)
-  for (const name of new Set([...listed.keys(), ...present])) {
-    const expected = listed.get(name)
-    if (expected === undefined) throw new BuildError(`${join(folder, name)} is not listed in ${CHECKSUMS_FILE}`)
-    if (!present.includes(name))
-      throw new BuildError(`${join(folder, name)} is listed in ${CHECKSUMS_FILE} but missing`)
-    const { sha256 } = await hashFile(join(folder, name))
-    if (sha256 !== expected)
-      throw new BuildError(`${join(folder, name)} does not have the checksum of ${CHECKSUMS_FILE}`)
-  }
 }

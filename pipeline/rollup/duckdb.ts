@@ -51,7 +51,7 @@ async function forgetFormerSources(request: RollupRequest, { database, archive }
   if (missing !== undefined) {
     throw new UsageError(
       `the archive holds dates of source ${JSON.stringify(missing)}, which the sources file has not any more; ` +
-        'list it again (its files may be gone), or take its parts out of data/archive',
+        'list it again: its files may be gone, and "visibility": "private" publishes nothing of it',
     )
   }
   const known = await database.rows<{ source: string }>('state/sources')
@@ -76,7 +76,7 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   const found = await findInputFiles(source, folder)
   await database.transaction(async () => kept.adopt(source.name, await knownFiles(database)))
   const known = await knownFiles(database)
-  assertPresent(source, found, request, [...known.map(({ name }) => name), ...archive.inputs(source.name)])
+  assertPresent(source, found, request, [...known.map(({ name }) => name), ...(await archive.inputs(database))])
   const compared = await survey(found.files, known, { reading: readingOf(source), folder, signal })
   reportSurvey(source, found, compared, request)
   const losses = judgeGone(source, compared.gone, request)

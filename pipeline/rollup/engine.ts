@@ -13,9 +13,9 @@ export type RejectReason = (typeof REJECT_REASONS)[number]
 
 /**
  * Why records were read and are not part of the rollup. `left_out`: by the rules of its schema, no provider served the
- * record, or it repeats others.
+ * record, or it repeats others. `archived_date`: it came when its date had been archived.
  */
-export type SetAsideReason = RejectReason | 'left_out' | 'duplicate' | 'private' | 'withheld'
+export type SetAsideReason = RejectReason | 'left_out' | 'duplicate' | 'private' | 'withheld' | 'archived_date'
 
 /** Records that were set aside, for one reason. `date` is absent where the record has none that can be read. */
 export interface SetAside {

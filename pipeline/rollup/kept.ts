@@ -1,54 +1,71 @@
 import { createHash } from 'node:crypto'
-import { access } from 'node:fs/promises'
+import { access, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { RESTORE } from '../archive.ts'
+import { assertSealed, seal } from '../checksums.ts'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
-import { type Files, hashFile, isMissing, namesIn, readTextIfAny } from '../files.ts'
+import { type Files, isMissing, namesIn, readTextIfAny } from '../files.ts'
 import { parseJson } from '../json.ts'
 import { enterFiles, forgetFiles, type HashedFile, type KnownFile, renameFile, touchFiles } from './state.ts'
 
-const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
-
-/** `file.json` of a kept file: what it was, and the checksums of what is kept of it. */
+/** `file.json` of a kept file: what it was. */
 const KeptFile = z.strictObject({
   version: z.literal(1),
   source: z.string(),
   name: z.string(),
   bytes: z.int().nonnegative(),
   modified: z.string().regex(/^-?\d+$/),
-  sha256: Sha256,
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
   reading: z.string(),
-  sums_sha256: Sha256,
-  /** Absent where the file had no records with a `request_id`, or was read when none were kept. */
-  records_sha256: Sha256.optional(),
 })
 type KeptFile = z.infer<typeof KeptFile>
 
 const DESCRIPTION = 'file.json'
 const SUMS = 'sums.parquet'
+/** Absent where the file had no records with a `request_id`, or was read when none were kept. */
 const RECORDS = 'records.parquet'
+
+interface KeptFilesOptions {
+  stateDir: string
+  keptDir: string
+  database: Database
+  files: Files
+}
 
 /**
  * What is kept of raw files for the day when they are gone (`"on_missing": "keep"`): beside the state the records with
- * a `request_id` of each file at hand, and in the archive, one folder each, the files that are gone.
+ * a `request_id` of each file at hand, and in the archive, one sealed folder each, the files that are gone.
  */
 export class KeptFiles {
   readonly #recordsFolder: string
   readonly #keptFolder: string
   readonly #database: Database
   readonly #files: Files
+  /** The files that are gone, by the names of their folders. */
+  readonly #kept: Map<string, KeptFile>
 
-  constructor(options: { stateDir: string; keptDir: string; database: Database; files: Files }) {
-    this.#recordsFolder = join(options.stateDir, 'records')
-    this.#keptFolder = options.keptDir
-    this.#database = options.database
-    this.#files = options.files
+  private constructor({ stateDir, keptDir, database, files }: KeptFilesOptions, kept: Map<string, KeptFile>) {
+    this.#recordsFolder = join(stateDir, 'records')
+    this.#keptFolder = keptDir
+    this.#database = database
+    this.#files = files
+    this.#kept = kept
+  }
+
+  /** Reads and proves what is kept. Throws `BuildError` that names a damaged file. */
+  static async open(options: KeptFilesOptions): Promise<KeptFiles> {
+    const kept = new Map<string, KeptFile>()
+    for (const name of (await namesIn(options.keptDir)).filter((entry) => !entry.startsWith('.'))) {
+      kept.set(name, await readKept(await realpath(join(options.keptDir, name))))
+    }
+    return new KeptFiles(options, kept)
   }
 
   /** Enters the kept files of a source that the state does not know, and forgets those that the archive has not. */
   async adopt(source: string, known: readonly KnownFile[]): Promise<void> {
-    const archived = await this.#list(source)
+    const archived = new Map([...this.#kept].filter(([, file]) => file.source === source))
     const removed = known.filter((file) => file.kept !== null && !archived.has(file.kept))
     await forgetFiles(this.#database, removed)
     for (const [kept, file] of archived) {
@@ -56,23 +73,18 @@ export class KeptFiles {
       // A build that was stopped between the archive and the state still knows it as a file.
       const former = known.filter(({ name, sha256 }) => name === file.name && sha256 === file.sha256)
       await forgetFiles(this.#database, former)
-      const path = await this.#proven(kept, SUMS, file.sums_sha256)
       const { bytes, sha256, reading, name } = file
       const entry = { name, bytes, modified: BigInt(file.modified), sha256, reading, kept }
       const [file_id = 0] = await enterFiles(this.#database, source, [entry])
-      await this.#database.run('kept/read_sums', { file_id, path })
+      await this.#database.run('kept/read_sums', { file_id, path: join(this.#keptFolder, kept, SUMS) })
       await touchFiles(this.#database, [`${file_id}`])
     }
   }
 
   /** Where the records of a file lie that is no longer there, or undefined when none were kept. */
   async recordsOf(file: KnownFile): Promise<string | undefined> {
-    if (file.kept === null) {
-      const path = this.#recordsPath(file)
-      return (await exists(path)) ? path : undefined
-    }
-    const { records_sha256 } = await this.#describe(file.kept)
-    return records_sha256 === undefined ? undefined : this.#proven(file.kept, RECORDS, records_sha256)
+    const path = file.kept === null ? this.#recordsPath(file) : join(this.#keptFolder, file.kept, RECORDS)
+    return (await exists(path)) ? path : undefined
   }
 
   /** Whether the records of a file at hand are kept already. */
@@ -99,8 +111,7 @@ export class KeptFiles {
     await this.#database.run('kept/write_sums', { file_id: file.file_id, path: sums })
     await this.#files.flush(sums)
     const records = this.#recordsPath(file)
-    const hasRecords = await exists(records)
-    if (hasRecords) await this.#files.copy(records, join(staging, RECORDS))
+    if (await exists(records)) await this.#files.copy(records, join(staging, RECORDS))
     const description: KeptFile = {
       version: 1,
       source,
@@ -109,19 +120,20 @@ export class KeptFiles {
       modified: `${file.modified}`,
       sha256: file.sha256,
       reading: file.reading,
-      sums_sha256: (await hashFile(sums)).sha256,
-      ...(hasRecords && { records_sha256: (await hashFile(records)).sha256 }),
     }
     await this.#files.write(join(staging, DESCRIPTION), `${JSON.stringify(description, undefined, 2)}\n`)
-    await this.#files.flush(staging)
-    await this.#files.remove(join(this.#keptFolder, kept))
+    await seal(staging, this.#files)
+    await this.#discard(kept)
     await this.#files.rename(staging, join(this.#keptFolder, kept))
+    this.#kept.set(kept, description)
     await renameFile(this.#database, file, { name: file.name, modified: file.modified, kept })
   }
 
   /** Removes a kept file whose content is there again, or was replaced, from the archive. */
   async remove({ kept }: KnownFile): Promise<void> {
-    if (kept !== null) await this.#files.remove(join(this.#keptFolder, kept))
+    if (kept === null) return
+    this.#kept.delete(kept)
+    await this.#discard(kept)
   }
 
   /** Removes the records of files that the state does not know any more. */
@@ -134,30 +146,24 @@ export class KeptFiles {
     }
   }
 
-  async #list(source: string): Promise<Map<string, KeptFile>> {
-    const names = (await namesIn(this.#keptFolder)).filter((name) => !name.startsWith('.'))
-    const all = await Promise.all(names.map(async (name) => [name, await this.#describe(name)] as const))
-    return new Map(all.filter(([, file]) => file.source === source))
-  }
-
-  async #describe(kept: string): Promise<KeptFile> {
-    const path = join(this.#keptFolder, kept, DESCRIPTION)
-    const text = await readTextIfAny(path)
-    if (text === undefined) throw new BuildError(`${path} is missing; the archive is damaged`)
-    return parseJson(KeptFile, text, path, BuildError)
-  }
-
-  async #proven(kept: string, name: string, sha256: string): Promise<string> {
-    const path = join(this.#keptFolder, kept, name)
-    if (!(await exists(path)) || (await hashFile(path)).sha256 !== sha256) {
-      throw new BuildError(`${path} is missing or damaged: its checksum is not that of ${DESCRIPTION} beside it`)
-    }
-    return path
+  /** Takes a folder away at once: one that is half there would be a damaged one. */
+  async #discard(kept: string): Promise<void> {
+    const removed = join(this.#keptFolder, '.removed')
+    await this.#files.remove(removed)
+    if (!(await exists(join(this.#keptFolder, kept)))) return
+    await this.#files.rename(join(this.#keptFolder, kept), removed)
+    await this.#files.remove(removed)
   }
 
   #recordsPath({ sha256, reading }: Pick<HashedFile, 'sha256' | 'reading'>): string {
     return join(this.#recordsFolder, `${sha256}-${reading}.parquet`)
   }
+}
+
+async function readKept(folder: string): Promise<KeptFile> {
+  await assertSealed(folder, RESTORE)
+  const path = join(folder, DESCRIPTION)
+  return parseJson(KeptFile, (await readTextIfAny(path)) ?? '', path, BuildError)
 }
 
 function shortHash(text: string): string {

@@ -21,6 +21,7 @@ export async function resolveModels(database: Database, source: Source, { regist
 export async function deliver(database: Database, source: Source, request: RollupRequest): Promise<void> {
   await reportConflicts(database, source, request)
   await reportRejectedFiles(database, source, request)
+  await reportLate(database, source, request)
   await reportKeyUsage(database, source, request)
   await database.run('rollup/result')
   await assertAccounted(database)
@@ -51,6 +52,24 @@ async function reportRejectedFiles(database: Database, source: Source, request: 
   for (const row of await database.rows<Row>('rollup/rejected_files')) {
     request.onRejectedInFile({ source: source.name, ...row })
   }
+}
+
+const LATE_FILES_SHOWN = 5
+
+/** Records of dates that were archived before they came: not counted, for the files of those dates may be gone. */
+async function reportLate(database: Database, source: Source, request: RollupRequest): Promise<void> {
+  type Row = { file: string; date: string; records: bigint; tokens: bigint }
+  const late = await database.rows<Row>('archive/late')
+  if (late.length === 0) return
+  const common = { source: source.name, reason: 'archived_date', model_permaslug: undefined } as const
+  for (const { date, records, tokens } of late) request.onSetAside({ ...common, date, records, tokens })
+  const sum = (rows: readonly Row[]) => rows.reduce((total, { records }) => total + records, 0n)
+  const files = [...Map.groupBy(late, ({ file }) => file)].map(([file, rows]) => `${file} (${sum(rows)} records)`)
+  const more = files.length > LATE_FILES_SHOWN ? ` and ${files.length - LATE_FILES_SHOWN} more files` : ''
+  request.onNotice(
+    `source ${JSON.stringify(source.name)}: ${sum(late)} records came after their date was archived and are not counted: ` +
+      `${files.slice(0, LATE_FILES_SHOWN).join(', ')}${more}`,
+  )
 }
 
 async function reportKeyUsage(database: Database, source: Source, request: RollupRequest): Promise<void> {

@@ -6,7 +6,7 @@ import { cp, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { ReleaseIndex } from '../../pipeline/contract/manifest.ts'
-import { crashAfter } from '../support/crash.ts'
+import { crashAfter, LOST } from '../support/crash.ts'
 import {
   buildIn,
   crowd,
@@ -16,6 +16,7 @@ import {
   publishedCsv,
   readLatest,
   releaseFolder,
+  runBuild,
   sha256,
   type Workspace,
   writeSmallBuild,
@@ -84,3 +85,10 @@ it('leaves a whole release current, and the next build mends the rest', async ()
   }
   expect(current).toContain(FORMER)
 }, 120_000)
+
+it('gives its locks back when even tidying up fails', async () => {
+  const workspace = await workspaceWithRelease()
+  await expect(buildIn(workspace, NEXT_AS_OF, { files: crashAfter(5).files })).rejects.toThrow(LOST)
+  const { code, stderr } = await runBuild(workspace, { AS_OF: MENDING_AS_OF })
+  expect(code, stderr).toBe(0)
+})

@@ -1,0 +1,48 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { BuildError } from './errors.ts'
+import { type Files, hashFile, readTextIfAny } from './files.ts'
+
+/** Beside files that must not change: their checksums, in the form that `sha256sum` writes and checks. */
+export const CHECKSUMS_FILE = 'SHA256SUMS'
+
+/** The text of `SHA256SUMS`, in the order of the names. */
+export function toChecksums(entries: readonly { path: string; sha256: string }[]): string {
+  return entries
+    .toSorted((a, b) => (a.path < b.path ? -1 : 1))
+    .map(({ path, sha256 }) => `${sha256}  ${path}\n`)
+    .join('')
+}
+
+/** Writes the checksums of all that lies in a folder, the last file that comes into it. */
+export async function seal(folder: string, files: Files): Promise<void> {
+  await files.write(join(folder, CHECKSUMS_FILE), toChecksums(await hashAll(folder)))
+  await files.flush(folder)
+}
+
+/**
+ * Proves a folder by reading every byte of it: each file is listed and has its checksum, and nothing else is there.
+ * Throws `BuildError` that names the first file that is off, and says `remedy`.
+ */
+export async function assertSealed(folder: string, remedy = ''): Promise<void> {
+  const fail = (name: string, what: string): never => {
+    throw new BuildError(`${join(folder, name)} ${what}${remedy}`)
+  }
+  const sums = await readTextIfAny(join(folder, CHECKSUMS_FILE))
+  if (sums === undefined) return fail(CHECKSUMS_FILE, 'is missing')
+  const listed = new Map(sums.split('\n').map((line) => [line.slice(66), line.slice(0, 64)]))
+  const present = await hashAll(folder)
+  for (const { path, sha256 } of present) {
+    const expected = listed.get(path)
+    if (expected === undefined) fail(path, `is not listed in ${CHECKSUMS_FILE}`)
+    if (expected !== sha256) fail(path, `does not have the checksum of ${CHECKSUMS_FILE}`)
+  }
+  const lost = [...listed.keys()].find((name) => name !== '' && !present.some(({ path }) => path === name))
+  if (lost !== undefined) fail(lost, `is listed in ${CHECKSUMS_FILE} but missing`)
+  if (sums !== toChecksums(present)) fail(CHECKSUMS_FILE, 'has lines that are no checksums')
+}
+
+async function hashAll(folder: string): Promise<{ path: string; sha256: string }[]> {
+  const names = (await readdir(folder)).filter((name) => name !== CHECKSUMS_FILE)
+  return Promise.all(names.map(async (path) => ({ path, sha256: (await hashFile(join(folder, path))).sha256 })))
+}

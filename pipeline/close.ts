@@ -1,0 +1,137 @@
+import { join, resolve } from 'node:path'
+import type { Archive, ClosedSource } from './archive.ts'
+import type { PipelineConfig } from './config.ts'
+import { provisionalFrom } from './contract/manifest.ts'
+import { type Timestamp, toTimestamp } from './contract/ranking.ts'
+import { mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
+import type { Database } from './database.ts'
+import type { Effects } from './effects.ts'
+import { UsageError } from './errors.ts'
+import { chooseSources, namedSources, openEngine, readRecords } from './intake.ts'
+import { Account } from './quality.ts'
+import { assertFewRejected } from './records.ts'
+import type { RollupEngine } from './rollup/engine.ts'
+import type { Sources } from './sources.ts'
+import { withScratch, withWorkspace } from './workspace.ts'
+
+/** What a person asks of one call of `tokenboard archive`. */
+export interface CloseOptions {
+  /** The first date that stays open. */
+  before: UtcDate
+  /** Say what would be archived, and keep nothing. */
+  dryRun?: boolean
+}
+
+/** A raw file that has records of closed dates. */
+export interface RawFile {
+  source: string
+  /** As the sources file has it. */
+  file: string
+  path: string
+}
+
+/** What was archived, or would be, and what that means for the raw files. */
+export interface CloseSummary {
+  outcome: 'archived' | 'unchanged' | 'would_archive'
+  before: UtcDate
+  as_of: Timestamp
+  /** Records that were archived by this call. */
+  records: number
+  sources: ClosedSource[]
+  /** Raw files all of whose records are archived. Records without a date count in no archive. */
+  deletable_files: RawFile[]
+  /** Raw files with archived records and `records_left` others. */
+  needed_files: (RawFile & { records_left: number })[]
+  /** The part of the archive that was made; absent where none was. */
+  path?: string
+}
+
+/**
+ * Closes all dates before `before`: what the sources hold of them goes into the archive, so that their raw files may be
+ * deleted. It reads as a build does and publishes nothing; a stop at any moment leaves the archive as it was. Throws
+ * `UsageError` for a date that is not final or wrong sources, `BuildError` for input that a build would not publish.
+ */
+export async function closeDates(
+  config: PipelineConfig,
+  effects: Effects,
+  { before, dryRun = false }: CloseOptions,
+): Promise<CloseSummary> {
+  const now = config.asOf ?? effects.now()
+  const asOf = toTimestamp(now)
+  assertFinal(before, asOf)
+  if (!dryRun) await assertNotSynthetic(config)
+  const withFolders = dryRun ? withScratch : withWorkspace
+  return withFolders(config, effects, async (workspace) => {
+    const { database, archiveDir, folder } = workspace
+    const { files, signal, report } = effects
+    const { sources } = await chooseSources(config, join(folder, 'sample'), mostRecentCompletedDay(now), effects)
+    const { engine, archive } = await openEngine(workspace, effects)
+    await bringUpToDate(database, engine, sources, effects)
+    const names = sources.sources.map(({ name }) => name)
+    const staging = dryRun ? join(folder, 'archive') : join(archiveDir, '.staging')
+    try {
+      const staged = await archive.stage({ database, files, sources: names, before, asOf, folder: staging })
+      const rawFiles = await sortFiles(database, archive, sources, before)
+      const records = staged.sources.reduce((sum, source) => sum + source.records, 0)
+      const summary = { before, as_of: asOf, records, sources: staged.sources, ...rawFiles }
+      if (records === 0) return { outcome: 'unchanged', ...summary }
+      if (dryRun) return { outcome: 'would_archive', ...summary }
+      signal.throwIfAborted()
+      const path = await archive.add(staged, files)
+      report({ kind: 'done', stage: 'archive', detail: `${records} records, sealed` })
+      return { outcome: 'archived', ...summary, path }
+    } finally {
+      await files.remove(staging)
+    }
+  })
+}
+
+function assertFinal(before: UtcDate, asOf: Timestamp): void {
+  const latest = provisionalFrom(asOf)
+  if (before <= latest) return
+  throw new UsageError(
+    `the dates from ${latest} on may still change as of ${asOf}; give --before ${latest} or an earlier date`,
+  )
+}
+
+async function assertNotSynthetic(config: PipelineConfig): Promise<void> {
+  if ((await namedSources(config)) !== undefined) return
+  throw new UsageError(
+    'there is no sources file, and the synthetic sample is not archived: name your own logs in data/sources.json or in ' +
+      'SOURCES, or add --dry-run to try',
+  )
+}
+
+/** Brings the state up to date. Bad input stops here as it stops a build: what is archived cannot be mended any more. */
+async function bringUpToDate(
+  database: Database,
+  engine: RollupEngine,
+  sources: Sources,
+  effects: Effects,
+): Promise<void> {
+  const account = new Account()
+  await readRecords(engine, sources, { account }, effects)
+  const [counted] = await database.rows<{ records: bigint }>('archive/counted')
+  assertFewRejected(Number(counted?.records) + account.total, account, sources.max_rejected_share)
+}
+
+/** Which of the raw files at hand are not needed any more once the dates before `before` are closed. */
+async function sortFiles(
+  database: Database,
+  archive: Archive,
+  { sources, folder }: Sources,
+  before: UtcDate,
+): Promise<Pick<CloseSummary, 'deletable_files' | 'needed_files'>> {
+  const all: CloseSummary['needed_files'] = []
+  for (const { name } of sources) {
+    for (const { file, records_left } of await archive.filesOf(database, name, before)) {
+      all.push({ source: name, file, path: resolve(folder, file), records_left })
+    }
+  }
+  return {
+    deletable_files: all
+      .filter(({ records_left }) => records_left === 0)
+      .map(({ source, file, path }) => ({ source, file, path })),
+    needed_files: all.filter(({ records_left }) => records_left > 0),
+  }
+}

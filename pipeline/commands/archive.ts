@@ -1,0 +1,76 @@
+import { Command } from '@commander-js/extra-typings'
+import type { CloseSummary } from '../close.ts'
+import { readPipelineConfig } from '../config.ts'
+import { UtcDate } from '../contract/utc-date.ts'
+import { UsageError } from '../errors.ts'
+import { realFiles } from '../files.ts'
+import { createReporter } from '../reporter.ts'
+import { withInterrupt } from './interrupt.ts'
+import { counted, section } from './summary.ts'
+
+/** `tokenboard archive`: closes dates, so that their raw files may be deleted. */
+export const archive = new Command('archive')
+  .description('Keep the sums of all dates before a date for good, so that the raw logs of these dates may be deleted.')
+  .requiredOption('--before <YYYY-MM-DD>', 'the first date that stays open; it must be final, or the first that is not')
+  .option('--dry-run', 'say what would be archived, and keep nothing')
+  .option('--json', 'print what was archived, and all files that may be deleted, as one JSON object on stdout')
+  .addHelpText(
+    'after',
+    `
+It reads the sources as a build does and publishes nothing. Records of archived dates that come later are not counted.
+The archive, DATA_DIR/archive, cannot be made again: back it up before you delete raw logs.
+
+Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT.`,
+  )
+  .action(async ({ before: given, dryRun = false, json = false }) => {
+    const before = readDate(given)
+    const config = readPipelineConfig()
+    const clock = () => new Date()
+    const report = createReporter(process.stderr, clock)
+    const summary = await withInterrupt(async (signal) => {
+      const { closeDates } = await import('../close.ts')
+      return closeDates(config, { now: clock, report, signal, files: realFiles }, { before, dryRun })
+    })
+    process.stderr.write(describe(summary, dryRun))
+    if (json) process.stdout.write(`${JSON.stringify(summary)}\n`)
+  })
+
+function readDate(given: string): UtcDate {
+  const parsed = UtcDate.safeParse(given)
+  if (parsed.success) return parsed.data
+  throw new UsageError(`--before ${JSON.stringify(given)} ${parsed.error.issues[0]?.message}`)
+}
+
+const FILES_SHOWN = 20
+
+function describe({ outcome, before, records, sources, path, ...files }: CloseSummary, dryRun: boolean): string {
+  const headlines = {
+    archived: `archived ${counted(records, 'record')} of dates before ${before}`,
+    would_archive: `dry run: ${counted(records, 'record')} of dates before ${before} would be archived; nothing was kept`,
+    unchanged: `nothing to archive: of dates before ${before} there is no record that is not archived already`,
+  }
+  const lines = [
+    headlines[outcome],
+    ...sources.map(({ source, start_date, end_date, dates, records: ofSource }) => {
+      const range = start_date === end_date ? start_date : `${start_date} to ${end_date}`
+      return `  ${source.padEnd(9)} ${counted(ofSource, 'record')}, ${counted(dates, 'date')}, ${range}`
+    }),
+    ...(path === undefined ? [] : [`  archive   ${path}`]),
+    ...describeDeletable(files.deletable_files, outcome === 'would_archive' ? ' then' : ''),
+    ...section(
+      'needed',
+      files.needed_files.map(({ file, records_left }) => `${file}: ${counted(records_left, 'record')} not archived`),
+      FILES_SHOWN,
+    ),
+    ...(files.deletable_files.length > 0 && !dryRun
+      ? ['Back up the archive before you delete raw files: it cannot be made again without them.']
+      : []),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function describeDeletable(files: CloseSummary['deletable_files'], then: string): string[] {
+  if (files.length === 0) return []
+  const headline = `${counted(files.length, 'raw file')} may be deleted${then}, for all that counts in them is archived:`
+  return section('delete', [headline, ...files.map(({ file }) => file)], FILES_SHOWN)
+}
