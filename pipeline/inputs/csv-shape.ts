@@ -1,6 +1,6 @@
 import { BuildError } from '../errors.ts'
 import { CsvScanner, type LineEnd, wholeLineEnds } from './csv-scanner.ts'
-import { openInput } from './decompress.ts'
+import { type OnRead, openInput } from './decompress.ts'
 import type { InputFile } from './find.ts'
 
 /** What a CSV file is like, by a count of its own: DuckDB takes some files for others without a word. */
@@ -21,7 +21,11 @@ export const LONGEST_RECORD_BYTES = 64 * MEBIBYTE
  * Reads a CSV file to its end. Throws `BuildError`, naming file and record, when it cannot be read whole: it is cut, its
  * last quotes are never closed, or a record is longer than any should be.
  */
-export async function readCsvShape(file: InputFile, delimiter: string, signal: AbortSignal): Promise<CsvShape> {
+export async function readCsvShape(
+  file: InputFile,
+  delimiter: string,
+  { signal, onRead }: { signal: AbortSignal; onRead?: OnRead },
+): Promise<CsvShape> {
   const scanner = new CsvScanner(delimiter)
   let records = -1
   let longest = 0
@@ -30,7 +34,7 @@ export async function readCsvShape(file: InputFile, delimiter: string, signal: A
     if (length > 0) records += 1
     if (length > longest) longest = assertNotTooLong(length, file, records, scanner)
   }
-  for await (const chunk of wholeLineEnds(openInput(file))) {
+  for await (const chunk of wholeLineEnds(openInput(file, onRead))) {
     signal.throwIfAborted()
     let start = -begun
     scanner.scan(chunk, (position, next) => {

@@ -1,14 +1,18 @@
+import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
 import { BuildError } from '../errors.ts'
 import type { Compression, InputFile } from './find.ts'
 import { through } from './through.ts'
-import { decompressZstd, zstdFrames } from './zstd.ts'
+import { decompressZstd } from './zstd.ts'
+
+/** Is told how many more bytes were read of a file as it lies there. */
+export type OnRead = (bytes: number) => void
 
 /** The bytes of a raw file after decompression. Errors name the file. */
-export async function* openInput(file: InputFile): AsyncIterable<Buffer> {
+export async function* openInput(file: InputFile, onRead: OnRead = () => {}): AsyncIterable<Buffer> {
   try {
-    yield* CONTENT[file.compression](file.path)
+    yield* CONTENT[file.compression](file.path, onRead)
   } catch (error) {
     throw new BuildError(`${file.name} cannot be read whole: ${error instanceof Error ? error.message : error}`)
   }
@@ -17,10 +21,17 @@ export async function* openInput(file: InputFile): AsyncIterable<Buffer> {
 /** Read in larger pieces than Node's own, a file takes half the time. */
 const BYTES_AT_ONCE = 1_048_576
 
-const CONTENT: Record<Compression, (path: string) => AsyncIterable<Buffer>> = {
-  uncompressed: (path) => createReadStream(path, { highWaterMark: BYTES_AT_ONCE }),
-  gzip: (path) => through(createReadStream(path), createGunzip()),
+const CONTENT: Record<Compression, (path: string, onRead: OnRead) => AsyncIterable<Buffer>> = {
+  uncompressed: (path, onRead) => counting(createReadStream(path, { highWaterMark: BYTES_AT_ONCE }), onRead),
+  gzip: (path, onRead) => through(createReadStream(path), createGunzip(), onRead),
   zstd: decompressZstd,
+}
+
+async function* counting(chunks: AsyncIterable<Buffer>, onRead: OnRead): AsyncIterable<Buffer> {
+  for await (const chunk of chunks) {
+    onRead(chunk.length)
+    yield chunk
+  }
 }
 
 /** The first `limit` bytes of a raw file after decompression, fewer when it is shorter. */
@@ -36,21 +47,15 @@ export async function readHead(file: InputFile, limit: number): Promise<Buffer> 
 }
 
 /**
- * Reads a compressed file to its end and throws `BuildError`, naming it, when it is cut or damaged (DESIGN.md §6.9).
- * DuckDB takes the rows before the cut for the whole file, without a word, so this has to come before it. CSV is read to
- * its end when it is linked.
+ * SHA-256 (hex) of what a raw file holds, whether it is compressed or not. Reads the file to its end and throws
+ * `BuildError`, naming it, when it is cut or damaged (DESIGN.md §6.9): of a compressed file DuckDB takes the rows before
+ * the cut for the whole, without a word, so this has to come before it.
  */
-export async function assertWhole(file: InputFile, signal: AbortSignal): Promise<void> {
-  if (file.format === 'csv') return
-  if (file.compression === 'gzip') for await (const _ of openInput(file)) signal.throwIfAborted()
-  if (file.compression === 'zstd') await assertWholeFrames(file)
-}
-
-/** DuckDB checks the content of zstd itself: that no frame is cut is all that is left to see. */
-async function assertWholeFrames(file: InputFile): Promise<void> {
-  try {
-    await Array.fromAsync(zstdFrames(file.path), () => undefined)
-  } catch (error) {
-    throw new BuildError(`${file.name} cannot be read whole: ${error instanceof Error ? error.message : error}`)
+export async function hashContent(file: InputFile, signal: AbortSignal, onRead: OnRead): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of openInput(file, onRead)) {
+    signal.throwIfAborted()
+    hash.update(chunk)
   }
+  return hash.digest('hex')
 }

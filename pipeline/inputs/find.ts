@@ -64,18 +64,26 @@ async function matchesOf(pattern: string, folder: string): Promise<string[]> {
 /** What the ending of a raw file says of it. `name` is relative to `folder`. Throws `UsageError` for an unknown ending. */
 export async function describeFile(path: string, folder: string): Promise<InputFile> {
   const name = relative(folder, path)
-  const ending = ENDING.exec(path)
-  if (ending === null) {
+  const format = formatOf(path)
+  if (format === undefined) {
     throw new UsageError(`${name}: a raw file must end in .csv, .ndjson, .jsonl or .parquet, plain or with .gz or .zst`)
   }
-  const [, csv, ndjson, , gzip, zstd] = ending
+  const [, , , , gzip, zstd] = ENDING.exec(path) ?? []
   return {
     path,
     name,
     ...(await readStamp(path)),
-    format: csv !== undefined ? 'csv' : ndjson !== undefined ? 'ndjson' : 'parquet',
+    format,
     compression: gzip !== undefined ? 'gzip' : zstd !== undefined ? 'zstd' : 'uncompressed',
   }
+}
+
+/** The format that the ending of a raw file's name stands for; undefined for no such ending. */
+export function formatOf(name: string): Format | undefined {
+  const [, csv, ndjson, parquet] = ENDING.exec(name) ?? []
+  if (csv !== undefined) return 'csv'
+  if (ndjson !== undefined) return 'ndjson'
+  return parquet === undefined ? undefined : 'parquet'
 }
 
 /** Size and time of change of a file: as long as both stay, so does its content. */

@@ -30,6 +30,12 @@ export interface GroupedFile {
   file: LinkedFile
 }
 
+/** The groups of some files, each with these alone. */
+export function regroup(files: readonly GroupedFile[]): InputGroup[] {
+  const byGroup = Map.groupBy(files, ({ group }) => group)
+  return [...byGroup].map(([group, members]) => ({ ...group, files: members.map(({ file }) => file) }))
+}
+
 /** Puts the files of a source into groups, reading each header. Empty CSV files are in no group. */
 export async function groupFiles(
   database: Database,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { readCsvColumns } from './columns.ts'
 import { type CsvShape, readCsvShape } from './csv-shape.ts'
-import { openInput, readHead } from './decompress.ts'
+import { type OnRead, openInput, readHead } from './decompress.ts'
 import type { Compression, InputFile } from './find.ts'
 import { sideBySide } from './side-by-side.ts'
 import { splitCsv } from './split.ts'
@@ -40,11 +40,11 @@ const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 export async function linkFiles(
   files: readonly InputFile[],
   folder: string,
-  { wanted, signal }: { wanted: readonly string[]; signal: AbortSignal },
+  { wanted, ...reading }: { wanted: readonly string[]; signal: AbortSignal; onRead: OnRead },
 ): Promise<LinkedFile[]> {
   return sideBySide(files, (file, position) => {
     const link = join(folder, `${position}.${file.format}`)
-    return file.format === 'csv' ? linkCsv(file, link, wanted, signal) : linkFile(file, link)
+    return file.format === 'csv' ? linkCsv(file, link, wanted, reading) : linkFile(file, link)
   })
 }
 
@@ -69,10 +69,10 @@ async function linkCsv(
   file: InputFile,
   link: string,
   wanted: readonly string[],
-  signal: AbortSignal,
+  reading: { signal: AbortSignal; onRead: OnRead },
 ): Promise<LinkedFile> {
   const delimiter = (await readCsvColumns(file, wanted))?.delimiter ?? ','
-  const shape = await readCsvShape(file, delimiter, signal)
+  const shape = await readCsvShape(file, delimiter, reading)
   const looked = { csvReading: readingOf(shape), csvRecords: shape.records }
   if (shape.lineEnds.size <= 1) return { ...(await linkFile(file, link)), ...looked }
   await pipeline(splitCsv(openInput(file), delimiter), withLineFeeds, createWriteStream(link))

@@ -38,9 +38,10 @@ export async function* zstdFrames(path: string): AsyncIterable<Frame> {
 }
 
 /** The content of all frames of a zstd file: the decoder of Node stops after the first. */
-export async function* decompressZstd(path: string): AsyncIterable<Buffer> {
+export async function* decompressZstd(path: string, onRead: (bytes: number) => void): AsyncIterable<Buffer> {
   for await (const { start, end, isSkippable } of zstdFrames(path)) {
-    if (!isSkippable) yield* through(createReadStream(path, { start, end: end - 1 }), createZstdDecompress())
+    if (isSkippable) onRead(end - start)
+    else yield* through(createReadStream(path, { start, end: end - 1 }), createZstdDecompress(), onRead)
   }
 }
 

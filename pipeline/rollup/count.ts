@@ -2,9 +2,15 @@ import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { defineUsage } from '../ingest.ts'
 import { recordColumns } from '../inputs/columns.ts'
-import type { InputGroup } from '../inputs/group.ts'
+import { type GroupedFile, type InputGroup, regroup } from '../inputs/group.ts'
 import type { Source } from '../sources.ts'
 import type { RollupRequest } from './engine.ts'
+
+/**
+ * Files are read in batches of at least that many bytes and files: how far a batch is DuckDB knows only roughly, how many
+ * are done is known for sure.
+ */
+const BATCH = { bytes: 256_000_000, files: 4 }
 
 /** Reads fresh files, once, and sums what they hold into the table `core_sums`. */
 export async function countRecords(
@@ -13,12 +19,48 @@ export async function countRecords(
   groups: readonly InputGroup[],
   request: Pick<RollupRequest, 'onProgress'>,
 ): Promise<void> {
+  await database.run('rollup/create_sums')
+  const files = groups.flatMap((group) => group.files.map((file) => ({ group, file })))
+  const [stage, bytes] = [`read ${source.name}`, bytesOf(files)]
+  let done = 0
+  for (const batch of batches(files)) {
+    const size = bytesOf(batch)
+    const report = (share: number) => request.onProgress({ stage, share: (done + share * size) / bytes, bytes })
+    await countBatch(database, source, regroup(batch), report)
+    done += size
+    report(0)
+  }
+  if (groups.some((group) => group.format === 'csv')) await assertAllRead(database, groups)
+}
+
+async function countBatch(
+  database: Database,
+  source: Source,
+  groups: readonly InputGroup[],
+  report: (share: number) => void,
+): Promise<void> {
   await defineUsage(database, source, groups)
   await database.script('rollup/forget_malformed')
-  const bytes = groups.flatMap(({ files }) => files).reduce((sum, file) => sum + file.bytes, 0)
-  const stage = `read ${source.name}`
-  await database.runWithProgress('rollup/sums', {}, (share) => request.onProgress({ stage, share, bytes }))
-  if (groups.some((group) => group.format === 'csv')) await assertAllRead(database, groups)
+  await database.run('rollup/create_read_files')
+  const rows = groups.flatMap(({ files }, group) => files.map(({ link }, index) => [`${group}`, `${index}`, link]))
+  await database.append('core_read_files', rows)
+  await database.runWithProgress('rollup/sums', {}, report)
+  if (groups.some((group) => group.format === 'csv')) await database.run('rollup/malformed')
+}
+
+function batches(files: readonly GroupedFile[]): GroupedFile[][] {
+  const result: GroupedFile[][] = []
+  for (const file of files) {
+    const current = result.at(-1)
+    const isFull = current !== undefined && current.length >= BATCH.files && bytesOf(current) >= BATCH.bytes
+    if (current === undefined || isFull) result.push([file])
+    else current.push(file)
+  }
+  return result
+}
+
+function bytesOf(files: readonly GroupedFile[]): number {
+  return files.reduce((sum, { file }) => sum + file.bytes, 0)
 }
 
 /** Enters into the state what `countRecords` summed. `numbers` are those that the files have there, by their names. */
@@ -27,36 +69,26 @@ export async function keepCounts(
   groups: readonly InputGroup[],
   numbers: ReadonlyMap<string, number>,
 ): Promise<void> {
-  await database.run('rollup/create_read_files')
-  const rows = groups.flatMap(({ files }, group) =>
-    files.map(({ name, link }, index) => [`${group}`, `${index}`, link, `${numbers.get(name)}`]),
+  await database.run('rollup/create_file_numbers')
+  const files = groups.flatMap((group) => group.files)
+  await database.append(
+    'core_file_numbers',
+    files.map(({ name, link }) => [link, `${numbers.get(name)}`]),
   )
-  await database.append('core_read_files', rows)
   await database.run('rollup/keep_sums')
-  if (groups.some((group) => group.format === 'csv')) await database.run('rollup/keep_malformed')
 }
 
 /** DuckDB has to find as many records in a CSV file as a plain count does: a misread quote would show here. */
 async function assertAllRead(database: Database, groups: readonly InputGroup[]): Promise<void> {
-  type Row = { input_group: number; file_index: number; records: bigint }
-  const wellFormed = new Map(
-    (await database.rows<Row>('rollup/records_by_file')).map((row) => [
-      `${row.input_group}/${row.file_index}`,
-      row.records,
-    ]),
-  )
-  const malformed = new Map(
-    (await database.rows<{ link: string; records: bigint }>('rollup/malformed')).map((row) => [row.link, row.records]),
-  )
-  for (const [number, { files }] of groups.entries()) {
-    for (const [index, { name, link, csvRecords }] of files.entries()) {
-      const read = (wellFormed.get(`${number}/${index}`) ?? 0n) + (malformed.get(link) ?? 0n)
-      if (csvRecords === undefined || read === BigInt(csvRecords)) continue
-      throw new BuildError(
-        `${name} cannot be read whole: it has ${csvRecords} records, and DuckDB finds ${read}; a quote is out of place, or ` +
-          'the file was changed meanwhile',
-      )
-    }
+  const counts = await database.rows<{ link: string; records: bigint }>('rollup/records_by_file')
+  const read = new Map(counts.map(({ link, records }) => [link, records]))
+  for (const { name, link, csvRecords } of groups.flatMap(({ files }) => files)) {
+    const records = read.get(link) ?? 0n
+    if (csvRecords === undefined || records === BigInt(csvRecords)) continue
+    throw new BuildError(
+      `${name} cannot be read whole: it has ${csvRecords} records, and DuckDB finds ${records}; a quote is out of place, or ` +
+        'the file was changed meanwhile',
+    )
   }
 }
 

@@ -4,7 +4,7 @@ import { BuildError, UsageError } from '../errors.ts'
 import { type FoundFiles, findInputFiles } from '../inputs/find.ts'
 import type { Source } from '../sources.ts'
 import { countRecords } from './count.ts'
-import type { RollupEngine, RollupRequest } from './engine.ts'
+import type { Progress, RollupEngine, RollupRequest } from './engine.ts'
 import { Links } from './links.ts'
 import { judgeGone } from './losses.ts'
 import { readingOf } from './reading.ts'
@@ -77,12 +77,15 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   await database.transaction(async () => kept.adopt(source.name, await knownFiles(database)))
   const known = await knownFiles(database)
   assertPresent(source, found, request, [...known.map(({ name }) => name), ...(await archive.inputs(database))])
-  const compared = await survey(found.files, known, { reading: readingOf(source), folder, signal })
+  const progress = (stage: string) => (done: Progress) =>
+    request.onProgress({ stage: `${stage} ${source.name}`, ...done })
+  const reading = readingOf(source)
+  const compared = await survey(found.files, known, { reading, folder, signal, onProgress: progress('compare') })
   reportSurvey(source, found, compared, request)
   const losses = judgeGone(source, compared.gone, request)
   const links = new Links(source, join(linkFolder, `${sources.indexOf(source)}`), options)
   try {
-    const groups = await links.groupsOf(compared.fresh)
+    const groups = await links.groupsOf(compared.fresh, progress('check'))
     if (groups.length > 0) await countRecords(database, source, groups, request)
     const update = { source, compared, losses, groups, links }
     const dropped = await database.transaction(() => settle(update, request, options))
@@ -117,7 +120,7 @@ function reportSurvey(source: Source, { unmatched }: FoundFiles, compared: Surve
     onNotice(`${name}: ${first}${more} not among its files any more: the records are not counted`)
   }
   for (const { file, twin } of compared.twins.slice(0, TWINS_SHOWN)) {
-    onNotice(`${name}: ${file} holds the same bytes as ${twin}; records without a request_id count twice`)
+    onNotice(`${name}: ${file} holds the same records as ${twin}; records without a request_id count twice`)
   }
   if (compared.twins.length > TWINS_SHOWN)
     onNotice(`${name}: ${compared.twins.length} files in all are copies of others`)

@@ -49,10 +49,16 @@ export interface KeyUsageRow {
   free_requests: bigint
 }
 
+/** How far a stage is: the share of it that is done, 0 to 1, and how many bytes all of it is. */
+export interface Progress {
+  share: number
+  bytes: number | undefined
+}
+
 export interface RollupRequest {
   sources: Sources
-  /** Called while a stage runs: the share of it that is done, 0 to 1, and how many bytes all of it is. */
-  onProgress(progress: { stage: string; share: number; bytes: number | undefined }): void
+  /** Called while a stage runs. */
+  onProgress(progress: Progress & { stage: string }): void
   /** Called when a stage is done. */
   onStage(done: { stage: string; detail: string }): void
   onSetAside(records: SetAside): void

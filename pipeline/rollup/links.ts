@@ -7,6 +7,7 @@ import type { InputFile } from '../inputs/find.ts'
 import { groupFiles, type InputGroup } from '../inputs/group.ts'
 import { type LinkedFile, linkFiles } from '../inputs/link.ts'
 import type { Source } from '../sources.ts'
+import type { Progress } from './engine.ts'
 
 /** The raw files of one source under the names that DuckDB is given, in groups that one query can read. */
 export class Links {
@@ -30,12 +31,22 @@ export class Links {
     this.#signal = signal
   }
 
-  /** Reads the headers of files and puts them into groups. Empty CSV files are in no group. */
-  async groupsOf(files: readonly InputFile[]): Promise<InputGroup[]> {
+  /** Reads the headers of files, and CSV to its end, and puts them into groups. Empty CSV files are in no group. */
+  async groupsOf(
+    files: readonly InputFile[],
+    onProgress: (progress: Progress) => void = () => {},
+  ): Promise<InputGroup[]> {
     this.#calls += 1
     const folder = join(this.#folder, `${this.#calls}`)
     await this.#files.makeFolder(folder)
-    const linked = await linkFiles(files, folder, { wanted: sourceColumns(this.#source), signal: this.#signal })
+    const bytes = files.reduce((sum, file) => sum + (file.format === 'csv' ? file.bytes : 0), 0)
+    let read = 0
+    const onRead = (more: number) => {
+      read += more
+      onProgress({ share: read / bytes, bytes })
+    }
+    const wanted = sourceColumns(this.#source)
+    const linked = await linkFiles(files, folder, { wanted, signal: this.#signal, onRead })
     this.#linked.push(...linked)
     return groupFiles(this.#database, this.#source, linked)
   }

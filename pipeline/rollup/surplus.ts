@@ -1,6 +1,6 @@
 import type { Database } from '../database.ts'
 import { defineUsage } from '../ingest.ts'
-import type { GroupedFile } from '../inputs/group.ts'
+import { type GroupedFile, regroup } from '../inputs/group.ts'
 import type { Source } from '../sources.ts'
 import type { RollupRequest } from './engine.ts'
 
@@ -87,8 +87,7 @@ export async function defineRecordsOf(
   source: Source,
   places: readonly GroupedFile[],
 ): Promise<void> {
-  const byGroup = Map.groupBy(places, (place) => place.group)
-  const groups = [...byGroup].map(([group, members]) => ({ ...group, files: members.map(({ file }) => file) }))
+  const groups = regroup(places)
   if (groups.length === 0) return database.run('rollup/identified_kept')
   await defineUsage(database, source, groups)
   await database.run('rollup/identified_usage')

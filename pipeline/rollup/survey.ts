@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import { BuildError } from '../errors.ts'
-import { hashFile } from '../files.ts'
-import { assertWhole } from '../inputs/decompress.ts'
-import { type InputFile, isFile, readStamp } from '../inputs/find.ts'
+import { hashContent } from '../inputs/decompress.ts'
+import { formatOf, type InputFile, isFile, readStamp } from '../inputs/find.ts'
 import { sideBySide } from '../inputs/side-by-side.ts'
+import type { Progress } from './engine.ts'
 import type { HashedFile, KnownFile } from './state.ts'
 
 /** A raw file that has to be read, and the file in whose place it came. */
@@ -22,7 +22,7 @@ export interface Survey {
   unlisted: KnownFile[]
   /** Files that are gone, and kept ones, whose content another file has now. */
   elsewhere: KnownFile[]
-  /** Fresh files with the same bytes as another file of the source: its name. */
+  /** Fresh files with the same content as another file of the source: its name. */
   twins: { file: string; twin: string }[]
 }
 
@@ -31,12 +31,13 @@ export interface SurveyOptions {
   /** The folder that names of files are relative to. */
   folder: string
   signal: AbortSignal
+  onProgress(progress: Progress): void
 }
 
 /**
  * Compares the files of a source with the state. A file of the same name, size and time of change is the same; of any
- * other the bytes decide, so that a file that was touched, renamed or restored is not read again. Compressed files are
- * checked to their end. Throws `BuildError` for a file that is cut or damaged.
+ * other the content decides, so that a file that was touched, renamed, compressed or restored is not read again. Throws
+ * `BuildError` for a file that is cut or damaged.
  */
 export async function survey(
   found: readonly InputFile[],
@@ -53,7 +54,7 @@ export async function survey(
     const former = byName.get(file.name)
     return isUnchanged(file, former) ? [{ known: former, file }] : []
   })
-  const hashed = await hashAndCheck(
+  const hashed = await hashAll(
     found.filter((file) => !isUnchanged(file, byName.get(file.name))),
     options,
   )
@@ -97,11 +98,12 @@ export async function assertUntouched(files: readonly InputFile[]): Promise<void
 }
 
 function isEqual(file: HashedFile, known: KnownFile | undefined): known is KnownFile {
-  return known !== undefined && known.sha256 === file.sha256 && known.reading === file.reading
+  if (known === undefined) return false
+  return known.sha256 === file.sha256 && known.reading === file.reading && formatOf(known.name) === file.format
 }
 
 /**
- * The file in whose place another came: the one of its name, unless the bytes of that are still there, as they are when
+ * The file in whose place another came: the one of its name, unless its content is still there, as they are when
  * logs are rotated. A kept file all of whose records have a `request_id` stays beside one of its name, for copies are known.
  */
 function replaced(
@@ -131,11 +133,16 @@ async function sortMissing(missing: readonly KnownFile[], folder: string) {
   }
 }
 
-async function hashAndCheck(files: readonly InputFile[], { reading, signal }: SurveyOptions): Promise<HashedFile[]> {
+async function hashAll(files: readonly InputFile[], options: SurveyOptions): Promise<HashedFile[]> {
+  const { reading, signal, onProgress } = options
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
+  let read = 0
+  const onRead = (more: number) => {
+    read += more
+    onProgress({ share: read / bytes, bytes })
+  }
   return sideBySide(files, async (file) => {
-    signal.throwIfAborted()
-    const { sha256 } = await hashFile(file.path)
-    await assertWhole(file, signal)
+    const sha256 = await hashContent(file, signal, onRead)
     return { ...file, sha256, reading }
   })
 }

@@ -1,7 +1,7 @@
--- Purpose: enters into the state what the files of this pass contributed.
+-- Purpose: enters into the state what the files of this build that are new or changed contributed.
 -- Grain:   as state_sums.
--- Inputs:  tables core_sums, core_read_files.
+-- Inputs:  tables core_sums, core_file_numbers.
 INSERT INTO state_sums
-SELECT file_id, core_sums.* EXCLUDE (input_group, file_index)
+SELECT file_id, core_sums.* EXCLUDE (link)
 FROM core_sums
-JOIN core_read_files USING (input_group, file_index)
+JOIN core_file_numbers USING (link)

@@ -1,4 +1,4 @@
--- Purpose: how many records of each file were read, malformed CSV ones aside.
+-- Purpose: how many records of each file were read, malformed ones included.
 -- Grain:   file that has any.
 -- Inputs:  table core_sums.
-SELECT input_group, file_index, sum(records)::BIGINT AS records FROM core_sums GROUP BY ALL
+SELECT link, sum(records)::BIGINT AS records FROM core_sums GROUP BY link

@@ -1,8 +1,7 @@
--- Purpose: the one pass over raw files: everything that later steps need to know of them.
--- Grain:   file x UTC day x model name as written x own visibility x API key x BYOK x reason to reject.
---          Rejected records have no model and no key; without a key, is_byok is NULL.
--- Inputs:  view core_usage.
-CREATE OR REPLACE TEMP TABLE core_sums AS
+-- Purpose: the one pass over a batch of raw files: everything that later steps need to know of them.
+-- Grain:   as core_sums.
+-- Inputs:  view core_usage; table core_read_files.
+INSERT INTO core_sums
 WITH usage AS (
   SELECT
     * REPLACE (
@@ -12,22 +11,27 @@ WITH usage AS (
       CASE WHEN reject_reason IS NULL AND api_key_hash IS NOT NULL THEN is_byok END AS is_byok
     )
   FROM core_usage
+),
+summed AS (
+  SELECT
+    input_group,
+    file_index,
+    day_number,
+    reject_reason,
+    model,
+    visibility,
+    api_key_hash,
+    is_byok,
+    count(*) AS records,
+    count(request_id) AS identified_records,
+    bool_or(has_prompt_tokens) AS has_prompt_tokens,
+    bool_or(has_completion_tokens) AS has_completion_tokens,
+    coalesce(sum(prompt_tokens + completion_tokens) FILTER (reject_reason IS NULL), 0)::HUGEINT AS tokens,
+    sum(cost_usd) AS cost_usd,
+    count(*) FILTER (is_charge_misread) AS misread_charges
+  FROM usage
+  GROUP BY ALL
 )
-SELECT
-  input_group,
-  file_index,
-  day_number,
-  reject_reason,
-  model,
-  visibility,
-  api_key_hash,
-  is_byok,
-  count(*) AS records,
-  count(request_id) AS identified_records,
-  bool_or(has_prompt_tokens) AS has_prompt_tokens,
-  bool_or(has_completion_tokens) AS has_completion_tokens,
-  coalesce(sum(prompt_tokens + completion_tokens) FILTER (reject_reason IS NULL), 0)::HUGEINT AS tokens,
-  sum(cost_usd) AS cost_usd,
-  count(*) FILTER (is_charge_misread) AS misread_charges
-FROM usage
-GROUP BY ALL
+SELECT link, summed.* EXCLUDE (input_group, file_index)
+FROM summed
+JOIN core_read_files USING (input_group, file_index)

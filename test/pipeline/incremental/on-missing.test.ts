@@ -256,6 +256,22 @@ describe.each(MODES)('under `%s`', (mode) => {
     expect(await gateway.rows()).toEqual(rows)
   })
 
+  it.each(['monday.csv.gz', 'monday.csv.zst'])(
+    'a file that was compressed since, to %s, is no change',
+    async (name) => {
+      const gateway = await newGateway({ on_missing: mode })
+      const records = [MONDAY, { ...MONDAY, request_id: '' }]
+      await gateway.deliver('monday.csv', records)
+      const rows = await gateway.rows()
+      await gateway.takeAway('monday.csv')
+      await gateway.deliver(name, records)
+      const { summary, notices } = await gateway.build()
+      expect([summary.outcome, summary.records.read, notices]).toEqual(['unchanged', 2, []])
+      await gateway.forget()
+      expect(await gateway.rows()).toEqual(rows)
+    },
+  )
+
   it('logs that are rotated are no loss: every name has other bytes, and all bytes are there', async () => {
     const gateway = await newGateway({ on_missing: mode })
     await gateway.deliver('usage.1.csv', [MONDAY, { ...MONDAY, request_id: '' }])

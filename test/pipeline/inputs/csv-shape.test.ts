@@ -17,7 +17,7 @@ async function shapeOf(text: string): Promise<CsvShape> {
   const path = join(folder, 'shape.csv')
   await writeFile(path, text)
   const file = { path, name: 'shape.csv', bytes: 0, modified: 0n, format: 'csv', compression: 'uncompressed' } as const
-  return readCsvShape(file, ',', new AbortController().signal)
+  return readCsvShape(file, ',', new AbortController())
 }
 
 /** How many records DuckDB reads, those it calls malformed among them. */

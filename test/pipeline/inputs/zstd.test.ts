@@ -64,6 +64,11 @@ describe('content', () => {
   ])('%s', async (_, frames, content) => {
     const path = join(folder, 'file.zst')
     await writeFile(path, Buffer.concat(frames))
-    expect(Buffer.concat(await Array.fromAsync(decompressZstd(path))).toString()).toBe(content)
+    let read = 0
+    const chunks = decompressZstd(path, (bytes) => {
+      read += bytes
+    })
+    expect(Buffer.concat(await Array.fromAsync(chunks)).toString()).toBe(content)
+    expect(read).toBe(Buffer.concat(frames).length)
   })
 })
