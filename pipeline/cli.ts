@@ -1,3 +1,4 @@
+import { enableCompileCache } from 'node:module'
 import { Command, CommanderError } from '@commander-js/extra-typings'
 import { archive } from './commands/archive.ts'
 import { build } from './commands/build.ts'
@@ -10,6 +11,9 @@ import { serve } from './commands/serve.ts'
 import { verify } from './commands/verify.ts'
 import { UsageError } from './errors.ts'
 import { endProgress } from './reporter.ts'
+
+// Commands load their modules when they run: what was compiled once need not be compiled again.
+enableCompileCache()
 
 const DONE = 0
 const FAILED = 1

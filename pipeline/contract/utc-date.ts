@@ -3,8 +3,7 @@ import { utc } from '@date-fns/utc'
 import { addDays as addDaysTo } from 'date-fns/addDays'
 import { format } from 'date-fns/format'
 import { isValid } from 'date-fns/isValid'
-import { parse } from 'date-fns/parse'
-import { startOfDay } from 'date-fns/startOfDay'
+import { parseISO } from 'date-fns/parseISO'
 import { z } from 'zod'
 
 /** The first UTC date of the dataset (SPECIFICATION.md § Endpoints 5): nothing before it is published or served. */
@@ -38,7 +37,7 @@ export function toUtcDate(instant: Date): UtcDate {
 
 /** Midnight UTC at the start of `date`; an invalid `Date` when the calendar has no such date. */
 export function toInstant(date: string): Date {
-  return parse(date, 'yyyy-MM-dd', startOfDay(0, { in: utc }), { in: utc })
+  return parseISO(date, { in: utc })
 }
 
 /** The last UTC date that is wholly over at `now` (DESIGN.md §6.10). */

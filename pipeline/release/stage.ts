@@ -64,7 +64,7 @@ export async function stageRelease(
   const { draft, rows, quality, folder } = options
   await database.run('write_parquet', { path: join(folder, 'rankings-daily.parquet' satisfies DataFile) })
   await files.flush(join(folder, 'rankings-daily.parquet'))
-  for (const [name, bytes] of textFiles(draft, rows)) await files.write(join(folder, name), bytes)
+  for (const [name, bytes] of await textFiles(draft, rows)) await files.write(join(folder, name), bytes)
   await files.write(join(folder, QUALITY_FILE), toJson(quality))
   const manifest = { ...draft, files: await describeFiles(folder, rows.length) }
   await files.write(join(folder, MANIFEST_FILE), toJson(manifest))
@@ -73,14 +73,16 @@ export async function stageRelease(
   return manifest
 }
 
-function textFiles(draft: Draft, rows: readonly RankingRow[]): [DataFile, Buffer][] {
+async function textFiles(draft: Draft, rows: readonly RankingRow[]): Promise<[DataFile, Buffer][]> {
   const { as_of, start_date, end_date, version } = draft
   const csv = writeCsv(rows)
+  const json = writeJson(rows, { as_of, start_date, end_date, version })
+  const [csvGzip, jsonGzip, ndjsonGzip] = await Promise.all([gzip(csv), gzip(json), gzip(writeNdjson(rows))])
   return [
     ['rankings-daily.csv', csv],
-    ['rankings-daily.csv.gz', gzip(csv)],
-    ['rankings-daily.json.gz', gzip(writeJson(rows, { as_of, start_date, end_date, version }))],
-    ['rankings-daily.ndjson.gz', gzip(writeNdjson(rows))],
+    ['rankings-daily.csv.gz', csvGzip],
+    ['rankings-daily.json.gz', jsonGzip],
+    ['rankings-daily.ndjson.gz', ndjsonGzip],
   ]
 }
 

@@ -1,4 +1,5 @@
-import { constants, gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { constants, gzip as gzipOnThread } from 'node:zlib'
 import { CANONICAL_CSV_HEADER, canonicalCsvRow } from '../contract/canonical-csv.ts'
 import type { RankingMeta, RankingRow } from '../contract/ranking.ts'
 
@@ -22,8 +23,8 @@ export function writeNdjson(rows: readonly RankingRow[]): Buffer {
 }
 
 /** Gzip whose bytes depend on the content alone: no time, no name, no operating system. */
-export function gzip(bytes: Uint8Array): Buffer {
-  const compressed = gzipSync(bytes, { level: constants.Z_BEST_COMPRESSION })
+export async function gzip(bytes: Uint8Array): Promise<Buffer> {
+  const compressed = await promisify(gzipOnThread)(bytes, { level: constants.Z_BEST_COMPRESSION })
   compressed.writeUInt8(GZIP_SYSTEM_UNKNOWN, GZIP_SYSTEM_OFFSET)
   return compressed
 }
