@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS state_surplus (
   records BIGINT, conflicting_records BIGINT, tokens HUGEINT, cost_usd DECIMAL(38, 9), misread_charges BIGINT
 );
 
--- The days whose repeated records have to be looked for again; a day may stand there more than once.
+-- The days whose repeated records have to be looked for again, those that are archived when they are open again.
 CREATE TABLE IF NOT EXISTS state_touched_days (source VARCHAR, day_number BIGINT);
 
 -- What the registry said of each model name of a source when the surplus was found.
