@@ -130,7 +130,8 @@ export class Database {
       await this.execute('COMMIT')
       return result
     } catch (error) {
-      await this.#connection.run('ROLLBACK')
+      // After a COMMIT that failed there is nothing left to roll back, and DuckDB says so in place of the reason.
+      await this.#connection.run('ROLLBACK').catch(() => {})
       throw error
     }
   }
@@ -189,7 +190,8 @@ async function openExclusively(path: string, settings: Record<string, string>): 
     if (message.includes('Could not set lock on file')) {
       throw new BuildError(`another build is running: it holds ${path}; try again when it is done`)
     }
-    if (UNREADABLE.test(message)) throw new UnreadableDatabaseError(`${path} is no database that can be read`)
+    if (UNREADABLE.test(message.replaceAll(path, '')))
+      throw new UnreadableDatabaseError(`${path} is no database that can be read`)
     throw new BuildError(`${path} cannot be opened: ${message}`)
   }
 }

@@ -106,10 +106,14 @@ async function openState(
   }
 }
 
-/** A folder whose entries lead to those of another, so that what is written or removed there leaves the other as it is. */
+/**
+ * A folder whose entries lead to those of another, so that what is renamed to them or removed there leaves the other as it
+ * is. What a stopped build had begun to write is no entry: who writes under that name would write there.
+ */
 async function mirror(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true })
-  for (const name of await namesIn(from)) await symlink(join(from, name), join(to, name))
+  const names = (await namesIn(from)).filter((name) => !name.endsWith('.next'))
+  for (const name of names) await symlink(join(from, name), join(to, name))
 }
 
 function foldersOf(config: PipelineConfig): Pick<Workspace, 'publicDir' | 'stateDir' | 'archiveDir' | 'keptDir'> {

@@ -11,7 +11,7 @@ import { readingOf } from './reading.ts'
 import { forgetRejects, tidyRejects } from './rejects.ts'
 import { deliver } from './result.ts'
 import { type SettleOptions, settle } from './settle.ts'
-import { forgetFiles, knownFiles, openState } from './state.ts'
+import { forgetFiles, type KnownFile, knownFiles, openState } from './state.ts'
 import { type Survey, survey } from './survey.ts'
 
 export interface DuckDbEngineOptions extends SettleOptions {
@@ -80,7 +80,9 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   const progress = (stage: string) => (done: Progress) =>
     request.onProgress({ stage: `${stage} ${source.name}`, ...done })
   const reading = readingOf(source)
-  const compared = await survey(found.files, known, { reading, folder, signal, onProgress: progress('compare') })
+  const isReplaceable = (file: KnownFile) => kept.isReplaceable(file)
+  const onProgress = progress('compare')
+  const compared = await survey(found.files, known, { reading, folder, signal, isReplaceable, onProgress })
   reportSurvey(source, found, compared, request)
   const losses = judgeGone(source, compared.gone, request)
   const links = new Links(source, join(linkFolder, `${sources.indexOf(source)}`), options)
@@ -88,8 +90,7 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
     const groups = await links.groupsOf(compared.fresh, progress('check'))
     if (groups.length > 0) await countRecords(database, source, groups, request)
     const update = { source, compared, losses, groups, links }
-    const dropped = await database.transaction(() => settle(update, request, options))
-    for (const file of dropped) await kept.remove(file)
+    await database.transaction(() => settle(update, request, options))
   } catch (error) {
     throw links.naming(error)
   }

@@ -7,8 +7,9 @@ import { assertSealed, seal } from '../checksums.ts'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { type Files, isMissing, namesIn, readTextIfAny } from '../files.ts'
+import { sideBySide } from '../inputs/side-by-side.ts'
 import { parseJson } from '../json.ts'
-import { enterFiles, forgetFiles, type HashedFile, type KnownFile, renameFile, touchFiles } from './state.ts'
+import { enterFiles, forgetFiles, type HashedFile, type KnownFile, markKept, touchFiles } from './state.ts'
 
 /** `file.json` of a kept file: what it was. */
 const KeptFile = z.strictObject({
@@ -19,6 +20,8 @@ const KeptFile = z.strictObject({
   modified: z.string().regex(/^-?\d+$/),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   reading: z.string(),
+  /** Whether another file, known as such, had the name already when this one was kept. */
+  is_name_taken: z.boolean(),
 })
 type KeptFile = z.infer<typeof KeptFile>
 
@@ -56,11 +59,11 @@ export class KeptFiles {
 
   /** Reads and proves what is kept. Throws `BuildError` that names a damaged file. */
   static async open(options: KeptFilesOptions): Promise<KeptFiles> {
-    const kept = new Map<string, KeptFile>()
-    for (const name of (await namesIn(options.keptDir)).filter((entry) => !entry.startsWith('.'))) {
-      kept.set(name, await readKept(await realpath(join(options.keptDir, name))))
-    }
-    return new KeptFiles(options, kept)
+    const names = (await namesIn(options.keptDir)).filter((name) => !name.startsWith('.'))
+    const kept = await sideBySide(names, async (name) => {
+      return [name, await readKept(await realpath(join(options.keptDir, name)))] as const
+    })
+    return new KeptFiles(options, new Map(kept))
   }
 
   /** Enters the kept files of a source that the state does not know, and forgets those that the archive has not. */
@@ -68,8 +71,9 @@ export class KeptFiles {
     const archived = new Map([...this.#kept].filter(([, file]) => file.source === source))
     const removed = known.filter((file) => file.kept !== null && !archived.has(file.kept))
     await forgetFiles(this.#database, removed)
+    const entered = new Set(known.map(({ kept }) => kept))
     for (const [kept, file] of archived) {
-      if (known.some((entry) => entry.kept === kept)) continue
+      if (entered.has(kept)) continue
       // A build that was stopped between the archive and the state still knows it as a file.
       const former = known.filter(({ name, sha256 }) => name === file.name && sha256 === file.sha256)
       await forgetFiles(this.#database, former)
@@ -79,6 +83,14 @@ export class KeptFiles {
       await this.#database.run('kept/read_sums', { file_id, path: join(this.#keptFolder, kept, SUMS) })
       await touchFiles(this.#database, [`${file_id}`])
     }
+  }
+
+  /**
+   * Whether a kept file gives way to one of its name that comes later and may hold the same records. Where all of them have
+   * a `request_id` copies are known and both stay.
+   */
+  isReplaceable({ kept, unidentified_records }: KnownFile): boolean {
+    return kept !== null && unidentified_records > 0n && this.#kept.get(kept)?.is_name_taken === false
   }
 
   /** Where the records of a file lie that is no longer there, or undefined when none were kept. */
@@ -101,8 +113,8 @@ export class KeptFiles {
     await this.#files.rename(`${path}.next`, path)
   }
 
-  /** Moves a file that is gone, or whose former content is, into the archive. What the state has of it stays. */
-  async keep(source: string, file: KnownFile): Promise<void> {
+  /** Moves a file whose content is gone into the archive. What the state has of it stays. */
+  async keep(source: string, file: KnownFile, isNameTaken: boolean): Promise<void> {
     const kept = `${shortHash(`${source}\n${file.name}`)}-${file.sha256.slice(0, 12)}`
     const staging = join(this.#keptFolder, '.staging')
     await this.#files.remove(staging)
@@ -120,13 +132,14 @@ export class KeptFiles {
       modified: `${file.modified}`,
       sha256: file.sha256,
       reading: file.reading,
+      is_name_taken: isNameTaken,
     }
     await this.#files.write(join(staging, DESCRIPTION), `${JSON.stringify(description, undefined, 2)}\n`)
     await seal(staging, this.#files)
     await this.#discard(kept)
     await this.#files.rename(staging, join(this.#keptFolder, kept))
     this.#kept.set(kept, description)
-    await renameFile(this.#database, file, { name: file.name, modified: file.modified, kept })
+    await markKept(this.#database, file, kept)
   }
 
   /** Removes a kept file whose content is there again, or was replaced, from the archive. */

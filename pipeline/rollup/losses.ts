@@ -24,13 +24,9 @@ export function judgeGone(
   const closed = gone.filter((file) => file.open_records === 0n)
   const lost = gone.filter((file) => file.open_records > 0n)
   if (lost.length === 0) return { forget: closed, keep: [] }
-  const what = `source ${JSON.stringify(source.name)}: ${describe(lost)}`
-  if (on_missing === 'fail') {
-    throw new BuildError(`${what} that an earlier build read. ${CHOICES}`)
-  }
-  onNotice(
-    `${what}; on_missing is ${on_missing}: its records ${on_missing === 'keep' ? 'stay' : 'are not counted any more'}`,
-  )
+  const what = `source ${JSON.stringify(source.name)}: records that an earlier build read are gone: ${describe(lost)}`
+  if (on_missing === 'fail') throw new BuildError(`${what}. ${CHOICES}`)
+  onNotice(`${what}; on_missing is ${on_missing}: they ${on_missing === 'keep' ? 'stay' : 'are not counted any more'}`)
   return on_missing === 'keep' ? { forget: closed, keep: lost } : { forget: gone.slice(), keep: [] }
 }
 
@@ -41,12 +37,12 @@ export function judgeGone(
  */
 export function judgeReplaced(
   source: Source,
-  { name, replaces, sha256 }: FreshFile,
+  { name, replaces }: FreshFile,
   { records, isKept }: { records: bigint; isKept: boolean },
   { sources: { on_missing }, onNotice }: Pick<RollupRequest, 'sources' | 'onNotice'>,
 ): Losses {
   if (replaces === undefined) return { forget: [], keep: [] }
-  if (replaces.sha256 === sha256 || records >= replaces.open_records) return { forget: [replaces], keep: [] }
+  if (records >= replaces.open_records) return { forget: [replaces], keep: [] }
   const what =
     `source ${JSON.stringify(source.name)}: ${name} held ${replaces.open_records} records when an earlier build read it ` +
     `and holds ${records} now`
@@ -67,15 +63,15 @@ export function judgeReplaced(
         'another name, or set on_missing to remove',
     )
   }
-  return { forget: [], keep: replaces.kept === null ? [replaces] : [] }
+  return { forget: [], keep: [replaces] }
 }
 
 const CHOICES =
-  'Put them back; or say in the sources file "on_missing": "keep" to keep their records, or "remove" to drop them; or close ' +
+  'Put the files back; or say in the sources file "on_missing": "keep" to keep their records, or "remove" to drop them; or close ' +
   'their dates with tokenboard archive before the files go'
 
 function describe(files: readonly KnownFile[]): string {
   const names = files.slice(0, NAMES_SHOWN).map((file) => `${file.name} (${file.open_records} records)`)
-  const more = files.length > NAMES_SHOWN ? ` and ${files.length - NAMES_SHOWN} more` : ''
-  return `${names.join(', ')}${more} ${files.length === 1 ? 'is' : 'are'} gone`
+  const more = files.length > NAMES_SHOWN ? ` and ${files.length - NAMES_SHOWN} more files` : ''
+  return `${names.join(', ')}${more}`
 }

@@ -1,4 +1,5 @@
 import type { Database } from '../database.ts'
+import { BuildError } from '../errors.ts'
 import type { Files } from '../files.ts'
 import type { InputFile } from '../inputs/find.ts'
 import type { GroupedFile, InputGroup } from '../inputs/group.ts'
@@ -10,8 +11,8 @@ import type { Links } from './links.ts'
 import { judgeReplaced, type Losses } from './losses.ts'
 import { filesToWrite, noteRejects, writeRejects } from './rejects.ts'
 import { resolveModels } from './result.ts'
-import { enterFiles, forgetFiles, type KnownFile, knownFiles, renameFile, touchFiles } from './state.ts'
-import { daysToCompare, defineRecordsOf, findSurplus, type RecordsPlace } from './surplus.ts'
+import { enterFiles, forgetFiles, type KnownFile, knownFiles, renameFiles, touchFiles } from './state.ts'
+import { daysToCompare, defineRecordsOf, findSurplus, type IdentifiedDay, type RecordsPlace } from './surplus.ts'
 import { assertUntouched, type Survey } from './survey.ts'
 
 export interface SettleOptions {
@@ -34,8 +35,11 @@ export interface Update {
 /** The files at hand, by their numbers in the state. */
 type Present = ReadonlyMap<number, InputFile>
 
-/** Enters what was found into the state, in one transaction. Returns the kept files that the archive need not hold any more. */
-export async function settle(update: Update, request: RollupRequest, options: SettleOptions): Promise<KnownFile[]> {
+/**
+ * Enters what was found into the state, in one transaction, and into the archive before that transaction ends: what the
+ * archive has, and the state not, the next build takes in; what the archive has not any more it forgets.
+ */
+export async function settle(update: Update, request: RollupRequest, options: SettleOptions): Promise<void> {
   const { source, links } = update
   const { database, kept } = options
   await closeBare(update, request, options)
@@ -45,13 +49,15 @@ export async function settle(update: Update, request: RollupRequest, options: Se
   await resolveModels(database, source, request.sources)
   await database.run('rollup/touch_models')
   await findRepeated(update, present, request, options)
+  await database.run('rollup/forget_touched')
   await database.run('rollup/forget_models')
   await database.run('rollup/keep_models')
   await keepRejects(update, present, options)
   if (request.sources.on_missing === 'keep') await storeRecords(update, present, options)
-  for (const file of keep) await kept.keep(source.name, file)
   await assertUntouched(links.files)
-  return forget.filter((file) => file.kept !== null)
+  const names = new Set([...present.values()].map(({ name }) => name))
+  for (const file of keep) await kept.keep(source.name, file, names.has(file.name))
+  for (const file of forget) await kept.remove(file)
 }
 
 /**
@@ -65,21 +71,41 @@ async function closeBare(update: Update, request: RollupRequest, options: Settle
   for (const file of losses.keep) {
     if (file.identified_records > 0n && (await kept.recordsOf(file)) === undefined) bare.push(file)
   }
-  const [first] = bare
-  if (first === undefined) return
+  // It stands with the file that comes last into the archive: a build stopped before that finds it out again.
+  const last = bare.at(-1)
+  if (last === undefined) return
   const file_ids = bare.map((file) => `${file.file_id}`)
-  await touchFiles(database, file_ids)
+  await database.run('kept/touch_repeated', { file_ids })
   await database.run('kept/forget_ids', { file_ids })
   await database.run('kept/former_surplus')
-  await resolveModels(database, source, request.sources)
+  await database.run('kept/former_models')
   const present = new Map(compared.same.map(({ known, file }) => [known.file_id, file]))
+  await assertComparable(source, last, present, options)
   await findRepeated({ ...update, groups: [] }, present, request, options)
-  await database.run('kept/settle', { file_id: first.file_id })
-  const names = `${first.name}${bare.length > 1 ? ` and ${bare.length - 1} more` : ''}`
+  await database.run('kept/settle', { file_id: last.file_id })
+  await database.run('rollup/forget_touched')
+  const names = `${last.name}${bare.length > 1 ? ` and ${bare.length - 1} more` : ''}`
   request.onNotice(
     `source ${JSON.stringify(source.name)}: on_missing was not keep when ${names} was read, so its request ids are not ` +
       'known any more: a record of it that is delivered again in another file will count twice',
   )
+}
+
+/** What a file repeats of others is found out by reading those as they were read before. */
+async function assertComparable(
+  source: Source,
+  gone: KnownFile,
+  present: Present,
+  { database, kept }: SettleOptions,
+): Promise<void> {
+  for (const file of await filesToCompare(database, await daysToCompare(database))) {
+    if (present.has(file.file_id) || (await kept.recordsOf(file)) !== undefined) continue
+    throw new BuildError(
+      `source ${JSON.stringify(source.name)}: ${gone.name} is gone, on_missing was not keep when it was read, and what it ` +
+        `repeats of ${file.name} cannot be found out, for that went or changed too, or is read in another way now. Put one ` +
+        'of them back as it was for one build, or set on_missing to remove',
+    )
+  }
 }
 
 /** Enters the fresh files and says what becomes of those that went, or in whose place they came. */
@@ -89,9 +115,7 @@ async function enterAll(
   { database, kept }: SettleOptions,
 ): Promise<Losses & { present: Present }> {
   const { same, fresh, unlisted, elsewhere } = compared
-  for (const { known, file } of same) {
-    if (known.name !== file.name || known.modified !== file.modified) await renameFile(database, known, file)
-  }
+  await renameFiles(database, same)
   const numbers = await enterFiles(database, source.name, fresh)
   if (groups.length > 0) {
     await keepCounts(database, groups, new Map(fresh.map((file, position) => [file.name, numbers[position] ?? 0])))
@@ -125,8 +149,7 @@ async function findRepeated(
   { database, kept }: SettleOptions,
 ): Promise<void> {
   const days = await daysToCompare(database)
-  const wanted = new Set(days.map((day) => day.file_id))
-  const known = (await knownFiles(database)).filter((file) => wanted.has(file.file_id))
+  const known = await filesToCompare(database, days)
   const places = new Map<number, RecordsPlace>(await placesOf(update, present, known))
   for (const file of known.filter(({ file_id }) => !present.has(file_id))) {
     const path = await kept.recordsOf(file)
@@ -134,7 +157,11 @@ async function findRepeated(
     places.set(file.file_id, { kept: path })
   }
   await findSurplus(database, update.source, days, places, request)
-  await database.run('rollup/forget_touched')
+}
+
+async function filesToCompare(database: Database, days: readonly IdentifiedDay[]): Promise<KnownFile[]> {
+  const wanted = new Set(days.map((day) => day.file_id))
+  return (await knownFiles(database)).filter((file) => wanted.has(file.file_id))
 }
 
 /** Where the records of files at hand are read. Those that are not fresh are opened again. */

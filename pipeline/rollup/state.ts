@@ -77,11 +77,25 @@ export async function touchFiles(database: Database, file_ids: readonly string[]
   if (file_ids.length > 0) await database.run('rollup/touch_files', { file_ids })
 }
 
-/** Notes that a file has another name or time of change, or that the archive holds it now. */
-export async function renameFile(
+/** Notes the names, sizes and times of change that files of the same content have now. */
+export async function renameFiles(
   database: Database,
-  { file_id }: KnownFile,
-  { name, modified, kept = null }: { name: string; modified: bigint; kept?: string | null },
+  files: readonly { known: KnownFile; file: InputFile }[],
 ): Promise<void> {
-  await database.run('state/set_file', { file_id, name, modified, kept })
+  const changed = files.filter(
+    ({ known, file }) =>
+      known.name !== file.name || known.bytes !== BigInt(file.bytes) || known.modified !== file.modified,
+  )
+  if (changed.length === 0) return
+  await database.run('state/create_renamed')
+  await database.append(
+    'core_renamed',
+    changed.map(({ known, file: { name, bytes, modified } }) => [`${known.file_id}`, name, `${bytes}`, `${modified}`]),
+  )
+  await database.run('state/rename')
+}
+
+/** Notes that the archive holds a file now, in a folder of this name. */
+export async function markKept(database: Database, { file_id }: KnownFile, kept: string): Promise<void> {
+  await database.run('state/set_kept', { file_id, kept })
 }

@@ -6,7 +6,10 @@ import { sideBySide } from '../inputs/side-by-side.ts'
 import type { Progress } from './engine.ts'
 import type { HashedFile, KnownFile } from './state.ts'
 
-/** A raw file that has to be read, and the file in whose place it came. */
+/**
+ * A raw file that has to be read, and the file in whose place it came: the one of its name, unless the content of that is
+ * still there, as it is when logs are rotated.
+ */
 export interface FreshFile extends HashedFile {
   replaces: KnownFile | undefined
 }
@@ -16,7 +19,7 @@ export interface Survey {
   /** Files whose content is in the state, under the name and time of change that they have now. */
   same: { known: KnownFile; file: InputFile }[]
   fresh: FreshFile[]
-  /** Files that the state knows and that are not there any more. */
+  /** Files that the state knows and whose content is not there any more; another of them may have the name. */
   gone: KnownFile[]
   /** Files that are there and that no entry of the source matches any more. */
   unlisted: KnownFile[]
@@ -31,6 +34,8 @@ export interface SurveyOptions {
   /** The folder that names of files are relative to. */
   folder: string
   signal: AbortSignal
+  /** Whether a kept file gives way to one of its name. */
+  isReplaceable(file: KnownFile): boolean
   onProgress(progress: Progress): void
 }
 
@@ -66,21 +71,28 @@ export async function survey(
     return left.delete(former.name)
   }
   const changed = hashed.filter((file) => !take(file, left.get(file.name)))
-  const added = changed.filter(
-    (file) =>
-      !take(
-        file,
-        [...left.values()].find((former) => isEqual(file, former)),
-      ),
-  )
+  const byContent = Map.groupBy(left.values(), ({ sha256 }) => sha256)
+  const added = changed.filter((file) => {
+    const candidates = byContent.get(file.sha256) ?? []
+    return !take(
+      file,
+      candidates.find((former) => left.has(former.name) && isEqual(file, former)),
+    )
+  })
   const contents = new Set([...hashed.map(({ sha256 }) => sha256), ...same.map((file) => file.known.sha256)])
-  const fresh = added.map((file) => ({ ...file, replaces: replaced(file, left, known, contents) }))
+  const replaceable = new Map(
+    [...known.filter(options.isReplaceable), ...left.values()]
+      .filter(({ sha256 }) => !contents.has(sha256))
+      .map((file) => [file.name, file]),
+  )
+  const fresh = added.map((file) => ({ ...file, replaces: replaceable.get(file.name) }))
+  const replaced = new Set(fresh.map((file) => file.replaces))
+  const missing = [...left.values()].filter((file) => !replaced.has(file) && !contents.has(file.sha256))
   const names = new Set(found.map((file) => file.name))
-  const missing = [...left.values()].filter(({ name, sha256 }) => !names.has(name) && !contents.has(sha256))
   return {
     same,
     fresh,
-    ...(await sortMissing(missing, options.folder)),
+    ...(await sortMissing(missing, names, options.folder)),
     elsewhere: [...known.filter(({ kept }) => kept !== null), ...left.values()].filter(({ sha256 }) =>
       contents.has(sha256),
     ),
@@ -102,21 +114,6 @@ function isEqual(file: HashedFile, known: KnownFile | undefined): known is Known
   return known.sha256 === file.sha256 && known.reading === file.reading && formatOf(known.name) === file.format
 }
 
-/**
- * The file in whose place another came: the one of its name, unless its content is still there, as they are when
- * logs are rotated. A kept file all of whose records have a `request_id` stays beside one of its name, for copies are known.
- */
-function replaced(
-  { name }: HashedFile,
-  left: ReadonlyMap<string, KnownFile>,
-  known: readonly KnownFile[],
-  contents: ReadonlySet<string>,
-): KnownFile | undefined {
-  const former =
-    left.get(name) ?? known.find((file) => file.kept !== null && file.name === name && file.unidentified_records > 0n)
-  return former === undefined || contents.has(former.sha256) ? undefined : former
-}
-
 function twinsOf(fresh: readonly HashedFile[], names: Map<string, string>): { file: string; twin: string }[] {
   return fresh.flatMap(({ sha256, name, bytes }) => {
     const twin = names.get(sha256)
@@ -125,11 +122,13 @@ function twinsOf(fresh: readonly HashedFile[], names: Map<string, string>): { fi
   })
 }
 
-async function sortMissing(missing: readonly KnownFile[], folder: string) {
-  const isThere = await Promise.all(missing.map(({ name }) => isFile(resolve(folder, name))))
+async function sortMissing(missing: readonly KnownFile[], listed: ReadonlySet<string>, folder: string) {
+  const isUnlisted = await Promise.all(
+    missing.map(async ({ name }) => !listed.has(name) && (await isFile(resolve(folder, name)))),
+  )
   return {
-    gone: missing.filter((_, position) => isThere[position] === false),
-    unlisted: missing.filter((_, position) => isThere[position] === true),
+    gone: missing.filter((_, position) => isUnlisted[position] === false),
+    unlisted: missing.filter((_, position) => isUnlisted[position] === true),
   }
 }
 

@@ -117,6 +117,17 @@ describe('a dry run', () => {
     expect(await snapshotTree(workspace.publicDir)).toEqual(before)
   })
 
+  it('writes nothing into what a stopped build had begun to write', async () => {
+    const workspace = await workspaceOf([used(1, 1), used(1, -1)], { max_rejected_share: 1 })
+    await buildIn(workspace)
+    const rejects = join(workspace.dataDir, 'state/rejects')
+    for (const name of await readdir(rejects)) await writeFile(join(rejects, `${name}.next`), 'half a li')
+    await write(workspace, [used(1, 1), used(1, -2), used(1, -3)], { max_rejected_share: 1 })
+    const before = await snapshotTree(workspace.dataDir)
+    expect((await dryRun(workspace, LATER)).records.rejected).toEqual({ invalid_token_count: 2 })
+    expect(await snapshotTree(workspace.dataDir)).toEqual(before)
+  })
+
   it('makes no folder before a first build', async () => {
     const workspace = await workspaceOf([used(1, 1), used(2, 2)])
     await rm(workspace.publicDir, { recursive: true })

@@ -15,11 +15,11 @@ export function crashAfter(last: number): { files: Files; steps: () => number } 
 
 type Step = (...given: unknown[]) => Promise<void>
 
-/** The real file system with something to happen, or to be waited for, before each of its steps. */
-export function filesAfter(before: () => Promise<void> | void): Files {
+/** The real file system with something to happen, or to be waited for, before each of its steps; it is given what the step is. */
+export function filesAfter(before: (...given: unknown[]) => Promise<void> | void): Files {
   const waiting = (step: Step): Step => {
     return async (...given) => {
-      await before()
+      await before(...given)
       await step(...given)
     }
   }

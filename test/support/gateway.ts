@@ -57,10 +57,16 @@ export function atMinute(minute: number, day = '2025-03-10'): string {
 /** The folders of one gateway's dataset, and the steps of its life. */
 export class Gateway {
   readonly workspace: Workspace
-  #minute = 0
+  #minute: number
 
-  constructor(workspace: Workspace) {
+  /** `minute` is that of the last build. */
+  constructor(workspace: Workspace, minute = 0) {
     this.workspace = workspace
+    this.#minute = minute
+  }
+
+  get minute(): number {
+    return this.#minute
   }
 
   /** The path of a raw file. */
@@ -155,5 +161,5 @@ export async function inputAlone(workspace: Workspace): Promise<Workspace> {
 export async function copyOf(gateway: Gateway): Promise<Gateway> {
   const copy = await newWorkspace()
   await cp(gateway.workspace.root, copy.root, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
-  return new Gateway(copy)
+  return new Gateway(copy, gateway.minute)
 }

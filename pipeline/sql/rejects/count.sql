@@ -10,7 +10,7 @@ SELECT name AS file, sha256, coalesce(reject_reason, 'invalid_model') AS reason,
 FROM state_sums
 JOIN known USING (file_id)
 LEFT JOIN core_models ON state_sums.model = core_models.model
-WHERE kept IS NULL AND (reject_reason <> 'left_out' OR NOT is_valid)
+WHERE kept IS NULL AND (reject_reason NOT IN ('left_out', 'duplicate') OR NOT is_valid)
 GROUP BY ALL
 UNION ALL
 SELECT file, sha256, reason, records

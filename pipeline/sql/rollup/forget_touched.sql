@@ -1,3 +1,3 @@
--- Purpose: nothing is left to be looked for.
--- Inputs:  table state_touched_days; variable source.
-DELETE FROM state_touched_days WHERE source = getvariable('source')
+-- Purpose: nothing is left to be looked for, but on days that are archived.
+-- Inputs:  table state_touched_days; variables source, open_day.
+DELETE FROM state_touched_days WHERE source = getvariable('source') AND day_number >= getvariable('open_day')

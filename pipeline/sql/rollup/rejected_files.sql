@@ -8,6 +8,6 @@ SELECT
 FROM core_source_sums
 JOIN state_files USING (file_id)
 LEFT JOIN core_models ON core_source_sums.model = core_models.model
-WHERE reject_reason <> 'left_out' OR NOT is_valid
+WHERE reject_reason NOT IN ('left_out', 'duplicate') OR NOT is_valid
 GROUP BY ALL
 ORDER BY file, reason

@@ -2,6 +2,6 @@
 -- Grain:   UTC day.
 -- Inputs:  table state_touched_days; variables source, open_day.
 CREATE OR REPLACE TEMP VIEW core_touched_days AS
-SELECT DISTINCT day_number
+SELECT day_number
 FROM state_touched_days
 WHERE source = getvariable('source') AND day_number >= getvariable('open_day')

@@ -12,7 +12,8 @@ CREATE TABLE IF NOT EXISTS state_files (
 );
 
 -- File x UTC day x model name as written x own visibility x API key x BYOK x reason to reject.
--- Rejected records have no model and no key; without a key, is_byok is NULL.
+-- Rejected records have no model and no key; without a key, is_byok is NULL. A file that is gone may have, with negative
+-- counts and the reason 'duplicate', what it repeated of others.
 CREATE TABLE IF NOT EXISTS state_sums (
   file_id INTEGER, day_number BIGINT, reject_reason VARCHAR, model VARCHAR, visibility VARCHAR, api_key_hash VARCHAR,
   is_byok BOOLEAN, records BIGINT, identified_records BIGINT, has_prompt_tokens BOOLEAN, has_completion_tokens BOOLEAN,
@@ -25,7 +26,7 @@ CREATE TABLE IF NOT EXISTS state_surplus (
   records BIGINT, conflicting_records BIGINT, tokens HUGEINT, cost_usd DECIMAL(38, 9), misread_charges BIGINT
 );
 
--- The days whose repeated records have to be looked for again; a day may stand there more than once.
+-- The days whose repeated records have to be looked for again, those that are archived when they are open again.
 CREATE TABLE IF NOT EXISTS state_touched_days (source VARCHAR, day_number BIGINT);
 
 -- What the registry said of each model name of a source when the surplus was found.

@@ -294,6 +294,42 @@ describe('the registry still decides about archived dates', () => {
   })
 })
 
+describe('when the newest part of the archive is taken away again', () => {
+  async function reopened(change: (gateway: Gateway) => Promise<void>, top = {}, source = {}): Promise<Gateway> {
+    const gateway = await newGateway(top, source)
+    await gateway.deliver('monday.csv', [MONDAY])
+    await gateway.deliver('copy.csv', [{ ...MONDAY, model_permaslug: 'acme/copy' }])
+    if ('models' in top) await writeInput(gateway.workspace, 'models.json', models('acme/monday'))
+    expect(await gateway.rows()).toEqual([MONDAY_ROW])
+    await archive(gateway)
+    await change(gateway)
+    await gateway.rows()
+    await rm(archiveFolder(gateway), { recursive: true })
+    return gateway
+  }
+
+  const models = (slug: string) => [
+    { model_permaslug: slug, aliases: ['acme/monday'].filter((alias) => alias !== slug), public: true },
+    { model_permaslug: 'acme/copy', aliases: [], public: true },
+  ]
+
+  it('the files decide, as they are by now', async () => {
+    const gateway = await reopened((changed) => changed.takeAway('monday.csv'))
+    expect(await gateway.rows()).toEqual(['2025-03-03 acme/copy 10'])
+    await gateway.forget()
+    expect(await gateway.rows()).toEqual(['2025-03-03 acme/copy 10'])
+  })
+
+  it('the registry decides, as it is by now', async () => {
+    const gateway = await reopened(
+      (changed) => writeInput(changed.workspace, 'models.json', models('a/monday')),
+      { models: 'models.json' },
+      { visibility: 'registry' },
+    )
+    expect(await gateway.rows()).toEqual(['2025-03-03 acme/copy 10'])
+  })
+})
+
 describe('a damaged archive', () => {
   it('fails the build, which names the file, whichever it is', async () => {
     const gateway = await archivedGateway()

@@ -69,6 +69,18 @@ it('reads nothing when nothing has changed', async () => {
   expect(await readersOf(gateway, RAW)).toEqual([])
 })
 
+it('reads a file that was compressed since once, and nothing the next time', async () => {
+  const gateway = await builtGateway()
+  await gateway.takeAway('monday.csv')
+  await gateway.deliver('monday.csv.zst', [MONDAY])
+  await gateway.build()
+  await forgetReaders(gateway.path('monday.csv.zst'))
+  await gateway.build()
+  await forgetReaders(gateway.path('monday.csv.zst'))
+  expect((await gateway.build()).summary.outcome).toBe('unchanged')
+  expect(await readersOf(gateway, ['monday.csv.zst'])).toEqual([])
+})
+
 it('reads a new file alone when its dates are its own', async () => {
   const gateway = await builtGateway()
   await gateway.deliver('wednesday.csv', [useOn('2025-03-05', 'acme/one', 30, { request_id: 'w1' })])

@@ -1,0 +1,29 @@
+import { mkdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { Database, UnreadableDatabaseError } from '../../pipeline/database.ts'
+import { BuildError } from '../../pipeline/errors.ts'
+import { newWorkspace } from '../support/pipeline.ts'
+
+function openAt(path: string): Promise<Database> {
+  const { signal } = new AbortController()
+  return Database.open({ path, temporaryFolder: join(dirname(path), 'spill'), memoryLimit: undefined, signal })
+}
+
+it('a transaction that fails when it ends says why, and not that there is nothing to roll back', async () => {
+  const database = await openAt(join((await newWorkspace()).root, 'build.duckdb'))
+  onTestFinished(() => database.close())
+  const failed = database.transaction(async () => {
+    await database.execute('COMMIT')
+    throw new Error('no space left on device')
+  })
+  await expect(failed).rejects.toThrow('no space left on device')
+})
+
+it('a database that cannot be opened is not taken for a damaged one by the words of its path', async () => {
+  const path = join((await newWorkspace()).root, 'wal serialized corrupt/build.duckdb')
+  await mkdir(path, { recursive: true })
+  const error = await openAt(path).catch((thrown: unknown) => thrown)
+  expect(error).toBeInstanceOf(BuildError)
+  expect(error).not.toBeInstanceOf(UnreadableDatabaseError)
+})

@@ -1,0 +1,183 @@
+/** Files whose records are kept when they are gone: decided late, with names that others take, and by builds that are stopped. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { filesAfter, LOST } from '../../support/crash.ts'
+import { copyOf, type Gateway, newGateway, useOn } from '../../support/gateway.ts'
+import { writeInput } from '../../support/pipeline.ts'
+import type { FileRecord } from '../../support/records.ts'
+
+const [ONE, TWO, THREE, FOUR] = [
+  useOn('2025-03-03', 'acme/one', 10, { request_id: '1' }),
+  useOn('2025-03-03', 'acme/two', 20, { request_id: '2' }),
+  useOn('2025-03-03', 'acme/three', 40, { request_id: '3' }),
+  useOn('2025-03-04', 'acme/four', 80, { request_id: '4' }),
+]
+const [ONE_ROW, TWO_ROW, THREE_ROW, FOUR_ROW] = [
+  '2025-03-03 acme/one 10',
+  '2025-03-03 acme/two 20',
+  '2025-03-03 acme/three 40',
+  '2025-03-04 acme/four 80',
+]
+const ROWS = [THREE_ROW, TWO_ROW, ONE_ROW, FOUR_ROW]
+
+const withoutId = (record: FileRecord): FileRecord => ({ ...record, request_id: '' })
+
+/** The rows of the next build, and of one from nothing after it, which must be the same. */
+async function rowsAndAgain(gateway: Gateway): Promise<string[]> {
+  const rows = await gateway.rows()
+  expect(await gateway.rows()).toEqual(rows)
+  await gateway.forget()
+  expect(await gateway.rows()).toEqual(rows)
+  return rows
+}
+
+describe('when `keep` is said after the loss, what a file repeated', () => {
+  async function lossyGateway(): Promise<Gateway> {
+    const gateway = await newGateway()
+    await gateway.deliver('a.csv', [ONE, TWO])
+    await gateway.deliver('b.csv', [TWO, THREE])
+    await gateway.deliver('c.csv', [ONE, THREE, FOUR])
+    expect(await gateway.rows()).toEqual(ROWS)
+    return gateway
+  }
+
+  it('is counted once, and what others repeat among themselves is still found', async () => {
+    const gateway = await lossyGateway()
+    await gateway.takeAway('a.csv')
+    await gateway.configure({ on_missing: 'keep' })
+    expect(await rowsAndAgain(gateway)).toEqual(ROWS)
+  })
+
+  it('is counted once when several are gone, and is no rejected record', async () => {
+    const gateway = await lossyGateway()
+    await gateway.takeAway('a.csv')
+    await gateway.takeAway('b.csv')
+    await gateway.configure({ on_missing: 'keep' })
+    expect(await gateway.rows()).toEqual(ROWS)
+    const quality = JSON.parse(await readFile(join(gateway.workspace.dataDir, 'state/quality.json'), 'utf8'))
+    expect(quality.rejected_in_files).toEqual([])
+    expect(await rowsAndAgain(gateway)).toEqual(ROWS)
+  })
+
+  it('is taken off as the registry saw it then: another registry decides between the others', async () => {
+    const gateway = await newGateway({ models: 'models.json' })
+    const models = (alias: string) => [
+      { model_permaslug: 'acme/three', aliases: [], public: true },
+      { model_permaslug: 'acme/two', aliases: ['2'], public: true },
+      { model_permaslug: alias, aliases: ['1'], public: true },
+    ]
+    await writeInput(gateway.workspace, 'models.json', models('acme/one'))
+    await gateway.deliver('a.csv', [THREE])
+    await gateway.deliver('b.csv', [THREE, { ...ONE, model_permaslug: '1' }])
+    await gateway.deliver('c.csv', [{ ...ONE, model_permaslug: '2' }])
+    expect(await gateway.rows()).toEqual([THREE_ROW, '2025-03-03 acme/two 10'])
+    await gateway.takeAway('a.csv')
+    await gateway.configure({ models: 'models.json', on_missing: 'keep' })
+    await writeInput(gateway.workspace, 'models.json', models('zz/one'))
+    expect(await rowsAndAgain(gateway)).toEqual([THREE_ROW, '2025-03-03 zz/one 10'])
+  })
+
+  it('cannot be found out when a file that shares it changed as well, which stops the build', async () => {
+    const gateway = await lossyGateway()
+    await gateway.takeAway('a.csv')
+    await gateway.deliver('b.csv', [TWO, THREE, FOUR])
+    await gateway.configure({ on_missing: 'keep' })
+    const message = await gateway.failure()
+    expect(message).toContain('raw/a.csv')
+    expect(message).toContain('raw/b.csv')
+    await gateway.configure({ on_missing: 'remove' })
+    expect(await rowsAndAgain(gateway)).toEqual(ROWS)
+  })
+
+  it('is nothing on dates without a copy, whatever else changed', async () => {
+    const gateway = await newGateway()
+    await gateway.deliver('a.csv', [ONE])
+    await gateway.deliver('b.csv', [TWO])
+    await gateway.rows()
+    await gateway.takeAway('a.csv')
+    await gateway.deliver('b.csv', [TWO, THREE])
+    await gateway.configure({ on_missing: 'keep' })
+    expect(await rowsAndAgain(gateway)).toEqual([THREE_ROW, TWO_ROW, ONE_ROW])
+  })
+
+  it('stays so when the build is stopped at any step in the archive', async () => {
+    const gateway = await lossyGateway()
+    await gateway.takeAway('a.csv')
+    await gateway.takeAway('b.csv')
+    await gateway.configure({ on_missing: 'keep' })
+    await expectMadeGood(gateway, ROWS)
+  })
+})
+
+it('a build that is stopped while a file without ids replaces a kept one is made good by the next', async () => {
+  const gateway = await newGateway({ on_missing: 'keep' })
+  await gateway.deliver('a.csv', [withoutId(ONE)])
+  await gateway.deliver('c.csv', [THREE])
+  await gateway.rows()
+  await gateway.takeAway('a.csv')
+  expect(await gateway.rows()).toEqual([THREE_ROW, ONE_ROW])
+  await gateway.deliver('a.csv', [withoutId(ONE), withoutId(TWO)])
+  await expectMadeGood(gateway, [THREE_ROW, TWO_ROW, ONE_ROW])
+})
+
+/** Stops a build after each of its steps in the archive; the next one must publish `rows`, with the state and without. */
+async function expectMadeGood(gateway: Gateway, rows: string[]): Promise<void> {
+  const isInArchive = (path: unknown) => /\/archive\/files\/(?!\.staging)/.test(String(path))
+  for (let last = 0; ; last += 1) {
+    const stopped = await copyOf(gateway)
+    let steps = 0
+    const files = filesAfter((...given) => {
+      if (given.some(isInArchive) || steps > last) steps += 1
+      if (steps > last) throw new Error(LOST)
+    })
+    const outcome = await stopped.build(stopped.later(), files).catch((error: unknown) => error)
+    if (!(outcome instanceof Error)) {
+      expect(steps).toBeGreaterThan(1)
+      return
+    }
+    expect(outcome.message).toBe(LOST)
+    expect(await rowsAndAgain(stopped), `after step ${last}`).toEqual(rows)
+  }
+}
+
+describe.each([
+  ['with ids', (record: FileRecord) => record],
+  ['without ids', withoutId],
+])('logs that are rotated, %s, the oldest dropped', (_, form) => {
+  const FIVE = useOn('2025-03-05', 'acme/five', 160, { request_id: '5' })
+
+  async function rotatedGateway(mode: string): Promise<Gateway> {
+    const gateway = await newGateway({ on_missing: mode })
+    await gateway.deliver('usage.2.csv', [form(ONE)])
+    await gateway.deliver('usage.1.csv', [form(TWO)])
+    await gateway.deliver('usage.csv', [form(THREE)])
+    await gateway.rows()
+    await rotate(gateway, form(FOUR))
+    return gateway
+  }
+
+  async function rotate(gateway: Gateway, newest: FileRecord): Promise<void> {
+    await gateway.rename('usage.1.csv', 'usage.2.csv')
+    await gateway.rename('usage.csv', 'usage.1.csv')
+    await gateway.deliver('usage.csv', [newest])
+  }
+
+  it('are a loss under `fail`, although every name is there', async () => {
+    const gateway = await rotatedGateway('fail')
+    expect(await gateway.failure()).toContain('raw/usage.2.csv')
+    expect(await gateway.failure()).toContain('raw/usage.2.csv')
+  })
+
+  it('go on counting under `keep`, once each', async () => {
+    const gateway = await rotatedGateway('keep')
+    expect(await rowsAndAgain(gateway)).toEqual(ROWS)
+    await rotate(gateway, form(FIVE))
+    expect(await rowsAndAgain(gateway)).toEqual([...ROWS, '2025-03-05 acme/five 160'])
+  })
+
+  it('count as long as they are there under `remove`', async () => {
+    const gateway = await rotatedGateway('remove')
+    expect(await rowsAndAgain(gateway)).toEqual([THREE_ROW, TWO_ROW, FOUR_ROW])
+  })
+})
