@@ -9,7 +9,7 @@ import {
   structValue,
   version,
 } from '@duckdb/node-api'
-import { BuildError } from './errors.ts'
+import { BuildError, reasonOf } from './errors.ts'
 
 /** A value bound to a `$parameter`, or stored in a variable: lists and structs of text, numbers, text, truth values, null. */
 export type SqlValue = string | number | bigint | boolean | null | readonly string[] | Readonly<Record<string, string>>
@@ -36,12 +36,18 @@ export const DUCKDB_VERSION = version()
 export class Database {
   readonly #connection: DuckDBConnection
   readonly #instance: DuckDBInstance
+  readonly #path: string
   readonly #signal: AbortSignal
   readonly #interrupt = () => this.#connection.interrupt()
 
-  private constructor(instance: DuckDBInstance, connection: DuckDBConnection, signal: AbortSignal) {
+  private constructor(
+    instance: DuckDBInstance,
+    connection: DuckDBConnection,
+    { path, signal }: Pick<DatabaseOptions, 'path' | 'signal'>,
+  ) {
     this.#instance = instance
     this.#connection = connection
+    this.#path = path
     this.#signal = signal
     signal.addEventListener('abort', this.#interrupt)
   }
@@ -49,7 +55,7 @@ export class Database {
   /** Opens the working database. Throws `BuildError` when another process has it open. */
   static async open(options: DatabaseOptions): Promise<Database> {
     const instance = await createInstance(options)
-    const database = new Database(instance, await instance.connect(), options.signal)
+    const database = new Database(instance, await instance.connect(), options)
     await database.script('settings')
     if (options.memoryLimit !== undefined) await database.run('set_memory_limit', { memory_limit: options.memoryLimit })
     await database.script('macros')
@@ -147,9 +153,22 @@ export class Database {
       return await query()
     } catch (error) {
       this.#signal.throwIfAborted()
-      throw error
+      throw inPlainWords(error, this.#path)
     }
   }
+}
+
+/** What DuckDB says of its memory and of its own file, in the words of someone who has only settings to change. */
+function inPlainWords(error: unknown, path: string): unknown {
+  const reason = reasonOf(error)
+  if (reason.startsWith('Out of Memory Error')) {
+    return new BuildError(`there is too little memory for this; give MEMORY_LIMIT more (${reason})`)
+  }
+  const isCut = reason.includes('Could not read enough bytes') && reason.includes(path)
+  if (isCut || reason.includes('Corrupt database file')) {
+    return new BuildError(`${path} is damaged: delete it, and the next build reads all files again (${reason})`)
+  }
+  return error
 }
 
 /**
