@@ -9,7 +9,7 @@ import {
   structValue,
   version,
 } from '@duckdb/node-api'
-import { BuildError, reasonOf } from './errors.ts'
+import { BuildError, reasonOf, UsageError } from './errors.ts'
 
 /** A value bound to a `$parameter`, or stored in a variable: lists and structs of text, numbers, text, truth values, null. */
 export type SqlValue = string | number | bigint | boolean | null | readonly string[] | Readonly<Record<string, string>>
@@ -52,7 +52,7 @@ export class Database {
     signal.addEventListener('abort', this.#interrupt)
   }
 
-  /** Opens the working database. Throws `BuildError` when another process has it open. */
+  /** Opens the working database. Throws `BuildError` when another process has it open, `UsageError` for a path with a `?`. */
   static async open(options: DatabaseOptions): Promise<Database> {
     const instance = await createInstance(options)
     const database = new Database(instance, await instance.connect(), options)
@@ -201,6 +201,9 @@ async function createInstance(options: DatabaseOptions): Promise<DuckDBInstance>
 }
 
 async function openExclusively(path: string, settings: Record<string, string>): Promise<DuckDBInstance> {
+  // DuckDB takes what follows for no part of the name, and writes beside the file where there is no folder.
+  if (path.includes('?'))
+    throw new UsageError(`${path} has a question mark, which DuckDB cannot have; choose another path`)
   try {
     return await DuckDBInstance.create(path, settings)
   } catch (error) {

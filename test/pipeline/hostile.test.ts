@@ -249,6 +249,13 @@ describe('settings at the edge', () => {
     expect(code).toBe(1)
   })
 
+  it.each(['dataDir', 'publicDir'] as const)('a question mark in the path of %s is wrong usage', async (folder) => {
+    const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${ROW}\n` })
+    const failed = expect(buildIn({ ...workspace, [folder]: join(workspace.root, 'what?') })).rejects
+    await failed.toThrow(UsageError)
+    await failed.toThrow(/what\?.*question mark/)
+  })
+
   it.skipIf(process.platform !== 'linux')('a folder that cannot be made fails the build', async () => {
     const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${ROW}\n` })
     await expect(buildIn({ ...workspace, publicDir: '/proc/tokenboard/public' })).rejects.toThrow(/mkdir '\/proc\//)
