@@ -9,7 +9,7 @@ import {
   structValue,
   version,
 } from '@duckdb/node-api'
-import { BuildError } from './errors.ts'
+import { BuildError, reasonOf, UsageError } from './errors.ts'
 
 /** A value bound to a `$parameter`, or stored in a variable: lists and structs of text, numbers, text, truth values, null. */
 export type SqlValue = string | number | bigint | boolean | null | readonly string[] | Readonly<Record<string, string>>
@@ -36,20 +36,26 @@ export const DUCKDB_VERSION = version()
 export class Database {
   readonly #connection: DuckDBConnection
   readonly #instance: DuckDBInstance
+  readonly #path: string
   readonly #signal: AbortSignal
   readonly #interrupt = () => this.#connection.interrupt()
 
-  private constructor(instance: DuckDBInstance, connection: DuckDBConnection, signal: AbortSignal) {
+  private constructor(
+    instance: DuckDBInstance,
+    connection: DuckDBConnection,
+    { path, signal }: Pick<DatabaseOptions, 'path' | 'signal'>,
+  ) {
     this.#instance = instance
     this.#connection = connection
+    this.#path = path
     this.#signal = signal
     signal.addEventListener('abort', this.#interrupt)
   }
 
-  /** Opens the working database. Throws `BuildError` when another process has it open. */
+  /** Opens the working database. Throws `BuildError` when another process has it open, `UsageError` for a path with a `?`. */
   static async open(options: DatabaseOptions): Promise<Database> {
     const instance = await createInstance(options)
-    const database = new Database(instance, await instance.connect(), options.signal)
+    const database = new Database(instance, await instance.connect(), options)
     await database.script('settings')
     if (options.memoryLimit !== undefined) await database.run('set_memory_limit', { memory_limit: options.memoryLimit })
     await database.script('macros')
@@ -148,9 +154,22 @@ export class Database {
       return await query()
     } catch (error) {
       this.#signal.throwIfAborted()
-      throw error
+      throw inPlainWords(error, this.#path)
     }
   }
+}
+
+/** What DuckDB says of its memory and of its own file, in the words of someone who has only settings to change. */
+function inPlainWords(error: unknown, path: string): unknown {
+  const reason = reasonOf(error)
+  if (reason.startsWith('Out of Memory Error')) {
+    return new BuildError(`there is too little memory for this; give MEMORY_LIMIT more (${reason})`)
+  }
+  const isCut = reason.includes('Could not read enough bytes') && reason.includes(path)
+  if (isCut || reason.includes('Corrupt database file')) {
+    return new BuildError(`${path} is damaged: delete it, and the next build reads all files again (${reason})`)
+  }
+  return error
 }
 
 /**
@@ -183,6 +202,9 @@ async function createInstance(options: DatabaseOptions): Promise<DuckDBInstance>
 }
 
 async function openExclusively(path: string, settings: Record<string, string>): Promise<DuckDBInstance> {
+  // DuckDB takes what follows for no part of the name, and writes beside the file where there is no folder.
+  if (path.includes('?'))
+    throw new UsageError(`${path} has a question mark, which DuckDB cannot have; choose another path`)
   try {
     return await DuckDBInstance.create(path, settings)
   } catch (error) {

@@ -7,3 +7,9 @@ export class UsageError extends Error {
 export class BuildError extends Error {
   override name = 'BuildError'
 }
+
+/** What an error says, in one line: behind that DuckDB shows SQL and settings, which nobody but this project knows. */
+export function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  return message.split('\n')[0] ?? ''
+}

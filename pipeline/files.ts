@@ -1,6 +1,18 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { constants, copyFile, mkdir, open, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises'
+import { createReadStream, type Stats } from 'node:fs'
+import {
+  constants,
+  copyFile,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  stat,
+  symlink,
+} from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** The changes that publishing makes to a file system: each is one step that may fail, and tests make each fail. */
@@ -30,11 +42,21 @@ async function flush(path: string): Promise<void> {
   }
 }
 
+/** Node's own `recursive` never ends where the file system takes no folders and says that something is missing: /proc. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path)
+  } catch (error) {
+    if ((await statsIfAny(path))?.isDirectory()) return
+    if (!isMissing(error) || (await statsIfAny(dirname(path)))?.isDirectory()) throw error
+    await makeFolder(dirname(path))
+    await makeFolder(path)
+  }
+}
+
 /** The real file system. */
 export const realFiles: Files = {
-  async makeFolder(path) {
-    await mkdir(path, { recursive: true })
-  },
+  makeFolder,
   async write(path, bytes) {
     const handle = await open(path, 'w')
     try {
@@ -86,6 +108,16 @@ export async function replaceFile(
 /** Whether an error of the file system says that nothing is there. */
 export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+}
+
+/** What is at `path`, behind links, or undefined when there is nothing. */
+export async function statsIfAny(path: string): Promise<Stats | undefined> {
+  try {
+    return await stat(path)
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
 }
 
 /** The names in a folder; none when there is no such folder. */

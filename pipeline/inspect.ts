@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { DATASET_START } from './contract/utc-date.ts'
 import { Database } from './database.ts'
-import { BuildError, UsageError } from './errors.ts'
+import { BuildError, reasonOf, UsageError } from './errors.ts'
 import { defineSample, defineUsage } from './ingest.ts'
 import { describeFile, type InputFile, isFile } from './inputs/find.ts'
 import { groupFiles, type InputGroup, readColumns } from './inputs/group.ts'
@@ -105,7 +105,7 @@ async function inspectFile(database: Database, file: LinkedFile): Promise<Inspec
     return { ...known, schema: undefined, records: [], source: undefined, notes }
   } catch (error) {
     if (!(error instanceof Error) || error instanceof BuildError || error.name === 'AbortError') throw error
-    throw new BuildError(`${file.name} cannot be read: ${error.message.replaceAll(file.link, file.name)}`)
+    throw new BuildError(`${file.name} cannot be read: ${reasonOf(error).replaceAll(file.link, file.name)}`)
   }
 }
 

@@ -41,11 +41,13 @@ export function createRegistry(models: readonly Model[], extraAliases: readonly 
     bySlug.set(model.model_permaslug, model)
   }
   const listed = models.flatMap(({ aliases, model_permaslug }) => aliases.map((alias) => ({ alias, model_permaslug })))
+  const all = [...listed, ...extraAliases]
+  const slugs = new Set([...bySlug.keys(), ...all.map(({ model_permaslug }) => model_permaslug)])
   const slugByAlias = new Map<string, string>()
-  for (const { alias, model_permaslug } of [...listed, ...extraAliases]) {
+  for (const { alias, model_permaslug } of all) {
     assertSlug(model_permaslug)
     if (alias === model_permaslug) continue
-    if (bySlug.has(alias)) throw new UsageError(`alias ${quoted(alias)} is also the slug of a model`)
+    if (slugs.has(alias)) throw new UsageError(`alias ${quoted(alias)} is also the slug of a model`)
     if (slugByAlias.has(alias)) throw new UsageError(`alias ${quoted(alias)} is given twice`)
     slugByAlias.set(alias, model_permaslug)
   }
@@ -69,10 +71,10 @@ function resolve(name: string, bySlug: ReadonlyMap<string, Model>, slugByAlias: 
   return base === undefined ? name : `${base}${split.suffix}`
 }
 
-/** `author/model:free` -> base `author/model`, suffix `:free`. */
+/** `author/model:free` -> base `author/model`, suffix `:free`; undefined where either would be empty. */
 function splitVariant(name: string): { base: string; suffix: string } | undefined {
   const colon = name.lastIndexOf(':')
-  return colon > 0 ? { base: name.slice(0, colon), suffix: name.slice(colon) } : undefined
+  return colon > 0 && colon < name.length - 1 ? { base: name.slice(0, colon), suffix: name.slice(colon) } : undefined
 }
 
 function assertSlug(slug: string): void {

@@ -32,7 +32,7 @@ const OnMissing = z.enum(['fail', 'keep', 'remove'])
 export type OnMissing = z.infer<typeof OnMissing>
 
 /** A set of raw files in one schema, and how their columns are to be read. */
-export const Source = SourceFields.superRefine(({ schema: name, columns, base_time }, context) => {
+export const Source = SourceFields.superRefine(({ schema: name, columns, base_time, time_unit }, context) => {
   const schema: Schema = SCHEMAS[name]
   const known = schemaColumns(schema)
   for (const column of Object.keys(columns).filter((key) => !known.includes(key))) {
@@ -41,6 +41,10 @@ export const Source = SourceFields.superRefine(({ schema: name, columns, base_ti
   }
   if (base_time !== undefined && schema.hasAbsoluteTime) {
     context.addIssue({ code: 'custom', path: ['base_time'], message: `means nothing to schema ${name}: remove it` })
+  }
+  if (time_unit !== undefined && base_time === undefined) {
+    const message = 'means nothing without a base_time; for Unix time say "base_time": "1970-01-01T00:00:00Z"'
+    context.addIssue({ code: 'custom', path: ['time_unit'], message })
   }
 })
 

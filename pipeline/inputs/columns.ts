@@ -95,7 +95,11 @@ export function locateColumns(source: Source, file: InputFile, names: readonly s
     if (position >= 0) positions.set(column, position)
   }
   const missing = wantedColumns(source).find((choice) => !choice.some((column) => positions.has(column)))
-  if (missing !== undefined) throw new BuildError(missingColumn(source, file, missing, names))
+  if (missing !== undefined) {
+    const taken = new Set(positions.values())
+    const free = names.filter((_, position) => !taken.has(position))
+    throw new BuildError(missingColumn(source, file, missing, { names, free }))
+  }
   return positions
 }
 
@@ -105,9 +109,15 @@ function wantedColumns(source: Source): (readonly string[])[] {
   return [...neededColumns(SCHEMAS[source.schema], source.model !== undefined), ...renamed]
 }
 
-function missingColumn(source: Source, file: InputFile, choice: readonly string[], names: readonly string[]): string {
+/** `free` are those of the names that no column of the schema has: it may be one of these. */
+function missingColumn(
+  source: Source,
+  file: InputFile,
+  choice: readonly string[],
+  { names, free }: { names: readonly string[]; free: readonly string[] },
+): string {
   const wanted = choice.map((column) => fileColumn(source, column))
-  const meant = wanted.map((name) => nearest(name, names)).find((name) => name !== undefined)
+  const meant = wanted.map((name) => nearest(name, free)).find((name) => name !== undefined)
   const hint = meant === undefined ? '.' : `; is it ${JSON.stringify(meant)}?`
   const map = wanted.every((name) => choice.includes(name))
     ? ` Say in "columns" how the file calls ${choice.join(' or ')}.`

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
-import { BuildError } from '../errors.ts'
+import { BuildError, reasonOf } from '../errors.ts'
 import type { Compression, InputFile } from './find.ts'
 import { through } from './through.ts'
 import { decompressZstd } from './zstd.ts'
@@ -14,7 +14,7 @@ export async function* openInput(file: InputFile, onRead: OnRead = () => {}): As
   try {
     yield* CONTENT[file.compression](file, onRead)
   } catch (error) {
-    throw new BuildError(`${file.name} cannot be read whole: ${error instanceof Error ? error.message : error}`)
+    throw new BuildError(`${file.name} cannot be read whole: ${reasonOf(error)}`)
   }
 }
 
@@ -28,8 +28,20 @@ const CONTENT: Record<Compression, (file: InputFile, onRead: OnRead) => AsyncIte
     const highWaterMark = Math.min(BYTES_AT_ONCE, Math.max(bytes, LEAST_BYTES_AT_ONCE))
     return counting(createReadStream(path, { highWaterMark }), onRead)
   },
-  gzip: ({ path }, onRead) => through(createReadStream(path), createGunzip(), onRead),
+  gzip: ({ path }, onRead) => decompressGzip(path, onRead),
   zstd: ({ path }, onRead) => decompressZstd(path, onRead),
+}
+
+/** Node passes over zeros behind the last member without a word, and DuckDB fails on them without naming the file. */
+async function* decompressGzip(path: string, onRead: OnRead): AsyncIterable<Buffer> {
+  const gunzip = createGunzip()
+  let bytes = 0
+  const onBytes = (more: number) => {
+    bytes += more
+    onRead(more)
+  }
+  yield* through(createReadStream(path), gunzip, onBytes)
+  if (gunzip.bytesWritten < bytes) throw new Error('there is something behind its compressed data')
 }
 
 async function* counting(chunks: AsyncIterable<Buffer>, onRead: OnRead): AsyncIterable<Buffer> {

@@ -1,7 +1,7 @@
 import { glob, stat } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
 import { UsageError } from '../errors.ts'
-import { isMissing } from '../files.ts'
+import { statsIfAny } from '../files.ts'
 import type { Source } from '../sources.ts'
 
 export type Format = 'csv' | 'ndjson' | 'parquet'
@@ -32,7 +32,8 @@ export interface FoundFiles {
 
 /**
  * Looks for the files of a source. An entry that names an existing file is that file, whatever characters it has; any
- * other entry with a wildcard is a pattern. Throws `UsageError` when a file has an ending that no format claims.
+ * other entry with a wildcard is a pattern. Throws `UsageError` for an entry that names a folder, for a file whose name is
+ * not UTF-8, and for one with an ending that no format claims.
  */
 export async function findInputFiles(source: Source, folder: string): Promise<FoundFiles> {
   const paths = new Set<string>()
@@ -46,6 +47,11 @@ export async function findInputFiles(source: Source, folder: string): Promise<Fo
       const matches = await matchesOf(entry, folder)
       if (matches.length === 0) unmatched.push(entry)
       for (const match of matches) paths.add(match)
+    } else if ((await statsIfAny(path))?.isDirectory()) {
+      throw new UsageError(
+        `source ${JSON.stringify(source.name)}: ${JSON.stringify(entry)} is a folder; name its files, such as ` +
+          JSON.stringify(`${entry.replace(/\/$/, '')}/**/*.csv`),
+      )
     } else {
       absent.push(relative(folder, path))
     }
@@ -58,6 +64,9 @@ async function matchesOf(pattern: string, folder: string): Promise<string[]> {
   const matches = await Array.fromAsync(glob(pattern, { cwd: folder }))
   const files = matches.map((match) => resolve(folder, match))
   const kept = await Promise.all(files.map(isFile))
+  // Node puts this character where a name is no text, and then finds no file of that name.
+  const unreadable = matches.find((match, position) => !kept[position] && match.includes('\ufffd'))
+  if (unreadable !== undefined) throw new UsageError(`${unreadable}: the name of a raw file must be UTF-8; rename it`)
   return files.filter((_, position) => kept[position])
 }
 
@@ -94,10 +103,5 @@ export async function readStamp(path: string): Promise<Pick<InputFile, 'bytes' |
 
 /** Whether there is a file at `path`. */
 export async function isFile(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isFile()
-  } catch (error) {
-    if (isMissing(error)) return false
-    throw error
-  }
+  return (await statsIfAny(path))?.isFile() ?? false
 }

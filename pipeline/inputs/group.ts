@@ -1,5 +1,5 @@
 import type { Database } from '../database.ts'
-import { BuildError } from '../errors.ts'
+import { BuildError, reasonOf } from '../errors.ts'
 import { jsonPointer } from '../schemas/expression.ts'
 import { SCHEMAS } from '../schemas/index.ts'
 import { schemaColumns } from '../schemas/schema.ts'
@@ -84,7 +84,6 @@ export async function readColumns(
     return await readParquetColumns(database, file.link)
   } catch (error) {
     if (error instanceof BuildError) throw error
-    const reason = error instanceof Error ? error.message.replaceAll(file.link, file.name) : String(error)
-    throw new BuildError(`${file.name} cannot be read whole: ${reason}`)
+    throw new BuildError(`${file.name} cannot be read whole: ${reasonOf(error).replaceAll(file.link, file.name)}`)
   }
 }

@@ -18,11 +18,16 @@ CREATE OR REPLACE TEMP MACRO instant_from_text(value) AS
     ) THEN epoch_us(coalesce(try_cast(value AS TIMESTAMPTZ), try_cast(plain_instant(value) AS TIMESTAMPTZ)))
   END;
 
+-- Text that may be a decimal number. DuckDB alone would read 1_000 as a thousand; to everyone else it is no number.
+CREATE OR REPLACE TEMP MACRO number_text(value) AS
+  CASE WHEN NOT contains(value, '_') THEN value END;
+
 -- Relative time: a number of units after base_us. A unit is given in microseconds. Digits beyond the ninth are cut off
 -- first, because the cast to DECIMAL would round them up, into the next day at worst.
 CREATE OR REPLACE TEMP MACRO instant_from_number(value, base_us, unit_us) AS
   try_cast(
-    base_us::HUGEINT + floor(try_cast(regexp_replace(value, '(\.\d{9})\d+$', '\1') AS DECIMAL(28, 9)) * unit_us)
+    base_us::HUGEINT
+      + floor(try_cast(regexp_replace(number_text(value), '(\.\d{9})\d+$', '\1') AS DECIMAL(28, 9)) * unit_us)
     AS BIGINT
   );
 
@@ -81,11 +86,11 @@ CREATE OR REPLACE TEMP MACRO key_hash_from_text(value) AS
 CREATE OR REPLACE TEMP MACRO amount_in_range(value) AS
   CASE WHEN value >= 0 THEN value END;
 
--- USD. DuckDB alone would read 1_000 as a thousand; to everyone else it is no number.
+-- USD.
 CREATE OR REPLACE TEMP MACRO amount_from_text(value) AS
   CASE
     WHEN value IS NULL OR value = '' THEN 0::DECIMAL(18, 9)
-    WHEN NOT contains(value, '_') THEN amount_in_range(try_cast(value AS DECIMAL(18, 9)))
+    ELSE amount_in_range(try_cast(number_text(value) AS DECIMAL(18, 9)))
   END;
 
 CREATE OR REPLACE TEMP MACRO flag_from_text(value) AS

@@ -1,10 +1,11 @@
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/config.ts'
 import { lock } from '../../pipeline/database.ts'
+import { UsageError } from '../../pipeline/errors.ts'
 import {
   buildIn,
   datasetFolder,
@@ -132,8 +133,15 @@ describe('input that looks whole and is not', () => {
       'zeros behind a gzip file',
       'a.csv.gz',
       Buffer.concat([gzipSync(`${HEADER}\n${ROW}\n`), Buffer.alloc(512)]),
-      /cannot be read whole/,
+      /^a\.csv\.gz cannot be read whole: there is something behind/,
     ],
+    [
+      'a zero behind two gzip members',
+      'a.ndjson.gz',
+      Buffer.concat([gzipSync(`${JSON_ROW}\n`), gzipSync(`${JSON_ROW}\n`), Buffer.alloc(1)]),
+      /^a\.ndjson\.gz cannot be read whole: there is something behind/,
+    ],
+    ['no Parquet', 'a.parquet', 'PAR1PAR1', /^a\.parquet cannot be read whole: /],
   ])('%s fails the build, in plain words', async (_, name, content, message) => {
     const failed = expect(buildIn(await workspaceOf({ [name]: content }))).rejects
     await failed.toThrow(message)
@@ -142,13 +150,14 @@ describe('input that looks whole and is not', () => {
 })
 
 describe('values at the edge', () => {
-  it('a relative timestamp beyond all time is rejected, not an error', async () => {
+  it('a relative timestamp beyond all time, or with digits in groups, is rejected and no error', async () => {
     const base = { base_time: '2025-03-01T00:00:00Z' }
     const lines = [
       '0,a/b,10,5',
       '1e18,a/b,1,1',
       '99999999999999999999999999999,a/b,1,1',
       '100000000000000000.5,a/b,1,1',
+      '1_000,a/b,1,1',
     ]
     const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${lines.join('\n')}\n` }, base)
     expect(await rows(workspace)).toEqual(['2025-03-01,a/b,15'])
@@ -203,6 +212,63 @@ describe('settings at the edge', () => {
   it('a time zone that only Node knows is wrong usage', async () => {
     const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${ROW}\n` }, { timezone: '+05:30' })
     await expect(buildIn(workspace)).rejects.toThrow(/timezone.*IANA/)
+  })
+
+  it('a time_unit without a base_time is wrong usage, and says how Unix time is written', async () => {
+    const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${ROW}\n` }, { time_unit: 'milliseconds' })
+    const failed = expect(buildIn(workspace)).rejects
+    await failed.toThrow(UsageError)
+    await failed.toThrow(/sources\[0\]\.time_unit: .*"base_time": "1970-01-01T00:00:00Z"/)
+  })
+
+  it('a column that is missing is not guessed to be one that the file is known to have', async () => {
+    const workspace = await workspaceOf({ 'a.csv': 'timestamp,model_permaslug,prompt_tokens\n2025-03-01,a/b,1\n' })
+    await expect(buildIn(workspace)).rejects.toThrow(
+      /has no column "completion_tokens", which schema canonical needs\. /,
+    )
+  })
+
+  it('a folder in the place of a file is wrong usage', async () => {
+    const workspace = await workspaceOf({ 'raw/a.csv': `${HEADER}\n${ROW}\n` }, { files: ['raw'] })
+    const failed = expect(buildIn(workspace)).rejects
+    await failed.toThrow(UsageError)
+    await failed.toThrow(/"raw" is a folder.*"raw\/\*\*\/\*\.csv"/)
+  })
+
+  it.skipIf(process.platform !== 'linux')('a file whose name is no text is named, and not passed over', async () => {
+    const workspace = await workspaceOf({ 'raw/a.csv': `${HEADER}\n${ROW}\n` }, { files: ['raw/*.csv'] })
+    const name = Buffer.concat([Buffer.from(join(workspace.input, 'raw/b')), Buffer.from([0xff]), Buffer.from('.csv')])
+    await writeFile(name, `${HEADER}\n${ROW}\n`)
+    await expect(buildIn(workspace)).rejects.toThrow(/raw\/b\ufffd\.csv: .*UTF-8; rename it/)
+  })
+
+  it('too little memory fails the build and says which setting to change', async () => {
+    const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${ROW}\n` })
+    const { code, stderr } = await runBuild(workspace, { MEMORY_LIMIT: '10MB' })
+    expect(stderr).toMatch(/^tokenboard: there is too little memory for this; give MEMORY_LIMIT more .*\n$/)
+    expect(code).toBe(1)
+  })
+
+  it.each(['dataDir', 'publicDir'] as const)('a question mark in the path of %s is wrong usage', async (folder) => {
+    const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${ROW}\n` })
+    const failed = expect(buildIn({ ...workspace, [folder]: join(workspace.root, 'what?') })).rejects
+    await failed.toThrow(UsageError)
+    await failed.toThrow(/what\?.*question mark/)
+  })
+
+  it.skipIf(process.platform !== 'linux')('a folder that cannot be made fails the build', async () => {
+    const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${ROW}\n` })
+    await expect(buildIn({ ...workspace, publicDir: '/proc/tokenboard/public' })).rejects.toThrow(/mkdir '\/proc\//)
+  })
+
+  it('a state that is damaged inside fails the build and says what to do', async () => {
+    const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${ROW}\n` })
+    await buildIn(workspace)
+    const state = join(workspace.dataDir, 'state/build.duckdb')
+    await truncate(state, (await stat(state)).size / 2)
+    await expect(buildIn(workspace)).rejects.toThrow(/build\.duckdb is damaged: delete it, .* reads all files again/)
+    await rm(state)
+    expect((await buildIn(workspace)).outcome).toBe('unchanged')
   })
 
   it('on_missing may say what is the default', async () => {

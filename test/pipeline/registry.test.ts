@@ -20,6 +20,7 @@ describe('resolve', () => {
     ['case is not folded', 'Large', 'Large'],
     ['nothing is trimmed', ' large', ' large'],
     ['a name that is all suffix is itself', ':free', ':free'],
+    ['a name whose suffix is empty is itself', 'large:', 'large:'],
   ])('%s', (_, name, slug) => expect(resolve(name)).toBe(slug))
 })
 
@@ -33,6 +34,7 @@ describe('visibility', () => {
     ['a listed variant has its own', 'acme/large-20260101:beta', 'private'],
     ['an unknown model is withheld', 'acme/unknown', 'withheld'],
     ['a variant of an unknown model is withheld', 'acme/unknown:free', 'withheld'],
+    ['a colon alone makes no variant', 'acme/large-20260101:', 'withheld'],
   ])('%s', (_, slug, expected) => expect(visibility(slug)).toBe(expected))
 })
 
@@ -51,6 +53,17 @@ describe('createRegistry refuses', () => {
   it('an alias of the aliases file that models.json has too', () => {
     const extra = [{ alias: 'x', model_permaslug: 'a' }]
     expect(() => createRegistry([model('a', ['x'])], extra)).toThrow(/"x" is given twice/)
+  })
+
+  it.each([
+    ['after it', ['x', 'y', 'y', 'z']],
+    ['before it', ['y', 'z', 'x', 'y']],
+  ])('an alias that another alias stands for, %s', (_, [a = '', b = '', c = '', d = '']) => {
+    const aliases = [
+      { alias: a, model_permaslug: b },
+      { alias: c, model_permaslug: d },
+    ]
+    expect(() => createRegistry([], aliases)).toThrow(/alias "y" is also the slug/)
   })
 
   it('but not an alias equal to its own slug', () => {
