@@ -28,7 +28,7 @@ export class ReleaseError extends Error {
 }
 
 const ROWS_FILE = 'rankings-daily.ndjson.gz'
-const ROWS_BETWEEN_PAUSES = 500
+const ROWS_BETWEEN_PAUSES = 100
 const gunzipOffLoop = promisify(gunzip)
 
 /**

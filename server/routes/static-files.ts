@@ -67,6 +67,7 @@ function prepareAnswer(
     'last-modified': file.modified.toUTCString(),
     'accept-ranges': 'bytes',
     ...(location === undefined ? {} : { 'content-location': location }),
+    ...(file.contentHash === undefined ? {} : { 'x-content-hash': file.contentHash }),
     ...(file.hasOther ? { vary: 'Accept-Encoding' } : {}),
   })
   if (isUnchanged) {

@@ -308,6 +308,14 @@ describe('the gzip beside a file', () => {
   })
 })
 
+test('answers of the API that are published as files need no key, and are no routes of the API', async () => {
+  const { app, get } = await site({ 'api/v1/datasets/rankings-daily.json': '{}' })
+  const answer = await get('/api/v1/datasets/rankings-daily.json')
+  expect([answer.statusCode, answer.body]).toEqual([200, '{}'])
+  assertEnvelope(await get('/api/v1/datasets/rankings-daily'), 401)
+  assertEnvelope(await app.inject({ method: 'POST', url: '/api/v1/datasets/rankings-daily.json' }), 405)
+})
+
 test('an empty file is an empty answer', async () => {
   const { get } = await site({ 'empty.txt': '' })
   const answer = await get('/empty.txt')
@@ -495,5 +503,21 @@ describe('latest', () => {
     expect([part.statusCode, part.headers['content-location']]).toEqual([206, location])
     expect((await get(url, { range: 'bytes=9999999-' })).headers['content-location']).toBeUndefined()
     expect((await get(location)).headers['content-location']).toBeUndefined()
+  })
+
+  test('tells the hash of the rows with the files that hold them all', async () => {
+    const { publicDir, get } = await site()
+    const release = await publish(publicDir, sampleRows({ days: 2 }), {
+      spoilManifest: ({ files, ...manifest }) =>
+        files.push({ path: 'changes.csv', media_type: 'text/csv', bytes: 10, sha256: manifest.content_hash.slice(7) }),
+    })
+    const folder = `/${FOLDER}/releases/${release}`
+    const { content_hash } = (await get(`${folder}/manifest.json`)).json()
+    await writeFile(join(publicDir, folder, 'changes.csv'), TEXT)
+    const hashOf = async (name: string) => (await get(`${folder}/${name}`)).headers['x-content-hash']
+    expect(await hashOf('rankings-daily.csv')).toBe(content_hash)
+    expect(await hashOf('rankings-daily.ndjson.gz')).toBe(content_hash)
+    expect(await hashOf('changes.csv')).toBeUndefined()
+    expect(await hashOf('manifest.json')).toBeUndefined()
   })
 })
