@@ -37,6 +37,7 @@ export function olderReleases(publicDir: string, log: FastifyBaseLogger, mostByt
   function loadInTurn(entry: ReleaseEntry): Promise<Dataset> {
     const turn = lastLoad.then(() => load(entry)).finally(() => loading.delete(entry.hash))
     loading.set(entry.hash, turn)
+    // Whoever asked learns of a failure; the next in turn has nothing to do with it.
     lastLoad = turn.catch(() => undefined)
     return turn
   }
