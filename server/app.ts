@@ -6,10 +6,11 @@ import { authenticate } from './auth.ts'
 import type { RateLimitSettings, TrustProxy } from './config.ts'
 import { allowAnyOrigin, allowPreflight } from './cors.ts'
 import { type CurrentRelease, currentRelease } from './current-release.ts'
-import { ApiError, toEnvelope } from './errors.ts'
+import { ApiError, RETRY_AFTER_SECONDS, toEnvelope } from './errors.ts'
 import { acceptJsonAlone } from './json-body.ts'
 import { type LogTarget, RequestLog, requestFields } from './logging.ts'
 import { decodableUrl, KnownMethods } from './methods.ts'
+import { olderReleases } from './older-releases.ts'
 import { type PublicFiles, publicFiles } from './public-files.ts'
 import { NO_RATE_LIMITS, rateLimits } from './rate-limits.ts'
 import { embeddingsModels } from './routes/embeddings-models.ts'
@@ -80,6 +81,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     clientErrorHandler: refuseUnreadableRequest,
   })
   const releases = currentRelease(publicDir, app.log)
+  const older = olderReleases(publicDir, app.log)
   const usage = keyUsage(store)
   const followed = usageFile === undefined ? [releases] : [releases, followUsage(usageFile, usage, app.log)]
   const limits = rateLimits(dependencies.rateLimitSettings ?? NO_RATE_LIMITS, clock)
@@ -121,7 +123,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
       currentKey(api, { usage, now: () => asOf ?? clock() })
       embeddingsModels(api, { catalogue: embeddingsCatalogue(store) })
       presetRoutes(api, { presets: presets(store, clock) })
-      rankingsDaily(api, { releases, now: () => asOf ?? clock() })
+      rankingsDaily(api, { releases, older, now: () => asOf ?? clock() })
     },
     { prefix: API },
   )
@@ -164,6 +166,8 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
   const { status, body } = toEnvelope(error, request.apiKey?.creator_user_id)
   if (status === 500) request.log.error({ err: error }, 'unexpected error')
   keepOpenForUnreadBody(request, reply)
+  const retryAfter = RETRY_AFTER_SECONDS[status]
+  if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
   reply.code(status).header('cache-control', 'no-store').send(body)
 }
 

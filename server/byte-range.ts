@@ -4,7 +4,7 @@ export interface ByteRange {
   end: number
 }
 
-const SINGLE_RANGE = /^bytes=(\d*)-(\d*)$/
+const SINGLE_RANGE = /^bytes=(\d*)-(\d*)$/i
 
 /**
  * Reads a `Range` header for a file of `size` bytes (RFC 9110 § 14.2).

@@ -3,7 +3,9 @@ import type { FastifyReply } from 'fastify'
 const EXPOSED_HEADERS = [
   'Accept-Ranges',
   'Allow',
+  'Content-Encoding',
   'Content-Length',
+  'Content-Location',
   'Content-Range',
   'ETag',
   'Last-Modified',
@@ -15,6 +17,7 @@ const EXPOSED_HEADERS = [
   'Retry-After',
   'WWW-Authenticate',
   'X-Attribution',
+  'X-Content-Hash',
   'X-Dataset-End-Date',
   'X-Request-Id',
 ].join(', ')
@@ -22,9 +25,11 @@ const EXPOSED_HEADERS = [
 const ALLOWED_HEADERS = [
   'Authorization',
   'Content-Type',
+  'If-Match',
   'If-Modified-Since',
   'If-None-Match',
   'If-Range',
+  'If-Unmodified-Since',
   'Range',
   'X-Session-Id',
 ].join(', ')

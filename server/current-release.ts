@@ -16,7 +16,7 @@ export function currentRelease(publicDir: string, log: FastifyBaseLogger): Curre
 
   async function load(): Promise<void> {
     const started = performance.now()
-    current = prepareDataset(await readCurrentRelease(publicDir))
+    current = await prepareDataset(await readCurrentRelease(publicDir))
     const { release, rows, end_date } = current.manifest
     log.info({ release, rows, end_date, elapsed_ms: Math.round(performance.now() - started) }, 'release loaded')
   }

@@ -1,6 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { CANONICAL_CSV_HEADER, canonicalCsvRow } from '../pipeline/contract/canonical-csv.ts'
 import type { Manifest } from '../pipeline/contract/manifest.ts'
 import { DATASET_VERSION, type RankingMeta, type RankingRow } from '../pipeline/contract/ranking.ts'
 import type { Window } from '../pipeline/contract/window.ts'
+import { FORMS, type Form } from './forms.ts'
 import type { Release } from './release.ts'
 
 /** The body of an answer in pieces that lie in memory already; `bytes` is their length together. */
@@ -12,46 +15,77 @@ export interface Answer {
 /** A release, prepared for answering. It never changes: a new release is a new `Dataset`, an answer uses one of them. */
 export interface Dataset {
   readonly manifest: Manifest
-  /** The body for a resolved window: `{"data":[…],"meta":{…}}`. */
-  answer(window: Window): Answer
+  /** What its rows take in memory, in all forms together. */
+  readonly bytes: number
+  /** The body for a resolved window: `{"data":[…],"meta":{…}}`, the canonical CSV with its header, or a row a line. */
+  answer(window: Window, form: Form): Answer
 }
 
-const HEAD = Buffer.from('{"data":[')
+const JSON_HEAD = Buffer.from('{"data":[')
+const CSV_HEAD = Buffer.from(CANONICAL_CSV_HEADER)
+const NOTHING = Buffer.alloc(0)
+const DATES_BETWEEN_PAUSES = 10
+
+const SERIALISE: Record<Form, (row: RankingRow) => string> = {
+  // After a comma, which the rows of a window are without when the first one is left out.
+  json: (row) => `,${rowJson(row)}`,
+  csv: canonicalCsvRow,
+  ndjson: (row) => `${rowJson(row)}\n`,
+}
+
+/** The rows of one form in one buffer, ordered by date; `offsets[i]` is where date `i` begins, the last one its end. */
+interface Serialised {
+  buffer: Buffer
+  offsets: number[]
+}
 
 /**
- * Serialises the rows once. They lie in one buffer ordered by date, each after a comma, so that the rows of any window
- * are one slice of it, without the first comma and without copying.
+ * Serialises the rows once in every form, so that those of any window are one slice of a buffer, without copying. Makes
+ * pauses, as a release is prepared while requests are answered.
  */
-export function prepareDataset({ manifest, rows }: Release): Dataset {
-  const { dates, offsets, buffer } = serialiseByDate(rows)
+export async function prepareDataset({ manifest, rows }: Release): Promise<Dataset> {
+  const byDate = Map.groupBy(rows, ({ date }) => date)
+  const dates = [...byDate.keys()]
+  const pieces: Record<Form, Buffer[]> = { json: [], csv: [], ndjson: [] }
+  for (const [position, rowsOfDate] of [...byDate.values()].entries()) {
+    for (const form of FORMS) pieces[form].push(Buffer.from(rowsOfDate.map(SERIALISE[form]).join('')))
+    if (position % DATES_BETWEEN_PAUSES === 0) await nextTurn()
+  }
+  const serialised = { json: join(pieces.json), csv: join(pieces.csv), ndjson: join(pieces.ndjson) }
 
-  function rowsOf(window: Window): Buffer {
-    const from = countBefore(dates, (date) => date < window.start_date)
-    const to = countBefore(dates, (date) => date <= window.end_date)
-    return from === to ? Buffer.alloc(0) : buffer.subarray((offsets[from] ?? 0) + 1, offsets[to])
+  function rowsOf({ start_date, end_date }: Window, form: Form): Buffer {
+    const { buffer, offsets } = serialised[form]
+    const from = countBefore(dates, (date) => date < start_date)
+    const to = countBefore(dates, (date) => date <= end_date)
+    return from === to ? NOTHING : buffer.subarray(offsets[from], offsets[to])
+  }
+
+  function piecesOf(window: Window, form: Form): Buffer[] {
+    const slice = rowsOf(window, form)
+    if (form === 'csv') return [CSV_HEAD, slice]
+    if (form === 'ndjson') return [slice]
+    const meta: RankingMeta = { as_of: manifest.as_of, ...window, version: DATASET_VERSION }
+    return [JSON_HEAD, slice.subarray(1), Buffer.from(`],"meta":${JSON.stringify(meta)}}`)]
   }
 
   return {
     manifest,
-    answer(window) {
-      const meta: RankingMeta = { as_of: manifest.as_of, ...window, version: DATASET_VERSION }
-      const pieces = [HEAD, rowsOf(window), Buffer.from(`],"meta":${JSON.stringify(meta)}}`)]
-      return { pieces, bytes: pieces.reduce((sum, piece) => sum + piece.length, 0) }
+    bytes: FORMS.reduce((sum, form) => sum + serialised[form].buffer.length, 0),
+    answer(window, form) {
+      const found = piecesOf(window, form)
+      return { pieces: found, bytes: found.reduce((sum, piece) => sum + piece.length, 0) }
     },
   }
 }
 
-/** `offsets[i]` is where the rows of `dates[i]` begin in `buffer`; one more offset marks its end. */
-function serialiseByDate(rows: RankingRow[]): { dates: string[]; offsets: number[]; buffer: Buffer } {
-  const byDate = Map.groupBy(rows, ({ date }) => date)
-  const pieces = [...byDate.values()].map((rowsOfDate) => Buffer.from(rowsOfDate.map(serialise).join('')))
-  const offsets = [0]
-  for (const piece of pieces) offsets.push((offsets.at(-1) ?? 0) + piece.length)
-  return { dates: [...byDate.keys()], offsets, buffer: Buffer.concat(pieces) }
+function rowJson({ date, model_permaslug, total_tokens }: RankingRow): string {
+  return JSON.stringify({ date, model_permaslug, total_tokens })
 }
 
-function serialise({ date, model_permaslug, total_tokens }: RankingRow): string {
-  return `,${JSON.stringify({ date, model_permaslug, total_tokens })}`
+function join(pieces: Buffer[]): Serialised {
+  const offsets = [0]
+  for (const piece of pieces) offsets.push((offsets.at(-1) ?? 0) + piece.length)
+  return { buffer: Buffer.concat(pieces), offsets }
 }
 
 /** How many of the sorted `dates` fulfil `isBefore`, which all do up to some date and none after it. */

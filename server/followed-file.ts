@@ -72,7 +72,7 @@ export function followFile({ path, load, onRefused, log }: FollowOptions): Follo
 }
 
 /** What changes whenever the file is replaced; undefined when there is none. */
-async function fingerprint(path: string): Promise<string | undefined> {
+export async function fingerprint(path: string): Promise<string | undefined> {
   const found = await stat(path, { bigint: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
     throw error

@@ -7,9 +7,11 @@ import { ApiError, invalidRequest } from './errors.ts'
  */
 export function acceptJsonAlone(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: FastifyRequest, body: Buffer) =>
-    parseJson(body),
-  )
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+    const coding = request.headers['content-encoding']?.trim().toLowerCase() ?? ''
+    if (coding !== '' && coding !== 'identity') throw new ApiError(415, 'The body must not be compressed')
+    return parseJson(body)
+  })
   // Read up to the limit all the same: what is too large is 413, whatever its type (API.md § Order of checks).
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async () => {
     throw new ApiError(415, 'The content type must be application/json')

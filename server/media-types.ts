@@ -1,4 +1,4 @@
-import { extname } from 'node:path'
+import { basename, extname } from 'node:path'
 
 const MEDIA_TYPES: Record<string, string> = {
   '.atom': 'application/atom+xml; charset=utf-8',
@@ -13,6 +13,7 @@ const MEDIA_TYPES: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
   '.json': 'application/json; charset=utf-8',
   '.jsonl': 'application/x-ndjson',
+  '.jsonld': 'application/ld+json; charset=utf-8',
   '.md': 'text/markdown; charset=utf-8',
   '.mjs': 'text/javascript; charset=utf-8',
   '.ndjson': 'application/x-ndjson',
@@ -28,7 +29,8 @@ const MEDIA_TYPES: Record<string, string> = {
   '': 'text/plain; charset=utf-8',
 }
 
-/** The media type of a published file, by the ending of its name. */
+/** The media type of a published file, by its name: its ending, but for a feed. */
 export function mediaType(path: string): string {
+  if (basename(path) === 'feed.json') return 'application/feed+json; charset=utf-8'
   return MEDIA_TYPES[extname(path).toLowerCase()] ?? 'application/octet-stream'
 }

@@ -98,11 +98,23 @@ function responses({ answer, errors }: Operation) {
     200: {
       description: answer.description,
       headers,
-      content: { 'application/json': { schema: schemaReference(answer.schema), example: answer.example } },
+      content: {
+        'application/json': { schema: schemaReference(answer.schema), example: answer.example },
+        ...texts(answer.texts),
+      },
     },
     ...(answer.has304
       ? { 304: { description: 'What the tag of `If-None-Match` names is still current.', headers } }
       : {}),
     ...Object.fromEntries(statuses.map((status) => [status, errorReference(status)])),
   }
+}
+
+function texts(answers: Operation['answer']['texts'] = {}) {
+  return Object.fromEntries(
+    Object.entries(answers).map(([mediaType, { description, example }]) => [
+      mediaType,
+      { schema: { type: 'string', description }, example },
+    ]),
+  )
 }

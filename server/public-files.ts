@@ -1,42 +1,49 @@
-import { createHash } from 'node:crypto'
-import { constants } from 'node:fs'
-import { type FileHandle, open, realpath, stat } from 'node:fs/promises'
+import { realpath, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
+import { DATASET_PATH, ReleaseName } from '../pipeline/contract/manifest.ts'
+import { gzipTwins } from './gzip-twins.ts'
+import { fileOpener, type OpenFile } from './open-file.ts'
+import { isWithdrawn, TOMBSTONE_FILE } from './tombstone.ts'
 
-/** A published file, held open: whatever replaces it on disk meanwhile, size, tag and bytes stay those of one file. */
-export interface OpenFile {
-  handle: FileHandle
-  path: string
-  size: number
-  modified: Date
-  /** Strong: made of the bytes. */
-  etag: string
+/** What a path of the site leads to. `location` is the path of the file itself, where links led to it. */
+export type Found =
+  | { kind: 'file'; path: string; location?: string }
+  | { kind: 'folder' }
+  | { kind: 'nothing' }
+  | { kind: 'withdrawn'; release: ReleaseName }
+
+/** A file as it is sent: as it lies there, or as the gzip beside it. */
+export interface Representation extends OpenFile {
+  coding?: 'gzip'
+  /** Whether it can be had in another coding too. */
+  hasOther: boolean
 }
-
-/** What a path of the site leads to. */
-export type Found = { kind: 'file'; path: string } | { kind: 'folder' } | { kind: 'nothing' }
 
 /** The files below `PUBLIC_DIR`, and nothing else of the machine. */
 export interface PublicFiles {
   /** Resolves the path of a URL, as it was sent, without its query. */
   find(urlPath: string): Promise<Found>
-  /** Opens what `find` found. The caller closes the handle. */
-  open(path: string): Promise<OpenFile>
+  /** Opens what `find` found, as gzip where that is wished for and there is one. The caller closes the handle. */
+  open(path: string, wished?: { gzip: boolean }): Promise<Representation>
 }
 
 const NOTHING: Found = { kind: 'nothing' }
 const INDEX = 'index.html'
-const MOST_REMEMBERED_TAGS = 10_000
+const RELEASES = `${DATASET_PATH}/releases`.split('/')
 
 export function publicFiles(root: string): PublicFiles {
-  const etagOf = rememberedTags()
+  const openPlain = fileOpener()
+  const openTwin = gzipTwins(openPlain)
 
   async function find(urlPath: string): Promise<Found> {
     const segments = decodeSegments(urlPath)
     if (segments === undefined) return NOTHING
+    const release = releaseOf(segments)
+    if (release !== undefined && (await isWithdrawn(root, release))) return { kind: 'withdrawn', release }
     const isFolderPath = segments.at(-1) === ''
-    const file = await resolveInside(root, isFolderPath ? segments.with(-1, INDEX) : segments)
-    if (file?.isFile) return { kind: 'file', path: file.path }
+    const wanted = isFolderPath ? segments.with(-1, INDEX) : segments
+    const file = await resolveInside(root, wanted)
+    if (file?.isFile) return { kind: 'file', path: file.path, ...linked(wanted, file.segments) }
     if (file === undefined || isFolderPath) return NOTHING
     const index = await resolveInside(root, [...segments, INDEX])
     return index?.isFile ? { kind: 'folder' } : NOTHING
@@ -44,17 +51,32 @@ export function publicFiles(root: string): PublicFiles {
 
   return {
     find,
-    async open(path) {
-      const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+    async open(path, { gzip } = { gzip: false }) {
+      const plain = await openPlain(path)
+      let twin: OpenFile | undefined
       try {
-        const { size, mtime } = await handle.stat()
-        return { handle, path, size, modified: mtime, etag: await etagOf(handle, path) }
+        twin = await openTwin(plain)
       } catch (error) {
-        await handle.close()
+        await plain.handle.close()
         throw error
       }
+      if (twin === undefined) return { ...plain, hasOther: false }
+      await (gzip ? plain : twin).handle.close()
+      return gzip ? { ...twin, path, coding: 'gzip', hasOther: true } : { ...plain, hasOther: true }
     },
   }
+}
+
+/** The release to which a path belongs, unless it is that of its tombstone. */
+function releaseOf(segments: string[]): ReleaseName | undefined {
+  const [name, ...rest] = segments.slice(RELEASES.length)
+  if (!RELEASES.every((segment, position) => segments[position] === segment)) return undefined
+  if (rest.length === 1 && rest[0] === TOMBSTONE_FILE) return undefined
+  return ReleaseName.safeParse(name).data
+}
+
+function linked(wanted: string[], real: string[]): { location?: string } {
+  return wanted.join('/') === real.join('/') ? {} : { location: `/${real.map(encodeURIComponent).join('/')}` }
 }
 
 /** The decoded segments of a path; undefined when one is hidden, empty, relative or holds a separator. */
@@ -74,13 +96,17 @@ function isPlainName(segment: string): boolean {
 }
 
 /** Follows symlinks, so `latest` works, and refuses what they lead to when it is hidden or outside of `root`. */
-async function resolveInside(root: string, segments: string[]): Promise<{ path: string; isFile: boolean } | undefined> {
+async function resolveInside(
+  root: string,
+  wanted: string[],
+): Promise<{ path: string; segments: string[]; isFile: boolean } | undefined> {
   try {
-    const path = await realpath(join(root, ...segments))
+    const path = await realpath(join(root, ...wanted))
     const below = relative(await realpath(root), path)
-    if (below !== '' && !below.split(sep).every(isPlainName)) return undefined
+    const segments = below === '' ? [] : below.split(sep)
+    if (!segments.every(isPlainName)) return undefined
     const stats = await stat(path)
-    return stats.isFile() || stats.isDirectory() ? { path, isFile: stats.isFile() } : undefined
+    return stats.isFile() || stats.isDirectory() ? { path, segments, isFile: stats.isFile() } : undefined
   } catch (error) {
     if (isUnreachable(error)) return undefined
     throw error
@@ -90,27 +116,4 @@ async function resolveInside(root: string, segments: string[]): Promise<{ path: 
 function isUnreachable(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP'].includes(String(code))
-}
-
-/** Tags by what changes whenever a file is replaced, so that a file is hashed once. */
-function rememberedTags() {
-  const tags = new Map<string, Promise<string>>()
-
-  return async (handle: FileHandle, path: string): Promise<string> => {
-    const { mtimeNs, size, ino } = await handle.stat({ bigint: true })
-    const key = `${mtimeNs} ${size} ${ino} ${path}`
-    const known = tags.get(key)
-    if (known !== undefined) return await known
-    if (tags.size >= MOST_REMEMBERED_TAGS) tags.clear()
-    const tag = hash(handle).then((sha256) => `"sha256-${sha256}"`)
-    tags.set(key, tag)
-    tag.catch(() => tags.delete(key))
-    return await tag
-  }
-}
-
-async function hash(handle: FileHandle): Promise<string> {
-  const sha256 = createHash('sha256')
-  for await (const chunk of handle.createReadStream({ start: 0, autoClose: false })) sha256.update(chunk)
-  return sha256.digest('hex')
 }

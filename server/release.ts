@@ -6,7 +6,13 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { z } from 'zod'
 import { CANONICAL_CSV_HEADER, canonicalCsvRow } from '../pipeline/contract/canonical-csv.ts'
-import { DATASET_PATH, LatestPointer, Manifest } from '../pipeline/contract/manifest.ts'
+import {
+  DATASET_PATH,
+  LatestPointer,
+  Manifest,
+  type ReleaseEntry,
+  ReleaseIndex,
+} from '../pipeline/contract/manifest.ts'
 import { RankingRow } from '../pipeline/contract/ranking.ts'
 import { orderCheck } from './ranking-order.ts'
 
@@ -22,7 +28,7 @@ export class ReleaseError extends Error {
 }
 
 const ROWS_FILE = 'rankings-daily.ndjson.gz'
-const ROWS_BETWEEN_PAUSES = 500
+const ROWS_BETWEEN_PAUSES = 100
 const gunzipOffLoop = promisify(gunzip)
 
 /**
@@ -30,18 +36,34 @@ const gunzipOffLoop = promisify(gunzip)
  * last. Everything is checked against the manifest, and the manifest against the pointer. Throws `ReleaseError`.
  */
 export async function readCurrentRelease(publicDir: string): Promise<Release> {
-  const folder = join(publicDir, DATASET_PATH)
-  const pointer = await readJson(join(folder, 'latest.json'), LatestPointer)
-  const manifest = await readJson(join(folder, pointer.path, 'manifest.json'), Manifest)
+  const path = join(publicDir, DATASET_PATH, 'latest.json')
+  return await readRelease(publicDir, parseJson(await readFile(path, 'utf8'), path, LatestPointer))
+}
+
+/** Reads a release that the index lists, with the same checks; its manifest must be that of which the index has the sum. */
+export async function readListedRelease(publicDir: string, entry: ReleaseEntry): Promise<Release> {
+  return await readRelease(publicDir, entry, entry.manifest_sha256)
+}
+
+/** Takes in the text of `releases/index.json`, which was read from `path`. Throws `ReleaseError`. */
+export function parseReleaseIndex(text: string, path: string): ReleaseIndex {
+  return parseJson(text, path, ReleaseIndex)
+}
+
+async function readRelease(publicDir: string, pointer: LatestPointer, manifestSha256?: string): Promise<Release> {
+  const folder = join(publicDir, DATASET_PATH, pointer.path)
+  const path = join(folder, 'manifest.json')
+  const bytes = await readFile(path)
+  if (manifestSha256 !== undefined) mustEqual('sha256 of manifest.json', sha256(bytes), manifestSha256)
+  const manifest = parseJson(bytes.toString('utf8'), path, Manifest)
   for (const key of ['release', 'as_of', 'start_date', 'end_date', 'rows', 'content_hash'] as const) {
     mustEqual(`${key} of the manifest`, manifest[key], pointer[key])
   }
-  const rows = await readRows(await readRowsFile(join(folder, pointer.path), manifest), manifest)
+  const rows = await readRows(await readRowsFile(folder, manifest), manifest)
   return { manifest, rows }
 }
 
-async function readJson<T extends z.ZodType>(path: string, schema: T): Promise<z.output<T>> {
-  const text = await readFile(path, 'utf8')
+function parseJson<T extends z.ZodType>(text: string, path: string, schema: T): z.output<T> {
   try {
     return schema.parse(JSON.parse(text))
   } catch (error) {
@@ -54,7 +76,7 @@ async function readRowsFile(folder: string, manifest: Manifest): Promise<string>
   if (resource === undefined) throw new ReleaseError(`the manifest of ${manifest.release} does not list ${ROWS_FILE}`)
   const bytes = await readFile(join(folder, ROWS_FILE))
   mustEqual(`size of ${ROWS_FILE}`, bytes.length, resource.bytes)
-  mustEqual(`sha256 of ${ROWS_FILE}`, createHash('sha256').update(bytes).digest('hex'), resource.sha256)
+  mustEqual(`sha256 of ${ROWS_FILE}`, sha256(bytes), resource.sha256)
   return (await gunzipOffLoop(bytes)).toString('utf8')
 }
 
@@ -92,6 +114,10 @@ function checkTotals(rows: RankingRow[], contentHash: string, manifest: Manifest
       throw new ReleaseError(`${date} is outside ${manifest.start_date} to ${manifest.end_date}`)
     }
   }
+}
+
+function sha256(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex')
 }
 
 function mustEqual(what: string, found: unknown, promised: unknown): void {

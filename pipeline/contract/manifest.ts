@@ -9,7 +9,9 @@ export const DATASET_PATH = 'datasets/rankings-daily/v1'
 export const PROVISIONAL_DAYS = 3
 
 /** The name of a release: its `as_of` in the basic form of ISO 8601. */
-export const ReleaseName = z.string().regex(/^\d{8}T\d{6}Z$/)
+export const ReleaseName = z
+  .string()
+  .regex(/^\d{8}T\d{6}Z$/, { error: 'must be the name of a release, such as 20261120T001200Z' })
 export type ReleaseName = z.infer<typeof ReleaseName>
 
 /** `sha256:` and the hex digest of the canonical CSV bytes: the same for equal rows, whatever the format. */

@@ -1,4 +1,5 @@
 import type { ErrorEnvelope } from '../schemas/error-envelope.ts'
+import { withdrawn } from '../tombstone.ts'
 import { schemaReference } from './components.ts'
 
 /* What answers have in common: their headers, and the errors. */
@@ -7,7 +8,11 @@ import { schemaReference } from './components.ts'
 const HEADERS = {
   Allow: ['string', 'The methods that the path has.', 'GET, HEAD'],
   'Cache-Control': ['string', 'How long the answer may be kept, and by whom.', 'private, max-age=60'],
-  ETag: ['string', 'Strong tag of the bytes, for If-None-Match.', '"20261120T001200Z-0f3a-json"'],
+  ETag: [
+    'string',
+    'Strong tag of the bytes, for If-None-Match.',
+    '"20261120T001200Z-0f3a5c7e9b1d2468-2026-11-19-2026-11-19-json-identity"',
+  ],
   'Last-Modified': ['string', 'When the dataset was generated.', 'Fri, 20 Nov 2026 00:12:00 GMT'],
   Link: ['string', 'The licence of the data, and the description of the release.', undefined],
   'RateLimit-Limit': ['integer', 'Requests in a window. Sent where limits are on.', 30],
@@ -18,6 +23,11 @@ const HEADERS = {
   Vary: ['string', 'The headers of the request on which the answer depends.', 'Authorization, Accept, Accept-Encoding'],
   'WWW-Authenticate': ['string', 'The scheme by which to authenticate.', 'Bearer'],
   'X-Attribution': ['string', 'The attribution that the licence of the data asks for.', undefined],
+  'X-Content-Hash': [
+    'string',
+    'The hash of all rows of the release, the same for its files of every format.',
+    `sha256:${'0f3a5c7e9b1d2468'.repeat(4)}`,
+  ],
   'X-Dataset-End-Date': ['string', 'The last date of the dataset, where that is before `meta.end_date`.', '2026-11-18'],
   'X-Request-Id': ['string', 'Names the request in the log of the server.', '3e0c8b1a-4d0f-4a57-9a3b-0d6f2f1c7e55'],
 } satisfies Record<string, [type: 'string' | 'integer', description: string, example: string | number | undefined]>
@@ -49,10 +59,12 @@ interface ErrorAnswer {
   description: string
   message: string
   headers?: HeaderName[]
-  metadata?: ErrorEnvelope['error']['metadata']
+  metadata?: ErrorEnvelope['error']['metadata'] | undefined
   /** Nobody's key was recognised. */
   isAnonymous?: true
 }
+
+const WITHDRAWN = withdrawn('20261120T001200Z')
 
 const WRONG_LIMIT = { path: 'limit', message: 'must be an integer from 1 to 1000' }
 
@@ -87,6 +99,13 @@ const ERRORS = {
     name: 'Conflict',
     description: 'Resource conflict or concurrent modification. Retry later.',
     message: 'Resource conflict. Please try again later.',
+    headers: ['Retry-After'],
+  },
+  410: {
+    name: 'Gone',
+    description: 'The release was withdrawn. `error.metadata.tombstone` is where its tombstone says why.',
+    message: WITHDRAWN.message,
+    metadata: WITHDRAWN.metadata,
   },
   413: {
     name: 'PayloadTooLarge',
@@ -95,7 +114,7 @@ const ERRORS = {
   },
   415: {
     name: 'UnsupportedMediaType',
-    description: 'The body is not `application/json`.',
+    description: 'The body is not `application/json`, or is compressed.',
     message: 'The content type must be application/json',
   },
   429: {

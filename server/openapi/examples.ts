@@ -1,3 +1,4 @@
+import { CANONICAL_CSV_HEADER, canonicalCsvRow } from '../../pipeline/contract/canonical-csv.ts'
 import type { RankingResponse } from '../../pipeline/contract/ranking.ts'
 import type { ListEmbeddingsModelsResponse } from '../schemas/embeddings-model.ts'
 import type { CurrentKeyResponse } from '../schemas/key.ts'
@@ -119,3 +120,7 @@ export const rankingResponse: RankingResponse = {
   ],
   meta: { as_of: '2026-11-20T00:12:00Z', start_date: '2026-11-19', end_date: '2026-11-19', version: 'v1' },
 }
+
+export const rankingCsv = CANONICAL_CSV_HEADER + rankingResponse.data.map(canonicalCsvRow).join('')
+
+export const rankingNdjson = rankingResponse.data.map((row) => `${JSON.stringify(row)}\n`).join('')

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { MEDIA_TYPE_OF } from '../forms.ts'
 import { ListEmbeddingsModelsQuery } from '../routes/embeddings-models.ts'
 import { MessageHeaders, PresetPath, PresetsQuery, VersionPath } from '../routes/presets.ts'
 import { RankingsDailyQuery } from '../routes/rankings-daily.ts'
@@ -28,7 +29,15 @@ export interface Operation {
   querystring?: z.ZodObject
   headers?: z.ZodObject
   body?: { schema: SchemaName; description: string; example: object }
-  answer: { schema: SchemaName; description: string; example: object; headers?: HeaderName[]; has304?: true }
+  answer: {
+    schema: SchemaName
+    description: string
+    example: object
+    headers?: HeaderName[]
+    has304?: true
+    /** The same rows as text, by media type. */
+    texts?: Record<string, { description: string; example: string }>
+  }
   /** Beside `COMMON_ERRORS`. */
   errors: ErrorStatus[]
 }
@@ -58,6 +67,7 @@ export const OPERATIONS: Operation[] = [
     summary: 'Daily token totals of the top 50 models',
     description: [
       'For each UTC date of the window up to 51 rows: the top 50 public models by tokens, and one row `other` that sums every model outside of them, where there is one. Rows are sorted by date, then by tokens descending, ties by `model_permaslug`; `other` is the last of its date.',
+      'The rows can also be had as CSV or NDJSON, by `Accept` or by `format`, and from an older release by `as_of`.',
       'The data is licensed under CC BY 4.0: reuse it, also commercially, with the attribution in `X-Attribution`.',
     ].join('\n\n'),
     querystring: RankingsDailyQuery,
@@ -65,10 +75,26 @@ export const OPERATIONS: Operation[] = [
       schema: 'RankingResponse',
       description: 'The rows of the window. Dates without rows are absent.',
       example: examples.rankingResponse,
-      headers: ['ETag', 'Last-Modified', 'Cache-Control', 'Vary', 'Link', 'X-Attribution', 'X-Dataset-End-Date'],
+      headers: [
+        'ETag',
+        'Last-Modified',
+        'Cache-Control',
+        'Vary',
+        'Link',
+        'X-Attribution',
+        'X-Content-Hash',
+        'X-Dataset-End-Date',
+      ],
       has304: true,
+      texts: {
+        [MEDIA_TYPE_OF.csv]: {
+          description: 'Canonical CSV with a header: minimal quoting, lines end with LF.',
+          example: examples.rankingCsv,
+        },
+        [MEDIA_TYPE_OF.ndjson]: { description: 'A `RankingRow` a line.', example: examples.rankingNdjson },
+      },
     },
-    errors: [400, 503],
+    errors: [400, 404, 410, 503],
   },
   {
     operationId: 'listEmbeddingsModels',

@@ -65,7 +65,7 @@ function operationsOf({ paths }: OpenApiDocument): Entry[] {
 function section({ path, method, operation }: Entry, document: OpenApiDocument, base: string): Html {
   const { operationId, summary, description, parameters, requestBody, responses } = operation
   const body = requestBody?.content['application/json']
-  const answer = responses[200].content['application/json']
+  const examples = Object.values<{ example: unknown }>(responses[200].content).map(({ example }) => example)
   return html`<section id="${operationId}">
 <h3>${summary}</h3>
 <p class="route"><b>${method}</b> <code>${path}</code></p>
@@ -77,8 +77,10 @@ ${body === undefined ? NOTHING : html`<h4>Body</h4><p>${typeName(body.schema)}</
 <h4>Answers</h4>
 <table><thead><tr><th>Status</th><th>Meaning</th><th>Body</th></tr></thead><tbody>
 ${Object.entries(responses).map(([status, response]) => responseRow(status, response, document))}</tbody></table>
-<pre><code>${JSON.stringify(answer.example, undefined, 2)}</code></pre>
-</section>
+${examples.map(
+  (example) => html`<pre><code>${shown(example)}</code></pre>
+`,
+)}</section>
 `
 }
 
@@ -95,14 +97,16 @@ ${parameters.map(
 interface ResponseObject {
   description: string
   headers?: Record<string, unknown>
-  content?: { 'application/json': { schema: JsonSchema } }
+  content?: Record<string, { schema: JsonSchema }>
 }
 
 function responseRow(status: string, response: ResponseObject | { $ref: string }, document: OpenApiDocument): Html {
-  const { description, content, headers = {} } = '$ref' in response ? resolve(response, document) : response
-  const type = content === undefined ? NOTHING : typeName(content['application/json'].schema)
+  const { description, content = {}, headers = {} } = '$ref' in response ? resolve(response, document) : response
+  const bodies = Object.entries(content).map(([mediaType, { schema }]) =>
+    mediaType === 'application/json' ? typeName(schema) : html`<code>${mediaType}</code>`,
+  )
   const names = Object.keys(headers).map((name, index) => html`${index === 0 ? '' : ', '}<code>${name}</code>`)
-  return html`<tr><td>${status}</td><td>${inline(description)}<br><small>${names}</small></td><td>${type}</td></tr>
+  return html`<tr><td>${status}</td><td>${inline(description)}<br><small>${names}</small></td><td>${joined(bodies, ' or ')}</td></tr>
 `
 }
 
@@ -110,6 +114,11 @@ function resolve({ $ref }: { $ref: string }, { components }: OpenApiDocument): R
   const response = components.responses[lastSegment($ref)]
   if (response === undefined) throw new Error(`the document has no ${$ref}`)
   return response
+}
+
+/** An example of a body: text as it is, everything else as JSON. */
+function shown(example: unknown): string {
+  return typeof example === 'string' ? example : JSON.stringify(example, undefined, 2)
 }
 
 function curl(method: string, url: string, body: unknown): string {

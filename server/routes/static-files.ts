@@ -1,13 +1,13 @@
 import type { ReadStream } from 'node:fs'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { DATASET_PATH } from '../../pipeline/contract/manifest.ts'
 import { type ByteRange, parseByteRange } from '../byte-range.ts'
-import { matchesEtag } from '../conditional.ts'
+import { cachePolicy } from '../cache-policy.ts'
+import { isForAnotherState, isNotModified, isRangeCurrent } from '../conditional.ts'
 import { ApiError } from '../errors.ts'
 import { mediaType } from '../media-types.ts'
-import type { OpenFile, PublicFiles } from '../public-files.ts'
-
-const OF_A_RELEASE = new RegExp(`^/${DATASET_PATH}/releases/\\d{8}T\\d{6}Z/`)
+import { prefersGzip } from '../negotiation.ts'
+import type { PublicFiles, Representation } from '../public-files.ts'
+import { withdrawn } from '../tombstone.ts'
 
 /**
  * Serves `PUBLIC_DIR` at `/`.
@@ -24,11 +24,13 @@ export function staticFiles(app: FastifyInstance, files: PublicFiles): void {
       const [path = '/', query] = request.url.split(/\?(.*)/s, 2)
       const found = await files.find(path)
       if (found.kind === 'nothing') throw new ApiError(404, 'Resource not found')
+      if (found.kind === 'withdrawn') throw withdrawn(found.release)
+      reply.header('cache-control', cachePolicy(path))
       if (found.kind === 'folder') return reply.redirect(query === undefined ? `${path}/` : `${path}/?${query}`, 301)
-      const file = await files.open(found.path)
+      const file = await files.open(found.path, { gzip: wishesGzip(request) })
       let body: ReadStream | undefined
       try {
-        body = prepareAnswer(request, reply, file)
+        body = prepareAnswer(request, reply, file, found.location)
       } finally {
         // A stream closes the file by itself, also when the client goes away.
         if (body === undefined) await file.handle.close()
@@ -38,47 +40,49 @@ export function staticFiles(app: FastifyInstance, files: PublicFiles): void {
   })
 }
 
-/** Sets status and headers; returns the body, undefined where there is none to send. */
-function prepareAnswer(request: FastifyRequest, reply: FastifyReply, file: OpenFile): ReadStream | undefined {
-  reply.headers({
-    etag: file.etag,
-    'last-modified': file.modified.toUTCString(),
-    'cache-control': cachePolicy(request.url),
-    'accept-ranges': 'bytes',
-  })
-  if (isNotModified(request, file)) {
-    reply.code(304)
-    return undefined
-  }
-  const range = wantedRange(request, file)
+/** Of a part of a gzip hardly any client makes sense, so parts are always parts of the plain file. */
+function wishesGzip({ headers }: FastifyRequest): boolean {
+  return headers.range === undefined && prefersGzip(headers['accept-encoding'])
+}
+
+/**
+ * Sets status and headers; returns the body, undefined where there is none to send. The conditions are judged in the
+ * order of RFC 9110 § 13.2.2.
+ */
+function prepareAnswer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: Representation,
+  location: string | undefined,
+): ReadStream | undefined {
+  if (isForAnotherState(request.headers, file)) throw new ApiError(412, 'The file has changed: its tag or time differ')
+  const isUnchanged = isNotModified(request.headers, file)
+  const range = isUnchanged ? undefined : wantedRange(request, file)
   if (range === 'unsatisfiable') {
     reply.header('content-range', `bytes */${file.size}`)
     throw new ApiError(416, `Range not satisfiable: the file has ${file.size} bytes`)
   }
+  reply.headers({
+    etag: file.etag,
+    'last-modified': file.modified.toUTCString(),
+    'accept-ranges': 'bytes',
+    ...(location === undefined ? {} : { 'content-location': location }),
+    ...(file.contentHash === undefined ? {} : { 'x-content-hash': file.contentHash }),
+    ...(file.hasOther ? { vary: 'Accept-Encoding' } : {}),
+  })
+  if (isUnchanged) {
+    reply.code(304)
+    return undefined
+  }
   const { start, end } = range ?? { start: 0, end: file.size - 1 }
   reply.headers({ 'content-type': mediaType(file.path), 'content-length': end - start + 1 })
+  if (file.coding !== undefined) reply.header('content-encoding', file.coding)
   if (range !== undefined) reply.code(206).header('content-range', `bytes ${start}-${end}/${file.size}`)
   return request.method === 'HEAD' || file.size === 0 ? undefined : file.handle.createReadStream({ start, end })
 }
 
-/** Releases never change; everything else may with the next one. The path decides, as `latest` leads to a release. */
-function cachePolicy(url: string): string {
-  return OF_A_RELEASE.test(url) ? 'public, max-age=31536000, immutable' : 'public, max-age=60, must-revalidate'
-}
-
-/** `If-None-Match` alone counts where it is given: a tag is exact, a time is not (RFC 9110 § 13.2.2). */
-function isNotModified({ headers }: FastifyRequest, file: OpenFile): boolean {
-  if (headers['if-none-match'] !== undefined) return matchesEtag(headers['if-none-match'], file.etag)
-  return Date.parse(headers['if-modified-since'] ?? '') >= wholeSeconds(file.modified)
-}
-
-/** The part asked for, unless the file is no longer the one of which the client has the rest (`If-Range`). */
-function wantedRange(request: FastifyRequest, file: OpenFile): ByteRange | 'unsatisfiable' | undefined {
-  const ifRange = request.headers['if-range']
-  const isCurrent = ifRange === undefined || ifRange === file.etag || ifRange === file.modified.toUTCString()
-  return request.method === 'GET' && isCurrent ? parseByteRange(request.headers.range, file.size) : undefined
-}
-
-function wholeSeconds(instant: Date): number {
-  return Math.floor(instant.getTime() / 1000) * 1000
+/** The part asked for: of GET alone, and while the file is the one of which the client has the rest. */
+function wantedRange(request: FastifyRequest, file: Representation): ByteRange | 'unsatisfiable' | undefined {
+  if (request.method !== 'GET' || !isRangeCurrent(request.headers, file)) return undefined
+  return parseByteRange(request.headers.range, file.size)
 }

@@ -171,7 +171,16 @@ describe('CORS', () => {
       expect(headers['access-control-allow-credentials']).toBeUndefined()
       const exposed = String(headers['access-control-expose-headers']).split(', ')
       expect(exposed).toEqual(
-        expect.arrayContaining(['ETag', 'Link', 'X-Attribution', 'X-Dataset-End-Date', 'X-Request-Id', 'Retry-After']),
+        expect.arrayContaining([
+          'Content-Location',
+          'ETag',
+          'Link',
+          'Retry-After',
+          'X-Attribution',
+          'X-Content-Hash',
+          'X-Dataset-End-Date',
+          'X-Request-Id',
+        ]),
       )
     }
   })

@@ -64,7 +64,7 @@ test('an invalid release is refused and logged, and the one before keeps serving
   await publish(publicDir, rows, broken)
   await releases.check()
   expect(name()).toBe('20250104T000000Z')
-  expect(releases.dataset()?.answer(WINDOW).bytes).toBeGreaterThan(rows.length)
+  expect(releases.dataset()?.answer(WINDOW, 'json').bytes).toBeGreaterThan(rows.length)
   expect(log.lines().at(-1)).toMatchObject({
     level: 50,
     msg: 'the new release is refused',
@@ -138,7 +138,7 @@ test('an answer that began before a switch stays one of the old release', async 
   const { publicDir, releases } = await followed()
   await publish(publicDir, rows, FIRST)
   await releases.check()
-  const answer = releases.dataset()?.answer(WINDOW)
+  const answer = releases.dataset()?.answer(WINDOW, 'json')
   const before = Buffer.concat(answer?.pieces ?? []).toString()
   await publish(publicDir, sampleRows({ days: 3, scale: 7 }), SECOND)
   await releases.check()

@@ -1,40 +1,69 @@
+import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { prepareDataset } from '../../server/dataset.ts'
+import { FORMS, type Form } from '../../server/forms.ts'
 import { readCurrentRelease } from '../../server/release.ts'
 import { temporaryFolder } from '../support/app.ts'
-import { DEFAULT_AS_OF, publish, sampleRows } from '../support/publish.ts'
+import { DEFAULT_AS_OF, publish, type Row, sampleRows } from '../support/publish.ts'
 
 const rows = sampleRows({ days: 20, models: 3 }).filter(({ date }) => !['2025-01-03', '2025-01-09'].includes(date))
 
-async function prepared() {
+async function prepared(published = rows) {
   const publicDir = await temporaryFolder()
-  await publish(publicDir, rows)
-  return prepareDataset(await readCurrentRelease(publicDir))
+  await publish(publicDir, published)
+  return await prepareDataset(await readCurrentRelease(publicDir))
 }
 
-test('any window is answered with exactly its rows', async () => {
+/** The specification of the forms, as plainly as it can be written. */
+const EXPECTED: Record<Form, (expected: Row[], start_date: string, end_date: string) => string> = {
+  json: (data, start_date, end_date) =>
+    JSON.stringify({ data, meta: { as_of: DEFAULT_AS_OF, start_date, end_date, version: 'v1' } }),
+  csv: (data) =>
+    ['date,model_permaslug,total_tokens', ...data.map((row) => Object.values(row).join(',')), ''].join('\n'),
+  ndjson: (data) => data.map((row) => `${JSON.stringify(row)}\n`).join(''),
+}
+
+test.each(FORMS)('any window is answered with exactly its rows: %s', async (form) => {
   const dataset = await prepared()
   const day = fc.integer({ min: 1, max: 25 }).map((n) => `2025-01-${String(n).padStart(2, '0')}`)
   fc.assert(
     fc.property(day, day, (a, b) => {
       const [start_date, end_date] = a < b ? [a, b] : [b, a]
-      const { pieces, bytes } = dataset.answer({ start_date, end_date })
+      const { pieces, bytes } = dataset.answer({ start_date, end_date }, form)
       const body = Buffer.concat(pieces)
       expect(bytes).toBe(body.length)
-      expect(body.toString()).toBe(
-        JSON.stringify({
-          data: rows.filter(({ date }) => date >= start_date && date <= end_date),
-          meta: { as_of: DEFAULT_AS_OF, start_date, end_date, version: 'v1' },
-        }),
-      )
+      const expected = rows.filter(({ date }) => date >= start_date && date <= end_date)
+      expect(body.toString()).toBe(EXPECTED[form](expected, start_date, end_date))
     }),
   )
 })
 
-test('the rows of an answer are not copied', async () => {
+test.each(FORMS)('the rows of an answer are not copied: %s', async (form) => {
   const dataset = await prepared()
-  const rowsOf = (end_date: string) => dataset.answer({ start_date: '2025-01-01', end_date }).pieces[1]
+  const rowsOf = (end_date: string) =>
+    dataset.answer({ start_date: '2025-01-01', end_date }, form).pieces[form === 'ndjson' ? 0 : 1]
   expect(rowsOf('2025-01-02')?.buffer).toBe(rowsOf('2025-01-20')?.buffer)
   expect(rowsOf('2025-01-02')?.byteOffset).toBe(rowsOf('2025-01-20')?.byteOffset)
+})
+
+test('the canonical CSV of the whole release is the one that its content hash is of', async () => {
+  const odd = ['a,b', 'a"b', 'a\rb'].map((model_permaslug, i) => ({
+    date: '2025-01-01',
+    model_permaslug,
+    total_tokens: String(9 - i),
+  }))
+  const dataset = await prepared(odd)
+  const { pieces } = dataset.answer({ start_date: '2025-01-01', end_date: '2025-01-01' }, 'csv')
+  const csv = Buffer.concat(pieces)
+  expect(csv.toString()).toContain('\n2025-01-01,"a,b",9\n2025-01-01,"a""b",8\n2025-01-01,"a\rb",7\n')
+  expect(`sha256:${createHash('sha256').update(csv).digest('hex')}`).toBe(dataset.manifest.content_hash)
+})
+
+test('what it takes in memory is all its rows in every form', async () => {
+  const dataset = await prepared()
+  const window = { start_date: '2025-01-01', end_date: '2025-01-31' }
+  const head = 'date,model_permaslug,total_tokens\n'.length
+  const [csv, ndjson] = [dataset.answer(window, 'csv').bytes - head, dataset.answer(window, 'ndjson').bytes]
+  expect(dataset.bytes).toBe(csv + 2 * ndjson)
 })

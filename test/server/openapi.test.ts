@@ -43,7 +43,7 @@ describe('the operations are those of the server', () => {
 
   test.each([
     ['getCurrentKey', [200, 401, 405, 429, 500]],
-    ['getRankingsDaily', [200, 304, 400, 401, 405, 429, 500, 503]],
+    ['getRankingsDaily', [200, 304, 400, 401, 404, 405, 410, 429, 500, 503]],
     ['listEmbeddingsModels', [200, 400, 401, 405, 429, 500]],
     ['listPresets', [200, 400, 401, 405, 429, 500]],
     ['getPreset', [200, 400, 401, 404, 405, 429, 500]],
@@ -106,6 +106,8 @@ describe('schemas', () => {
     expect(parametersOf('/datasets/rankings-daily')).toEqual([
       ['start_date', date],
       ['end_date', date],
+      ['as_of', { type: 'string', pattern: String.raw`^\d{8}T\d{6}Z$` }],
+      ['format', { type: 'string', enum: ['json', 'csv', 'ndjson'] }],
     ])
   })
 })

@@ -1,9 +1,11 @@
-import { mkdir, rename, symlink, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { publicFiles } from '../../server/public-files.ts'
 import { temporaryFolder } from '../support/app.ts'
+import { FOLDER, publish, sampleRows } from '../support/publish.ts'
 
 async function site() {
   const parent = await temporaryFolder()
@@ -57,7 +59,11 @@ test('files, folders and symlinks inside are found', async () => {
   expect(await files.find('/data.csv')).toEqual({ kind: 'file', path: join(root, 'data.csv') })
   expect(await files.find('/docs/')).toEqual({ kind: 'file', path: join(root, 'docs/index.html') })
   expect(await files.find('/docs')).toEqual({ kind: 'folder' })
-  expect(await files.find('/latest/index.html')).toEqual({ kind: 'file', path: join(root, 'docs/index.html') })
+  expect(await files.find('/latest/index.html')).toEqual({
+    kind: 'file',
+    path: join(root, 'docs/index.html'),
+    location: '/docs/index.html',
+  })
 })
 
 test('names with spaces, percent signs and other letters are files like others', async () => {
@@ -73,6 +79,12 @@ test('PUBLIC_DIR may itself be a symlink, and may be missing', async () => {
   expect(await publicFiles(`${root}-none`).find('/data.csv')).toEqual({ kind: 'nothing' })
 })
 
+test('where a link leads is told as a path of a URL', async () => {
+  const { root, files } = await site()
+  await writeFile(join(root, 'docs', 'a b%.csv'), '')
+  expect(await files.find('/latest/a%20b%25.csv')).toMatchObject({ location: '/docs/a%20b%25.csv' })
+})
+
 test('an open file stays itself when another takes its name', async () => {
   const { root, files } = await site()
   const open = await files.open(join(root, 'data.csv'))
@@ -82,6 +94,39 @@ test('an open file stays itself when another takes its name', async () => {
   const reopened = await files.open(join(root, 'data.csv'))
   expect(reopened.etag).not.toBe(open.etag)
   await reopened.handle.close()
+})
+
+test('the tag of a file of a release is the one of its manifest, unless that describes another file', async () => {
+  const { root, files } = await site()
+  const listed = '0123456789abcdef'.repeat(4)
+  const release = await publish(root, sampleRows({ days: 1 }), {
+    spoilManifest: (manifest) => {
+      for (const file of manifest.files) file.sha256 = listed
+    },
+  })
+  const tagOf = async (name: string) => {
+    const { handle, etag } = await files.open(join(root, FOLDER, 'releases', release, name))
+    await handle.close()
+    return etag
+  }
+  expect(await tagOf('rankings-daily.csv')).toBe(`"sha256-${listed}"`)
+  expect(await tagOf('manifest.json')).not.toBe(`"sha256-${listed}"`)
+  await writeFile(join(root, FOLDER, 'releases', release, 'rankings-daily.csv'), 'of another size')
+  expect(await tagOf('rankings-daily.csv')).toBe(
+    `"sha256-${createHash('sha256').update('of another size').digest('hex')}"`,
+  )
+})
+
+test.each(['', '{"release":', '{}'])('with a manifest that is "%s" the tag is made of the bytes', async (manifest) => {
+  const { root, files } = await site()
+  const release = await publish(root, sampleRows({ days: 1 }))
+  const folder = join(root, FOLDER, 'releases', release)
+  const before = await files.open(join(folder, 'rankings-daily.csv'))
+  if (manifest === '') await rm(join(folder, 'manifest.json'))
+  else await writeFile(join(folder, 'manifest.json'), manifest)
+  const after = await publicFiles(root).open(join(folder, 'rankings-daily.csv'))
+  expect(after.etag).toBe(before.etag)
+  for (const { handle } of [before, after]) await handle.close()
 })
 
 test('the tag is made of the bytes alone, also of a file larger than one read', async () => {

@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import {
   ListPresetsResponse,
@@ -162,6 +163,24 @@ describe('the body', () => {
   ])('may not be %s', async (contentType) => {
     const { ada } = await presetApp()
     assertEnvelope(await ada.post('agent', REQUEST, { 'content-type': contentType }), 415)
+  })
+
+  test.each([
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+    ['gzip', Buffer.from],
+    ['identity, gzip', gzipSync],
+  ] as const)('may not be compressed: %s', async (coding, compress) => {
+    const { app, ada } = await presetApp()
+    const headers = { ...ada.headers, 'content-type': 'application/json', 'content-encoding': coding }
+    const payload = compress(JSON.stringify(REQUEST))
+    assertEnvelope(await app.inject({ method: 'POST', url: `${PRESETS}/a/messages`, headers, payload }), 415)
+    assertEnvelope(await ada.get('/a'), 404)
+  })
+
+  test('may say that it is not compressed', async () => {
+    const { ada } = await presetApp()
+    expect((await ada.post('agent', REQUEST, { 'content-encoding': 'Identity' })).statusCode).toBe(200)
   })
 
   test('may not be without a type', async () => {

@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { AppDependencies } from '../../../server/app.ts'
 import { RANKINGS, type TestApp, testApp } from '../../support/app.ts'
 import { assertEnvelope } from '../../support/envelope.ts'
 import { DEFAULT_AS_OF, FOLDER, type PublishOptions, publish, sampleRows } from '../../support/publish.ts'
+import { withdraw, writeIndex } from '../../support/release-index.ts'
 
 const rows = sampleRows()
 
@@ -116,6 +118,168 @@ describe('window', () => {
   })
 })
 
+describe('forms', () => {
+  const day = rows.filter(({ date }) => date === '2025-02-01')
+  const csv = ['date,model_permaslug,total_tokens', ...day.map((row) => Object.values(row).join(',')), ''].join('\n')
+  const ndjson = day.map((row) => `${JSON.stringify(row)}\n`).join('')
+  const ONE_DAY = '?start_date=2025-02-01&end_date=2025-02-01'
+
+  test.each([
+    ['Accept', '', { accept: 'text/csv' }, 'text/csv; charset=utf-8', csv],
+    ['format', '&format=csv', {}, 'text/csv; charset=utf-8', csv],
+    ['Accept', '', { accept: 'application/x-ndjson' }, 'application/x-ndjson', ndjson],
+    ['format', '&format=ndjson', {}, 'application/x-ndjson', ndjson],
+    ['format before Accept', '&format=ndjson', { accept: 'text/csv' }, 'application/x-ndjson', ndjson],
+  ])('by %s%s %o', async (_by, query, headers, type, body) => {
+    const { get } = await withRelease()
+    const answer = await get(ONE_DAY + query, headers)
+    expect(answer.statusCode).toBe(200)
+    expect(answer.headers['content-type']).toBe(type)
+    expect(answer.headers['content-length']).toBe(String(Buffer.byteLength(body)))
+    expect(answer.body).toBe(body)
+  })
+
+  test.each([
+    ['format=json wins over Accept', '?format=json', { accept: 'text/csv' }],
+    ['Accept that allows none of the forms is answered with JSON', '', { accept: 'image/png' }],
+  ])('%s', async (_rule, query, headers) => {
+    const { get } = await withRelease()
+    const answer = await get(query, headers)
+    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
+    expect(answer.json().data).not.toEqual([])
+  })
+
+  test.each(['xml', 'CSV', '', 'csv&format=csv'])('refuses format=%s with 400', async (format) => {
+    const { get } = await withRelease()
+    const body = assertEnvelope(await get(`?format=${format}`, { accept: 'text/csv' }), 400)
+    expect(body.error.metadata?.issues).toEqual([{ path: 'format', message: expect.any(String) }])
+  })
+
+  test('a window without rows is the header alone as CSV, and nothing as NDJSON', async () => {
+    const { get } = await withRelease({ clock: () => new Date('2025-03-01T00:00:00Z') })
+    const EMPTY = '?start_date=2025-02-20&format='
+    expect((await get(`${EMPTY}csv`)).body).toBe('date,model_permaslug,total_tokens\n')
+    const nothing = await get(`${EMPTY}ndjson`)
+    expect([nothing.statusCode, nothing.body, nothing.headers['content-length']]).toEqual([200, '', '0'])
+  })
+
+  test('each has a tag of its own, by which it is 304', async () => {
+    const { get } = await withRelease()
+    const tags = await Promise.all(
+      ['json', 'csv', 'ndjson'].map(async (format) => String((await get(`?format=${format}`)).headers.etag)),
+    )
+    expect(new Set(tags).size).toBe(3)
+    expect((await get('', { accept: 'text/csv', 'if-none-match': tags[1] ?? '' })).statusCode).toBe(304)
+    expect((await get('', { accept: 'text/csv', 'if-none-match': tags[0] ?? '' })).statusCode).toBe(200)
+  })
+
+  test.each(['csv', 'ndjson'])('HEAD of %s has the headers of GET and no body', async (format) => {
+    const { get } = await withRelease()
+    const [whole, head] = [await get(`?format=${format}`), await get(`?format=${format}`, {}, 'HEAD')]
+    expect([head.statusCode, head.body]).toEqual([200, ''])
+    for (const name of ['etag', 'content-type', 'content-length', 'x-content-hash']) {
+      expect(head.headers[name], name).toBe(whole.headers[name])
+    }
+  })
+
+  test('errors are the envelope whatever the form', async () => {
+    const { get } = await withRelease()
+    assertEnvelope(await get('?format=csv&start_date=x', { accept: 'text/csv' }), 400)
+  })
+})
+
+describe('as_of', () => {
+  const OLD = '20250205T001200Z'
+
+  async function withHistory(dependencies: Partial<AppDependencies> = {}) {
+    const setup = await testApp(dependencies)
+    const older = sampleRows({ days: 35, scale: 3 })
+    await publish(setup.publicDir, older, { asOf: '2025-02-05T00:12:00Z' })
+    await publish(setup.publicDir, rows)
+    await writeIndex(setup.publicDir)
+    await setup.app.ready()
+    return { ...setup, older, get: getter(setup) }
+  }
+
+  test('answers from the release of that name, in every form', async () => {
+    const { get, older } = await withHistory()
+    const answer = await get(`?as_of=${OLD}&start_date=2025-02-04`)
+    expect(answer.json()).toEqual({
+      data: older.filter(({ date }) => date >= '2025-02-04'),
+      meta: { as_of: '2025-02-05T00:12:00Z', start_date: '2025-02-04', end_date: '2025-02-09', version: 'v1' },
+    })
+    const csv = await get(`?as_of=${OLD}&start_date=2025-02-04&format=csv`)
+    expect(csv.body.split('\n').slice(1, -1)).toEqual(
+      answer.json().data.map((row: object) => Object.values(row).join()),
+    )
+  })
+
+  test('its headers are those of that release', async () => {
+    const { get, older } = await withHistory()
+    const { headers } = await get(`?as_of=${OLD}`)
+    const csv = ['date,model_permaslug,total_tokens', ...older.map((row) => Object.values(row).join()), ''].join('\n')
+    expect(headers).toMatchObject({
+      'last-modified': 'Wed, 05 Feb 2025 00:12:00 GMT',
+      'x-content-hash': `sha256:${createHash('sha256').update(csv).digest('hex')}`,
+      'x-dataset-end-date': '2025-02-04',
+    })
+    expect(headers.link).toContain(`/releases/${OLD}/`)
+    const current = (await get()).headers
+    expect(headers.etag).not.toBe(current.etag)
+    expect(headers['x-content-hash']).not.toBe(current['x-content-hash'])
+  })
+
+  test('the default window is by the clock, whatever the release', async () => {
+    const { get } = await withHistory()
+    expect((await get(`?as_of=${OLD}`)).json().meta).toMatchObject({ start_date: '2025-01-10', end_date: '2025-02-09' })
+  })
+
+  test('the current release may be named too', async () => {
+    const { get } = await withHistory()
+    const [named, current] = [await get('?as_of=20250210T001200Z'), await get()]
+    expect([named.body, named.headers.etag]).toEqual([current.body, current.headers.etag])
+  })
+
+  test('works while no release is current', async () => {
+    const { publicDir, get } = await withRelease({}, { spoilRows: (bytes) => bytes.subarray(1) })
+    await publish(publicDir, rows, { asOf: '2025-02-05T00:12:00Z', spoilPointer: (p) => Object.assign(p, { rows: 1 }) })
+    await writeIndex(publicDir)
+    assertEnvelope(await get(), 503)
+    expect((await get(`?as_of=${OLD}`)).statusCode).toBe(200)
+  })
+
+  test('a release that never was is 404, after the window was found right', async () => {
+    const { get } = await withHistory()
+    assertEnvelope(await get('?as_of=20250206T001200Z'), 404)
+    assertEnvelope(await get('?as_of=20250206T001200Z&end_date=2024-01-01'), 400)
+  })
+
+  test.each(['2025-02-05T00:12:00Z', 'latest', '', '20250205T001200', '../20250205T001200Z', `${OLD}&as_of=${OLD}`])(
+    'refuses as_of=%s with 400',
+    async (name) => {
+      const { get } = await withHistory()
+      const body = assertEnvelope(await get(`?as_of=${name}`), 400)
+      expect(body.error.metadata?.issues).toEqual([{ path: 'as_of', message: expect.any(String) }])
+    },
+  )
+
+  test('a withdrawn release is 410, and the envelope says where its tombstone is', async () => {
+    const { app, publicDir, get } = await withHistory()
+    await withdraw(publicDir, OLD)
+    const { error } = assertEnvelope(await get(`?as_of=${OLD}`), 410)
+    const { tombstone } = error.metadata as { tombstone: string }
+    expect((await app.inject(tombstone)).json()).toMatchObject({ release: OLD })
+  })
+
+  test('a release that cannot be read is a 500 and a line in the log', async () => {
+    const { publicDir, get, log } = await withHistory()
+    await publish(publicDir, rows, { asOf: '2025-02-06T00:12:00Z', spoilRows: (bytes) => bytes.subarray(1) })
+    await writeIndex(publicDir)
+    assertEnvelope(await get('?as_of=20250206T001200Z'), 500)
+    expect(log.lines()).toContainEqual(expect.objectContaining({ msg: 'unexpected error' }))
+  })
+})
+
 describe('headers', () => {
   test('say where the answer comes from and how long it holds', async () => {
     const { get } = await withRelease()
@@ -125,12 +289,21 @@ describe('headers', () => {
       'cache-control': 'private, max-age=60',
       vary: 'Authorization, Accept, Accept-Encoding',
       'x-attribution': `Source: Example (https://example.org), as of ${DEFAULT_AS_OF}.`,
+      'x-content-hash': expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
     })
     expect(headers.link).toBe(
       '<https://creativecommons.org/licenses/by/4.0/>; rel="license", ' +
         `</${FOLDER}/releases/20250210T001200Z/manifest.json>; rel="describedby"; type="application/json"`,
     )
     expect(headers['x-dataset-end-date']).toBeUndefined()
+  })
+
+  test('link to the data package of a release that has one', async () => {
+    const file = { path: 'datapackage.json', media_type: 'application/json', bytes: 2, sha256: '0'.repeat(64) }
+    const { get } = await withRelease({}, { spoilManifest: ({ files }) => files.push(file) })
+    expect((await get()).headers.link).toContain(
+      `</${FOLDER}/releases/20250210T001200Z/datapackage.json>; rel="describedby"`,
+    )
   })
 
   test('link to a manifest that is there', async () => {

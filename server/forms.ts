@@ -1,0 +1,40 @@
+import { weights } from './negotiation.ts'
+
+/** The forms in which the rows of the dataset can be had, the one first that is sent when nothing else is asked for. */
+export const FORMS = ['json', 'csv', 'ndjson'] as const
+export type Form = (typeof FORMS)[number]
+
+export const MEDIA_TYPE_OF: Record<Form, string> = {
+  json: 'application/json',
+  csv: 'text/csv',
+  ndjson: 'application/x-ndjson',
+}
+
+/** NDJSON is UTF-8 by definition; the others say so. */
+export const CONTENT_TYPE_OF: Record<Form, string> = {
+  json: `${MEDIA_TYPE_OF.json}; charset=utf-8`,
+  csv: `${MEDIA_TYPE_OF.csv}; charset=utf-8`,
+  ndjson: MEDIA_TYPE_OF.ndjson,
+}
+
+/**
+ * The form that an `Accept` header likes best (RFC 9110 § 12.5.1). Of equal weights a type that it names wins over one
+ * that only a wildcard allows, then the order of `FORMS`. JSON when it allows none: better than an error.
+ */
+export function preferredForm(accept: string | undefined): Form {
+  const ranges = weights(accept ?? '')
+  let best: { form: Form; weight: number; precision: number } = { form: 'json', weight: 0, precision: 0 }
+  for (const form of FORMS) {
+    const type = MEDIA_TYPE_OF[form]
+    // The most precise range that matches decides the weight, whatever a wider one says.
+    const matching = [type, `${type.split('/')[0]}/*`, '*/*']
+    const position = matching.findIndex((range) => ranges.has(range))
+    if (position < 0) continue
+    const weight = ranges.get(matching[position] ?? '') ?? 0
+    const precision = matching.length - position
+    if (weight > best.weight || (weight === best.weight && weight > 0 && precision > best.precision)) {
+      best = { form, weight, precision }
+    }
+  }
+  return best.form
+}

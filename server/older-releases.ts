@@ -1,0 +1,77 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { FastifyBaseLogger } from 'fastify'
+import { DATASET_PATH, type ReleaseEntry, type ReleaseName } from '../pipeline/contract/manifest.ts'
+import { BoundedCache } from './bounded-cache.ts'
+import { type Dataset, prepareDataset } from './dataset.ts'
+import { fingerprint } from './followed-file.ts'
+import { parseReleaseIndex, readListedRelease } from './release.ts'
+import { isWithdrawn, withdrawn } from './tombstone.ts'
+
+/** Releases by name, read when they are asked for; a few stay in memory. */
+export interface OlderReleases {
+  /** The release of that name; undefined when `releases/index.json` has none. Throws the 410 for a withdrawn one. */
+  find(name: ReleaseName): Promise<Dataset | undefined>
+}
+
+/** Some releases of two years, each in three forms. */
+const MOST_BYTES = 64 * 2 ** 20
+
+export function olderReleases(publicDir: string, log: FastifyBaseLogger, mostBytes = MOST_BYTES): OlderReleases {
+  // By the hash of the entry, because a dataset that was rebuilt from nothing may use a name again.
+  const kept = new BoundedCache<Dataset>(mostBytes)
+  const loading = new Map<string, Promise<Dataset>>()
+  const entryOf = listedReleases(publicDir)
+  let lastLoad: Promise<unknown> = Promise.resolve()
+
+  async function load(entry: ReleaseEntry): Promise<Dataset> {
+    const started = performance.now()
+    const dataset = await prepareDataset(await readListedRelease(publicDir, entry))
+    kept.set(entry.hash, dataset)
+    const elapsed_ms = Math.round(performance.now() - started)
+    log.info({ release: entry.release, bytes: dataset.bytes, elapsed_ms }, 'older release loaded')
+    return dataset
+  }
+
+  /** One release after the other: each takes many times its bytes while it is read. */
+  function loadInTurn(entry: ReleaseEntry): Promise<Dataset> {
+    const turn = lastLoad.then(() => load(entry)).finally(() => loading.delete(entry.hash))
+    loading.set(entry.hash, turn)
+    // Whoever asked learns of a failure; the next in turn has nothing to do with it.
+    lastLoad = turn.catch(() => undefined)
+    return turn
+  }
+
+  return {
+    async find(name) {
+      const entry = await entryOf(name)
+      if (entry === undefined) return undefined
+      if (await isWithdrawn(publicDir, name)) throw withdrawn(name)
+      return kept.get(entry.hash) ?? (await (loading.get(entry.hash) ?? loadInTurn(entry)))
+    },
+  }
+}
+
+/** Looks up releases in the index, which is read again when it was replaced. */
+function listedReleases(publicDir: string) {
+  const path = join(publicDir, DATASET_PATH, 'releases', 'index.json')
+  let seen: { stamp: string; entries: Promise<Map<ReleaseName, ReleaseEntry>> } | undefined
+
+  async function read(): Promise<Map<ReleaseName, ReleaseEntry>> {
+    const { releases } = parseReleaseIndex(await readFile(path, 'utf8'), path)
+    return new Map(releases.map((entry) => [entry.release, entry]))
+  }
+
+  return async (name: ReleaseName): Promise<ReleaseEntry | undefined> => {
+    const stamp = await fingerprint(path)
+    if (stamp === undefined) return undefined
+    if (seen?.stamp !== stamp) seen = { stamp, entries: read() }
+    const current = seen
+    try {
+      return (await current.entries).get(name)
+    } catch (error) {
+      if (seen === current) seen = undefined
+      throw error
+    }
+  }
+}

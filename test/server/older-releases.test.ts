@@ -1,0 +1,102 @@
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fastify } from 'fastify'
+import { expect, test } from 'vitest'
+import { ApiError } from '../../server/errors.ts'
+import { olderReleases } from '../../server/older-releases.ts'
+import { ReleaseError } from '../../server/release.ts'
+import { captureLog, temporaryFolder } from '../support/app.ts'
+import { FOLDER, publish, sampleRows } from '../support/publish.ts'
+import { withdraw, writeIndex } from '../support/release-index.ts'
+
+const FIRST = '20250104T000000Z'
+const SECOND = '20250105T000000Z'
+const WINDOW = { start_date: '2025-01-01', end_date: '2025-01-31' }
+
+async function published({ mostBytes }: { mostBytes?: number } = {}) {
+  const publicDir = await temporaryFolder()
+  await publish(publicDir, sampleRows({ days: 3 }), { asOf: '2025-01-04T00:00:00Z' })
+  await publish(publicDir, sampleRows({ days: 4 }), { asOf: '2025-01-05T00:00:00Z' })
+  await writeIndex(publicDir)
+  const log = captureLog()
+  const logger = fastify({ logger: { level: 'trace', stream: log.stream } }).log
+  const loaded = () => log.lines().map(({ release }) => release)
+  return { publicDir, releases: olderReleases(publicDir, logger, mostBytes), loaded }
+}
+
+test('a release is found by its name, and read once', async () => {
+  const { releases, loaded } = await published()
+  const [first, again, second] = [await releases.find(FIRST), await releases.find(FIRST), await releases.find(SECOND)]
+  expect(first?.manifest.release).toBe(FIRST)
+  expect(again).toBe(first)
+  expect(second?.manifest.release).toBe(SECOND)
+  expect(loaded()).toEqual([FIRST, SECOND])
+})
+
+test('many who ask at once are given one reading', async () => {
+  const { releases, loaded } = await published()
+  const found = await Promise.all([FIRST, SECOND, FIRST, FIRST].map(releases.find))
+  expect(new Set(found).size).toBe(2)
+  expect(loaded()).toEqual([FIRST, SECOND])
+})
+
+test('no more is kept than there is room for', async () => {
+  const { releases, loaded } = await published({ mostBytes: 1 })
+  for (const name of [FIRST, FIRST, SECOND, FIRST]) await releases.find(name)
+  expect(loaded()).toEqual([FIRST, SECOND, FIRST])
+})
+
+test('a name that the index does not list is nothing, whatever folders there are', async () => {
+  const { publicDir, releases } = await published()
+  await publish(publicDir, sampleRows({ days: 5 }), { asOf: '2025-01-06T00:00:00Z' })
+  expect(await releases.find('20250106T000000Z')).toBeUndefined()
+  await writeIndex(publicDir)
+  expect((await releases.find('20250106T000000Z'))?.manifest.days).toBe(5)
+})
+
+test('without an index there is nothing', async () => {
+  const { publicDir, releases } = await published()
+  await rm(join(publicDir, FOLDER, 'releases/index.json'))
+  expect(await releases.find(FIRST)).toBeUndefined()
+})
+
+test('a dataset that was rebuilt from nothing may use a name again', async () => {
+  const { publicDir, releases } = await published()
+  const before = await releases.find(FIRST)
+  await publish(publicDir, sampleRows({ days: 2, scale: 3 }), { asOf: '2025-01-04T00:00:00Z' })
+  await writeIndex(publicDir)
+  const after = await releases.find(FIRST)
+  expect(after?.manifest.content_hash).not.toBe(before?.manifest.content_hash)
+  expect(after?.answer(WINDOW, 'ndjson').pieces.join('').split('\n')).toHaveLength(2 * 51 + 1)
+})
+
+test('a withdrawn release is gone, also when it was in memory', async () => {
+  const { publicDir, releases } = await published()
+  await releases.find(FIRST)
+  await withdraw(publicDir, FIRST)
+  const asking = releases.find(FIRST)
+  await expect(asking).rejects.toThrow(ApiError)
+  await expect(asking).rejects.toMatchObject({
+    status: 410,
+    metadata: { tombstone: `/${FOLDER}/releases/${FIRST}/TOMBSTONE.json` },
+  })
+})
+
+test('a release whose manifest is not that of the index is refused each time, and others are not', async () => {
+  const { publicDir, releases } = await published()
+  await writeFile(join(publicDir, FOLDER, 'releases', FIRST, 'manifest.json'), '{}')
+  for (let i = 0; i < 2; i++) {
+    const asking = releases.find(FIRST)
+    await expect(asking).rejects.toThrow(ReleaseError)
+    await expect(asking).rejects.toThrow(/sha256 of manifest.json is [0-9a-f]+, but [0-9a-f]+ was promised/)
+  }
+  expect((await releases.find(SECOND))?.manifest.release).toBe(SECOND)
+})
+
+test('an index that cannot be read is said so, and read again once it is right', async () => {
+  const { publicDir, releases } = await published()
+  await writeFile(join(publicDir, FOLDER, 'releases/index.json'), '{"dataset":')
+  await expect(releases.find(FIRST)).rejects.toThrow(/index.json is not valid/)
+  await writeIndex(publicDir)
+  expect((await releases.find(FIRST))?.manifest.release).toBe(FIRST)
+})

@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { FOLDER } from './publish.ts'
+
+/** Writes `releases/index.json` for the releases that `publish` made, each chained to the one before. */
+export async function writeIndex(publicDir: string): Promise<void> {
+  const folder = join(publicDir, FOLDER, 'releases')
+  const names = (await readdir(folder)).filter((name) => name !== 'index.json').sort()
+  const releases: object[] = []
+  let previous: string | null = null
+  for (const name of names) {
+    const manifest = await readFile(join(folder, name, 'manifest.json'), 'utf8')
+    const { release, as_of, start_date, end_date, rows, content_hash } = JSON.parse(manifest)
+    const about = { release, as_of, start_date, end_date, rows, content_hash, path: `releases/${name}/` }
+    const facts = { ...about, manifest_sha256: sha256(manifest), previous }
+    previous = sha256(JSON.stringify(facts))
+    releases.push({ ...facts, hash: previous })
+  }
+  await writeFile(join(folder, 'index.json.new'), JSON.stringify({ dataset: 'rankings-daily', releases }))
+  await rename(join(folder, 'index.json.new'), join(folder, 'index.json'))
+}
+
+/** Puts a tombstone in the place of a release's files. */
+export async function withdraw(publicDir: string, release: string): Promise<void> {
+  const folder = join(publicDir, FOLDER, 'releases', release)
+  for (const name of await readdir(folder)) await rm(join(folder, name))
+  await writeFile(join(folder, 'TOMBSTONE.json'), JSON.stringify({ release, reason: 'it was wrong' }))
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
