@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { CHECKSUMS_FILE, toChecksums } from '../checksums.ts'
 import {
   attributionLine,
+  type DataVersion,
   LICENSE,
   type Manifest,
   type Publisher,
@@ -15,6 +16,9 @@ import { DATASET_VERSION, type RankingRow, type Timestamp } from '../contract/ra
 import { type Database, DUCKDB_VERSION } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { type Files, hashFile } from '../files.ts'
+import { describeDataset, FIRST_DATA_VERSION } from '../metadata/describe.ts'
+import { renderDocuments } from '../metadata/documents.ts'
+import { parquetKeys } from '../metadata/parquet-keys.ts'
 import { gzip, writeCsv, writeJson, writeNdjson } from '../writers/text.ts'
 import { DATA_FILES, type DataFile, MANIFEST_FILE, QUALITY_FILE, toJson } from './files.ts'
 import { contentHash } from './read-back.ts'
@@ -30,14 +34,17 @@ export function draftRelease(options: {
   asOf: Timestamp
   publisher: Publisher
   synthetic: boolean
+  /** The version of the data; that of a first release when it is left out. */
+  dataVersion?: DataVersion
 }): Draft {
-  const { rows, asOf, publisher, synthetic } = options
+  const { rows, asOf, publisher, synthetic, dataVersion = FIRST_DATA_VERSION } = options
   const first = rows.at(0)
   const last = rows.at(-1)
   if (first === undefined || last === undefined) throw new BuildError('a release needs at least one row')
   return {
     dataset: 'rankings-daily',
     version: DATASET_VERSION,
+    data_version: dataVersion,
     release: releaseName(asOf),
     as_of: asOf,
     synthetic,
@@ -55,20 +62,44 @@ export function draftRelease(options: {
   }
 }
 
-/** Writes all files of a release into an empty folder. The rows also stand in the table `out_rankings_daily`. */
+/** A file of a release besides the rows and the metadata, such as `changes.csv`. */
+export interface ExtraFile {
+  path: string
+  media_type: string
+  content: string | Uint8Array
+  /** How many rows it has, where it is a table. */
+  rows?: number
+}
+
+/**
+ * Writes all files of a release into an empty folder: the rows in every format, the extra files, the documents that
+ * describe those, the manifest that lists all of them. The rows also stand in the table `out_rankings_daily`.
+ */
 export async function stageRelease(
-  options: { draft: Draft; rows: readonly RankingRow[]; quality: unknown; folder: string },
+  options: {
+    draft: Draft
+    rows: readonly RankingRow[]
+    quality: unknown
+    folder: string
+    extra?: readonly ExtraFile[]
+  },
   database: Database,
   files: Files,
 ): Promise<Manifest> {
-  const { draft, rows, quality, folder } = options
-  await database.run('write_parquet', { path: join(folder, 'rankings-daily.parquet' satisfies DataFile) })
-  await files.flush(join(folder, 'rankings-daily.parquet'))
-  for (const [name, bytes] of await textFiles(draft, rows)) await files.write(join(folder, name), bytes)
-  await files.write(join(folder, QUALITY_FILE), toJson(quality))
-  const manifest = { ...draft, files: await describeFiles(folder, rows.length) }
-  await files.write(join(folder, MANIFEST_FILE), toJson(manifest))
-  await files.write(join(folder, CHECKSUMS_FILE), await checksums(folder, manifest))
+  const { draft, rows, quality, folder, extra = [] } = options
+  const write = (name: string, content: string | Uint8Array) => files.write(join(folder, name), content)
+  const parquet = join(folder, 'rankings-daily.parquet' satisfies DataFile)
+  await database.run('write_parquet', { path: parquet, metadata: parquetKeys(draft) })
+  await files.flush(parquet)
+  for (const [name, bytes] of await textFiles(draft, rows)) await write(name, bytes)
+  const about = [...extra, { path: QUALITY_FILE, media_type: 'application/json', content: toJson(quality) }]
+  for (const { path, content } of about) await write(path, content)
+  const described = await hashFiles(folder, [...DATA_FILES.map((file) => ({ ...file, rows: rows.length })), ...about])
+  const documents = renderDocuments(describeDataset({ ...draft, files: described }))
+  for (const { path, text } of documents) await write(path, text)
+  const manifest = { ...draft, files: [...described, ...(await hashFiles(folder, documents))] }
+  await write(MANIFEST_FILE, toJson(manifest))
+  await write(CHECKSUMS_FILE, await checksums(folder, manifest))
   await files.flush(folder)
   return manifest
 }
@@ -86,10 +117,17 @@ async function textFiles(draft: Draft, rows: readonly RankingRow[]): Promise<[Da
   ]
 }
 
-async function describeFiles(folder: string, rows: number): Promise<Resource[]> {
-  const data = DATA_FILES.map((file) => ({ ...file, rows }))
-  const all = [...data, { path: QUALITY_FILE, media_type: 'application/json' }]
-  return Promise.all(all.map(async (file) => ({ ...file, ...(await hashFile(join(folder, file.path))) })))
+/** What the manifest says of files of the folder, in the given order. */
+async function hashFiles(
+  folder: string,
+  list: readonly { path: string; media_type: string; rows?: number }[],
+): Promise<Resource[]> {
+  return Promise.all(
+    list.map(async ({ path, media_type, rows }) => {
+      const hash = await hashFile(join(folder, path))
+      return { path, media_type, ...(rows !== undefined && { rows }), ...hash }
+    }),
+  )
 }
 
 async function checksums(folder: string, manifest: Manifest): Promise<string> {
