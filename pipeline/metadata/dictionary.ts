@@ -10,6 +10,7 @@ export function renderDictionary(): string {
 
 What the columns and files of a release mean. This page is made from \`pipeline/metadata/\`, as the metadata of every
 release is; \`test/pipeline/metadata/dictionary.test.ts\` proves that it is current, and with \`-u\` writes it anew.
+[Which reader sees which type](readers.md) is measured.
 
 ## The rows
 
