@@ -1,6 +1,5 @@
 import { citation } from './bibtex.ts'
 import type { DatasetDescription } from './describe.ts'
-import type { FieldDescription } from './fields.ts'
 import type { FileDescription } from './files.ts'
 import { contactOf } from './publisher.ts'
 
@@ -83,15 +82,18 @@ function encodingFormat({ format, content_type, compression, media_type }: FileD
   return format === 'parquet' ? [content_type, 'application/x-parquet'] : content_type
 }
 
-/** Each form that Croissant's tools read, as a set of records of its own: a reader may take either. */
+/**
+ * Each form of the rows that Croissant's tools read, as a set of records of its own: a reader may take either. The changes
+ * are no set: its tools read columns with empty fields as floating point, and lose digits beyond 2^53 without a word.
+ */
 function recordSets(dataset: DatasetDescription): unknown[] {
-  const readable = dataset.files.filter(
-    ({ format, compression }) => compression === undefined && (format === 'parquet' || format === 'csv'),
-  )
-  return readable.flatMap((file) => (file.fields === undefined ? [] : recordSet(file, file.fields, dataset.key)))
+  return dataset.files
+    .filter(({ format, compression }) => compression === undefined && (format === 'parquet' || format === 'csv'))
+    .filter(({ fields }) => fields === dataset.fields)
+    .map((file) => recordSet(file, dataset))
 }
 
-function recordSet(file: FileDescription, fields: readonly FieldDescription[], key: readonly string[]): unknown {
+function recordSet(file: FileDescription, { fields, key }: DatasetDescription): unknown {
   const name = file.path.replaceAll('.', '-')
   return {
     '@type': 'cr:RecordSet',

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { CHECKSUMS_FILE, toChecksums } from '../checksums.ts'
 import {
   attributionLine,
-  type DataVersion,
   LICENSE,
   type Manifest,
   type Publisher,
@@ -16,11 +15,11 @@ import { DATASET_VERSION, type RankingRow, type Timestamp } from '../contract/ra
 import { type Database, DUCKDB_VERSION } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { type Files, hashFile } from '../files.ts'
-import { describeDataset, FIRST_DATA_VERSION } from '../metadata/describe.ts'
+import { describeDataset } from '../metadata/describe.ts'
 import { renderDocuments } from '../metadata/documents.ts'
 import { parquetKeys } from '../metadata/parquet-keys.ts'
 import { gzip, writeCsv, writeJson, writeNdjson } from '../writers/text.ts'
-import { DATA_FILES, type DataFile, MANIFEST_FILE, QUALITY_FILE, toJson } from './files.ts'
+import { DATA_FILES, type DataFile, MANIFEST_FILE, toJson } from './files.ts'
 import { contentHash } from './read-back.ts'
 
 /** Everything that decides what a release says, before a byte of it is written. */
@@ -34,17 +33,14 @@ export function draftRelease(options: {
   asOf: Timestamp
   publisher: Publisher
   synthetic: boolean
-  /** The version of the data; that of a first release when it is left out. */
-  dataVersion?: DataVersion
 }): Draft {
-  const { rows, asOf, publisher, synthetic, dataVersion = FIRST_DATA_VERSION } = options
+  const { rows, asOf, publisher, synthetic } = options
   const first = rows.at(0)
   const last = rows.at(-1)
   if (first === undefined || last === undefined) throw new BuildError('a release needs at least one row')
   return {
     dataset: 'rankings-daily',
     version: DATASET_VERSION,
-    data_version: dataVersion,
     release: releaseName(asOf),
     as_of: asOf,
     synthetic,
@@ -62,42 +58,36 @@ export function draftRelease(options: {
   }
 }
 
-/** A file of a release besides the rows and the metadata, such as `changes.csv`. */
-export interface ExtraFile {
+/** A file of a release besides the rows and the documents, such as `changes.csv`. */
+export interface TextFile {
   path: string
   media_type: string
-  content: string | Uint8Array
+  text: string | Uint8Array
   /** How many rows it has, where it is a table. */
   rows?: number
 }
 
 /**
- * Writes all files of a release into an empty folder: the rows in every format, the extra files, the documents that
+ * Writes all files of a release into an empty folder: the rows in every format, further files, the documents that
  * describe those, the manifest that lists all of them. The rows also stand in the table `out_rankings_daily`.
  */
 export async function stageRelease(
-  options: {
-    draft: Draft
-    rows: readonly RankingRow[]
-    quality: unknown
-    folder: string
-    extra?: readonly ExtraFile[]
-  },
+  options: { draft: Draft; rows: readonly RankingRow[]; texts: readonly TextFile[]; folder: string },
   database: Database,
   files: Files,
 ): Promise<Manifest> {
-  const { draft, rows, quality, folder, extra = [] } = options
+  const { draft, rows, texts, folder } = options
   const write = (name: string, content: string | Uint8Array) => files.write(join(folder, name), content)
   const parquet = join(folder, 'rankings-daily.parquet' satisfies DataFile)
   await database.run('write_parquet', { path: parquet, metadata: parquetKeys(draft) })
   await files.flush(parquet)
   for (const [name, bytes] of await textFiles(draft, rows)) await write(name, bytes)
-  const about = [...extra, { path: QUALITY_FILE, media_type: 'application/json', content: toJson(quality) }]
-  for (const { path, content } of about) await write(path, content)
-  const described = await hashFiles(folder, [...DATA_FILES.map((file) => ({ ...file, rows: rows.length })), ...about])
+  for (const { path, text } of texts) await write(path, text)
+  const data = DATA_FILES.map((file) => ({ ...file, rows: rows.length }))
+  const described = await describeFiles(folder, [...data, ...texts])
   const documents = renderDocuments(describeDataset({ ...draft, files: described }))
   for (const { path, text } of documents) await write(path, text)
-  const manifest = { ...draft, files: [...described, ...(await hashFiles(folder, documents))] }
+  const manifest = { ...draft, files: [...described, ...(await describeFiles(folder, documents))] }
   await write(MANIFEST_FILE, toJson(manifest))
   await write(CHECKSUMS_FILE, await checksums(folder, manifest))
   await files.flush(folder)
@@ -118,7 +108,7 @@ async function textFiles(draft: Draft, rows: readonly RankingRow[]): Promise<[Da
 }
 
 /** What the manifest says of files of the folder, in the given order. */
-async function hashFiles(
+async function describeFiles(
   folder: string,
   list: readonly { path: string; media_type: string; rows?: number }[],
 ): Promise<Resource[]> {

@@ -5,10 +5,12 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { toChecksums } from '../../../pipeline/checksums.ts'
 import { Manifest } from '../../../pipeline/contract/manifest.ts'
 import { Database } from '../../../pipeline/database.ts'
+import { realFiles } from '../../../pipeline/files.ts'
 import { describeDataset } from '../../../pipeline/metadata/describe.ts'
 import { renderDocuments } from '../../../pipeline/metadata/documents.ts'
 import { PARQUET_KEY_MEANINGS, parquetKeys } from '../../../pipeline/metadata/parquet-keys.ts'
 import { schemaOrgDataset } from '../../../pipeline/metadata/schema-org.ts'
+import { draftRelease, stageRelease } from '../../../pipeline/release/stage.ts'
 import { verifyRelease } from '../../../pipeline/release/verify.ts'
 import { manifestOf, PUBLISHER } from '../../support/manifest.ts'
 import {
@@ -62,10 +64,9 @@ describe('a release', () => {
     return () => removeWorkspace(workspace)
   })
 
-  it('lists every file but the list itself and the checksums, and begins with data version 1.0.0', async () => {
+  it('lists every file but the list itself and the checksums', async () => {
     const listed = [...manifest.files.map(({ path }) => path), 'SHA256SUMS', 'manifest.json']
     expect(listed.toSorted()).toEqual((await readdir(folder)).toSorted())
-    expect(manifest.data_version).toBe('1.0.0')
   })
 
   it('has the documents that its manifest renders to', async () => {
@@ -221,6 +222,28 @@ it('writes the same Parquet bytes with 1 and with 4 threads', async () => {
     hashes.push(sha256(await readFile(path)))
   }
   expect(new Set(hashes).size).toBe(1)
+})
+
+it('describes the further files of a release, and has its data version', async () => {
+  const { root } = await newWorkspace()
+  const database = await openDatabase(root)
+  const folder = join(root, 'release')
+  await mkdir(folder)
+  await database.execute(`
+    CREATE TEMP TABLE out_rankings_daily AS
+    SELECT DATE '2025-03-02' AS date, 'acme/one' AS model_permaslug, 7::HUGEINT AS total_tokens, 1 AS position`)
+  const rows = [{ date: '2025-03-02', model_permaslug: 'acme/one', total_tokens: '7' }]
+  const given = { rows, asOf: '2025-03-10T12:00:00Z', publisher: PUBLISHER, synthetic: false }
+  const text = 'op,date,model_permaslug,tokens_before,tokens_after\nupdate,2025-03-02,acme/one,6,7\n'
+  const texts = [{ path: 'changes.csv', media_type: 'text/csv; charset=utf-8', text, rows: 1 }]
+  const draft = { ...draftRelease(given), data_version: '2.0.0' }
+  await stageRelease({ draft, rows, texts, folder }, database, realFiles)
+  const manifest = await verifyRelease(database, folder)
+  const listed = { path: 'changes.csv', media_type: 'text/csv; charset=utf-8', rows: 1, sha256: sha256(text) }
+  expect(manifest.files).toContainEqual({ ...listed, bytes: text.length })
+  const { version, resources } = JSON.parse(await readFile(join(folder, 'datapackage.json'), 'utf8'))
+  expect(version).toBe('2.0.0')
+  expect(resources).toContainEqual(expect.objectContaining({ path: 'changes.csv', hash: `sha256:${sha256(text)}` }))
 })
 
 it('gives every key of the footer a meaning', () => {
