@@ -32,7 +32,7 @@ import {
   publishedWarnings,
   type RecordCounts,
 } from './records.ts'
-import { toJson } from './release/files.ts'
+import { QUALITY_FILE, toJson } from './release/files.ts'
 import { readIndex } from './release/index.ts'
 import { closeStaging, openStaging, publish, recover } from './release/publish.ts'
 import { readBack } from './release/read-back.ts'
@@ -194,8 +194,8 @@ async function publishRelease(
     report({ kind: 'stage', stage: 'release' })
     const staging = await openStaging(publicDir, files)
     const { draft, ranking } = built
-    const quality = publicQuality(built)
-    const manifest = await stageRelease({ draft, rows: ranking.rows, quality, folder: staging }, database, files)
+    const texts = [{ path: QUALITY_FILE, media_type: 'application/json', text: toJson(publicQuality(built)) }]
+    const manifest = await stageRelease({ draft, rows: ranking.rows, texts, folder: staging }, database, files)
     await verifyRelease(database, staging)
     signal.throwIfAborted()
     await publish(staging, manifest, index, publicDir, files)

@@ -18,6 +18,10 @@ export type ReleaseName = z.infer<typeof ReleaseName>
 export const ContentHash = z.string().regex(/^sha256:[0-9a-f]{64}$/)
 export type ContentHash = z.infer<typeof ContentHash>
 
+/** The version of the data by Croissant's rule: appended days are minor, changed history is major, metadata a patch. */
+export const DataVersion = z.string().regex(/^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/)
+export type DataVersion = z.infer<typeof DataVersion>
+
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 
 /** One file of a release. `sha256` is of the bytes as they lie there, compression included. */
@@ -51,6 +55,8 @@ export const LICENSE = {
 export const Manifest = z.object({
   dataset: z.literal('rankings-daily'),
   version: z.literal(DATASET_VERSION),
+  /** Absent from releases that were made before there was one. */
+  data_version: DataVersion.optional(),
   release: ReleaseName,
   as_of: Timestamp,
   synthetic: z.boolean(),

@@ -15,8 +15,11 @@ import { DATASET_VERSION, type RankingRow, type Timestamp } from '../contract/ra
 import { type Database, DUCKDB_VERSION } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { type Files, hashFile } from '../files.ts'
+import { describeDataset } from '../metadata/describe.ts'
+import { renderDocuments } from '../metadata/documents.ts'
+import { parquetKeys } from '../metadata/parquet-keys.ts'
 import { gzip, writeCsv, writeJson, writeNdjson } from '../writers/text.ts'
-import { DATA_FILES, type DataFile, MANIFEST_FILE, QUALITY_FILE, toJson } from './files.ts'
+import { DATA_FILES, type DataFile, MANIFEST_FILE, toJson } from './files.ts'
 import { contentHash } from './read-back.ts'
 
 /** Everything that decides what a release says, before a byte of it is written. */
@@ -55,20 +58,38 @@ export function draftRelease(options: {
   }
 }
 
-/** Writes all files of a release into an empty folder. The rows also stand in the table `out_rankings_daily`. */
+/** A file of a release besides the rows and the documents, such as `changes.csv`. */
+export interface TextFile {
+  path: string
+  media_type: string
+  text: string | Uint8Array
+  /** How many rows it has, where it is a table. */
+  rows?: number
+}
+
+/**
+ * Writes all files of a release into an empty folder: the rows in every format, further files, the documents that
+ * describe those, the manifest that lists all of them. The rows also stand in the table `out_rankings_daily`.
+ */
 export async function stageRelease(
-  options: { draft: Draft; rows: readonly RankingRow[]; quality: unknown; folder: string },
+  options: { draft: Draft; rows: readonly RankingRow[]; texts: readonly TextFile[]; folder: string },
   database: Database,
   files: Files,
 ): Promise<Manifest> {
-  const { draft, rows, quality, folder } = options
-  await database.run('write_parquet', { path: join(folder, 'rankings-daily.parquet' satisfies DataFile) })
-  await files.flush(join(folder, 'rankings-daily.parquet'))
-  for (const [name, bytes] of await textFiles(draft, rows)) await files.write(join(folder, name), bytes)
-  await files.write(join(folder, QUALITY_FILE), toJson(quality))
-  const manifest = { ...draft, files: await describeFiles(folder, rows.length) }
-  await files.write(join(folder, MANIFEST_FILE), toJson(manifest))
-  await files.write(join(folder, CHECKSUMS_FILE), await checksums(folder, manifest))
+  const { draft, rows, texts, folder } = options
+  const write = (name: string, content: string | Uint8Array) => files.write(join(folder, name), content)
+  const parquet = join(folder, 'rankings-daily.parquet' satisfies DataFile)
+  await database.run('write_parquet', { path: parquet, metadata: parquetKeys(draft) })
+  await files.flush(parquet)
+  for (const [name, bytes] of await textFiles(draft, rows)) await write(name, bytes)
+  for (const { path, text } of texts) await write(path, text)
+  const data = DATA_FILES.map((file) => ({ ...file, rows: rows.length }))
+  const described = await describeFiles(folder, [...data, ...texts])
+  const documents = renderDocuments(describeDataset({ ...draft, files: described }))
+  for (const { path, text } of documents) await write(path, text)
+  const manifest = { ...draft, files: [...described, ...(await describeFiles(folder, documents))] }
+  await write(MANIFEST_FILE, toJson(manifest))
+  await write(CHECKSUMS_FILE, await checksums(folder, manifest))
   await files.flush(folder)
   return manifest
 }
@@ -86,10 +107,17 @@ async function textFiles(draft: Draft, rows: readonly RankingRow[]): Promise<[Da
   ]
 }
 
-async function describeFiles(folder: string, rows: number): Promise<Resource[]> {
-  const data = DATA_FILES.map((file) => ({ ...file, rows }))
-  const all = [...data, { path: QUALITY_FILE, media_type: 'application/json' }]
-  return Promise.all(all.map(async (file) => ({ ...file, ...(await hashFile(join(folder, file.path))) })))
+/** What the manifest says of files of the folder, in the given order. */
+async function describeFiles(
+  folder: string,
+  list: readonly { path: string; media_type: string; rows?: number }[],
+): Promise<Resource[]> {
+  return Promise.all(
+    list.map(async ({ path, media_type, rows }) => {
+      const hash = await hashFile(join(folder, path))
+      return { path, media_type, ...(rows !== undefined && { rows }), ...hash }
+    }),
+  )
 }
 
 async function checksums(folder: string, manifest: Manifest): Promise<string> {

@@ -1,16 +1,17 @@
 import { join } from 'node:path'
-import { assertSealed } from '../checksums.ts'
+import { assertSealed, CHECKSUMS_FILE } from '../checksums.ts'
 import { Manifest, type ReleaseEntry } from '../contract/manifest.ts'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
-import { hashFile, readTextIfAny } from '../files.ts'
+import { hashFile, namesIn, readTextIfAny } from '../files.ts'
 import { parseJson } from '../json.ts'
+import { verifyDocuments } from '../metadata/verify.ts'
 import { DATA_FILES, MANIFEST_FILE } from './files.ts'
 import { contentHash, readBack } from './read-back.ts'
 
 /**
- * Proves a release by reading all of it again: every file is listed and has its size and checksum, and every format
- * holds the same rows, those of `content_hash`. Throws `BuildError` that names the first thing that is off.
+ * Proves a release by reading all of it again: every file is listed and has its size and checksum, every format holds
+ * the same rows, those of `content_hash`, and the documents describe these files. Throws `BuildError` that names the first thing that is off.
  */
 export async function verifyRelease(database: Database, folder: string): Promise<Manifest> {
   const manifest = await readManifest(folder)
@@ -21,6 +22,9 @@ export async function verifyRelease(database: Database, folder: string): Promise
       throw new BuildError(`${join(folder, path)} is not the file that ${MANIFEST_FILE} lists: its bytes have changed`)
     }
   }
+  const listed = new Set([CHECKSUMS_FILE, MANIFEST_FILE, ...manifest.files.map(({ path }) => path)])
+  const stranger = (await namesIn(folder)).find((name) => !listed.has(name))
+  if (stranger !== undefined) throw new BuildError(`${join(folder, stranger)} is not listed in ${MANIFEST_FILE}`)
   for (const { path } of DATA_FILES) {
     const rows = await readBack(database, folder, path)
     const hash = contentHash(rows)
@@ -30,6 +34,7 @@ export async function verifyRelease(database: Database, folder: string): Promise
       )
     }
   }
+  await verifyDocuments(database, folder, manifest)
   return manifest
 }
 

@@ -4,8 +4,13 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { DATASET_PATH, type Manifest, type Resource } from '../contract/manifest.ts'
 import { OTHER, RankingRow, TOP_MODELS } from '../contract/ranking.ts'
-import { licenseText } from '../release/files.ts'
-import { type Html, html } from './html.ts'
+import { renderCitationFile } from '../metadata/citation-file.ts'
+import { renderLiveCroissant } from '../metadata/croissant.ts'
+import { renderDcatCatalog } from '../metadata/dcat.ts'
+import { describeDataset } from '../metadata/describe.ts'
+import { schemaOrgDataset, toScriptJson } from '../metadata/schema-org.ts'
+import { licenseText, toJson } from '../release/files.ts'
+import { Html, html } from './html.ts'
 
 /** A page of the public folder, by its path below it. */
 export interface Page {
@@ -13,14 +18,24 @@ export interface Page {
   text: string
 }
 
-/** Renders what stands beside the datasets: the landing page, its stylesheet and the licence, for one release. */
+/** Renders what stands beside the releases: the landing page, its stylesheet, the licence and metadata, for one of them. */
 export async function renderSite(folder: string, manifest: Manifest): Promise<Page[]> {
   const rows = await readLastDay(folder, manifest)
+  const dataset = describeDataset(manifest)
+  const places = { release: releasePath(manifest), series: `${DATASET_PATH}/` }
   return [
     { path: 'index.html', text: landingPage(manifest, rows).text },
     { path: 'assets/site.css', text: await readFile(new URL('./site.css', import.meta.url), 'utf8') },
     { path: 'LICENSE', text: licenseText(manifest.attribution, manifest.synthetic) },
+    { path: 'CITATION.cff', text: renderCitationFile(dataset) },
+    { path: 'dcat.jsonld', text: toJson(renderDcatCatalog(dataset, places)) },
+    { path: `${DATASET_PATH}/croissant.json`, text: toJson(renderLiveCroissant(dataset, 'latest/')) },
   ]
+}
+
+/** The folder of a release as seen from the top of the public folder. */
+function releasePath({ release }: Manifest): string {
+  return `${DATASET_PATH}/releases/${release}/`
 }
 
 async function readLastDay(folder: string, manifest: Manifest): Promise<RankingRow[]> {
@@ -40,6 +55,7 @@ function landingPage(manifest: Manifest, rows: readonly RankingRow[]): Html {
 <title>${publisher.title}</title>
 <meta name="description" content="${publisher.description}">
 <link rel="stylesheet" href="assets/site.css">
+<script type="application/ld+json">${structuredData(manifest)}</script>
 </head>
 <body>
 <main>
@@ -65,6 +81,11 @@ ${rows.map(rankingRow)}</tbody>
 `
 }
 
+/** What search engines for datasets read. */
+function structuredData(manifest: Manifest): Html {
+  return new Html(toScriptJson(schemaOrgDataset(describeDataset(manifest), releasePath(manifest))))
+}
+
 function banner(manifest: Manifest): Html {
   return manifest.synthetic
     ? html`<p class="banner">Synthetic sample data. It describes no real usage of any model.</p>\n`
@@ -72,7 +93,7 @@ function banner(manifest: Manifest): Html {
 }
 
 function download(manifest: Manifest, { path, bytes, sha256 }: Resource): Html {
-  const href = `${DATASET_PATH}/releases/${manifest.release}/${path}`
+  const href = `${releasePath(manifest)}${path}`
   return html`<tr><td><a href="${href}">${path}</a></td><td class="number">${bytes}</td><td><code>${sha256.slice(0, 16)}…</code></td></tr>\n`
 }
 

@@ -25,7 +25,13 @@ import {
 import { compress, query, sqlText, writeRecords } from '../support/records.ts'
 
 const RELEASE_FILES = [
+  'CITATION.cff',
+  'README.md',
   'SHA256SUMS',
+  'citation.bib',
+  'croissant.json',
+  'datapackage.json',
+  'dcat.jsonld',
   'manifest.json',
   'quality.json',
   'rankings-daily.csv',

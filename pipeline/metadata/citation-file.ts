@@ -1,0 +1,56 @@
+import type { DatasetDescription } from './describe.ts'
+import { contactOf } from './publisher.ts'
+
+/** The content of `CITATION.cff`, by the Citation File Format 1.2.0. The version is that of the release: it can be fetched. */
+export function describeCitation(dataset: DatasetDescription): CitationFile {
+  const { publisher, as_of, release } = dataset
+  const { email } = contactOf(publisher)
+  const author = { name: publisher.name, website: publisher.url, ...(email !== undefined && { email }) }
+  return {
+    'cff-version': '1.2.0',
+    message: `If you use this dataset, cite it as below and give credit: ${dataset.attribution}`,
+    type: 'dataset',
+    title: dataset.title,
+    abstract: dataset.description,
+    authors: [author],
+    contact: [author],
+    version: release,
+    'date-released': as_of.slice(0, 10),
+    license: dataset.license.name,
+    url: publisher.url,
+    identifiers: [
+      { type: 'other', value: dataset.content_hash, description: 'SHA-256 of the rows as canonical CSV.' },
+      { type: 'other', value: `data version ${dataset.data_version}`, description: 'Version of the data.' },
+    ],
+    keywords: dataset.keywords,
+  }
+}
+
+type Scalar = string | number | boolean
+type Entries = Readonly<Record<string, Scalar>>
+export type CitationFile = Readonly<Record<string, Scalar | readonly (Scalar | Entries)[]>>
+
+/** `CITATION.cff`, as YAML. */
+export function renderCitationFile(dataset: DatasetDescription): string {
+  return Object.entries(describeCitation(dataset))
+    .map(([name, value]) => `${name}:${Array.isArray(value) ? list(value) : ` ${scalar(value as Scalar)}`}\n`)
+    .join('')
+}
+
+function list(items: readonly (Scalar | Entries)[]): string {
+  return items.map((item) => `\n  - ${typeof item === 'object' ? entries(item) : scalar(item)}`).join('')
+}
+
+function entries(item: Entries): string {
+  return Object.entries(item)
+    .map(([name, value]) => `${name}: ${scalar(value)}`)
+    .join('\n    ')
+}
+
+/** A quoted scalar of JSON is one of YAML when it holds nothing that YAML does not print. */
+function scalar(value: Scalar): string {
+  return JSON.stringify(value).replaceAll(
+    /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}

@@ -1,0 +1,166 @@
+import { citation } from './bibtex.ts'
+import type { DatasetDescription } from './describe.ts'
+import type { FileDescription } from './files.ts'
+import { contactOf } from './publisher.ts'
+
+/** The version of the form, for the live description: what stands in the files changes without it. */
+const LIVE_VERSION = '1.0.0'
+
+/** `croissant.json` of a release: Croissant 1.1 with the checksum of every file, because none of them ever changes. */
+export function renderCroissant(dataset: DatasetDescription): unknown {
+  return {
+    ...about(dataset),
+    version: dataset.data_version,
+    isLiveDataset: false,
+    temporalCoverage: `${dataset.start_date}/${dataset.end_date}`,
+    distribution: dataset.files.map((file) => ({
+      ...fileObject(file, ''),
+      contentSize: `${file.bytes} B`,
+      sha256: file.sha256,
+    })),
+    recordSet: recordSets(dataset),
+  }
+}
+
+/**
+ * `croissant.json` beside the releases: the files of whichever release is current, found below `latest`, so without
+ * sizes and checksums.
+ */
+export function renderLiveCroissant(dataset: DatasetDescription, latest: string): unknown {
+  return {
+    ...about(dataset),
+    version: LIVE_VERSION,
+    isLiveDataset: true,
+    temporalCoverage: `${dataset.start_date}/..`,
+    distribution: dataset.files.map((file) => fileObject(file, latest)),
+    recordSet: recordSets(dataset),
+  }
+}
+
+function about(dataset: DatasetDescription): Record<string, unknown> {
+  const { publisher } = dataset
+  const organization = {
+    '@type': 'sc:Organization',
+    name: publisher.name,
+    url: publisher.url,
+    ...contactOf(publisher),
+  }
+  return {
+    '@context': CONTEXT,
+    '@type': 'sc:Dataset',
+    conformsTo: 'http://mlcommons.org/croissant/1.1',
+    name: dataset.title,
+    description: [dataset.description, ...dataset.caveats.map(({ name, text }) => `${name}: ${text}`)].join('\n\n'),
+    url: publisher.url,
+    license: dataset.license.path,
+    creator: organization,
+    publisher: organization,
+    datePublished: dataset.as_of,
+    dateModified: dataset.as_of,
+    inLanguage: 'en',
+    keywords: dataset.keywords,
+    identifier: [`${dataset.name}/${dataset.release}`, dataset.content_hash],
+    creditText: dataset.attribution,
+    citeAs: citation(dataset),
+  }
+}
+
+function fileObject(file: FileDescription, base: string): Record<string, unknown> {
+  return {
+    '@type': 'cr:FileObject',
+    '@id': file.path,
+    name: file.path,
+    description: file.title,
+    contentUrl: `${base}${file.path}`,
+    encodingFormat: encodingFormat(file),
+  }
+}
+
+/** Croissant's tools read Parquet by the name it had before it was registered. */
+function encodingFormat({ format, content_type, compression, media_type }: FileDescription): string | string[] {
+  if (compression !== undefined) return media_type
+  return format === 'parquet' ? [content_type, 'application/x-parquet'] : content_type
+}
+
+/**
+ * Each form of the rows that Croissant's tools read, as a set of records of its own: a reader may take either. The changes
+ * are no set: its tools read columns with empty fields as floating point, and lose digits beyond 2^53 without a word.
+ */
+function recordSets(dataset: DatasetDescription): unknown[] {
+  return dataset.files
+    .filter(({ format, compression }) => compression === undefined && (format === 'parquet' || format === 'csv'))
+    .filter(({ fields }) => fields === dataset.fields)
+    .map((file) => recordSet(file, dataset))
+}
+
+function recordSet(file: FileDescription, { fields, key }: DatasetDescription): unknown {
+  const name = file.path.replaceAll('.', '-')
+  return {
+    '@type': 'cr:RecordSet',
+    '@id': name,
+    name,
+    description: file.title,
+    key: key.map((field) => ({ '@id': `${name}/${field}` })),
+    field: fields.map((field) => ({
+      '@type': 'cr:Field',
+      '@id': `${name}/${field.name}`,
+      name: field.name,
+      description: `${field.description} Unit: ${field.unit}.`,
+      dataType: DATA_TYPES[field.type],
+      source: { fileObject: { '@id': file.path }, extract: { column: field.name } },
+    })),
+  }
+}
+
+const DATA_TYPES = { date: 'sc:Date', string: 'sc:Text', integer: 'cr:Int64' } as const
+
+/** The terms of Croissant 1.1, as its Appendix 1 and its reference implementation give them. */
+const CONTEXT = {
+  '@language': 'en',
+  '@vocab': 'https://schema.org/',
+  sc: 'https://schema.org/',
+  cr: 'http://mlcommons.org/croissant/',
+  rai: 'http://mlcommons.org/croissant/RAI/',
+  dct: 'http://purl.org/dc/terms/',
+  annotation: 'cr:annotation',
+  arrayShape: 'cr:arrayShape',
+  citeAs: 'cr:citeAs',
+  column: 'cr:column',
+  conformsTo: 'dct:conformsTo',
+  containedIn: 'cr:containedIn',
+  data: { '@id': 'cr:data', '@type': '@json' },
+  dataType: { '@id': 'cr:dataType', '@type': '@vocab' },
+  description: { '@container': '@language' },
+  equivalentProperty: 'cr:equivalentProperty',
+  examples: { '@id': 'cr:examples', '@type': '@json' },
+  excludes: 'cr:excludes',
+  extract: 'cr:extract',
+  field: 'cr:field',
+  fileObject: 'cr:fileObject',
+  fileProperty: 'cr:fileProperty',
+  fileSet: 'cr:fileSet',
+  format: 'cr:format',
+  includes: 'cr:includes',
+  isArray: 'cr:isArray',
+  isLiveDataset: 'cr:isLiveDataset',
+  jsonPath: 'cr:jsonPath',
+  key: 'cr:key',
+  md5: 'cr:md5',
+  name: { '@container': '@language' },
+  parentField: 'cr:parentField',
+  path: 'cr:path',
+  readLines: 'cr:readLines',
+  recordSet: 'cr:recordSet',
+  references: 'cr:references',
+  regex: 'cr:regex',
+  repeated: 'cr:repeated',
+  replace: 'cr:replace',
+  samplingRate: 'cr:samplingRate',
+  sdVersion: 'cr:sdVersion',
+  separator: 'cr:separator',
+  source: 'cr:source',
+  subField: 'cr:subField',
+  transform: 'cr:transform',
+  unArchive: 'cr:unArchive',
+  value: 'cr:value',
+} as const

@@ -1,0 +1,63 @@
+import type { DatasetDescription } from './describe.ts'
+import { contactOf } from './publisher.ts'
+
+/**
+ * The dataset as schema.org `Dataset`, with what Google Dataset Search requires and recommends, for the pages.
+ * `release` is the folder of the release as seen from the page, such as `datasets/rankings-daily/v1/releases/…/`.
+ */
+export function schemaOrgDataset(dataset: DatasetDescription, release: string): unknown {
+  const { publisher } = dataset
+  const { email, url } = contactOf(publisher)
+  const organization = {
+    '@type': 'Organization',
+    name: publisher.name,
+    url: publisher.url,
+    contactPoint: {
+      '@type': 'ContactPoint',
+      contactType: 'data publisher',
+      ...(email === undefined ? { url: url ?? publisher.url } : { email }),
+    },
+  }
+  return {
+    '@context': 'https://schema.org/',
+    '@type': 'Dataset',
+    name: dataset.title,
+    alternateName: dataset.name,
+    description: [dataset.description, ...dataset.caveats.map(({ text }) => text)].join(' '),
+    url: publisher.url,
+    identifier: [dataset.content_hash, `${dataset.name}/${dataset.release}`],
+    license: dataset.license.path,
+    creditText: dataset.attribution,
+    isAccessibleForFree: true,
+    creator: organization,
+    publisher: organization,
+    datePublished: dataset.as_of,
+    dateModified: dataset.as_of,
+    version: dataset.data_version,
+    inLanguage: 'en',
+    keywords: dataset.keywords,
+    temporalCoverage: `${dataset.start_date}/${dataset.end_date}`,
+    measurementTechnique: dataset.method,
+    variableMeasured: dataset.fields.map(({ name, description, unit }) => {
+      return { '@type': 'PropertyValue', name, description, unitText: unit }
+    }),
+    includedInDataCatalog: { '@type': 'DataCatalog', name: `Datasets of ${publisher.name}`, url: publisher.url },
+    distribution: dataset.files.map((file) => ({
+      '@type': 'DataDownload',
+      name: file.path,
+      description: file.title,
+      contentUrl: `${release}${file.path}`,
+      encodingFormat: file.compression === undefined ? file.content_type : file.media_type,
+      contentSize: `${file.bytes} B`,
+      sha256: file.sha256,
+    })),
+  }
+}
+
+/** JSON for a `<script>`: nothing in it ends the element or opens a comment, and it parses to the same value. */
+export function toScriptJson(value: unknown): string {
+  return JSON.stringify(value).replaceAll(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}

@@ -1,0 +1,6 @@
+import { expect, it } from 'vitest'
+import { renderDictionary } from '../../../pipeline/metadata/dictionary.ts'
+
+it('is what docs/data-dictionary.md has', async () => {
+  await expect(renderDictionary()).toMatchFileSnapshot('../../../docs/data-dictionary.md')
+})

@@ -1,0 +1,251 @@
+/** The metadata of releases as they are built: in the footer of the Parquet, in the manifest, on the page. */
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { toChecksums } from '../../../pipeline/checksums.ts'
+import { Manifest } from '../../../pipeline/contract/manifest.ts'
+import { Database } from '../../../pipeline/database.ts'
+import { realFiles } from '../../../pipeline/files.ts'
+import { describeDataset } from '../../../pipeline/metadata/describe.ts'
+import { renderDocuments } from '../../../pipeline/metadata/documents.ts'
+import { PARQUET_KEY_MEANINGS, parquetKeys } from '../../../pipeline/metadata/parquet-keys.ts'
+import { schemaOrgDataset } from '../../../pipeline/metadata/schema-org.ts'
+import { draftRelease, stageRelease } from '../../../pipeline/release/stage.ts'
+import { verifyRelease } from '../../../pipeline/release/verify.ts'
+import { manifestOf, PUBLISHER } from '../../support/manifest.ts'
+import {
+  buildIn,
+  createWorkspace,
+  crowd,
+  newWorkspace,
+  releaseFolder,
+  removeWorkspace,
+  sha256,
+  type Workspace,
+  writeSmallBuild,
+} from '../../support/pipeline.ts'
+import { query, sqlText } from '../../support/records.ts'
+
+const TITLE = '</script> "Tokens" \'per\' model \u{1f600}'
+
+async function built(): Promise<Workspace> {
+  const workspace = await createWorkspace()
+  await writeFile(join(workspace.dataDir, 'publisher.json'), JSON.stringify({ ...PUBLISHER, title: TITLE }))
+  await writeSmallBuild(workspace, { sources: [{ records: crowd(60, (index) => index + 1) }] })
+  await buildIn(workspace)
+  return workspace
+}
+
+async function readManifest(folder: string): Promise<Manifest> {
+  return Manifest.parse(JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')))
+}
+
+async function openDatabase(folder: string): Promise<Database> {
+  await mkdir(join(folder, 'spill'))
+  const database = await Database.open({
+    path: join(folder, 'test.duckdb'),
+    temporaryFolder: join(folder, 'spill'),
+    memoryLimit: undefined,
+    signal: new AbortController().signal,
+  })
+  onTestFinished(() => database.close())
+  return database
+}
+
+describe('a release', () => {
+  let workspace: Workspace
+  let folder: string
+  let manifest: Manifest
+
+  beforeAll(async () => {
+    workspace = await built()
+    folder = await releaseFolder(workspace)
+    manifest = await readManifest(folder)
+    return () => removeWorkspace(workspace)
+  })
+
+  it('lists every file but the list itself and the checksums', async () => {
+    const listed = [...manifest.files.map(({ path }) => path), 'SHA256SUMS', 'manifest.json']
+    expect(listed.toSorted()).toEqual((await readdir(folder)).toSorted())
+  })
+
+  it('has the documents that its manifest renders to', async () => {
+    for (const { path, text, media_type } of renderDocuments(describeDataset(manifest))) {
+      expect(await readFile(join(folder, path), 'utf8'), path).toBe(text)
+      expect(manifest.files.find((file) => file.path === path)?.media_type).toBe(media_type)
+    }
+  })
+
+  it('tells in the footer of the Parquet file what it is, whose, and under which licence', async () => {
+    const path = sqlText(join(folder, 'rankings-daily.parquet'))
+    const rows = await query(`SELECT decode(key) AS key, decode(value) AS value FROM parquet_kv_metadata(${path})`)
+    const keys = Object.fromEntries(rows.map(({ key, value }) => [key, value]))
+    expect(keys).toEqual(parquetKeys(manifest))
+    expect(keys).toMatchObject({
+      title: TITLE,
+      license: 'CC-BY-4.0',
+      as_of: '2025-03-10T12:00:00Z',
+      content_hash: manifest.content_hash,
+      schema_version: 'v1',
+      attribution: manifest.attribution,
+    })
+  })
+
+  it('keeps types and values beside the footer', async () => {
+    const path = sqlText(join(folder, 'rankings-daily.parquet'))
+    const columns = await query(`SELECT column_name, column_type FROM (DESCRIBE FROM read_parquet(${path}))`)
+    expect(columns.map(({ column_name, column_type }) => `${column_name} ${column_type}`)).toEqual([
+      'date DATE',
+      'model_permaslug VARCHAR',
+      'total_tokens BIGINT',
+    ])
+    const [sums] = await query(
+      `SELECT count(*) AS rows, sum(total_tokens)::BIGINT AS tokens FROM read_parquet(${path})`,
+    )
+    expect(sums).toEqual({ rows: 51n, tokens: 1830n })
+  })
+
+  it('has structured data on the page that reads as it was made', async () => {
+    const page = await readFile(join(workspace.publicDir, 'index.html'), 'utf8')
+    const [, json = ''] = /<script type="application\/ld\+json">(.*?)<\/script>/s.exec(page) ?? []
+    const base = `datasets/rankings-daily/v1/releases/${manifest.release}/`
+    expect(JSON.parse(json)).toEqual(schemaOrgDataset(describeDataset(manifest), base))
+    expect(JSON.parse(json).name).toBe(TITLE)
+  })
+
+  it('stands at the top as citation, live Croissant and catalogue whose files are there', async () => {
+    const read = (path: string) => readFile(join(workspace.publicDir, path), 'utf8')
+    expect(await read('CITATION.cff')).toBe(await readFile(join(folder, 'CITATION.cff'), 'utf8'))
+    const live = JSON.parse(await read('datasets/rankings-daily/v1/croissant.json'))
+    const catalog = JSON.parse(await read('dcat.jsonld'))
+    const [, release] = catalog['dcat:dataset']
+    expect(live.distribution.length).toBeGreaterThan(4)
+    expect(release['dcat:distribution']).toHaveLength(live.distribution.length)
+    for (const { contentUrl, name } of live.distribution) {
+      const bytes = await readFile(join(workspace.publicDir, 'datasets/rankings-daily/v1', contentUrl))
+      expect(sha256(bytes), name).toBe(manifest.files.find(({ path }) => path === name)?.sha256)
+    }
+    for (const file of release['dcat:distribution']) {
+      const bytes = await readFile(join(workspace.publicDir, file['dcat:downloadURL']['@id']))
+      expect(String(bytes.length)).toBe(file['dcat:byteSize']['@value'])
+    }
+  })
+})
+
+describe('verify', () => {
+  /** Changes a document and seals the release again, as someone would who knows how. */
+  async function forge(folder: string, name: string, from: string | RegExp, to: string): Promise<void> {
+    const text = await readFile(join(folder, name), 'utf8')
+    const forged = text.replace(from, to)
+    expect(forged, name).not.toBe(text)
+    await writeFile(join(folder, name), forged)
+    const manifest = await readManifest(folder)
+    const files = manifest.files.map((file) => {
+      return file.path === name ? { ...file, bytes: Buffer.byteLength(forged), sha256: sha256(forged) } : file
+    })
+    await seal(folder, { ...manifest, files })
+  }
+
+  async function seal(folder: string, manifest: Manifest): Promise<void> {
+    const text = JSON.stringify(manifest)
+    await writeFile(join(folder, 'manifest.json'), text)
+    const sums = toChecksums([...manifest.files, { path: 'manifest.json', sha256: sha256(text) }])
+    await writeFile(join(folder, 'SHA256SUMS'), sums)
+  }
+
+  it.each([
+    ['datapackage.json', /"hash": "sha256:./, '"hash": "sha256:x'],
+    ['datapackage.json', /"bytes": /, '"bytes": 1'],
+    ['croissant.json', /"sha256": "./, '"sha256": "x'],
+    ['croissant.json', /"contentSize": "/, '"contentSize": "1'],
+    ['dcat.jsonld', /"@type": "xsd:hexBinary",\s+"@value": "./, '"@type": "xsd:hexBinary", "@value": "x'],
+    ['CITATION.cff', '20250310T120000Z', '20250310T120001Z'],
+    ['citation.bib', /sha256:./, 'sha256:x'],
+    ['README.md', /20250310T120000Z/g, '20250310T120001Z'],
+  ])('finds %s that says something else, though it is sealed', async (name, from, to) => {
+    const workspace = await built()
+    onTestFinished(() => removeWorkspace(workspace))
+    const folder = await releaseFolder(workspace)
+    const database = await openDatabase(workspace.root)
+    await verifyRelease(database, folder)
+    await forge(folder, name, from, to)
+    await expect(verifyRelease(database, folder)).rejects.toThrow(name)
+  })
+
+  it('finds a footer that names another release', async () => {
+    const workspace = await built()
+    onTestFinished(() => removeWorkspace(workspace))
+    const folder = await releaseFolder(workspace)
+    const manifest = await readManifest(folder)
+    await seal(folder, { ...manifest, attribution: 'Source: someone else.' })
+    const database = await openDatabase(workspace.root)
+    await expect(verifyRelease(database, folder)).rejects.toThrow(/rankings-daily\.parquet says attribution/)
+  })
+
+  it('finds a file that the checksums list but the manifest does not', async () => {
+    const workspace = await built()
+    onTestFinished(() => removeWorkspace(workspace))
+    const folder = await releaseFolder(workspace)
+    const sums = await readFile(join(folder, 'SHA256SUMS'), 'utf8')
+    await writeFile(join(folder, 'zz.txt'), 'hello')
+    await writeFile(join(folder, 'SHA256SUMS'), `${sums}${sha256('hello')}  zz.txt\n`)
+    const database = await openDatabase(workspace.root)
+    await expect(verifyRelease(database, folder)).rejects.toThrow(/zz\.txt is not listed in manifest\.json/)
+  })
+
+  it('passes a release from before there were documents', async () => {
+    const workspace = await built()
+    onTestFinished(() => removeWorkspace(workspace))
+    const folder = await releaseFolder(workspace)
+    const { data_version: _, ...manifest } = await readManifest(folder)
+    const documents = new Set(renderDocuments(describeDataset(manifestOf())).map(({ path }) => path))
+    for (const path of documents) await rm(join(folder, path))
+    await seal(folder, { ...manifest, files: manifest.files.filter(({ path }) => !documents.has(path)) })
+    const database = await openDatabase(workspace.root)
+    expect((await verifyRelease(database, folder)).data_version).toBeUndefined()
+  })
+})
+
+it('writes the same Parquet bytes with 1 and with 4 threads', async () => {
+  const { root } = await newWorkspace()
+  const database = await openDatabase(root)
+  await database.execute(`
+    CREATE TEMP TABLE out_rankings_daily AS
+    SELECT DATE '2025-01-01' + (range // 51)::INTEGER AS date, 'model/' || hash(range) AS model_permaslug,
+      (hash(range) % 9007199254740991)::HUGEINT AS total_tokens, range % 51 AS position
+    FROM range(300000) ORDER BY hash(range)`)
+  const hashes = []
+  for (const threads of [1, 4, 4]) {
+    await database.execute(`SET threads = ${threads}`)
+    const path = join(root, `${hashes.length}.parquet`)
+    await database.run('write_parquet', { path, metadata: parquetKeys(manifestOf()) })
+    hashes.push(sha256(await readFile(path)))
+  }
+  expect(new Set(hashes).size).toBe(1)
+})
+
+it('describes the further files of a release, and has its data version', async () => {
+  const { root } = await newWorkspace()
+  const database = await openDatabase(root)
+  const folder = join(root, 'release')
+  await mkdir(folder)
+  await database.execute(`
+    CREATE TEMP TABLE out_rankings_daily AS
+    SELECT DATE '2025-03-02' AS date, 'acme/one' AS model_permaslug, 7::HUGEINT AS total_tokens, 1 AS position`)
+  const rows = [{ date: '2025-03-02', model_permaslug: 'acme/one', total_tokens: '7' }]
+  const given = { rows, asOf: '2025-03-10T12:00:00Z', publisher: PUBLISHER, synthetic: false }
+  const text = 'op,date,model_permaslug,tokens_before,tokens_after\nupdate,2025-03-02,acme/one,6,7\n'
+  const texts = [{ path: 'changes.csv', media_type: 'text/csv; charset=utf-8', text, rows: 1 }]
+  const draft = { ...draftRelease(given), data_version: '2.0.0' }
+  await stageRelease({ draft, rows, texts, folder }, database, realFiles)
+  const manifest = await verifyRelease(database, folder)
+  const listed = { path: 'changes.csv', media_type: 'text/csv; charset=utf-8', rows: 1, sha256: sha256(text) }
+  expect(manifest.files).toContainEqual({ ...listed, bytes: text.length })
+  const { version, resources } = JSON.parse(await readFile(join(folder, 'datapackage.json'), 'utf8'))
+  expect(version).toBe('2.0.0')
+  expect(resources).toContainEqual(expect.objectContaining({ path: 'changes.csv', hash: `sha256:${sha256(text)}` }))
+})
+
+it('gives every key of the footer a meaning', () => {
+  expect(Object.keys(parquetKeys(manifestOf()))).toEqual(Object.keys(PARQUET_KEY_MEANINGS))
+})
