@@ -16,7 +16,7 @@ import { type Database, DUCKDB_VERSION } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { type Files, hashFile } from '../files.ts'
 import { gzip, writeCsv, writeJson, writeNdjson } from '../writers/text.ts'
-import { DATA_FILES, type DataFile, MANIFEST_FILE, QUALITY_FILE, toJson } from './files.ts'
+import { DATA_FILES, type DataFile, MANIFEST_FILE, toJson } from './files.ts'
 import { contentHash } from './read-back.ts'
 
 /** Everything that decides what a release says, before a byte of it is written. */
@@ -55,18 +55,25 @@ export function draftRelease(options: {
   }
 }
 
+/** A file of a release besides the rows. */
+export interface TextFile {
+  path: string
+  media_type: string
+  text: string | Uint8Array
+}
+
 /** Writes all files of a release into an empty folder. The rows also stand in the table `out_rankings_daily`. */
 export async function stageRelease(
-  options: { draft: Draft; rows: readonly RankingRow[]; quality: unknown; folder: string },
+  options: { draft: Draft; rows: readonly RankingRow[]; texts: readonly TextFile[]; folder: string },
   database: Database,
   files: Files,
 ): Promise<Manifest> {
-  const { draft, rows, quality, folder } = options
+  const { draft, rows, texts, folder } = options
   await database.run('write_parquet', { path: join(folder, 'rankings-daily.parquet' satisfies DataFile) })
   await files.flush(join(folder, 'rankings-daily.parquet'))
   for (const [name, bytes] of await textFiles(draft, rows)) await files.write(join(folder, name), bytes)
-  await files.write(join(folder, QUALITY_FILE), toJson(quality))
-  const manifest = { ...draft, files: await describeFiles(folder, rows.length) }
+  for (const { path, text } of texts) await files.write(join(folder, path), text)
+  const manifest = { ...draft, files: await describeFiles(folder, rows.length, texts) }
   await files.write(join(folder, MANIFEST_FILE), toJson(manifest))
   await files.write(join(folder, CHECKSUMS_FILE), await checksums(folder, manifest))
   await files.flush(folder)
@@ -86,9 +93,9 @@ async function textFiles(draft: Draft, rows: readonly RankingRow[]): Promise<[Da
   ]
 }
 
-async function describeFiles(folder: string, rows: number): Promise<Resource[]> {
+async function describeFiles(folder: string, rows: number, texts: readonly TextFile[]): Promise<Resource[]> {
   const data = DATA_FILES.map((file) => ({ ...file, rows }))
-  const all = [...data, { path: QUALITY_FILE, media_type: 'application/json' }]
+  const all = [...data, ...texts.map(({ path, media_type }) => ({ path, media_type }))]
   return Promise.all(all.map(async (file) => ({ ...file, ...(await hashFile(join(folder, file.path))) })))
 }
 
