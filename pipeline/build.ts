@@ -40,6 +40,7 @@ import { QUALITY_FILE, toJson } from './release/files.ts'
 import { currentEntry, readIndex } from './release/index.ts'
 import { closeStaging, openStaging, publish, recover } from './release/publish.ts'
 import { readBack } from './release/read-back.ts'
+import { measure, type PublishedSize } from './release/size.ts'
 import { type Draft, draftRelease, stageRelease } from './release/stage.ts'
 import { readManifest, verifyRelease } from './release/verify.ts'
 import type { RollupEngine } from './rollup/engine.ts'
@@ -77,6 +78,8 @@ export interface BuildSummary {
   records: RecordCounts
   warnings: Warning[]
   changes?: Changes
+  /** All that lies below the public folder after the build; not of a dry run. */
+  published?: PublishedSize
   path: string
 }
 
@@ -110,7 +113,9 @@ export async function build(
   return withFolders(config, effects, async (workspace) => {
     const { database, stateDir, folder, publicDir } = workspace
     const { files } = effects
-    const index = dryRun ? await readIndex(publicDir) : await recover({ publicDir, files }, database)
+    const index = dryRun
+      ? await readIndex(publicDir)
+      : await recover({ publicDir, dataDir: config.dataDir, files }, database)
     assertNotBefore(asOf, index)
     const sampleFolder = dryRun ? join(folder, 'sample') : resolve(config.dataDir, 'raw/sample')
     const { sources, synthetic } = await chooseSources(config, sampleFolder, lastDate, effects)
@@ -131,12 +136,13 @@ export async function build(
     const built = { draft, ranking, account, records, findings }
     const summary = await release(
       built,
-      { index, publicDir, blocking: sources.blocking, accepted, dryRun, told },
+      { index, publicDir, dataDir: config.dataDir, blocking: sources.blocking, accepted, dryRun, told },
       database,
       effects,
     )
-    if (!dryRun) await writeUsage(usage, asOf, config.dataDir, files)
-    return summary
+    if (dryRun) return summary
+    await writeUsage(usage, asOf, config.dataDir, files)
+    return { ...summary, published: await measure(publicDir) }
   })
 }
 
@@ -161,6 +167,7 @@ async function release(
   options: {
     index: ReleaseIndex
     publicDir: string
+    dataDir: string
     blocking: readonly SanityCheck[]
     accepted: readonly SanityCheck[]
     dryRun: boolean
@@ -170,7 +177,7 @@ async function release(
   effects: Effects,
 ): Promise<BuildSummary> {
   const { draft, ranking, findings } = built
-  const { index, publicDir, blocking, accepted, dryRun, told } = options
+  const { index, publicDir, dataDir, blocking, accepted, dryRun, told } = options
   const path = (name: string) => join(publicDir, DATASET_PATH, 'releases', name)
   const latest = currentEntry(index)
   const current = latest === undefined ? undefined : await readManifest(path(latest.release))
@@ -187,7 +194,7 @@ async function release(
   assertNothingBlocks(findings, { blocking, accepted, published })
   if (dryRun) return { ...summarize('would_release', draft, built, path(draft.release)), ...changes }
   const changed = describeChanges({ index, current, facts, told }, changeLog(before, ranking.rows))
-  const manifest = await publishRelease(built, { changed, index, publicDir }, database, effects)
+  const manifest = await publishRelease(built, { changed, index, publicDir, dataDir }, database, effects)
   return summarize('released', manifest, built, path(manifest.release))
 }
 
@@ -211,7 +218,7 @@ function describeChanges(
 /** Writes all files of the release out of sight, reads them back, and switches to them. */
 async function publishRelease(
   built: Built,
-  { changed, index, publicDir }: { changed: Changed; index: ReleaseIndex; publicDir: string },
+  { changed, index, publicDir, dataDir }: { changed: Changed; index: ReleaseIndex; publicDir: string; dataDir: string },
   database: Database,
   { files, report, signal }: Effects,
 ): Promise<Manifest> {
@@ -227,7 +234,7 @@ async function publishRelease(
     await verifyRelease(database, staging)
     signal.throwIfAborted()
     const { release, rows } = manifest
-    await publish({ publicDir, files }, { path: staging, release }, index, database)
+    await publish({ publicDir, dataDir, files }, { path: staging, release }, index, database)
     report({ kind: 'done', stage: 'release', detail: `${release}, ${rows} rows, every format read back` })
     return manifest
   } finally {

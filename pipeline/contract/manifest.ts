@@ -106,6 +106,8 @@ export type LatestPointer = z.infer<typeof LatestPointer>
 export const ReleaseEntry = LatestPointer.extend({
   manifest_sha256: Sha256,
   data_version: DataVersion.optional(),
+  /** The facts that differ from the release before; all of them in a first release. */
+  changed: z.array(z.string()).optional(),
   previous: Sha256.nullable(),
   hash: Sha256,
   /** Absent in an index that was written before releases had one: then the last is current. */

@@ -16,6 +16,8 @@ import { publishRevisions } from './revisions.ts'
 export const COVERAGE_FILE = 'coverage.json'
 export const RESTATEMENTS_FILE = 'restatements.json'
 
+const NO_RESTATEMENTS: Restatements = { dataset: 'rankings-daily', restatements: [] }
+
 /**
  * Brings days, months, restatements and coverage up to the newest of `releases`, one release after the other from the
  * one on that `coverage.json` is of; from the first where there is none. `coverage.json` is replaced last of all that a
@@ -55,7 +57,9 @@ async function followRelease(
   const change = { asOf: released.manifest.as_of, revisions, emptied }
   await publishRevisions(publicDir, join(publicDir, STAGING_FOLDER, 'history'), change, database, files)
   const restatement = restatementOf(before, coverage, released.manifest)
-  const restatements = withRestatement(await readRestatements(publicDir, before), restatement)
+  // Without a coverage before it all is told again, from the first release on.
+  const former = before === undefined ? NO_RESTATEMENTS : await readRestatements(publicDir)
+  const restatements = withRestatement(former, restatement)
   await replace(folder, join(DATASET_PATH, RESTATEMENTS_FILE), toJson(restatements))
   await replace(folder, join(DATASET_PATH, COVERAGE_FILE), toJson(coverage))
   return coverage
@@ -76,10 +80,10 @@ export async function readCoverage(publicDir: string): Promise<Coverage | undefi
   return text === undefined ? undefined : parseJson(Coverage, text, path, BuildError)
 }
 
-/** `restatements.json`; empty before the first release, whose coverage follows on none. */
-async function readRestatements(publicDir: string, before: Coverage | undefined): Promise<Restatements> {
+/** `restatements.json`; empty where there is none. Throws `BuildError` when it is not of the published form. */
+export async function readRestatements(publicDir: string): Promise<Restatements> {
   const path = join(publicDir, DATASET_PATH, RESTATEMENTS_FILE)
-  const text = before === undefined ? undefined : await readTextIfAny(path)
-  if (text === undefined) return { dataset: 'rankings-daily', restatements: [] }
+  const text = await readTextIfAny(path)
+  if (text === undefined) return NO_RESTATEMENTS
   return parseJson(Restatements, text, path, BuildError)
 }

@@ -26,7 +26,7 @@ export async function readIndex(publicDir: string): Promise<ReleaseIndex> {
 
 /** The index with one more release, chained to the one before. */
 export function appendRelease(index: ReleaseIndex, manifest: Manifest, manifestSha256: string): ReleaseIndex {
-  const { release, as_of, start_date, end_date, rows, content_hash, data_version } = manifest
+  const { release, as_of, start_date, end_date, rows, content_hash, data_version, changes } = manifest
   const previous = index.releases.at(-1)?.hash ?? null
   const facts = {
     release,
@@ -38,6 +38,7 @@ export function appendRelease(index: ReleaseIndex, manifest: Manifest, manifestS
     path: `releases/${release}/`,
     manifest_sha256: manifestSha256,
     data_version,
+    changed: changes?.facts,
     previous,
   }
   return withStatus({ ...index, releases: [...index.releases, { ...facts, hash: entryHash(facts) }] })

@@ -4,8 +4,12 @@ import { DATASET_PATH, type ReleaseIndex, type ReleaseName } from '../contract/m
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { type Files, hashFile, namesIn, readTextIfAny } from '../files.ts'
-import { followReleases } from '../history/follow.ts'
-import { renderSite } from '../site/render.ts'
+import { followReleases, readRestatements } from '../history/follow.ts'
+import { renderApi } from '../site/api.ts'
+import { renderCatalog } from '../site/catalog.ts'
+import { renderCrawlerFiles } from '../site/crawlers.ts'
+import { renderFeeds } from '../site/feeds.ts'
+import { type Page, renderSite } from '../site/render.ts'
 import { MANIFEST_FILE, toJson } from './files.ts'
 import { appendRelease, currentEntry, INDEX_FILE, readIndex, toPointer, withStatus } from './index.ts'
 import { type PublicFolder, replace, replaceLink, STAGING_FOLDER } from './replace.ts'
@@ -93,18 +97,27 @@ export async function publish(
 
 /**
  * Lets everything follow the releases that are in place, in the order of DESIGN.md §5: days and months, the index, the
- * pages, the pointers. What is as it should be is left alone; each step replaces one name at once, and after a stop
- * between two of them the same again mends it.
+ * pages, the pointers, the catalogue, the feeds. What is as it should be is left alone; each step replaces one name at
+ * once, and after a stop between two of them the same again mends it.
  */
 async function follow(folder: PublicFolder, index: ReleaseIndex, database: Database): Promise<void> {
   const entry = currentEntry(index)
   if (entry === undefined) return
-  const { publicDir } = folder
+  const { publicDir, dataDir } = folder
   const standing = index.releases.filter(({ status }) => status !== 'withdrawn').map(({ release }) => release)
   await followReleases(folder, standing, database)
   await replace(folder, join(DATASET_PATH, INDEX_FILE), toJson(withStatus(index)))
   const path = join(publicDir, DATASET_PATH, 'releases', entry.release)
-  for (const page of await renderSite(path, await readManifest(path))) await replace(folder, page.path, page.text)
+  const manifest = await readManifest(path)
+  const api = await renderApi(path, manifest, dataDir)
+  await replaceAll(folder, [...(await renderSite(path, manifest)), ...renderCrawlerFiles(manifest), ...api])
   await replaceLink(folder, join(DATASET_PATH, 'latest'), `releases/${entry.release}`)
   await replace(folder, join(DATASET_PATH, 'latest.json'), toJson(toPointer(entry)))
+  const { restatements } = await readRestatements(publicDir)
+  const { publisher } = manifest
+  await replaceAll(folder, [renderCatalog(manifest, entry, api), ...renderFeeds(publisher, index, restatements)])
+}
+
+async function replaceAll(folder: PublicFolder, pages: readonly Page[]): Promise<void> {
+  for (const { path, text } of pages) await replace(folder, path, text)
 }

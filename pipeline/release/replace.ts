@@ -8,6 +8,8 @@ export const STAGING_FOLDER = '.staging'
 /** The folder that is published, and the file system's steps by which it changes. */
 export interface PublicFolder {
   publicDir: string
+  /** Where the publisher keeps what is not made of logs. */
+  dataDir: string
   files: Files
 }
 
