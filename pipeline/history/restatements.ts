@@ -10,7 +10,8 @@ export function restatementOf(
   after: Coverage,
   { release, as_of, changes }: ReleasedRows['manifest'],
 ): Restatement | undefined {
-  if (before === undefined) return undefined
+  // An older release than the one before is told again when that was withdrawn, which the index says.
+  if (before === undefined || release <= before.release) return undefined
   const newer = new Map(after.days.map((day) => [day.date, day]))
   const dates = before.days.flatMap((was) => {
     const is = newer.get(was.date)

@@ -1,8 +1,22 @@
 /** Changed numbers that were final, versions of the data, and what the index says of each release (DESIGN.md §6.11). */
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { BuildOptions } from '../../../pipeline/build.ts'
-import { namesIn, readChanges, readIndex, readRestatements } from '../../support/history.ts'
-import { buildIn, newWorkspace, runBuild, type Workspace, writeSmallBuild } from '../../support/pipeline.ts'
+import { toChecksums } from '../../../pipeline/checksums.ts'
+import { appendRelease } from '../../../pipeline/release/index.ts'
+import { readManifest } from '../../../pipeline/release/verify.ts'
+import { verify } from '../../../pipeline/verify.ts'
+import { namesIn, readChanges, readIndex, readRestatements, text } from '../../support/history.ts'
+import {
+  buildIn,
+  datasetFolder,
+  newWorkspace,
+  runBuild,
+  sha256,
+  type Workspace,
+  writeSmallBuild,
+} from '../../support/pipeline.ts'
 
 type Use = [date: string, tokens: number]
 
@@ -175,5 +189,66 @@ describe('a release', () => {
       { op: 'update', date: '2025-03-02', model_permaslug: 'a', tokens_before: '5', tokens_after: '6' },
     ])
     expect(await namesIn(workspace, `releases/${name}`)).toContain('changes.csv')
+  })
+})
+
+describe('a release that the index calls withdrawn', () => {
+  it('is passed over: the one before is current again, and what comes next is compared with that', async () => {
+    const workspace = await newWorkspace()
+    const first = await release(workspace, [['2025-03-02', 5]], '2025-03-10T01:00:00Z')
+    const second = await release(workspace, [['2025-03-02', 6]], '2025-03-10T02:00:00Z')
+    const index = await readIndex(workspace)
+    const withdrawn = index.releases.map((entry) =>
+      entry.release === second ? { ...entry, status: 'withdrawn' as const } : entry,
+    )
+    const path = join(datasetFolder(workspace), 'releases/index.json')
+    await writeFile(path, JSON.stringify({ ...index, releases: withdrawn }))
+    const third = await release(workspace, [['2025-03-02', 7]], '2025-03-10T03:00:00Z')
+    expect((await readIndex(workspace)).releases).toMatchObject([
+      { release: first, status: 'superseded', superseded_by: third },
+      { release: second, status: 'withdrawn' },
+      { release: third, status: 'current', data_version: '3.0.0' },
+    ])
+    expect(await readChanges(workspace, third)).toMatchObject([{ op: 'update', tokens_before: '5', tokens_after: '7' }])
+    // The rows of the first release had to be published once more, under a number that was never given.
+    expect(await text(workspace, 'daily/2025-03-02/r3.csv')).toContain(',5\n')
+    expect(await text(workspace, 'daily/2025-03-02.csv')).toBe(await text(workspace, 'daily/2025-03-02/r4.csv'))
+    const { signal } = new AbortController()
+    expect(await verify(workspace.publicDir, { signal, report: () => {} })).toMatchObject({ latest: third })
+  })
+})
+
+describe('an index that was written before releases had versions and a status', () => {
+  it('is read and continued, and what is beside the releases is made for it', async () => {
+    const workspace = await newWorkspace()
+    const first = await release(workspace, [['2025-03-02', 5]], '2025-03-10T01:00:00Z')
+    const folder = join(datasetFolder(workspace), 'releases', first)
+    const { data_version: _version, changes: _changes, ...manifest } = await readManifest(folder)
+    const files = manifest.files.filter((file) => file.path !== 'changes.csv')
+    await writeFile(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, files }))
+    const own = { path: 'manifest.json', sha256: sha256(await readFile(join(folder, 'manifest.json'))) }
+    await writeFile(join(folder, 'SHA256SUMS'), toChecksums([...files, own]))
+    await rm(join(folder, 'changes.csv'))
+    for (const path of ['coverage.json', 'restatements.json', 'daily', 'monthly']) {
+      await rm(join(datasetFolder(workspace), path), { recursive: true })
+    }
+    const grown = appendRelease({ dataset: 'rankings-daily', releases: [] }, { ...manifest, files }, own.sha256)
+    const entries = grown.releases.map(({ status: _status, ...entry }) => entry)
+    const path = join(datasetFolder(workspace), 'releases/index.json')
+    await writeFile(path, JSON.stringify({ ...grown, releases: entries }))
+    expect(entries[0]).not.toHaveProperty('data_version', expect.anything())
+
+    await release(
+      workspace,
+      [
+        ['2025-03-02', 5],
+        ['2025-03-09', 1],
+      ],
+      '2025-03-10T02:00:00Z',
+    )
+    expect(await versions(workspace)).toEqual([undefined, '1.1.0'])
+    expect(await namesIn(workspace, 'daily/2025-03-02')).toEqual(['r1.csv', 'r1.json', 'r1.parquet'])
+    const { signal } = new AbortController()
+    expect(await verify(workspace.publicDir, { signal, report: () => {} })).toMatchObject({ releases: 2 })
   })
 })
