@@ -12,13 +12,17 @@ import {
   type Warning,
 } from './checks.ts'
 import type { PipelineConfig } from './config.ts'
-import { DATASET_PATH, type Manifest, Publisher, type ReleaseIndex } from './contract/manifest.ts'
+import type { ChangeRow } from './contract/history.ts'
+import { DATASET_PATH, type Manifest, Publisher, type ReleaseChanges, type ReleaseIndex } from './contract/manifest.ts'
 import { type Timestamp, toTimestamp } from './contract/ranking.ts'
+import { RestatementNote, type RestatementReason } from './contract/reason.ts'
 import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
 import type { Database } from './database.ts'
 import type { Effects } from './effects.ts'
 import { BuildError, UsageError } from './errors.ts'
 import { readTextIfAny, replaceFile } from './files.ts'
+import { CHANGES_FILE, changeLog, writeChanges } from './history/change-log.ts'
+import { nextVersion } from './history/data-version.ts'
 import { chooseSources, openEngine, readRecords } from './intake.ts'
 import { parseJson } from './json.ts'
 import { Account } from './quality.ts'
@@ -33,9 +37,10 @@ import {
   type RecordCounts,
 } from './records.ts'
 import { QUALITY_FILE, toJson } from './release/files.ts'
-import { readIndex } from './release/index.ts'
+import { currentEntry, readIndex } from './release/index.ts'
 import { closeStaging, openStaging, publish, recover } from './release/publish.ts'
 import { readBack } from './release/read-back.ts'
+import { measure, type PublishedSize } from './release/size.ts'
 import { type Draft, draftRelease, stageRelease } from './release/stage.ts'
 import { readManifest, verifyRelease } from './release/verify.ts'
 import type { RollupEngine } from './rollup/engine.ts'
@@ -49,6 +54,9 @@ export interface BuildOptions {
   accept?: readonly string[]
   /** Say what would change, and publish and keep nothing. */
   dryRun?: boolean
+  /** Why final numbers change, if any do, and a sentence about it: both are published with the restatement. */
+  reason?: RestatementReason
+  note?: string | undefined
 }
 
 /**
@@ -70,6 +78,8 @@ export interface BuildSummary {
   records: RecordCounts
   warnings: Warning[]
   changes?: Changes
+  /** All that lies below the public folder after the build; not of a dry run. */
+  published?: PublishedSize
   path: string
 }
 
@@ -90,7 +100,7 @@ interface Built {
 export async function build(
   config: PipelineConfig,
   effects: Effects,
-  { accept = [], dryRun = false }: BuildOptions = {},
+  { accept = [], dryRun = false, reason = 'unspecified', note }: BuildOptions = {},
 ): Promise<BuildSummary> {
   const asOf = config.asOf ?? effects.now()
   const lastDate = mostRecentCompletedDay(asOf)
@@ -98,11 +108,14 @@ export async function build(
     throw new UsageError(`AS_OF ${toTimestamp(asOf)} is before the dataset begins, ${DATASET_START}`)
   }
   const accepted = readAccepted(accept)
+  const told = { reason, note: readNote(note) }
   const withFolders = dryRun ? withScratch : withWorkspace
   return withFolders(config, effects, async (workspace) => {
     const { database, stateDir, folder, publicDir } = workspace
     const { files } = effects
-    const index = dryRun ? await readIndex(publicDir) : await recover(publicDir, files)
+    const index = dryRun
+      ? await readIndex(publicDir)
+      : await recover({ publicDir, dataDir: config.dataDir, files }, database)
     assertNotBefore(asOf, index)
     const sampleFolder = dryRun ? join(folder, 'sample') : resolve(config.dataDir, 'raw/sample')
     const { sources, synthetic } = await chooseSources(config, sampleFolder, lastDate, effects)
@@ -123,12 +136,13 @@ export async function build(
     const built = { draft, ranking, account, records, findings }
     const summary = await release(
       built,
-      { index, publicDir, blocking: sources.blocking, accepted, dryRun },
+      { index, publicDir, dataDir: config.dataDir, blocking: sources.blocking, accepted, dryRun, told },
       database,
       effects,
     )
-    if (!dryRun) await writeUsage(usage, asOf, config.dataDir, files)
-    return summary
+    if (dryRun) return summary
+    await writeUsage(usage, asOf, config.dataDir, files)
+    return { ...summary, published: await measure(publicDir) }
   })
 }
 
@@ -153,21 +167,22 @@ async function release(
   options: {
     index: ReleaseIndex
     publicDir: string
+    dataDir: string
     blocking: readonly SanityCheck[]
     accepted: readonly SanityCheck[]
     dryRun: boolean
+    told: Told
   },
   database: Database,
   effects: Effects,
 ): Promise<BuildSummary> {
   const { draft, ranking, findings } = built
-  const { index, publicDir, blocking, accepted, dryRun } = options
+  const { index, publicDir, dataDir, blocking, accepted, dryRun, told } = options
   const path = (name: string) => join(publicDir, DATASET_PATH, 'releases', name)
-  const latest = index.releases.at(-1)
+  const latest = currentEntry(index)
   const current = latest === undefined ? undefined : await readManifest(path(latest.release))
   const facts = changedFacts(current, draft, ranking.rows)
-  const before =
-    dryRun && current !== undefined ? await readBack(database, path(current.release), 'rankings-daily.parquet') : []
+  const before = current === undefined ? [] : await readBack(database, path(current.release), 'rankings-daily.parquet')
   const changes = dryRun ? { changes: { facts, ...compareRows(before, ranking.rows) } } : {}
   if (current !== undefined && facts.length === 0) {
     return { ...summarize('unchanged', current, built, path(current.release)), ...changes }
@@ -178,33 +193,60 @@ async function release(
   const published = current === undefined ? [] : await publishedWarnings(path(current.release))
   assertNothingBlocks(findings, { blocking, accepted, published })
   if (dryRun) return { ...summarize('would_release', draft, built, path(draft.release)), ...changes }
-  const manifest = await publishRelease(built, index, publicDir, database, effects)
+  const changed = describeChanges({ index, current, facts, told }, changeLog(before, ranking.rows))
+  const manifest = await publishRelease(built, { changed, index, publicDir, dataDir }, database, effects)
   return summarize('released', manifest, built, path(manifest.release))
+}
+
+/** What the publisher says of a release. */
+type Told = Pick<ReleaseChanges, 'reason' | 'note'>
+
+/** How a release differs from the one before it: for its manifest, and row by row. */
+interface Changed {
+  facts: Pick<Draft, 'data_version' | 'changes'>
+  rows: ChangeRow[]
+}
+
+function describeChanges(
+  { index, current, facts, told }: { index: ReleaseIndex; current: Draft | undefined; facts: string[]; told: Told },
+  rows: ChangeRow[],
+): Changed {
+  const data_version = nextVersion(index, rows, current?.end_date)
+  return { facts: { data_version, changes: { previous: current?.release ?? null, facts, ...told } }, rows }
 }
 
 /** Writes all files of the release out of sight, reads them back, and switches to them. */
 async function publishRelease(
   built: Built,
-  index: ReleaseIndex,
-  publicDir: string,
+  { changed, index, publicDir, dataDir }: { changed: Changed; index: ReleaseIndex; publicDir: string; dataDir: string },
   database: Database,
   { files, report, signal }: Effects,
 ): Promise<Manifest> {
   try {
     report({ kind: 'stage', stage: 'release' })
     const staging = await openStaging(publicDir, files)
-    const { draft, ranking } = built
-    const texts = [{ path: QUALITY_FILE, media_type: 'application/json', text: toJson(publicQuality(built)) }]
-    const manifest = await stageRelease({ draft, rows: ranking.rows, texts, folder: staging }, database, files)
+    const draft = { ...built.draft, ...changed.facts }
+    const texts = [
+      { path: CHANGES_FILE, media_type: 'text/csv; charset=utf-8', text: writeChanges(changed.rows) },
+      { path: QUALITY_FILE, media_type: 'application/json', text: toJson(publicQuality(built)) },
+    ]
+    const manifest = await stageRelease({ draft, rows: built.ranking.rows, texts, folder: staging }, database, files)
     await verifyRelease(database, staging)
     signal.throwIfAborted()
-    await publish(staging, manifest, index, publicDir, files)
     const { release, rows } = manifest
+    await publish({ publicDir, dataDir, files }, { path: staging, release }, index, database)
     report({ kind: 'done', stage: 'release', detail: `${release}, ${rows} rows, every format read back` })
     return manifest
   } finally {
     await closeStaging(publicDir, files)
   }
+}
+
+function readNote(note: string | undefined): string | null {
+  if (note === undefined) return null
+  const parsed = RestatementNote.safeParse(note)
+  if (!parsed.success) throw new UsageError(`--note ${parsed.error.issues.map(({ message }) => message).join('; ')}`)
+  return parsed.data
 }
 
 function assertNotBefore(asOf: Date, index: ReleaseIndex): void {

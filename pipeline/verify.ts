@@ -1,15 +1,30 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { DATASET_PATH, LatestPointer, type ReleaseEntry } from './contract/manifest.ts'
+import { Catalog } from './contract/catalog.ts'
+import {
+  DATASET_PATH,
+  LatestPointer,
+  type Manifest,
+  type ReleaseEntry,
+  type ReleaseIndex,
+} from './contract/manifest.ts'
 import { Database } from './database.ts'
 import { BuildError } from './errors.ts'
-import { linkTarget, readTextIfAny } from './files.ts'
+import { isMissing, linkTarget, readTextIfAny } from './files.ts'
+import { COVERAGE_FILE, readCoverage, readRestatements } from './history/follow.ts'
+import { HistoryCheck } from './history/verify.ts'
 import { parseJson } from './json.ts'
-import { readIndex, toPointer } from './release/index.ts'
-import { verifyEntry, verifyRelease } from './release/verify.ts'
+import { currentEntry, INDEX_FILE, readIndex, toPointer, withStatus } from './release/index.ts'
+import { readBack } from './release/read-back.ts'
+import { readManifest, verifyEntry, verifyRelease } from './release/verify.ts'
+import { API_FILES } from './site/api.ts'
+import { CATALOG_FILE, renderCatalog } from './site/catalog.ts'
+import { renderFeeds } from './site/feeds.ts'
+import type { Page } from './site/render.ts'
 
-/** What was proved: every release of the index, and that the newest one is current. */
+/** What was proved: every release of the index, all that follows from them, and that the newest one is current. */
 export interface VerifySummary {
   releases: number
   files: number
@@ -18,17 +33,29 @@ export interface VerifySummary {
 
 /**
  * Re-reads everything published below `publicDir` and proves it: checksums, hashes, equal rows in every format, an
- * unbroken chain of releases, pointers that agree. Throws `BuildError` that names the first thing that is off.
+ * unbroken chain of releases, what each one changed, every revision of every day and month, coverage, restatements,
+ * pointers and catalogue that agree. Throws `BuildError` that names the first thing that is off.
  */
 export async function verify(
   publicDir: string,
   { signal, report }: { signal: AbortSignal; report(entry: ReleaseEntry): void },
 ): Promise<VerifySummary> {
-  const dataset = join(resolve(publicDir), DATASET_PATH)
-  const { releases } = await readIndex(publicDir)
-  const latest = releases.at(-1)
-  if (latest === undefined) throw new BuildError(`${dataset} holds no release; run make build first`)
-  await verifyPointers(dataset, latest)
+  const root = resolve(publicDir)
+  const dataset = join(root, DATASET_PATH)
+  const index = await readIndex(root)
+  const current = currentEntry(index)
+  if (current === undefined) throw new BuildError(`${dataset} holds no release; run make build first`)
+  verifyStatus(index, join(dataset, INDEX_FILE))
+  await verifyPointers(dataset, current)
+  const files = await withDatabase(signal, (database) => verifyAll(database, root, index, report))
+  await verifyCatalog(root, index, current)
+  return { releases: index.releases.length, files, latest: current.release }
+}
+
+async function withDatabase<Result>(
+  signal: AbortSignal,
+  work: (database: Database) => Promise<Result>,
+): Promise<Result> {
   const scratch = await mkdtemp(join(tmpdir(), 'tokenboard-verify-'))
   try {
     await mkdir(join(scratch, 'spill'))
@@ -39,11 +66,7 @@ export async function verify(
       signal,
     })
     try {
-      return {
-        releases: releases.length,
-        files: await verifyAll(database, dataset, releases, report),
-        latest: latest.release,
-      }
+      return await work(database)
     } finally {
       database.close()
     }
@@ -54,19 +77,36 @@ export async function verify(
 
 async function verifyAll(
   database: Database,
-  dataset: string,
-  releases: readonly ReleaseEntry[],
+  publicDir: string,
+  index: ReleaseIndex,
   report: (entry: ReleaseEntry) => void,
 ): Promise<number> {
+  const dataset = join(publicDir, DATASET_PATH)
+  const history = new HistoryCheck(dataset, index)
   let files = 0
-  for (const entry of releases) {
+  for (const entry of index.releases.filter(({ status }) => status !== 'withdrawn')) {
     const folder = join(dataset, entry.path)
     const manifest = await verifyRelease(database, folder)
     await verifyEntry(folder, manifest, entry)
+    await history.follow(entry, manifest, await readBack(database, folder, 'rankings-daily.parquet'), database)
     files += manifest.files.length
     report(entry)
   }
-  return files
+  const coverage = await readCoverage(publicDir)
+  if (coverage === undefined) throw new BuildError(`${join(dataset, COVERAGE_FILE)} is missing; make build restores it`)
+  return files + (await history.finish({ coverage, restatements: await readRestatements(publicDir) }, database))
+}
+
+function verifyStatus(index: ReleaseIndex, path: string): void {
+  const expected = withStatus(index).releases
+  const wrong = index.releases.find((entry, position) => {
+    const { status, superseded_by } = expected[position] ?? {}
+    return entry.status !== status || entry.superseded_by !== superseded_by
+  })
+  if (wrong === undefined) return
+  throw new BuildError(
+    `${path} says that ${wrong.release} is ${wrong.status ?? 'of no status'}; make build restores it`,
+  )
 }
 
 async function verifyPointers(dataset: string, latest: ReleaseEntry): Promise<void> {
@@ -84,5 +124,33 @@ async function verifyPointers(dataset: string, latest: ReleaseEntry): Promise<vo
     throw new BuildError(
       `${join(dataset, 'latest')} leads to ${target ?? 'nothing'}, but the newest release is ${latest.release}`,
     )
+  }
+}
+
+/** Proves catalogue and feeds: they say what follows from the releases, and the files that they list are there. */
+async function verifyCatalog(publicDir: string, index: ReleaseIndex, current: ReleaseEntry): Promise<void> {
+  const manifest: Manifest = await readManifest(join(publicDir, DATASET_PATH, current.path))
+  const api = await Promise.all(Object.values(API_FILES).map((path) => readPage(publicDir, path)))
+  const { restatements } = await readRestatements(publicDir)
+  const found = await readPage(publicDir, CATALOG_FILE)
+  const catalog = parseJson(Catalog, found.text, join(publicDir, CATALOG_FILE), BuildError)
+  for (const { path, sha256 } of Object.values(catalog.api)) {
+    const { text = '' } = api.find((page) => page.path === path) ?? {}
+    if (createHash('sha256').update(text).digest('hex') === sha256) continue
+    throw new BuildError(`${join(publicDir, path)} is not the file that ${CATALOG_FILE} lists; make build restores it`)
+  }
+  const expected = [renderCatalog(manifest, current, api), ...renderFeeds(manifest.publisher, index, restatements)]
+  for (const { path, text } of expected) {
+    if ((await readPage(publicDir, path)).text === text) continue
+    throw new BuildError(`${join(publicDir, path)} does not say what follows from the releases; make build restores it`)
+  }
+}
+
+async function readPage(publicDir: string, path: string): Promise<Page> {
+  try {
+    return { path, text: await readFile(join(publicDir, path), 'utf8') }
+  } catch (error) {
+    if (isMissing(error)) throw new BuildError(`${join(publicDir, path)} is missing; make build restores it`)
+    throw error
   }
 }

@@ -1,6 +1,7 @@
-import { Command } from '@commander-js/extra-typings'
+import { Command, Option } from '@commander-js/extra-typings'
 import type { BuildOptions } from '../build.ts'
 import { readPipelineConfig } from '../config.ts'
+import { RESTATEMENT_REASONS } from '../contract/reason.ts'
 import { realFiles } from '../files.ts'
 import { createReporter } from '../reporter.ts'
 import { withInterrupt } from './interrupt.ts'
@@ -11,6 +12,12 @@ export const build = new Command('build')
   .description('Build a new release from the sources; none when nothing changed. Settings come from the environment.')
   .option('--accept <check>', 'publish what a blocking check of this name found; repeatable', collect, [])
   .option('--dry-run', 'say what would change, and publish and keep nothing')
+  .addOption(
+    new Option('--reason <reason>', 'why final numbers change, published if any do')
+      .choices(RESTATEMENT_REASONS)
+      .default('unspecified' as const),
+  )
+  .option('--note <text>', 'a sentence about the change, published with the reason')
   .option('--json', 'print the summary as one JSON object on stdout')
   .addHelpText(
     'after',
@@ -18,7 +25,7 @@ export const build = new Command('build')
 Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT. Without SOURCES and without
 data/sources.json a synthetic sample is built.`,
   )
-  .action(({ accept, dryRun = false, json = false }) => runBuild({ accept, dryRun, json }))
+  .action(({ accept, dryRun = false, json = false, reason, note }) => runBuild({ accept, dryRun, json, reason, note }))
 
 function collect(name: string, names: string[]): string[] {
   return [...names, name]

@@ -15,8 +15,15 @@ export function describeSummary(summary: BuildSummary): string {
     ...describeChanges(summary.changes),
     ...describeWarnings(summary.warnings),
     ...(outcome === 'would_release' ? [] : [`  files     ${path}`]),
+    ...describePublished(summary.published),
   ]
   return `${lines.join('\n')}\n`
+}
+
+function describePublished(published: BuildSummary['published']): string[] {
+  if (published === undefined) return []
+  const mebibytes = (published.bytes / 2 ** 20).toFixed(1)
+  return [`  published ${counted(published.files, 'file')}, ${mebibytes} MiB in all`]
 }
 
 function headline({ outcome, release, changes }: BuildSummary): string {

@@ -10,9 +10,10 @@ const NEEDS_QUOTES = /[",\r\n]/
  * `content_hash` is the SHA-256 of: RFC 4180 with quotes only where they are needed (DESIGN.md §5).
  */
 export function canonicalCsvRow(row: RankingRow): string {
-  return `${row.date},${field(row.model_permaslug)},${row.total_tokens}\n`
+  return `${row.date},${csvField(row.model_permaslug)},${row.total_tokens}\n`
 }
 
-function field(text: string): string {
+/** A text as a field of a CSV line, in quotes only where it needs them. */
+export function csvField(text: string): string {
   return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { DATASET_VERSION, RankingRow, Timestamp } from './ranking.ts'
+import { RestatementNote, RestatementReason } from './reason.ts'
 import { addDays, UtcDate } from './utc-date.ts'
 
 /** Where the dataset lies below `PUBLIC_DIR`, and below any host that carries it. */
@@ -17,10 +18,6 @@ export type ReleaseName = z.infer<typeof ReleaseName>
 /** `sha256:` and the hex digest of the canonical CSV bytes: the same for equal rows, whatever the format. */
 export const ContentHash = z.string().regex(/^sha256:[0-9a-f]{64}$/)
 export type ContentHash = z.infer<typeof ContentHash>
-
-/** The version of the data by Croissant's rule: appended days are minor, changed history is major, metadata a patch. */
-export const DataVersion = z.string().regex(/^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/)
-export type DataVersion = z.infer<typeof DataVersion>
 
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 
@@ -51,13 +48,29 @@ export const LICENSE = {
   path: 'https://creativecommons.org/licenses/by/4.0/',
 } as const
 
+/**
+ * The version of the data by Croissant's rule: MAJOR where published rows have changed, MINOR where dates were appended,
+ * PATCH where only what is said of them differs. A first release is 1.0.0.
+ */
+export const DataVersion = z.string().regex(/^[1-9]\d*\.\d+\.\d+$/)
+export type DataVersion = z.infer<typeof DataVersion>
+
+/** Why a release was made: the release that it is compared with, and the facts that differ from it. */
+export const ReleaseChanges = z.object({
+  previous: ReleaseName.nullable(),
+  facts: z.array(z.string()),
+  reason: RestatementReason,
+  note: RestatementNote.nullable(),
+})
+export type ReleaseChanges = z.infer<typeof ReleaseChanges>
+
 /** `manifest.json` of a release: what it holds, how to check it, where it comes from, how it may be used. */
 export const Manifest = z.object({
   dataset: z.literal('rankings-daily'),
   version: z.literal(DATASET_VERSION),
-  /** Absent from releases that were made before there was one. */
-  data_version: DataVersion.optional(),
   release: ReleaseName,
+  /** Absent in releases that were made before data had versions; so is `changes`. */
+  data_version: DataVersion.optional(),
   as_of: Timestamp,
   synthetic: z.boolean(),
   start_date: UtcDate,
@@ -71,6 +84,7 @@ export const Manifest = z.object({
   license: z.object({ name: z.string(), title: z.string(), path: z.url() }),
   schema: z.json(),
   files: z.array(Resource).min(1),
+  changes: ReleaseChanges.optional(),
   generator: z.object({ name: z.literal('tokenboard'), version: z.string(), duckdb: z.string() }),
 })
 export type Manifest = z.infer<typeof Manifest>
@@ -87,11 +101,20 @@ export const LatestPointer = z.object({
 })
 export type LatestPointer = z.infer<typeof LatestPointer>
 
-/** One line of the history. `previous` is the hash of the entry before, so that no entry can change unnoticed. */
+/**
+ * One line of the history. `previous` is the hash of the entry before, so that no entry can change unnoticed. What
+ * stands after `hash` may change and is not covered by it.
+ */
 export const ReleaseEntry = LatestPointer.extend({
   manifest_sha256: Sha256,
+  data_version: DataVersion.optional(),
+  /** The facts that differ from the release before; all of them in a first release. */
+  changed: z.array(z.string()).optional(),
   previous: Sha256.nullable(),
   hash: Sha256,
+  /** Absent in an index that was written before releases had one: then the last is current. */
+  status: z.enum(['current', 'superseded', 'withdrawn']).optional(),
+  superseded_by: ReleaseName.optional(),
 })
 export type ReleaseEntry = z.infer<typeof ReleaseEntry>
 

@@ -1,24 +1,30 @@
 /** Files that are read side by side; Node decompresses each on a thread of its own. */
 const AT_ONCE = 4
 
-/** Does some work for each item, a few at a time, and gives the results in the order of the items. */
+/**
+ * Does some work for each item, a few at a time, and gives the results in the order of the items. When one fails, the
+ * others finish what they are at, so that nothing is under way any more when its error is thrown.
+ */
 export async function sideBySide<Item, Result>(
   items: readonly Item[],
   work: (item: Item, position: number) => Promise<Result>,
+  atOnce = AT_ONCE,
 ): Promise<Result[]> {
-  const waiting = [...items.entries()]
+  const waiting = items.entries()
   const results: Result[] = []
+  let failed = false
   const worker = async () => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const [position, item] = next
-      results[position] = await work(item, position)
+    for (const [position, item] of waiting) {
+      if (failed) return
+      try {
+        results[position] = await work(item, position)
+      } catch (error) {
+        failed = true
+        throw error
+      }
     }
   }
-  try {
-    await Promise.all(Array.from({ length: AT_ONCE }, worker))
-  } finally {
-    // When one fails, the others stop with what they are at.
-    waiting.length = 0
-  }
+  const outcomes = await Promise.allSettled(Array.from({ length: atOnce }, worker))
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
   return results
 }

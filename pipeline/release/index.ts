@@ -26,7 +26,7 @@ export async function readIndex(publicDir: string): Promise<ReleaseIndex> {
 
 /** The index with one more release, chained to the one before. */
 export function appendRelease(index: ReleaseIndex, manifest: Manifest, manifestSha256: string): ReleaseIndex {
-  const { release, as_of, start_date, end_date, rows, content_hash } = manifest
+  const { release, as_of, start_date, end_date, rows, content_hash, data_version, changes } = manifest
   const previous = index.releases.at(-1)?.hash ?? null
   const facts = {
     release,
@@ -37,9 +37,32 @@ export function appendRelease(index: ReleaseIndex, manifest: Manifest, manifestS
     content_hash,
     path: `releases/${release}/`,
     manifest_sha256: manifestSha256,
+    data_version,
+    changed: changes?.facts,
     previous,
   }
-  return { ...index, releases: [...index.releases, { ...facts, hash: entryHash(facts) }] }
+  return withStatus({ ...index, releases: [...index.releases, { ...facts, hash: entryHash(facts) }] })
+}
+
+/** The release that is current: the newest that was not withdrawn. */
+export function currentEntry(index: ReleaseIndex): ReleaseEntry | undefined {
+  return index.releases.findLast(({ status }) => status !== 'withdrawn')
+}
+
+/** The index with each entry's status: those that were withdrawn stay so, and of the others the newest is current. */
+export function withStatus(index: ReleaseIndex): ReleaseIndex {
+  let successor: ReleaseEntry | undefined
+  const newestFirst = index.releases.toReversed().map((entry): ReleaseEntry => {
+    const { status, superseded_by: _, ...facts } = entry
+    if (status === 'withdrawn') return { ...facts, status }
+    const changed: ReleaseEntry =
+      successor === undefined
+        ? { ...facts, status: 'current' }
+        : { ...facts, status: 'superseded', superseded_by: successor.release }
+    successor = entry
+    return changed
+  })
+  return { ...index, releases: newestFirst.reverse() }
 }
 
 /** The pointer to a release, as `latest.json` has it. */
@@ -48,14 +71,16 @@ export function toPointer(entry: ReleaseEntry): LatestPointer {
   return { release, as_of, start_date, end_date, rows, content_hash, path }
 }
 
-/** SHA-256 of an entry without its own hash, as compact JSON in the order of its keys. */
-function entryHash(facts: Omit<ReleaseEntry, 'hash'>): string {
+type Facts = Omit<ReleaseEntry, 'hash' | 'status' | 'superseded_by'>
+
+/** SHA-256 of an entry without its own hash and what comes after it, as compact JSON in the order of its keys. */
+function entryHash(facts: Facts): string {
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex')
 }
 
 function assertChain(index: ReleaseIndex, path: string): void {
   let previous: string | null = null
-  for (const { hash, ...facts } of index.releases) {
+  for (const { hash, status: _status, superseded_by: _successor, ...facts } of index.releases) {
     if (facts.previous !== previous || entryHash(facts) !== hash) {
       throw new BuildError(
         `${path}: the chain of releases is broken at ${facts.release}; an entry was changed or removed`,

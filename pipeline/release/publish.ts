@@ -1,27 +1,32 @@
-import { lstat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { DATASET_PATH, type Manifest, type ReleaseIndex } from '../contract/manifest.ts'
+import { join } from 'node:path'
+import { assertSealed, CHECKSUMS_FILE } from '../checksums.ts'
+import { DATASET_PATH, type ReleaseIndex, type ReleaseName } from '../contract/manifest.ts'
+import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
-import { type Files, hashFile, isMissing, linkTarget, namesIn, readTextIfAny } from '../files.ts'
-import { renderSite } from '../site/render.ts'
+import { type Files, hashFile, namesIn, readTextIfAny } from '../files.ts'
+import { followReleases, readRestatements } from '../history/follow.ts'
+import { renderApi } from '../site/api.ts'
+import { renderCatalog } from '../site/catalog.ts'
+import { renderCrawlerFiles } from '../site/crawlers.ts'
+import { renderFeeds } from '../site/feeds.ts'
+import { type Page, renderSite } from '../site/render.ts'
 import { MANIFEST_FILE, toJson } from './files.ts'
-import { appendRelease, INDEX_FILE, readIndex, toPointer } from './index.ts'
+import { appendRelease, currentEntry, INDEX_FILE, readIndex, toPointer, withStatus } from './index.ts'
+import { type PublicFolder, replace, replaceLink, STAGING_FOLDER } from './replace.ts'
 import { readManifest } from './verify.ts'
 
-/** Below `PUBLIC_DIR`: where a release is put together, out of sight, on the file system where it will stand. */
-const STAGING_FOLDER = '.staging'
-
 /**
- * Makes the public folder consistent after a build that was stopped anywhere: unfinished releases are removed, and a
- * release that is in the index but not yet current becomes current. Returns the history.
+ * Makes the public folder consistent after a build that was stopped anywhere. A release is made when its folder is in
+ * place: one that is there and whole is followed by all that has to follow it, and what is less than that is removed.
+ * Returns the history.
  */
-export async function recover(publicDir: string, files: Files): Promise<ReleaseIndex> {
-  const index = await readIndex(publicDir)
+export async function recover(folder: PublicFolder, database: Database): Promise<ReleaseIndex> {
+  const { publicDir, files } = folder
   await closeStaging(publicDir, files)
-  for (const name of await unfinished(publicDir, index)) {
-    await files.remove(join(publicDir, DATASET_PATH, 'releases', name))
-  }
-  await pointToLatest(publicDir, index, files)
+  let index = await readIndex(publicDir)
+  const name = await unlisted(publicDir, index)
+  if (name !== undefined) index = await adopt(folder, name, index)
+  await follow(folder, index, database)
   await closeStaging(publicDir, files)
   return index
 }
@@ -30,17 +35,35 @@ export async function recover(publicDir: string, files: Files): Promise<ReleaseI
  * The release that a stopped build had put in place but not into the index: at most one, later than every other, and
  * not yet pointed to. Anything else that the index does not know was published: then the index is what is wrong.
  */
-async function unfinished(publicDir: string, index: ReleaseIndex): Promise<string[]> {
+async function unlisted(publicDir: string, index: ReleaseIndex): Promise<ReleaseName | undefined> {
   const dataset = join(publicDir, DATASET_PATH)
   const known = new Set(['index.json', ...index.releases.map((entry) => entry.release)])
   const unknown = (await namesIn(join(dataset, 'releases'))).filter((name) => !known.has(name)).sort()
   const latest = await readTextIfAny(join(dataset, 'latest.json'))
-  const isDebris = (name: string) => name > (index.releases.at(-1)?.release ?? '') && !latest?.includes(name)
-  if (unknown.length <= 1 && unknown.every(isDebris)) return unknown
+  const isNext = (name: string) => name > (index.releases.at(-1)?.release ?? '') && !latest?.includes(name)
+  if (unknown.length <= 1 && unknown.every(isNext)) return unknown[0]
   throw new BuildError(
     `${join(dataset, INDEX_FILE)} does not list ${unknown.join(', ')}, which ${dataset} holds; ` +
       'releases are never removed: restore the index from a backup, or take away by hand what does not belong there',
   )
+}
+
+/** The index with a release that it does not list yet, or as it is when what lies there is none: that is removed. */
+async function adopt({ publicDir, files }: PublicFolder, name: string, index: ReleaseIndex): Promise<ReleaseIndex> {
+  const path = join(publicDir, DATASET_PATH, 'releases', name)
+  // The checksums are written last, before the folder gets its name.
+  if ((await readTextIfAny(join(path, CHECKSUMS_FILE))) === undefined) {
+    await files.remove(path)
+    return index
+  }
+  await assertSealed(path, `; ${name} was not published yet: take it away, and the next build makes it anew`)
+  return grow(publicDir, name, index)
+}
+
+async function grow(publicDir: string, name: ReleaseName, index: ReleaseIndex): Promise<ReleaseIndex> {
+  const path = join(publicDir, DATASET_PATH, 'releases', name)
+  const { sha256 } = await hashFile(join(path, MANIFEST_FILE))
+  return appendRelease(index, await readManifest(path), sha256)
 }
 
 /** An empty folder to put a release together in. */
@@ -56,66 +79,45 @@ export async function closeStaging(publicDir: string, files: Files): Promise<voi
   await files.remove(join(publicDir, STAGING_FOLDER))
 }
 
-/**
- * Publishes a staged and verified release, in the order of DESIGN.md §5: the release, the index, the pages, the
- * pointers. Each step replaces one name at once, and a stop between two of them is mended by `recover`.
- */
+/** Publishes a staged and verified release: puts its folder in place, and lets all else follow. */
 export async function publish(
-  staging: string,
-  manifest: Manifest,
+  folder: PublicFolder,
+  staged: { path: string; release: ReleaseName },
   index: ReleaseIndex,
-  publicDir: string,
-  files: Files,
+  database: Database,
 ): Promise<ReleaseIndex> {
-  const dataset = join(publicDir, DATASET_PATH)
-  const { sha256 } = await hashFile(join(staging, MANIFEST_FILE))
-  await files.makeFolder(join(dataset, 'releases'))
-  await files.rename(staging, join(dataset, 'releases', manifest.release))
-  const grown = appendRelease(index, manifest, sha256)
-  await replace(files, publicDir, join(DATASET_PATH, INDEX_FILE), toJson(grown))
-  await pointToLatest(publicDir, grown, files)
+  const { publicDir, files } = folder
+  const releases = join(publicDir, DATASET_PATH, 'releases')
+  await files.makeFolder(releases)
+  await files.rename(staged.path, join(releases, staged.release))
+  const grown = await grow(publicDir, staged.release, index)
+  await follow(folder, grown, database)
   return grown
 }
 
-/** Renders the pages of the newest release and makes it current; what is as it should be is left alone. */
-async function pointToLatest(publicDir: string, index: ReleaseIndex, files: Files): Promise<void> {
-  const entry = index.releases.at(-1)
+/**
+ * Lets everything follow the releases that are in place, in the order of DESIGN.md §5: days and months, the index, the
+ * pages, the pointers, the catalogue, the feeds. What is as it should be is left alone; each step replaces one name at
+ * once, and after a stop between two of them the same again mends it.
+ */
+async function follow(folder: PublicFolder, index: ReleaseIndex, database: Database): Promise<void> {
+  const entry = currentEntry(index)
   if (entry === undefined) return
-  const dataset = join(publicDir, DATASET_PATH)
-  const folder = join(dataset, 'releases', entry.release)
-  for (const page of await renderSite(folder, await readManifest(folder))) {
-    await replace(files, publicDir, page.path, page.text)
-  }
-  await replaceLink(files, publicDir, join(DATASET_PATH, 'latest'), `releases/${entry.release}`)
-  await replace(files, publicDir, join(DATASET_PATH, 'latest.json'), toJson(toPointer(entry)))
+  const { publicDir, dataDir } = folder
+  const standing = index.releases.filter(({ status }) => status !== 'withdrawn').map(({ release }) => release)
+  await followReleases(folder, standing, database)
+  await replace(folder, join(DATASET_PATH, INDEX_FILE), toJson(withStatus(index)))
+  const path = join(publicDir, DATASET_PATH, 'releases', entry.release)
+  const manifest = await readManifest(path)
+  const api = await renderApi(path, manifest, dataDir)
+  await replaceAll(folder, [...(await renderSite(path, manifest)), ...renderCrawlerFiles(manifest), ...api])
+  await replaceLink(folder, join(DATASET_PATH, 'latest'), `releases/${entry.release}`)
+  await replace(folder, join(DATASET_PATH, 'latest.json'), toJson(toPointer(entry)))
+  const { restatements } = await readRestatements(publicDir)
+  const { publisher } = manifest
+  await replaceAll(folder, [renderCatalog(manifest, entry, api), ...renderFeeds(publisher, index, restatements)])
 }
 
-/** Writes a file out of sight and moves it over the old one, so that a reader sees the one or the other. */
-async function replace(files: Files, publicDir: string, path: string, text: string): Promise<void> {
-  if ((await readTextIfAny(join(publicDir, path))) === text) return
-  const next = join(publicDir, STAGING_FOLDER, 'next')
-  await files.makeFolder(dirname(next))
-  await files.write(next, text)
-  await files.makeFolder(dirname(join(publicDir, path)))
-  await files.rename(next, join(publicDir, path))
-}
-
-async function replaceLink(files: Files, publicDir: string, path: string, target: string): Promise<void> {
-  if ((await linkTarget(join(publicDir, path))) === target) return
-  const next = join(publicDir, STAGING_FOLDER, 'next')
-  await files.makeFolder(dirname(next))
-  await files.remove(next)
-  await files.link(target, next)
-  // A copy that followed links left a folder there, which a rename would not replace.
-  if (await isFolder(join(publicDir, path))) await files.remove(join(publicDir, path))
-  await files.rename(next, join(publicDir, path))
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  try {
-    return (await lstat(path)).isDirectory()
-  } catch (error) {
-    if (isMissing(error)) return false
-    throw error
-  }
+async function replaceAll(folder: PublicFolder, pages: readonly Page[]): Promise<void> {
+  for (const { path, text } of pages) await replace(folder, path, text)
 }

@@ -24,8 +24,7 @@ export async function readBack(database: Database, folder: string, file: DataFil
   const path = join(folder, file)
   switch (file) {
     case 'rankings-daily.parquet':
-      await assertParquetTypes(database, path)
-      return database.rows<RankingRow>('read_parquet', { path })
+      return readParquet(database, path)
     case 'rankings-daily.csv':
       return database.rows<RankingRow>('read_csv', { path, compression: 'uncompressed' })
     case 'rankings-daily.csv.gz':
@@ -38,6 +37,12 @@ export async function readBack(database: Database, folder: string, file: DataFil
         .slice(0, -1)
         .map((line) => RankingRow.parse(JSON.parse(line)))
   }
+}
+
+/** The rows of a Parquet file in its order. Throws `BuildError` when it has other columns or types than are published. */
+export async function readParquet(database: Database, path: string): Promise<RankingRow[]> {
+  await assertParquetTypes(database, path)
+  return database.rows<RankingRow>('read_parquet', { path })
 }
 
 async function assertParquetTypes(database: Database, path: string): Promise<void> {

@@ -26,3 +26,8 @@ function toHtml(value: string | number | Html | readonly Html[] | undefined): st
   if (typeof value === 'object') return value.map((piece) => piece.text).join('')
   return escapeHtml(String(value))
 }
+
+/** The same for XML, in which most control characters cannot stand at all. */
+export function escapeXml(text: string): string {
+  return escapeHtml(text.replaceAll(/[^\t\n\r\P{Cc}]|[\ufffe\uffff]/gu, ''))
+}

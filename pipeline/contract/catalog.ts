@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { ContentHash, DataVersion, LatestPointer, Publisher, Resource } from './manifest.ts'
+import { DATASET_VERSION, Timestamp } from './ranking.ts'
+
+/** A path below the public folder, relative to `catalog.json`. */
+const PublicPath = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._/-]*$/)
+
+/** Many such paths: a name in braces stands for what differs, and a list in braces for one of its words. */
+const PathPattern = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._,{}/-]*$/)
+
+/** A file that stands for the newest state of something, by its path. */
+const Listed = z.object({
+  path: PublicPath,
+  media_type: z.string(),
+  bytes: z.int().nonnegative(),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+})
+
+/**
+ * `catalog.json`: what is published here, and when to look again. All paths are relative to it. A new release is due at
+ * `next_expected`; one that has not come by `stale_after` is late, and whoever has waited for it should ask why.
+ */
+export const Catalog = z.object({
+  publisher: Publisher,
+  license: z.object({ name: z.string(), title: z.string(), path: z.url() }),
+  attribution: z.string(),
+  datasets: z.array(
+    z.object({
+      name: z.literal('rankings-daily'),
+      version: z.literal(DATASET_VERSION),
+      title: z.string(),
+      description: z.string(),
+      synthetic: z.boolean(),
+      path: PublicPath,
+      latest: LatestPointer.omit({ path: true }).extend({ path: PublicPath, data_version: DataVersion.optional() }),
+      next_expected: Timestamp,
+      stale_after: Timestamp,
+      content_hash: ContentHash,
+      bytes: z.int().nonnegative(),
+      files: z.array(Resource.omit({ path: true }).extend({ path: PublicPath })),
+      /** Where everything else about the dataset is: documents, and the patterns of the names of days and months. */
+      paths: z.record(z.string(), PathPattern),
+    }),
+  ),
+  api: z.object({ rankings_daily: Listed, embeddings_models: Listed.extend({ models: z.int().nonnegative() }) }),
+})
+export type Catalog = z.infer<typeof Catalog>

@@ -1,0 +1,47 @@
+import type { Coverage, Restatement, Restatements } from '../contract/history.ts'
+import type { ReleasedRows } from './coverage.ts'
+
+/**
+ * What a release restates: the dates that the coverage before it had as final, or as missing when they would have been,
+ * and whose rows it changes. Undefined where there are none: a provisional date may change without a word.
+ */
+export function restatementOf(
+  before: Coverage | undefined,
+  after: Coverage,
+  { release, as_of, changes }: ReleasedRows['manifest'],
+): Restatement | undefined {
+  // An older release than the one before is told again when that was withdrawn, which the index says.
+  if (before === undefined || release <= before.release) return undefined
+  const newer = new Map(after.days.map((day) => [day.date, day]))
+  const dates = before.days.flatMap((was) => {
+    const is = newer.get(was.date)
+    if (was.date >= before.provisional_from || is === undefined || is.content_hash === was.content_hash) return []
+    return {
+      date: was.date,
+      rows_before: was.rows,
+      rows_after: is.rows,
+      tokens_before: was.total_tokens,
+      tokens_after: is.total_tokens,
+    }
+  })
+  if (dates.length === 0) return undefined
+  return {
+    id: `restatement-${release}`,
+    release,
+    as_of,
+    reason: changes?.reason ?? 'unspecified',
+    note: changes?.note ?? null,
+    rows_before: dates.reduce((sum, date) => sum + date.rows_before, 0),
+    rows_after: dates.reduce((sum, date) => sum + date.rows_after, 0),
+    tokens_before: String(dates.reduce((sum, date) => sum + BigInt(date.tokens_before), 0n)),
+    tokens_after: String(dates.reduce((sum, date) => sum + BigInt(date.tokens_after), 0n)),
+    dates,
+  }
+}
+
+/** The list with one more restatement. One that is in it already stays as it was told. */
+export function withRestatement(list: Restatements, restatement: Restatement | undefined): Restatements {
+  const isKnown = list.restatements.some(({ id }) => id === restatement?.id)
+  if (restatement === undefined || isKnown) return list
+  return { ...list, restatements: [...list.restatements, restatement] }
+}

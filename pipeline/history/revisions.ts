@@ -1,0 +1,109 @@
+import { readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { DATASET_PATH } from '../contract/manifest.ts'
+import { DATASET_VERSION, type Timestamp } from '../contract/ranking.ts'
+import { addDays } from '../contract/utc-date.ts'
+import type { Database } from '../database.ts'
+import { BuildError } from '../errors.ts'
+import { type Files, isMissing } from '../files.ts'
+import { sideBySide } from '../inputs/side-by-side.ts'
+import { moveInto } from '../release/move.ts'
+import { writeCsv, writeJson } from '../writers/text.ts'
+import type { Period, Revision } from './coverage.ts'
+
+/** The forms of a day; a month has no JSON, which would be no answer that anybody asks for. */
+export const FORMS = { daily: ['json', 'csv', 'parquet'], monthly: ['csv', 'parquet'] } as const
+export type Form = (typeof FORMS)[Period['folder']][number]
+
+/** Files are written this many at a time: a disk that is waited for once by many is quicker than once by each. */
+const AT_ONCE = 16
+
+/** Where a revision and the pointer to the newest one stand, below the folder of the dataset. */
+export function revisionPath({ folder, name, revision }: Period & { revision: number }, form: Form): string {
+  return `${folder}/${name}/r${revision}.${form}`
+}
+
+export function pointerPath({ folder, name }: Period, form: Form): string {
+  return `${folder}/${name}.${form}`
+}
+
+/** First and last date of a day or a month. */
+export function datesOf({ folder, name }: Period): { first_date: string; last_date: string } {
+  if (folder === 'daily') return { first_date: name, last_date: name }
+  const first_date = `${name}-01`
+  const someDayOfTheNext = addDays(first_date, 31)
+  return { first_date, last_date: addDays(`${someDayOfTheNext.slice(0, 7)}-01`, -1) }
+}
+
+/** The text of a revision: of a day the body of the API's answer as of the release that made it. */
+export function revisionText({ name, rows }: Revision, form: 'json' | 'csv', asOf: Timestamp): Buffer {
+  if (form === 'csv') return writeCsv(rows)
+  return writeJson(rows, { as_of: asOf, start_date: name, end_date: name, version: DATASET_VERSION })
+}
+
+/**
+ * Publishes new revisions of days and months and lets the pointer files follow; those of `emptied` go. The rows also
+ * stand in the table `out_release_rows`. All files are written to `staging` first. A revision that a stopped build had
+ * put in place already is left as it is; one with other rows is an error, because no revision ever changes.
+ */
+export async function publishRevisions(
+  publicDir: string,
+  staging: string,
+  change: { asOf: Timestamp; revisions: readonly Revision[]; emptied: readonly Period[] },
+  database: Database,
+  files: Files,
+): Promise<void> {
+  const dataset = join(publicDir, DATASET_PATH)
+  await files.remove(staging)
+  const folders = new Set(change.revisions.map((revision) => join(staging, dirname(revisionPath(revision, 'csv')))))
+  const written = [...folders, ...new Set(change.revisions.map(({ folder }) => join(staging, folder)))]
+  await sideBySide([...folders], (folder) => files.makeFolder(folder), AT_ONCE)
+  const stage = async (revision: Revision) => {
+    for (const form of FORMS[revision.folder]) {
+      const bytes = await stageForm({ dataset, staging, asOf: change.asOf }, revision, form, database, files)
+      await files.write(join(staging, pointerPath(revision, form)), bytes)
+    }
+  }
+  await sideBySide(change.revisions, stage, AT_ONCE)
+  await sideBySide(written, (folder) => files.flush(folder), AT_ONCE)
+  if (written.length > 0) await moveInto(files, staging, dataset)
+  for (const period of change.emptied) {
+    for (const form of FORMS[period.folder]) await files.remove(join(dataset, pointerPath(period, form)))
+  }
+}
+
+/** Stages one form of a revision unless it is published already, and gives its bytes. */
+async function stageForm(
+  { dataset, staging, asOf }: { dataset: string; staging: string; asOf: Timestamp },
+  revision: Revision,
+  form: Form,
+  database: Database,
+  files: Files,
+): Promise<Buffer> {
+  const path = revisionPath(revision, form)
+  const published = await readIfAny(join(dataset, path))
+  if (form === 'parquet') {
+    if (published !== undefined) return published
+    await database.run('history/write_period', { ...datesOf(revision), path: join(staging, path) })
+    await files.flush(join(staging, path))
+    return readFile(join(staging, path))
+  }
+  const bytes = revisionText(revision, form, asOf)
+  if (published === undefined) await files.write(join(staging, path), bytes)
+  else if (!published.equals(bytes)) {
+    throw new BuildError(
+      `${join(dataset, path)} is published with other rows, and revisions never change; ` +
+        'restore coverage.json and the files beside it from a backup',
+    )
+  }
+  return bytes
+}
+
+async function readIfAny(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path)
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,237 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ChangeRow, Coverage, Restatements } from '../contract/history.ts'
+import type { ContentHash, Manifest, ReleaseEntry, ReleaseIndex, ReleaseName } from '../contract/manifest.ts'
+import { RankingResponse, type RankingRow, type Timestamp } from '../contract/ranking.ts'
+import type { Database } from '../database.ts'
+import { BuildError } from '../errors.ts'
+import { isMissing } from '../files.ts'
+import { parseJson } from '../json.ts'
+import { contentHash, readParquet } from '../release/read-back.ts'
+import { writeJson } from '../writers/text.ts'
+import { applyChanges, CHANGES_FILE, changeLog } from './change-log.ts'
+import { advance, type Period } from './coverage.ts'
+import { nextVersion } from './data-version.ts'
+import { COVERAGE_FILE, RESTATEMENTS_FILE } from './follow.ts'
+import { restatementOf, withRestatement } from './restatements.ts'
+import { FORMS, type Form, pointerPath, revisionPath } from './revisions.ts'
+
+/** A revision that has to be there, and what it has to hold. */
+interface Expected extends Period {
+  revision: number
+  hash: ContentHash
+  asOf: Timestamp
+}
+
+/**
+ * Follows the releases once more while they are verified, oldest first, and so knows what has to be published beside
+ * them: what each one changed, its version, every revision, coverage and restatements.
+ */
+export class HistoryCheck {
+  readonly #dataset: string
+  readonly #index: ReleaseIndex
+  #before: { release: ReleaseName; rows: readonly RankingRow[]; manifest: Manifest } | undefined
+  #coverage: Coverage | undefined
+  #restatements: Restatements = { dataset: 'rankings-daily', restatements: [] }
+  readonly #revisions: Expected[] = []
+
+  constructor(dataset: string, index: ReleaseIndex) {
+    this.#dataset = dataset
+    this.#index = index
+  }
+
+  /** Proves that a release says rightly what it changed, and takes its rows as the next ones. */
+  async follow(
+    entry: ReleaseEntry,
+    manifest: Manifest,
+    rows: readonly RankingRow[],
+    database: Database,
+  ): Promise<void> {
+    if (manifest.changes !== undefined) await this.#proveChanges(entry, manifest, rows, database)
+    const { coverage, revisions } = advance(this.#coverage, { manifest, rows })
+    const restatement = restatementOf(this.#coverage, coverage, manifest)
+    this.#restatements = withRestatement(this.#restatements, restatement)
+    for (const { folder, name, revision, rows: own } of revisions) {
+      this.#revisions.push({ folder, name, revision, hash: contentHash(own), asOf: manifest.as_of })
+    }
+    this.#coverage = coverage
+    this.#before = { release: manifest.release, rows, manifest }
+  }
+
+  async #proveChanges(
+    { path, data_version }: ReleaseEntry,
+    manifest: Manifest,
+    rows: readonly RankingRow[],
+    database: Database,
+  ): Promise<void> {
+    const file = join(this.#dataset, path, CHANGES_FILE)
+    const changes = await database.rows<ChangeRow>('history/read_changes', { path: file })
+    const previous = manifest.changes?.previous ?? null
+    // What a release changed of one that was withdrawn since can be told no more.
+    if (previous !== (this.#before?.release ?? null)) return
+    const before = this.#before?.rows ?? []
+    if (contentHash(inOneStep(file, before, changes)) !== manifest.content_hash) {
+      throw new BuildError(`${file} does not lead from ${previous ?? 'nothing'} to the rows of ${manifest.release}`)
+    }
+    if (changes.length !== changeLog(before, rows).length) {
+      throw new BuildError(
+        `${file} lists rows that did not change between ${previous ?? 'nothing'} and ${manifest.release}`,
+      )
+    }
+    const position = this.#index.releases.findIndex(({ release }) => release === manifest.release)
+    const former: ReleaseIndex = { ...this.#index, releases: this.#index.releases.slice(0, position) }
+    const version = nextVersion(former, changes, this.#before?.manifest.end_date)
+    if (manifest.data_version !== version || data_version !== version) {
+      throw new BuildError(
+        `the data_version of ${manifest.release} is ${manifest.data_version ?? 'missing'} in its manifest and ` +
+          `${data_version ?? 'missing'} in the index, but by its changes it is ${version}`,
+      )
+    }
+  }
+
+  /** Proves everything that is published beside the releases. Returns how many files that are. */
+  async finish(published: { coverage: Coverage; restatements: Restatements }, database: Database): Promise<number> {
+    const hasGaps = this.#index.releases.some(({ status }) => status === 'withdrawn')
+    const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
+    if (!hasGaps) {
+      this.#proveCoverage(published.coverage)
+      if (!same(published.restatements, this.#restatements)) {
+        throw new BuildError(
+          `${join(this.#dataset, RESTATEMENTS_FILE)} is not what the releases tell${firstOf(published.restatements, this.#restatements)}`,
+        )
+      }
+    }
+    return this.#proveRevisions(
+      hasGaps ? newestOf(published.coverage, this.#index) : this.#revisions,
+      published.coverage,
+      hasGaps,
+      database,
+    )
+  }
+
+  #proveCoverage(published: Coverage): void {
+    const path = join(this.#dataset, COVERAGE_FILE)
+    const expected = this.#coverage
+    if (expected === undefined) return
+    const rowsOf = (coverage: Coverage) => [
+      ...coverage.days.map((day) => ({ name: day.date, text: JSON.stringify(day) })),
+      ...coverage.months.map((month) => ({ name: month.month, text: JSON.stringify(month) })),
+    ]
+    const found = new Map(rowsOf(published).map(({ name, text }) => [name, text]))
+    const wrong = rowsOf(expected).find(({ name, text }) => found.get(name) !== text)
+    if (wrong !== undefined) {
+      throw new BuildError(
+        `${path} says of ${wrong.name} ${found.get(wrong.name) ?? 'nothing'}, but the releases say ${wrong.text}`,
+      )
+    }
+    if (JSON.stringify(published) !== JSON.stringify(expected)) {
+      throw new BuildError(`${path} is not of release ${expected.release}, or has rows that no release has`)
+    }
+  }
+
+  async #proveRevisions(
+    revisions: readonly Expected[],
+    coverage: Coverage,
+    hasGaps: boolean,
+    database: Database,
+  ): Promise<number> {
+    const files = new Set<string>()
+    const prove = async (path: string, form: Form, expected: Expected) => {
+      files.add(path)
+      await proveFile(join(this.#dataset, path), form, expected, database)
+    }
+    const newest = new Map(
+      newestOf(coverage, this.#index).map((expected) => [`${expected.folder}/${expected.name}`, expected]),
+    )
+    for (const expected of revisions) {
+      const isNewest = newest.get(`${expected.folder}/${expected.name}`)?.revision === expected.revision
+      for (const form of FORMS[expected.folder]) {
+        const path = revisionPath(expected, form)
+        await prove(path, form, expected)
+        if (!isNewest) continue
+        const pointer = pointerPath(expected, form)
+        files.add(pointer)
+        await proveSame(join(this.#dataset, pointer), join(this.#dataset, path))
+      }
+    }
+    if (!hasGaps) await this.#proveNothingElse(files)
+    return files.size
+  }
+
+  async #proveNothingElse(files: ReadonlySet<string>): Promise<void> {
+    for (const folder of ['daily', 'monthly']) {
+      const entries = await readdir(join(this.#dataset, folder), { withFileTypes: true, recursive: true })
+      for (const entry of entries.filter((each) => !each.isDirectory())) {
+        const path = join(entry.parentPath, entry.name)
+        if (!files.has(path.slice(this.#dataset.length + 1))) {
+          throw new BuildError(`${path} is published, but no release has made it`)
+        }
+      }
+    }
+  }
+}
+
+function inOneStep(file: string, before: readonly RankingRow[], changes: readonly ChangeRow[]): RankingRow[] {
+  try {
+    return applyChanges(before, changes)
+  } catch (error) {
+    if (!(error instanceof BuildError)) throw error
+    throw new BuildError(`${file}: ${error.message}`)
+  }
+}
+
+/** The newest revision of each day and month, as the coverage has them. */
+function newestOf({ days, months }: Coverage, index: ReleaseIndex): Expected[] {
+  const asOf = new Map(index.releases.map(({ release, as_of }) => [release, as_of]))
+  const periods = [
+    ...days.map((day) => ({ ...day, folder: 'daily' as const, name: day.date })),
+    ...months.map((month) => ({ ...month, folder: 'monthly' as const, name: month.month })),
+  ]
+  return periods.flatMap(({ folder, name, revision, content_hash, release }) =>
+    revision === null || content_hash === null || release === null
+      ? []
+      : { folder, name, revision, hash: content_hash, asOf: asOf.get(release) ?? '' },
+  )
+}
+
+/** Proves one form of a revision by reading its rows. */
+async function proveFile(path: string, form: Form, { hash, asOf, name }: Expected, database: Database): Promise<void> {
+  const bytes = await read(path)
+  const wrong = (what: string) => new BuildError(`${path} ${what}`)
+  if (form === 'csv') {
+    const found = `sha256:${createHash('sha256').update(bytes).digest('hex')}`
+    if (found !== hash) throw wrong(`has the hash ${found}, but its rows were published with ${hash}`)
+    return
+  }
+  if (form === 'parquet') {
+    const found = contentHash(await readParquet(database, path))
+    if (found !== hash) throw wrong(`holds rows with the hash ${found}, but they were published with ${hash}`)
+    return
+  }
+  const { data, meta } = parseJson(RankingResponse, bytes.toString(), path, BuildError)
+  const found = contentHash(data)
+  if (found !== hash) throw wrong(`holds rows with the hash ${found}, but they were published with ${hash}`)
+  const expected = writeJson(data, { as_of: asOf, start_date: name, end_date: name, version: meta.version })
+  if (!bytes.equals(expected)) throw wrong(`is not the API's answer for ${name} as of ${asOf}`)
+}
+
+async function proveSame(pointer: string, revision: string): Promise<void> {
+  const [found, expected] = await Promise.all([read(pointer), read(revision)])
+  if (!found.equals(expected)) throw new BuildError(`${pointer} is not its newest revision, ${revision}`)
+}
+
+async function read(path: string): Promise<Buffer> {
+  try {
+    return await readFile(path)
+  } catch (error) {
+    if (isMissing(error)) throw new BuildError(`${path} is missing`)
+    throw error
+  }
+}
+
+function firstOf(found: Restatements, expected: Restatements): string {
+  const ids = new Map(found.restatements.map((restatement) => [restatement.id, JSON.stringify(restatement)]))
+  const wrong = expected.restatements.find((restatement) => ids.get(restatement.id) !== JSON.stringify(restatement))
+  return wrong === undefined ? ': it lists one too many' : `: ${wrong.id} is not as it was`
+}

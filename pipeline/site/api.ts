@@ -1,0 +1,69 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { z } from 'zod'
+import type { Manifest } from '../contract/manifest.ts'
+import { RankingRow, TOP_MODELS } from '../contract/ranking.ts'
+import { daysBetween } from '../contract/utc-date.ts'
+import { resolveWindow } from '../contract/window.ts'
+import { UsageError } from '../errors.ts'
+import { parseJson } from '../json.ts'
+import { writeJson } from '../writers/text.ts'
+import type { Page } from './render.ts'
+
+/** The operations of the API that need no store, by the paths of their answers below the public folder. */
+export const API_FILES = {
+  rankings_daily: 'api/v1/datasets/rankings-daily.json',
+  embeddings_models: 'api/v1/embeddings/models.json',
+} as const
+
+/** The catalogue of embeddings models of a data folder, or the one that comes with the project. */
+const CATALOGUE_FILE = 'embeddings-models.json'
+const SHIPPED_CATALOGUE = fileURLToPath(new URL(`../../data/${CATALOGUE_FILE}`, import.meta.url))
+
+/** What the list is ordered by. An entry passes as it is, in the order of its keys: `catalog import` has judged it. */
+const Ordered = z.object({ id: z.string(), created: z.int() })
+const Model = z.custom<z.infer<typeof Ordered>>((value) => Ordered.safeParse(value).success, {
+  error: 'must be an object with an id and the number created',
+})
+
+/** The answers of the API to requests without parameters at the instant of a release. */
+export async function renderApi(releaseFolder: string, manifest: Manifest, dataDir: string): Promise<Page[]> {
+  return [
+    { path: API_FILES.rankings_daily, text: await rankingsDaily(releaseFolder, manifest) },
+    { path: API_FILES.embeddings_models, text: await embeddingsModels(dataDir) },
+  ]
+}
+
+async function rankingsDaily(folder: string, { as_of, version }: Manifest): Promise<string> {
+  const window = resolveWindow({}, new Date(as_of))
+  const bytes = await promisify(gunzip)(await readFile(join(folder, 'rankings-daily.ndjson.gz')))
+  const lines = bytes.toString('utf8').split('\n').slice(0, -1)
+  const days = daysBetween(window.start_date, window.end_date) + 1
+  const rows = lines
+    .slice(-days * (TOP_MODELS + 1))
+    .map((line) => RankingRow.parse(JSON.parse(line)))
+    .filter(({ date }) => date >= window.start_date)
+  return writeJson(rows, { as_of, ...window, version }).toString()
+}
+
+async function embeddingsModels(dataDir: string): Promise<string> {
+  const own = join(dataDir, CATALOGUE_FILE)
+  const path = existsSync(own) ? own : SHIPPED_CATALOGUE
+  const models = parseJson(z.array(Model), await readFile(path, 'utf8'), path, UsageError)
+  const newestFirst = models.toSorted(inListOrder)
+  return JSON.stringify({ data: newestFirst, links: { next: null }, total_count: newestFirst.length })
+}
+
+/** Newest first; equally new ones by the code points of `id`, which is the order of their UTF-8 bytes. */
+function inListOrder(a: z.infer<typeof Ordered>, b: z.infer<typeof Ordered>): number {
+  return b.created - a.created || Buffer.compare(Buffer.from(a.id), Buffer.from(b.id))
+}
+
+/** How many models an answer lists. */
+export function countModels(text: string): number {
+  return z.object({ total_count: z.int() }).parse(JSON.parse(text)).total_count
+}

@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto'
+import type { Catalog } from '../contract/catalog.ts'
+import { DATASET_PATH, type Manifest, type ReleaseEntry } from '../contract/manifest.ts'
+import type { Timestamp } from '../contract/ranking.ts'
+import { addDays } from '../contract/utc-date.ts'
+import { toJson } from '../release/files.ts'
+import { toPointer } from '../release/index.ts'
+import { API_FILES, countModels } from './api.ts'
+import type { Page } from './render.ts'
+
+export const CATALOG_FILE = 'catalog.json'
+
+const DOCUMENTS = {
+  latest: 'latest.json',
+  releases: 'releases/index.json',
+  coverage: 'coverage.json',
+  restatements: 'restatements.json',
+  day: 'daily/{date}.{json,csv,parquet}',
+  day_revision: 'daily/{date}/r{revision}.{json,csv,parquet}',
+  month: 'monthly/{month}.{csv,parquet}',
+  month_revision: 'monthly/{month}/r{revision}.{csv,parquet}',
+}
+
+/** `catalog.json` of the current release. `api` are the answers of the API as they are published. */
+export function renderCatalog(manifest: Manifest, entry: ReleaseEntry, api: readonly Page[]): Page {
+  const { publisher, license, attribution, synthetic, version, content_hash, data_version } = manifest
+  const folder = `${DATASET_PATH}/${entry.path}`
+  const files = manifest.files.map((file) => ({ ...file, path: folder + file.path }))
+  const catalog: Catalog = {
+    publisher,
+    license,
+    attribution,
+    datasets: [
+      {
+        name: manifest.dataset,
+        version,
+        title: publisher.title,
+        description: publisher.description,
+        synthetic,
+        path: `${DATASET_PATH}/`,
+        latest: { ...toPointer(entry), path: folder, data_version },
+        ...dueDates(manifest.as_of),
+        content_hash,
+        bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+        files,
+        paths: Object.fromEntries(Object.entries(DOCUMENTS).map(([name, path]) => [name, `${DATASET_PATH}/${path}`])),
+      },
+    ],
+    api: {
+      rankings_daily: describe(api, API_FILES.rankings_daily),
+      embeddings_models: {
+        ...describe(api, API_FILES.embeddings_models),
+        models: countModels(textOf(api, API_FILES.embeddings_models)),
+      },
+    },
+  }
+  return { path: CATALOG_FILE, text: toJson(catalog) }
+}
+
+/**
+ * When the release after one as of an instant is due, and when it is late. The day of `as_of` is the next to be
+ * complete, at the midnight after it; a publisher has an hour to build it, and a day until it is missed.
+ */
+export function dueDates(asOf: Timestamp): { next_expected: Timestamp; stale_after: Timestamp } {
+  const complete = addDays(asOf.slice(0, 10), 1)
+  return { next_expected: `${complete}T01:00:00Z`, stale_after: `${addDays(complete, 1)}T01:00:00Z` }
+}
+
+function textOf(api: readonly Page[], path: string): string {
+  return api.find((page) => page.path === path)?.text ?? ''
+}
+
+function describe(api: readonly Page[], path: string): Catalog['api']['rankings_daily'] {
+  const bytes = Buffer.from(textOf(api, path))
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  return { path, media_type: 'application/json', bytes: bytes.length, sha256 }
+}

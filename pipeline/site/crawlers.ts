@@ -1,0 +1,53 @@
+import { DATASET_PATH, type Manifest } from '../contract/manifest.ts'
+import { API_FILES } from './api.ts'
+import { CATALOG_FILE } from './catalog.ts'
+import { siteUrl } from './feeds.ts'
+import { escapeXml } from './html.ts'
+import type { Page } from './render.ts'
+
+/** What programs read that go through a site: who may come, what there is, and how to use it. */
+export function renderCrawlerFiles(manifest: Manifest): Page[] {
+  const { publisher } = manifest
+  return [
+    { path: 'robots.txt', text: `User-agent: *\nAllow: /\n\nSitemap: ${siteUrl(publisher, 'sitemap.xml')}\n` },
+    { path: 'sitemap.xml', text: sitemap(manifest) },
+    { path: 'llms.txt', text: llms(manifest) },
+  ]
+}
+
+function sitemap({ publisher, as_of }: Manifest): string {
+  const paths = ['', CATALOG_FILE, 'llms.txt', `${DATASET_PATH}/coverage.json`, `${DATASET_PATH}/restatements.json`]
+  const urls = paths.map(
+    (path) => `<url><loc>${escapeXml(siteUrl(publisher, path))}</loc><lastmod>${as_of}</lastmod></url>\n`,
+  )
+  return `<?xml version="1.0" encoding="utf-8"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+${urls.join('')}</urlset>
+`
+}
+
+/** A page for language models, in the form that llmstxt.org proposes. */
+function llms({ publisher, synthetic, start_date, end_date, as_of, attribution, license }: Manifest): string {
+  const warning = synthetic ? 'This is SYNTHETIC sample data. It describes no real usage of any model.\n\n' : ''
+  const link = (text: string, path: string, about: string) => `- [${text}](${siteUrl(publisher, path)}): ${about}\n`
+  const latest = `${DATASET_PATH}/latest`
+  return `# ${oneLine(publisher.title)}
+
+> ${oneLine(publisher.description)}
+
+${warning}Tokens per model and UTC day from ${start_date} to ${end_date}, as of ${as_of}. A day names at most 50 models; the row \`other\` sums
+the rest and comes last. \`total_tokens\` is prompt plus completion tokens, a decimal string in JSON. Tokenizers differ
+between providers, so tokens of different models are not the same amount of text. The newest days are provisional.
+Licence: ${license.title}. ${oneLine(attribution)}
+
+## Data
+
+${link('CSV', `${latest}/rankings-daily.csv`, 'all rows: date,model_permaslug,total_tokens')}${link('Parquet', `${latest}/rankings-daily.parquet`, 'the same rows, typed')}${link('The last 31 days as JSON', API_FILES.rankings_daily, 'the answer of GET /api/v1/datasets/rankings-daily')}${link('Coverage', `${DATASET_PATH}/coverage.json`, 'status and revision of each day')}${link('Restatements', `${DATASET_PATH}/restatements.json`, 'final numbers that have changed')}
+## Optional
+
+${link('Catalogue', CATALOG_FILE, 'everything that is published, with sizes and checksums, and when to look again')}${link('Releases', `${DATASET_PATH}/releases/index.json`, 'every release, in a chain of hashes')}${link('Embeddings models', API_FILES.embeddings_models, 'the answer of GET /api/v1/embeddings/models')}`
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim()
+}

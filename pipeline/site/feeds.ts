@@ -1,0 +1,158 @@
+import type { Restatement } from '../contract/history.ts'
+import { DATASET_PATH, type Publisher, type ReleaseEntry, type ReleaseIndex } from '../contract/manifest.ts'
+import { DATASET_START } from '../contract/utc-date.ts'
+import { toJson } from '../release/files.ts'
+import { escapeXml } from './html.ts'
+import type { Page } from './render.ts'
+
+/** Feeds tell of this many of the newest releases; `releases/index.json` has all of them. */
+const RELEASES_TOLD = 100
+
+/** What a reader may choose by. */
+export type Category = 'release' | 'restatement' | 'schema' | 'notice'
+
+interface Item {
+  /** Never changes, wherever the files are served. */
+  id: string
+  category: Category
+  title: string
+  text: string
+  /** The instant of the release, not of the build: equal inputs give equal feeds. */
+  date: string
+  url: string
+}
+
+/** The Atom feed and the JSON Feed of a history, newest first. */
+export function renderFeeds(publisher: Publisher, index: ReleaseIndex, restatements: readonly Restatement[]): Page[] {
+  const told = index.releases.slice(-RELEASES_TOLD)
+  const items = told.flatMap((entry, position) =>
+    itemsOf(publisher, entry, {
+      isFirst: position === 0 && told.length === index.releases.length,
+      restatement: restatements.find(({ release }) => release === entry.release),
+    }),
+  )
+  const newestFirst = items.toReversed()
+  return [
+    { path: 'feed.atom', text: atom(publisher, newestFirst) },
+    { path: 'feed.json', text: jsonFeed(publisher, newestFirst) },
+  ]
+}
+
+function itemsOf(
+  publisher: Publisher,
+  entry: ReleaseEntry,
+  { isFirst, restatement }: { isFirst: boolean; restatement: Restatement | undefined },
+): Item[] {
+  const { release, as_of, data_version, changed = [], status } = entry
+  const item = (category: Category, title: string, text: string, url: string): Item => ({
+    id: tag(publisher, category === 'release' ? release : `${release}/${category}`),
+    category,
+    title,
+    text,
+    date: as_of,
+    url: siteUrl(publisher, `${DATASET_PATH}/${url}`),
+  })
+  const about = isFirst ? [] : changed
+  const items = [
+    item(
+      'release',
+      `Release ${release}${data_version === undefined ? '' : `, version ${data_version}`}`,
+      describe(entry),
+      `${entry.path}manifest.json`,
+    ),
+  ]
+  if (restatement !== undefined) {
+    const { dates, reason, note } = restatement
+    const text = `${describeRestatement(restatement)} Reason: ${reason}.${note === null ? '' : ` ${note}`}`
+    const title = `Restatement: ${counted(dates.length, 'final date')} changed`
+    items.push(item('restatement', title, text, 'restatements.json'))
+  }
+  if (about.some((fact) => fact === 'schema' || fact === 'version')) {
+    items.push(
+      item(
+        'schema',
+        'The form of the data has changed',
+        'See the manifest of the release.',
+        `${entry.path}manifest.json`,
+      ),
+    )
+  }
+  const notices = [
+    ...(status === 'withdrawn' ? ['This release was withdrawn.'] : []),
+    ...(about.includes('publisher') ? ['The publisher, the title or the description has changed.'] : []),
+    ...(about.includes('synthetic') ? ['From here on the data are of another kind: synthetic or real.'] : []),
+  ]
+  if (notices.length > 0)
+    items.push(item('notice', `About release ${release}`, notices.join(' '), 'releases/index.json'))
+  return items
+}
+
+function describe({ start_date, end_date, rows, content_hash }: ReleaseEntry): string {
+  return `${start_date} to ${end_date}, ${counted(rows, 'row')}. content_hash ${content_hash}.`
+}
+
+function describeRestatement({ dates, rows_before, rows_after, tokens_before, tokens_after }: Restatement): string {
+  const [first, last] = [dates.at(0)?.date, dates.at(-1)?.date]
+  const when = first === last ? first : `${first} to ${last}`
+  return `${when}: ${rows_before} -> ${counted(rows_after, 'row')}, ${tokens_before} -> ${tokens_after} tokens.`
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** A `tag:` URI (RFC 4151) of the publisher's host: the same wherever the files are copied to. */
+function tag(publisher: Publisher, name: string): string {
+  return `tag:${new URL(publisher.url).hostname},${DATASET_START}:${DATASET_PATH}${name === '' ? '' : `/${name}`}`
+}
+
+/** The address of a published file where the publisher serves them: below the URL that publisher.json names. */
+export function siteUrl(publisher: Publisher, path: string): string {
+  const base = publisher.url.endsWith('/') ? publisher.url : `${publisher.url}/`
+  return new URL(path, base).href
+}
+
+function atom(publisher: Publisher, items: readonly Item[]): string {
+  const lines = [
+    '<?xml version="1.0" encoding="utf-8"?>',
+    '<feed xmlns="http://www.w3.org/2005/Atom">',
+    `<id>${escapeXml(tag(publisher, ''))}</id>`,
+    `<title>${escapeXml(publisher.title)}</title>`,
+    `<updated>${items[0]?.date ?? ''}</updated>`,
+    `<author><name>${escapeXml(publisher.name)}</name></author>`,
+    `<link rel="self" type="application/atom+xml" href="${escapeXml(siteUrl(publisher, 'feed.atom'))}"/>`,
+    `<link rel="alternate" type="text/html" href="${escapeXml(siteUrl(publisher, ''))}"/>`,
+    ...items.flatMap((item) => [
+      '<entry>',
+      `<id>${escapeXml(item.id)}</id>`,
+      `<title>${escapeXml(item.title)}</title>`,
+      `<updated>${item.date}</updated>`,
+      `<category term="${item.category}"/>`,
+      `<link rel="alternate" href="${escapeXml(item.url)}"/>`,
+      `<summary>${escapeXml(item.text)}</summary>`,
+      '</entry>',
+    ]),
+    '</feed>',
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function jsonFeed(publisher: Publisher, items: readonly Item[]): string {
+  return toJson({
+    version: 'https://jsonfeed.org/version/1.1',
+    title: publisher.title,
+    description: publisher.description,
+    home_page_url: siteUrl(publisher, ''),
+    feed_url: siteUrl(publisher, 'feed.json'),
+    language: 'en',
+    authors: [{ name: publisher.name, url: publisher.url }],
+    items: items.map(({ id, category, title, text, date, url }) => ({
+      id,
+      url,
+      title,
+      content_text: text,
+      date_published: date,
+      tags: [category],
+    })),
+  })
+}

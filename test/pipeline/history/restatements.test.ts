@@ -1,0 +1,254 @@
+/** Changed numbers that were final, versions of the data, and what the index says of each release (DESIGN.md §6.11). */
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { BuildOptions } from '../../../pipeline/build.ts'
+import { toChecksums } from '../../../pipeline/checksums.ts'
+import { appendRelease } from '../../../pipeline/release/index.ts'
+import { readManifest } from '../../../pipeline/release/verify.ts'
+import { verify } from '../../../pipeline/verify.ts'
+import { namesIn, readChanges, readIndex, readRestatements, text } from '../../support/history.ts'
+import {
+  buildIn,
+  datasetFolder,
+  newWorkspace,
+  runBuild,
+  sha256,
+  type Workspace,
+  writeSmallBuild,
+} from '../../support/pipeline.ts'
+
+type Use = [date: string, tokens: number]
+
+async function release(workspace: Workspace, uses: Use[], asOf: string, options: BuildOptions = {}): Promise<string> {
+  const records = uses.map(([date, tokens]) => ({
+    timestamp: `${date}T12:00:00Z`,
+    model_permaslug: 'a',
+    prompt_tokens: String(tokens),
+  }))
+  await writeSmallBuild(workspace, { sources: [{ records }], top: { on_missing: 'remove' } })
+  const { outcome, release: name } = await buildIn(workspace, asOf, {}, options)
+  expect(outcome).toBe('released')
+  return name
+}
+
+async function versions(workspace: Workspace): Promise<(string | undefined)[]> {
+  return (await readIndex(workspace)).releases.map(({ data_version }) => data_version)
+}
+
+describe('a restatement', () => {
+  it('is listed when a final date has changed, with its reason, note and size', async () => {
+    const workspace = await newWorkspace()
+    await release(
+      workspace,
+      [
+        ['2025-03-02', 5],
+        ['2025-03-09', 1],
+      ],
+      '2025-03-10T01:00:00Z',
+    )
+    expect(await readRestatements(workspace)).toEqual([])
+    const told = { reason: 'late_data', note: 'A file came a week late.' } as const
+    const name = await release(
+      workspace,
+      [
+        ['2025-03-02', 7],
+        ['2025-03-09', 2],
+      ],
+      '2025-03-10T02:00:00Z',
+      told,
+    )
+    const size = { rows_before: 1, rows_after: 1, tokens_before: '5', tokens_after: '7' }
+    expect(await readRestatements(workspace)).toEqual([
+      {
+        id: `restatement-${name}`,
+        release: name,
+        as_of: '2025-03-10T02:00:00Z',
+        ...told,
+        ...size,
+        dates: [{ date: '2025-03-02', ...size }],
+      },
+    ])
+  })
+
+  it('is none when only provisional dates have changed', async () => {
+    const workspace = await newWorkspace()
+    await release(workspace, [['2025-03-07', 5]], '2025-03-10T01:00:00Z')
+    await release(workspace, [['2025-03-07', 6]], '2025-03-10T02:00:00Z')
+    expect(await readRestatements(workspace)).toEqual([])
+  })
+
+  it('is none when a date was provisional the last time that it was published', async () => {
+    const workspace = await newWorkspace()
+    await release(workspace, [['2025-03-07', 5]], '2025-03-10T01:00:00Z')
+    await release(workspace, [['2025-03-07', 6]], '2025-03-12T01:00:00Z')
+    expect(await readRestatements(workspace)).toEqual([])
+    await release(workspace, [['2025-03-07', 7]], '2025-03-12T02:00:00Z')
+    expect(await readRestatements(workspace)).toMatchObject([{ reason: 'unspecified', note: null }])
+  })
+
+  it('is also a final date that comes or goes', async () => {
+    const workspace = await newWorkspace()
+    await release(
+      workspace,
+      [
+        ['2025-03-02', 5],
+        ['2025-03-04', 1],
+      ],
+      '2025-03-10T01:00:00Z',
+    )
+    await release(
+      workspace,
+      [
+        ['2025-03-01', 3],
+        ['2025-03-04', 1],
+      ],
+      '2025-03-10T02:00:00Z',
+    )
+    const [restatement] = await readRestatements(workspace)
+    expect(restatement?.dates).toEqual([
+      { date: '2025-03-01', rows_before: 0, rows_after: 1, tokens_before: '0', tokens_after: '3' },
+      { date: '2025-03-02', rows_before: 1, rows_after: 0, tokens_before: '5', tokens_after: '0' },
+    ])
+    expect(restatement).toMatchObject({ rows_before: 1, rows_after: 1, tokens_before: '5', tokens_after: '3' })
+  })
+
+  it('has a reason out of a closed list, and a note of one line', async () => {
+    const workspace = await newWorkspace()
+    await writeSmallBuild(workspace, { sources: [{ records: [{ model_permaslug: 'a', prompt_tokens: '1' }] }] })
+    const wrong = await runBuild(workspace, {}, ['--reason', 'because'])
+    expect(wrong).toMatchObject({ code: 2 })
+    expect(wrong.stderr).toContain('late_data')
+    expect(await runBuild(workspace, {}, ['--note', 'two\nlines'])).toMatchObject({ code: 2 })
+    expect(await runBuild(workspace, {}, ['--reason', 'correction', '--note', 'one line'])).toMatchObject({ code: 0 })
+  })
+})
+
+describe('the version of the data', () => {
+  it('grows by Croissant’s rule: appended, changed, described otherwise', async () => {
+    const workspace = await newWorkspace()
+    await release(workspace, [['2025-03-02', 5]], '2025-03-03T01:00:00Z')
+    await release(
+      workspace,
+      [
+        ['2025-03-02', 5],
+        ['2025-03-03', 1],
+      ],
+      '2025-03-04T01:00:00Z',
+    )
+    await release(
+      workspace,
+      [
+        ['2025-03-02', 5],
+        ['2025-03-03', 1],
+        ['2025-03-04', 1],
+      ],
+      '2025-03-05T01:00:00Z',
+    )
+    await release(
+      workspace,
+      [
+        ['2025-03-02', 6],
+        ['2025-03-03', 1],
+        ['2025-03-05', 1],
+      ],
+      '2025-03-06T01:00:00Z',
+    )
+    // The same rows when their dates have become final.
+    await release(
+      workspace,
+      [
+        ['2025-03-02', 6],
+        ['2025-03-03', 1],
+        ['2025-03-05', 1],
+      ],
+      '2025-03-20T01:00:00Z',
+    )
+    expect(await versions(workspace)).toEqual(['1.0.0', '1.1.0', '1.2.0', '2.0.0', '2.0.1'])
+  })
+})
+
+describe('a release', () => {
+  it('is current until another supersedes it', async () => {
+    const workspace = await newWorkspace()
+    const first = await release(workspace, [['2025-03-02', 5]], '2025-03-10T01:00:00Z')
+    const second = await release(workspace, [['2025-03-02', 6]], '2025-03-10T02:00:00Z')
+    const { releases } = await readIndex(workspace)
+    expect(releases).toMatchObject([
+      { release: first, status: 'superseded', superseded_by: second },
+      { release: second, status: 'current' },
+    ])
+    expect(releases[1]).not.toHaveProperty('superseded_by')
+  })
+
+  it('lists its changes.csv with what it changed since the one before', async () => {
+    const workspace = await newWorkspace()
+    await release(workspace, [['2025-03-02', 5]], '2025-03-10T01:00:00Z')
+    const name = await release(workspace, [['2025-03-02', 6]], '2025-03-10T02:00:00Z')
+    expect(await readChanges(workspace, name)).toEqual([
+      { op: 'update', date: '2025-03-02', model_permaslug: 'a', tokens_before: '5', tokens_after: '6' },
+    ])
+    expect(await namesIn(workspace, `releases/${name}`)).toContain('changes.csv')
+  })
+})
+
+describe('a release that the index calls withdrawn', () => {
+  it('is passed over: the one before is current again, and what comes next is compared with that', async () => {
+    const workspace = await newWorkspace()
+    const first = await release(workspace, [['2025-03-02', 5]], '2025-03-10T01:00:00Z')
+    const second = await release(workspace, [['2025-03-02', 6]], '2025-03-10T02:00:00Z')
+    const index = await readIndex(workspace)
+    const withdrawn = index.releases.map((entry) =>
+      entry.release === second ? { ...entry, status: 'withdrawn' as const } : entry,
+    )
+    const path = join(datasetFolder(workspace), 'releases/index.json')
+    await writeFile(path, JSON.stringify({ ...index, releases: withdrawn }))
+    const third = await release(workspace, [['2025-03-02', 7]], '2025-03-10T03:00:00Z')
+    expect((await readIndex(workspace)).releases).toMatchObject([
+      { release: first, status: 'superseded', superseded_by: third },
+      { release: second, status: 'withdrawn' },
+      { release: third, status: 'current', data_version: '3.0.0' },
+    ])
+    expect(await readChanges(workspace, third)).toMatchObject([{ op: 'update', tokens_before: '5', tokens_after: '7' }])
+    // The rows of the first release had to be published once more, under a number that was never given.
+    expect(await text(workspace, 'daily/2025-03-02/r3.csv')).toContain(',5\n')
+    expect(await text(workspace, 'daily/2025-03-02.csv')).toBe(await text(workspace, 'daily/2025-03-02/r4.csv'))
+    const { signal } = new AbortController()
+    expect(await verify(workspace.publicDir, { signal, report: () => {} })).toMatchObject({ latest: third })
+  })
+})
+
+describe('an index that was written before releases had versions and a status', () => {
+  it('is read and continued, and what is beside the releases is made for it', async () => {
+    const workspace = await newWorkspace()
+    const first = await release(workspace, [['2025-03-02', 5]], '2025-03-10T01:00:00Z')
+    const folder = join(datasetFolder(workspace), 'releases', first)
+    const { data_version: _version, changes: _changes, ...manifest } = await readManifest(folder)
+    const files = manifest.files.filter((file) => file.path !== 'changes.csv')
+    await writeFile(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, files }))
+    const own = { path: 'manifest.json', sha256: sha256(await readFile(join(folder, 'manifest.json'))) }
+    await writeFile(join(folder, 'SHA256SUMS'), toChecksums([...files, own]))
+    await rm(join(folder, 'changes.csv'))
+    for (const path of ['coverage.json', 'restatements.json', 'daily', 'monthly']) {
+      await rm(join(datasetFolder(workspace), path), { recursive: true })
+    }
+    const grown = appendRelease({ dataset: 'rankings-daily', releases: [] }, { ...manifest, files }, own.sha256)
+    const entries = grown.releases.map(({ status: _status, ...entry }) => entry)
+    const path = join(datasetFolder(workspace), 'releases/index.json')
+    await writeFile(path, JSON.stringify({ ...grown, releases: entries }))
+    expect(entries[0]).not.toHaveProperty('data_version', expect.anything())
+
+    await release(
+      workspace,
+      [
+        ['2025-03-02', 5],
+        ['2025-03-09', 1],
+      ],
+      '2025-03-10T02:00:00Z',
+    )
+    expect(await versions(workspace)).toEqual([undefined, '1.1.0'])
+    expect(await namesIn(workspace, 'daily/2025-03-02')).toEqual(['r1.csv', 'r1.json', 'r1.parquet'])
+    const { signal } = new AbortController()
+    expect(await verify(workspace.publicDir, { signal, report: () => {} })).toMatchObject({ releases: 2 })
+  })
+})

@@ -1,0 +1,220 @@
+/** Days and months with their revisions, and the coverage that tells of them (DESIGN.md §5). */
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { coveredDay, namesIn, readCoverage, readDay, text } from '../../support/history.ts'
+import {
+  buildIn,
+  csvOf,
+  datasetFolder,
+  newWorkspace,
+  sha256,
+  snapshotTree,
+  type Workspace,
+  writeSmallBuild,
+} from '../../support/pipeline.ts'
+import { query, sqlText } from '../../support/records.ts'
+
+type Use = [date: string, model: string, tokens: number]
+
+async function deliver(workspace: Workspace, uses: Use[], more = {}): Promise<void> {
+  const records = uses.map(([date, model_permaslug, tokens]) => ({
+    timestamp: `${date}T12:00:00Z`,
+    model_permaslug,
+    prompt_tokens: String(tokens),
+  }))
+  await writeSmallBuild(workspace, { sources: [{ records }], top: { on_missing: 'remove' }, ...more })
+}
+
+async function built(...deliveries: Use[][]): Promise<Workspace> {
+  const workspace = await newWorkspace()
+  for (const [position, uses] of deliveries.entries()) {
+    await deliver(workspace, uses)
+    await buildIn(workspace, `2025-03-10T1${position}:00:00Z`)
+  }
+  return workspace
+}
+
+const FIRST: Use[] = [
+  ['2025-02-28', 'a', 1],
+  ['2025-03-02', 'a', 2],
+  ['2025-03-09', 'b', 3],
+]
+
+describe('a day of a first release', () => {
+  it('is the answer of the API for that day, in a file', async () => {
+    const workspace = await built(FIRST)
+    expect(await readDay(workspace, 'daily/2025-03-02.json')).toEqual({
+      data: [{ date: '2025-03-02', model_permaslug: 'a', total_tokens: '2' }],
+      meta: { as_of: '2025-03-10T10:00:00Z', start_date: '2025-03-02', end_date: '2025-03-02', version: 'v1' },
+    })
+  })
+
+  it('is its rows as CSV and Parquet, without a word of the release', async () => {
+    const workspace = await built(FIRST)
+    expect(await text(workspace, 'daily/2025-03-02.csv')).toBe(csvOf([['2025-03-02', 'a', 2]]))
+    const path = join(datasetFolder(workspace), 'daily/2025-03-02.parquet')
+    const rows = await query(
+      `SELECT strftime(date, '%Y-%m-%d') AS date, model_permaslug, total_tokens FROM ${sqlText(path)}`,
+    )
+    expect(rows).toEqual([{ date: '2025-03-02', model_permaslug: 'a', total_tokens: 2n }])
+    const [columns] = await query(`SELECT typeof(date) AS date, typeof(total_tokens) AS tokens FROM ${sqlText(path)}`)
+    expect(columns).toEqual({ date: 'DATE', tokens: 'BIGINT' })
+  })
+
+  it('is its first revision, byte for byte', async () => {
+    const workspace = await built(FIRST)
+    expect(await namesIn(workspace, 'daily/2025-03-02')).toEqual(['r1.csv', 'r1.json', 'r1.parquet'])
+    for (const form of ['csv', 'json', 'parquet']) {
+      const [pointer, revision] = await Promise.all(
+        [`daily/2025-03-02.${form}`, `daily/2025-03-02/r1.${form}`].map((path) =>
+          readFile(join(datasetFolder(workspace), path)),
+        ),
+      )
+      expect(pointer, form).toEqual(revision)
+    }
+  })
+})
+
+describe('a month', () => {
+  it('is the rows of its dates as CSV and Parquet', async () => {
+    const workspace = await built(FIRST)
+    expect(await text(workspace, 'monthly/2025-03.csv')).toBe(
+      csvOf([
+        ['2025-03-02', 'a', 2],
+        ['2025-03-09', 'b', 3],
+      ]),
+    )
+    expect(await namesIn(workspace, 'monthly')).toEqual([
+      '2025-02',
+      '2025-02.csv',
+      '2025-02.parquet',
+      '2025-03',
+      '2025-03.csv',
+      '2025-03.parquet',
+    ])
+  })
+})
+
+describe('a new release', () => {
+  const SECOND: Use[] = [
+    ['2025-02-28', 'a', 1],
+    ['2025-03-02', 'a', 20],
+    ['2025-03-09', 'b', 3],
+  ]
+
+  it('makes a revision of the days and months whose rows it changes, and of no others', async () => {
+    const workspace = await built(FIRST, SECOND)
+    expect(await namesIn(workspace, 'daily/2025-03-02')).toEqual(
+      ['r1', 'r2'].flatMap((revision) => ['csv', 'json', 'parquet'].map((form) => `${revision}.${form}`)),
+    )
+    expect(await namesIn(workspace, 'daily/2025-03-09')).toEqual(['r1.csv', 'r1.json', 'r1.parquet'])
+    expect(await namesIn(workspace, 'monthly/2025-03')).toEqual(['r1.csv', 'r1.parquet', 'r2.csv', 'r2.parquet'])
+    expect(await namesIn(workspace, 'monthly/2025-02')).toEqual(['r1.csv', 'r1.parquet'])
+    expect(await text(workspace, 'daily/2025-03-02.csv')).toBe(csvOf([['2025-03-02', 'a', 20]]))
+    expect((await readDay(workspace, 'daily/2025-03-02.json')).meta.as_of).toBe('2025-03-10T11:00:00Z')
+    expect((await readDay(workspace, 'daily/2025-03-09.json')).meta.as_of).toBe('2025-03-10T10:00:00Z')
+  })
+
+  it('leaves every byte of the revisions before it', async () => {
+    const workspace = await built(FIRST)
+    const before = Object.entries(await snapshotTree(datasetFolder(workspace))).filter(([name]) => /\/r1\./.test(name))
+    expect(before).toHaveLength(3 * 3 + 2 * 2)
+    await deliver(workspace, SECOND)
+    await buildIn(workspace, '2025-03-10T11:00:00Z')
+    expect(await snapshotTree(datasetFolder(workspace))).toMatchObject(Object.fromEntries(before))
+  })
+
+  it('takes the pointer files of a day without rows away and keeps its revisions; they are counted on', async () => {
+    const without = SECOND.filter(([date]) => date !== '2025-03-02')
+    const workspace = await built(FIRST, without)
+    expect(await namesIn(workspace, 'daily')).toEqual([
+      '2025-02-28',
+      ...['csv', 'json', 'parquet'].map((form) => `2025-02-28.${form}`),
+      '2025-03-02',
+      '2025-03-09',
+      ...['csv', 'json', 'parquet'].map((form) => `2025-03-09.${form}`),
+    ])
+    expect(await coveredDay(workspace, '2025-03-02')).toEqual({
+      date: '2025-03-02',
+      status: 'missing',
+      reason: 'removed',
+      rows: 0,
+      total_tokens: '0',
+      revision: 1,
+      content_hash: null,
+      release: '20250310T110000Z',
+    })
+    await deliver(workspace, FIRST)
+    await buildIn(workspace, '2025-03-10T12:00:00Z')
+    expect(await namesIn(workspace, 'daily/2025-03-02')).toContain('r2.json')
+    expect((await coveredDay(workspace, '2025-03-02'))?.revision).toBe(2)
+  })
+
+  it('remembers the revisions of dates after its last one', async () => {
+    const workspace = await built(FIRST, FIRST.slice(0, 1), FIRST)
+    expect((await readCoverage(workspace)).end_date).toBe('2025-03-09')
+    expect(await namesIn(workspace, 'daily/2025-03-09')).toContain('r2.csv')
+  })
+})
+
+describe('coverage.json', () => {
+  it('has a row for each date from the start of the dataset to the last', async () => {
+    const { days, end_date } = await readCoverage(await built(FIRST))
+    expect(end_date).toBe('2025-03-09')
+    expect(days).toHaveLength(31 + 28 + 9)
+    expect(days.at(0)).toMatchObject({
+      date: '2025-01-01',
+      status: 'missing',
+      reason: 'no_public_usage',
+      revision: null,
+    })
+    expect(days.at(-1)).toEqual({
+      date: '2025-03-09',
+      status: 'provisional',
+      reason: null,
+      rows: 1,
+      total_tokens: '3',
+      revision: 1,
+      content_hash: `sha256:${sha256(csvOf([['2025-03-09', 'b', 3]]))}`,
+      release: '20250310T100000Z',
+    })
+    expect(days.find(({ date }) => date === '2025-03-02')?.status).toBe('final')
+  })
+
+  it('says of a date with private and withheld usage alone what it says of one without any', async () => {
+    const workspace = await newWorkspace()
+    await deliver(workspace, [...FIRST, ['2025-03-04', 'secret', 9], ['2025-03-05', 'unknown', 9]], {
+      models: [{ model_permaslug: 'a' }, { model_permaslug: 'b' }, { model_permaslug: 'secret', public: false }],
+    })
+    const sources = JSON.parse(await readFile(workspace.sources, 'utf8'))
+    sources.sources[0].visibility = 'registry'
+    await writeFile(workspace.sources, JSON.stringify(sources))
+    await buildIn(workspace)
+    const { days } = await readCoverage(workspace)
+    const [none, hidden, withheld] = ['2025-03-03', '2025-03-04', '2025-03-05'].map((wanted) => {
+      const { date: _, ...rest } = days.find(({ date }) => date === wanted) ?? { date: '' }
+      return rest
+    })
+    expect(none).toMatchObject({ status: 'missing', rows: 0 })
+    expect(hidden).toEqual(none)
+    expect(withheld).toEqual(none)
+  })
+
+  it('is made again, with all that it tells of, where it is lost', async () => {
+    const workspace = await built(FIRST, [['2025-03-02', 'a', 5]], FIRST)
+    const before = await snapshotTree(workspace.publicDir)
+    for (const path of ['coverage.json', 'restatements.json', 'daily', 'monthly']) {
+      await rm(join(datasetFolder(workspace), path), { recursive: true })
+    }
+    expect((await buildIn(workspace, '2025-03-10T13:00:00Z')).outcome).toBe('unchanged')
+    expect(await snapshotTree(workspace.publicDir)).toEqual(before)
+  })
+
+  it('that is lost does not lead to a revision that says something else', async () => {
+    const workspace = await built(FIRST)
+    await rm(join(datasetFolder(workspace), 'coverage.json'))
+    await writeFile(join(datasetFolder(workspace), 'daily/2025-03-02/r1.csv'), 'another')
+    await expect(buildIn(workspace)).rejects.toThrow(/daily\/2025-03-02\/r1\.csv is published with other rows/)
+  })
+})

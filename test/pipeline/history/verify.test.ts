@@ -1,0 +1,159 @@
+/** `tokenboard verify` of what is published beside the releases: each thing that is off is named. */
+import { cp, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { toChecksums } from '../../../pipeline/checksums.ts'
+import { ReleaseIndex } from '../../../pipeline/contract/manifest.ts'
+import { appendRelease } from '../../../pipeline/release/index.ts'
+import { readManifest } from '../../../pipeline/release/verify.ts'
+import { verify } from '../../../pipeline/verify.ts'
+import {
+  buildIn,
+  createWorkspace,
+  datasetFolder,
+  newWorkspace,
+  removeWorkspace,
+  sha256,
+  type Workspace,
+  writeSmallBuild,
+} from '../../support/pipeline.ts'
+
+const SECOND = '20250310T110000Z'
+const DATASET = 'datasets/rankings-daily/v1'
+
+let original: Workspace
+
+beforeAll(async () => {
+  original = await createWorkspace()
+  for (const tokens of [5, 7]) {
+    const records = ['2025-02-28', '2025-03-02', '2025-03-09'].map((date) => ({
+      timestamp: `${date}T12:00:00Z`,
+      model_permaslug: 'a',
+      prompt_tokens: date === '2025-03-02' ? String(tokens) : '1',
+    }))
+    await writeSmallBuild(original, { sources: [{ records }] })
+    await buildIn(original, tokens === 5 ? '2025-03-10T10:00:00Z' : '2025-03-10T11:00:00Z')
+  }
+})
+
+afterAll(() => removeWorkspace(original))
+
+async function copied(): Promise<Workspace> {
+  const workspace = await newWorkspace()
+  await rm(workspace.root, { recursive: true })
+  await cp(original.root, workspace.root, { recursive: true, verbatimSymlinks: true })
+  return workspace
+}
+
+function prove(workspace: Workspace): ReturnType<typeof verify> {
+  const { signal } = new AbortController()
+  return verify(workspace.publicDir, { signal, report: () => {} })
+}
+
+async function change(workspace: Workspace, path: string, edit: (text: string) => string): Promise<void> {
+  const file = join(workspace.publicDir, path)
+  const text = await readFile(file, 'utf8')
+  const edited = edit(text)
+  expect(edited).not.toBe(text)
+  await writeFile(file, edited)
+}
+
+describe('verify', () => {
+  it('proves every revision, pointer and document beside the releases', async () => {
+    const releases = 2 * 7
+    const [days, months] = [(3 + 1) * 3 + 3 * 3, (2 + 1) * 2 + 2 * 2]
+    expect(await prove(await copied())).toEqual({ releases: 2, files: releases + days + months, latest: SECOND })
+  })
+
+  it.each([
+    ['daily/2025-03-02/r1.csv', /r1\.csv has the hash sha256:.*was published|r1\.csv has the hash/],
+    ['daily/2025-03-02/r2.json', /r2\.json holds rows with the hash/],
+    ['daily/2025-03-02.csv', /2025-03-02\.csv is not its newest revision/],
+    ['monthly/2025-03.csv', /2025-03\.csv is not its newest revision/],
+  ])('names %s whose tokens were changed', async (path, message) => {
+    const workspace = await copied()
+    await change(workspace, `${DATASET}/${path}`, (text) =>
+      text.replace(/,[57]\n|"[57]"/, (match) => match.replace(/\d/, '6')),
+    )
+    await expect(prove(workspace)).rejects.toThrow(message)
+  })
+
+  it('names a day in JSON that is as of another release', async () => {
+    const workspace = await copied()
+    await change(workspace, `${DATASET}/daily/2025-03-02/r1.json`, (text) => text.replace('T10:00:00Z', 'T11:00:00Z'))
+    await expect(prove(workspace)).rejects.toThrow(/r1\.json is not the API's answer for 2025-03-02/)
+  })
+
+  it('names a Parquet file of a day with the rows of another', async () => {
+    const workspace = await copied()
+    const folder = join(datasetFolder(workspace), 'daily/2025-03-02')
+    await cp(join(folder, 'r1.parquet'), join(folder, 'r2.parquet'))
+    await expect(prove(workspace)).rejects.toThrow(/r2\.parquet holds rows with the hash/)
+  })
+
+  it.each([
+    `${DATASET}/daily/2025-03-02/r1.parquet`,
+    `${DATASET}/monthly/2025-02.parquet`,
+    `${DATASET}/coverage.json`,
+    'catalog.json',
+    'feed.atom',
+    'api/v1/datasets/rankings-daily.json',
+  ])('names %s when it is missing', async (path) => {
+    const workspace = await copied()
+    await rm(join(workspace.publicDir, path))
+    await expect(prove(workspace)).rejects.toThrow(`${path} is missing`)
+  })
+
+  it('names a file among the days that no release has made', async () => {
+    const workspace = await copied()
+    await writeFile(join(datasetFolder(workspace), 'daily/2025-03-02/r3.csv'), '')
+    await expect(prove(workspace)).rejects.toThrow(/r3\.csv is published, but no release has made it/)
+  })
+
+  it.each([
+    [`${DATASET}/coverage.json`, '"status": "final"', '"status": "provisional"', /coverage\.json says of 2025-02-28/],
+    [`${DATASET}/coverage.json`, '"revision": 2', '"revision": 1', /coverage\.json says of 2025-03-02/],
+    [
+      `${DATASET}/restatements.json`,
+      '"tokens_before": "5"',
+      '"tokens_before": "6"',
+      /restatement-20250310T110000Z is not/,
+    ],
+    [`${DATASET}/releases/index.json`, '"superseded"', '"withdrawn"', /index\.json/],
+    [
+      `${DATASET}/releases/index.json`,
+      '"data_version": "2.0.0"',
+      '"data_version": "1.1.0"',
+      /chain of releases is broken/,
+    ],
+    ['catalog.json', '"next_expected": "2025-03-11', '"next_expected": "2025-04-11', /catalog\.json does not say/],
+    ['api/v1/embeddings/models.json', '"data":[', '"data": [', /models\.json is not the file that catalog\.json lists/],
+    ['feed.json', '"release"', '"notice"', /feed\.json does not say/],
+  ])('names %s that says %s otherwise', async (path, text, other, message) => {
+    const workspace = await copied()
+    await change(workspace, path, (before) => before.replace(text, other))
+    await expect(prove(workspace)).rejects.toThrow(message)
+  })
+
+  it('names a changes.csv that does not lead to its release, even when every hash was made to fit', async () => {
+    const workspace = await copied()
+    const folder = join(datasetFolder(workspace), 'releases', SECOND)
+    await change(workspace, `${DATASET}/releases/${SECOND}/changes.csv`, (text) => text.replace(',5,7', ',5,8'))
+    await reseal(workspace, folder)
+    await expect(prove(workspace)).rejects.toThrow(/changes\.csv does not lead from 20250310T100000Z to/)
+  })
+})
+
+/** Makes manifest, checksums and index of a changed release agree again, as somebody would who hides the change. */
+async function reseal(workspace: Workspace, folder: string): Promise<void> {
+  const manifest = await readManifest(folder)
+  const hashOf = async (name: string) => sha256(await readFile(join(folder, name)))
+  const files = await Promise.all(manifest.files.map(async (file) => ({ ...file, sha256: await hashOf(file.path) })))
+  await writeFile(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, files }))
+  const own = await hashOf('manifest.json')
+  await writeFile(join(folder, 'SHA256SUMS'), toChecksums([...files, { path: 'manifest.json', sha256: own }]))
+  const path = join(datasetFolder(workspace), 'releases/index.json')
+  const index = ReleaseIndex.parse(JSON.parse(await readFile(path, 'utf8')))
+  const former = { ...index, releases: index.releases.slice(0, -1) }
+  await writeFile(path, JSON.stringify(appendRelease(former, manifest, own)))
+}
