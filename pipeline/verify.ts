@@ -22,7 +22,7 @@ import { readManifest, verifyEntry, verifyRelease } from './release/verify.ts'
 import { API_FILES } from './site/api.ts'
 import { CATALOG_FILE, renderCatalog } from './site/catalog.ts'
 import { renderFeeds } from './site/feeds.ts'
-import type { Page } from './site/render.ts'
+import type { Page } from './site/layout.ts'
 
 /** What was proved: every release of the index, all that follows from them, and that the newest one is current. */
 export interface VerifySummary {

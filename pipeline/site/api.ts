@@ -12,7 +12,7 @@ import { resolveWindow } from '../contract/window.ts'
 import { UsageError } from '../errors.ts'
 import { parseJson } from '../json.ts'
 import { writeJson } from '../writers/text.ts'
-import type { Page } from './render.ts'
+import type { Page } from './layout.ts'
 
 /** The operations of the API that need no store, by the paths of their answers below the public folder. */
 export const API_FILES = {

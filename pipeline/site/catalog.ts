@@ -6,7 +6,7 @@ import { addDays } from '../contract/utc-date.ts'
 import { toJson } from '../release/files.ts'
 import { toPointer } from '../release/index.ts'
 import { API_FILES, countModels } from './api.ts'
-import type { Page } from './render.ts'
+import type { Page } from './layout.ts'
 
 export const CATALOG_FILE = 'catalog.json'
 

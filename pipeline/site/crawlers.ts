@@ -3,7 +3,7 @@ import { API_FILES } from './api.ts'
 import { CATALOG_FILE } from './catalog.ts'
 import { siteUrl } from './feeds.ts'
 import { escapeXml } from './html.ts'
-import type { Page } from './render.ts'
+import type { Page } from './layout.ts'
 
 /** What programs read that go through a site: who may come, what there is, and how to use it. */
 export function renderCrawlerFiles(manifest: Manifest): Page[] {

@@ -3,7 +3,7 @@ import { DATASET_PATH, type Publisher, type ReleaseEntry, type ReleaseIndex } fr
 import { DATASET_START } from '../contract/utc-date.ts'
 import { toJson } from '../release/files.ts'
 import { escapeXml } from './html.ts'
-import type { Page } from './render.ts'
+import type { Page } from './layout.ts'
 
 /** Feeds tell of this many of the newest releases; `releases/index.json` has all of them. */
 const RELEASES_TOLD = 100

@@ -11,12 +11,7 @@ import { describeDataset } from '../metadata/describe.ts'
 import { schemaOrgDataset, toScriptJson } from '../metadata/schema-org.ts'
 import { licenseText, toJson } from '../release/files.ts'
 import { Html, html } from './html.ts'
-
-/** A page of the public folder, by its path below it. */
-export interface Page {
-  path: string
-  text: string
-}
+import type { Page } from './layout.ts'
 
 /** Renders what stands beside the releases: the landing page, its stylesheet, the licence and metadata, for one of them. */
 export async function renderSite(folder: string, manifest: Manifest): Promise<Page[]> {
