@@ -187,7 +187,7 @@ async function release(
   if (current !== undefined && facts.length === 0) {
     return { ...summarize('unchanged', current, built, path(current.release)), ...changes }
   }
-  if (current?.release === draft.release) {
+  if (index.releases.some((entry) => entry.release === draft.release)) {
     throw new BuildError(`there is already a release as of ${draft.as_of} and its data differ; give a later AS_OF`)
   }
   const published = current === undefined ? [] : await publishedWarnings(path(current.release))

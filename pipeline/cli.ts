@@ -9,6 +9,7 @@ import { rejects } from './commands/rejects.ts'
 import { sample } from './commands/sample.ts'
 import { serve } from './commands/serve.ts'
 import { verify } from './commands/verify.ts'
+import { withdraw } from './commands/withdraw.ts'
 import { UsageError } from './errors.ts'
 import { endProgress } from './reporter.ts'
 
@@ -24,7 +25,7 @@ function createProgram(): Command {
   const program = new Command('tokenboard')
     .description("Turn an LLM gateway's raw usage logs into a public dataset, and serve it.")
     .configureHelp({ showGlobalOptions: true })
-  for (const command of [build, archive, serve, verify, inspect, rejects, key, catalog, sample])
+  for (const command of [build, archive, withdraw, serve, verify, inspect, rejects, key, catalog, sample])
     program.addCommand(command)
   return throwInsteadOfExit(program)
 }

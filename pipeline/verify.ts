@@ -18,6 +18,7 @@ import { HistoryCheck } from './history/verify.ts'
 import { parseJson } from './json.ts'
 import { currentEntry, INDEX_FILE, readIndex, toPointer, withStatus } from './release/index.ts'
 import { readBack } from './release/read-back.ts'
+import { verifyTombstone } from './release/tombstone.ts'
 import { readManifest, verifyEntry, verifyRelease } from './release/verify.ts'
 import { API_FILES } from './site/api.ts'
 import { CATALOG_FILE, renderCatalog } from './site/catalog.ts'
@@ -84,7 +85,11 @@ async function verifyAll(
   const dataset = join(publicDir, DATASET_PATH)
   const history = new HistoryCheck(dataset, index)
   let files = 0
-  for (const entry of index.releases.filter(({ status }) => status !== 'withdrawn')) {
+  for (const entry of index.releases) {
+    if (entry.status === 'withdrawn') {
+      await verifyTombstone(publicDir, entry)
+      continue
+    }
     const folder = join(dataset, entry.path)
     const manifest = await verifyRelease(database, folder)
     await verifyEntry(folder, manifest, entry)

@@ -13,11 +13,13 @@ import { type Page, renderSite } from '../site/render.ts'
 import { MANIFEST_FILE, toJson } from './files.ts'
 import { appendRelease, currentEntry, INDEX_FILE, readIndex, toPointer, withStatus } from './index.ts'
 import { type PublicFolder, replace, replaceLink, STAGING_FOLDER } from './replace.ts'
+import { markWithdrawn, removeWithdrawn } from './tombstone.ts'
 import { readManifest } from './verify.ts'
 
 /**
  * Makes the public folder consistent after a build that was stopped anywhere. A release is made when its folder is in
  * place: one that is there and whole is followed by all that has to follow it, and what is less than that is removed.
+ * One is withdrawn when its tombstone is in place: then all follows the release before it, and its files go.
  * Returns the history.
  */
 export async function recover(folder: PublicFolder, database: Database): Promise<ReleaseIndex> {
@@ -26,7 +28,9 @@ export async function recover(folder: PublicFolder, database: Database): Promise
   let index = await readIndex(publicDir)
   const name = await unlisted(publicDir, index)
   if (name !== undefined) index = await adopt(folder, name, index)
+  index = await markWithdrawn(publicDir, index)
   await follow(folder, index, database)
+  await removeWithdrawn(folder, index, database)
   await closeStaging(publicDir, files)
   return index
 }
