@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import {
   type DuckDBConnection,
   DuckDBInstance,
@@ -167,7 +168,9 @@ function inPlainWords(error: unknown, path: string): unknown {
   }
   const isCut = reason.includes('Could not read enough bytes') && reason.includes(path)
   if (isCut || reason.includes('Corrupt database file')) {
-    return new BuildError(`${path} is damaged: delete it, and the next build reads all files again (${reason})`)
+    return new BuildError(
+      `${path} is damaged; delete ${dirname(path)}, and the next build reads all files again (${reason})`,
+    )
   }
   return error
 }

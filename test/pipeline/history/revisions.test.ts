@@ -218,3 +218,11 @@ describe('coverage.json', () => {
     await expect(buildIn(workspace)).rejects.toThrow(/daily\/2025-03-02\/r1\.csv is published with other rows/)
   })
 })
+
+it('equal inputs and instants give equal bytes of everything that is published', async () => {
+  const deliveries = [FIRST, [...FIRST, ['2025-03-08', 'b', 4] satisfies Use], FIRST]
+  const [one, other] = [await built(...deliveries), await built(...deliveries)]
+  const published = await snapshotTree(one.publicDir)
+  expect(Object.keys(published).length).toBeGreaterThan(80)
+  expect(await snapshotTree(other.publicDir)).toEqual(published)
+})
