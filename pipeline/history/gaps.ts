@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Coverage, Published, Restatement, Restatements } from '../contract/history.ts'
 import type { ContentHash, ReleaseIndex, ReleaseName } from '../contract/manifest.ts'
 import { RankingResponse } from '../contract/ranking.ts'
+import type { UtcDate } from '../contract/utc-date.ts'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { namesIn } from '../files.ts'
@@ -16,8 +17,11 @@ import { FORMS } from './revisions.ts'
 export interface Told {
   /** The coverage after the last of them, as if the withdrawn ones had never been: its revisions may count otherwise. */
   coverage: Coverage | undefined
-  /** The restatement, or that there is none, of each release that still follows the one which it was compared with. */
-  restatements: ReadonlyMap<ReleaseName, Restatement | undefined>
+  /**
+   * Of each release that still follows the one which it was compared with: its restatement, if there is one, as far as
+   * the dates to `lastDate`. A later date may have been that of a withdrawn release.
+   */
+  restatements: { release: ReleaseName; restatement: Restatement | undefined; lastDate: UtcDate | '' }[]
   /** What they hold of days and months, each as `daily/2026-11-19 sha256:…`. */
   holdings: ReadonlySet<string>
 }
@@ -36,8 +40,10 @@ export function proveWithGaps(
   const path = join(dataset, RESTATEMENTS_FILE)
   const found = new Map(published.restatements.restatements.map((each) => [each.release, each]))
   const known = new Set(index.releases.map(({ release }) => release))
-  for (const [release, expected] of told.restatements) {
-    if (JSON.stringify(found.get(release)) === JSON.stringify(expected)) continue
+  for (const { release, restatement, lastDate } of told.restatements) {
+    const datesOf = (of: Restatement | undefined) =>
+      JSON.stringify(of?.dates.filter(({ date }) => date <= lastDate) ?? [])
+    if (datesOf(found.get(release)) === datesOf(restatement)) continue
     throw new BuildError(`${path} is not what the releases tell: restatement-${release} is not as it was`)
   }
   const stranger = published.restatements.restatements.find(({ release }) => !known.has(release))

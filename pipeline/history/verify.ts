@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ChangeRow, Coverage, Restatement, Restatements } from '../contract/history.ts'
+import type { ChangeRow, Coverage, Restatements } from '../contract/history.ts'
 import type { ContentHash, Manifest, ReleaseEntry, ReleaseIndex, ReleaseName } from '../contract/manifest.ts'
 import { RankingResponse, type RankingRow, type Timestamp } from '../contract/ranking.ts'
 import type { Database } from '../database.ts'
@@ -14,7 +14,7 @@ import { applyChanges, CHANGES_FILE, changeLog } from './change-log.ts'
 import { advance, type Period } from './coverage.ts'
 import { nextVersion } from './data-version.ts'
 import { COVERAGE_FILE, RESTATEMENTS_FILE } from './follow.ts'
-import { proveFormerRevisions, proveWithGaps } from './gaps.ts'
+import { proveFormerRevisions, proveWithGaps, type Told } from './gaps.ts'
 import { restatementOf, withRestatement } from './restatements.ts'
 import { FORMS, type Form, pointerPath, revisionPath } from './revisions.ts'
 
@@ -36,7 +36,7 @@ export class HistoryCheck {
   #coverage: Coverage | undefined
   #restatements: Restatements = { dataset: 'rankings-daily', restatements: [] }
   readonly #revisions: Expected[] = []
-  readonly #told = new Map<ReleaseName, Restatement | undefined>()
+  readonly #told: Told['restatements'] = []
   readonly #holdings = new Set<string>()
 
   constructor(dataset: string, index: ReleaseIndex) {
@@ -55,7 +55,10 @@ export class HistoryCheck {
     const { coverage, revisions } = advance(this.#coverage, { manifest, rows })
     const restatement = restatementOf(this.#coverage, coverage, manifest)
     const followsItsOwn = (manifest.changes?.previous ?? null) === (this.#before?.release ?? null)
-    if (followsItsOwn) this.#told.set(manifest.release, restatement)
+    if (followsItsOwn) {
+      const lastDate = this.#coverage?.days.at(-1)?.date ?? ''
+      this.#told.push({ release: manifest.release, restatement, lastDate })
+    }
     for (const { date, content_hash } of coverage.days) this.#holdings.add(`daily/${date} ${content_hash}`)
     for (const { month, content_hash } of coverage.months) this.#holdings.add(`monthly/${month} ${content_hash}`)
     this.#restatements = withRestatement(this.#restatements, restatement)
