@@ -1,10 +1,8 @@
 /** `provenance.json`: what a release was made from and with, the same on every machine, and nothing that has a name. */
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { toChecksums } from '../../pipeline/checksums.ts'
-import { Manifest } from '../../pipeline/contract/manifest.ts'
 import { Provenance } from '../../pipeline/contract/provenance.ts'
 import { DUCKDB_VERSION } from '../../pipeline/database.ts'
 import { verify } from '../../pipeline/verify.ts'
@@ -18,6 +16,7 @@ import {
   type Workspace,
   writeInput,
 } from '../support/pipeline.ts'
+import { replaceInRelease } from '../support/reseal.ts'
 
 const line = (model: string) =>
   `{"timestamp":"2025-03-02T12:00:00Z","model_permaslug":"${model}","prompt_tokens":"3","completion_tokens":"0"}\n`
@@ -108,31 +107,8 @@ describe('provenance.json', () => {
       as_of: { ...provenance, as_of: '2025-03-10T13:00:00Z' },
       inputs: { ...provenance, inputs: provenance.inputs.toReversed() },
     }[key]
-    await replaceInRelease(workspace, 'provenance.json', `${JSON.stringify(spoilt)}\n`)
+    await replaceInRelease(await releaseFolder(workspace), 'provenance.json', `${JSON.stringify(spoilt)}\n`)
     const { signal } = new AbortController()
     await expect(verify(workspace.publicDir, { signal, report: () => {} })).rejects.toThrow(message)
   })
 })
-
-/** Replaces a file of the current release so that manifest, documents and checksums agree with it. */
-async function replaceInRelease(workspace: Workspace, name: string, text: string): Promise<void> {
-  const folder = await releaseFolder(workspace)
-  const manifest = Manifest.parse(JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')))
-  const former = manifest.files.find(({ path }) => path === name)
-  if (former === undefined) throw new Error(`there is no ${name}`)
-  const documents = ['datapackage.json', 'croissant.json', 'dcat.jsonld', 'README.md']
-  const write = async (path: string, content: string) => {
-    const file = manifest.files.find((entry) => entry.path === path)
-    await writeFile(join(folder, path), content)
-    if (file !== undefined) Object.assign(file, { bytes: Buffer.byteLength(content), sha256: sha256(content) })
-  }
-  const [oldHash, oldBytes] = [former.sha256, former.bytes]
-  await write(name, text)
-  for (const document of documents) {
-    const content = await readFile(join(folder, document), 'utf8')
-    await write(document, content.replaceAll(oldHash, sha256(text)).replaceAll(`${oldBytes}`, `${text.length}`))
-  }
-  await writeFile(join(folder, 'manifest.json'), JSON.stringify(manifest))
-  const all = [...manifest.files, { path: 'manifest.json', sha256: sha256(JSON.stringify(manifest)) }]
-  await writeFile(join(folder, 'SHA256SUMS'), toChecksums(all))
-}
