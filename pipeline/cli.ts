@@ -3,6 +3,7 @@ import { Command, CommanderError } from '@commander-js/extra-typings'
 import { archive } from './commands/archive.ts'
 import { build } from './commands/build.ts'
 import { catalog } from './commands/catalog.ts'
+import { derive } from './commands/derive.ts'
 import { inspect } from './commands/inspect.ts'
 import { key } from './commands/key.ts'
 import { rejects } from './commands/rejects.ts'
@@ -25,7 +26,7 @@ function createProgram(): Command {
   const program = new Command('tokenboard')
     .description("Turn an LLM gateway's raw usage logs into a public dataset, and serve it.")
     .configureHelp({ showGlobalOptions: true })
-  for (const command of [build, archive, withdraw, serve, verify, inspect, rejects, key, catalog, sample])
+  for (const command of [build, archive, withdraw, serve, verify, derive, inspect, rejects, key, catalog, sample])
     program.addCommand(command)
   return throwInsteadOfExit(program)
 }

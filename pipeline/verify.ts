@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Catalog } from './contract/catalog.ts'
 import {
@@ -10,7 +9,7 @@ import {
   type ReleaseEntry,
   type ReleaseIndex,
 } from './contract/manifest.ts'
-import { Database } from './database.ts'
+import type { Database } from './database.ts'
 import { BuildError } from './errors.ts'
 import { isMissing, linkTarget, readTextIfAny } from './files.ts'
 import { COVERAGE_FILE, readCoverage, readRestatements } from './history/follow.ts'
@@ -20,6 +19,7 @@ import { currentEntry, INDEX_FILE, readIndex, toPointer, withStatus } from './re
 import { readBack } from './release/read-back.ts'
 import { verifyTombstone } from './release/tombstone.ts'
 import { readManifest, verifyEntry, verifyRelease } from './release/verify.ts'
+import { withTemporaryDatabase } from './scratch.ts'
 import { API_FILES } from './site/api.ts'
 import { CATALOG_FILE, renderCatalog } from './site/catalog.ts'
 import { renderFeeds } from './site/feeds.ts'
@@ -48,32 +48,9 @@ export async function verify(
   if (current === undefined) throw new BuildError(`${dataset} holds no release; run make build first`)
   verifyStatus(index, join(dataset, INDEX_FILE))
   await verifyPointers(dataset, current)
-  const files = await withDatabase(signal, (database) => verifyAll(database, root, index, report))
+  const files = await withTemporaryDatabase('verify', signal, (database) => verifyAll(database, root, index, report))
   await verifyCatalog(root, index, current)
   return { releases: index.releases.length, files, latest: current.release }
-}
-
-async function withDatabase<Result>(
-  signal: AbortSignal,
-  work: (database: Database) => Promise<Result>,
-): Promise<Result> {
-  const scratch = await mkdtemp(join(tmpdir(), 'tokenboard-verify-'))
-  try {
-    await mkdir(join(scratch, 'spill'))
-    const database = await Database.open({
-      path: join(scratch, 'verify.duckdb'),
-      temporaryFolder: join(scratch, 'spill'),
-      memoryLimit: undefined,
-      signal,
-    })
-    try {
-      return await work(database)
-    } finally {
-      database.close()
-    }
-  } finally {
-    await rm(scratch, { recursive: true, force: true })
-  }
 }
 
 async function verifyAll(

@@ -110,7 +110,7 @@ async function openState(
  * A folder whose entries lead to those of another, so that what is renamed to them or removed there leaves the other as it
  * is. What a stopped build had begun to write is no entry: who writes under that name would write there.
  */
-async function mirror(from: string, to: string): Promise<void> {
+export async function mirror(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true })
   const names = (await namesIn(from)).filter((name) => !name.endsWith('.next'))
   for (const name of names) await symlink(join(from, name), join(to, name))
