@@ -5,7 +5,7 @@ import { type Timestamp, toTimestamp } from './contract/ranking.ts'
 import { RestatementNote } from './contract/reason.ts'
 import { TOMBSTONE_FILE, type Tombstone, tombstoneOf } from './contract/tombstone.ts'
 import type { Effects } from './effects.ts'
-import { BuildError, UsageError } from './errors.ts'
+import { BuildError, reasonOf, UsageError } from './errors.ts'
 import { currentEntry, readIndex } from './release/index.ts'
 import { recover } from './release/publish.ts'
 import { markWithdrawn, placeTombstone } from './release/tombstone.ts'
@@ -58,10 +58,25 @@ export async function withdraw(
     signal.throwIfAborted()
     report({ kind: 'stage', stage: 'withdraw' })
     await placeTombstone(folder, planned.tombstone)
-    await recover(folder, database)
+    await completeFrom(() => recover(folder, database), planned, signal)
     report({ kind: 'done', stage: 'withdraw', detail: `${release}, and all that followed from it` })
     return summarize('withdrawn', planned, publicDir)
   })
+}
+
+/** What follows a tombstone. Where that is stopped the release is withdrawn nevertheless, and nobody should think otherwise. */
+async function completeFrom(complete: () => Promise<unknown>, { tombstone }: Plan, signal: AbortSignal): Promise<void> {
+  try {
+    await complete()
+  } catch (error) {
+    const why = signal.aborted ? 'stopped' : reasonOf(error)
+    throw new BuildError(
+      `${tombstone.release} is withdrawn, but not all that follows is done: ${why}; make build completes it`,
+      {
+        cause: error,
+      },
+    )
+  }
 }
 
 interface Asked {

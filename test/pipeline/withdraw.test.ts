@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Catalog } from '../../pipeline/contract/catalog.ts'
 import { Tombstone } from '../../pipeline/contract/tombstone.ts'
 import { verify } from '../../pipeline/verify.ts'
-import { crashAfter, LOST } from '../support/crash.ts'
+import { crashAfter, filesAfter, LOST } from '../support/crash.ts'
 import { coveredDay, namesIn, readCoverage, readIndex, text } from '../support/history.ts'
 import {
   buildIn,
@@ -101,6 +101,11 @@ describe('withdrawing the current release', () => {
     const file = (path: string) => readFile(join(workspace.publicDir, path), 'utf8')
     const catalog = Catalog.parse(JSON.parse(await file('catalog.json')))
     expect(catalog.datasets[0]?.latest.release).toBe(FIRST)
+    // As of the day of the release that is current again: a consumer sees that newer data are due.
+    expect(catalog.datasets[0]).toMatchObject({
+      next_expected: '2025-03-11T01:00:00Z',
+      stale_after: '2025-03-12T01:00:00Z',
+    })
     expect(await file('index.html')).not.toContain(SECOND)
     expect(await file('api/v1/datasets/rankings-daily.json')).toContain('"as_of":"2025-03-10T10:00:00Z"')
     expect(await readCoverage(workspace)).toMatchObject({ release: FIRST, end_date: '2025-02-28' })
@@ -273,6 +278,27 @@ it('a stop at any step leaves a whole release current, and the next build or wit
   expect(await text(whole, tombstone)).toContain(REASON)
   expect(mended).toBeGreaterThan(30)
 }, 300_000)
+
+it.each([
+  [
+    'an error',
+    'no space left',
+    (): void => {
+      throw new Error('no space left')
+    },
+  ],
+  ['Ctrl-C', 'stopped', (controller: AbortController): void => controller.abort()],
+])('%s after the tombstone says that the release is withdrawn', async (_what, why, stop) => {
+  const workspace = await copied()
+  const controller = new AbortController()
+  const files = filesAfter((_from, to) => {
+    if (String(to).endsWith('coverage.json')) stop(controller)
+  })
+  const effects = { files, signal: controller.signal }
+  await expect(withdrawIn(workspace, SECOND, WITHDRAWN_AT, effects)).rejects.toThrow(
+    `${SECOND} is withdrawn, but not all that follows is done: ${why}; make build completes it`,
+  )
+})
 
 describe('verify', () => {
   const folder = `releases/${SECOND}`
