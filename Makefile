@@ -13,13 +13,15 @@ CLI = $(RUN) pipeline/cli.ts
 VITEST = $(RUN) node_modules/vitest/vitest.mjs run
 
 ##@ Use
-.PHONY: build archive withdraw serve key catalog verify derive inspect rejects sample
+.PHONY: build archive withdraw export serve key catalog verify derive inspect rejects sample
 build: $(INSTALLED) ## sources -> a new release in public/ (none when nothing changed)
 	$(CLI) build $(ARGS)
 archive: $(INSTALLED) ## keep closed dates, so that raw logs may be deleted (ARGS="--before 2025-03-01")
 	$(CLI) archive $(ARGS)
 withdraw: $(INSTALLED) ## take a release back (ARGS="RELEASE --reason 'why'")
 	$(CLI) withdraw $(ARGS)
+export: $(INSTALLED) ## a plain copy of public/ for a static host (ARGS="DIR [--no-symlinks]")
+	$(CLI) export $(ARGS)
 serve: $(INSTALLED) ## serve the files and the API; builds first when there is no release yet
 	$(CLI) serve $(ARGS)
 key: $(INSTALLED) ## create an API key (ARGS="--management --name TEXT …")

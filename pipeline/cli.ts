@@ -4,6 +4,7 @@ import { archive } from './commands/archive.ts'
 import { build } from './commands/build.ts'
 import { catalog } from './commands/catalog.ts'
 import { derive } from './commands/derive.ts'
+import { exportCopy } from './commands/export.ts'
 import { inspect } from './commands/inspect.ts'
 import { key } from './commands/key.ts'
 import { rejects } from './commands/rejects.ts'
@@ -26,7 +27,20 @@ function createProgram(): Command {
   const program = new Command('tokenboard')
     .description("Turn an LLM gateway's raw usage logs into a public dataset, and serve it.")
     .configureHelp({ showGlobalOptions: true })
-  for (const command of [build, archive, withdraw, serve, verify, derive, inspect, rejects, key, catalog, sample])
+  for (const command of [
+    build,
+    archive,
+    withdraw,
+    exportCopy,
+    serve,
+    verify,
+    derive,
+    inspect,
+    rejects,
+    key,
+    catalog,
+    sample,
+  ])
     program.addCommand(command)
   return throwInsteadOfExit(program)
 }

@@ -11,11 +11,12 @@ import {
 } from './contract/manifest.ts'
 import type { Database } from './database.ts'
 import { BuildError } from './errors.ts'
-import { isMissing, linkTarget, readTextIfAny } from './files.ts'
+import { hashFile, isMissing, linkTarget, namesIn, readTextIfAny, statsIfAny } from './files.ts'
 import { COVERAGE_FILE, readCoverage, readRestatements } from './history/follow.ts'
 import { HistoryCheck } from './history/verify.ts'
 import { parseJson } from './json.ts'
 import { currentEntry, INDEX_FILE, readIndex, toPointer, withStatus } from './release/index.ts'
+import { isFolder } from './release/move.ts'
 import { readBack } from './release/read-back.ts'
 import { verifyTombstone } from './release/tombstone.ts'
 import { readManifest, verifyEntry, verifyRelease } from './release/verify.ts'
@@ -101,12 +102,27 @@ async function verifyPointers(dataset: string, latest: ReleaseEntry): Promise<vo
       `${path} points to ${pointer.release}, but the newest release of the index is ${latest.release}`,
     )
   }
-  const target = await linkTarget(join(dataset, 'latest'))
-  if (target !== `releases/${latest.release}`) {
-    throw new BuildError(
-      `${join(dataset, 'latest')} leads to ${target ?? 'nothing'}, but the newest release is ${latest.release}`,
-    )
+  await verifyLatest(dataset, latest)
+}
+
+/** `latest` is a link or, in a copy for hosts that have none, a folder with the same files. */
+async function verifyLatest(dataset: string, { release, path }: ReleaseEntry): Promise<void> {
+  const latest = join(dataset, 'latest')
+  const target = await linkTarget(latest)
+  if (target === undefined && (await isFolder(latest))) {
+    const names = new Set([...(await namesIn(join(dataset, path))), ...(await namesIn(latest))])
+    for (const name of [...names].sort()) {
+      if (await isSameFile(join(latest, name), join(dataset, path, name))) continue
+      throw new BuildError(`${join(latest, name)} is not the file of the newest release, ${release}`)
+    }
+  } else if (target !== `releases/${release}`) {
+    throw new BuildError(`${latest} leads to ${target ?? 'nothing'}, but the newest release is ${release}`)
   }
+}
+
+async function isSameFile(one: string, other: string): Promise<boolean> {
+  if ((await statsIfAny(one)) === undefined || (await statsIfAny(other)) === undefined) return false
+  return (await hashFile(one)).sha256 === (await hashFile(other)).sha256
 }
 
 /** Proves catalogue and feeds: they say what follows from the releases, and the files that they list are there. */

@@ -37,7 +37,7 @@ export async function withWorkspace<Result>(
   const folder = join(stateDir, 'tmp')
   const database = await openState(stateDir, join(folder, 'spill'), config, effects)
   try {
-    const publicLock = await lock(join(publicDir, '.lock'))
+    const publicLock = await lockPublic(publicDir)
     try {
       await files.remove(folder)
       await files.makeFolder(folder)
@@ -53,6 +53,11 @@ export async function withWorkspace<Result>(
       database.close()
     }
   }
+}
+
+/** Keeps builds away from the public folder until it is released. Throws `BuildError` when one is running. */
+export function lockPublic(publicDir: string): ReturnType<typeof lock> {
+  return lock(join(publicDir, '.lock'))
 }
 
 /**
