@@ -13,19 +13,25 @@ CLI = $(RUN) pipeline/cli.ts
 VITEST = $(RUN) node_modules/vitest/vitest.mjs run
 
 ##@ Use
-.PHONY: build archive serve key catalog verify inspect rejects sample
+.PHONY: build archive withdraw export serve key catalog verify derive inspect rejects sample
 build: $(INSTALLED) ## sources -> a new release in public/ (none when nothing changed)
 	$(CLI) build $(ARGS)
 archive: $(INSTALLED) ## keep closed dates, so that raw logs may be deleted (ARGS="--before 2025-03-01")
 	$(CLI) archive $(ARGS)
+withdraw: $(INSTALLED) ## take a release back (ARGS="RELEASE --reason 'why'")
+	$(CLI) withdraw $(ARGS)
+export: $(INSTALLED) ## a plain copy of public/ for a static host (ARGS="DIR [--no-symlinks]")
+	$(CLI) export $(ARGS)
 serve: $(INSTALLED) ## serve the files and the API; builds first when there is no release yet
 	$(CLI) serve $(ARGS)
 key: $(INSTALLED) ## create an API key (ARGS="--management --name TEXT …")
 	$(CLI) key $(ARGS)
 catalog: $(INSTALLED) ## the embeddings catalogue (ARGS="import FILE", "export", "check FILE")
 	$(CLI) catalog $(ARGS)
-verify: $(INSTALLED) ## re-read the published files and prove them
+verify: $(INSTALLED) ## re-read the published files and prove them (ARGS=URL: those of any host)
 	$(CLI) verify $(ARGS)
+derive: $(INSTALLED) ## files of a release from its Parquet alone (ARGS="RELEASE-FOLDER --out DIR")
+	$(CLI) derive $(ARGS)
 inspect: $(INSTALLED) ## guess the schema of raw files (ARGS="FILE…")
 	$(CLI) inspect $(ARGS)
 rejects: $(INSTALLED) ## the records that the last build rejected (ARGS="--reason invalid_timestamp")

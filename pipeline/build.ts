@@ -25,6 +25,7 @@ import { CHANGES_FILE, changeLog, writeChanges } from './history/change-log.ts'
 import { nextVersion } from './history/data-version.ts'
 import { chooseSources, openEngine, readRecords } from './intake.ts'
 import { parseJson } from './json.ts'
+import { type Ingredients, PROVENANCE_FILE, provenanceOf } from './provenance/provenance.ts'
 import { Account } from './quality.ts'
 import { type Ranking, rank } from './rank.ts'
 import {
@@ -87,6 +88,7 @@ export interface BuildSummary {
 interface Built {
   draft: Draft
   ranking: Ranking
+  ingredients: Ingredients
   account: Account
   records: RecordCounts
   findings: Finding[]
@@ -123,7 +125,8 @@ export async function build(
     const { engine } = await openEngine(workspace, effects)
     const account = new Account()
     const usage = new UsageLedger()
-    const ranking = await rankSources(database, engine, sources, { account, usage }, lastDate, effects)
+    const inputs: string[] = []
+    const ranking = await rankSources(database, engine, sources, { account, usage, inputs }, lastDate, effects)
     const records = countRecords(ranking, account)
     const findings = await findOddities(database, sources.sources, account.deliveries)
     const warnings = findings.map(toWarning)
@@ -133,7 +136,8 @@ export async function build(
     if (ranking.rows.length === 0) throw new BuildError(nothingToPublish(records, lastDate))
     await assertInvariants(database, lastDate)
     const draft = draftRelease({ rows: ranking.rows, asOf: toTimestamp(asOf), publisher, synthetic })
-    const built = { draft, ranking, account, records, findings }
+    const ingredients = { inputs, registry: sources.registry_files }
+    const built = { draft, ranking, ingredients, account, records, findings }
     const summary = await release(
       built,
       { index, publicDir, dataDir: config.dataDir, blocking: sources.blocking, accepted, dryRun, told },
@@ -150,11 +154,11 @@ async function rankSources(
   database: Database,
   engine: RollupEngine,
   sources: Sources,
-  { account, usage }: { account: Account; usage: UsageLedger },
+  ledgers: { account: Account; usage: UsageLedger; inputs: string[] },
   lastDate: UtcDate,
   effects: Effects,
 ): Promise<Ranking> {
-  await readRecords(engine, sources, { account, usage }, effects)
+  await readRecords(engine, sources, ledgers, effects)
   const ranking = await rank(database, lastDate)
   const { published_records, models } = ranking
   effects.report({ kind: 'done', stage: 'rank', detail: `${published_records} records of ${models} models` })
@@ -187,7 +191,7 @@ async function release(
   if (current !== undefined && facts.length === 0) {
     return { ...summarize('unchanged', current, built, path(current.release)), ...changes }
   }
-  if (current?.release === draft.release) {
+  if (index.releases.some((entry) => entry.release === draft.release)) {
     throw new BuildError(`there is already a release as of ${draft.as_of} and its data differ; give a later AS_OF`)
   }
   const published = current === undefined ? [] : await publishedWarnings(path(current.release))
@@ -229,6 +233,11 @@ async function publishRelease(
     const texts = [
       { path: CHANGES_FILE, media_type: 'text/csv; charset=utf-8', text: writeChanges(changed.rows) },
       { path: QUALITY_FILE, media_type: 'application/json', text: toJson(publicQuality(built)) },
+      {
+        path: PROVENANCE_FILE,
+        media_type: 'application/json',
+        text: toJson(provenanceOf(draft, built.ingredients)),
+      },
     ]
     const manifest = await stageRelease({ draft, rows: built.ranking.rows, texts, folder: staging }, database, files)
     await verifyRelease(database, staging)

@@ -3,12 +3,15 @@ import { Command, CommanderError } from '@commander-js/extra-typings'
 import { archive } from './commands/archive.ts'
 import { build } from './commands/build.ts'
 import { catalog } from './commands/catalog.ts'
+import { derive } from './commands/derive.ts'
+import { exportCopy } from './commands/export.ts'
 import { inspect } from './commands/inspect.ts'
 import { key } from './commands/key.ts'
 import { rejects } from './commands/rejects.ts'
 import { sample } from './commands/sample.ts'
 import { serve } from './commands/serve.ts'
 import { verify } from './commands/verify.ts'
+import { withdraw } from './commands/withdraw.ts'
 import { UsageError } from './errors.ts'
 import { endProgress } from './reporter.ts'
 
@@ -24,7 +27,20 @@ function createProgram(): Command {
   const program = new Command('tokenboard')
     .description("Turn an LLM gateway's raw usage logs into a public dataset, and serve it.")
     .configureHelp({ showGlobalOptions: true })
-  for (const command of [build, archive, serve, verify, inspect, rejects, key, catalog, sample])
+  for (const command of [
+    build,
+    archive,
+    withdraw,
+    exportCopy,
+    serve,
+    verify,
+    derive,
+    inspect,
+    rejects,
+    key,
+    catalog,
+    sample,
+  ])
     program.addCommand(command)
   return throwInsteadOfExit(program)
 }

@@ -48,9 +48,12 @@ async function makeFolder(path: string): Promise<void> {
     await mkdir(path)
   } catch (error) {
     if ((await statsIfAny(path))?.isDirectory()) return
-    if (!isMissing(error) || (await statsIfAny(dirname(path)))?.isDirectory()) throw error
-    await makeFolder(dirname(path))
-    await makeFolder(path)
+    if (!isMissing(error)) throw error
+    if (!(await statsIfAny(dirname(path)))?.isDirectory()) await makeFolder(dirname(path))
+    // Once more and no oftener: the folder above may have come in between, or one beside this call made this one.
+    await mkdir(path).catch(async (reason: unknown) => {
+      if (!(await statsIfAny(path))?.isDirectory()) throw reason
+    })
   }
 }
 

@@ -48,11 +48,11 @@ export async function openEngine(
   return { engine, archive }
 }
 
-/** Has the engine fill the rollup; what is no part of it goes into the account, what keys used into the ledger. */
+/** Has the engine fill the rollup; what is no part of it goes into the account, what keys used into the ledger, what it was made of into `inputs`. */
 export async function readRecords(
   engine: RollupEngine,
   sources: Sources,
-  { account, usage }: { account: Account; usage?: UsageLedger },
+  { account, usage, inputs }: { account: Account; usage?: UsageLedger; inputs?: string[] },
   { report }: Effects,
 ): Promise<void> {
   report({ kind: 'stage', stage: 'read' })
@@ -63,6 +63,7 @@ export async function readRecords(
     onSetAside: (records) => account.add(records),
     onRejectedInFile: (records) => account.addFile(records),
     onKeyUsage: (row) => usage?.add(row),
+    onInput: (sha256) => inputs?.push(sha256),
     onNotice: (message) => report({ kind: 'notice', message }),
   })
 }

@@ -94,7 +94,8 @@ function bytesOf(part: number, whole: number): string {
   return `${(part / bytes).toFixed(decimals)} of ${formatBytes(whole)}`
 }
 
-function formatBytes(count: number): string {
+/** `51 MB`. */
+export function formatBytes(count: number): string {
   const { name, bytes, decimals } = unitOf(count)
   return `${(count / bytes).toFixed(decimals)} ${name}`
 }

@@ -4,7 +4,7 @@ import { CsvError, parse as parseCsv } from 'csv-parse/sync'
 import { z } from 'zod'
 import { SanityCheck } from './checks.ts'
 import { UsageError } from './errors.ts'
-import { isMissing } from './files.ts'
+import { hashFile, isMissing } from './files.ts'
 import { parse, parseJson } from './json.ts'
 import { nearest } from './nearest.ts'
 import { type Alias, createRegistry, Model, type Registry } from './registry.ts'
@@ -64,6 +64,8 @@ export interface Sources {
   folder: string
   sources: Source[]
   registry: Registry
+  /** SHA-256 of the files that the registry was made from; null where the sources file names none. */
+  registry_files: { models_sha256: string | null; aliases_sha256: string | null }
   max_rejected_share: number
   /** Sanity checks whose findings stop a release. */
   blocking: SanityCheck[]
@@ -85,6 +87,10 @@ export async function readSources(path: string): Promise<Sources> {
     folder,
     sources: file.sources,
     registry: createRegistry(models, aliases),
+    registry_files: {
+      models_sha256: await hashIfNamed(folder, file.models),
+      aliases_sha256: await hashIfNamed(folder, file.aliases),
+    },
     max_rejected_share: file.max_rejected_share,
     blocking: file.blocking,
     on_missing: file.on_missing,
@@ -104,6 +110,10 @@ function assertRegistry(file: z.infer<typeof SourcesFile>, path: string): void {
     `${path}: source ${JSON.stringify(wanting.name)} leaves visibility to the model registry, but the file names no "models"; ` +
       `add "models": "models.json", or give the source "visibility": "public" or "private"`,
   )
+}
+
+async function hashIfNamed(folder: string, path: string | undefined): Promise<string | null> {
+  return path === undefined ? null : (await hashFile(resolve(folder, path))).sha256
 }
 
 async function readModels(path: string): Promise<Model[]> {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Catalog } from './contract/catalog.ts'
 import {
@@ -10,15 +9,18 @@ import {
   type ReleaseEntry,
   type ReleaseIndex,
 } from './contract/manifest.ts'
-import { Database } from './database.ts'
+import type { Database } from './database.ts'
 import { BuildError } from './errors.ts'
-import { isMissing, linkTarget, readTextIfAny } from './files.ts'
+import { hashFile, isMissing, linkTarget, namesIn, readTextIfAny, statsIfAny } from './files.ts'
 import { COVERAGE_FILE, readCoverage, readRestatements } from './history/follow.ts'
 import { HistoryCheck } from './history/verify.ts'
 import { parseJson } from './json.ts'
 import { currentEntry, INDEX_FILE, readIndex, toPointer, withStatus } from './release/index.ts'
+import { isFolder } from './release/move.ts'
 import { readBack } from './release/read-back.ts'
+import { verifyTombstone } from './release/tombstone.ts'
 import { readManifest, verifyEntry, verifyRelease } from './release/verify.ts'
+import { withTemporaryDatabase } from './scratch.ts'
 import { API_FILES } from './site/api.ts'
 import { CATALOG_FILE, renderCatalog } from './site/catalog.ts'
 import { renderFeeds } from './site/feeds.ts'
@@ -47,32 +49,9 @@ export async function verify(
   if (current === undefined) throw new BuildError(`${dataset} holds no release; run make build first`)
   verifyStatus(index, join(dataset, INDEX_FILE))
   await verifyPointers(dataset, current)
-  const files = await withDatabase(signal, (database) => verifyAll(database, root, index, report))
+  const files = await withTemporaryDatabase('verify', signal, (database) => verifyAll(database, root, index, report))
   await verifyCatalog(root, index, current)
   return { releases: index.releases.length, files, latest: current.release }
-}
-
-async function withDatabase<Result>(
-  signal: AbortSignal,
-  work: (database: Database) => Promise<Result>,
-): Promise<Result> {
-  const scratch = await mkdtemp(join(tmpdir(), 'tokenboard-verify-'))
-  try {
-    await mkdir(join(scratch, 'spill'))
-    const database = await Database.open({
-      path: join(scratch, 'verify.duckdb'),
-      temporaryFolder: join(scratch, 'spill'),
-      memoryLimit: undefined,
-      signal,
-    })
-    try {
-      return await work(database)
-    } finally {
-      database.close()
-    }
-  } finally {
-    await rm(scratch, { recursive: true, force: true })
-  }
 }
 
 async function verifyAll(
@@ -84,7 +63,11 @@ async function verifyAll(
   const dataset = join(publicDir, DATASET_PATH)
   const history = new HistoryCheck(dataset, index)
   let files = 0
-  for (const entry of index.releases.filter(({ status }) => status !== 'withdrawn')) {
+  for (const entry of index.releases) {
+    if (entry.status === 'withdrawn') {
+      await verifyTombstone(publicDir, entry)
+      continue
+    }
     const folder = join(dataset, entry.path)
     const manifest = await verifyRelease(database, folder)
     await verifyEntry(folder, manifest, entry)
@@ -119,12 +102,27 @@ async function verifyPointers(dataset: string, latest: ReleaseEntry): Promise<vo
       `${path} points to ${pointer.release}, but the newest release of the index is ${latest.release}`,
     )
   }
-  const target = await linkTarget(join(dataset, 'latest'))
-  if (target !== `releases/${latest.release}`) {
-    throw new BuildError(
-      `${join(dataset, 'latest')} leads to ${target ?? 'nothing'}, but the newest release is ${latest.release}`,
-    )
+  await verifyLatest(dataset, latest)
+}
+
+/** `latest` is a link or, in a copy for hosts that have none, a folder with the same files. */
+async function verifyLatest(dataset: string, { release, path }: ReleaseEntry): Promise<void> {
+  const latest = join(dataset, 'latest')
+  const target = await linkTarget(latest)
+  if (target === undefined && (await isFolder(latest))) {
+    const names = new Set([...(await namesIn(join(dataset, path))), ...(await namesIn(latest))])
+    for (const name of [...names].sort()) {
+      if (await isSameFile(join(latest, name), join(dataset, path, name))) continue
+      throw new BuildError(`${join(latest, name)} is not the file of the newest release, ${release}`)
+    }
+  } else if (target !== `releases/${release}`) {
+    throw new BuildError(`${latest} leads to ${target ?? 'nothing'}, but the newest release is ${release}`)
   }
+}
+
+async function isSameFile(one: string, other: string): Promise<boolean> {
+  if ((await statsIfAny(one)) === undefined || (await statsIfAny(other)) === undefined) return false
+  return (await hashFile(one)).sha256 === (await hashFile(other)).sha256
 }
 
 /** Proves catalogue and feeds: they say what follows from the releases, and the files that they list are there. */

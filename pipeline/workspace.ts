@@ -37,7 +37,7 @@ export async function withWorkspace<Result>(
   const folder = join(stateDir, 'tmp')
   const database = await openState(stateDir, join(folder, 'spill'), config, effects)
   try {
-    const publicLock = await lock(join(publicDir, '.lock'))
+    const publicLock = await lockPublic(publicDir)
     try {
       await files.remove(folder)
       await files.makeFolder(folder)
@@ -53,6 +53,11 @@ export async function withWorkspace<Result>(
       database.close()
     }
   }
+}
+
+/** Keeps builds away from the public folder until it is released. Throws `BuildError` when one is running. */
+export function lockPublic(publicDir: string): ReturnType<typeof lock> {
+  return lock(join(publicDir, '.lock'))
 }
 
 /**
@@ -110,7 +115,7 @@ async function openState(
  * A folder whose entries lead to those of another, so that what is renamed to them or removed there leaves the other as it
  * is. What a stopped build had begun to write is no entry: who writes under that name would write there.
  */
-async function mirror(from: string, to: string): Promise<void> {
+export async function mirror(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true })
   const names = (await namesIn(from)).filter((name) => !name.endsWith('.next'))
   for (const name of names) await symlink(join(from, name), join(to, name))

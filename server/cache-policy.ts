@@ -1,5 +1,5 @@
 import { DATASET_PATH } from '../pipeline/contract/manifest.ts'
-import { TOMBSTONE_FILE } from './tombstone.ts'
+import { TOMBSTONE_FILE } from '../pipeline/contract/tombstone.ts'
 
 const YEAR_SECONDS = 31_536_000
 const IMMUTABLE = `public, max-age=${YEAR_SECONDS}, immutable`

@@ -1,9 +1,10 @@
 import { realpath, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { DATASET_PATH, ReleaseName } from '../pipeline/contract/manifest.ts'
+import { TOMBSTONE_FILE } from '../pipeline/contract/tombstone.ts'
 import { gzipTwins } from './gzip-twins.ts'
 import { fileOpener, type OpenFile } from './open-file.ts'
-import { isWithdrawn, TOMBSTONE_FILE } from './tombstone.ts'
+import { isWithdrawn } from './tombstone.ts'
 
 /** What a path of the site leads to. `location` is the path of the file itself, where links led to it. */
 export type Found =

@@ -1,10 +1,8 @@
 import { join } from 'node:path'
 import { DATASET_PATH, type ReleaseName } from '../pipeline/contract/manifest.ts'
+import { TOMBSTONE_FILE } from '../pipeline/contract/tombstone.ts'
 import { ApiError } from './errors.ts'
 import { fingerprint } from './followed-file.ts'
-
-/** What stands in the folder of a withdrawn release instead of its files, and says why. */
-export const TOMBSTONE_FILE = 'TOMBSTONE.json'
 
 /** Whether a release below `publicDir` was withdrawn: its tombstone counts, whatever else is still there. */
 export async function isWithdrawn(publicDir: string, release: ReleaseName): Promise<boolean> {

@@ -101,6 +101,10 @@ export const LatestPointer = z.object({
 })
 export type LatestPointer = z.infer<typeof LatestPointer>
 
+/** When and why a release was withdrawn. */
+export const Withdrawal = z.object({ withdrawn_at: Timestamp, reason: RestatementNote })
+export type Withdrawal = z.infer<typeof Withdrawal>
+
 /**
  * One line of the history. `previous` is the hash of the entry before, so that no entry can change unnoticed. What
  * stands after `hash` may change and is not covered by it.
@@ -115,6 +119,8 @@ export const ReleaseEntry = LatestPointer.extend({
   /** Absent in an index that was written before releases had one: then the last is current. */
   status: z.enum(['current', 'superseded', 'withdrawn']).optional(),
   superseded_by: ReleaseName.optional(),
+  /** Of a withdrawn release. */
+  withdrawal: Withdrawal.optional(),
 })
 export type ReleaseEntry = z.infer<typeof ReleaseEntry>
 

@@ -14,6 +14,7 @@ import { applyChanges, CHANGES_FILE, changeLog } from './change-log.ts'
 import { advance, type Period } from './coverage.ts'
 import { nextVersion } from './data-version.ts'
 import { COVERAGE_FILE, RESTATEMENTS_FILE } from './follow.ts'
+import { proveFormerRevisions, proveWithGaps, type Told } from './gaps.ts'
 import { restatementOf, withRestatement } from './restatements.ts'
 import { FORMS, type Form, pointerPath, revisionPath } from './revisions.ts'
 
@@ -35,6 +36,8 @@ export class HistoryCheck {
   #coverage: Coverage | undefined
   #restatements: Restatements = { dataset: 'rankings-daily', restatements: [] }
   readonly #revisions: Expected[] = []
+  readonly #told: Told['restatements'] = []
+  readonly #holdings = new Set<string>()
 
   constructor(dataset: string, index: ReleaseIndex) {
     this.#dataset = dataset
@@ -51,6 +54,13 @@ export class HistoryCheck {
     if (manifest.changes !== undefined) await this.#proveChanges(entry, manifest, rows, database)
     const { coverage, revisions } = advance(this.#coverage, { manifest, rows })
     const restatement = restatementOf(this.#coverage, coverage, manifest)
+    const followsItsOwn = (manifest.changes?.previous ?? null) === (this.#before?.release ?? null)
+    if (followsItsOwn) {
+      const lastDate = this.#coverage?.days.at(-1)?.date ?? ''
+      this.#told.push({ release: manifest.release, restatement, lastDate })
+    }
+    for (const { date, content_hash } of coverage.days) this.#holdings.add(`daily/${date} ${content_hash}`)
+    for (const { month, content_hash } of coverage.months) this.#holdings.add(`monthly/${month} ${content_hash}`)
     this.#restatements = withRestatement(this.#restatements, restatement)
     for (const { folder, name, revision, rows: own } of revisions) {
       this.#revisions.push({ folder, name, revision, hash: contentHash(own), asOf: manifest.as_of })
@@ -94,7 +104,10 @@ export class HistoryCheck {
   async finish(published: { coverage: Coverage; restatements: Restatements }, database: Database): Promise<number> {
     const hasGaps = this.#index.releases.some(({ status }) => status === 'withdrawn')
     const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
-    if (!hasGaps) {
+    if (hasGaps) {
+      const told = { coverage: this.#coverage, restatements: this.#told, holdings: this.#holdings }
+      proveWithGaps(this.#dataset, this.#index, published, told)
+    } else {
       this.#proveCoverage(published.coverage)
       if (!same(published.restatements, this.#restatements)) {
         throw new BuildError(
@@ -155,7 +168,11 @@ export class HistoryCheck {
         await proveSame(join(this.#dataset, pointer), join(this.#dataset, path))
       }
     }
-    if (!hasGaps) await this.#proveNothingElse(files)
+    if (hasGaps) {
+      const former = await proveFormerRevisions(this.#dataset, this.#index, coverage, this.#holdings, database)
+      for (const path of former) files.add(path)
+    }
+    await this.#proveNothingElse(files)
     return files.size
   }
 

@@ -53,8 +53,8 @@ export function currentEntry(index: ReleaseIndex): ReleaseEntry | undefined {
 export function withStatus(index: ReleaseIndex): ReleaseIndex {
   let successor: ReleaseEntry | undefined
   const newestFirst = index.releases.toReversed().map((entry): ReleaseEntry => {
-    const { status, superseded_by: _, ...facts } = entry
-    if (status === 'withdrawn') return { ...facts, status }
+    const { status, superseded_by: _, withdrawal, ...facts } = entry
+    if (status === 'withdrawn') return { ...facts, status, ...(withdrawal && { withdrawal }) }
     const changed: ReleaseEntry =
       successor === undefined
         ? { ...facts, status: 'current' }
@@ -71,7 +71,7 @@ export function toPointer(entry: ReleaseEntry): LatestPointer {
   return { release, as_of, start_date, end_date, rows, content_hash, path }
 }
 
-type Facts = Omit<ReleaseEntry, 'hash' | 'status' | 'superseded_by'>
+type Facts = Omit<ReleaseEntry, 'hash' | 'status' | 'superseded_by' | 'withdrawal'>
 
 /** SHA-256 of an entry without its own hash and what comes after it, as compact JSON in the order of its keys. */
 function entryHash(facts: Facts): string {
@@ -80,7 +80,7 @@ function entryHash(facts: Facts): string {
 
 function assertChain(index: ReleaseIndex, path: string): void {
   let previous: string | null = null
-  for (const { hash, status: _status, superseded_by: _successor, ...facts } of index.releases) {
+  for (const { hash, status: _status, superseded_by: _successor, withdrawal: _why, ...facts } of index.releases) {
     if (facts.previous !== previous || entryHash(facts) !== hash) {
       throw new BuildError(
         `${path}: the chain of releases is broken at ${facts.release}; an entry was changed or removed`,

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { assertSealed, CHECKSUMS_FILE } from '../checksums.ts'
-import { DATASET_PATH, type ReleaseIndex, type ReleaseName } from '../contract/manifest.ts'
+import { DATASET_PATH, type ReleaseEntry, type ReleaseIndex, type ReleaseName } from '../contract/manifest.ts'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { type Files, hashFile, namesIn, readTextIfAny } from '../files.ts'
@@ -13,12 +13,15 @@ import type { Page } from '../site/layout.ts'
 import { renderSite } from '../site/render.ts'
 import { MANIFEST_FILE, toJson } from './files.ts'
 import { appendRelease, currentEntry, INDEX_FILE, readIndex, toPointer, withStatus } from './index.ts'
+import { isFolder } from './move.ts'
 import { type PublicFolder, replace, replaceLink, STAGING_FOLDER } from './replace.ts'
+import { markWithdrawn, removeWithdrawn, verifyTombstone } from './tombstone.ts'
 import { readManifest } from './verify.ts'
 
 /**
  * Makes the public folder consistent after a build that was stopped anywhere. A release is made when its folder is in
  * place: one that is there and whole is followed by all that has to follow it, and what is less than that is removed.
+ * One is withdrawn when its tombstone is in place: then all follows the release before it, and its files go.
  * Returns the history.
  */
 export async function recover(folder: PublicFolder, database: Database): Promise<ReleaseIndex> {
@@ -27,9 +30,28 @@ export async function recover(folder: PublicFolder, database: Database): Promise
   let index = await readIndex(publicDir)
   const name = await unlisted(publicDir, index)
   if (name !== undefined) index = await adopt(folder, name, index)
+  index = await markWithdrawn(publicDir, index)
   await follow(folder, index, database)
+  await removeWithdrawn(folder, index, database)
   await closeStaging(publicDir, files)
   return index
+}
+
+/**
+ * The current release of a public folder in which nothing is under way. Throws `BuildError` where a build or a
+ * withdrawal was stopped: what is there then belongs to two states.
+ */
+export async function assertComplete(publicDir: string): Promise<ReleaseEntry> {
+  const index = await readIndex(publicDir)
+  const marked = await markWithdrawn(publicDir, index)
+  const isMarked = index.releases.every(({ status }, position) => status === marked.releases[position]?.status)
+  const isStopped = await isFolder(join(publicDir, STAGING_FOLDER))
+  const current = currentEntry(index)
+  if (current === undefined || isStopped || !isMarked || (await unlisted(publicDir, index)) !== undefined) {
+    throw new BuildError(`${publicDir} was left by a build that was stopped; make build completes it`)
+  }
+  for (const entry of index.releases) if (entry.status === 'withdrawn') await verifyTombstone(publicDir, entry)
+  return current
 }
 
 /**

@@ -11,7 +11,7 @@ import {
   ROW_SCHEMA,
   releaseName,
 } from '../contract/manifest.ts'
-import { DATASET_VERSION, type RankingRow, type Timestamp } from '../contract/ranking.ts'
+import { DATASET_VERSION, type RankingMeta, type RankingRow, type Timestamp } from '../contract/ranking.ts'
 import { type Database, DUCKDB_VERSION } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { type Files, hashFile } from '../files.ts'
@@ -81,7 +81,9 @@ export async function stageRelease(
   const parquet = join(folder, 'rankings-daily.parquet' satisfies DataFile)
   await database.run('write_parquet', { path: parquet, metadata: parquetKeys(draft) })
   await files.flush(parquet)
-  for (const [name, bytes] of await textFiles(draft, rows)) await write(name, bytes)
+  const { as_of, start_date, end_date, version } = draft
+  const meta = { as_of, start_date, end_date, version }
+  for (const [name, bytes] of await renderRows(rows, meta)) await write(name, bytes)
   for (const { path, text } of texts) await write(path, text)
   const data = DATA_FILES.map((file) => ({ ...file, rows: rows.length }))
   const described = await describeFiles(folder, [...data, ...texts])
@@ -94,10 +96,10 @@ export async function stageRelease(
   return manifest
 }
 
-async function textFiles(draft: Draft, rows: readonly RankingRow[]): Promise<[DataFile, Buffer][]> {
-  const { as_of, start_date, end_date, version } = draft
+/** All rows of a release in every format but Parquet: they follow from the rows and these four facts alone. */
+export async function renderRows(rows: readonly RankingRow[], meta: RankingMeta): Promise<[DataFile, Buffer][]> {
   const csv = writeCsv(rows)
-  const json = writeJson(rows, { as_of, start_date, end_date, version })
+  const json = writeJson(rows, meta)
   const [csvGzip, jsonGzip, ndjsonGzip] = await Promise.all([gzip(csv), gzip(json), gzip(writeNdjson(rows))])
   return [
     ['rankings-daily.csv', csv],

@@ -6,6 +6,7 @@ import { BuildError } from '../errors.ts'
 import { hashFile, namesIn, readTextIfAny } from '../files.ts'
 import { parseJson } from '../json.ts'
 import { verifyDocuments } from '../metadata/verify.ts'
+import { verifyProvenance } from '../provenance/provenance.ts'
 import { DATA_FILES, MANIFEST_FILE } from './files.ts'
 import { contentHash, readBack } from './read-back.ts'
 
@@ -35,6 +36,7 @@ export async function verifyRelease(database: Database, folder: string): Promise
     }
   }
   await verifyDocuments(database, folder, manifest)
+  await verifyProvenance(folder, manifest)
   return manifest
 }
 

@@ -65,6 +65,8 @@ export interface RollupRequest {
   onRejectedInFile(records: RejectedInFile): void
   /** Called once for each source, UTC date, API key and `is_byok`. Records without a key are in none. */
   onKeyUsage(usage: KeyUsageRow): void
+  /** Called once for each raw file that has a part in the rollup, gone or not: the SHA-256 of its decompressed content. */
+  onInput(sha256: string): void
   /** Something that a maintainer should know and that does not stop the build. */
   onNotice(message: string): void
 }

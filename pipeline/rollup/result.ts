@@ -23,6 +23,7 @@ export async function deliver(database: Database, source: Source, request: Rollu
   await reportRejectedFiles(database, source, request)
   await reportLate(database, source, request)
   await reportKeyUsage(database, source, request)
+  await reportInputs(database, request)
   await database.run('rollup/result')
   await assertAccounted(database)
   type Row = {
@@ -85,6 +86,10 @@ async function reportKeyUsage(database: Database, source: Source, request: Rollu
     `source ${JSON.stringify(source.name)}: ${misread} records of API keys have a cost_usd or is_byok that is negative ` +
       'or cannot be read; such a cost counts as 0, such an is_byok as false',
   )
+}
+
+async function reportInputs(database: Database, request: RollupRequest): Promise<void> {
+  for (const { sha256 } of await database.rows<{ sha256: string }>('rollup/inputs')) request.onInput(sha256)
 }
 
 /** Every record that was read stands in one row of the result: a mistake of this project's own would show here. */

@@ -1,5 +1,6 @@
 import type { Restatement } from '../contract/history.ts'
 import { DATASET_PATH, type Publisher, type ReleaseEntry, type ReleaseIndex } from '../contract/manifest.ts'
+import { TOMBSTONE_FILE } from '../contract/tombstone.ts'
 import { DATASET_START } from '../contract/utc-date.ts'
 import { toJson } from '../release/files.ts'
 import { escapeXml } from './html.ts'
@@ -31,7 +32,11 @@ export function renderFeeds(publisher: Publisher, index: ReleaseIndex, restateme
       restatement: restatements.find(({ release }) => release === entry.release),
     }),
   )
-  const newestFirst = items.toReversed()
+  const withdrawals = index.releases.flatMap((entry) => withdrawalOf(publisher, entry))
+  // What is of one instant stays in this order: a withdrawal comes after the release that was withdrawn.
+  const newestFirst = [...items, ...withdrawals]
+    .toReversed()
+    .sort((a, b) => (a.date < b.date ? 1 : a.date > b.date ? -1 : 0))
   return [
     { path: 'feed.atom', text: atom(publisher, newestFirst) },
     { path: 'feed.json', text: jsonFeed(publisher, newestFirst) },
@@ -44,6 +49,7 @@ function itemsOf(
   { isFirst, restatement }: { isFirst: boolean; restatement: Restatement | undefined },
 ): Item[] {
   const { release, as_of, data_version, changed = [], status } = entry
+  const document = `${entry.path}${status === 'withdrawn' ? TOMBSTONE_FILE : 'manifest.json'}`
   const item = (category: Category, title: string, text: string, url: string): Item => ({
     id: tag(publisher, category === 'release' ? release : `${release}/${category}`),
     category,
@@ -58,7 +64,7 @@ function itemsOf(
       'release',
       `Release ${release}${data_version === undefined ? '' : `, version ${data_version}`}`,
       describe(entry),
-      `${entry.path}manifest.json`,
+      document,
     ),
   ]
   if (restatement !== undefined) {
@@ -68,23 +74,30 @@ function itemsOf(
     items.push(item('restatement', title, text, 'restatements.json'))
   }
   if (about.some((fact) => fact === 'schema' || fact === 'version')) {
-    items.push(
-      item(
-        'schema',
-        'The form of the data has changed',
-        'See the manifest of the release.',
-        `${entry.path}manifest.json`,
-      ),
-    )
+    items.push(item('schema', 'The form of the data has changed', 'See the manifest of the release.', document))
   }
   const notices = [
-    ...(status === 'withdrawn' ? ['This release was withdrawn.'] : []),
     ...(about.includes('publisher') ? ['The publisher, the title or the description has changed.'] : []),
     ...(about.includes('synthetic') ? ['From here on the data are of another kind: synthetic or real.'] : []),
   ]
   if (notices.length > 0)
     items.push(item('notice', `About release ${release}`, notices.join(' '), 'releases/index.json'))
   return items
+}
+
+/** The notice that a release was withdrawn, at the instant when it was. */
+function withdrawalOf(publisher: Publisher, { release, path, withdrawal }: ReleaseEntry): Item[] {
+  if (withdrawal === undefined) return []
+  return [
+    {
+      id: tag(publisher, `${release}/withdrawal`),
+      category: 'notice',
+      title: `Release ${release} was withdrawn`,
+      text: `Do not use this release any more. Reason: ${withdrawal.reason}`,
+      date: withdrawal.withdrawn_at,
+      url: siteUrl(publisher, `${DATASET_PATH}/${path}${TOMBSTONE_FILE}`),
+    },
+  ]
 }
 
 function describe({ start_date, end_date, rows, content_hash }: ReleaseEntry): string {

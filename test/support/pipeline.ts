@@ -10,6 +10,7 @@ import { readPipelineConfig } from '../../pipeline/config.ts'
 import { LatestPointer } from '../../pipeline/contract/manifest.ts'
 import type { Effects } from '../../pipeline/effects.ts'
 import { realFiles } from '../../pipeline/files.ts'
+import { type WithdrawOptions, type WithdrawSummary, withdraw } from '../../pipeline/withdraw.ts'
 import { type OracleRow, type RegistryModel, toCsv } from './oracle.ts'
 import { COLUMNS, type FileRecord, writeRecords } from './records.ts'
 
@@ -74,6 +75,21 @@ export async function buildIn(
   const now = () => new Date('2026-11-20T00:12:00.987Z')
   const { signal } = new AbortController()
   return build(config, { now, report: () => {}, signal, files: realFiles, ...effects }, options)
+}
+
+/** Withdraws a release in process. */
+export async function withdrawIn(
+  workspace: Workspace,
+  release: string,
+  asOf: string,
+  effects: Partial<Effects> = {},
+  options: Partial<WithdrawOptions> = {},
+): Promise<WithdrawSummary> {
+  const config = readPipelineConfig(settings(workspace, asOf))
+  const now = () => new Date('2026-11-20T00:12:00.987Z')
+  const { signal } = new AbortController()
+  const withAll = { now, report: () => {}, signal, files: realFiles, ...effects }
+  return withdraw(config, withAll, { release, reason: 'It was wrong.', ...options })
 }
 
 export interface CliResult {

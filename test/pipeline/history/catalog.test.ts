@@ -159,12 +159,18 @@ describe('the feeds', () => {
     const publisher = { name: 'P', url: 'https://p.example', contact: 'c', title: 'T', description: 'D' }
     const changed = [
       { ...first, changed: ['schema', 'publisher'] },
-      { ...second, changed: ['schema', 'publisher'], status: 'withdrawn' as const },
+      {
+        ...second,
+        changed: ['schema', 'publisher'],
+        status: 'withdrawn' as const,
+        withdrawal: { withdrawn_at: '2025-03-11T00:00:00Z', reason: 'It named a customer.' },
+      },
     ]
     const [, feed] = renderFeeds(publisher, { dataset, releases: changed }, [])
     const items: { tags: string[]; content_text: string }[] = JSON.parse(feed?.text ?? '').items
-    expect(items.map(({ tags }) => tags[0])).toEqual(['notice', 'schema', 'release', 'release'])
-    expect(items[0]?.content_text).toMatch(/withdrawn.*publisher/)
+    expect(items.map(({ tags }) => tags[0])).toEqual(['notice', 'notice', 'schema', 'release', 'release'])
+    expect(items[0]?.content_text).toBe('Do not use this release any more. Reason: It named a customer.')
+    expect(items[1]?.content_text).toMatch(/publisher/)
   })
 })
 

@@ -15,6 +15,7 @@ import {
   runBuild,
   sha256,
   type Workspace,
+  withdrawIn,
   writeSmallBuild,
 } from '../../support/pipeline.ts'
 
@@ -192,17 +193,12 @@ describe('a release', () => {
   })
 })
 
-describe('a release that the index calls withdrawn', () => {
+describe('a release that was withdrawn', () => {
   it('is passed over: the one before is current again, and what comes next is compared with that', async () => {
     const workspace = await newWorkspace()
     const first = await release(workspace, [['2025-03-02', 5]], '2025-03-10T01:00:00Z')
     const second = await release(workspace, [['2025-03-02', 6]], '2025-03-10T02:00:00Z')
-    const index = await readIndex(workspace)
-    const withdrawn = index.releases.map((entry) =>
-      entry.release === second ? { ...entry, status: 'withdrawn' as const } : entry,
-    )
-    const path = join(datasetFolder(workspace), 'releases/index.json')
-    await writeFile(path, JSON.stringify({ ...index, releases: withdrawn }))
+    await withdrawIn(workspace, second, '2025-03-10T02:30:00Z')
     const third = await release(workspace, [['2025-03-02', 7]], '2025-03-10T03:00:00Z')
     expect((await readIndex(workspace)).releases).toMatchObject([
       { release: first, status: 'superseded', superseded_by: third },
@@ -224,11 +220,13 @@ describe('an index that was written before releases had versions and a status', 
     const first = await release(workspace, [['2025-03-02', 5]], '2025-03-10T01:00:00Z')
     const folder = join(datasetFolder(workspace), 'releases', first)
     const { data_version: _version, changes: _changes, ...manifest } = await readManifest(folder)
-    const files = manifest.files.filter((file) => file.path !== 'changes.csv')
+    // Such a release had no changes.csv and no documents that list files.
+    const isLater = ({ path }: { path: string }) => !/^(rankings-daily\.|quality\.json$)/.test(path)
+    const files = manifest.files.filter((file) => !isLater(file))
     await writeFile(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, files }))
     const own = { path: 'manifest.json', sha256: sha256(await readFile(join(folder, 'manifest.json'))) }
     await writeFile(join(folder, 'SHA256SUMS'), toChecksums([...files, own]))
-    await rm(join(folder, 'changes.csv'))
+    for (const { path } of manifest.files.filter(isLater)) await rm(join(folder, path))
     for (const path of ['coverage.json', 'restatements.json', 'daily', 'monthly']) {
       await rm(join(datasetFolder(workspace), path), { recursive: true })
     }

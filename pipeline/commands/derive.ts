@@ -1,0 +1,38 @@
+import { Command } from '@commander-js/extra-typings'
+import type { Comparison, DeriveSummary } from '../derive.ts'
+import { createReporter } from '../reporter.ts'
+import { withInterrupt } from './interrupt.ts'
+
+/** `tokenboard derive`: what is published besides a release's Parquet file, made from that file alone. */
+export const derive = new Command('derive')
+  .description(
+    'Make CSV, JSON, NDJSON, daily and monthly files from the Parquet file of a release alone, ' +
+      'and compare them with the published ones that lie beside it.',
+  )
+  .argument('<place>', 'rankings-daily.parquet, or the folder of a release')
+  .requiredOption('--out <folder>', 'where to; a folder that is empty or not there')
+  .option('--json', 'print what was derived as one JSON object on stdout')
+  .action(async (place, { out, json = false }) => {
+    const module = await import('../derive.ts')
+    const report = createReporter(process.stderr, () => new Date())
+    const summary = await withInterrupt((signal) => module.derive(place, out, { signal, report }))
+    report({ kind: 'done', stage: 'derive', detail: describe(summary) })
+    if (json) process.stdout.write(`${JSON.stringify(summary)}\n`)
+    module.assertDerived(summary)
+  })
+
+const MEANINGS: Record<Comparison, string> = {
+  equal: 'equal to the published ones',
+  other_as_of: 'equal but for the as_of of the release that published them first',
+  differs: 'different from the published ones',
+  not_at_hand: 'with nothing beside them to compare with',
+}
+
+function describe({ release, rows, files, out }: DeriveSummary): string {
+  const counts = Map.groupBy(files, ({ comparison }) => comparison)
+  const parts = Object.entries(MEANINGS).flatMap(([comparison, meaning]) => {
+    const count = counts.get(comparison as Comparison)?.length ?? 0
+    return count === 0 ? [] : `${count} ${meaning}`
+  })
+  return `${rows} rows of ${release} in ${files.length} files in ${out}: ${parts.join(', ')}`
+}

@@ -1,0 +1,40 @@
+import { Command } from '@commander-js/extra-typings'
+import { readPipelineConfig } from '../config.ts'
+import type { ExportSummary } from '../export.ts'
+import { realFiles } from '../files.ts'
+import { formatBytes } from '../progress.ts'
+import { createReporter } from '../reporter.ts'
+import { withInterrupt } from './interrupt.ts'
+import { counted } from './summary.ts'
+
+/** `tokenboard export`: a plain copy of the public folder. */
+export const exportCopy = new Command('export')
+  .description('Copy what is published into a folder, for a static host; again, it copies what changed.')
+  .argument('<dir>', 'a new or empty folder, or one that an export made')
+  .option('--no-symlinks', 'write latest/ as a folder of its own, for hosts that have no links')
+  .option('--json', 'print what was done as one JSON object on stdout')
+  .addHelpText(
+    'after',
+    `
+No build can run meanwhile. What you add to the folder after the first export, such as CNAME or _headers, is left alone,
+and so are hidden names. Settings (environment): PUBLIC_DIR. How to serve the copy: docs/hosting.md.`,
+  )
+  .action(async (folder, { symlinks, json = false }) => {
+    const config = readPipelineConfig()
+    const clock = () => new Date()
+    const report = createReporter(process.stderr, clock)
+    const summary = await withInterrupt(async (signal) => {
+      const { exportPublished } = await import('../export.ts')
+      return exportPublished(config, { now: clock, report, signal, files: realFiles }, { folder, symlinks })
+    })
+    process.stderr.write(describe(summary))
+    if (json) process.stdout.write(`${JSON.stringify(summary)}\n`)
+  })
+
+function describe({ outcome, release, files, bytes, copied, removed, path }: ExportSummary): string {
+  const headline =
+    outcome === 'unchanged'
+      ? `nothing changed: ${path} is as it was`
+      : `exported to ${path}: ${counted(copied, 'file')} copied, ${removed} removed`
+  return `${headline}\n  current   ${release}\n  in all    ${counted(files, 'file')}, ${formatBytes(bytes)}\n`
+}

@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { ContentHash, ReleaseEntry, ReleaseName, Withdrawal } from './manifest.ts'
+import { Timestamp } from './ranking.ts'
+
+/** What stands in the folder of a withdrawn release instead of its files, and says why. */
+export const TOMBSTONE_FILE = 'TOMBSTONE.json'
+
+/** What is left of a withdrawn release: what it was, so that a copy of it can be told, and why it is gone. */
+export const Tombstone = z.strictObject({
+  dataset: z.literal('rankings-daily'),
+  release: ReleaseName,
+  as_of: Timestamp,
+  ...Withdrawal.shape,
+  manifest_sha256: ReleaseEntry.shape.manifest_sha256,
+  content_hash: ContentHash,
+})
+export type Tombstone = z.infer<typeof Tombstone>
+
+/** The tombstone of a release that the index lists. */
+export function tombstoneOf(entry: ReleaseEntry, { withdrawn_at, reason }: Withdrawal): Tombstone {
+  const { release, as_of, manifest_sha256, content_hash } = entry
+  return { dataset: 'rankings-daily', release, as_of, withdrawn_at, reason, manifest_sha256, content_hash }
+}

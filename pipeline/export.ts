@@ -1,0 +1,173 @@
+import { realpath } from 'node:fs/promises'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import type { PipelineConfig } from './config.ts'
+import type { ReleaseName } from './contract/manifest.ts'
+import type { Effects } from './effects.ts'
+import { BuildError, UsageError } from './errors.ts'
+import { type ExportList, OWN_FOLDER, readList, writeList } from './export/list.ts'
+import { hashEntries, isLink, LATEST, type PublishedEntry, publishedEntries } from './export/published.ts'
+import { type Files, linkTarget, namesIn, statsIfAny } from './files.ts'
+import { sideBySide } from './inputs/side-by-side.ts'
+import { currentEntry, readIndex } from './release/index.ts'
+import { isFolder, moveInto } from './release/move.ts'
+import { assertComplete } from './release/publish.ts'
+import { lockPublic } from './workspace.ts'
+
+export interface ExportOptions {
+  /** Where the copy goes: a new or empty folder, or one that an export made. */
+  folder: string
+  /** Whether `latest` is a link, as it is published, or a folder with the files of the release. */
+  symlinks?: boolean
+}
+
+export interface ExportSummary {
+  outcome: 'exported' | 'unchanged'
+  /** The one that is current in the copy. */
+  release: ReleaseName
+  /** All that is in the copy. */
+  files: number
+  bytes: number
+  /** What was new or had changed, and what was no longer published. */
+  copied: number
+  removed: number
+  path: string
+}
+
+/** Many small files: most of the time goes into waiting until they are on disk. */
+const AT_ONCE = 16
+
+/**
+ * Copies what is published into a folder, for hosts that serve plain files; again into the same folder, it copies what
+ * has changed and removes what is gone, and touches nothing that it did not put there. No build runs meanwhile. All is
+ * written before the first name changes, what is pointed to comes before what points to it, and removing is last; a
+ * stop anywhere is mended by the next export. Throws `UsageError` for a folder that it may not write to, `BuildError`
+ * where nothing is published or a stopped build has to be completed first.
+ */
+export async function exportPublished(
+  config: PipelineConfig,
+  effects: Effects,
+  { folder, symlinks = true }: ExportOptions,
+): Promise<ExportSummary> {
+  const publicDir = resolve(config.publicDir)
+  const target = resolve(folder)
+  await assertApart(publicDir, target)
+  const before = await readList(target)
+  if (currentEntry(await readIndex(publicDir)) === undefined) {
+    throw new BuildError(`${publicDir} holds no release; run make build first`)
+  }
+  const publicLock = await lockPublic(publicDir)
+  try {
+    const { release } = await assertComplete(publicDir)
+    const entries = await publishedEntries(publicDir, release, symlinks)
+    const { copied, removed } = await update(target, before, entries, effects)
+    const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0)
+    const outcome = copied + removed > 0 ? 'exported' : 'unchanged'
+    return { outcome, release, files: entries.length, bytes, copied, removed, path: target }
+  } catch (error) {
+    if (!effects.signal.aborted) throw error
+    throw new BuildError(`stopped; ${target} is not complete until the same command is run again`, { cause: error })
+  } finally {
+    await publicLock.release()
+  }
+}
+
+async function update(
+  target: string,
+  before: ExportList,
+  entries: readonly PublishedEntry[],
+  effects: Effects,
+): Promise<{ copied: number; removed: number }> {
+  const { files, report } = effects
+  const now = await hashEntries(entries, effects)
+  const changed: PublishedEntry[] = []
+  for (const entry of entries) if (!(await isThere(target, entry, before, now))) changed.push(entry)
+  const gone = [...before.keys()].filter((path) => !now.has(path))
+  if (changed.length + gone.length === 0) return { copied: 0, removed: 0 }
+  // What is under way is of unknown content: after a stop it is copied again.
+  const unknown = changed.map(({ path }): [string, null] => [path, null])
+  await writeList(target, new Map([...before, ...unknown]), files)
+  const staging = join(target, OWN_FOLDER, 'next')
+  try {
+    await stage(staging, changed, effects)
+    await makeWay(target, entries, files)
+    await moveInto(files, staging, target)
+  } finally {
+    await files.remove(staging)
+  }
+  await removeGone(target, gone, files)
+  await writeList(target, now, files)
+  report({ kind: 'done', stage: 'copy', detail: `${changed.length} copied, ${gone.length} removed` })
+  return { copied: changed.length, removed: gone.length }
+}
+
+/** Whether an earlier export has put the same bytes, or the same link, in place. */
+async function isThere(target: string, entry: PublishedEntry, before: ExportList, now: ExportList): Promise<boolean> {
+  const path = join(target, entry.path)
+  const link = await linkTarget(path)
+  if (isLink(entry)) return link === entry.target
+  const stats = link === undefined ? await statsIfAny(path) : undefined
+  return stats?.isFile() === true && stats.size === entry.bytes && before.get(entry.path) === now.get(entry.path)
+}
+
+async function stage(staging: string, changed: readonly PublishedEntry[], effects: Effects): Promise<void> {
+  const { files, signal, report } = effects
+  await files.remove(staging)
+  const folders = new Set(changed.map(({ path }) => join(staging, dirname(path))))
+  for (const folder of [...folders].sort()) await files.makeFolder(folder)
+  const bytes = changed.reduce((sum, entry) => sum + entry.bytes, 0)
+  let done = 0
+  report({ kind: 'stage', stage: 'copy' })
+  await sideBySide(
+    changed,
+    async (entry) => {
+      signal.throwIfAborted()
+      if (isLink(entry)) await files.link(entry.target, join(staging, entry.path))
+      else await files.copy(entry.source, join(staging, entry.path))
+      done += entry.bytes
+      report({ kind: 'progress', stage: 'copy', share: bytes === 0 ? 1 : done / bytes, bytes })
+    },
+    AT_ONCE,
+  )
+  signal.throwIfAborted()
+}
+
+/** A link and a folder cannot take the place of each other: what an export of the other kind has left goes first. */
+async function makeWay(target: string, entries: readonly PublishedEntry[], files: Files): Promise<void> {
+  const path = join(target, LATEST)
+  const willBeLink = entries.some((entry) => entry.path === LATEST)
+  const isInTheWay = willBeLink ? await isFolder(path) : (await linkTarget(path)) !== undefined
+  if (isInTheWay) await files.remove(path)
+}
+
+/** Removes files that are published no more, and the folders that are empty without them. */
+async function removeGone(target: string, gone: readonly string[], files: Files): Promise<void> {
+  // Never through the link: the files that it leads to have names of their own.
+  const isLinked = (await linkTarget(join(target, LATEST))) !== undefined
+  const own = gone.filter((path) => !(isLinked && path.startsWith(`${LATEST}/`)) && path !== LATEST)
+  for (const path of own) await files.remove(join(target, path))
+  const folders = new Set(own.flatMap(foldersAbove))
+  const deepestFirst = [...folders].sort((a, b) => b.length - a.length)
+  for (const folder of deepestFirst) {
+    const path = join(target, folder)
+    if ((await isFolder(path)) && (await namesIn(path)).length === 0) await files.remove(path)
+  }
+}
+
+function foldersAbove(path: string): string[] {
+  const folder = dirname(path)
+  return folder === '.' ? [] : [folder, ...foldersAbove(folder)]
+}
+
+/** A copy inside of what is copied would be copied the next time, and the other way round would be removed. */
+async function assertApart(publicDir: string, target: string): Promise<void> {
+  const [from, to] = [await realPathOf(publicDir), await realPathOf(target)]
+  const isInside = (path: string, folder: string) => relative(folder, path).split(sep)[0] !== '..'
+  if (!isInside(to, from) && !isInside(from, to)) return
+  throw new UsageError(`${target} and PUBLIC_DIR ${publicDir} lie in each other; give the copy a folder of its own`)
+}
+
+/** The path without links, also of a folder that is not there yet. */
+async function realPathOf(path: string): Promise<string> {
+  if ((await statsIfAny(path)) !== undefined || dirname(path) === path) return realpath(path)
+  return join(await realPathOf(dirname(path)), relative(dirname(path), path))
+}

@@ -1,0 +1,79 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DATASET_PATH, type ReleaseName } from '../contract/manifest.ts'
+import type { Effects } from '../effects.ts'
+import { BuildError } from '../errors.ts'
+import { hashFile } from '../files.ts'
+import { sideBySide } from '../inputs/side-by-side.ts'
+import type { ExportList } from './list.ts'
+
+/** The one link that is published. */
+export const LATEST = `${DATASET_PATH}/latest`
+
+/** A file or link as a copy of the public folder has it. Paths are relative, `source` is the file to copy. */
+export type PublishedEntry = PublishedFile | PublishedLink
+interface PublishedFile {
+  path: string
+  source: string
+  bytes: number
+}
+interface PublishedLink {
+  path: string
+  target: string
+  bytes: 0
+}
+
+export function isLink(entry: PublishedEntry): entry is PublishedLink {
+  return 'target' in entry
+}
+
+/** Everything that is published, in order of path, with `latest` as a link or with the files of the current release. */
+export async function publishedEntries(
+  publicDir: string,
+  current: ReleaseName,
+  symlinks: boolean,
+): Promise<PublishedEntry[]> {
+  const files = await filesBelow(publicDir, '')
+  const folder = `${DATASET_PATH}/releases/${current}/`
+  const latest: PublishedEntry[] = symlinks
+    ? [{ path: LATEST, target: `releases/${current}`, bytes: 0 }]
+    : files
+        .filter(({ path }) => path.startsWith(folder))
+        .map((file) => ({ ...file, path: `${LATEST}/${file.path.slice(folder.length)}` }))
+  return [...files, ...latest].sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+/** What each entry is to hold. */
+export async function hashEntries(
+  entries: readonly PublishedEntry[],
+  { signal, report }: Effects,
+): Promise<ExportList> {
+  const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0)
+  let done = 0
+  report({ kind: 'stage', stage: 'compare' })
+  const contents = await sideBySide(entries, async (entry): Promise<[string, string]> => {
+    signal.throwIfAborted()
+    if (isLink(entry)) return [entry.path, `-> ${entry.target}`]
+    const { sha256 } = await hashFile(entry.source)
+    done += entry.bytes
+    report({ kind: 'progress', stage: 'compare', share: bytes === 0 ? 1 : done / bytes, bytes })
+    return [entry.path, `sha256:${sha256}`]
+  })
+  report({ kind: 'done', stage: 'compare', detail: `${entries.length} published files` })
+  return new Map(contents)
+}
+
+/** Hidden names are of the build itself: its lock, and what it puts together. */
+async function filesBelow(publicDir: string, folder: string): Promise<PublishedFile[]> {
+  const files: PublishedFile[] = []
+  for (const entry of await readdir(join(publicDir, folder), { withFileTypes: true })) {
+    const path = folder === '' ? entry.name : `${folder}/${entry.name}`
+    if (entry.name.startsWith('.') || path === LATEST) continue
+    const source = join(publicDir, path)
+    if (entry.isDirectory()) files.push(...(await filesBelow(publicDir, path)))
+    else if (entry.isFile()) files.push({ path, source, bytes: (await stat(source)).size })
+    // A link may lead to what is not published.
+    else throw new BuildError(`${source} is neither a file nor a folder, and no build has put it there; take it away`)
+  }
+  return files
+}

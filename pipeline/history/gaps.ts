@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Coverage, Published, Restatement, Restatements } from '../contract/history.ts'
+import type { ContentHash, ReleaseIndex, ReleaseName } from '../contract/manifest.ts'
+import { RankingResponse } from '../contract/ranking.ts'
+import type { UtcDate } from '../contract/utc-date.ts'
+import type { Database } from '../database.ts'
+import { BuildError } from '../errors.ts'
+import { namesIn } from '../files.ts'
+import { parseJson } from '../json.ts'
+import { contentHash, readParquet } from '../release/read-back.ts'
+import { COVERAGE_FILE, RESTATEMENTS_FILE } from './follow.ts'
+import { FORMS } from './revisions.ts'
+
+/** What the releases that still stand tell, gathered while they are verified, oldest first. */
+export interface Told {
+  /** The coverage after the last of them, as if the withdrawn ones had never been: its revisions may count otherwise. */
+  coverage: Coverage | undefined
+  /**
+   * Of each release that still follows the one which it was compared with: its restatement, if there is one, as far as
+   * the dates to `lastDate`. A later date may have been that of a withdrawn release.
+   */
+  restatements: { release: ReleaseName; restatement: Restatement | undefined; lastDate: UtcDate | '' }[]
+  /** What they hold of days and months, each as `daily/2026-11-19 sha256:…`. */
+  holdings: ReadonlySet<string>
+}
+
+/**
+ * Proves coverage and restatements of a history of which releases were withdrawn. What those were is known no more, so
+ * numbers of revisions cannot be counted again; all that is said of rows is that of the releases that stand.
+ */
+export function proveWithGaps(
+  dataset: string,
+  index: ReleaseIndex,
+  published: { coverage: Coverage; restatements: Restatements },
+  told: Told,
+): void {
+  if (told.coverage !== undefined) proveCoverage(join(dataset, COVERAGE_FILE), published.coverage, told.coverage)
+  const path = join(dataset, RESTATEMENTS_FILE)
+  const found = new Map(published.restatements.restatements.map((each) => [each.release, each]))
+  const known = new Set(index.releases.map(({ release }) => release))
+  for (const { release, restatement, lastDate } of told.restatements) {
+    const datesOf = (of: Restatement | undefined) =>
+      JSON.stringify(of?.dates.filter(({ date }) => date <= lastDate) ?? [])
+    if (datesOf(found.get(release)) === datesOf(restatement)) continue
+    throw new BuildError(`${path} is not what the releases tell: restatement-${release} is not as it was`)
+  }
+  const stranger = published.restatements.restatements.find(({ release }) => !known.has(release))
+  if (stranger !== undefined) throw new BuildError(`${path} has ${stranger.id}, but there never was such a release`)
+}
+
+function proveCoverage(path: string, found: Coverage, expected: Coverage): void {
+  const headOf = ({ days: _days, months: _months, ...head }: Coverage) => JSON.stringify(head)
+  if (headOf(found) !== headOf(expected)) throw new BuildError(`${path} is not of release ${expected.release}`)
+  const own = factsByName(expected)
+  for (const [name, facts] of factsByName(found)) {
+    // A withdrawn release may have had dates and months that no other has.
+    const right = own.get(name) ?? (name.length === 'YYYY-MM'.length ? NO_ROWS : `missing ${NO_ROWS}`)
+    own.delete(name)
+    if (facts !== right) throw new BuildError(`${path} says of ${name} ${facts}, but the releases say ${right}`)
+  }
+  for (const [name, facts] of own)
+    throw new BuildError(`${path} says of ${name} nothing, but the releases say ${facts}`)
+}
+
+const NO_ROWS = factsOf({ rows: 0, total_tokens: '0', content_hash: null })
+
+function factsOf({
+  rows,
+  total_tokens,
+  content_hash,
+}: Pick<Published, 'rows' | 'total_tokens' | 'content_hash'>): string {
+  return JSON.stringify({ rows, total_tokens, content_hash })
+}
+
+/** What is said of each date and month but for its revision, as text that can be compared. */
+function factsByName({ days, months }: Coverage): Map<string, string> {
+  return new Map([
+    ...days.map((day): [string, string] => [day.date, `${day.status} ${factsOf(day)}`]),
+    ...months.map((month): [string, string] => [month.month, factsOf(month)]),
+  ])
+}
+
+/**
+ * Proves the revisions before the newest: each is there in every form or in none, under a number that was given, and
+ * its rows are those of a release that stands. Returns their paths.
+ */
+export async function proveFormerRevisions(
+  dataset: string,
+  index: ReleaseIndex,
+  { days, months }: Coverage,
+  holdings: ReadonlySet<string>,
+  database: Database,
+): Promise<string[]> {
+  const instants = new Set(index.releases.map(({ as_of }) => as_of))
+  const paths: string[] = []
+  const periods = [
+    ...days.map((day) => ({ ...day, kind: 'daily' as const, name: day.date })),
+    ...months.map((month) => ({ ...month, kind: 'monthly' as const, name: month.month })),
+  ]
+  for (const { kind, name, revision, content_hash } of periods) {
+    const period = `${kind}/${name}`
+    const present = new Set(await namesIn(join(dataset, period)))
+    // The newest one is proved by what the coverage says of it, unless its rows were taken away.
+    const former = content_hash === null ? (revision ?? 0) : (revision ?? 1) - 1
+    for (let number = 1; number <= former; number += 1) {
+      const names = FORMS[kind].map((form) => `r${number}.${form}`)
+      if (!names.some((each) => present.has(each))) continue
+      const lost = names.find((each) => !present.has(each))
+      if (lost !== undefined) throw new BuildError(`${join(dataset, period, lost)} is missing`)
+      for (const each of names) await proveRows(join(dataset, period, each), { period, holdings, instants }, database)
+      paths.push(...names.map((each) => `${period}/${each}`))
+    }
+  }
+  return paths
+}
+
+async function proveRows(
+  path: string,
+  { period, holdings, instants }: { period: string; holdings: ReadonlySet<string>; instants: ReadonlySet<string> },
+  database: Database,
+): Promise<void> {
+  const hash = await hashRows(path, instants, database)
+  if (holdings.has(`${period} ${hash}`)) return
+  throw new BuildError(`${path} holds rows with the hash ${hash}, which no release has that is not withdrawn`)
+}
+
+async function hashRows(path: string, instants: ReadonlySet<string>, database: Database): Promise<ContentHash> {
+  if (path.endsWith('.parquet')) return contentHash(await readParquet(database, path))
+  const bytes = await readFile(path)
+  if (path.endsWith('.csv')) return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
+  const { data, meta } = parseJson(RankingResponse, bytes.toString(), path, BuildError)
+  if (!instants.has(meta.as_of)) throw new BuildError(`${path} is as of ${meta.as_of}, when there was no release`)
+  return contentHash(data)
+}

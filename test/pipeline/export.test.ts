@@ -1,0 +1,281 @@
+/** `tokenboard export`: what the copy holds, what it leaves alone, what is refused, and that a stop anywhere is mended. */
+import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readPipelineConfig } from '../../pipeline/config.ts'
+import type { BuildEvent, Effects } from '../../pipeline/effects.ts'
+import { type ExportSummary, exportPublished } from '../../pipeline/export.ts'
+import { realFiles } from '../../pipeline/files.ts'
+import { verify } from '../../pipeline/verify.ts'
+import { lockPublic } from '../../pipeline/workspace.ts'
+import { crashAfter, filesAfter, LOST } from '../support/crash.ts'
+import {
+  buildIn,
+  createWorkspace,
+  newWorkspace,
+  removeWorkspace,
+  runCli,
+  settings,
+  snapshotTree,
+  type Workspace,
+  withdrawIn,
+  writeSmallBuild,
+} from '../support/pipeline.ts'
+
+const DATASET = 'datasets/rankings-daily/v1'
+const FIRST = '20250310T100000Z'
+const SECOND = '20250310T110000Z'
+const OWN = '.tokenboard-export'
+
+let one: Workspace
+let two: Workspace
+
+/** One release, and the same with a second one that changes a day. */
+beforeAll(async () => {
+  one = await createWorkspace()
+  await release(one, ['1', '5'], '2025-03-10T10:00:00Z')
+  two = await createWorkspace()
+  await cp(one.root, two.root, { recursive: true, verbatimSymlinks: true })
+  await release(two, ['1', '7'], '2025-03-10T11:00:00Z')
+})
+
+afterAll(async () => {
+  for (const workspace of [one, two]) await removeWorkspace(workspace)
+})
+
+async function release(workspace: Workspace, tokens: string[], asOf: string): Promise<void> {
+  const records = tokens.map((prompt_tokens, day) => ({
+    timestamp: `2025-03-0${1 + day}T12:00:00Z`,
+    model_permaslug: 'a',
+    prompt_tokens,
+  }))
+  await writeSmallBuild(workspace, { sources: [{ records }] })
+  await buildIn(workspace, asOf)
+}
+
+async function copyOf(original: Workspace): Promise<Workspace> {
+  const workspace = await newWorkspace()
+  await cp(original.root, workspace.root, { recursive: true, verbatimSymlinks: true })
+  return workspace
+}
+
+/** A folder for an export that is not there yet. */
+async function newTarget(): Promise<string> {
+  return join((await newWorkspace()).root, 'made/export')
+}
+
+function exportFrom(
+  { publicDir, dataDir }: Workspace,
+  folder: string,
+  { symlinks = true, ...effects }: Partial<Effects> & { symlinks?: boolean } = {},
+): Promise<ExportSummary> {
+  const config = readPipelineConfig({ PUBLIC_DIR: publicDir, DATA_DIR: dataDir })
+  const { signal } = new AbortController()
+  const all = { now: () => new Date(0), report: () => {}, signal, files: realFiles, ...effects }
+  return exportPublished(config, all, { folder, symlinks })
+}
+
+/** What a host would serve: all but what is hidden. */
+async function served(folder: string): Promise<Record<string, string>> {
+  const all = Object.entries(await snapshotTree(folder))
+  return Object.fromEntries(all.filter(([path]) => !path.split('/').some((name) => name.startsWith('.'))))
+}
+
+async function withFolderLatest(workspace: Workspace, current: string): Promise<Record<string, string>> {
+  const all = await served(workspace.publicDir)
+  const folder = `${DATASET}/releases/${current}/`
+  const files = Object.entries(all).filter(([path]) => path.startsWith(folder))
+  const latest = files.map(([path, content]) => [`${DATASET}/latest/${path.slice(folder.length)}`, content])
+  return { ...all, [`${DATASET}/latest`]: 'folder', ...Object.fromEntries(latest) }
+}
+
+function prove(publicDir: string): ReturnType<typeof verify> {
+  return verify(publicDir, { signal: new AbortController().signal, report: () => {} })
+}
+
+describe('an export', () => {
+  it('is the public folder without what is hidden, its link included', async () => {
+    const folder = await newTarget()
+    const summary = await exportFrom(one, folder)
+    const files = Object.values(await served(one.publicDir)).filter((content) => content !== 'folder')
+    expect(await served(folder)).toEqual(await served(one.publicDir))
+    expect((await served(folder))[`${DATASET}/latest`]).toBe(`link to releases/${FIRST}`)
+    expect(summary).toMatchObject({ outcome: 'exported', release: FIRST, files: files.length, copied: files.length })
+    expect(await prove(folder)).toMatchObject({ latest: FIRST })
+  })
+
+  it('without links has the files of the current release in latest/, and is proved by verify', async () => {
+    const folder = await newTarget()
+    await exportFrom(two, folder, { symlinks: false })
+    expect(await served(folder)).toEqual(await withFolderLatest(two, SECOND))
+    expect(await prove(folder)).toMatchObject({ latest: SECOND })
+    const path = join(folder, DATASET, 'latest/rankings-daily.csv')
+    await writeFile(path, (await readFile(path, 'utf8')).replace(',7', ',8'))
+    await expect(prove(folder)).rejects.toThrow(`${path} is not the file of the newest release`)
+  })
+
+  it('says how far it is, in bytes', async () => {
+    const events: BuildEvent[] = []
+    await exportFrom(one, await newTarget(), { report: (event) => events.push(event) })
+    const progress = events.filter((event) => event.kind === 'progress' && event.stage === 'copy')
+    expect(progress.at(-1)).toMatchObject({ share: 1, bytes: expect.any(Number) })
+    expect(events.filter(({ kind }) => kind === 'done')).toHaveLength(2)
+  })
+
+  it('is a command, with its summary as JSON', async () => {
+    const folder = await newTarget()
+    const { code, stdout, stderr } = await runCli(['export', folder, '--json'], settings(one, ''))
+    expect(code, stderr).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ outcome: 'exported', release: FIRST, path: folder })
+    const again = await runCli(['export', folder], settings(one, ''))
+    expect(again.stderr).toContain(`nothing changed: ${folder} is as it was`)
+  })
+})
+
+describe('the next export into the same folder', () => {
+  it('copies what changed, removes what is gone and says so', async () => {
+    const folder = await newTarget()
+    const all = await exportFrom(two, folder)
+    expect(await exportFrom(two, folder)).toMatchObject({ outcome: 'unchanged', copied: 0, removed: 0 })
+    const workspace = await copyOf(two)
+    await withdrawIn(workspace, SECOND, '2025-03-10T12:00:00Z')
+    const next = await exportFrom(workspace, folder)
+    expect(await served(folder)).toEqual(await served(workspace.publicDir))
+    expect(next).toMatchObject({ outcome: 'exported', release: FIRST })
+    expect(next.copied).toBeLessThan(all.copied / 2)
+    expect(next.removed).toBeGreaterThan(10)
+  })
+
+  it('leaves alone what it did not put there', async () => {
+    const folder = await newTarget()
+    await exportFrom(one, folder)
+    await writeFile(join(folder, 'CNAME'), 'data.example.org')
+    await writeFile(join(folder, DATASET, '.htaccess'), 'mine')
+    await exportFrom(two, folder, { symlinks: false })
+    expect(await readFile(join(folder, 'CNAME'), 'utf8')).toBe('data.example.org')
+    expect(await readFile(join(folder, DATASET, '.htaccess'), 'utf8')).toBe('mine')
+  })
+
+  it('mends a file that was damaged in size or lost', async () => {
+    const folder = await newTarget()
+    await exportFrom(one, folder)
+    await writeFile(join(folder, 'catalog.json'), '')
+    await rm(join(folder, DATASET, 'latest.json'))
+    expect(await exportFrom(one, folder)).toMatchObject({ copied: 2, removed: 0 })
+    expect(await served(folder)).toEqual(await served(one.publicDir))
+  })
+
+  it.each([true, false])(
+    'may have links where that before had none (%s), and the other way round',
+    async (symlinks) => {
+      const folder = await newTarget()
+      await exportFrom(one, folder, { symlinks: !symlinks })
+      await exportFrom(one, folder, { symlinks })
+      expect(await served(folder)).toEqual(symlinks ? await served(one.publicDir) : await withFolderLatest(one, FIRST))
+    },
+  )
+})
+
+describe('it refuses', () => {
+  it('a folder that holds anything else, but for hidden names', async () => {
+    const folder = await newTarget()
+    await mkdir(join(folder, '.git'), { recursive: true })
+    await exportFrom(one, folder)
+    const other = await newTarget()
+    await mkdir(other, { recursive: true })
+    await writeFile(join(other, 'thesis.txt'), '')
+    await expect(exportFrom(one, other)).rejects.toMatchObject({
+      name: 'UsageError',
+      message: `${other} is not empty and no export has made it; give a new folder, or empty this one`,
+    })
+    await expect(exportFrom(one, join(other, 'thesis.txt'))).rejects.toThrow(/is not a folder/)
+  })
+
+  it('the public folder itself, one in it and one around it, through links too', async () => {
+    const workspace = await copyOf(one)
+    await symlink(workspace.publicDir, join(workspace.root, 'link'))
+    for (const name of ['public', 'public/copy', '.', 'link/copy']) {
+      const exporting = exportFrom(workspace, join(workspace.root, name))
+      await expect(exporting, name).rejects.toThrow(/lie in each other; give the copy a folder of its own/)
+    }
+  })
+
+  it('while a build runs, where nothing is published, and after a build that was stopped', async () => {
+    const workspace = await copyOf(two)
+    const lock = await lockPublic(workspace.publicDir)
+    // In a process of its own: DuckDB lets one process open a file twice.
+    const { code, stderr } = await runCli(['export', await newTarget()], settings(workspace, ''))
+    await lock.release()
+    expect([code, stderr]).toEqual([1, expect.stringContaining('another build is running')])
+    await expect(exportFrom(await newWorkspace(), await newTarget())).rejects.toThrow(/holds no release/)
+    await mkdir(join(workspace.publicDir, '.staging'))
+    await expect(exportFrom(workspace, await newTarget())).rejects.toThrow(/was left by a build that was stopped/)
+  })
+
+  it('a withdrawal that is not complete', async () => {
+    const workspace = await copyOf(two)
+    await withdrawIn(workspace, SECOND, '2025-03-10T12:00:00Z')
+    await writeFile(join(workspace.publicDir, DATASET, 'releases', SECOND, 'rankings-daily.csv'), '')
+    await expect(exportFrom(workspace, await newTarget())).rejects.toThrow(/but its release was withdrawn/)
+  })
+
+  it('to copy what a link leads to, and to remove anything outside of the copy', async () => {
+    const workspace = await copyOf(one)
+    await symlink(workspace.dataDir, join(workspace.publicDir, 'assets/private'))
+    await expect(exportFrom(workspace, await newTarget())).rejects.toThrow(/is neither a file nor a folder/)
+    const folder = await newTarget()
+    await exportFrom(one, folder)
+    await writeFile(join(folder, OWN, 'list.json'), JSON.stringify({ files: [{ path: '../x', content: null }] }))
+    await expect(exportFrom(one, folder)).rejects.toThrow(/must be a path below the export/)
+  })
+})
+
+it('Ctrl-C leaves the copy as it was, and the same command completes it', async () => {
+  const folder = await newTarget()
+  await exportFrom(one, folder)
+  const before = await served(folder)
+  const controller = new AbortController()
+  let copies = 0
+  const files = filesAfter((from) => {
+    if (String(from).endsWith('.parquet')) copies += 1
+    if (copies === 2) controller.abort()
+  })
+  await expect(exportFrom(two, folder, { files, signal: controller.signal })).rejects.toThrow(
+    `stopped; ${folder} is not complete until the same command is run again`,
+  )
+  expect(copies).toBeGreaterThanOrEqual(2)
+  expect(await served(folder)).toEqual(before)
+  await exportFrom(two, folder)
+  expect(await served(folder)).toEqual(await served(two.publicDir))
+})
+
+it.each([
+  [true, 3],
+  [false, 5],
+])('a stop leaves every file old or new, and the next export mends the rest (links: %s)', async (symlinks, stride) => {
+  const workspace = await copyOf(two)
+  await withdrawIn(workspace, SECOND, '2025-03-10T12:00:00Z')
+  const original = await newTarget()
+  await exportFrom(two, original, { symlinks })
+  const old = await served(original)
+  const expected = symlinks ? await served(workspace.publicDir) : await withFolderLatest(workspace, FIRST)
+  const counted = await newTarget()
+  await cp(original, counted, { recursive: true, verbatimSymlinks: true })
+  const uninterrupted = crashAfter(Number.POSITIVE_INFINITY)
+  await exportFrom(workspace, counted, { symlinks, files: uninterrupted.files })
+  expect(uninterrupted.steps()).toBeGreaterThan(40)
+  for (let last = 0; last < uninterrupted.steps(); last += stride) {
+    const folder = await newTarget()
+    await cp(original, folder, { recursive: true, verbatimSymlinks: true })
+    const { files } = crashAfter(last)
+    await expect(exportFrom(workspace, folder, { symlinks, files })).rejects.toThrow(LOST)
+    const left = await served(folder)
+    const strange = Object.entries(left).filter(([path, is]) => is !== old[path] && is !== expected[path])
+    expect(strange, `after step ${last}`).toEqual([])
+    // What is in both is never missing.
+    const lost = Object.keys(old).filter((path) => path in expected && !(path in left))
+    expect(lost, `after step ${last}`).toEqual([])
+    await exportFrom(workspace, folder, { symlinks })
+    expect(await served(folder), `after step ${last}`).toEqual(expected)
+  }
+})

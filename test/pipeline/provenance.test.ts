@@ -1,0 +1,114 @@
+/** `provenance.json`: what a release was made from and with, the same on every machine, and nothing that has a name. */
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { Provenance } from '../../pipeline/contract/provenance.ts'
+import { DUCKDB_VERSION } from '../../pipeline/database.ts'
+import { verify } from '../../pipeline/verify.ts'
+import {
+  AS_OF,
+  buildIn,
+  newWorkspace,
+  releaseFolder,
+  sha256,
+  snapshotTree,
+  type Workspace,
+  writeInput,
+} from '../support/pipeline.ts'
+import { replaceInRelease } from '../support/reseal.ts'
+
+const line = (model: string) =>
+  `{"timestamp":"2025-03-02T12:00:00Z","model_permaslug":"${model}","prompt_tokens":"3","completion_tokens":"0"}\n`
+const [ONE, TWO] = [line('a'), line('b')]
+const MODELS = '[{"model_permaslug":"a","public":true},{"model_permaslug":"b","public":true}]'
+
+async function arrange(files: Record<string, string | Uint8Array>, aliases?: string): Promise<Workspace> {
+  const workspace = await newWorkspace()
+  for (const [name, content] of Object.entries(files)) await writeInput(workspace, name, content)
+  await writeInput(workspace, 'models.json', MODELS)
+  if (aliases !== undefined) await writeInput(workspace, 'aliases.csv', aliases)
+  await writeInput(workspace, 'sources.json', {
+    models: 'models.json',
+    ...(aliases !== undefined && { aliases: 'aliases.csv' }),
+    sources: [{ name: 'gateway', schema: 'canonical', files: ['raw*'] }],
+  })
+  return workspace
+}
+
+async function provenanceIn(workspace: Workspace): Promise<Provenance> {
+  return Provenance.parse(JSON.parse(await readFile(join(await releaseFolder(workspace), 'provenance.json'), 'utf8')))
+}
+
+function inputsOf(...contents: string[]): Provenance['inputs'] {
+  const hashes = contents.map((content) => sha256(content)).sort()
+  return hashes.map((hash, position) => ({ ordinal: position + 1, sha256: hash }))
+}
+
+describe('provenance.json', () => {
+  it('says by which code, DuckDB, statements, registry and inputs a release was made', async () => {
+    const aliases = 'alias,model_permaslug\nx,a\n'
+    const workspace = await arrange({ 'raw-1.ndjson': ONE, 'raw-2.ndjson': TWO }, aliases)
+    const { content_hash } = await buildIn(workspace)
+    expect(await provenanceIn(workspace)).toEqual({
+      dataset: 'rankings-daily',
+      release: '20250310T120000Z',
+      as_of: AS_OF,
+      schema_version: 'v1',
+      content_hash,
+      code: {
+        name: 'tokenboard',
+        version: JSON.parse(await readFile(join(import.meta.dirname, '../../package.json'), 'utf8')).version,
+        sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+      },
+      sql_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+      duckdb: DUCKDB_VERSION,
+      registry: { models_sha256: sha256(MODELS), aliases_sha256: sha256(aliases) },
+      inputs: inputsOf(ONE, TWO),
+    })
+  })
+
+  it('is the same whatever files are called, in which order they come and how they are compressed', async () => {
+    const first = await arrange({ 'raw-1.ndjson': ONE, 'raw-2.ndjson': TWO })
+    const second = await arrange({ 'raw-b.ndjson': TWO })
+    await buildIn(first)
+    await buildIn(second, '2025-03-10T11:00:00Z')
+    await writeInput(second, 'raw-a.ndjson.gz', gzipSync(ONE))
+    await rm(second.publicDir, { recursive: true })
+    await buildIn(second)
+    expect(await snapshotTree(await releaseFolder(second))).toEqual(await snapshotTree(await releaseFolder(first)))
+  })
+
+  it('counts a content that two files have as two inputs', async () => {
+    const workspace = await arrange({ 'raw-1.ndjson': ONE, 'raw-2.ndjson': ONE })
+    await buildIn(workspace)
+    expect((await provenanceIn(workspace)).inputs).toEqual(inputsOf(ONE, ONE))
+  })
+
+  it('names no registry where there is none', async () => {
+    const workspace = await arrange({ 'raw-1.ndjson': ONE })
+    await writeInput(workspace, 'sources.json', {
+      sources: [{ name: 'gateway', schema: 'canonical', files: ['raw*'], visibility: 'public' }],
+    })
+    await buildIn(workspace)
+    expect((await provenanceIn(workspace)).registry).toEqual({ models_sha256: null, aliases_sha256: null })
+  })
+
+  it.each([
+    ['duckdb', /provenance\.json has another duckdb than the manifest/],
+    ['as_of', /provenance\.json has another as_of than the manifest/],
+    ['inputs', /provenance\.json does not list its inputs by their hashes, numbered from 1/],
+  ])('with another %s is found by verify', async (key, message) => {
+    const workspace = await arrange({ 'raw-1.ndjson': ONE, 'raw-2.ndjson': TWO })
+    await buildIn(workspace)
+    const provenance = await provenanceIn(workspace)
+    const spoilt = {
+      duckdb: { ...provenance, duckdb: 'v0.0.0' },
+      as_of: { ...provenance, as_of: '2025-03-10T13:00:00Z' },
+      inputs: { ...provenance, inputs: provenance.inputs.toReversed() },
+    }[key]
+    await replaceInRelease(await releaseFolder(workspace), 'provenance.json', `${JSON.stringify(spoilt)}\n`)
+    const { signal } = new AbortController()
+    await expect(verify(workspace.publicDir, { signal, report: () => {} })).rejects.toThrow(message)
+  })
+})
