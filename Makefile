@@ -28,7 +28,7 @@ key: $(INSTALLED) ## create an API key (ARGS="--management --name TEXT …")
 	$(CLI) key $(ARGS)
 catalog: $(INSTALLED) ## the embeddings catalogue (ARGS="import FILE", "export", "check FILE")
 	$(CLI) catalog $(ARGS)
-verify: $(INSTALLED) ## re-read the published files and prove them
+verify: $(INSTALLED) ## re-read the published files and prove them (ARGS=URL: those of any host)
 	$(CLI) verify $(ARGS)
 derive: $(INSTALLED) ## files of a release from its Parquet alone (ARGS="RELEASE-FOLDER --out DIR")
 	$(CLI) derive $(ARGS)

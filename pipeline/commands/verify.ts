@@ -1,22 +1,33 @@
 import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../config.ts'
+import { createReporter } from '../reporter.ts'
+import type { VerifySummary } from '../verify.ts'
 import { withInterrupt } from './interrupt.ts'
 
-/** `tokenboard verify`: re-reads the published files and proves them. */
+/** `tokenboard verify`: re-reads the published files and proves them, here or on a host. */
 export const verify = new Command('verify')
   .description(
     'Read the published files again and prove them: checksums, hashes, equal rows in every format, the chain.',
   )
+  .argument('[place]', 'a folder, or the http(s) address of one on any host; PUBLIC_DIR by default')
   .option('--json', 'print what was proved as one JSON object on stdout')
-  .action(async ({ json }) => {
-    const { publicDir } = readPipelineConfig()
-    const module = await import('../verify.ts')
-    const report = ({ release, rows }: { release: string; rows: number }) =>
-      process.stderr.write(`${release}: ${rows} rows, the same in every format\n`)
-    const summary = await withInterrupt((signal) => module.verify(publicDir, { signal, report }))
+  .action(async (place, { json }) => {
+    const summary = await withInterrupt((signal) => verifyPlace(place ?? readPipelineConfig().publicDir, signal))
     if (json === true) process.stdout.write(`${JSON.stringify(summary)}\n`)
     else
       process.stderr.write(
         `verified ${summary.releases} releases with ${summary.files} files; ${summary.latest} is current\n`,
       )
   })
+
+async function verifyPlace(place: string, signal: AbortSignal): Promise<VerifySummary> {
+  const onProved = ({ release, rows }: { release: string; rows: number }) =>
+    process.stderr.write(`${release}: ${rows} rows, the same in every format\n`)
+  if (!/^https?:/i.test(place)) {
+    const module = await import('../verify.ts')
+    return module.verify(place, { signal, report: onProved })
+  }
+  const module = await import('../remote/verify.ts')
+  const report = createReporter(process.stderr, () => new Date())
+  return module.verifyUrl(place, { signal, report, onProved })
+}

@@ -9,15 +9,15 @@ import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vit
 import { Manifest } from '../../pipeline/contract/manifest.ts'
 import { markdownTable } from '../../pipeline/metadata/markdown.ts'
 import { RANKINGS, testApp } from '../support/app.ts'
+import { type Reading, readWithJavaScript, withVersions } from '../support/javascript-readers.ts'
+import { writeOddBuild } from '../support/odd-build.ts'
 import {
   buildIn,
   createWorkspace,
-  crowd,
   datasetFolder,
   releaseFolder,
   removeWorkspace,
   type Workspace,
-  writeSmallBuild,
 } from '../support/pipeline.ts'
 import { type Python, pythonWith, runPython } from './python.ts'
 
@@ -25,9 +25,6 @@ const READERS = ['pandas==3.1.1', 'polars==2.1.0', 'pyarrow==26.0.1', 'duckdb==2
 const VALIDATORS = ['frictionless[json]==5.21.0', 'mlcroissant==1.1.1', 'pandas==3.1.1', 'pyarrow==26.0.1']
 /** In an environment of its own: it wants an older jsonschema than frictionless does. */
 const CITATIONS = ['cffconvert==2.0.0']
-
-/** Slugs that readers mistake for something else: a missing value, a number, a date, two columns, another encoding. */
-const ODD = ['null', 'NaN', '007', '1e5', '2025-03-02', 'true', 'with,comma', 'with"quote', 'caf\u00e9/\u{1f600}']
 
 let workspace: Workspace
 let folder: string
@@ -38,12 +35,7 @@ let citations: Python
 
 beforeAll(async () => {
   workspace = await createWorkspace()
-  const day = '2025-03-03'
-  const odd = ODD.map((slug, index) => {
-    return { timestamp: `${day}T12:00:00Z`, model_permaslug: slug, prompt_tokens: String(index + 1) }
-  })
-  const large = crowd(60, (index) => 9_007_199_254_740_991n - BigInt(index))
-  await writeSmallBuild(workspace, { sources: [{ records: [...large, ...large, ...odd] }] })
+  await writeOddBuild(workspace)
   await buildIn(workspace)
   folder = await releaseFolder(workspace)
   manifest = Manifest.parse(JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')))
@@ -132,23 +124,14 @@ describe('a release', () => {
   })
 })
 
-interface Reading {
-  reader: string
-  file: string
-  types?: string[]
-  rows?: number
-  tokens?: string
-  content_hash?: string
-  error?: string
-}
-
-describe('pandas, polars, pyarrow and DuckDB for Python', () => {
+describe('pandas, polars, pyarrow, DuckDB for Python, hyparquet and arrow', () => {
   it('read every format to the rows of content_hash and the sums of the API', async (test) => {
     const bin = programs(readers, test)
     const script = fileURLToPath(new URL('./readers.py', import.meta.url))
-    const readings: Reading[] = JSON.parse(await succeed(join(bin, 'python'), [script, folder]))
+    const python: Reading[] = JSON.parse(await succeed(join(bin, 'python'), [script, folder]))
+    const readings = [...python, ...(await readWithJavaScript(folder))]
     const expected = { ...(await sumsOfApi()), content_hash: manifest.content_hash }
-    expect(readings).toHaveLength(20)
+    expect(readings).toHaveLength(22)
     for (const reading of readings) expect(reading, JSON.stringify(reading)).toMatchObject(expected)
     await expect(typeTable(readings)).toMatchFileSnapshot('../../docs/readers.md')
   })
@@ -170,20 +153,21 @@ async function sumsOfApi(): Promise<{ rows: number; tokens: string }> {
 /** `docs/readers.md`: which types each reader gives to the columns of each file. */
 function typeTable(readings: readonly Reading[]): string {
   const versions = new Map(READERS.map((each) => each.split('==') as [string, string]))
-  const rows = readings.map(({ reader, file, types = [] }) => [
-    `${reader} ${versions.get(reader)}`,
+  const rows = readings.map(({ reader, file, types }) => [
+    versions.has(reader) ? `${reader} ${versions.get(reader)}` : withVersions(reader),
     `\`rankings-daily.${file}\``,
     ...types.map((type) => `\`${type}\``),
   ])
   return `# Which reader sees which type
 
 Measured by \`test/system/standards.test.ts\` on a release with odd slugs and numbers beyond 2^53, and written by it (\`-u\`):
-each of these reads every row to the last digit. \`test/system/readers.py\` has the calls.
+each of these reads every row to the last digit. \`test/system/readers.py\` and \`test/support/javascript-readers.ts\` have the calls.
 
 ${markdownTable(['reader', 'file', '`date`', '`model_permaslug`', '`total_tokens`'], rows)}
 - CSV has no types, so readers guess. pandas takes the slugs \`null\` and \`NaN\` for missing values unless it is told
   \`keep_default_na=False\`.
 - JSON and NDJSON write \`total_tokens\` as text, because a day may exceed what JavaScript counts exactly: cast it.
 - pandas gives the dates of Parquet as objects; \`dtype_backend="pyarrow"\` keeps them dates.
+- hyparquet needs a decompressor for zstd, such as fzstd: \`compressors: { ZSTD: decompress }\`.
 `
 }

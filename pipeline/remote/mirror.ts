@@ -1,0 +1,172 @@
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { CHECKSUMS_FILE } from '../checksums.ts'
+import { Coverage } from '../contract/history.ts'
+import { DATASET_PATH, Manifest, type ReleaseEntry, ReleaseIndex } from '../contract/manifest.ts'
+import { BuildError } from '../errors.ts'
+import { namesIn, statsIfAny } from '../files.ts'
+import { COVERAGE_FILE, RESTATEMENTS_FILE } from '../history/follow.ts'
+import { FORMS, pointerPath, revisionPath } from '../history/revisions.ts'
+import { sideBySide } from '../inputs/side-by-side.ts'
+import { parseJson } from '../json.ts'
+import { MANIFEST_FILE } from '../release/files.ts'
+import { currentEntry, INDEX_FILE } from '../release/index.ts'
+import { API_FILES } from '../site/api.ts'
+import { CATALOG_FILE } from '../site/catalog.ts'
+import type { RemoteFiles } from './client.ts'
+
+/** Files are fetched this many at a time: most are small, and the way is long. */
+const AT_ONCE = 12
+
+const LATEST_FILE = 'latest.json'
+const LATEST_PLACE = `${DATASET_PATH}/latest`
+
+/** A file to be fetched. One that never changes need not be fetched twice. */
+interface Wanted {
+  path: string
+  isImmutable: boolean
+  /** How many bytes it may have at most. */
+  limit?: number
+}
+
+/**
+ * Copies what a host publishes into a folder: every file that the index, the manifests and the coverage tell of, so that
+ * it can be proved as if it had been built there; the link to the current release is made. What never changes and is in
+ * the folder already stays. Throws `BuildError` that names the first file that is missing or does not come.
+ */
+export async function mirrorSite(
+  remote: RemoteFiles,
+  folder: string,
+  onProgress: (share: number) => void,
+): Promise<void> {
+  const index = await fetchIndex(remote, folder)
+  const standing = index.releases.filter(({ status }) => status !== 'withdrawn')
+  const manifests = await sideBySide(standing, (entry) => fetchManifest(remote, folder, entry), AT_ONCE)
+  const coverage = await fetchCoverage(remote, folder)
+  const wanted = [
+    ...manifests.flatMap((manifest) => filesOf(manifest)),
+    ...periodsOf(coverage, index),
+    ...[RESTATEMENTS_FILE, LATEST_FILE].map((name) => pointer(`${DATASET_PATH}/${name}`)),
+    ...[CATALOG_FILE, 'feed.atom', 'feed.json', ...Object.values(API_FILES)].map(pointer),
+  ]
+  let done = 0
+  const fetchNext = async (file: Wanted) => {
+    await fetchFile(remote, folder, file)
+    done += 1
+    onProgress(done / wanted.length)
+  }
+  await sideBySide(wanted, fetchNext, AT_ONCE)
+  await linkLatest(folder, index)
+}
+
+/** The hashes and names that change with every release: as long as they are the same, no release came. */
+export async function readPointers(remote: RemoteFiles): Promise<string> {
+  const paths = [...[COVERAGE_FILE, INDEX_FILE, LATEST_FILE].map((name) => `${DATASET_PATH}/${name}`), CATALOG_FILE]
+  const texts = await sideBySide(paths, async (path) => (await remote.readIfAny(path))?.toString() ?? null)
+  return JSON.stringify(texts)
+}
+
+async function fetchIndex(remote: RemoteFiles, folder: string): Promise<ReleaseIndex> {
+  const path = `${DATASET_PATH}/${INDEX_FILE}`
+  const bytes = await remote.readIfAny(path)
+  if (bytes === undefined) {
+    throw new BuildError(`there is no ${remote.urlOf(path)}; give the address of the folder that is published`)
+  }
+  await save(folder, path, bytes)
+  return parseJson(ReleaseIndex, bytes.toString(), remote.urlOf(path), BuildError)
+}
+
+async function fetchManifest(remote: RemoteFiles, folder: string, { release }: ReleaseEntry): Promise<Manifest> {
+  const path = `${releasePath(release)}/${MANIFEST_FILE}`
+  await fetchFile(remote, folder, { path, isImmutable: true })
+  const text = await readFile(join(folder, path), 'utf8')
+  const manifest = parseJson(Manifest, text, remote.urlOf(path), BuildError)
+  if (manifest.release === release) return manifest
+  throw new BuildError(`${remote.urlOf(path)} is the manifest of ${manifest.release}`)
+}
+
+async function fetchCoverage(remote: RemoteFiles, folder: string): Promise<Coverage> {
+  const path = `${DATASET_PATH}/${COVERAGE_FILE}`
+  const bytes = await remote.read(path)
+  await save(folder, path, bytes)
+  return parseJson(Coverage, bytes.toString(), remote.urlOf(path), BuildError)
+}
+
+function filesOf({ release, files }: Manifest): Wanted[] {
+  const place = releasePath(release)
+  // The form of a manifest allows such names, and no release has them.
+  const listed = files.filter(({ path }) => path !== '.' && path !== '..')
+  return [
+    { path: `${place}/${CHECKSUMS_FILE}`, isImmutable: true },
+    ...listed.map(({ path, bytes }) => ({ path: `${place}/${path}`, isImmutable: true, limit: bytes })),
+  ]
+}
+
+/**
+ * The revisions of days and months, and the pointer files of those that have rows. Where a release was withdrawn, the
+ * older revisions may have gone with it.
+ */
+function periodsOf({ days, months }: Coverage, { releases }: ReleaseIndex): Wanted[] {
+  const periods = [
+    ...days.map((day) => ({ ...day, folder: 'daily' as const, name: day.date })),
+    ...months.map((month) => ({ ...month, folder: 'monthly' as const, name: month.month })),
+  ]
+  const hasGaps = releases.some(({ status }) => status === 'withdrawn')
+  return periods.flatMap(({ folder, name, revision, content_hash }) => {
+    const newest = revision ?? 0
+    // A withdrawal has the rows of the release before published once more.
+    if (newest > 2 * releases.length) {
+      throw new BuildError(
+        `${COVERAGE_FILE} tells of ${newest} revisions of ${name}, more than its releases can have made`,
+      )
+    }
+    const all = Array.from({ length: newest }, (_, position) => position + 1)
+    const revisions = !hasGaps ? all : content_hash === null ? [] : all.slice(-1)
+    return FORMS[folder].flatMap((form) => [
+      ...revisions.map((number) => ({
+        path: `${DATASET_PATH}/${revisionPath({ folder, name, revision: number }, form)}`,
+        isImmutable: true,
+      })),
+      ...(content_hash === null ? [] : [pointer(`${DATASET_PATH}/${pointerPath({ folder, name }, form)}`)]),
+    ])
+  })
+}
+
+function pointer(path: string): Wanted {
+  return { path, isImmutable: false }
+}
+
+function releasePath(release: string): string {
+  return `${DATASET_PATH}/releases/${release}`
+}
+
+async function fetchFile(remote: RemoteFiles, folder: string, { path, isImmutable, limit }: Wanted): Promise<void> {
+  if (isImmutable && (await statsIfAny(join(folder, path))) !== undefined) return
+  await save(folder, path, await remote.read(path, limit))
+}
+
+/**
+ * Compares what stands under `latest/` file by file with the current release of a folder that was fetched and proved: a
+ * host may have a copy in the place of the link. Throws `BuildError` that names the first file that is another.
+ */
+export async function proveLatest(remote: RemoteFiles, folder: string): Promise<void> {
+  const release = join(folder, LATEST_PLACE)
+  const proveSame = async (name: string) => {
+    const path = `${LATEST_PLACE}/${name}`
+    const [found, expected] = [await remote.read(path), await readFile(join(release, name))]
+    if (!found.equals(expected)) throw new BuildError(`${remote.urlOf(path)} is not that of the newest release`)
+  }
+  await proveSame(MANIFEST_FILE)
+  await sideBySide(await namesIn(release), proveSame, AT_ONCE)
+}
+
+async function linkLatest(folder: string, index: ReleaseIndex): Promise<void> {
+  const current = currentEntry(index)
+  await rm(join(folder, LATEST_PLACE), { force: true })
+  if (current !== undefined) await symlink(`releases/${current.release}`, join(folder, LATEST_PLACE))
+}
+
+async function save(folder: string, path: string, bytes: Buffer): Promise<void> {
+  await mkdir(dirname(join(folder, path)), { recursive: true })
+  await writeFile(join(folder, path), bytes)
+}

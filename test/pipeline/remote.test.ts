@@ -1,0 +1,284 @@
+/** `tokenboard verify URL`: what any static host publishes is proved as a folder is, and named by its address. */
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { verifyUrl } from '../../pipeline/remote/verify.ts'
+import { verify } from '../../pipeline/verify.ts'
+import {
+  buildIn,
+  createWorkspace,
+  newWorkspace,
+  removeWorkspace,
+  runCli,
+  type Workspace,
+  writeSmallBuild,
+} from '../support/pipeline.ts'
+import { type Answer, type StaticHost, serveFolder, status, whole } from '../support/static-host.ts'
+
+const DATASET = 'datasets/rankings-daily/v1'
+const [FIRST, SECOND] = ['20250310T100000Z', '20250310T110000Z']
+const INDEX = `${DATASET}/releases/index.json`
+const CSV = `${DATASET}/releases/${SECOND}/rankings-daily.csv`
+const CSV_GZIP = `${CSV}.gz`
+
+let published: Workspace
+/** What was published before the second release. */
+let before = ''
+
+beforeAll(async () => {
+  published = await createWorkspace()
+  for (const tokens of [5, 7]) {
+    if (tokens === 7) {
+      before = join(published.root, 'before')
+      await cp(published.publicDir, before, { recursive: true, verbatimSymlinks: true })
+    }
+    const records = ['2025-02-28', '2025-03-02'].map((date) => ({
+      timestamp: `${date}T12:00:00Z`,
+      model_permaslug: 'a',
+      prompt_tokens: date === '2025-03-02' ? String(tokens) : '1',
+    }))
+    await writeSmallBuild(published, { sources: [{ records }] })
+    await buildIn(published, tokens === 5 ? '2025-03-10T10:00:00Z' : '2025-03-10T11:00:00Z')
+  }
+})
+
+afterAll(() => removeWorkspace(published))
+
+/** No waiting between attempts, and half a minute for each answer where a test says nothing else. */
+function prove(url: string, { idleMs = 30_000, signal = new AbortController().signal } = {}) {
+  const patience = { idleMs, waitsMs: [0, 0] }
+  return verifyUrl(url, { signal, report: () => {}, onProved: () => {}, patience })
+}
+
+function hostWith(answers: Record<string, Answer>): Promise<StaticHost> {
+  return serveFolder(published.publicDir, { answers })
+}
+
+/** The middle byte with one bit turned. */
+const broken: Answer = (response, bytes, count) => {
+  const copy = Buffer.from(bytes)
+  const middle = copy.length >> 1
+  copy.writeUInt8(copy.readUInt8(middle) ^ 1, middle)
+  whole(response, copy, count)
+}
+
+describe('verify URL', () => {
+  it('proves as much as verify proves of the folder, and fetches what never changes once', async () => {
+    const { url, requests } = await hostWith({})
+    const { signal } = new AbortController()
+    expect(await prove(url)).toEqual(await verify(published.publicDir, { signal, report: () => {} }))
+    expect(requests.get(CSV)).toBe(1)
+  })
+
+  it('proves a folder below a path, with and without a slash at the end', async () => {
+    const { url } = await serveFolder(published.publicDir, { below: '/data/of/ours/' })
+    expect(await prove(`${url}data/of/ours`)).toMatchObject({ releases: 2, latest: SECOND })
+    expect(await prove(`${url}data/of/ours/`)).toMatchObject({ releases: 2, latest: SECOND })
+  })
+
+  it.each([
+    ['an older release', `${DATASET}/releases/${FIRST}/quality.json`],
+    ['the checksums', `${DATASET}/releases/${SECOND}/SHA256SUMS`],
+    ['a table', CSV],
+    ['a Parquet file', `${DATASET}/releases/${SECOND}/rankings-daily.parquet`],
+    ['a revision', `${DATASET}/daily/2025-03-02/r1.csv`],
+    ['the pointer to a revision', `${DATASET}/monthly/2025-03.csv`],
+    ['the copy of the newest release', `${DATASET}/latest/rankings-daily.csv`],
+    ['the catalogue', 'catalog.json'],
+    ['a feed', 'feed.atom'],
+    ['an answer of the API', 'api/v1/embeddings/models.json'],
+  ])('names %s with one broken bit by its address', async (_what, path) => {
+    const { url } = await hostWith({ [path]: broken })
+    await expect(prove(url)).rejects.toThrow(`${url}${path}`)
+  })
+
+  it.each([
+    ['manifest.json', `${DATASET}/releases/${FIRST}/manifest.json`],
+    ['a table', CSV],
+    ['a revision', `${DATASET}/daily/2025-03-02/r1.parquet`],
+    ['latest.json', `${DATASET}/latest.json`],
+    ['a file below latest/', `${DATASET}/latest/SHA256SUMS`],
+  ])('names %s when it is missing', async (_what, path) => {
+    const { url } = await hostWith({ [path]: status(404) })
+    await expect(prove(url)).rejects.toThrow(`${url}${path} is missing: the host answers 404`)
+  })
+
+  it('says which address to give when nothing is published there', async () => {
+    const { url } = await hostWith({})
+    await expect(prove(`${url}datasets/`)).rejects.toThrow(
+      `there is no ${url}datasets/${INDEX}; give the address of the folder that is published`,
+    )
+  })
+
+  it('asks again after 500, 429 and a connection that broke', async () => {
+    const { url, requests } = await hostWith({
+      [CSV]: status(500, 2),
+      [CSV_GZIP]: status(429, 1),
+      [INDEX]: (response, bytes, count) => {
+        if (count > 1) return whole(response, bytes, count)
+        response.writeHead(200, { 'content-length': bytes.length }).write(bytes.subarray(0, 10), () => {
+          response.destroy()
+        })
+      },
+    })
+    expect(await prove(url)).toMatchObject({ releases: 2 })
+    expect(requests.get(CSV)).toBe(3)
+  })
+
+  it('gives up on a host that answers 500 again and again', async () => {
+    const { url, requests } = await hostWith({ [CSV]: status(500) })
+    await expect(prove(url)).rejects.toThrow(
+      `${url}${CSV} cannot be had: the host answers 500; it was asked for 3 times`,
+    )
+    expect(requests.get(CSV)).toBe(3)
+  })
+
+  it('does not ask again where the answer will be the same', async () => {
+    const { url, requests } = await hostWith({ [CSV]: status(403) })
+    await expect(prove(url)).rejects.toThrow(`${url}${CSV} cannot be had: the host answers 403`)
+    expect(requests.get(CSV)).toBe(1)
+  })
+
+  it('says that nobody listens', async () => {
+    const { url } = await hostWith({})
+    const closed = url.replace(/:\d+/, ':1')
+    await expect(prove(closed)).rejects.toThrow(
+      /http:\/\/127\.0\.0\.1:1\/\S+ cannot be fetched: .*(ECONNREFUSED|bad port)/,
+    )
+  })
+
+  it('follows redirects', async () => {
+    const { url } = await hostWith({
+      [`${DATASET}/latest/rankings-daily.csv`]: (response) => {
+        response.writeHead(302, { location: `/${CSV}` }).end()
+      },
+    })
+    expect(await prove(url)).toMatchObject({ releases: 2 })
+  })
+
+  it('gives up on a host that sends nothing more', async () => {
+    const { url } = await hostWith({
+      [CSV]: (response, bytes) => {
+        response.writeHead(200, { 'content-length': bytes.length }).write(bytes.subarray(0, 10))
+      },
+    })
+    await expect(prove(url, { idleMs: 250 })).rejects.toThrow(`${url}${CSV} sends nothing for 0.25 s`)
+  })
+
+  it('waits for a host that is slow, as long as something comes', async () => {
+    const { url } = await hostWith({
+      [CSV]: async (response, bytes) => {
+        response.writeHead(200, { 'content-length': bytes.length })
+        const size = Math.ceil(bytes.length / 6)
+        for (let start = 0; start < bytes.length; start += size) {
+          response.write(bytes.subarray(start, start + size))
+          await sleep(250)
+        }
+        response.end()
+      },
+    })
+    expect(await prove(url, { idleMs: 1000 })).toMatchObject({ releases: 2 })
+  })
+
+  it('stops reading what is longer than the manifest says', async () => {
+    const { url } = await hostWith({
+      [CSV]: (response, bytes) => {
+        response.writeHead(200).end(Buffer.concat([bytes, Buffer.alloc(1000)]))
+      },
+    })
+    const { length } = await readFile(join(published.publicDir, CSV))
+    await expect(prove(url)).rejects.toThrow(`${url}${CSV} is longer than the ${length} bytes that it should have`)
+  })
+
+  it('proves what comes out of a Content-Encoding, but not of one around a gzip file', async () => {
+    const encoded: Answer = (response, bytes) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(bytes))
+    }
+    expect(await prove((await hostWith({ [CSV]: encoded })).url)).toMatchObject({ releases: 2 })
+    const { url } = await hostWith({ [CSV_GZIP]: encoded })
+    await expect(prove(url)).rejects.toThrow(`${url}${CSV_GZIP} is sent with Content-Encoding gzip`)
+  })
+
+  it('begins again when a release came in the meantime', async () => {
+    const switching: Answer = (response, bytes, count) => {
+      host.folder = published.publicDir
+      whole(response, bytes, count)
+    }
+    const host = await serveFolder(before, {
+      answers: { [`${DATASET}/releases/${FIRST}/rankings-daily.csv`]: switching },
+    })
+    expect(await prove(host.url)).toMatchObject({ releases: 2, latest: SECOND })
+  })
+
+  it('passes over a release that was withdrawn, whose files are gone', async () => {
+    const workspace = await newWorkspace()
+    await rm(workspace.root, { recursive: true })
+    await cp(published.root, workspace.root, { recursive: true, verbatimSymlinks: true })
+    const index = join(workspace.publicDir, INDEX)
+    await writeFile(index, (await readFile(index, 'utf8')).replace('"superseded"', '"withdrawn"'))
+    await rm(join(workspace.publicDir, DATASET, 'releases', FIRST), { recursive: true })
+    await rm(join(workspace.publicDir, DATASET, 'daily/2025-03-02/r1.json'))
+    await buildIn(workspace, '2025-03-10T12:00:00Z')
+    const { url } = await serveFolder(workspace.publicDir)
+    expect(await prove(url)).toMatchObject({ releases: 2, latest: SECOND })
+  })
+
+  it('gives up on a host that is never at rest', async () => {
+    const restless: Answer = (response, bytes, count) => {
+      whole(response, Buffer.concat([bytes, Buffer.alloc(count, ' ')]), count)
+    }
+    const { url, requests } = await hostWith({ [`${DATASET}/latest.json`]: restless, [CSV]: broken })
+    await expect(prove(url)).rejects.toThrow(`${url}${CSV}`)
+    // Three attempts: each looks before and while it fetches, and but for the last one again when it has failed.
+    expect(requests.get(`${DATASET}/latest.json`)).toBe(3 * 3 - 1)
+  })
+
+  it('does not believe a coverage that tells of more revisions than there are releases', async () => {
+    const { url } = await hostWith({
+      [`${DATASET}/coverage.json`]: (response, bytes, count) => {
+        whole(response, Buffer.from(bytes.toString().replaceAll(/"revision": ?2/g, '"revision":2000000000')), count)
+      },
+    })
+    await expect(prove(url)).rejects.toThrow(/tells of 2000000000 revisions of 2025-03-02/)
+  })
+
+  it('stops when it is told to, and leaves nothing behind in any case', async () => {
+    const { root } = await newWorkspace()
+    const scratch = join(root, 'input')
+    vi.stubEnv('TMPDIR', scratch)
+    const controller = new AbortController()
+    const stopping: Answer = () => controller.abort()
+    const { url } = await hostWith({ [CSV]: stopping })
+    await expect(prove(url, { signal: controller.signal })).rejects.toThrow(
+      expect.objectContaining({ name: 'AbortError' }),
+    )
+    await prove((await hostWith({})).url)
+    vi.unstubAllEnvs()
+    expect(await readdir(scratch)).toEqual([])
+  })
+
+  it.each([
+    'ftp://example.org/',
+    'https://user:password@example.org/',
+    'https://example.org/?a=b',
+    'https://example.org/#a',
+  ])('refuses %s', async (url) => {
+    await expect(prove(url)).rejects.toThrow(expect.objectContaining({ name: 'UsageError' }))
+  })
+
+  it('is a command, whose argument may be a folder too', async () => {
+    const { url } = await hostWith({})
+    const remote = await runCli(['verify', url, '--json'], {})
+    const local = await runCli(['verify', published.publicDir, '--json'], {})
+    expect(remote).toEqual({ ...local, stderr: expect.stringContaining(`fetch: ${url}`) })
+    expect(remote).toMatchObject({ code: 0, stdout: expect.stringContaining(`"latest":"${SECOND}"`) })
+    const spoilt = await hostWith({ [CSV]: broken })
+    const failed = await runCli(['verify', spoilt.url], {})
+    expect(failed).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`tokenboard: ${spoilt.url}${CSV} does not`),
+    })
+  })
+})

@@ -1,0 +1,78 @@
+/** Reads the Parquet file of a release with the libraries that people use in JavaScript. */
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { tableFromIPC } from 'apache-arrow'
+import { decompress } from 'fzstd'
+import { parquetReadObjects } from 'hyparquet'
+import { readParquet } from 'parquet-wasm'
+import { contentHash } from '../../pipeline/release/read-back.ts'
+
+/** What a reader found in a file; the same as `test/system/readers.py` tells. */
+export interface Reading {
+  reader: string
+  file: string
+  types: string[]
+  rows: number
+  tokens: string
+  content_hash: string
+}
+
+type Cell = Date | string | bigint | number
+
+interface Columns {
+  types: string[]
+  rows: readonly { date: Date; model_permaslug: string; total_tokens: bigint }[]
+}
+
+/** Reads `rankings-daily.parquet` of a release's folder, once with each library. */
+export async function readWithJavaScript(folder: string): Promise<Reading[]> {
+  const bytes = new Uint8Array(await readFile(join(folder, 'rankings-daily.parquet')))
+  return [reading('hyparquet', await hyparquet(bytes)), reading('parquet-wasm, apache-arrow', arrow(bytes))]
+}
+
+/** `hyparquet 1.31.5`: each reader with the versions that are installed. */
+export function withVersions(reader: string): string {
+  const { devDependencies, dependencies } = createRequire(import.meta.url)('../../package.json')
+  return reader
+    .split(', ')
+    .map((name) => `${name} ${{ ...devDependencies, ...dependencies }[name]}`)
+    .join(', ')
+}
+
+async function hyparquet(bytes: Uint8Array<ArrayBuffer>): Promise<Columns> {
+  const rows = await parquetReadObjects({
+    file: bytes.buffer,
+    compressors: { ZSTD: (input, length) => decompress(input, new Uint8Array(length)) },
+  })
+  const types = Object.values(rows[0] ?? {}).map((cell: Cell) => (cell instanceof Date ? 'Date' : typeof cell))
+  return { types, rows: rows as unknown as Columns['rows'] }
+}
+
+function arrow(bytes: Uint8Array): Columns {
+  const table = tableFromIPC(readParquet(bytes).intoIPCStream())
+  const types = table.schema.fields.map(({ type }) => String(type))
+  const rows = table.toArray().map(({ date, model_permaslug, total_tokens }) => ({
+    date: new Date(date),
+    model_permaslug,
+    total_tokens,
+  }))
+  return { types, rows }
+}
+
+function reading(reader: string, { types, rows }: Columns): Reading {
+  const canonical = rows.map(({ date, model_permaslug, total_tokens }) => ({
+    date: date.toISOString().slice(0, 10),
+    model_permaslug,
+    total_tokens: String(total_tokens),
+  }))
+  const tokens = rows.reduce((sum, { total_tokens }) => sum + BigInt(total_tokens), 0n)
+  return {
+    reader,
+    file: 'parquet',
+    types,
+    rows: rows.length,
+    tokens: String(tokens),
+    content_hash: contentHash(canonical),
+  }
+}
