@@ -73,10 +73,14 @@ describe.each(HOST_KINDS)('$name, as docs/hosting.md has it', ({ name, isHere, s
     if (isHere) await host.stop()
   })
 
-  it.skipIf(isHere)(`SKIPPED, NOT PROVED: ${name} is not installed`, ({ skip }) => {
-    process.stderr.write(`SKIPPED, NOT PROVED: ${name} is not installed, so its part of docs/hosting.md was not run\n`)
-    skip()
-  })
+  if (!isHere) {
+    it('is not installed here', ({ skip }) => {
+      process.stderr.write(
+        `SKIPPED, NOT PROVED: ${name} is not installed, so its part of docs/hosting.md was not run\n`,
+      )
+      skip()
+    })
+  }
 
   /** As it comes over the wire: `fetch` would decompress. */
   async function get(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
