@@ -7,6 +7,7 @@ import { derive } from './commands/derive.ts'
 import { inspect } from './commands/inspect.ts'
 import { key } from './commands/key.ts'
 import { rejects } from './commands/rejects.ts'
+import { reproduce } from './commands/reproduce.ts'
 import { sample } from './commands/sample.ts'
 import { serve } from './commands/serve.ts'
 import { verify } from './commands/verify.ts'
@@ -25,7 +26,7 @@ function createProgram(): Command {
   const program = new Command('tokenboard')
     .description("Turn an LLM gateway's raw usage logs into a public dataset, and serve it.")
     .configureHelp({ showGlobalOptions: true })
-  for (const command of [build, archive, serve, verify, derive, inspect, rejects, key, catalog, sample])
+  for (const command of [build, archive, serve, verify, derive, reproduce, inspect, rejects, key, catalog, sample])
     program.addCommand(command)
   return throwInsteadOfExit(program)
 }

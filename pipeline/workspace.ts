@@ -57,22 +57,22 @@ export async function withWorkspace<Result>(
 
 /**
  * The same for a build that publishes and keeps nothing: it works in a folder of its own below the system's temporary
- * one, takes no lock, and finds published and kept files as they are, if they are there at all.
+ * one, takes no lock, and finds published and kept files as they are, if they are there at all. With `knowsNothing` it
+ * takes nothing from the state, so that every raw file is read again.
  */
 export async function withScratch<Result>(
   config: PipelineConfig,
   effects: Effects,
   work: (workspace: Workspace) => Promise<Result>,
+  { knowsNothing = false } = {},
 ): Promise<Result> {
   const real = foldersOf(config)
-  const folder = await mkdtemp(join(tmpdir(), 'tokenboard-dry-run-'))
+  const folder = await mkdtemp(join(tmpdir(), 'tokenboard-scratch-'))
   try {
     const [stateDir, keptDir] = [join(folder, 'state'), join(folder, 'kept')]
     await mirror(real.keptDir, keptDir)
-    for (const name of ['records', 'rejects']) await mirror(join(real.stateDir, name), join(stateDir, name))
-    for (const name of await namesIn(real.stateDir)) {
-      if (name.startsWith(STATE_FILE)) await copyFile(join(real.stateDir, name), join(stateDir, name))
-    }
+    await mkdir(stateDir)
+    if (!knowsNothing) await copyState(real.stateDir, stateDir)
     const database = await openState(stateDir, join(folder, 'spill'), config, effects)
     try {
       return await work({ ...real, database, stateDir, keptDir, folder })
@@ -86,6 +86,13 @@ export async function withScratch<Result>(
 
 /** Beside it DuckDB keeps what it has not yet written into it, under a name that begins so. */
 const STATE_FILE = 'build.duckdb'
+
+async function copyState(from: string, to: string): Promise<void> {
+  for (const name of ['records', 'rejects']) await mirror(join(from, name), join(to, name))
+  for (const name of await namesIn(from)) {
+    if (name.startsWith(STATE_FILE)) await copyFile(join(from, name), join(to, name))
+  }
+}
 
 /** Opens the state, or an empty one where what is there is none: it is a cache. */
 async function openState(
@@ -110,7 +117,7 @@ async function openState(
  * A folder whose entries lead to those of another, so that what is renamed to them or removed there leaves the other as it
  * is. What a stopped build had begun to write is no entry: who writes under that name would write there.
  */
-export async function mirror(from: string, to: string): Promise<void> {
+async function mirror(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true })
   const names = (await namesIn(from)).filter((name) => !name.endsWith('.next'))
   for (const name of names) await symlink(join(from, name), join(to, name))
