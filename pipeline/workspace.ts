@@ -98,18 +98,18 @@ async function copyState(from: string, to: string): Promise<void> {
 async function openState(
   stateDir: string,
   temporaryFolder: string,
-  { memoryLimit }: PipelineConfig,
+  { memoryLimit, threads }: PipelineConfig,
   { files, signal, report }: Effects,
 ): Promise<Database> {
   const path = join(stateDir, STATE_FILE)
   try {
-    return await Database.open({ path, temporaryFolder, memoryLimit, signal })
+    return await Database.open({ path, temporaryFolder, memoryLimit, threads, signal })
   } catch (error) {
     if (!(error instanceof UnreadableDatabaseError)) throw error
     report({ kind: 'notice', message: `${error.message}: it is made again, and all files are read` })
     for (const name of await namesIn(stateDir))
       if (name.startsWith(STATE_FILE)) await files.remove(join(stateDir, name))
-    return Database.open({ path, temporaryFolder, memoryLimit, signal })
+    return Database.open({ path, temporaryFolder, memoryLimit, threads, signal })
   }
 }
 

@@ -38,6 +38,7 @@ function lines(date: string, model: string, tokens: number, count = 3): string {
 
 const EARLY = lines('2025-02-28', 'a', 5)
 const LATE = lines('2025-03-02', 'b', 7)
+const LATER = lines('2025-03-02', 'a', 9)
 
 /** Two releases: a late log of a final date came between them, and the publisher says so. */
 async function publishTwice(workspace: Workspace, sources: Record<string, unknown> = {}): Promise<void> {
@@ -46,7 +47,7 @@ async function publishTwice(workspace: Workspace, sources: Record<string, unknow
   await writeInput(workspace, 'raw/1.ndjson', EARLY)
   await writeInput(workspace, 'raw/2.ndjson', LATE)
   await buildIn(workspace, AS_OF_FIRST)
-  await writeInput(workspace, 'raw/3.ndjson', lines('2025-03-02', 'a', 9))
+  await writeInput(workspace, 'raw/3.ndjson', LATER)
   await buildIn(workspace, AS_OF_SECOND, {}, { reason: 'late_data', note: 'A log came late.' })
 }
 
@@ -119,6 +120,18 @@ describe('reproduce', () => {
     expect(code).toBe(0)
     await rm(join(workspace.input, 'raw/1.ndjson'))
     expect(await makeAgain(workspace)).toMatchObject({ equal: true })
+  })
+
+  it('says which inputs of the archive a release was not made from, which cannot be told apart any more', async () => {
+    const workspace = await published()
+    const { code } = await runCli(['archive', '--before', '2025-03-03'], settings(workspace, AS_OF_SECOND))
+    expect(code).toBe(0)
+    expect(await makeAgain(workspace, FIRST)).toMatchObject({
+      equal: false,
+      dates: [{ date: '2025-03-02', change: 'changed' }],
+      provenance: { tools: [], gone: [], other: [{ sha256: sha256(LATER) }] },
+    })
+    expect(await makeAgain(workspace, SECOND)).toMatchObject({ equal: true })
   })
 
   it('takes what was kept of files that are gone', async () => {
