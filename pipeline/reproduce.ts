@@ -1,6 +1,6 @@
 import { mkdir, symlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { describeChanges, prepare, stageBuilt } from './build.ts'
+import { type Built, describeChanges, prepare, stageBuilt } from './build.ts'
 import { changedFacts, compareRows, type DateChange } from './changes.ts'
 import { assertSealed } from './checksums.ts'
 import type { PipelineConfig } from './config.ts'
@@ -13,6 +13,7 @@ import {
 } from './contract/manifest.ts'
 import type { Provenance } from './contract/provenance.ts'
 import { mostRecentCompletedDay } from './contract/utc-date.ts'
+import type { Database } from './database.ts'
 import type { Effects } from './effects.ts'
 import { BuildError, UsageError } from './errors.ts'
 import { hashFile, namesIn } from './files.ts'
@@ -101,31 +102,41 @@ async function makeAgain(
   workspace: Workspace,
   effects: Effects,
 ): Promise<Reproduction> {
-  const { folder, manifest, provenance, index, previous } = original
-  const { database } = workspace
+  const { folder, manifest, provenance } = original
+  const { synthetic, publisher } = manifest
   const sources = await sourcesOf(manifest, config, workspace.folder, effects)
   const frozen = await freeze(sources, provenance, effects)
-  const { synthetic, publisher } = manifest
   const recipe = { asOf: new Date(manifest.as_of), sources: frozen.sources, synthetic, publisher }
   const { built } = await prepare(workspace, recipe, effects)
-  const rows = built.ranking.rows
-  const current = previous === undefined ? undefined : await readManifest(previous)
-  const before = previous === undefined ? [] : await readBack(database, previous, 'rankings-daily.parquet')
-  const { reason, note } = manifest.changes ?? { reason: 'unspecified', note: null }
-  const change = { index, current, facts: changedFacts(current, built.draft, rows), told: { reason, note } }
   const made = join(workspace.folder, 'release')
-  await effects.files.makeFolder(made)
-  await stageBuilt(built, describeChanges(change, changeLog(before, rows)), made, database, effects.files)
+  await stageAgain(original, built, made, workspace.database, effects)
   const files = await compareFiles(folder, made)
-  const published = await readBack(database, folder, 'rankings-daily.parquet')
+  const published = await readBack(workspace.database, folder, 'rankings-daily.parquet')
   return {
     release: manifest.release,
     equal: files.every(({ comparison }) => comparison === 'equal'),
     files,
-    dates: compareRows(published, rows).dates,
+    dates: compareRows(published, built.ranking.rows).dates,
     provenance: provenance && (await compareWithMade(provenance, made)),
     left_out: frozen.leftOut,
   }
+}
+
+/** Writes the files of the release as a build would have written them after the release before it. */
+async function stageAgain(
+  { manifest, index, previous }: Original,
+  built: Built,
+  folder: string,
+  database: Database,
+  { files }: Effects,
+): Promise<void> {
+  const { rows } = built.ranking
+  const current = previous === undefined ? undefined : await readManifest(previous)
+  const before = previous === undefined ? [] : await readBack(database, previous, 'rankings-daily.parquet')
+  const { reason, note } = manifest.changes ?? { reason: 'unspecified', note: null }
+  const change = { index, current, facts: changedFacts(current, built.draft, rows), told: { reason, note } }
+  await files.makeFolder(folder)
+  await stageBuilt(built, describeChanges(change, changeLog(before, rows)), folder, database, files)
 }
 
 /** The sample for a release of the sample, and for any other the sources file. */
@@ -167,7 +178,6 @@ async function freeze(sources: Sources, provenance: Provenance | undefined, effe
 }
 
 async function compareFiles(published: string, made: string): Promise<Reproduction['files']> {
-  const names = [...new Set([...(await namesIn(published)), ...(await namesIn(made))])].sort()
   const [were, are] = [new Set(await namesIn(published)), new Set(await namesIn(made))]
   const compare = async (path: string): Promise<FileComparison> => {
     if (!are.has(path)) return 'not_made'
@@ -175,7 +185,9 @@ async function compareFiles(published: string, made: string): Promise<Reproducti
     const [was, is] = await Promise.all([hashFile(join(published, path)), hashFile(join(made, path))])
     return was.sha256 === is.sha256 ? 'equal' : 'differs'
   }
-  return Promise.all(names.map(async (path) => ({ path, comparison: await compare(path) })))
+  return Promise.all(
+    [...new Set([...were, ...are])].sort().map(async (path) => ({ path, comparison: await compare(path) })),
+  )
 }
 
 async function compareWithMade(provenance: Provenance, made: string): Promise<ProvenanceDifferences> {

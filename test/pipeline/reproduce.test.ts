@@ -1,12 +1,14 @@
 /** `tokenboard reproduce`: a release made again from its inputs has equal bytes, or it is said which are others and why. */
-import { appendFile, cp, readFile, rename, rm } from 'node:fs/promises'
+import { appendFile, cp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { seal } from '../../pipeline/checksums.ts'
 import { readPipelineConfig } from '../../pipeline/config.ts'
 import { Provenance } from '../../pipeline/contract/provenance.ts'
 import { realFiles } from '../../pipeline/files.ts'
 import { compareProvenance } from '../../pipeline/provenance/differences.ts'
+import { readManifest } from '../../pipeline/release/verify.ts'
 import { type Reproduction, reproduce } from '../../pipeline/reproduce.ts'
 import {
   buildIn,
@@ -207,6 +209,21 @@ describe('reproduce', () => {
     )
     await appendFile(join(datasetFolder(workspace), 'releases', FIRST, 'changes.csv'), '\n')
     await expect(makeAgain(workspace, FIRST)).rejects.toThrow(/changes\.csv does not have the checksum/)
+  })
+
+  it('reads all that there is for a release that does not say what it was made from', async () => {
+    const workspace = await published()
+    const folder = join(datasetFolder(workspace), 'releases', SECOND)
+    const manifest = await readManifest(folder)
+    const files = manifest.files.filter(({ path }) => path !== 'provenance.json')
+    await writeFile(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, files }))
+    await rm(join(folder, 'provenance.json'))
+    await rm(join(folder, 'SHA256SUMS'))
+    await seal(folder, realFiles)
+    const reproduction = await makeAgain(workspace)
+    expect(reproduction).toMatchObject({ equal: false, dates: [], provenance: undefined, left_out: [] })
+    expect(reproduction.files).toContainEqual({ path: 'provenance.json', comparison: 'not_published' })
+    expect(reproduction.files).toContainEqual({ path: 'rankings-daily.parquet', comparison: 'equal' })
   })
 
   it('needs the sources file of a release that was made from one', async () => {
