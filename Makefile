@@ -13,7 +13,7 @@ CLI = $(RUN) pipeline/cli.ts
 VITEST = $(RUN) node_modules/vitest/vitest.mjs run
 
 ##@ Use
-.PHONY: build archive withdraw export serve key catalog verify derive inspect rejects sample
+.PHONY: build archive withdraw export serve key catalog verify derive reproduce inspect rejects sample
 build: $(INSTALLED) ## sources -> a new release in public/ (none when nothing changed)
 	$(CLI) build $(ARGS)
 archive: $(INSTALLED) ## keep closed dates, so that raw logs may be deleted (ARGS="--before 2025-03-01")
@@ -32,6 +32,8 @@ verify: $(INSTALLED) ## re-read the published files and prove them (ARGS=URL: th
 	$(CLI) verify $(ARGS)
 derive: $(INSTALLED) ## files of a release from its Parquet alone (ARGS="RELEASE-FOLDER --out DIR")
 	$(CLI) derive $(ARGS)
+reproduce: $(INSTALLED) ## the current release again from its raw files, compared byte for byte (ARGS=RELEASE: another)
+	$(CLI) reproduce $(ARGS)
 inspect: $(INSTALLED) ## guess the schema of raw files (ARGS="FILE…")
 	$(CLI) inspect $(ARGS)
 rejects: $(INSTALLED) ## the records that the last build rejected (ARGS="--reason invalid_timestamp")

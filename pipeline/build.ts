@@ -20,7 +20,7 @@ import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/
 import type { Database } from './database.ts'
 import type { Effects } from './effects.ts'
 import { BuildError, UsageError } from './errors.ts'
-import { readTextIfAny, replaceFile } from './files.ts'
+import { type Files, readTextIfAny, replaceFile } from './files.ts'
 import { CHANGES_FILE, changeLog, writeChanges } from './history/change-log.ts'
 import { nextVersion } from './history/data-version.ts'
 import { chooseSources, openEngine, readRecords } from './intake.ts'
@@ -47,7 +47,7 @@ import { readManifest, verifyRelease } from './release/verify.ts'
 import type { RollupEngine } from './rollup/engine.ts'
 import type { Sources } from './sources.ts'
 import { UsageLedger, writeUsage } from './usage.ts'
-import { withScratch, withWorkspace } from './workspace.ts'
+import { type Workspace, withScratch, withWorkspace } from './workspace.ts'
 
 /** What a person asks of one build. */
 export interface BuildOptions {
@@ -85,7 +85,7 @@ export interface BuildSummary {
 }
 
 /** What stands before the decision whether there is a release to make. */
-interface Built {
+export interface Built {
   draft: Draft
   ranking: Ranking
   ingredients: Ingredients
@@ -113,7 +113,7 @@ export async function build(
   const told = { reason, note: readNote(note) }
   const withFolders = dryRun ? withScratch : withWorkspace
   return withFolders(config, effects, async (workspace) => {
-    const { database, stateDir, folder, publicDir } = workspace
+    const { database, folder, publicDir } = workspace
     const { files } = effects
     const index = dryRun
       ? await readIndex(publicDir)
@@ -122,22 +122,8 @@ export async function build(
     const sampleFolder = dryRun ? join(folder, 'sample') : resolve(config.dataDir, 'raw/sample')
     const { sources, synthetic } = await chooseSources(config, sampleFolder, lastDate, effects)
     const publisher = await readPublisher(config.dataDir, synthetic, effects)
-    const { engine } = await openEngine(workspace, effects)
-    const account = new Account()
-    const usage = new UsageLedger()
-    const inputs: string[] = []
-    const ranking = await rankSources(database, engine, sources, { account, usage, inputs }, lastDate, effects)
-    const records = countRecords(ranking, account)
-    const findings = await findOddities(database, sources.sources, account.deliveries)
-    const warnings = findings.map(toWarning)
-    const detail = { as_of: toTimestamp(asOf), records, warnings, ...account.detail, outside: outsideDays(ranking) }
-    await replaceFile(files, join(stateDir, 'quality.json'), toJson(detail))
-    assertFewRejected(records.read, account, sources.max_rejected_share)
-    if (ranking.rows.length === 0) throw new BuildError(nothingToPublish(records, lastDate))
-    await assertInvariants(database, lastDate)
-    const draft = draftRelease({ rows: ranking.rows, asOf: toTimestamp(asOf), publisher, synthetic })
-    const ingredients = { inputs, registry: sources.registry_files }
-    const built = { draft, ranking, ingredients, account, records, findings }
+    const recipe = { asOf, sources, synthetic, publisher }
+    const { built, usage } = await prepare(workspace, recipe, effects)
     const summary = await release(
       built,
       { index, publicDir, dataDir: config.dataDir, blocking: sources.blocking, accepted, dryRun, told },
@@ -148,6 +134,40 @@ export async function build(
     await writeUsage(usage, asOf, config.dataDir, files)
     return { ...summary, published: await measure(publicDir) }
   })
+}
+
+/** What a release is made of, and as of when. */
+export interface Recipe {
+  asOf: Date
+  sources: Sources
+  synthetic: boolean
+  publisher: Publisher
+}
+
+/** Reads, ranks and checks: everything before the question whether there is a release to make. */
+export async function prepare(
+  workspace: Workspace,
+  { asOf, sources, synthetic, publisher }: Recipe,
+  effects: Effects,
+): Promise<{ built: Built; usage: UsageLedger }> {
+  const { database, stateDir } = workspace
+  const lastDate = mostRecentCompletedDay(asOf)
+  const { engine } = await openEngine(workspace, effects)
+  const account = new Account()
+  const usage = new UsageLedger()
+  const inputs: string[] = []
+  const ranking = await rankSources(database, engine, sources, { account, usage, inputs }, lastDate, effects)
+  const records = countRecords(ranking, account)
+  const findings = await findOddities(database, sources.sources, account.deliveries)
+  const warnings = findings.map(toWarning)
+  const detail = { as_of: toTimestamp(asOf), records, warnings, ...account.detail, outside: outsideDays(ranking) }
+  await replaceFile(effects.files, join(stateDir, 'quality.json'), toJson(detail))
+  assertFewRejected(records.read, account, sources.max_rejected_share)
+  if (ranking.rows.length === 0) throw new BuildError(nothingToPublish(records, lastDate))
+  await assertInvariants(database, lastDate)
+  const draft = draftRelease({ rows: ranking.rows, asOf: toTimestamp(asOf), publisher, synthetic })
+  const ingredients = { inputs, registry: sources.registry_files }
+  return { built: { draft, ranking, ingredients, account, records, findings }, usage }
 }
 
 async function rankSources(
@@ -211,7 +231,7 @@ interface Changed {
   rows: ChangeRow[]
 }
 
-function describeChanges(
+export function describeChanges(
   { index, current, facts, told }: { index: ReleaseIndex; current: Draft | undefined; facts: string[]; told: Told },
   rows: ChangeRow[],
 ): Changed {
@@ -229,17 +249,7 @@ async function publishRelease(
   try {
     report({ kind: 'stage', stage: 'release' })
     const staging = await openStaging(publicDir, files)
-    const draft = { ...built.draft, ...changed.facts }
-    const texts = [
-      { path: CHANGES_FILE, media_type: 'text/csv; charset=utf-8', text: writeChanges(changed.rows) },
-      { path: QUALITY_FILE, media_type: 'application/json', text: toJson(publicQuality(built)) },
-      {
-        path: PROVENANCE_FILE,
-        media_type: 'application/json',
-        text: toJson(provenanceOf(draft, built.ingredients)),
-      },
-    ]
-    const manifest = await stageRelease({ draft, rows: built.ranking.rows, texts, folder: staging }, database, files)
+    const manifest = await stageBuilt(built, changed, staging, database, files)
     await verifyRelease(database, staging)
     signal.throwIfAborted()
     const { release, rows } = manifest
@@ -249,6 +259,24 @@ async function publishRelease(
   } finally {
     await closeStaging(publicDir, files)
   }
+}
+
+/** Writes all files of the release into an empty folder. */
+export async function stageBuilt(
+  built: Built,
+  changed: Changed,
+  folder: string,
+  database: Database,
+  files: Files,
+): Promise<Manifest> {
+  const draft = { ...built.draft, ...changed.facts }
+  const provenance = provenanceOf(draft, built.ingredients)
+  const texts = [
+    { path: CHANGES_FILE, media_type: 'text/csv; charset=utf-8', text: writeChanges(changed.rows) },
+    { path: QUALITY_FILE, media_type: 'application/json', text: toJson(publicQuality(built)) },
+    { path: PROVENANCE_FILE, media_type: 'application/json', text: toJson(provenance) },
+  ]
+  return stageRelease({ draft, rows: built.ranking.rows, texts, folder }, database, files)
 }
 
 function readNote(note: string | undefined): string | null {

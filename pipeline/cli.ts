@@ -8,6 +8,7 @@ import { exportCopy } from './commands/export.ts'
 import { inspect } from './commands/inspect.ts'
 import { key } from './commands/key.ts'
 import { rejects } from './commands/rejects.ts'
+import { reproduce } from './commands/reproduce.ts'
 import { sample } from './commands/sample.ts'
 import { serve } from './commands/serve.ts'
 import { verify } from './commands/verify.ts'
@@ -35,6 +36,7 @@ function createProgram(): Command {
     serve,
     verify,
     derive,
+    reproduce,
     inspect,
     rejects,
     key,

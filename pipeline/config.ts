@@ -25,6 +25,8 @@ export interface PipelineConfig {
   asOf: Date | undefined
   /** A size as DuckDB reads it, such as `512MiB`; what exceeds it is spilled to disk. */
   memoryLimit: string
+  /** How many threads DuckDB has: as many as the machine, unless a test says otherwise, for no number depends on it. */
+  threads?: number
 }
 
 /** Reads the settings once; an empty variable counts as absent. Throws `UsageError` that lists every wrong setting. */

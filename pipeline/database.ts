@@ -22,6 +22,8 @@ export interface DatabaseOptions {
   /** Where intermediate results go that exceed the memory limit. */
   temporaryFolder: string
   memoryLimit: string | undefined
+  /** As many as the machine has, unless given. */
+  threads?: number | undefined
   signal: AbortSignal
 }
 
@@ -201,6 +203,7 @@ async function createInstance(options: DatabaseOptions): Promise<DuckDBInstance>
     autoload_known_extensions: 'false',
     preserve_insertion_order: 'false',
     temp_directory: options.temporaryFolder,
+    ...(options.threads !== undefined && { threads: String(options.threads) }),
   })
 }
 

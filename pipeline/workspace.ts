@@ -62,22 +62,22 @@ export function lockPublic(publicDir: string): ReturnType<typeof lock> {
 
 /**
  * The same for a build that publishes and keeps nothing: it works in a folder of its own below the system's temporary
- * one, takes no lock, and finds published and kept files as they are, if they are there at all.
+ * one, takes no lock, and finds published and kept files as they are, if they are there at all. With `knowsNothing` it
+ * takes nothing from the state, so that every raw file is read again.
  */
 export async function withScratch<Result>(
   config: PipelineConfig,
   effects: Effects,
   work: (workspace: Workspace) => Promise<Result>,
+  { knowsNothing = false } = {},
 ): Promise<Result> {
   const real = foldersOf(config)
-  const folder = await mkdtemp(join(tmpdir(), 'tokenboard-dry-run-'))
+  const folder = await mkdtemp(join(tmpdir(), 'tokenboard-scratch-'))
   try {
     const [stateDir, keptDir] = [join(folder, 'state'), join(folder, 'kept')]
     await mirror(real.keptDir, keptDir)
-    for (const name of ['records', 'rejects']) await mirror(join(real.stateDir, name), join(stateDir, name))
-    for (const name of await namesIn(real.stateDir)) {
-      if (name.startsWith(STATE_FILE)) await copyFile(join(real.stateDir, name), join(stateDir, name))
-    }
+    await mkdir(stateDir)
+    if (!knowsNothing) await copyState(real.stateDir, stateDir)
     const database = await openState(stateDir, join(folder, 'spill'), config, effects)
     try {
       return await work({ ...real, database, stateDir, keptDir, folder })
@@ -92,22 +92,29 @@ export async function withScratch<Result>(
 /** Beside it DuckDB keeps what it has not yet written into it, under a name that begins so. */
 const STATE_FILE = 'build.duckdb'
 
+async function copyState(from: string, to: string): Promise<void> {
+  for (const name of ['records', 'rejects']) await mirror(join(from, name), join(to, name))
+  for (const name of await namesIn(from)) {
+    if (name.startsWith(STATE_FILE)) await copyFile(join(from, name), join(to, name))
+  }
+}
+
 /** Opens the state, or an empty one where what is there is none: it is a cache. */
 async function openState(
   stateDir: string,
   temporaryFolder: string,
-  { memoryLimit }: PipelineConfig,
+  { memoryLimit, threads }: PipelineConfig,
   { files, signal, report }: Effects,
 ): Promise<Database> {
   const path = join(stateDir, STATE_FILE)
   try {
-    return await Database.open({ path, temporaryFolder, memoryLimit, signal })
+    return await Database.open({ path, temporaryFolder, memoryLimit, threads, signal })
   } catch (error) {
     if (!(error instanceof UnreadableDatabaseError)) throw error
     report({ kind: 'notice', message: `${error.message}: it is made again, and all files are read` })
     for (const name of await namesIn(stateDir))
       if (name.startsWith(STATE_FILE)) await files.remove(join(stateDir, name))
-    return Database.open({ path, temporaryFolder, memoryLimit, signal })
+    return Database.open({ path, temporaryFolder, memoryLimit, threads, signal })
   }
 }
 
@@ -115,7 +122,7 @@ async function openState(
  * A folder whose entries lead to those of another, so that what is renamed to them or removed there leaves the other as it
  * is. What a stopped build had begun to write is no entry: who writes under that name would write there.
  */
-export async function mirror(from: string, to: string): Promise<void> {
+async function mirror(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true })
   const names = (await namesIn(from)).filter((name) => !name.endsWith('.next'))
   for (const name of names) await symlink(join(from, name), join(to, name))

@@ -27,3 +27,15 @@ it('a database that cannot be opened is not taken for a damaged one by the words
   expect(error).toBeInstanceOf(BuildError)
   expect(error).not.toBeInstanceOf(UnreadableDatabaseError)
 })
+
+it('a database has as many threads as it is given', async () => {
+  const path = join((await newWorkspace()).root, 'build.duckdb')
+  const { signal } = new AbortController()
+  const temporaryFolder = join(dirname(path), 'spill')
+  const database = await Database.open({ path, temporaryFolder, memoryLimit: undefined, threads: 3, signal })
+  onTestFinished(() => database.close())
+  const demand = (threads: number) =>
+    database.execute(`SELECT if(current_setting('threads') = ${threads}, 1, error('another number'))`)
+  await demand(3)
+  await expect(demand(4)).rejects.toThrow('another number')
+})

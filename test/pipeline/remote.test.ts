@@ -164,7 +164,7 @@ describe('verify URL', () => {
         response.writeHead(200, { 'content-length': bytes.length }).write(bytes.subarray(0, 10))
       },
     })
-    await expect(prove(url, { idleMs: 250 })).rejects.toThrow(`${url}${CSV} sends nothing for 0.25 s`)
+    await expect(prove(url, { idleMs: 1500 })).rejects.toThrow(`${url}${CSV} sends nothing for 1.5 s`)
   })
 
   it('waits for a host that is slow, as long as something comes', async () => {
@@ -174,12 +174,12 @@ describe('verify URL', () => {
         const size = Math.ceil(bytes.length / 6)
         for (let start = 0; start < bytes.length; start += size) {
           response.write(bytes.subarray(start, start + size))
-          await sleep(250)
+          await sleep(300)
         }
         response.end()
       },
     })
-    expect(await prove(url, { idleMs: 1000 })).toMatchObject({ releases: 2 })
+    expect(await prove(url, { idleMs: 1500 })).toMatchObject({ releases: 2 })
   })
 
   it('stops reading what is longer than the manifest says', async () => {

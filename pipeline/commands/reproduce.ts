@@ -1,0 +1,62 @@
+import { Command } from '@commander-js/extra-typings'
+import { readPipelineConfig } from '../config.ts'
+import { BuildError } from '../errors.ts'
+import { realFiles } from '../files.ts'
+import { shown } from '../provenance/differences.ts'
+import { createReporter } from '../reporter.ts'
+import type { Reproduction } from '../reproduce.ts'
+import { withInterrupt } from './interrupt.ts'
+
+/** `tokenboard reproduce`: a release made again from its inputs, and compared with the published one. */
+export const reproduce = new Command('reproduce')
+  .description(
+    'Make a release again from the raw files that it was made from, in a folder that is then removed, and compare every file.',
+  )
+  .argument('[release]', 'such as 20261120T001200Z; the current one by default')
+  .option('--json', 'print the comparison as one JSON object on stdout')
+  .addHelpText('after', '\nSettings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, MEMORY_LIMIT.')
+  .action(async (release, { json = false }) => {
+    const config = readPipelineConfig()
+    const module = await import('../reproduce.ts')
+    const clock = () => new Date()
+    const report = createReporter(process.stderr, clock)
+    const reproduction = await withInterrupt((signal) =>
+      module.reproduce(config, { now: clock, report, signal, files: realFiles }, release),
+    )
+    if (json) process.stdout.write(`${JSON.stringify(reproduction)}\n`)
+    if (!reproduction.equal) throw new BuildError(explain(reproduction))
+    const { files } = reproduction
+    process.stderr.write(
+      `reproduced ${reproduction.release}: all ${files.length} files have the bytes that were published\n`,
+    )
+  })
+
+/** Which files are others, and all that may be the reason, for a person. */
+export function explain({ release, files, dates, provenance, left_out }: Reproduction): string {
+  const others = files.filter(({ comparison }) => comparison !== 'equal').map(({ path }) => path)
+  const inputs = (which: readonly { ordinal: number; sha256: string }[]) =>
+    listed(which.map(({ ordinal, sha256 }) => `${ordinal} (SHA-256 ${shown(sha256)}…)`))
+  const { tools = [], gone = [], other = [] } = provenance ?? {}
+  const reasons = [
+    gone.length > 0 && `inputs that are gone or have changed, by their numbers in provenance.json: ${inputs(gone)}`,
+    gone.length > 0 && left_out.length > 0 && `files that are new or have changed since: ${listed(left_out)}`,
+    other.length > 0 && `inputs that it was not made from, now archived or kept: ${inputs(other)}`,
+    ...tools,
+  ].filter((reason) => reason !== false)
+  return [
+    `${release} was not reproduced: ${others.length} of ${files.length} files differ: ${listed(others)}`,
+    ...(dates.length > 0 ? [`  dates with other rows: ${listed(dates.map(({ date }) => date))}`] : []),
+    ...(reasons.length > 0 ? reasons : [UNEXPLAINED]).map((reason) => `  ${reason}`),
+  ].join('\n')
+}
+
+const UNEXPLAINED =
+  'nothing that provenance.json names is the reason; what the sources file says of the files may have changed since, ' +
+  'such as columns, time zones and visibility'
+
+const NAMES_SHOWN = 8
+
+function listed(names: readonly string[]): string {
+  const more = names.length > NAMES_SHOWN ? ` and ${names.length - NAMES_SHOWN} more` : ''
+  return `${names.slice(0, NAMES_SHOWN).join(', ')}${more}`
+}

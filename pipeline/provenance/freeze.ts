@@ -1,0 +1,63 @@
+import type { Provenance } from '../contract/provenance.ts'
+import type { Effects } from '../effects.ts'
+import { BuildError } from '../errors.ts'
+import { hashContent } from '../inputs/decompress.ts'
+import { findInputFiles, type InputFile } from '../inputs/find.ts'
+import { sideBySide } from '../inputs/side-by-side.ts'
+import type { Sources } from '../sources.ts'
+
+/** The sources with those files alone that a release was made from, and what was left out or is not there. */
+export interface FrozenSources {
+  sources: Sources
+  /** Names of files that are at hand and were no inputs of the release: they are new, or have changed since. */
+  leftOut: string[]
+}
+
+/**
+ * Leaves of the files of each source those whose content the release had as an input, whatever they are called now.
+ * What was published once is not judged again by the share of rejected records.
+ */
+export async function freezeSources(
+  sources: Sources,
+  inputs: Provenance['inputs'],
+  { signal, report }: Pick<Effects, 'signal' | 'report'>,
+): Promise<FrozenSources> {
+  const listed = new Set(inputs.map(({ sha256 }) => sha256))
+  const leftOut: string[] = []
+  const atHand = new Set<string>()
+  const isInput = async (file: InputFile) => {
+    const hash = await hashIfWhole(file, { signal, report })
+    if (hash !== undefined && listed.has(hash)) return atHand.add(hash)
+    leftOut.push(file.name)
+    return undefined
+  }
+  const frozen: Sources['sources'] = []
+  for (const source of sources.sources) {
+    const { files } = await findInputFiles(source, sources.folder)
+    const chosen = await sideBySide(files, isInput)
+    frozen.push({
+      ...source,
+      files: files.filter((_, position) => chosen[position] !== undefined).map(({ name }) => name),
+    })
+  }
+  const wanting = inputs.filter(({ sha256 }) => !atHand.has(sha256)).length
+  if (wanting > 0) {
+    const message = `${wanting} of ${inputs.length} inputs of the release are no files of the sources now; the archive may have them`
+    report({ kind: 'notice', message })
+  }
+  return { sources: { ...sources, sources: frozen, max_rejected_share: 1 }, leftOut: leftOut.sort() }
+}
+
+/** A file that is cut was no input of any release: it is passed over and named. */
+async function hashIfWhole(
+  file: InputFile,
+  { signal, report }: Pick<Effects, 'signal' | 'report'>,
+): Promise<string | undefined> {
+  try {
+    return await hashContent(file, signal, () => {})
+  } catch (error) {
+    if (!(error instanceof BuildError)) throw error
+    report({ kind: 'notice', message: error.message })
+    return undefined
+  }
+}

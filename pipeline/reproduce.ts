@@ -1,0 +1,197 @@
+import { mkdir, symlink } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { type Built, describeChanges, prepare, stageBuilt } from './build.ts'
+import { changedFacts, compareRows, type DateChange } from './changes.ts'
+import { assertSealed } from './checksums.ts'
+import type { PipelineConfig } from './config.ts'
+import {
+  DATASET_PATH,
+  type Manifest,
+  type ReleaseEntry,
+  type ReleaseIndex,
+  type ReleaseName,
+} from './contract/manifest.ts'
+import type { Provenance } from './contract/provenance.ts'
+import { mostRecentCompletedDay } from './contract/utc-date.ts'
+import type { Database } from './database.ts'
+import type { Effects } from './effects.ts'
+import { BuildError, UsageError } from './errors.ts'
+import { hashFile, namesIn } from './files.ts'
+import { changeLog } from './history/change-log.ts'
+import { namedSources } from './intake.ts'
+import { compareProvenance, type ProvenanceDifferences } from './provenance/differences.ts'
+import { type FrozenSources, freezeSources } from './provenance/freeze.ts'
+import { readProvenance } from './provenance/provenance.ts'
+import { MANIFEST_FILE } from './release/files.ts'
+import { currentEntry, readIndex } from './release/index.ts'
+import { readBack } from './release/read-back.ts'
+import { readManifest } from './release/verify.ts'
+import { SAMPLE_DEFAULTS } from './sample/options.ts'
+import { writeSample } from './sample/write.ts'
+import { readSources, type Sources } from './sources.ts'
+import { type Workspace, withScratch } from './workspace.ts'
+
+/** How a release that was made again compares with the published one. */
+export interface Reproduction {
+  release: ReleaseName
+  /** Whether every file has the bytes that were published. */
+  equal: boolean
+  files: { path: string; comparison: FileComparison }[]
+  /** Dates whose rows are others now. */
+  dates: DateChange[]
+  /** What it was made from and with, and is now; absent where the release does not say it. */
+  provenance: ProvenanceDifferences | undefined
+  /** Names of raw files that are at hand and were no inputs of the release. */
+  left_out: string[]
+}
+
+/** `not_made`: only the published release has it. `not_published`: only the one that was made again. */
+export type FileComparison = 'equal' | 'differs' | 'not_made' | 'not_published'
+
+/** A published release, and what was current when it was made. */
+interface Original {
+  folder: string
+  manifest: Manifest
+  provenance: Provenance | undefined
+  index: ReleaseIndex
+  /** The folder of the release before it; undefined of a first one. */
+  previous: string | undefined
+}
+
+/**
+ * Makes a release again, the current one where none is named: from those of the current sources' files that its
+ * provenance lists, as of its instant, after the release before it; every file is read anew, and nothing that is published
+ * or kept is touched. Throws `UsageError` for a release that the index does not list, `BuildError` when the published one
+ * is damaged or none can be made.
+ */
+export async function reproduce(config: PipelineConfig, effects: Effects, name?: ReleaseName): Promise<Reproduction> {
+  const original = await findOriginal(resolve(config.publicDir), name)
+  await assertSealed(original.folder)
+  return withScratch(config, effects, (workspace) => makeAgain(original, config, workspace, effects), {
+    knowsNothing: true,
+  })
+}
+
+async function findOriginal(publicDir: string, name: ReleaseName | undefined): Promise<Original> {
+  const { releases, ...rest } = await readIndex(publicDir)
+  const entry =
+    name === undefined ? currentEntry({ releases, ...rest }) : releases.find(({ release }) => release === name)
+  if (entry === undefined) {
+    throw new UsageError(
+      `there is no release ${name ?? ''} in ${publicDir}; releases/index.json lists those that there are`,
+    )
+  }
+  const pathOf = ({ path }: Pick<ReleaseEntry, 'path'>) => join(publicDir, DATASET_PATH, path)
+  const folder = pathOf(entry)
+  const manifest = await readManifest(folder)
+  const earlier = releases.slice(0, releases.indexOf(entry))
+  // A release that does not say which one was current then was made when none could be withdrawn.
+  const previous = manifest.changes === undefined ? earlier.at(-1)?.release : (manifest.changes.previous ?? undefined)
+  return {
+    folder,
+    manifest,
+    provenance: await readProvenance(folder, manifest),
+    index: { ...rest, releases: earlier },
+    previous: previous && pathOf({ path: `releases/${previous}/` }),
+  }
+}
+
+async function makeAgain(
+  original: Original,
+  config: PipelineConfig,
+  workspace: Workspace,
+  effects: Effects,
+): Promise<Reproduction> {
+  const { folder, manifest, provenance } = original
+  const { synthetic, publisher } = manifest
+  const sources = await sourcesOf(manifest, config, workspace.folder, effects)
+  const frozen = await freeze(sources, provenance, effects)
+  const recipe = { asOf: new Date(manifest.as_of), sources: frozen.sources, synthetic, publisher }
+  const { built } = await prepare(workspace, recipe, effects)
+  const made = join(workspace.folder, 'release')
+  await stageAgain(original, built, made, workspace.database, effects)
+  const files = await compareFiles(folder, made)
+  const published = await readBack(workspace.database, folder, 'rankings-daily.parquet')
+  return {
+    release: manifest.release,
+    equal: files.every(({ comparison }) => comparison === 'equal'),
+    files,
+    dates: compareRows(published, built.ranking.rows).dates,
+    provenance: provenance && (await compareWithMade(provenance, made)),
+    left_out: frozen.leftOut,
+  }
+}
+
+/** Writes the files of the release as a build would have written them after the release before it. */
+async function stageAgain(
+  { manifest, index, previous }: Original,
+  built: Built,
+  folder: string,
+  database: Database,
+  { files }: Effects,
+): Promise<void> {
+  const { rows } = built.ranking
+  const current = previous === undefined ? undefined : await readManifest(previous)
+  const before = previous === undefined ? [] : await readBack(database, previous, 'rankings-daily.parquet')
+  const { reason, note } = manifest.changes ?? { reason: 'unspecified', note: null }
+  const change = { index, current, facts: changedFacts(current, built.draft, rows), told: { reason, note } }
+  await files.makeFolder(folder)
+  await stageBuilt(built, describeChanges(change, changeLog(before, rows)), folder, database, files)
+}
+
+/** The sample for a release of the sample, and for any other the sources file. */
+async function sourcesOf(
+  { synthetic, as_of, release }: Manifest,
+  config: PipelineConfig,
+  scratch: string,
+  effects: Effects,
+): Promise<Sources> {
+  if (!synthetic) {
+    const sources = await namedSources(config)
+    if (sources !== undefined) return sources
+    throw new UsageError(
+      `there is no data/sources.json; name the sources file that ${release} was made from as SOURCES`,
+    )
+  }
+  const lastDay = mostRecentCompletedDay(new Date(as_of))
+  const folder = join(scratch, 'sample')
+  await linkDays(resolve(config.dataDir, 'raw/sample'), folder, lastDay)
+  const { sourcesFile } = await writeSample({ folder, lastDay, ...SAMPLE_DEFAULTS }, effects)
+  return readSources(sourcesFile)
+}
+
+/** The day files that the sample had on a day; those that are gone are made again, and come out the same. */
+async function linkDays(from: string, to: string, lastDay: string): Promise<void> {
+  for (const source of await namesIn(from)) {
+    const days = (await namesIn(join(from, source))).filter((name) => name.slice(0, 10) <= lastDay)
+    if (days.length === 0) continue
+    await mkdir(join(to, source), { recursive: true })
+    for (const day of days) await symlink(join(from, source, day), join(to, source, day))
+  }
+}
+
+async function freeze(sources: Sources, provenance: Provenance | undefined, effects: Effects): Promise<FrozenSources> {
+  if (provenance !== undefined) return freezeSources(sources, provenance.inputs, effects)
+  const message = 'the release does not say what it was made from: all that the sources have now is read'
+  effects.report({ kind: 'notice', message })
+  return { sources, leftOut: [] }
+}
+
+async function compareFiles(published: string, made: string): Promise<Reproduction['files']> {
+  const [were, are] = [new Set(await namesIn(published)), new Set(await namesIn(made))]
+  const compare = async (path: string): Promise<FileComparison> => {
+    if (!are.has(path)) return 'not_made'
+    if (!were.has(path)) return 'not_published'
+    const [was, is] = await Promise.all([hashFile(join(published, path)), hashFile(join(made, path))])
+    return was.sha256 === is.sha256 ? 'equal' : 'differs'
+  }
+  return Promise.all(
+    [...new Set([...were, ...are])].sort().map(async (path) => ({ path, comparison: await compare(path) })),
+  )
+}
+
+async function compareWithMade(provenance: Provenance, made: string): Promise<ProvenanceDifferences> {
+  const own = await readProvenance(made, await readManifest(made))
+  if (own === undefined) throw new BuildError(`${join(made, MANIFEST_FILE)} lists no provenance`)
+  return compareProvenance(provenance, own)
+}

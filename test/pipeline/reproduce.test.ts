@@ -1,0 +1,267 @@
+/** `tokenboard reproduce`: a release made again from its inputs has equal bytes, or it is said which are others and why. */
+import { appendFile, cp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { seal } from '../../pipeline/checksums.ts'
+import { readPipelineConfig } from '../../pipeline/config.ts'
+import { Provenance } from '../../pipeline/contract/provenance.ts'
+import { realFiles } from '../../pipeline/files.ts'
+import { compareProvenance } from '../../pipeline/provenance/differences.ts'
+import { readManifest } from '../../pipeline/release/verify.ts'
+import { type Reproduction, reproduce } from '../../pipeline/reproduce.ts'
+import {
+  buildIn,
+  createWorkspace,
+  datasetFolder,
+  newWorkspace,
+  removeWorkspace,
+  runCli,
+  settings,
+  sha256,
+  snapshotTree,
+  type Workspace,
+  writeInput,
+} from '../support/pipeline.ts'
+
+const [FIRST, SECOND] = ['20250310T100000Z', '20250310T110000Z']
+const [AS_OF_FIRST, AS_OF_SECOND] = ['2025-03-10T10:00:00Z', '2025-03-10T11:00:00Z']
+const SOURCE = { name: 'gateway', schema: 'canonical', files: ['raw/*'] }
+const MODELS = '[{"model_permaslug":"a","public":true},{"model_permaslug":"b","public":true}]'
+
+function lines(date: string, model: string, tokens: number, count = 3): string {
+  const record = { timestamp: `${date}T23:30:00`, model_permaslug: model, prompt_tokens: `${tokens}` }
+  return Array.from({ length: count }, (_, id) =>
+    JSON.stringify({ ...record, completion_tokens: '0', request_id: `${date}-${model}-${id}` }),
+  )
+    .map((line) => `${line}\n`)
+    .join('')
+}
+
+const EARLY = lines('2025-02-28', 'a', 5)
+const LATE = lines('2025-03-02', 'b', 7)
+const LATER = lines('2025-03-02', 'a', 9)
+
+/** Two releases: a late log of a final date came between them, and the publisher says so. */
+async function publishTwice(workspace: Workspace, sources: Record<string, unknown> = {}): Promise<void> {
+  await writeInput(workspace, 'models.json', MODELS)
+  await writeInput(workspace, 'sources.json', { models: 'models.json', sources: [SOURCE], ...sources })
+  await writeInput(workspace, 'raw/1.ndjson', EARLY)
+  await writeInput(workspace, 'raw/2.ndjson', LATE)
+  await buildIn(workspace, AS_OF_FIRST)
+  await writeInput(workspace, 'raw/3.ndjson', LATER)
+  await buildIn(workspace, AS_OF_SECOND, {}, { reason: 'late_data', note: 'A log came late.' })
+}
+
+let original: Workspace
+
+beforeAll(async () => {
+  original = await createWorkspace()
+  await publishTwice(original)
+})
+
+afterAll(() => removeWorkspace(original))
+
+/** What `publishTwice` has published, in folders of the test's own. */
+async function published(): Promise<Workspace> {
+  const workspace = await newWorkspace()
+  await rm(workspace.root, { recursive: true })
+  await cp(original.root, workspace.root, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
+  return workspace
+}
+
+/** The AS_OF of the settings is far from that of the releases, and plays no part. */
+function makeAgain(workspace: Workspace, release?: string): Promise<Reproduction> {
+  const config = readPipelineConfig(settings(workspace, '2026-01-01T00:00:00Z'))
+  const { signal } = new AbortController()
+  const now = () => new Date('2026-11-20T00:12:00.987Z')
+  return reproduce(config, { now, report: () => {}, signal, files: realFiles }, release)
+}
+
+function others({ files }: Reproduction): string[] {
+  return files.filter(({ comparison }) => comparison !== 'equal').map(({ path }) => path)
+}
+
+describe('reproduce', () => {
+  it('makes the current release and an older one again to equal bytes, twice, and changes nothing', async () => {
+    const workspace = await published()
+    const before = await snapshotTree(workspace.root)
+    for (const release of [undefined, SECOND, FIRST, FIRST]) {
+      const { files, ...rest } = await makeAgain(workspace, release)
+      expect(rest).toEqual({
+        release: release ?? SECOND,
+        equal: true,
+        dates: [],
+        provenance: { tools: [], gone: [], other: [] },
+        left_out: release === FIRST ? ['raw/3.ndjson'] : [],
+      })
+      expect(files).toContainEqual({ path: 'SHA256SUMS', comparison: 'equal' })
+      expect(files).toHaveLength(16)
+    }
+    expect(await snapshotTree(workspace.root)).toEqual(before)
+  })
+
+  it('knows inputs by their content, whatever they are called now and how they are compressed', async () => {
+    const workspace = await published()
+    await rename(join(workspace.input, 'raw/1.ndjson'), join(workspace.input, 'raw/z.ndjson'))
+    await rm(join(workspace.input, 'raw/2.ndjson'))
+    await writeInput(workspace, 'raw/0.ndjson.gz', gzipSync(LATE))
+    await rm(join(workspace.dataDir, 'state'), { recursive: true })
+    expect(await makeAgain(workspace)).toMatchObject({ equal: true, left_out: [] })
+  })
+
+  it('passes over a new file that is cut', async () => {
+    const workspace = await published()
+    await writeInput(workspace, 'raw/4.ndjson.gz', gzipSync(LATE).subarray(0, 30))
+    expect(await makeAgain(workspace)).toMatchObject({ equal: true, left_out: ['raw/4.ndjson.gz'] })
+  })
+
+  it('takes from the archive what is there alone', async () => {
+    const workspace = await published()
+    const { code } = await runCli(['archive', '--before', '2025-03-01'], settings(workspace, AS_OF_SECOND))
+    expect(code).toBe(0)
+    await rm(join(workspace.input, 'raw/1.ndjson'))
+    expect(await makeAgain(workspace)).toMatchObject({ equal: true })
+  })
+
+  it('says which inputs of the archive a release was not made from, which cannot be told apart any more', async () => {
+    const workspace = await published()
+    const { code } = await runCli(['archive', '--before', '2025-03-03'], settings(workspace, AS_OF_SECOND))
+    expect(code).toBe(0)
+    expect(await makeAgain(workspace, FIRST)).toMatchObject({
+      equal: false,
+      dates: [{ date: '2025-03-02', change: 'changed' }],
+      provenance: { tools: [], gone: [], other: [{ sha256: sha256(LATER) }] },
+    })
+    expect(await makeAgain(workspace, SECOND)).toMatchObject({ equal: true })
+  })
+
+  it('takes what was kept of files that are gone', async () => {
+    const workspace = await newWorkspace()
+    await publishTwice(workspace, { on_missing: 'keep' })
+    await rm(join(workspace.input, 'raw/1.ndjson'))
+    await buildIn(workspace, '2025-03-10T12:00:00Z')
+    expect(await makeAgain(workspace)).toMatchObject({ equal: true })
+  })
+
+  it('says by number and hash which inputs are gone', async () => {
+    const workspace = await published()
+    await rm(join(workspace.input, 'raw/2.ndjson'))
+    const reproduction = await makeAgain(workspace, FIRST)
+    const ordinal = [sha256(EARLY), sha256(LATE)].sort().indexOf(sha256(LATE)) + 1
+    expect(reproduction).toMatchObject({
+      equal: false,
+      dates: [{ date: '2025-03-02', change: 'removed' }],
+      provenance: { tools: [], gone: [{ ordinal, sha256: sha256(LATE) }], other: [] },
+    })
+    expect(others(reproduction)).toContain('provenance.json')
+    const { code, stderr } = await runCli(['reproduce', FIRST], settings(workspace, ''))
+    expect(code).toBe(1)
+    expect(stderr).toContain('1 of 2 inputs of the release are no files of the sources now')
+    expect(stderr).toContain('dates with other rows: 2025-03-02\n')
+    expect(stderr).toContain(`${ordinal} (SHA-256 ${sha256(LATE).slice(0, 12)}…)`)
+  })
+
+  it('says which inputs have changed, and which file may be the one', async () => {
+    const workspace = await published()
+    await appendFile(join(workspace.input, 'raw/2.ndjson'), lines('2025-03-02', 'b', 1, 5))
+    expect(await makeAgain(workspace)).toMatchObject({
+      equal: false,
+      provenance: { gone: [{ sha256: sha256(LATE) }] },
+      left_out: ['raw/2.ndjson'],
+    })
+  })
+
+  it('says that the registry is another', async () => {
+    const workspace = await published()
+    await writeInput(workspace, 'models.json', MODELS.replace('"b","public":true', '"b","public":false'))
+    expect(await makeAgain(workspace)).toMatchObject({
+      equal: false,
+      provenance: { tools: [expect.stringMatching(/^the file of models was [0-9a-f]{12} and is [0-9a-f]{12}$/)] },
+    })
+  })
+
+  it('names the settings of the sources when nothing else is another', async () => {
+    const workspace = await published()
+    const sources = [{ ...SOURCE, timezone: 'America/New_York' }]
+    await writeInput(workspace, 'sources.json', { models: 'models.json', sources })
+    const { code, stderr } = await runCli(['reproduce'], settings(workspace, ''))
+    expect(code).toBe(1)
+    expect(stderr).toContain(
+      'nothing that provenance.json names is the reason; what the sources file says of the files',
+    )
+  })
+
+  it('prints as JSON what it found, and ends with exit code 0 when all is equal', async () => {
+    const workspace = await published()
+    const { code, stdout, stderr } = await runCli(['reproduce', '--json'], settings(workspace, ''))
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringContaining(`reproduced ${SECOND}: all 16 files have the bytes that were published`),
+    })
+    expect(JSON.parse(stdout)).toEqual(await makeAgain(workspace))
+  })
+
+  it('refuses a release that is damaged, and one that the index does not list', async () => {
+    const workspace = await published()
+    await expect(makeAgain(workspace, '20250101T000000Z')).rejects.toThrow(
+      expect.objectContaining({ name: 'UsageError', message: expect.stringMatching(/there is no release 20250101/) }),
+    )
+    await appendFile(join(datasetFolder(workspace), 'releases', FIRST, 'changes.csv'), '\n')
+    await expect(makeAgain(workspace, FIRST)).rejects.toThrow(/changes\.csv does not have the checksum/)
+  })
+
+  it('reads all that there is for a release that does not say what it was made from', async () => {
+    const workspace = await published()
+    const folder = join(datasetFolder(workspace), 'releases', SECOND)
+    const manifest = await readManifest(folder)
+    const files = manifest.files.filter(({ path }) => path !== 'provenance.json')
+    await writeFile(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, files }))
+    await rm(join(folder, 'provenance.json'))
+    await rm(join(folder, 'SHA256SUMS'))
+    await seal(folder, realFiles)
+    const reproduction = await makeAgain(workspace)
+    expect(reproduction).toMatchObject({ equal: false, dates: [], provenance: undefined, left_out: [] })
+    expect(reproduction.files).toContainEqual({ path: 'provenance.json', comparison: 'not_published' })
+    expect(reproduction.files).toContainEqual({ path: 'rankings-daily.parquet', comparison: 'equal' })
+  })
+
+  it('needs the sources file of a release that was made from one', async () => {
+    const workspace = await published()
+    const { SOURCES: _, ...environment } = settings(workspace, '')
+    const { code, stderr } = await runCli(['reproduce'], environment)
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/name the sources file .* as SOURCES/) })
+  })
+})
+
+describe('compareProvenance', () => {
+  it('names every tool that is another, and inputs as often as they came', async () => {
+    const workspace = await published()
+    const path = join(datasetFolder(workspace), 'releases', SECOND, 'provenance.json')
+    const provenance = Provenance.parse(JSON.parse(await readFile(path, 'utf8')))
+    const [one, two] = ['1'.repeat(64), '2'.repeat(64)]
+    const numbered = (hashes: string[]) => hashes.map((hash, position) => ({ ordinal: position + 1, sha256: hash }))
+    const before = { ...provenance, inputs: numbered([one, one, two]) }
+    const after = {
+      ...provenance,
+      code: { ...provenance.code, version: '9.9.9', sha256: one },
+      sql_sha256: one,
+      duckdb: 'v9.9.9',
+      registry: { models_sha256: one, aliases_sha256: one },
+      inputs: numbered([one, two, two]),
+    }
+    expect(compareProvenance(before, after)).toEqual({
+      tools: [
+        `the version of Tokenboard was ${provenance.code.version} and is 9.9.9`,
+        expect.stringMatching(/^the code of the pipeline was [0-9a-f]{12} and is 1{12}$/),
+        expect.stringMatching(/^the SQL of the pipeline was [0-9a-f]{12} and is 1{12}$/),
+        `DuckDB was ${provenance.duckdb} and is v9.9.9`,
+        expect.stringMatching(/^the file of models was [0-9a-f]{12} and is 1{12}$/),
+        'the file of aliases was none and is 111111111111',
+      ],
+      gone: [{ ordinal: 2, sha256: one }],
+      other: [{ ordinal: 3, sha256: two }],
+    })
+    expect(compareProvenance(before, before)).toEqual({ tools: [], gone: [], other: [] })
+  })
+})

@@ -1,0 +1,116 @@
+/** Equal inputs, AS_OF and earlier releases give equal bytes of all that is published, on whatever machine. */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { build } from '../../pipeline/build.ts'
+import { readPipelineConfig } from '../../pipeline/config.ts'
+import { realFiles } from '../../pipeline/files.ts'
+import {
+  createWorkspace,
+  newWorkspace,
+  removeWorkspace,
+  runCli,
+  settings,
+  snapshotTree,
+  type Workspace,
+  writeInput,
+} from '../support/pipeline.ts'
+import { COLUMNS, type FileRecord, writeRecords } from '../support/records.ts'
+
+const [AS_OF_FIRST, AS_OF_SECOND] = ['2025-03-10T10:00:00Z', '2025-03-11T10:00:00Z']
+
+/** Enough for DuckDB to share the work among threads: it hands out no less than 2,048 rows or a file at once. */
+const RECORDS_PER_FILE = 6000
+const FORMATS = ['csv', 'ndjson.gz', 'parquet', 'csv.zst', 'ndjson', 'parquet']
+
+/** Equal tokens in many places, so that order is decided by more than numbers, and slugs that locales order otherwise. */
+function recordsOf(file: number): FileRecord[] {
+  return Array.from({ length: RECORDS_PER_FILE }, (_, index) => {
+    const number = file * RECORDS_PER_FILE + index
+    const model = ['ä/model-', 'z/model-', 'Z/model-', 'i/model-', 'İ/model-'][number % 5] ?? ''
+    return {
+      // No offset: 23:30 is another day elsewhere.
+      timestamp: `2025-03-${String((number % 9) + 1).padStart(2, '0')} 23:30:00`,
+      model_permaslug: `${model}${number % 70}`,
+      prompt_tokens: number % 997 === 0 ? 'none' : String((number % 7) * 1000),
+      completion_tokens: String(number % 3),
+      request_id: number % 4 === 0 ? '' : `request-${number % 20_000}`,
+      visibility: number % 50 === 0 ? 'private' : '',
+    }
+  })
+}
+
+interface Machine {
+  /** Name of the file with this number. */
+  nameOf(file: number): string
+  build(workspace: Workspace, asOf: string): Promise<unknown>
+}
+
+const PLAIN: Machine = {
+  nameOf: (file) => `raw/${file}`,
+  build: (workspace, asOf) => buildWith(workspace, asOf, undefined),
+}
+
+function buildWith(workspace: Workspace, asOf: string, threads: number | undefined): Promise<unknown> {
+  const config = { ...readPipelineConfig(settings(workspace, asOf)), ...(threads !== undefined && { threads }) }
+  const now = () => new Date('2026-11-20T00:12:00.987Z')
+  const { signal } = new AbortController()
+  return build(config, { now, report: () => {}, signal, files: realFiles })
+}
+
+/** Two releases, the second with a file more; gives everything below the public folder. */
+async function publishOn({ nameOf, build: buildOn }: Machine, workspace: Workspace): Promise<Record<string, string>> {
+  await writeInput(workspace, 'sources.json', {
+    max_rejected_share: 0.5,
+    sources: [
+      {
+        name: 'gateway',
+        schema: 'canonical',
+        files: ['**/*.{csv,csv.zst,ndjson,ndjson.gz,parquet}'],
+        visibility: 'public',
+      },
+    ],
+  })
+  for (const [file, format] of FORMATS.entries()) {
+    if (file === FORMATS.length - 1) await buildOn(workspace, AS_OF_FIRST)
+    await writeRecords(join(workspace.input, `${nameOf(file)}.${format}`), recordsOf(file), { columns: COLUMNS })
+  }
+  await buildOn(workspace, AS_OF_SECOND)
+  return snapshotTree(workspace.publicDir)
+}
+
+describe('two machines publish the same bytes', () => {
+  let expected: Record<string, string>
+
+  beforeAll(async () => {
+    const workspace = await createWorkspace()
+    expected = await publishOn(PLAIN, workspace)
+    await removeWorkspace(workspace)
+    expect(Object.keys(expected).filter((path) => path.endsWith('SHA256SUMS'))).toHaveLength(2)
+  })
+
+  it.each([1, 4])('with %i threads', async (threads) => {
+    const workspace = await newWorkspace()
+    const machine = { ...PLAIN, build: (where: Workspace, asOf: string) => buildWith(where, asOf, threads) }
+    expect(await publishOn(machine, workspace)).toEqual(expected)
+  })
+
+  it('in another zone, locale and folder, from files of other names in another order', async () => {
+    const workspace = await createWorkspace('Eingänge von 2025')
+    try {
+      await mkdir(join(workspace.root, 'cwd'))
+      const elsewhere = { TZ: 'Pacific/Auckland', LANG: 'de_DE.UTF-8', LC_ALL: 'de_DE.UTF-8' }
+      const machine: Machine = {
+        nameOf: (file) => `tief/unten/${9 - file} É`,
+        async build(where, asOf) {
+          const environment = { ...settings(where, asOf), ...elsewhere, MEMORY_LIMIT: '512MiB' }
+          const { code, stderr } = await runCli(['build'], environment, join(where.root, 'cwd'))
+          expect(code, stderr).toBe(0)
+        },
+      }
+      expect(await publishOn(machine, workspace)).toEqual(expected)
+    } finally {
+      await removeWorkspace(workspace)
+    }
+  })
+})

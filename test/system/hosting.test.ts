@@ -1,0 +1,243 @@
+/**
+ * The configurations of docs/hosting.md, in the servers that they are for: types, cache policy, ranges, tags, the gzip
+ * beside a file, other origins, withdrawn releases. Where a server is not installed its tests are skipped and say so.
+ */
+import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
+import { request } from 'node:http'
+import { join, relative } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readPipelineConfig } from '../../pipeline/config.ts'
+import { exportPublished } from '../../pipeline/export.ts'
+import { realFiles } from '../../pipeline/files.ts'
+import { cachePolicy } from '../../server/cache-policy.ts'
+import { mediaType } from '../../server/media-types.ts'
+import {
+  buildIn,
+  createWorkspace,
+  crowd,
+  removeWorkspace,
+  type Workspace,
+  withdrawIn,
+  writeSmallBuild,
+} from '../support/pipeline.ts'
+import { HOST_KINDS, type Host } from './hosting.ts'
+
+const DATASET = '/datasets/rankings-daily/v1'
+const PARQUET = `${DATASET}/latest/rankings-daily.parquet`
+const CSV = `${DATASET}/latest/rankings-daily.csv`
+const FIRST = '20250310T100000Z'
+const WITHDRAWN = '20250310T110000Z'
+const THIRD = '20250310T130000Z'
+
+let workspace: Workspace
+let site: string
+
+async function release(tokens: number, asOf: string): Promise<void> {
+  await writeSmallBuild(workspace, { sources: [{ records: crowd(60, (index) => tokens + index) }] })
+  await buildIn(workspace, asOf)
+}
+
+async function exportSite(): Promise<void> {
+  const config = readPipelineConfig({ PUBLIC_DIR: workspace.publicDir, DATA_DIR: workspace.dataDir })
+  const { signal } = new AbortController()
+  await exportPublished(config, { now: () => new Date(), report: () => {}, signal, files: realFiles }, { folder: site })
+}
+
+beforeAll(async () => {
+  workspace = await createWorkspace()
+  site = join(workspace.root, 'site')
+  await release(1000, '2025-03-10T10:00:00Z')
+  await release(2000, '2025-03-10T11:00:00Z')
+  await withdrawIn(workspace, WITHDRAWN, '2025-03-10T12:00:00Z')
+  await exportSite()
+})
+
+afterAll(() => removeWorkspace(workspace))
+
+interface Answer {
+  status: number
+  headers: Headers
+  body: Buffer
+}
+
+describe.each(HOST_KINDS)('$name, as docs/hosting.md has it', ({ name, isHere, start }) => {
+  let host: Host
+
+  beforeAll(async () => {
+    if (!isHere) return
+    host = await start(site, await ownFolder(name))
+  })
+
+  afterAll(async () => {
+    if (isHere) await host.stop()
+  })
+
+  if (!isHere) {
+    it('is not installed here', ({ skip }) => {
+      process.stderr.write(
+        `SKIPPED, NOT PROVED: ${name} is not installed, so its part of docs/hosting.md was not run\n`,
+      )
+      skip()
+    })
+  }
+
+  /** As it comes over the wire: `fetch` would decompress. */
+  async function get(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    const sent = request(new URL(path, host.url), { method, headers }, async (response) => {
+      const chunks = await Array.fromAsync(response)
+      resolve({
+        status: response.statusCode ?? 0,
+        headers: new Headers(Object.entries(response.headers).map(([key, value]) => [key, String(value)])),
+        body: Buffer.concat(chunks),
+      })
+    })
+    sent.on('error', reject).end()
+    return promise
+  }
+
+  const file = (path: string) => readFile(join(site, path))
+
+  describe.runIf(isHere)('it', () => {
+    it('serves every file with the bytes, the media type and the cache policy that the server of the project gives it', async () => {
+      const paths = await pathsBelow(site)
+      expect(paths.length).toBeGreaterThan(60)
+      for (const path of paths) {
+        const { status, headers, body } = await get(path)
+        expect({ path, status, type: headers.get('content-type'), cache: headers.get('cache-control') }).toEqual({
+          path,
+          status: 200,
+          type: mediaType(path),
+          cache: cachePolicy(path),
+        })
+        expect(body.equals(await file(path)), path).toBe(true)
+        expect(headers.get('access-control-allow-origin'), path).toBe('*')
+        expect(headers.get('x-content-type-options'), path).toBe('nosniff')
+      }
+    })
+
+    it('serves the landing page', async () => {
+      const page = await get('/')
+      expect([page.status, page.headers.get('content-type'), page.headers.get('cache-control')]).toEqual([
+        200,
+        mediaType('/index.html'),
+        cachePolicy('/'),
+      ])
+      expect(page.body).toEqual(await file('index.html'))
+    })
+
+    it('serves parts of the Parquet file, while it is the same one', async () => {
+      const whole = await file(PARQUET)
+      const { status, headers, body } = await get(PARQUET, { range: 'bytes=0-3' })
+      expect([status, body.toString(), headers.get('content-range')]).toEqual([
+        206,
+        'PAR1',
+        `bytes 0-3/${whole.length}`,
+      ])
+      expect((await get(PARQUET, { range: 'bytes=-8' })).body).toEqual(whole.subarray(-8))
+      expect((await get(PARQUET, { range: `bytes=${whole.length}-` })).status).toBe(416)
+      expect((await get(PARQUET)).headers.get('accept-ranges')).toBe('bytes')
+      const tag = headers.get('etag') ?? ''
+      expect(tag).toMatch(/^"/)
+      expect((await get(PARQUET, { range: 'bytes=0-3', 'if-range': tag })).status).toBe(206)
+      expect((await get(PARQUET, { range: 'bytes=0-3', 'if-range': '"another"' })).status).toBe(200)
+    })
+
+    it('answers with 304 to whoever has the file', async () => {
+      const { headers } = await get(CSV)
+      const again = await get(CSV, { 'if-none-match': headers.get('etag') ?? '' })
+      expect([again.status, again.body.length, again.headers.get('cache-control')]).toEqual([304, 0, cachePolicy(CSV)])
+      expect((await get(CSV, { 'if-none-match': '"another"' })).status).toBe(200)
+    })
+
+    it('sends the gzip beside a CSV to those who take it, under another tag, and a download as it is', async () => {
+      const [plain, packed] = [await get(CSV), await get(CSV, { 'accept-encoding': 'gzip' })]
+      expect(packed.headers.get('content-encoding')).toBe('gzip')
+      expect(packed.headers.get('content-type')).toBe(mediaType(CSV))
+      expect(packed.body).toEqual(await file(`${CSV}.gz`))
+      expect(gunzipSync(packed.body)).toEqual(plain.body)
+      expect(packed.headers.get('vary')).toMatch(/accept-encoding/i)
+      expect(packed.headers.get('etag')).not.toBe(plain.headers.get('etag'))
+      const download = await get(`${CSV}.gz`, { 'accept-encoding': 'gzip' })
+      expect(download.headers.get('content-encoding')).toBeNull()
+      expect((await get(PARQUET, { 'accept-encoding': 'gzip' })).headers.get('content-encoding')).toBeNull()
+    })
+
+    it('lets pages of any origin ask for parts, and read what was said of them', async () => {
+      const asked = { origin: 'https://a.example', 'access-control-request-method': 'GET' }
+      const { status, headers } = await get(PARQUET, { ...asked, 'access-control-request-headers': 'range' }, 'OPTIONS')
+      expect(status).toBe(204)
+      expect(headers.get('access-control-allow-origin')).toBe('*')
+      expect(headers.get('access-control-allow-methods')).toBe('GET, HEAD, OPTIONS')
+      expect(headers.get('access-control-allow-headers')).toMatch(/\bRange$/)
+      expect(headers.get('access-control-max-age')).toBe('86400')
+      const answer = await get(PARQUET, { range: 'bytes=0-3' })
+      const exposed = answer.headers.get('access-control-expose-headers')?.split(', ')
+      expect(exposed).toEqual(expect.arrayContaining(['ETag', 'Content-Range', 'Content-Length', 'Accept-Ranges']))
+      expect(answer.headers.get('access-control-allow-methods')).toBeNull()
+    })
+
+    it('answers with 410 and the tombstone below a withdrawn release', async () => {
+      const folder = `${DATASET}/releases/${WITHDRAWN}`
+      const tombstone = await get(`${folder}/TOMBSTONE.json`)
+      expect([tombstone.status, tombstone.headers.get('cache-control')]).toEqual([200, cachePolicy('/')])
+      for (const path of ['manifest.json', 'rankings-daily.csv', '']) {
+        const { status, headers, body } = await get(`${folder}/${path}`)
+        expect([status, headers.get('content-type')], path).toEqual([410, 'application/json; charset=utf-8'])
+        expect(body, path).toEqual(tombstone.body)
+        expect(headers.get('cache-control') ?? '', path).not.toContain('immutable')
+        expect(headers.get('access-control-allow-origin'), path).toBe('*')
+      }
+      expect((await get(`${DATASET}/releases/${FIRST}/manifest.json`)).status).toBe(200)
+    })
+
+    it('lets nobody keep that a file is missing, and hides what is hidden', async () => {
+      const paths = [`${DATASET}/releases/${THIRD}/manifest.json`, '/.tokenboard-export/list.json', '/none.json']
+      for (const path of paths) {
+        const { status, headers } = await get(path)
+        expect(status, path).toBe(404)
+        expect(headers.get('cache-control') ?? '', path).not.toContain('immutable')
+        expect(headers.get('access-control-allow-origin'), path).toBe('*')
+      }
+    })
+  })
+})
+
+describe.runIf(HOST_KINDS.some(({ isHere }) => isHere))('the next export', () => {
+  it('is served at once, under other tags', async () => {
+    const kinds = HOST_KINDS.filter(({ isHere }) => isHere)
+    const hosts = await Promise.all(kinds.map(async ({ name, start }) => start(site, await ownFolder(`next ${name}`))))
+    try {
+      const tagsOf = () => Promise.all(hosts.map(async ({ url }) => (await fetch(`${url}${CSV}`)).headers.get('etag')))
+      const before = await tagsOf()
+      await release(3000, '2025-03-10T13:00:00Z')
+      await exportSite()
+      const after = await tagsOf()
+      for (const [position, { url }] of hosts.entries()) {
+        const pointer = (await (await fetch(`${url}${DATASET}/latest.json`)).json()) as { release: string }
+        expect(pointer.release).toBe(THIRD)
+        expect(after[position]).not.toBe(before[position])
+      }
+    } finally {
+      for (const host of hosts) await host.stop()
+    }
+  })
+})
+
+async function ownFolder(name: string): Promise<string> {
+  const folder = join(workspace.root, 'hosts', name.replaceAll(' ', '-'))
+  await mkdir(folder, { recursive: true })
+  return folder
+}
+
+/** The paths of a site, through its link too, without what is hidden. */
+async function pathsBelow(folder: string, root = folder): Promise<string[]> {
+  const paths: string[] = []
+  for (const name of (await readdir(folder)).filter((each) => !each.startsWith('.')).sort()) {
+    const path = join(folder, name)
+    if ((await stat(path)).isDirectory()) paths.push(...(await pathsBelow(path, root)))
+    else paths.push(`/${relative(root, path)}`)
+  }
+  return paths.filter((path) => !path.endsWith('/index.html'))
+}

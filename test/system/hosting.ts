@@ -1,0 +1,123 @@
+/** Web servers of the machine with the configurations that docs/hosting.md shows, as they stand there. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { delimiter, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { REPOSITORY } from '../support/pipeline.ts'
+
+/** Debian keeps servers where the path of a person who is not root does not lead. */
+const { PATH: own = '' } = process.env
+const PATH = [own, '/usr/sbin'].join(delimiter)
+
+/** The block of a language in docs/hosting.md. */
+export function documented(language: string, position = 0): string {
+  const page = readFileSync(join(REPOSITORY, 'docs/hosting.md'), 'utf8')
+  const blocks = [...page.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))]
+  const text = blocks[position]?.[1]
+  if (text === undefined) throw new Error(`docs/hosting.md has no ${position + 1} blocks of ${language}`)
+  return text
+}
+
+/** Whether a program is on this machine. */
+export function isInstalled(program: string, ...words: string[]): boolean {
+  try {
+    execFileSync(program, words, { env: { ...process.env, PATH }, stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+export interface Host {
+  url: string
+  stop(): Promise<void>
+}
+
+/** A server that can be run with the documented configuration, where it is installed. */
+export interface HostKind {
+  name: string
+  isHere: boolean
+  /** Serves `root`; `folder` is empty and for its own files. */
+  start(root: string, folder: string): Promise<Host>
+}
+
+export const HOST_KINDS: readonly HostKind[] = [
+  { name: 'nginx', isHere: isInstalled('nginx', '-v'), start: startNginx },
+  { name: 'Caddy', isHere: isInstalled('caddy', 'version'), start: startCaddy },
+]
+
+async function startNginx(root: string, folder: string): Promise<Host> {
+  const port = await freePort()
+  const site = put(documented('nginx'), [
+    ['listen 80;', `listen 127.0.0.1:${port};`],
+    ['root /srv/tokenboard;', `root ${root};`],
+  ])
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${join(folder, name)};`,
+  )
+  const config = `daemon off; master_process off; pid ${join(folder, 'pid')}; error_log stderr warn;
+events { }
+http { access_log off; ${temporary.join(' ')}
+${site}}`
+  await writeFile(join(folder, 'nginx.conf'), config)
+  return start(port, spawnServer('nginx', ['-e', 'stderr', '-c', join(folder, 'nginx.conf')]))
+}
+
+async function startCaddy(root: string, folder: string): Promise<Host> {
+  const port = await freePort()
+  const site = put(documented('caddyfile'), [
+    ['data.example.org {', `http://127.0.0.1:${port} {`],
+    ['root * /srv/tokenboard', `root * ${root}`],
+  ])
+  await writeFile(join(folder, 'Caddyfile'), `{\n\tadmin off\n}\n${site}`)
+  const words = ['run', '--config', join(folder, 'Caddyfile'), '--adapter', 'caddyfile']
+  return start(port, spawnServer('caddy', words, { XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }))
+}
+
+/** What a person changes in a configuration before using it. */
+function put(text: string, changes: readonly (readonly [before: string, after: string])[]): string {
+  for (const [before] of changes) if (!text.includes(before)) throw new Error(`docs/hosting.md has no ${before}`)
+  return changes.reduce((changed, [before, after]) => changed.replace(before, after), text)
+}
+
+function spawnServer(program: string, words: string[], environment: Record<string, string> = {}): ChildProcess {
+  return spawn(program, words, { env: { ...process.env, ...environment, PATH }, stdio: ['ignore', 'ignore', 'pipe'] })
+}
+
+async function start(port: number, server: ChildProcess): Promise<Host> {
+  const url = `http://127.0.0.1:${port}`
+  const exit = once(server, 'exit')
+  let complaints = ''
+  server.stderr?.on('data', (chunk) => (complaints += chunk))
+  while (!(await isServed(url))) {
+    if (server.exitCode !== null) throw new Error(`${server.spawnargs.join(' ')} ended: ${complaints}`)
+    await sleep(20)
+  }
+  return {
+    url,
+    async stop() {
+      server.kill('SIGTERM')
+      await exit
+    },
+  }
+}
+
+async function isServed(url: string): Promise<boolean> {
+  return fetch(url).then(
+    () => true,
+    () => false,
+  )
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
