@@ -1,6 +1,17 @@
 import { line } from 'd3-shape'
 import type { UtcDate } from '../contract/utc-date.ts'
-import { colored, type EndLabel, endLabels, type Frame, frameOf, HEIGHT, round, WIDTH } from './chart/frame.ts'
+import {
+  colored,
+  type EndLabel,
+  endLabels,
+  type Frame,
+  frameOf,
+  HEIGHT,
+  LABELLED_WIDTH,
+  PLOT_WIDTH,
+  round,
+} from './chart/frame.ts'
+import { shorten } from './chart/labels.ts'
 import { type Html, html, withoutControls } from './html.ts'
 import { GROUND, INK, seriesClass } from './palette.ts'
 
@@ -33,6 +44,10 @@ interface Drawing {
 /** The widest that the bar of a lone date may be. */
 const WIDEST_BAR = 60
 const DIGITS = 1
+/** Above a chart that stands alone. */
+const TITLE_HEIGHT = 40
+/** A name in a legend wraps, but not for ever. */
+const LEGEND_CHARACTERS = 60
 
 /**
  * Tokens per date as stacked areas. A date on which all series are null is a gap; where only some are, these add
@@ -49,22 +64,23 @@ export function lineChart(chart: Chart): Html {
 
 /** The stacked chart as a file of its own, in light colours, with its title written above. */
 export function standaloneChart(chart: Chart): string {
-  const { title } = chart
-  const drawing = drawStack(chart)
-  const head = 40
-  const svg = html`<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT + head}" viewBox="0 ${-head} ${WIDTH} ${HEIGHT + head}" ${accessibleName(chart)}
-<rect y="${-head}" width="${WIDTH}" height="${HEIGHT + head}" fill="${GROUND.light}"/>
-<text x="12" y="-14" fill="${INK.light}" font-family="system-ui,sans-serif" font-size="17" font-weight="600">${title}</text>
-${drawing.shapes}${drawing.labels ?? html``}</svg>
+  const { shapes, labels } = drawStack(chart)
+  const width = labels === undefined ? PLOT_WIDTH : LABELLED_WIDTH
+  const height = HEIGHT + TITLE_HEIGHT
+  const svg = html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 ${-TITLE_HEIGHT} ${width} ${height}" ${accessibleName(chart)}
+<rect y="${-TITLE_HEIGHT}" width="${width}" height="${height}" fill="${GROUND.light}"/>
+<text x="12" y="-14" fill="${INK.light}" font-family="system-ui,sans-serif" font-size="17" font-weight="600">${chart.title}</text>
+${shapes}${labels ?? html``}</svg>
 `
   return withoutControls(svg.text)
 }
 
 function inPage(chart: Chart, { shapes, labels }: Drawing): Html {
   const isLabelled = labels !== undefined
+  const width = isLabelled ? LABELLED_WIDTH : PLOT_WIDTH
   const legend = chart.series.length < 2 ? html`` : legendOf(chart, isLabelled)
   return html`<div class="chart${isLabelled ? ' labelled' : ''}">
-<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" ${accessibleName(chart)}
+<svg viewBox="0 0 ${width} ${HEIGHT}" width="${width}" height="${HEIGHT}" ${accessibleName(chart)}
 ${shapes}${labels ?? html``}</svg>
 ${legend}</div>
 `
@@ -79,7 +95,8 @@ function accessibleName({ id, title, description }: Chart): Html {
 /** The names again in a list, from the top down. It shows only where the drawing has no room for labels. */
 function legendOf({ series }: Chart, isLabelled: boolean): Html {
   const items = series.map(
-    (one, position) => html`<li class="${seriesClass(colorOf(one, position))}"><span>${one.name}</span></li>\n`,
+    (one, position) =>
+      html`<li class="${seriesClass(colorOf(one, position))}"><span>${shorten(one.name, LEGEND_CHARACTERS)}</span></li>\n`,
   )
   return html`<ul class="legend${isLabelled ? ' spare' : ''}">\n${items.reverse()}</ul>\n`
 }
@@ -87,7 +104,7 @@ function legendOf({ series }: Chart, isLabelled: boolean): Html {
 function drawStack({ dates, series }: Chart): Drawing {
   const named = dates.map((_, position) => series.some(({ values }) => values[position] != null))
   const tops = stackedSums(series, dates.length)
-  const frame = frameOf(dates, greatestOf(tops), series.length > 1)
+  const frame = frameOf(dates, greatestOf(tops))
   const runs = runsOf(named)
   const layers = series.map((one, position) => {
     const top = (index: number) => frame.y(Number(tops[position]?.[index] ?? 0n))
@@ -106,13 +123,13 @@ function drawStack({ dates, series }: Chart): Drawing {
   // Each layer reaches down to zero and covers the one before: half the bytes of areas between two edges.
   const painted = layers.reverse().map((piece) => html`${piece}\n`)
   return {
-    shapes: html`${frame.axes}<g class="areas" stroke="${GROUND.light}" stroke-width="0.75">\n${painted}</g>\n`,
+    shapes: html`${frame.axes}<g class="areas" stroke="${GROUND.light}" stroke-width="0.75">\n${painted}</g>\n${frame.zero}`,
     labels: series.length > 1 ? endLabels(middles) : undefined,
   }
 }
 
 function drawLines({ dates, series }: Chart): Drawing {
-  const frame = frameOf(dates, greatestOf(series.map(({ values }) => values)), series.length > 1)
+  const frame = frameOf(dates, greatestOf(series.map(({ values }) => values)))
   const lines = series.map((one, position) => {
     const y = (index: number) => frame.y(Number(one.values[index] ?? 0n))
     const runs = runsOf(one.values.map((value) => value !== null))
@@ -122,7 +139,7 @@ function drawLines({ dates, series }: Chart): Drawing {
     const dots = runs
       .filter((run) => run.length === 1)
       .map(([index = 0]) => `M${round(frame.x(index))},${round(y(index))}h0`)
-    const shapes = html`<title>${one.name}</title>${stroke(strokes, 2)}${stroke(dots, 5)}`
+    const shapes = html`<title>${one.name}</title>${stroke(strokes, 2)}${stroke(dots, 6)}`
     return html`${colored(colorOf(one, position), shapes)}\n`
   })
   const ends = series.map((one, position): EndLabel => {
@@ -130,7 +147,7 @@ function drawLines({ dates, series }: Chart): Drawing {
     return { name: one.name, color: colorOf(one, position), y: frame.y(Number(last)) }
   })
   return {
-    shapes: html`${frame.axes}<g class="lines" fill="none" stroke-linecap="round" stroke-linejoin="round">\n${lines.reverse()}</g>\n`,
+    shapes: html`${frame.axes}<g class="lines" fill="none" stroke-linecap="round" stroke-linejoin="round">\n${lines.reverse()}</g>\n${frame.zero}`,
     labels: series.length > 1 ? endLabels(ends) : undefined,
   }
 }

@@ -6,14 +6,21 @@ import { dateScale, tokenScale } from './scales.ts'
 
 /**
  * The measures of a drawing, in units that are pixels on a wide screen. On a narrow one the stylesheet makes the text
- * larger and cuts the column of labels off, in whose place the legend comes.
+ * larger (20 units) and cuts the column of labels off, in whose place the legend comes.
  */
-export const WIDTH = 960
 export const HEIGHT = 400
+export const PLOT_WIDTH = 744
 const LABELS_WIDTH = 216
-const PLOT = { left: 60, top: 34, bottom: HEIGHT - 36 }
+export const LABELLED_WIDTH = PLOT_WIDTH + LABELS_WIDTH
+const TOP = 34
+const BASE = HEIGHT - 36
 const TEXT_SIZE = 13
+/** A digit in the large text of a phone. */
+const WIDEST_DIGIT = 13
+const LEAST_LEFT = 60
 const LABEL_GAP = 17
+/** Dates nearer to an end of the axis than this are written inwards from their tick. */
+const EDGE = 70
 /** So many Latin characters fit into the column, however wide the letters of the machine's font are. */
 const LABEL_CHARACTERS = 26
 
@@ -30,45 +37,48 @@ export interface Frame {
   y(tokens: number): number
   /** The line that stands for zero. */
   base: number
-  /** How far two dates are apart; a lone date gets a bar as wide. */
+  /** How far two dates are apart. */
   step: number
+  /** What is drawn below the values, and what above. */
   axes: Html
+  zero: Html
 }
 
-/** The scales and axes of a chart; `labelled` leaves room for names at the right. */
-export function frameOf(dates: readonly UtcDate[], greatest: number, labelled: boolean): Frame {
-  const width = WIDTH - PLOT.left - (labelled ? LABELS_WIDTH : 12)
-  const height = PLOT.bottom - PLOT.top
+/** The scales and axes of a chart of these dates, whose greatest value is given. */
+export function frameOf(dates: readonly UtcDate[], greatest: number): Frame {
+  const vertical = tokenScale(greatest, BASE - TOP)
+  const longest = Math.max(...vertical.ticks.map(({ text }) => text.length))
+  const left = Math.max(LEAST_LEFT, longest * WIDEST_DIGIT + 8)
+  const width = PLOT_WIDTH - left
   const horizontal = dateScale(dates, width)
-  const vertical = tokenScale(greatest, height)
-  const right = PLOT.left + width
   const grid = vertical.ticks.map(({ at, text }) => {
-    const y = round(PLOT.top + at)
-    return html`<path d="M${PLOT.left},${y}H${right}" class="grid" stroke="${LINE.light}"/><text x="${PLOT.left - 8}" y="${round(y + 4.5)}" text-anchor="end">${text}</text>\n`
+    const y = round(TOP + at)
+    return html`<path d="M${left},${y}H${PLOT_WIDTH}" class="grid" stroke="${LINE.light}"/><text x="${left - 8}" y="${round(y + 4.5)}" text-anchor="end">${text}</text>\n`
   })
   const days = horizontal.ticks.map(({ at, text }) => {
-    const x = round(PLOT.left + at)
-    const anchor = at < 40 && horizontal.ticks.length > 1 ? 'start' : at > width - 40 ? 'end' : 'middle'
-    return html`<path d="M${x},${PLOT.bottom}v5" class="grid" stroke="${LINE.light}"/><text x="${x}" y="${HEIGHT - 9}" text-anchor="${anchor}">${text}</text>\n`
+    const x = round(left + at)
+    const anchor = at < EDGE ? 'start' : at > width - EDGE ? 'end' : 'middle'
+    return html`<path d="M${x},${BASE}v5" class="grid" stroke="${LINE.light}"/><text x="${x}" y="${HEIGHT - 9}" text-anchor="${anchor}">${text}</text>\n`
   })
   return {
-    x: (position) => PLOT.left + horizontal.at(position),
-    y: (tokens) => PLOT.top + vertical.at(tokens),
-    base: PLOT.bottom,
+    x: (position) => left + horizontal.at(position),
+    y: (tokens) => TOP + vertical.at(tokens),
+    base: BASE,
     step: width / Math.max(dates.length, 1),
     axes: html`<g class="axes" fill="${QUIET.light}" font-family="system-ui,sans-serif" font-size="${TEXT_SIZE}">
-<text x="${PLOT.left}" y="18">Tokens per day</text>
+<text x="${left}" y="18">Tokens per day</text>
 ${grid}${days}</g>
 `,
+    zero: html`<path d="M${left},${BASE}H${PLOT_WIDTH}" class="zero" stroke="${QUIET.light}"/>\n`,
   }
 }
 
 /** Names beside the right end of the plot, moved apart; undefined where there are too many. */
 export function endLabels(labels: readonly EndLabel[]): Html | undefined {
-  const placed = spread(labels, { gap: LABEL_GAP, top: PLOT.top - 4, bottom: PLOT.bottom })
+  const placed = spread(labels, { gap: LABEL_GAP, top: TOP - 4, bottom: BASE })
   if (placed === undefined) return undefined
   const wanted = new Map(labels.map(({ color, y }) => [color, y]))
-  const from = WIDTH - LABELS_WIDTH + 3
+  const from = PLOT_WIDTH + 3
   const names = shortNames(placed.map(({ name }) => name))
   const rows = placed.map(({ name, color, y }, position) => {
     const leader = `M${from},${round(wanted.get(color) ?? y)}L${from + 12},${round(y)}h5`

@@ -3,29 +3,41 @@ export interface Place {
   y: number
 }
 
-/** From here on characters may be as wide as two Latin ones: the scripts of East Asia, pictures. */
-const FIRST_WIDE = 0x1100
+/** Characters as wide as two Latin letters, roughly: the scripts of East Asia, pictures. Then the wide Latin ones. */
+const WIDE = /[\u1100-\u{1ffff}]/u
+const BROAD = /[A-Zmw@%]/
 
 /**
- * Moves places apart so that neighbours are `gap` from each other and all lie between `top` and `bottom`, each as near to
- * where it wants to be as a pass down and a pass up can bring it. Their order stays, also of equal ones. Undefined where
- * the room is too small.
+ * Moves places apart so that neighbours are `gap` from each other and all lie between `top` and `bottom`, in all as near
+ * as can be to where they want to be (least squares). Their order stays, also of equal ones. Undefined where the room is
+ * too small.
  */
 export function spread<Item extends Place>(
   items: readonly Item[],
   { gap, top, bottom }: { gap: number; top: number; bottom: number },
 ): Item[] | undefined {
-  if ((items.length - 1) * gap > bottom - top) return undefined
-  const placed = items
-    .map((item, position) => ({ item, position }))
-    .sort((a, b) => a.item.y - b.item.y || a.position - b.position)
-  const ys: number[] = []
-  for (const { item } of placed) ys.push(Math.max(item.y, ys.length === 0 ? top : (ys.at(-1) ?? top) + gap))
-  for (let index = ys.length - 1, limit = bottom; index >= 0; index -= 1, limit -= gap) {
-    if ((ys[index] ?? 0) <= limit) break
-    ys[index] = limit
+  const slack = bottom - top - (items.length - 1) * gap
+  if (slack < 0) return undefined
+  const placed = items.toSorted((a, b) => a.y - b.y)
+  // Without the gaps, what is left to find are numbers that never fall: neighbours that would are pooled in their mean.
+  const pools: { sum: number; count: number }[] = []
+  for (const [index, { y }] of placed.entries()) {
+    let pool = { sum: y - index * gap, count: 1 }
+    for (let before = pools.at(-1); before !== undefined && mean(before) > mean(pool); before = pools.at(-1)) {
+      pool = { sum: before.sum + pool.sum, count: before.count + pool.count }
+      pools.pop()
+    }
+    pools.push(pool)
   }
-  return placed.map(({ item }, index) => ({ ...item, y: ys[index] ?? item.y }))
+  const offsets = pools.flatMap((pool) => Array<number>(pool.count).fill(mean(pool)))
+  return placed.map((item, index) => {
+    const offset = Math.min(Math.max(offsets[index] ?? 0, top), top + slack)
+    return { ...item, y: offset + index * gap }
+  })
+}
+
+function mean({ sum, count }: { sum: number; count: number }): number {
+  return sum / count
 }
 
 /** Names without what stands before their last slash, where that still tells them apart. */
@@ -37,15 +49,19 @@ export function shortNames(names: readonly string[]): string[] {
   })
 }
 
-/** A name cut to the width of so many Latin characters, an ellipsis at its end where it was longer. */
+/** A name cut to the width of so many small Latin letters, an ellipsis at its end where it was longer. */
 export function shorten(name: string, width: number): string {
   const characters = [...name]
-  const widths = characters.map((character) => ((character.codePointAt(0) ?? 0) < FIRST_WIDE ? 1 : 2))
-  if (widths.reduce((sum, one) => sum + one, 0) <= width) return name
+  if (characters.reduce((sum, character) => sum + widthOf(character), 0) <= width) return name
   let room = width - 1
-  const kept = characters.filter((_, position) => {
-    room -= widths[position] ?? 1
+  const kept = characters.filter((character) => {
+    room -= widthOf(character)
     return room >= 0
   })
   return `${kept.join('')}…`
+}
+
+function widthOf(character: string): number {
+  if (WIDE.test(character)) return 2
+  return BROAD.test(character) ? 1.4 : 1
 }

@@ -1,5 +1,5 @@
-import { scaleLinear, scaleUtc } from 'd3-scale'
-import { toInstant, type UtcDate } from '../../contract/utc-date.ts'
+import { scaleLinear } from 'd3-scale'
+import type { UtcDate } from '../../contract/utc-date.ts'
 import { formatTicks } from '../numbers.ts'
 
 /** A tick of an axis: where it is, in units of the drawing, and what it says. */
@@ -9,26 +9,22 @@ export interface Tick {
 }
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
-const MILLISECONDS_PER_DAY = 86_400_000
-const DATE_TICKS = 5
+/** Room for `May 24, 2026` in the large text of a phone. */
+const WIDEST_DATE = 175
+const DAY_STEPS = [1, 2, 7, 14] as const
+const MONTH_STEPS = [1, 2, 3, 6, 12, 24, 60] as const
+const SHORT_MONTH = 30
+const DECADE = 120
 const TOKEN_TICKS = 4
 
 /** Dates from the left to the right of a plot; a single date stands in the middle. */
 export function dateScale(dates: readonly UtcDate[], width: number): { at(position: number): number; ticks: Tick[] } {
   const last = dates.length - 1
   const at = (position: number) => (last < 1 ? width / 2 : (position / last) * width)
-  const [first, end] = [dates[0], dates[last]]
-  if (first === undefined || end === undefined) return { at, ticks: [] }
-  const days = scaleUtc()
-    .domain([toInstant(first), toInstant(end)])
-    .ticks(DATE_TICKS)
-    .map(Number)
-    .filter((instant) => instant % MILLISECONDS_PER_DAY === 0)
-  const start = toInstant(first).getTime()
-  const instants = last < 1 ? [start] : days
-  const ticks = instants.map((instant, index) => {
-    const isNewYear = index === 0 || year(instant) !== year(instants[index - 1] ?? instant)
-    return { at: at((instant - start) / MILLISECONDS_PER_DAY), text: dateText(instant, isNewYear) }
+  const { positions, areMonths } = tickPositions(dates, width / WIDEST_DATE)
+  const ticks = positions.map((position, index) => {
+    const [date = '', before = ''] = [dates[position], dates[positions[index - 1] ?? -1]]
+    return { at: at(position), text: dateText(date, { areMonths, withYear: date.slice(0, 4) !== before.slice(0, 4) }) }
   })
   return { at, ticks }
 }
@@ -42,15 +38,24 @@ export function tokenScale(greatest: number, height: number): { at(tokens: numbe
   return { at: scale, ticks: values.map((value, index) => ({ at: scale(value), text: texts[index] ?? '' })) }
 }
 
-/** `Nov` for the first of a month, `Nov 15` for another day; with the year where one begins on the axis. */
-function dateText(instant: number, withYear: boolean): string {
-  const date = new Date(instant)
-  const month = MONTHS[date.getUTCMonth()] ?? ''
-  const day = date.getUTCDate()
-  if (day === 1) return withYear ? `${month} ${year(instant)}` : month
-  return withYear ? `${month} ${day}, ${year(instant)}` : `${month} ${day}`
+/** The dates to name, as near as there is room for: for short times dates some days apart, else firsts of months. */
+function tickPositions(dates: readonly UtcDate[], room: number): { positions: number[]; areMonths: boolean } {
+  const all = [...dates.keys()]
+  const days = DAY_STEPS.find((step) => (dates.length - 1) / step <= room)
+  if (days !== undefined) return { positions: all.filter((position) => position % days === 0), areMonths: false }
+  const months = MONTH_STEPS.find((step) => (dates.length - 1) / (step * SHORT_MONTH) <= room) ?? DECADE
+  const isNamed = (date = '') => date.endsWith('-01') && monthNumber(date) % months === 0
+  return { positions: all.filter((position) => isNamed(dates[position])), areMonths: true }
 }
 
-function year(instant: number): number {
-  return new Date(instant).getUTCFullYear()
+function monthNumber(date: UtcDate): number {
+  return Number(date.slice(0, 4)) * 12 + Number(date.slice(5, 7)) - 1
+}
+
+/** `Nov` or `Nov 15`, with the year where one begins on the axis. */
+function dateText(date: UtcDate, { areMonths, withYear }: { areMonths: boolean; withYear: boolean }): string {
+  const [year = '', month = '', day = ''] = date.split('-')
+  const name = MONTHS[Number(month) - 1] ?? ''
+  if (areMonths) return withYear ? `${name} ${year}` : name
+  return `${name} ${Number(day)}${withYear ? `, ${year}` : ''}`
 }

@@ -8,7 +8,7 @@ import { prose } from '../prose.ts'
 /** How the data may be used, and what to write where it is. */
 export function citingSection({ dataset }: SiteFacts): Html {
   const { license, attribution } = dataset
-  return html`<section aria-labelledby="cite">
+  return html`<section>
 <h2 id="cite">Licence and citation</h2>
 <p>The data is licensed under <a href="${license.path}" rel="license">${license.title}</a>: share and adapt it, also commercially, and give credit with this line.</p>
 ${copyable('attribution', 'the attribution', attribution)}<h3>BibTeX</h3>
@@ -25,9 +25,9 @@ export function columnsSection({ dataset }: SiteFacts): Html {
 ${dataset.fields.map(fieldRow)}</tbody>
 </table>
 `
-  return html`<section aria-labelledby="columns">
+  return html`<section>
 <h2 id="columns">Columns</h2>
-${scrollable('Columns', table)}<p>Rows are ordered by date, then by tokens, most first, equal ones by the code points of the model; <code>other</code> comes last.</p>
+${scrollable('Table of columns', table)}<p>Rows are ordered by date, then by tokens, most first, equal ones by the code points of the model; <code>other</code> comes last.</p>
 </section>
 `
 }
@@ -38,7 +38,7 @@ function fieldRow({ name, sql_type, json_type, unit, description, example }: Fie
 
 /** What to know before drawing a conclusion. */
 export function caveatsSection({ dataset }: SiteFacts): Html {
-  return html`<section aria-labelledby="caveats">
+  return html`<section>
 <h2 id="caveats">What to beware of</h2>
 <dl class="caveats">
 ${dataset.caveats.map(({ name, text }) => html`<div><dt>${name}</dt><dd>${prose(text)}</dd></div>\n`)}</dl>
@@ -61,7 +61,7 @@ const EVIDENCE = [
 export function methodSection({ dataset, manifest, release }: SiteFacts): Html {
   const paths = new Set(['manifest.json', ...manifest.files.map(({ path }) => path)])
   const evidence = EVIDENCE.filter(({ path }) => paths.has(path))
-  return html`<section aria-labelledby="method">
+  return html`<section>
 <h2 id="method">How it is made</h2>
 <p>${prose(dataset.method)}</p>
 <ul>

@@ -6,7 +6,7 @@ import { type Html, html } from '../html.ts'
 /** How programs get at the data and hear of news. */
 export function accessSection({ dataset }: SiteFacts): Html {
   const query = `GET /api/v1/datasets/rankings-daily?start_date=${dataset.start_date}&end_date=${dataset.end_date}`
-  return html`<section aria-labelledby="api">
+  return html`<section>
 <h2 id="api">For programs</h2>
 <dl class="access">
 <div><dt>API</dt><dd><a href="${API_FILES.rankings_daily}">${API_FILES.rankings_daily}</a> is the answer without parameters, the newest days as JSON, on any host of these files. Where the API runs, it takes a window, with a key: <code>${query}</code></dd></div>

@@ -20,9 +20,9 @@ export function downloadsSection({ dataset, release }: SiteFacts): Html {
 ${dataset.files.map((file) => fileRow(file, release))}</tbody>
 </table>
 `
-  return html`<section aria-labelledby="download">
+  return html`<section>
 <h2 id="download">Download</h2>
-${scrollable('Download', table)}<p>Always the newest, at addresses that stay: <a href="${latest}/rankings-daily.parquet">latest/rankings-daily.parquet</a>, <a href="${latest}/rankings-daily.csv">latest/rankings-daily.csv</a>; which release that is says <a href="${DATASET_PATH}/latest.json">latest.json</a>. Single days and months: <code>${DATASET_PATH}/daily/${dataset.end_date}.csv</code>, <code>${DATASET_PATH}/monthly/${dataset.end_date.slice(0, 7)}.csv</code>, and the same as Parquet.</p>
+${scrollable('Files', table)}<p>Always the newest, at addresses that stay: <a href="${latest}/rankings-daily.parquet">latest/rankings-daily.parquet</a>, <a href="${latest}/rankings-daily.csv">latest/rankings-daily.csv</a>; which release that is says <a href="${DATASET_PATH}/latest.json">latest.json</a>. Single days and months: <code>${DATASET_PATH}/daily/${dataset.end_date}.csv</code>, <code>${DATASET_PATH}/monthly/${dataset.end_date.slice(0, 7)}.csv</code>, and the same as Parquet.</p>
 </section>
 `
 }

@@ -18,11 +18,11 @@ export function historySection({ restatements, index }: SiteFacts): Html {
 ${releases.map(releaseRow)}</tbody>
 </table>
 `
-  return html`<section aria-labelledby="history">
+  return html`<section>
 <h2 id="history">What has changed</h2>
 <h3>Restatements</h3>
 ${restatementList(restatements.slice(-RESTATEMENTS_TOLD).reverse())}<h3>Releases</h3>
-${scrollable('Releases', table)}<p><a href="changelog.html">All releases and restatements</a></p>
+${scrollable('Table of releases', table)}<p><a href="changelog.html">All releases and restatements</a></p>
 </section>
 `
 }

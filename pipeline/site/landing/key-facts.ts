@@ -38,7 +38,7 @@ function keyFacts(facts: SiteFacts): Html {
   const { total, covered } = completeness(facts)
   const { next_expected: next } = dueDates(manifest.as_of)
   return html`<dl class="key-facts">
-${fact('Newest day', dateElement(dataset.end_date), finality(facts))}${fact('Published', instantElement(dataset.as_of), html`next expected ${instantElement(next)}`)}${fact(
+${fact('Newest day', dateElement(dataset.end_date), finality(facts))}${fact('Published', dateElement(dataset.as_of.slice(0, 10)), html`as of ${instantElement(dataset.as_of)}, next expected ${instantElement(next)}`)}${fact(
   'Days covered',
   html`<a href="coverage.html">${formatInteger(covered)} of ${formatInteger(total)}</a>`,
   html`since ${dateElement(dataset.start_date)}`,

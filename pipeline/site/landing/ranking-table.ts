@@ -18,9 +18,9 @@ ${rows.map((row) => rankingRow(row, day.total, widest))}</tbody>
 <tfoot><tr><td></td><th scope="row">All models</th><td class="number">${formatInteger(day.total)}</td><td class="number">${formatShare(day.total, day.total)}</td><td></td><td></td></tr></tfoot>
 </table>
 `
-  return html`<section aria-labelledby="ranking">
+  return html`<section>
 <h2 id="ranking">Models on ${date}</h2>
-${scrollable(`Models on ${date}`, ranking)}${goneNote(day)}</section>
+${scrollable(`Ranking of ${date}`, ranking)}${goneNote(day)}</section>
 `
 }
 

@@ -10,7 +10,7 @@ const SPAN_DAYS = 30
 /** The chart of the recent past and its numbers as a table. */
 export function recentSection(recent: Recent): Html {
   const { dates } = recent
-  return html`<section aria-labelledby="recent">
+  return html`<section>
 <h2 id="recent">The last ${counted(dates.length, 'day')}</h2>
 ${stackedChart(recentChart(recent, 'recent-chart'))}<details>
 <summary>The chart as a table</summary>
@@ -32,7 +32,7 @@ function table({ dates, series }: Recent): Html {
   const spans = spansOf(dates.length)
   const whole = sum(series.flatMap(({ values }) => values))
   const head = spans.map(
-    ({ from, to }) => html`<th scope="col" class="number">${dates[from] ?? ''} to ${dates[to - 1] ?? ''}</th>`,
+    ({ from, to }) => html`<th scope="col" class="number">${counted(to - from, 'day')} to ${dates[to - 1] ?? ''}</th>`,
   )
   return html`<table>
 <caption>Tokens of the models in the chart, summed over spans of up to ${SPAN_DAYS} days. A day that does not name a model adds nothing here; its tokens are among the others.</caption>
