@@ -9,8 +9,9 @@ export interface Tick {
 }
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
-/** Room for `May 24, 2026` in the large text of a phone. */
-const WIDEST_DATE = 175
+/** Room for `May 24, 2026` and for `May 2026` in the large text of a phone. */
+const WIDEST_DAY = 190
+const WIDEST_MONTH = 140
 const DAY_STEPS = [1, 2, 7, 14] as const
 const MONTH_STEPS = [1, 2, 3, 6, 12, 24, 60] as const
 const SHORT_MONTH = 30
@@ -21,7 +22,7 @@ const TOKEN_TICKS = 4
 export function dateScale(dates: readonly UtcDate[], width: number): { at(position: number): number; ticks: Tick[] } {
   const last = dates.length - 1
   const at = (position: number) => (last < 1 ? width / 2 : (position / last) * width)
-  const { positions, areMonths } = tickPositions(dates, width / WIDEST_DATE)
+  const { positions, areMonths } = tickPositions(dates, width)
   const ticks = positions.map((position, index) => {
     const [date = '', before = ''] = [dates[position], dates[positions[index - 1] ?? -1]]
     return { at: at(position), text: dateText(date, { areMonths, withYear: date.slice(0, 4) !== before.slice(0, 4) }) }
@@ -39,11 +40,11 @@ export function tokenScale(greatest: number, height: number): { at(tokens: numbe
 }
 
 /** The dates to name, as near as there is room for: for short times dates some days apart, else firsts of months. */
-function tickPositions(dates: readonly UtcDate[], room: number): { positions: number[]; areMonths: boolean } {
+function tickPositions(dates: readonly UtcDate[], width: number): { positions: number[]; areMonths: boolean } {
   const all = [...dates.keys()]
-  const days = DAY_STEPS.find((step) => (dates.length - 1) / step <= room)
+  const days = DAY_STEPS.find((step) => (dates.length - 1) / step <= width / WIDEST_DAY)
   if (days !== undefined) return { positions: all.filter((position) => position % days === 0), areMonths: false }
-  const months = MONTH_STEPS.find((step) => (dates.length - 1) / (step * SHORT_MONTH) <= room) ?? DECADE
+  const months = MONTH_STEPS.find((step) => (dates.length - 1) / (step * SHORT_MONTH) <= width / WIDEST_MONTH) ?? DECADE
   const isNamed = (date = '') => date.endsWith('-01') && monthNumber(date) % months === 0
   return { positions: all.filter((position) => isNamed(dates[position])), areMonths: true }
 }

@@ -11,7 +11,7 @@ const SPAN_DAYS = 30
 export function recentSection(recent: Recent): Html {
   const { dates } = recent
   return html`<section>
-<h2 id="recent">The last ${counted(dates.length, 'day')}</h2>
+<h2 id="recent">The last ${dates.length === 1 ? 'day' : counted(dates.length, 'day')}</h2>
 ${stackedChart(recentChart(recent, 'recent-chart'))}<details>
 <summary>The chart as a table</summary>
 ${scrollable('The chart as a table', table(recent))}</details>
