@@ -15,6 +15,7 @@ export const LABELLED_WIDTH = PLOT_WIDTH + LABELS_WIDTH
 const TOP = 34
 const BASE = HEIGHT - 36
 const TEXT_SIZE = 13
+const LABEL_SIZE = 12.5
 /** A digit in the large text of a phone. */
 const WIDEST_DIGIT = 13
 const LEAST_LEFT = 60
@@ -22,7 +23,7 @@ const LABEL_GAP = 17
 /** Dates nearer to an end of the axis than this are written inwards from their tick. */
 const EDGE = 70
 /** So many Latin characters fit into the column, however wide the letters of the machine's font are. */
-const LABEL_CHARACTERS = 26
+const LABEL_CHARACTERS = 27
 
 /** A name at the right end of what it names. */
 export interface EndLabel {
@@ -84,7 +85,7 @@ export function endLabels(labels: readonly EndLabel[]): Html | undefined {
     const leader = `M${from},${round(wanted.get(color) ?? y)}L${from + 12},${round(y)}h5`
     return html`${colored(color, html`<path d="${leader}" fill="none" stroke="currentColor" stroke-width="1.5"/>`)}<text x="${from + 21}" y="${round(y + 4.5)}">${shorten(names[position] ?? name, LABEL_CHARACTERS)}</text>\n`
   })
-  return html`<g class="labels" fill="${INK.light}" font-family="system-ui,sans-serif" font-size="${TEXT_SIZE}">
+  return html`<g class="labels" fill="${INK.light}" font-family="system-ui,sans-serif" font-size="${LABEL_SIZE}">
 ${rows}</g>
 `
 }

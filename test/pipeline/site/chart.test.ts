@@ -264,7 +264,7 @@ describe('labels', () => {
         { name: 'b', values: [1n] },
       ]),
     )
-    expect(labelsOf(text).map((label) => label.text)).toContain(`${'x'.repeat(25)}…`)
+    expect(labelsOf(text).map((label) => label.text)).toContain(`${'x'.repeat(26)}…`)
     expect(text).toContain(`<title>${name}</title>`)
   })
 })
