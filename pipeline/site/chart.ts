@@ -9,6 +9,7 @@ import {
   HEIGHT,
   LABELLED_WIDTH,
   PLOT_WIDTH,
+  provisionalMark,
   round,
 } from './chart/frame.ts'
 import { shorten } from './chart/labels.ts'
@@ -33,6 +34,8 @@ export interface Chart {
   dates: readonly UtcDate[]
   /** At most eleven: ten and the rest. The first lies at the bottom. */
   series: readonly Series[]
+  /** The first date whose numbers may still change; what lies to its right is marked. */
+  provisionalFrom?: UtcDate
 }
 
 /** What a kind of chart draws into the frame, and the names at its right end. */
@@ -101,7 +104,7 @@ function legendOf({ series }: Chart, isLabelled: boolean): Html {
   return html`<ul class="legend${isLabelled ? ' spare' : ''}">\n${items.reverse()}</ul>\n`
 }
 
-function drawStack({ dates, series }: Chart): Drawing {
+function drawStack({ dates, series, provisionalFrom }: Chart): Drawing {
   const named = dates.map((_, position) => series.some(({ values }) => values[position] != null))
   const tops = stackedSums(series, dates.length)
   const frame = frameOf(dates, greatestOf(tops))
@@ -123,12 +126,12 @@ function drawStack({ dates, series }: Chart): Drawing {
   // Each layer reaches down to zero and covers the one before: half the bytes of areas between two edges.
   const painted = layers.reverse().map((piece) => html`${piece}\n`)
   return {
-    shapes: html`${frame.axes}<g class="areas" stroke="${GROUND.light}" stroke-width="0.75">\n${painted}</g>\n${frame.zero}`,
+    shapes: html`${frame.axes}<g class="areas" stroke="${GROUND.light}" stroke-width="0.75">\n${painted}</g>\n${frame.zero}${provisionalMark(frame, dates, provisionalFrom)}`,
     labels: series.length > 1 ? endLabels(middles) : undefined,
   }
 }
 
-function drawLines({ dates, series }: Chart): Drawing {
+function drawLines({ dates, series, provisionalFrom }: Chart): Drawing {
   const frame = frameOf(dates, greatestOf(series.map(({ values }) => values)))
   const lines = series.map((one, position) => {
     const y = (index: number) => frame.y(Number(one.values[index] ?? 0n))
@@ -147,7 +150,7 @@ function drawLines({ dates, series }: Chart): Drawing {
     return { name: one.name, color: colorOf(one, position), y: frame.y(Number(last)) }
   })
   return {
-    shapes: html`${frame.axes}<g class="lines" fill="none" stroke-linecap="round" stroke-linejoin="round">\n${lines.reverse()}</g>\n${frame.zero}`,
+    shapes: html`${frame.axes}<g class="lines" fill="none" stroke-linecap="round" stroke-linejoin="round">\n${lines.reverse()}</g>\n${frame.zero}${provisionalMark(frame, dates, provisionalFrom)}`,
     labels: series.length > 1 ? endLabels(ends) : undefined,
   }
 }

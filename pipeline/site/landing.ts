@@ -41,7 +41,7 @@ export function landingPage(facts: SiteFacts, { copyScript, code }: LandingParts
 <ul>
 ${contents.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>\n`)}</ul>
 </nav>
-${recentSection(recentDays(rows))}${rankingSection(latestDay(rows), dataset.provisional_from)}${downloadsSection(facts)}${citingSection(facts)}${code ?? html``}${columnsSection(facts)}${caveatsSection(facts)}${methodSection(facts)}${historySection(facts)}${accessSection(facts)}`
+${recentSection(recentDays(rows), dataset.provisional_from)}${rankingSection(latestDay(rows), dataset.provisional_from)}${downloadsSection(facts)}${citingSection(facts)}${code ?? html``}${columnsSection(facts)}${caveatsSection(facts)}${methodSection(facts)}${historySection(facts)}${accessSection(facts)}`
   const page = { path: 'index.html', title: dataset.publisher.title, description: dataset.description, main }
   return renderPage({ ...page, head: headOf(facts, copyScript) }, facts.manifest)
 }

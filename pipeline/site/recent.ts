@@ -41,7 +41,7 @@ export function recentDays(rows: readonly RankingRow[]): Recent {
 }
 
 /** The recent past as a chart, for pages and for the picture of a release. */
-export function recentChart({ dates, series }: Recent, id: string): Chart {
+export function recentChart({ dates, series }: Recent, id: string, provisionalFrom?: UtcDate): Chart {
   const named = series.filter(({ rest = false }) => !rest).map(({ name }) => name)
   const [first, last] = [dates[0], dates.at(-1)]
   return {
@@ -52,6 +52,7 @@ export function recentChart({ dates, series }: Recent, id: string): Chart {
       `time, from the bottom up ${named.join(', ')}; above them ${REST_NAME}. A gap is a day without data.`,
     dates,
     series,
+    ...(provisionalFrom !== undefined && { provisionalFrom }),
   }
 }
 

@@ -74,6 +74,14 @@ ${grid}${days}</g>
   }
 }
 
+/** A line between the final and the provisional dates, named above the plot; nothing where all are of one kind. */
+export function provisionalMark(frame: Frame, dates: readonly UtcDate[], from: UtcDate | undefined): Html {
+  const first = from === undefined ? -1 : dates.findIndex((date) => date >= from)
+  if (first <= 0) return html``
+  const x = round((frame.x(first - 1) + frame.x(first)) / 2)
+  return html`<g class="axes" fill="${QUIET.light}" font-family="system-ui,sans-serif" font-size="${TEXT_SIZE}"><path d="M${x},${TOP - 8}V${BASE}" class="zero" stroke="${QUIET.light}" stroke-dasharray="2 3"/><text x="${PLOT_WIDTH}" y="18" text-anchor="end">provisional</text></g>\n`
+}
+
 /** Names beside the right end of the plot, moved apart; undefined where there are too many. */
 export function endLabels(labels: readonly EndLabel[]): Html | undefined {
   const placed = spread(labels, { gap: LABEL_GAP, top: TOP - 4, bottom: BASE })

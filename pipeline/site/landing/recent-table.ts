@@ -1,3 +1,4 @@
+import type { UtcDate } from '../../contract/utc-date.ts'
 import { type Series, stackedChart } from '../chart.ts'
 import { scrollable } from '../elements.ts'
 import { type Html, html } from '../html.ts'
@@ -8,11 +9,11 @@ import { type Recent, recentChart } from '../recent.ts'
 const SPAN_DAYS = 30
 
 /** The chart of the recent past and its numbers as a table. */
-export function recentSection(recent: Recent): Html {
+export function recentSection(recent: Recent, provisionalFrom: UtcDate): Html {
   const { dates } = recent
   return html`<section>
 <h2 id="recent">The last ${dates.length === 1 ? 'day' : counted(dates.length, 'day')}</h2>
-${stackedChart(recentChart(recent, 'recent-chart'))}<details>
+${stackedChart(recentChart(recent, 'recent-chart', provisionalFrom))}<details>
 <summary>The chart as a table</summary>
 ${scrollable('The chart as a table', table(recent))}</details>
 </section>

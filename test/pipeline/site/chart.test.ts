@@ -269,6 +269,28 @@ describe('labels', () => {
   })
 })
 
+describe('provisional dates', () => {
+  const series = [{ name: 'a', values: wave(10, 0) }]
+  const markOf = (provisionalFrom: string) => {
+    const { text } = stackedChart({ ...chartOf(series), provisionalFrom })
+    const [, x] = /<path d="M([\d.]+),[^"]*" class="zero"[^>]*stroke-dasharray/.exec(text) ?? []
+    return { x: x === undefined ? undefined : Number(x), named: text.includes('>provisional<'), text }
+  }
+
+  it('are told from final ones by a line between them, which is named', () => {
+    const { x = 0, named, text } = markOf(addDays(FIRST, 7))
+    const points = pathsOf(text).get('a')?.[0] ?? []
+    expect(named).toBe(true)
+    expect(x).toBeGreaterThan(points[6]?.x ?? 0)
+    expect(x).toBeLessThan(points[7]?.x ?? 0)
+  })
+
+  it.each([
+    ['all are final', addDays(FIRST, 10)],
+    ['all are provisional', FIRST],
+  ])('are not marked where %s', (_, from) => expect(markOf(from)).toMatchObject({ x: undefined, named: false }))
+})
+
 describe('every chart', () => {
   it('has a name and a description for screen readers, by ids of its own', () => {
     const { text } = lineChart({ ...chartOf([{ name: 'a', values: [1n] }]), id: 'tokens' })
