@@ -1,0 +1,67 @@
+/** A line of text that wants to stand at `y` and has to be apart from others. */
+export interface Place {
+  y: number
+}
+
+/** Characters as wide as two Latin letters, roughly: the scripts of East Asia, pictures. Then the wide Latin ones. */
+const WIDE = /[\u1100-\u{1ffff}]/u
+const BROAD = /[A-Zmw@%]/
+
+/**
+ * Moves places apart so that neighbours are `gap` from each other and all lie between `top` and `bottom`, in all as near
+ * as can be to where they want to be (least squares). Their order stays, also of equal ones. Undefined where the room is
+ * too small.
+ */
+export function spread<Item extends Place>(
+  items: readonly Item[],
+  { gap, top, bottom }: { gap: number; top: number; bottom: number },
+): Item[] | undefined {
+  const slack = bottom - top - (items.length - 1) * gap
+  if (slack < 0) return undefined
+  const placed = items.toSorted((a, b) => a.y - b.y)
+  // Without the gaps, what is left to find are numbers that never fall: neighbours that would are pooled in their mean.
+  const pools: { sum: number; count: number }[] = []
+  for (const [index, { y }] of placed.entries()) {
+    let pool = { sum: y - index * gap, count: 1 }
+    for (let before = pools.at(-1); before !== undefined && mean(before) > mean(pool); before = pools.at(-1)) {
+      pool = { sum: before.sum + pool.sum, count: before.count + pool.count }
+      pools.pop()
+    }
+    pools.push(pool)
+  }
+  const offsets = pools.flatMap((pool) => Array<number>(pool.count).fill(mean(pool)))
+  return placed.map((item, index) => {
+    const offset = Math.min(Math.max(offsets[index] ?? 0, top), top + slack)
+    return { ...item, y: offset + index * gap }
+  })
+}
+
+function mean({ sum, count }: { sum: number; count: number }): number {
+  return sum / count
+}
+
+/** Names without what stands before their last slash, where that still tells them apart. */
+export function shortNames(names: readonly string[]): string[] {
+  const tails = names.map((name) => name.slice(name.lastIndexOf('/') + 1) || name)
+  return names.map((name, position) => {
+    const tail = tails[position] ?? name
+    return tails.indexOf(tail) === tails.lastIndexOf(tail) ? tail : name
+  })
+}
+
+/** A name cut to the width of so many small Latin letters, an ellipsis at its end where it was longer. */
+export function shorten(name: string, width: number): string {
+  const characters = [...name]
+  if (characters.reduce((sum, character) => sum + widthOf(character), 0) <= width) return name
+  let room = width - 1
+  const kept = characters.filter((character) => {
+    room -= widthOf(character)
+    return room >= 0
+  })
+  return `${kept.join('')}…`
+}
+
+function widthOf(character: string): number {
+  if (WIDE.test(character)) return 2
+  return BROAD.test(character) ? 1.4 : 1
+}

@@ -1,0 +1,62 @@
+import { scaleLinear } from 'd3-scale'
+import type { UtcDate } from '../../contract/utc-date.ts'
+import { formatTicks } from '../numbers.ts'
+
+/** A tick of an axis: where it is, in units of the drawing, and what it says. */
+export interface Tick {
+  at: number
+  text: string
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+/** Room for `May 24, 2026` and for `May 2026` in the large text of a phone. */
+const WIDEST_DAY = 190
+const WIDEST_MONTH = 140
+const DAY_STEPS = [1, 2, 7, 14] as const
+const MONTH_STEPS = [1, 2, 3, 6, 12, 24, 60] as const
+const SHORT_MONTH = 30
+const DECADE = 120
+const TOKEN_TICKS = 4
+
+/** Dates from the left to the right of a plot; a single date stands in the middle. */
+export function dateScale(dates: readonly UtcDate[], width: number): { at(position: number): number; ticks: Tick[] } {
+  const last = dates.length - 1
+  const at = (position: number) => (last < 1 ? width / 2 : (position / last) * width)
+  const { positions, areMonths } = tickPositions(dates, width)
+  const ticks = positions.map((position, index) => {
+    const [date = '', before = ''] = [dates[position], dates[positions[index - 1] ?? -1]]
+    return { at: at(position), text: dateText(date, { areMonths, withYear: date.slice(0, 4) !== before.slice(0, 4) }) }
+  })
+  return { at, ticks }
+}
+
+/** Tokens from the bottom of a plot to its top, from zero to a round number above the greatest. */
+export function tokenScale(greatest: number, height: number): { at(tokens: number): number; ticks: Tick[] } {
+  if (greatest <= 0) return { at: () => height, ticks: [{ at: height, text: '0' }] }
+  const scale = scaleLinear().domain([0, greatest]).range([height, 0]).nice(TOKEN_TICKS)
+  const values = scale.ticks(TOKEN_TICKS).filter(Number.isInteger)
+  const texts = formatTicks(values)
+  return { at: scale, ticks: values.map((value, index) => ({ at: scale(value), text: texts[index] ?? '' })) }
+}
+
+/** The dates to name, as near as there is room for: for short times dates some days apart, else firsts of months. */
+function tickPositions(dates: readonly UtcDate[], width: number): { positions: number[]; areMonths: boolean } {
+  const all = [...dates.keys()]
+  const days = DAY_STEPS.find((step) => (dates.length - 1) / step <= width / WIDEST_DAY)
+  if (days !== undefined) return { positions: all.filter((position) => position % days === 0), areMonths: false }
+  const months = MONTH_STEPS.find((step) => (dates.length - 1) / (step * SHORT_MONTH) <= width / WIDEST_MONTH) ?? DECADE
+  const isNamed = (date = '') => date.endsWith('-01') && monthNumber(date) % months === 0
+  return { positions: all.filter((position) => isNamed(dates[position])), areMonths: true }
+}
+
+function monthNumber(date: UtcDate): number {
+  return Number(date.slice(0, 4)) * 12 + Number(date.slice(5, 7)) - 1
+}
+
+/** `Nov` or `Nov 15`, with the year where one begins on the axis. */
+function dateText(date: UtcDate, { areMonths, withYear }: { areMonths: boolean; withYear: boolean }): string {
+  const [year = '', month = '', day = ''] = date.split('-')
+  const name = MONTHS[Number(month) - 1] ?? ''
+  if (areMonths) return withYear ? `${name} ${year}` : name
+  return `${name} ${Number(day)}${withYear ? `, ${year}` : ''}`
+}
