@@ -14,6 +14,7 @@ import {
 import type { PipelineConfig } from './config.ts'
 import type { ChangeRow } from './contract/history.ts'
 import { DATASET_PATH, type Manifest, Publisher, type ReleaseChanges, type ReleaseIndex } from './contract/manifest.ts'
+import type { ModelFacts } from './contract/model-facts.ts'
 import { type Timestamp, toTimestamp } from './contract/ranking.ts'
 import { RestatementNote, type RestatementReason } from './contract/reason.ts'
 import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
@@ -25,6 +26,8 @@ import { CHANGES_FILE, changeLog, writeChanges } from './history/change-log.ts'
 import { nextVersion } from './history/data-version.ts'
 import { chooseSources, openEngine, readRecords } from './intake.ts'
 import { parseJson } from './json.ts'
+import { modelFacts } from './models/facts.ts'
+import { MODELS_FILE, writeModels } from './models/file.ts'
 import { Account } from './quality.ts'
 import { type Ranking, rank } from './rank.ts'
 import {
@@ -36,6 +39,7 @@ import {
   publishedWarnings,
   type RecordCounts,
 } from './records.ts'
+import type { Registry } from './registry.ts'
 import { QUALITY_FILE, toJson } from './release/files.ts'
 import { currentEntry, readIndex } from './release/index.ts'
 import { closeStaging, openStaging, publish, recover } from './release/publish.ts'
@@ -136,7 +140,16 @@ export async function build(
     const built = { draft, ranking, account, records, findings }
     const summary = await release(
       built,
-      { index, publicDir, dataDir: config.dataDir, blocking: sources.blocking, accepted, dryRun, told },
+      {
+        index,
+        publicDir,
+        dataDir: config.dataDir,
+        registry: sources.registry,
+        blocking: sources.blocking,
+        accepted,
+        dryRun,
+        told,
+      },
       database,
       effects,
     )
@@ -168,6 +181,7 @@ async function release(
     index: ReleaseIndex
     publicDir: string
     dataDir: string
+    registry: Registry
     blocking: readonly SanityCheck[]
     accepted: readonly SanityCheck[]
     dryRun: boolean
@@ -177,7 +191,7 @@ async function release(
   effects: Effects,
 ): Promise<BuildSummary> {
   const { draft, ranking, findings } = built
-  const { index, publicDir, dataDir, blocking, accepted, dryRun, told } = options
+  const { index, publicDir, dataDir, registry, blocking, accepted, dryRun, told } = options
   const path = (name: string) => join(publicDir, DATASET_PATH, 'releases', name)
   const latest = currentEntry(index)
   const current = latest === undefined ? undefined : await readManifest(path(latest.release))
@@ -194,7 +208,8 @@ async function release(
   assertNothingBlocks(findings, { blocking, accepted, published })
   if (dryRun) return { ...summarize('would_release', draft, built, path(draft.release)), ...changes }
   const changed = describeChanges({ index, current, facts, told }, changeLog(before, ranking.rows))
-  const manifest = await publishRelease(built, { changed, index, publicDir, dataDir }, database, effects)
+  const models = modelFacts(ranking.rows, registry.names)
+  const manifest = await publishRelease(built, { changed, models, index, publicDir, dataDir }, database, effects)
   return summarize('released', manifest, built, path(manifest.release))
 }
 
@@ -218,16 +233,18 @@ function describeChanges(
 /** Writes all files of the release out of sight, reads them back, and switches to them. */
 async function publishRelease(
   built: Built,
-  { changed, index, publicDir, dataDir }: { changed: Changed; index: ReleaseIndex; publicDir: string; dataDir: string },
+  options: { changed: Changed; models: ModelFacts[]; index: ReleaseIndex; publicDir: string; dataDir: string },
   database: Database,
   { files, report, signal }: Effects,
 ): Promise<Manifest> {
+  const { changed, models, index, publicDir, dataDir } = options
   try {
     report({ kind: 'stage', stage: 'release' })
     const staging = await openStaging(publicDir, files)
     const draft = { ...built.draft, ...changed.facts }
     const texts = [
       { path: CHANGES_FILE, media_type: 'text/csv; charset=utf-8', text: writeChanges(changed.rows) },
+      { path: MODELS_FILE, media_type: 'text/csv; charset=utf-8', text: writeModels(models), rows: models.length },
       { path: QUALITY_FILE, media_type: 'application/json', text: toJson(publicQuality(built)) },
     ]
     const manifest = await stageRelease({ draft, rows: built.ranking.rows, texts, folder: staging }, database, files)
