@@ -48,6 +48,7 @@ import { measure, type PublishedSize } from './release/size.ts'
 import { type Draft, draftRelease, stageRelease } from './release/stage.ts'
 import { readManifest, verifyRelease } from './release/verify.ts'
 import type { RollupEngine } from './rollup/engine.ts'
+import { releaseChart, releasePage } from './site/release-page.ts'
 import type { Sources } from './sources.ts'
 import { UsageLedger, writeUsage } from './usage.ts'
 import { withScratch, withWorkspace } from './workspace.ts'
@@ -242,17 +243,21 @@ async function publishRelease(
     report({ kind: 'stage', stage: 'release' })
     const staging = await openStaging(publicDir, files)
     const draft = { ...built.draft, ...changed.facts }
+    const { rows } = built.ranking
+    const quality = publicQuality(built)
     const texts = [
       { path: CHANGES_FILE, media_type: 'text/csv; charset=utf-8', text: writeChanges(changed.rows) },
       { path: MODELS_FILE, media_type: 'text/csv; charset=utf-8', text: writeModels(models), rows: models.length },
-      { path: QUALITY_FILE, media_type: 'application/json', text: toJson(publicQuality(built)) },
+      { path: QUALITY_FILE, media_type: 'application/json', text: toJson(quality) },
+      releaseChart(rows, draft.end_date),
     ]
-    const manifest = await stageRelease({ draft, rows: built.ranking.rows, texts, folder: staging }, database, files)
+    const page = (listed: Manifest) => releasePage(listed, { rows, changes: changed.rows, quality })
+    const manifest = await stageRelease({ draft, rows, texts, page, folder: staging }, database, files)
     await verifyRelease(database, staging)
     signal.throwIfAborted()
-    const { release, rows } = manifest
+    const { release } = manifest
     await publish({ publicDir, dataDir, files }, { path: staging, release }, index, database)
-    report({ kind: 'done', stage: 'release', detail: `${release}, ${rows} rows, every format read back` })
+    report({ kind: 'done', stage: 'release', detail: `${release}, ${rows.length} rows, every format read back` })
     return manifest
   } finally {
     await closeStaging(publicDir, files)

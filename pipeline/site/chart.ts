@@ -5,6 +5,8 @@ import { type Html, html } from './html.ts'
 export interface Series {
   name: string
   values: readonly (bigint | null)[]
+  /** Whether it sums all that is not a series of its own: it is grey. */
+  rest?: boolean
 }
 
 /** What a chart shows; a table beside it says the same in numbers. */
@@ -27,4 +29,9 @@ export function stackedChart({ title }: Chart): Html {
 /** Tokens per date as lines. */
 export function lineChart({ title }: Chart): Html {
   return html`<svg role="img"><title>${title}</title></svg>`
+}
+
+/** The stacked chart as a file of its own, in light colours, with its title written above. */
+export function standaloneChart({ title }: Chart): string {
+  return html`<svg xmlns="http://www.w3.org/2000/svg" role="img"><title>${title}</title></svg>\n`.text
 }

@@ -1,0 +1,146 @@
+import type { Restatement } from '../contract/history.ts'
+import { DATASET_PATH, type ReleaseEntry } from '../contract/manifest.ts'
+import type { RestatementReason } from '../contract/reason.ts'
+import { RESTATEMENTS_FILE } from '../history/follow.ts'
+import { INDEX_FILE } from '../release/index.ts'
+import type { SiteFacts } from './facts.ts'
+import { type Html, html } from './html.ts'
+import { type Page, renderPage, rootFrom } from './layout.ts'
+import { counted, formatChange, formatInteger } from './numbers.ts'
+import { table } from './table.ts'
+
+/** The first page tells of this many of the newest; those of the years tell of all. */
+const RELEASES_TOLD = 100
+const RESTATEMENTS_TOLD = 20
+
+/** What a fact of the index that has changed is to a person. */
+const FACTS: Readonly<Record<string, string>> = {
+  content_hash: 'rows',
+  end_date: 'last day',
+  day_status: 'days became final',
+  publisher: 'publisher',
+  schema: 'schema',
+  version: 'form',
+  synthetic: 'real or synthetic',
+}
+
+const REASONS: Readonly<Record<RestatementReason, string>> = {
+  unspecified: 'not given',
+  late_data: 'logs that came late',
+  correction: 'a correction',
+  duplicates: 'records that had been counted twice',
+  registry: 'another list of models',
+  method: 'another method',
+}
+
+/** `changelog.html` with the newest releases and restatements, and a page with all of each year. */
+export function changelogPages(facts: SiteFacts): Page[] {
+  const newestFirst = facts.index.releases.toReversed()
+  const years = [...new Set(newestFirst.map(yearOf))]
+  return [newest(facts, newestFirst, years), ...years.map((year) => yearPage(facts, newestFirst, year))]
+}
+
+function yearOf({ as_of }: { as_of: string }): string {
+  return as_of.slice(0, 4)
+}
+
+function yearPath(year: string): string {
+  return `changelog/${year}.html`
+}
+
+function newest(facts: SiteFacts, releases: readonly ReleaseEntry[], years: readonly string[]): Page {
+  const { manifest } = facts
+  const path = 'changelog.html'
+  const restatements = facts.restatements.toReversed()
+  const links = years.map((year) => html`<li><a href="${yearPath(year)}">${year}</a></li>\n`)
+  const main = html`<h1>Changelog</h1>
+<p>A release never changes. A new one is made when there is a new day, or when numbers that were published have changed; a
+change of a day that was final is a restatement. Major versions change published rows, minor ones add days.
+<a href="${DATASET_PATH}/${INDEX_FILE}">${INDEX_FILE}</a> and <a href="${DATASET_PATH}/${RESTATEMENTS_FILE}">${RESTATEMENTS_FILE}</a> say
+the same to programs, and the <a href="feed.atom">feed</a> tells of what is new.</p>
+<h2>Restatements</h2>
+${toldOf(restatements.length, RESTATEMENTS_TOLD, 'restatement')}${restatementList(restatements.slice(0, RESTATEMENTS_TOLD), facts, path)}<h2>Releases</h2>
+${toldOf(releases.length, RELEASES_TOLD, 'release')}${releaseTable('Releases, newest first', releases.slice(0, RELEASES_TOLD), facts, path)}<h2>By year</h2>
+<ul class="years">
+${links}</ul>
+`
+  const description = `${counted(releases.length, 'release')} and ${counted(restatements.length, 'restatement')} of final days.`
+  return renderPage({ path, title: `Changelog · ${manifest.publisher.title}`, description, main }, manifest)
+}
+
+function toldOf(count: number, told: number, noun: string): Html {
+  return count <= told
+    ? html``
+    : html`<p>The newest ${told} of ${counted(count, noun)}; those of the years have all.</p>\n`
+}
+
+function yearPage(facts: SiteFacts, newestFirst: readonly ReleaseEntry[], year: string): Page {
+  const path = yearPath(year)
+  const { manifest } = facts
+  const releases = newestFirst.filter((entry) => yearOf(entry) === year)
+  const restatements = facts.restatements.filter((each) => yearOf(each) === year).toReversed()
+  const main = html`<p class="quiet"><a href="${rootFrom(path)}changelog.html">Changelog</a></p>
+<h1>Changes of ${year}</h1>
+<h2>Restatements</h2>
+${restatementList(restatements, facts, path)}<h2>Releases</h2>
+${releaseTable(`Releases of ${year}, newest first`, releases, facts, path)}`
+  const title = `Changes of ${year} · ${manifest.publisher.title}`
+  const description = `${counted(releases.length, 'release')} and ${counted(restatements.length, 'restatement')} of ${year}.`
+  return renderPage({ path, title, description, main }, manifest)
+}
+
+/** A release by its name, linked to its page; one that was withdrawn has none. */
+function releaseLink(entry: ReleaseEntry, path: string): Html {
+  if (entry.status === 'withdrawn') return html`<s>${entry.release}</s>`
+  return html`<a href="${rootFrom(path)}${DATASET_PATH}/${entry.path}">${entry.release}</a>`
+}
+
+function releaseTable(caption: string, releases: readonly ReleaseEntry[], { index }: SiteFacts, path: string): Html {
+  const position = new Map(index.releases.map(({ release }, at) => [release, at]))
+  const rows = releases.map((entry) => {
+    const before = index.releases[(position.get(entry.release) ?? 0) - 1]
+    const { data_version = '', status, end_date, rows } = entry
+    return [
+      releaseLink(entry, path),
+      data_version,
+      status === 'withdrawn' ? 'withdrawn' : whatChanged(entry, before),
+      end_date,
+      formatInteger(rows),
+    ]
+  })
+  return table(caption, { words: ['Release', 'Version', 'What changed'], numbers: ['Last day', 'Rows'] }, rows)
+}
+
+function whatChanged({ changed, rows }: ReleaseEntry, before: ReleaseEntry | undefined): string {
+  if (before === undefined) return 'the first release'
+  if (changed === undefined) return ''
+  const words = changed.map((fact) => {
+    if (fact !== 'content_hash') return FACTS[fact] ?? fact
+    const more = rows - before.rows
+    return more === 0 ? 'rows' : `rows (${more > 0 ? '+' : '−'}${formatInteger(Math.abs(more))})`
+  })
+  return words.join(', ')
+}
+
+function restatementList(restatements: readonly Restatement[], { index }: SiteFacts, path: string): Html {
+  if (restatements.length === 0) return html`<p>None.</p>\n`
+  const entries = new Map(index.releases.map((entry) => [entry.release, entry]))
+  const items = restatements.map((restatement) => {
+    const { release, as_of, reason, note, dates } = restatement
+    const entry = entries.get(release)
+    const [first, last] = [dates.at(0)?.date ?? '', dates.at(-1)?.date ?? '']
+    return html`<li id="${restatement.id}"><b>${counted(dates.length, 'final day')}</b>, ${first === last ? first : `${first} to ${last}`}:
+${difference(restatement)} Reason: ${REASONS[reason]}.${note === null ? '' : ` ${note}`}
+<span class="quiet">${as_of.slice(0, 10)}, release ${entry === undefined ? release : releaseLink(entry, path)}</span></li>\n`
+  })
+  return html`<ul class="restatements">
+${items}</ul>
+`
+}
+
+function difference({ rows_before, rows_after, tokens_before, tokens_after }: Restatement): Html {
+  const [before, after] = [BigInt(tokens_before), BigInt(tokens_after)]
+  const change = before === 0n ? '' : ` (${formatChange(before, after)})`
+  const tokens = html`${formatInteger(before)} → ${formatInteger(after)} tokens${change}`
+  return rows_before === rows_after ? html`${tokens}.` : html`${tokens}, ${rows_before} → ${rows_after} rows.`
+}
