@@ -249,7 +249,7 @@ async function publishRelease(
       { path: CHANGES_FILE, media_type: 'text/csv; charset=utf-8', text: writeChanges(changed.rows) },
       { path: MODELS_FILE, media_type: 'text/csv; charset=utf-8', text: writeModels(models), rows: models.length },
       { path: QUALITY_FILE, media_type: 'application/json', text: toJson(quality) },
-      releaseChart(rows, draft.end_date),
+      releaseChart(rows),
     ]
     const page = (listed: Manifest) => releasePage(listed, { rows, changes: changed.rows, quality })
     const manifest = await stageRelease({ draft, rows, texts, page, folder: staging }, database, files)

@@ -58,14 +58,20 @@ function newest(facts: SiteFacts, releases: readonly ReleaseEntry[], years: read
 change of a day that was final is a restatement. Major versions change published rows, minor ones add days.
 <a href="${DATASET_PATH}/${INDEX_FILE}">${INDEX_FILE}</a> and <a href="${DATASET_PATH}/${RESTATEMENTS_FILE}">${RESTATEMENTS_FILE}</a> say
 the same to programs, and the <a href="feed.atom">feed</a> tells of what is new.</p>
-<h2>Restatements</h2>
-${toldOf(restatements.length, RESTATEMENTS_TOLD, 'restatement')}${restatementList(restatements.slice(0, RESTATEMENTS_TOLD), facts, path)}<h2>Releases</h2>
-${toldOf(releases.length, RELEASES_TOLD, 'release')}${releaseTable('Releases, newest first', releases.slice(0, RELEASES_TOLD), facts, path)}<h2>By year</h2>
+<section aria-labelledby="restatements">
+<h2 id="restatements">Restatements</h2>
+${toldOf(restatements.length, RESTATEMENTS_TOLD, 'restatement')}${restatementList(restatements.slice(0, RESTATEMENTS_TOLD), facts, path)}</section>
+<section aria-labelledby="releases">
+<h2 id="releases">Releases</h2>
+${toldOf(releases.length, RELEASES_TOLD, 'release')}${releaseTable('Releases, newest first', releases.slice(0, RELEASES_TOLD), facts, path)}</section>
+<section aria-labelledby="years">
+<h2 id="years">By year</h2>
 <ul class="years">
 ${links}</ul>
+</section>
 `
   const description = `${counted(releases.length, 'release')} and ${counted(restatements.length, 'restatement')} of final days.`
-  return renderPage({ path, title: `Changelog · ${manifest.publisher.title}`, description, main }, manifest)
+  return renderPage({ path, title: `Changelog`, description, main }, manifest)
 }
 
 function toldOf(count: number, told: number, noun: string): Html {
@@ -79,12 +85,16 @@ function yearPage(facts: SiteFacts, newestFirst: readonly ReleaseEntry[], year: 
   const { manifest } = facts
   const releases = newestFirst.filter((entry) => yearOf(entry) === year)
   const restatements = facts.restatements.filter((each) => yearOf(each) === year).toReversed()
-  const main = html`<p class="quiet"><a href="${rootFrom(path)}changelog.html">Changelog</a></p>
+  const main = html`<p class="trail"><a href="${rootFrom(path)}changelog.html">Changelog</a></p>
 <h1>Changes of ${year}</h1>
-<h2>Restatements</h2>
-${restatementList(restatements, facts, path)}<h2>Releases</h2>
-${releaseTable(`Releases of ${year}, newest first`, releases, facts, path)}`
-  const title = `Changes of ${year} · ${manifest.publisher.title}`
+<section aria-labelledby="restatements">
+<h2 id="restatements">Restatements</h2>
+${restatementList(restatements, facts, path)}</section>
+<section aria-labelledby="releases">
+<h2 id="releases">Releases</h2>
+${releaseTable(`Releases of ${year}, newest first`, releases, facts, path)}</section>
+`
+  const title = `Changes of ${year}`
   const description = `${counted(releases.length, 'release')} and ${counted(restatements.length, 'restatement')} of ${year}.`
   return renderPage({ path, title, description, main }, manifest)
 }
@@ -92,7 +102,7 @@ ${releaseTable(`Releases of ${year}, newest first`, releases, facts, path)}`
 /** A release by its name, linked to its page; one that was withdrawn has none. */
 function releaseLink(entry: ReleaseEntry, path: string): Html {
   if (entry.status === 'withdrawn') return html`<s>${entry.release}</s>`
-  return html`<a href="${rootFrom(path)}${DATASET_PATH}/${entry.path}">${entry.release}</a>`
+  return html`<a href="${rootFrom(path)}${DATASET_PATH}/${entry.path}index.html">${entry.release}</a>`
 }
 
 function releaseTable(caption: string, releases: readonly ReleaseEntry[], { index }: SiteFacts, path: string): Html {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { copyable } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
 import { type Html, html } from './html.ts'
 
@@ -30,17 +31,18 @@ function quotable(address: string): string {
   return address.replaceAll(/['"`$\\\s]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
-/** Code to copy, for the address at which the publisher serves the files: one language is open at a time. */
+/** The section of code to copy, for the address at which the publisher serves the files; one language is open at a time. */
 export function codeSection({ manifest }: SiteFacts): Html {
   const pieces = SNIPPETS.map(({ file, name }, position) => {
     const text = snippetText(file, manifest.publisher.url).trimEnd()
     return html`<details name="code"${position === 0 ? html` open` : html``}>
 <summary>${name}</summary>
-<pre tabindex="0" aria-label="Code: ${name}"><code>${text}</code></pre>
-</details>
+${copyable(`code-${position}`, `the code for ${name}`, text)}</details>
 `
   })
-  return html`<div class="code">
-${pieces}</div>
+  return html`<section aria-labelledby="code">
+<h2 id="code">Code</h2>
+<p>Each of these reads the newest release; all but the last two find the ten models with the most tokens in its last seven days.</p>
+${pieces}</section>
 `
 }

@@ -4,6 +4,7 @@ import { DATASET_START, daysBetween } from '../contract/utc-date.ts'
 import { COVERAGE_FILE } from '../history/follow.ts'
 import { PROVISIONAL } from '../metadata/describe.ts'
 import { calendarLegend, dayShapes, type MarkedDay, summary, yearCalendar } from './calendar.ts'
+import { scrollable } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
 import { type Html, html } from './html.ts'
 import { type Page, renderPage, rootFrom } from './layout.ts'
@@ -45,27 +46,28 @@ ${factList([
   ['Provisional from', coverage.provisional_from],
   ['Days restated', formatInteger(days.filter(({ mark }) => mark === 'restated').length)],
   ['Days missing', formatInteger(days.length - covered)],
-])}<h2>Calendar</h2>
-${dayShapes()}${calendarLegend(days)}${newestFirst.map(([year, own]) => calendarOf(year, own))}<h2>Missing days</h2>
-${missingDays(days)}<h2>By month</h2>
+])}<section aria-labelledby="calendar">
+<h2 id="calendar">Calendar</h2>
+${dayShapes()}${calendarLegend(days)}${newestFirst.map(([year, own]) => calendarOf(year, own))}</section>
+<section aria-labelledby="absent">
+<h2 id="absent">Missing days</h2>
+${missingDays(days)}</section>
+<section aria-labelledby="months">
+<h2 id="months">By month</h2>
 <p>The days of each month, with a file for each, are on the pages of the years. <a href="${DATASET_PATH}/${COVERAGE_FILE}">${COVERAGE_FILE}</a>
 says the same to programs.</p>
 <details>
 <summary>All months</summary>
 ${monthsTable(days)}</details>
+</section>
 `
   const description = `${covered} of ${days.length} days from ${DATASET_START} to ${coverage.end_date} have rows.`
-  return renderPage(
-    { path: 'coverage.html', title: `Coverage · ${manifest.publisher.title}`, description, main },
-    manifest,
-  )
+  return renderPage({ path: 'coverage.html', title: `Coverage`, description, main }, manifest)
 }
 
 function calendarOf(year: string, days: readonly MarkedDay[]): Html {
   return html`<h3><a href="${yearPath(year)}">${year}</a></h3>
-<div class="scroll" role="region" aria-label="Calendar of ${year}" tabindex="0">
-${yearCalendar(year, days)}</div>
-`
+${scrollable(`Calendar of ${year}`, yearCalendar(year, days))}`
 }
 
 /** Days without rows that follow each other for the same reason are told together. */
@@ -106,12 +108,12 @@ function yearPage({ manifest }: SiteFacts, year: string, days: readonly MarkedDa
   const path = yearPath(year)
   const root = rootFrom(path)
   const months = [...Map.groupBy(days, ({ date }) => date.slice(0, 7))].toReversed()
-  const main = html`<p class="quiet"><a href="${root}coverage.html">Coverage</a></p>
+  const main = html`<p class="trail"><a href="${root}coverage.html">Coverage</a></p>
 <h1>Days of ${year}</h1>
 <p>Each day has a file of its own, with the rows of its newest revision; older revisions stay where they are, below
 <code>daily/DATE/rN.csv</code>.</p>
 ${months.map(([month, own], position) => monthOf(month, own, root, position === 0))}`
-  const title = `Days of ${year} · ${manifest.publisher.title}`
+  const title = `Days of ${year}`
   const description = `Status, rows, tokens, revision and file of each day of ${year}.`
   return renderPage({ path, title, description, main }, manifest)
 }

@@ -1,13 +1,12 @@
 import type { ModelFacts } from '../contract/model-facts.ts'
 import { type RankingRow, TOP_MODELS } from '../contract/ranking.ts'
-import { addDays, type UtcDate } from '../contract/utc-date.ts'
+import { addDays, daysBetween, type UtcDate } from '../contract/utc-date.ts'
 import { type Appearance, appearances } from '../models/facts.ts'
 import { MODELS_FILE } from '../models/file.ts'
 import { lineChart } from './chart.ts'
 import type { SiteFacts } from './facts.ts'
 import { type Html, html } from './html.ts'
 import { type Page, renderPage, rootFrom } from './layout.ts'
-import { datesBetween } from './leaders.ts'
 import { modelPath } from './model-path.ts'
 import { counted, formatInteger, formatShare, formatTokens } from './numbers.ts'
 import { factList, table } from './table.ts'
@@ -62,46 +61,53 @@ function modelPage(model: ModelFacts, whole: Whole, facts: SiteFacts): Page {
   const root = rootFrom(path)
   const list = whole.appearances.get(slug) ?? []
   const title = name === '' ? slug : name
-  const main = html`<p class="quiet"><a href="${root}models.html">Models</a></p>
+  const main = html`<p class="trail"><a href="${root}models.html">Models</a></p>
 <h1>${title}</h1>
-${keyFacts(model)}<figure>
-${chartOf(model, list, manifest.end_date)}<figcaption>A gap is a day on which the model was not among the ${TOP_MODELS} with the most tokens. It is not zero.
-<a href="${root}explore.html?models=${encodeURIComponent(slug)}">Look at it in the explorer</a></figcaption>
-</figure>
-<h2>By month</h2>
-${monthsTable(list, whole.months)}${variantsOf(slug, whole, root)}${aliasesOf(model)}<h2>Data</h2>
-<p>The numbers of single days are in the <a href="${root}${release}rankings-daily.csv">rows as CSV</a> and the other forms on the
-<a href="${root}index.html">overview</a>; <a href="${root}${release}${MODELS_FILE}">${MODELS_FILE}</a> has the facts of all models.</p>
+${keyFacts(model)}<section aria-labelledby="days">
+<h2 id="days">Tokens per day</h2>
+${chartOf(model, list, manifest.end_date)}<p class="quiet">A gap is a day on which the model was not among the ${TOP_MODELS} with the most tokens: that is not zero.
+<a href="${root}explore.html?models=${encodeURIComponent(slug)}">Look closer in the explorer</a></p>
+</section>
+<section aria-labelledby="months">
+<h2 id="months">By month</h2>
+${monthsTable(list, whole.months)}</section>
+${variantsOf(slug, whole, root)}${aliasesOf(model)}<section aria-labelledby="data">
+<h2 id="data">Data</h2>
+<p>The numbers of each day are in the <a href="${root}${release}rankings-daily.csv">rows as CSV</a> and in the other forms that the
+<a href="${root}index.html#download">overview</a> lists. ${modelsFile(facts, root)}</p>
+</section>
 `
   const description = `Tokens per UTC day of ${title}: best rank ${model.best_rank}, ${model.first_date} to ${model.last_date}.`
-  return renderPage({ path, title: `${title} · ${manifest.publisher.title}`, description, main }, manifest)
+  return renderPage({ path, title, description, main }, manifest)
+}
+
+/** Releases from before there was such a file have none to link to. */
+function modelsFile({ manifest, release }: SiteFacts, root: string): Html {
+  if (!manifest.files.some(({ path }) => path === MODELS_FILE)) return html``
+  return html`<a href="${root}${release}${MODELS_FILE}">${MODELS_FILE}</a> has the facts of all models.`
 }
 
 function keyFacts(model: ModelFacts): Html {
   const { model_permaslug, author, first_date, last_date, best_rank, best_rank_date, days, total_tokens } = model
   return factList([
-    ['Slug', html`<code>${model_permaslug}</code>`],
-    ...(author === '' ? [] : [['Author', author] as const]),
-    ['First seen', first_date],
-    ['Last seen', last_date],
-    ['Best rank', html`${best_rank} <span class="quiet">on ${best_rank_date}</span>`],
+    ['Slug', html`<code>${model_permaslug}</code>`, author === '' ? undefined : `by ${author}`],
+    ['Seen', `${first_date} to ${last_date}`],
+    ['Best rank', best_rank, `first on ${best_rank_date}`],
     [`Days in the top ${TOP_MODELS}`, formatInteger(days)],
-    [
-      'Tokens',
-      html`${formatTokens(BigInt(total_tokens))} <span class="quiet">${formatInteger(BigInt(total_tokens))}</span>`,
-    ],
+    ['Tokens', formatTokens(BigInt(total_tokens)), formatInteger(BigInt(total_tokens))],
   ])
 }
 
 /** From the model's first date to the last of the dataset, so that one sees when it went. */
 function chartOf({ model_permaslug, first_date }: ModelFacts, list: readonly Appearance[], end: UtcDate): Html {
   const early = addDays(end, 1 - FEWEST_DATES)
-  const dates = datesBetween(first_date < early ? first_date : early, end)
+  const first = first_date < early ? first_date : early
+  const dates = Array.from({ length: daysBetween(first, end) + 1 }, (_, day) => addDays(first, day))
   const tokens = new Map(list.map((appearance) => [appearance.date, appearance.tokens]))
   return lineChart({
     id: 'series',
     title: `Tokens per day of ${model_permaslug}`,
-    description: `${counted(list.length, 'day')} with a value from ${dates[0] ?? end} to ${end}. The table below has its months.`,
+    description: `${counted(list.length, 'day')} with a value from ${first} to ${end}. The table below has its months.`,
     dates,
     series: [{ name: model_permaslug, values: dates.map((date) => tokens.get(date) ?? null) }],
   })
@@ -124,18 +130,22 @@ function variantsOf(slug: string, { variants, slugs }: Whole, root: string): Htm
   const family = base === undefined ? [] : [base, ...(variants.get(base) ?? [])]
   const related = [...family, ...(variants.get(slug) ?? [])].filter((each) => each !== slug && slugs.has(each))
   if (related.length === 0) return html``
-  return html`<h2>Variants</h2>
+  return html`<section aria-labelledby="variants">
+<h2 id="variants">Variants</h2>
 <p>Each is a model of its own, with its own rank.</p>
 <ul>
 ${related.map((each) => html`<li><a href="${root}${modelPath(each)}">${each}</a></li>\n`)}</ul>
+</section>
 `
 }
 
 function aliasesOf({ aliases }: ModelFacts): Html {
   if (aliases.length === 0) return html``
-  return html`<h2>Aliases</h2>
+  return html`<section aria-labelledby="aliases">
+<h2 id="aliases">Aliases</h2>
 <p>Other names in the logs that count for this model.</p>
 <ul>
 ${aliases.map((alias) => html`<li><code>${alias}</code></li>\n`)}</ul>
+</section>
 `
 }

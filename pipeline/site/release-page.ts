@@ -11,23 +11,24 @@ import type { PublicQuality } from '../records.ts'
 import { MANIFEST_FILE, QUALITY_FILE } from '../release/files.ts'
 import type { TextFile } from '../release/stage.ts'
 import { standaloneChart } from './chart.ts'
+import { bytesElement, instantElement } from './elements.ts'
 import { type Html, html } from './html.ts'
 import { renderPage, rootFrom } from './layout.ts'
-import { leadersChart } from './leaders.ts'
-import { counted, formatBytes, formatChange, formatInteger, formatTokens } from './numbers.ts'
+import { counted, formatChange, formatInteger, formatTokens } from './numbers.ts'
+import { prose } from './prose.ts'
+import { recentChart, recentDays } from './recent.ts'
 import { factList, table } from './table.ts'
 
 export const CHART_FILE = 'chart.svg'
 export const PAGE_FILE = 'index.html'
 
-const CHART_DAYS = 90
 /** How many changes the page tells of; `changes.csv` has all. */
 const CHANGES_TOLD = 10
 const DATES_TOLD = 30
 
-/** `chart.svg` of a release. */
-export function releaseChart(rows: readonly RankingRow[], end: UtcDate): TextFile {
-  const chart = leadersChart(rows, { end, days: CHART_DAYS })
+/** `chart.svg` of a release: its last 90 days. */
+export function releaseChart(rows: readonly RankingRow[]): TextFile {
+  const chart = recentChart(recentDays(rows), 'recent')
   return { path: CHART_FILE, media_type: 'image/svg+xml', text: standaloneChart(chart) }
 }
 
@@ -43,33 +44,41 @@ export interface ReleaseFacts {
  * `manifest` lists all other files.
  */
 export function releasePage(manifest: Manifest, facts: ReleaseFacts): TextFile {
-  const { release, publisher, start_date, end_date, as_of } = manifest
+  const { release, start_date, end_date, as_of } = manifest
   const path = `${DATASET_PATH}/releases/${release}/${PAGE_FILE}`
   const dataset = describeDataset(manifest)
   const main = html`<h1>Release ${release}</h1>
 <p>${dataset.title}: ${dataset.description} This release never changes. Whether there is a newer one, or this one was withdrawn,
 the <a href="${rootFrom(path)}changelog.html">changelog</a> says; <a href="../../latest/">latest</a> leads to the newest.</p>
 ${factList([
-  ['As of', as_of],
+  ['As of', instantElement(as_of)],
   ['Data version', dataset.data_version],
-  ['Days', html`${formatInteger(manifest.days)} <span class="quiet">${start_date} to ${end_date}</span>`],
+  ['Days', formatInteger(manifest.days), `${start_date} to ${end_date}`],
   ['Rows', formatInteger(manifest.rows)],
   ['Provisional from', manifest.provisional_from],
-  ['Content hash', html`<code>${manifest.content_hash}</code>`],
-])}<figure>
+])}<p>Content hash: <code>${manifest.content_hash}</code></p>
+<figure>
 <img src="${CHART_FILE}" alt="Tokens per day of the ten models with the most tokens, and of all others, up to ${end_date}" width="960" height="440">
 <figcaption>The numbers are in the files below. <a href="${CHART_FILE}">This picture alone</a></figcaption>
 </figure>
-<h2>Files</h2>
+<section aria-labelledby="files">
+<h2 id="files">Files</h2>
 ${fileTable(manifest.files)}<p>To check them all: <code>sha256sum --check ${CHECKSUMS_FILE}</code>. <a href="${MANIFEST_FILE}">${MANIFEST_FILE}</a> has the same for
 programs, and <a href="${CHECKSUMS_FILE}">${CHECKSUMS_FILE}</a> its hash too.</p>
-<h2>What changed</h2>
-${whatChanged(manifest, facts)}<h2>Quality</h2>
-${qualityOf(facts.quality)}<h2>How to cite it</h2>
+</section>
+<section aria-labelledby="changes">
+<h2 id="changes">What changed</h2>
+${whatChanged(manifest, facts)}</section>
+<section aria-labelledby="quality">
+<h2 id="quality">Quality</h2>
+${qualityOf(facts.quality)}</section>
+<section aria-labelledby="cite">
+<h2 id="cite">How to cite it</h2>
 <p>${manifest.attribution}</p>
-<pre tabindex="0" aria-label="BibTeX"><code>${citation(dataset)}</code></pre>
+<pre tabindex="0" role="region" aria-label="BibTeX"><code>${citation(dataset).trimEnd()}</code></pre>
+</section>
 `
-  const title = `Release ${release} · ${publisher.title}`
+  const title = `Release ${release}`
   const description = `${dataset.title}, release ${release}: ${start_date} to ${end_date}, as of ${as_of}.`
   return {
     path: PAGE_FILE,
@@ -78,12 +87,22 @@ ${qualityOf(facts.quality)}<h2>How to cite it</h2>
   }
 }
 
+/** The documents of a release, which do not describe each other. */
+const DOCUMENTS: Readonly<Record<string, string>> = {
+  'datapackage.json': 'The files and their columns for Frictionless',
+  'croissant.json': 'The files and their columns for machine learning, as Croissant',
+  'dcat.jsonld': 'The release for data catalogues, as DCAT',
+  'CITATION.cff': 'How to cite it, for reference managers and GitHub',
+  'citation.bib': 'How to cite it, for BibTeX',
+  'README.md': 'What this page says, for whoever has the folder alone',
+}
+
 function fileTable(files: readonly Resource[]): Html {
   const rows = files.map(({ path, bytes, rows, sha256 }) => [
     html`<a href="${path}">${path}</a>`,
-    FILE_KINDS[path]?.title.replaceAll('`', '') ?? 'About the release, for programs',
+    prose(FILE_KINDS[path]?.title ?? DOCUMENTS[path] ?? ''),
     html`<code class="hash">${sha256}</code>`,
-    html`<data value="${bytes}" title="${formatInteger(bytes)} bytes">${formatBytes(bytes)}</data>`,
+    bytesElement(bytes),
     rows === undefined ? '' : formatInteger(rows),
   ])
   return table('Files of this release', { words: ['File', 'What it is', 'SHA-256'], numbers: ['Size', 'Rows'] }, rows)

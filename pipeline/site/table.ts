@@ -1,3 +1,4 @@
+import { scrollable } from './elements.ts'
 import { type Html, html } from './html.ts'
 
 type Cell = Html | string | number
@@ -13,24 +14,30 @@ export function table(
   rows: readonly (readonly Cell[])[],
 ): Html {
   const heads = [...words, ...numbers].map((name) => html`<th scope="col">${name}</th>`)
-  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
-<table class="words-${words.length}">
+  const content = html`<table class="words-${words.length}">
 <caption>${caption}</caption>
 <thead><tr>${heads}</tr></thead>
 <tbody>
 ${rows.map(row)}</tbody>
 </table>
-</div>
 `
+  return scrollable(caption, content)
 }
 
 function row([head = '', ...cells]: readonly Cell[]): Html {
   return html`<tr><th scope="row">${head}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`
 }
 
-/** Facts in pairs: what it is, and its value. */
-export function factList(facts: readonly (readonly [name: string, value: Cell])[]): Html {
-  return html`<dl class="facts">
-${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>\n`)}</dl>
+/** A fact for the head of a page: its name, its value, and what else to know of it. */
+export type Fact = readonly [name: string, value: Cell, note?: Cell | undefined]
+
+export function factList(facts: readonly Fact[]): Html {
+  return html`<dl class="key-facts">
+${facts.map(fact)}</dl>
 `
+}
+
+function fact([name, value, note]: Fact): Html {
+  const more = note === undefined ? html`` : html`<dd class="note">${note}</dd>`
+  return html`<div><dt>${name}</dt><dd>${value}</dd>${more}</div>\n`
 }
