@@ -1,6 +1,7 @@
 import type { Restatement } from '../contract/history.ts'
 import { DATASET_PATH, type ReleaseEntry } from '../contract/manifest.ts'
 import type { RestatementReason } from '../contract/reason.ts'
+import { daysBetween } from '../contract/utc-date.ts'
 import { RESTATEMENTS_FILE } from '../history/follow.ts'
 import { INDEX_FILE } from '../release/index.ts'
 import type { SiteFacts } from './facts.ts'
@@ -12,17 +13,6 @@ import { table } from './table.ts'
 /** The first page tells of this many of the newest; those of the years tell of all. */
 const RELEASES_TOLD = 100
 const RESTATEMENTS_TOLD = 20
-
-/** What a fact of the index that has changed is to a person. */
-const FACTS: Readonly<Record<string, string>> = {
-  content_hash: 'rows',
-  end_date: 'last day',
-  day_status: 'days became final',
-  publisher: 'publisher',
-  schema: 'schema',
-  version: 'form',
-  synthetic: 'real or synthetic',
-}
 
 const REASONS: Readonly<Record<RestatementReason, string>> = {
   unspecified: 'not given',
@@ -121,15 +111,23 @@ function releaseTable(caption: string, releases: readonly ReleaseEntry[], { inde
   return table(caption, { words: ['Release', 'Version', 'What changed'], numbers: ['Last day', 'Rows'] }, rows)
 }
 
-function whatChanged({ changed, rows }: ReleaseEntry, before: ReleaseEntry | undefined): string {
+/** The facts of the index that differ from the release before, as a person would say it. */
+function whatChanged({ changed = [], end_date, data_version }: ReleaseEntry, before: ReleaseEntry | undefined): string {
   if (before === undefined) return 'the first release'
-  if (changed === undefined) return ''
-  const words = changed.map((fact) => {
-    if (fact !== 'content_hash') return FACTS[fact] ?? fact
-    const more = rows - before.rows
-    return more === 0 ? 'rows' : `rows (${more > 0 ? '+' : '−'}${formatInteger(Math.abs(more))})`
-  })
-  return words.join(', ')
+  const days = daysBetween(before.end_date, end_date)
+  const isMajor = data_version?.endsWith('.0.0') ?? true
+  const words: Readonly<Record<string, string>> = {
+    end_date: days > 0 ? `${counted(days, 'day')} more` : `${counted(-days, 'day')} less`,
+    content_hash: isMajor ? 'published rows changed' : '',
+    // With each day more an older one becomes final: that is no news.
+    day_status: days > 0 ? '' : 'other days are final',
+    publisher: 'publisher or title',
+    schema: 'form of the rows',
+    version: 'form of the dataset',
+    synthetic: 'another kind of data: synthetic or real',
+  }
+  const told = Object.entries(words).filter(([fact]) => changed.includes(fact))
+  return told.flatMap(([, text]) => (text === '' ? [] : text)).join('; ')
 }
 
 function restatementList(restatements: readonly Restatement[], { index }: SiteFacts, path: string): Html {

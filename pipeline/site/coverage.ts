@@ -39,10 +39,7 @@ function overview(facts: SiteFacts, days: readonly MarkedDay[], years: readonly 
   const main = html`<h1>Coverage</h1>
 <p>Which days the dataset has, from ${DATASET_START} to ${coverage.end_date}, as of ${coverage.as_of}. ${PROVISIONAL}</p>
 ${factList([
-  [
-    'Days with rows',
-    html`${formatInteger(covered)} of ${formatInteger(days.length)} <span class="quiet">${share}</span>`,
-  ],
+  ['Days with rows', `${formatInteger(covered)} of ${formatInteger(days.length)}`, share],
   ['Provisional from', coverage.provisional_from],
   ['Days restated', formatInteger(days.filter(({ mark }) => mark === 'restated').length)],
   ['Days missing', formatInteger(days.length - covered)],

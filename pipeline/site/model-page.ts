@@ -22,6 +22,8 @@ interface Whole {
   /** The variants of each model that are models themselves, by the slug that they begin with. */
   variants: Map<string, string[]>
   slugs: Set<string>
+  /** Every date of the dataset and some before it. */
+  dates: readonly UtcDate[]
 }
 
 /** A page for each model that the current release names. */
@@ -30,13 +32,21 @@ export function modelPages(facts: SiteFacts): Page[] {
   return facts.models.map((model) => modelPage(model, whole, facts))
 }
 
-function lookAtAll({ rows, models }: SiteFacts): Whole {
+function lookAtAll({ manifest, rows, models }: SiteFacts): Whole {
   const slugs = models.map(({ model_permaslug }) => model_permaslug)
   const variants = Map.groupBy(
     slugs.filter((slug) => baseOf(slug) !== undefined).toSorted(),
     (slug) => baseOf(slug) ?? slug,
   )
-  return { appearances: appearances(rows), months: tokensByMonth(rows), variants, slugs: new Set(slugs) }
+  const { start_date, end_date } = manifest
+  const count = Math.max(daysBetween(start_date, end_date) + 1, FEWEST_DATES)
+  return {
+    appearances: appearances(rows),
+    months: tokensByMonth(rows),
+    variants,
+    slugs: new Set(slugs),
+    dates: Array.from({ length: count }, (_, day) => addDays(end_date, day + 1 - count)),
+  }
 }
 
 function tokensByMonth(rows: readonly RankingRow[]): Map<string, bigint> {
@@ -65,7 +75,7 @@ function modelPage(model: ModelFacts, whole: Whole, facts: SiteFacts): Page {
 <h1>${title}</h1>
 ${keyFacts(model)}<section aria-labelledby="days">
 <h2 id="days">Tokens per day</h2>
-${chartOf(model, list, manifest.end_date)}<p class="quiet">A gap is a day on which the model was not among the ${TOP_MODELS} with the most tokens: that is not zero.
+${chartOf(model, list, whole.dates)}<p class="quiet">A gap is a day on which the model was not among the ${TOP_MODELS} with the most tokens: that is not zero.
 <a href="${root}explore.html?models=${encodeURIComponent(slug)}">Look closer in the explorer</a></p>
 </section>
 <section aria-labelledby="months">
@@ -88,9 +98,11 @@ function modelsFile({ manifest, release }: SiteFacts, root: string): Html {
 }
 
 function keyFacts(model: ModelFacts): Html {
-  const { model_permaslug, author, first_date, last_date, best_rank, best_rank_date, days, total_tokens } = model
+  const { model_permaslug, name, author, first_date, last_date, best_rank, best_rank_date, days, total_tokens } = model
   return factList([
-    ['Slug', html`<code>${model_permaslug}</code>`, author === '' ? undefined : `by ${author}`],
+    // Without a name the slug stands above already.
+    ...(name === '' ? [] : [['Slug', html`<code>${model_permaslug}</code>`] as const]),
+    ...(author === '' ? [] : [['Author', author] as const]),
     ['Seen', `${first_date} to ${last_date}`],
     ['Best rank', best_rank, `first on ${best_rank_date}`],
     [`Days in the top ${TOP_MODELS}`, formatInteger(days)],
@@ -99,15 +111,18 @@ function keyFacts(model: ModelFacts): Html {
 }
 
 /** From the model's first date to the last of the dataset, so that one sees when it went. */
-function chartOf({ model_permaslug, first_date }: ModelFacts, list: readonly Appearance[], end: UtcDate): Html {
-  const early = addDays(end, 1 - FEWEST_DATES)
-  const first = first_date < early ? first_date : early
-  const dates = Array.from({ length: daysBetween(first, end) + 1 }, (_, day) => addDays(first, day))
+function chartOf(
+  { model_permaslug, first_date }: ModelFacts,
+  list: readonly Appearance[],
+  all: readonly UtcDate[],
+): Html {
+  const first = Math.max(Math.min(all.indexOf(first_date), all.length - FEWEST_DATES), 0)
+  const dates = all.slice(first)
   const tokens = new Map(list.map((appearance) => [appearance.date, appearance.tokens]))
   return lineChart({
     id: 'series',
     title: `Tokens per day of ${model_permaslug}`,
-    description: `${counted(list.length, 'day')} with a value from ${first} to ${end}. The table below has its months.`,
+    description: `${counted(list.length, 'day')} with a value from ${dates[0] ?? ''} to ${dates.at(-1) ?? ''}. The table below has its months.`,
     dates,
     series: [{ name: model_permaslug, values: dates.map((date) => tokens.get(date) ?? null) }],
   })

@@ -16,7 +16,7 @@ export function modelsPage({ manifest, models, release }: SiteFacts): Page {
 <p>${counted(models.length, 'model')} had a place among the ${TOP_MODELS} with the most tokens on at least one day from ${start_date} to ${end_date}. Tokens are
 those of the days that name the model; what it had on others is part of the row <code>other</code>. Tokenizers differ, so compare
 models of different providers with care.</p>
-${isThere ? html`<p><a href="${release}${MODELS_FILE}">${MODELS_FILE}</a> has the same in exact numbers, with names, authors and aliases.</p>\n` : html``}${table('Models by tokens', { words: ['Model', 'First seen', 'Last seen'], numbers: ['Best rank', 'Days', 'Tokens'] }, models.map(row))}`
+${isThere ? html`<p><a href="${release}${MODELS_FILE}">${MODELS_FILE}</a> has the same in exact numbers, with names, authors and aliases.</p>\n` : html``}${table('Models by tokens', { words: ['Model'], numbers: ['First seen', 'Last seen', 'Best rank', 'Days', 'Tokens'] }, models.map(row))}`
   const description = `Every model among the ${TOP_MODELS} with the most tokens of a day, ${start_date} to ${end_date}.`
   return renderPage({ path: 'models.html', title: `Models`, description, main }, manifest)
 }

@@ -49,7 +49,7 @@ export function releasePage(manifest: Manifest, facts: ReleaseFacts): TextFile {
   const dataset = describeDataset(manifest)
   const main = html`<h1>Release ${release}</h1>
 <p>${dataset.title}: ${dataset.description} This release never changes. Whether there is a newer one, or this one was withdrawn,
-the <a href="${rootFrom(path)}changelog.html">changelog</a> says; <a href="../../latest/">latest</a> leads to the newest.</p>
+the <a href="${rootFrom(path)}changelog.html">changelog</a> says; <a href="../../latest/index.html">latest</a> leads to the newest.</p>
 ${factList([
   ['As of', instantElement(as_of)],
   ['Data version', dataset.data_version],
@@ -111,7 +111,7 @@ function fileTable(files: readonly Resource[]): Html {
 function whatChanged({ changes: told }: Manifest, { rows, changes }: ReleaseFacts): Html {
   const previous = told?.previous ?? null
   if (previous === null) return html`<p>This is the first release.</p>\n`
-  const link = html`<a href="../${previous}/">${previous}</a>`
+  const link = html`<a href="../${previous}/index.html">${previous}</a>`
   if (changes.length === 0) return html`<p>No row differs from release ${link}; what is said about them does.</p>\n`
   const count = (op: ChangeRow['op']) => formatInteger(changes.filter((change) => change.op === op).length)
   const dates = changedDates(rows, changes)
