@@ -43,20 +43,27 @@ async function flush(path: string): Promise<void> {
 }
 
 /** Node's own `recursive` never ends where the file system takes no folders and says that something is missing: /proc. */
-async function makeFolder(path: string): Promise<void> {
+async function makeFolder(path: string, isLastTry = false): Promise<void> {
   try {
     await mkdir(path)
   } catch (error) {
-    if ((await statsIfAny(path))?.isDirectory()) return
-    if (!isMissing(error) || (await statsIfAny(dirname(path)))?.isDirectory()) throw error
-    await makeFolder(dirname(path))
-    await makeFolder(path)
+    if (await isFolder(path)) return
+    if (!isMissing(error)) throw error
+    // What was missing may have been made since, by someone who makes a folder beside this one.
+    const isParentThere = await isFolder(dirname(path))
+    if (isParentThere && isLastTry) throw error
+    if (!isParentThere) await makeFolder(dirname(path))
+    await makeFolder(path, true)
   }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await statsIfAny(path))?.isDirectory() ?? false
 }
 
 /** The real file system. */
 export const realFiles: Files = {
-  makeFolder,
+  makeFolder: (path) => makeFolder(path),
   async write(path, bytes) {
     const handle = await open(path, 'w')
     try {
