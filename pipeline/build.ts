@@ -14,6 +14,7 @@ import {
 import type { PipelineConfig } from './config.ts'
 import type { ChangeRow } from './contract/history.ts'
 import { DATASET_PATH, type Manifest, Publisher, type ReleaseChanges, type ReleaseIndex } from './contract/manifest.ts'
+import type { ModelFacts } from './contract/model-facts.ts'
 import { type Timestamp, toTimestamp } from './contract/ranking.ts'
 import { RestatementNote, type RestatementReason } from './contract/reason.ts'
 import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
@@ -25,6 +26,8 @@ import { CHANGES_FILE, changeLog, writeChanges } from './history/change-log.ts'
 import { nextVersion } from './history/data-version.ts'
 import { chooseSources, openEngine, readRecords } from './intake.ts'
 import { parseJson } from './json.ts'
+import { modelFacts } from './models/facts.ts'
+import { MODELS_FILE, writeModels } from './models/file.ts'
 import { type Ingredients, PROVENANCE_FILE, provenanceOf } from './provenance/provenance.ts'
 import { Account } from './quality.ts'
 import { type Ranking, rank } from './rank.ts'
@@ -45,6 +48,7 @@ import { measure, type PublishedSize } from './release/size.ts'
 import { type Draft, draftRelease, stageRelease } from './release/stage.ts'
 import { readManifest, verifyRelease } from './release/verify.ts'
 import type { RollupEngine } from './rollup/engine.ts'
+import { releaseChart, releasePage } from './site/release-page.ts'
 import type { Sources } from './sources.ts'
 import { UsageLedger, writeUsage } from './usage.ts'
 import { type Workspace, withScratch, withWorkspace } from './workspace.ts'
@@ -88,6 +92,7 @@ export interface BuildSummary {
 export interface Built {
   draft: Draft
   ranking: Ranking
+  models: ModelFacts[]
   ingredients: Ingredients
   account: Account
   records: RecordCounts
@@ -167,7 +172,8 @@ export async function prepare(
   await assertInvariants(database, lastDate)
   const draft = draftRelease({ rows: ranking.rows, asOf: toTimestamp(asOf), publisher, synthetic })
   const ingredients = { inputs, registry: sources.registry_files }
-  return { built: { draft, ranking, ingredients, account, records, findings }, usage }
+  const models = modelFacts(ranking.rows, sources.registry.names)
+  return { built: { draft, ranking, models, ingredients, account, records, findings }, usage }
 }
 
 async function rankSources(
@@ -270,13 +276,18 @@ export async function stageBuilt(
   files: Files,
 ): Promise<Manifest> {
   const draft = { ...built.draft, ...changed.facts }
-  const provenance = provenanceOf(draft, built.ingredients)
+  const { models, ranking } = built
+  const { rows } = ranking
+  const quality = publicQuality(built)
   const texts = [
     { path: CHANGES_FILE, media_type: 'text/csv; charset=utf-8', text: writeChanges(changed.rows) },
-    { path: QUALITY_FILE, media_type: 'application/json', text: toJson(publicQuality(built)) },
-    { path: PROVENANCE_FILE, media_type: 'application/json', text: toJson(provenance) },
+    { path: MODELS_FILE, media_type: 'text/csv; charset=utf-8', text: writeModels(models), rows: models.length },
+    { path: QUALITY_FILE, media_type: 'application/json', text: toJson(quality) },
+    { path: PROVENANCE_FILE, media_type: 'application/json', text: toJson(provenanceOf(draft, built.ingredients)) },
+    releaseChart(rows),
   ]
-  return stageRelease({ draft, rows: built.ranking.rows, texts, folder }, database, files)
+  const page = (listed: Manifest) => releasePage(listed, { rows, changes: changed.rows, quality })
+  return stageRelease({ draft, rows, texts, page, folder }, database, files)
 }
 
 function readNote(note: string | undefined): string | null {

@@ -96,6 +96,17 @@ function outsideReason(date: UtcDate): 'before_dataset_start' | 'not_yet_complet
   return date < DATASET_START ? 'before_dataset_start' : 'not_yet_complete'
 }
 
+/** What `quality.json` says. */
+export interface PublicQuality {
+  dataset: Draft['dataset']
+  release: string
+  as_of: string
+  synthetic: boolean
+  records: Omit<RecordCounts, 'read' | 'private' | 'withheld'>
+  days: { date: UtcDate | null; reason: string; records: number }[]
+  warnings: Warning[]
+}
+
 /** `quality.json`: totals by reason and day, what the checks warn of, and nothing that names what is not public. */
 export function publicQuality(built: {
   draft: Draft
@@ -103,7 +114,7 @@ export function publicQuality(built: {
   account: Account
   records: RecordCounts
   findings: readonly Finding[]
-}): unknown {
+}): PublicQuality {
   const { draft, ranking, account, records, findings } = built
   const { published, duplicates, left_out, archived_date, rejected, before_dataset_start, not_yet_complete } = records
   const outside = outsideDays(ranking).map(({ tokens: _, ...day }) => day)

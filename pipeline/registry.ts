@@ -20,6 +20,16 @@ export interface Registry {
   /** The slug that `name` stands for; `name` itself when it is no alias. An unlisted `base:variant` follows its base. */
   resolve(name: string): string
   visibility(slug: string): Visibility
+  /** How a public model is called. An unlisted variant is named after its base; what is not public has no names. */
+  names(slug: string): ModelNames
+}
+
+/** What may be published of a model beside its numbers; texts are empty where the registry has none. */
+export interface ModelNames {
+  name: string
+  author: string
+  /** In code point order. Those of an aliases file are not among them: it may name what is private. */
+  aliases: string[]
 }
 
 /** An alias and the slug it stands for, as a line of an aliases file. */
@@ -58,6 +68,7 @@ export function createRegistry(models: readonly Model[], extraAliases: readonly 
       if (model === undefined) return 'withheld'
       return model.public ? 'public' : 'private'
     },
+    names: (slug) => namesOf(slug, bySlug),
   }
 }
 
@@ -69,6 +80,29 @@ function resolve(name: string, bySlug: ReadonlyMap<string, Model>, slugByAlias: 
   if (split === undefined) return name
   const base = slugByAlias.get(split.base)
   return base === undefined ? name : `${base}${split.suffix}`
+}
+
+function namesOf(slug: string, bySlug: ReadonlyMap<string, Model>): ModelNames {
+  const own = bySlug.get(slug)
+  const split = own === undefined ? splitVariant(slug) : undefined
+  const model = own ?? bySlug.get(split?.base ?? slug)
+  if (model === undefined || !model.public) return { name: '', author: '', aliases: [] }
+  const name = published(model.name)
+  return {
+    name: split === undefined || name === '' ? name : `${name} (${split.suffix.slice(1)})`,
+    author: published(model.author),
+    aliases: own === undefined ? [] : [...new Set(own.aliases)].filter((alias) => alias !== slug).sort(byCodePoints),
+  }
+}
+
+/** A text that a spreadsheet would run, or that is more than one line, is left out of what is published. */
+function published(text = ''): string {
+  return /^[=+@-]|\p{Cc}/u.test(text) ? '' : text
+}
+
+/** The bytes of UTF-8 are in the order of the code points, those of a JavaScript string are not. */
+function byCodePoints(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }
 
 /** `author/model:free` -> base `author/model`, suffix `:free`; undefined where either would be empty. */

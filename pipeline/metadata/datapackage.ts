@@ -59,7 +59,7 @@ function resource(file: FileDescription, dataset: DatasetDescription): unknown {
     hash: `sha256:${file.sha256}`,
     ...(isTable && file.rows !== undefined && { rows: file.rows }),
     ...(isTable && file.format === 'csv' && { dialect: DIALECT }),
-    ...(isTable && file.fields !== undefined && { schema: tableSchema(file.fields, dataset.key) }),
+    ...(isTable && file.fields !== undefined && { schema: tableSchema(file.fields, file.key ?? dataset.key) }),
   }
 }
 

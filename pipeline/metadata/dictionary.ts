@@ -1,5 +1,5 @@
 import { CAVEATS, PROVISIONAL } from './describe.ts'
-import { CHANGE_FIELDS, type FieldDescription, RANKING_FIELDS } from './fields.ts'
+import { CHANGE_FIELDS, type FieldDescription, MODEL_FIELDS, RANKING_FIELDS } from './fields.ts'
 import { FILE_KINDS } from './files.ts'
 import { markdownTable } from './markdown.ts'
 import { PARQUET_KEY_MEANINGS } from './parquet-keys.ts'
@@ -23,6 +23,12 @@ ${columns(RANKING_FIELDS)}
 \`changes.csv\` of a release turns the rows of the release before into its own; a first release inserts every row.
 
 ${columns(CHANGE_FIELDS)}
+## Models
+
+\`models.csv\` has a row for each model that the rows name, most tokens first. All of it follows from the rows, but for
+name, author and aliases, which the publisher gives.
+
+${columns(MODEL_FIELDS)}
 ## Files of a release
 
 ${markdownTable(

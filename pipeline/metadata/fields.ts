@@ -97,3 +97,68 @@ export const CHANGE_FIELDS: readonly FieldDescription[] = [
     constraints: { required: false, minimum: 1 },
   },
 ]
+
+/** The columns of `models.csv`: a row for each model that the rows name. */
+export const MODEL_FIELDS: readonly FieldDescription[] = [
+  {
+    ...MODEL,
+    description: 'Permanent slug of the model, compared as written; a variant such as `:free` is a model of its own.',
+  },
+  {
+    ...MODEL,
+    name: 'name',
+    title: 'Name',
+    description: "The model's name for people, as the publisher gives it; empty where there is none.",
+    unit: 'name',
+    constraints: { required: false },
+    example: 'Acme Large',
+  },
+  {
+    ...MODEL,
+    name: 'author',
+    title: 'Author',
+    description: 'Who made the model, as the publisher gives it; empty where it is not given.',
+    unit: 'name',
+    constraints: { required: false },
+    example: 'Acme',
+  },
+  {
+    ...MODEL,
+    name: 'aliases',
+    title: 'Aliases',
+    description: 'Other names under which usage of the model is logged, as an array of texts in JSON.',
+    unit: 'list of names',
+    constraints: { required: true, pattern: '^\\[.*\\]$' },
+    example: '["large","large-latest"]',
+  },
+  { ...DATE, name: 'first_date', title: 'First date', description: 'The first UTC date that names the model.' },
+  { ...DATE, name: 'last_date', title: 'Last date', description: 'The last UTC date that names the model.' },
+  {
+    ...TOKENS,
+    name: 'days',
+    title: 'Days',
+    description: `On how many dates the model is among the ${TOP_MODELS} with the most tokens.`,
+    unit: 'UTC calendar day',
+    example: '412',
+  },
+  {
+    ...TOKENS,
+    name: 'best_rank',
+    title: 'Best rank',
+    description: 'The best rank that the model ever had; 1 is the model with the most tokens of a date.',
+    unit: 'rank',
+    example: '3',
+  },
+  {
+    ...DATE,
+    name: 'best_rank_date',
+    title: 'Date of the best rank',
+    description: 'The first UTC date on which it had this rank.',
+  },
+  {
+    ...TOKENS,
+    name: 'total_tokens',
+    title: 'Tokens',
+    description: 'The sum of its tokens over all dates that name it.',
+  },
+]

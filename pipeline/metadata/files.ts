@@ -1,5 +1,5 @@
 import type { Resource } from '../contract/manifest.ts'
-import { CHANGE_FIELDS, type FieldDescription, RANKING_FIELDS } from './fields.ts'
+import { CHANGE_FIELDS, type FieldDescription, MODEL_FIELDS, RANKING_FIELDS } from './fields.ts'
 
 /** What a file of a release is, whatever the release. */
 export interface FileKind {
@@ -10,6 +10,8 @@ export interface FileKind {
   compression?: 'gzip'
   /** The columns, where the file is a table. */
   fields?: readonly FieldDescription[]
+  /** The columns that together name a row, where they are not those of the dataset. */
+  key?: readonly string[]
 }
 
 /** A file of a release: what it is, how large it is, and what it must hash to. */
@@ -54,6 +56,13 @@ export const FILE_KINDS: Readonly<Record<string, FileKind>> = {
     format: 'csv',
     content_type: 'text/csv',
     fields: CHANGE_FIELDS,
+  },
+  'models.csv': {
+    title: 'Every model that the rows name: its names, when it was there, its best rank',
+    format: 'csv',
+    content_type: 'text/csv',
+    fields: MODEL_FIELDS,
+    key: ['model_permaslug'],
   },
   'quality.json': {
     title: 'How many records were counted, rejected and left out, and what the checks warn of',

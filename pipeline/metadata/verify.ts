@@ -49,7 +49,8 @@ async function verifyParquetKeys(database: Database, folder: string, manifest: M
   }
 }
 
-const CITATIONS = ['CITATION.cff', 'citation.bib', 'README.md']
+/** What people read and cite: code that renders it may change, but what it names may not. */
+const CITATIONS = ['CITATION.cff', 'citation.bib', 'README.md', 'index.html']
 
 const DataPackage = z
   .object({ resources: z.array(z.object({ path: z.string(), bytes: z.int().optional(), hash: z.string() })) })

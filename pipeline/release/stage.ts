@@ -69,14 +69,22 @@ export interface TextFile {
 
 /**
  * Writes all files of a release into an empty folder: the rows in every format, further files, the documents that
- * describe those, the manifest that lists all of them. The rows also stand in the table `out_rankings_daily`.
+ * describe those, the page that shows all of them, the manifest that lists them. The rows also stand in the table
+ * `out_rankings_daily`.
  */
 export async function stageRelease(
-  options: { draft: Draft; rows: readonly RankingRow[]; texts: readonly TextFile[]; folder: string },
+  options: {
+    draft: Draft
+    rows: readonly RankingRow[]
+    texts: readonly TextFile[]
+    /** Renders what is written after all other files, from the manifest that lists these. */
+    page?: (manifest: Manifest) => TextFile
+    folder: string
+  },
   database: Database,
   files: Files,
 ): Promise<Manifest> {
-  const { draft, rows, texts, folder } = options
+  const { draft, rows, texts, page, folder } = options
   const write = (name: string, content: string | Uint8Array) => files.write(join(folder, name), content)
   const parquet = join(folder, 'rankings-daily.parquet' satisfies DataFile)
   await database.run('write_parquet', { path: parquet, metadata: parquetKeys(draft) })
@@ -89,7 +97,10 @@ export async function stageRelease(
   const described = await describeFiles(folder, [...data, ...texts])
   const documents = renderDocuments(describeDataset({ ...draft, files: described }))
   for (const { path, text } of documents) await write(path, text)
-  const manifest = { ...draft, files: [...described, ...(await describeFiles(folder, documents))] }
+  const listed = [...described, ...(await describeFiles(folder, documents))]
+  const pages = page === undefined ? [] : [page({ ...draft, files: listed })]
+  for (const { path, text } of pages) await write(path, text)
+  const manifest = { ...draft, files: [...listed, ...(await describeFiles(folder, pages))] }
   await write(MANIFEST_FILE, toJson(manifest))
   await write(CHECKSUMS_FILE, await checksums(folder, manifest))
   await files.flush(folder)

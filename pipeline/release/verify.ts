@@ -1,11 +1,13 @@
 import { join } from 'node:path'
 import { assertSealed, CHECKSUMS_FILE } from '../checksums.ts'
 import { Manifest, type ReleaseEntry } from '../contract/manifest.ts'
+import type { RankingRow } from '../contract/ranking.ts'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { hashFile, namesIn, readTextIfAny } from '../files.ts'
 import { parseJson } from '../json.ts'
 import { verifyDocuments } from '../metadata/verify.ts'
+import { MODELS_FILE, verifyModels } from '../models/file.ts'
 import { verifyProvenance } from '../provenance/provenance.ts'
 import { DATA_FILES, MANIFEST_FILE } from './files.ts'
 import { contentHash, readBack } from './read-back.ts'
@@ -26,8 +28,9 @@ export async function verifyRelease(database: Database, folder: string): Promise
   const listed = new Set([CHECKSUMS_FILE, MANIFEST_FILE, ...manifest.files.map(({ path }) => path)])
   const stranger = (await namesIn(folder)).find((name) => !listed.has(name))
   if (stranger !== undefined) throw new BuildError(`${join(folder, stranger)} is not listed in ${MANIFEST_FILE}`)
+  let rows: RankingRow[] = []
   for (const { path } of DATA_FILES) {
-    const rows = await readBack(database, folder, path)
+    rows = await readBack(database, folder, path)
     const hash = contentHash(rows)
     if (rows.length !== manifest.rows || hash !== manifest.content_hash) {
       throw new BuildError(
@@ -35,6 +38,7 @@ export async function verifyRelease(database: Database, folder: string): Promise
       )
     }
   }
+  if (listed.has(MODELS_FILE)) await verifyModels(database, join(folder, MODELS_FILE), rows)
   await verifyDocuments(database, folder, manifest)
   await verifyProvenance(folder, manifest)
   return manifest

@@ -1,8 +1,39 @@
-const PLAIN = /[a-z0-9._/-]/
+import { createHash } from 'node:crypto'
 
-/** Where the page of a model lies below the public folder: `openai/gpt-4o` -> `models/openai/gpt-4o.html`. */
+/** No name is longer than this in any file system once its ending and a folder stand around it. */
+const LONGEST = 200
+
+const PLAIN = /[a-z0-9._-]/
+
+/** Names that Windows takes for devices, whatever ending follows. */
+const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/
+
+/**
+ * Where the page of a model lies below the public folder: `openai/gpt-4o` -> `models/openai/gpt-4o.html`. Every slug has
+ * a path of its own that any file system and any URL takes as it is, and whose case does not matter. `a-z 0-9 . _ -`
+ * stay, and `/` between two parts; any other byte of the UTF-8 becomes `=` and two hex digits. What would be longer than
+ * 200 bytes is cut, and ends in `=h` and 16 hex digits of the SHA-256 of the slug.
+ */
 export function modelPath(slug: string): string {
-  const toEscapes = (character: string) =>
-    [...Buffer.from(character)].map((byte) => `=${byte.toString(16).padStart(2, '0')}`)
-  return `models/${[...slug].map((one) => (PLAIN.test(one) ? one : toEscapes(one).join(''))).join('')}.html`
+  const segments = slug.split(/(?<=[^/])\/(?=[^/])/)
+  const path = segments.map((segment, position) => encode(segment, position < segments.length - 1)).join('/')
+  return `models/${path.length > LONGEST ? cut(path, slug) : path}.html`
+}
+
+function encode(segment: string, isFolder: boolean): string {
+  const plain = [...segment].map((character) => (PLAIN.test(character) ? character : toEscapes(character))).join('')
+  const name = plain
+    .replace(/^\.|\.$/g, toEscapes)
+    .replace(DEVICE, (device) => toEscapes(device.slice(0, 1)) + device.slice(1))
+  return isFolder ? name.replace(/\.(?=html$)/, toEscapes) : name
+}
+
+function toEscapes(text: string): string {
+  return [...Buffer.from(text)].map((byte) => `=${byte.toString(16).padStart(2, '0')}`).join('')
+}
+
+/** `=h` begins no escape, so that no path that was not cut ends like one that was. */
+function cut(path: string, slug: string): string {
+  const hash = createHash('sha256').update(slug).digest('hex').slice(0, 16)
+  return `${path.slice(0, LONGEST - 18)}=h${hash}`
 }

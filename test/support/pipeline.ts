@@ -180,7 +180,7 @@ export interface SmallSource {
 
 export interface SmallBuild {
   sources: SmallSource[]
-  models?: (Partial<RegistryModel> & { model_permaslug: string })[] | undefined
+  models?: (Partial<RegistryModel> & { model_permaslug: string; name?: string; author?: string })[] | undefined
   asOf?: string | undefined
   /** Further keys of sources.json. */
   top?: Record<string, unknown> | undefined

@@ -162,6 +162,8 @@ describe('verify', () => {
     ['CITATION.cff', '20250310T120000Z', '20250310T120001Z'],
     ['citation.bib', /sha256:./, 'sha256:x'],
     ['README.md', /20250310T120000Z/g, '20250310T120001Z'],
+    ['index.html', /20250310T120000Z/g, '20250310T120001Z'],
+    ['index.html', /sha256:./g, 'sha256:x'],
   ])('finds %s that says something else, though it is sealed', async (name, from, to) => {
     const workspace = await built()
     onTestFinished(() => removeWorkspace(workspace))

@@ -1,0 +1,154 @@
+import type { Restatement } from '../contract/history.ts'
+import { DATASET_PATH, type ReleaseEntry } from '../contract/manifest.ts'
+import type { RestatementReason } from '../contract/reason.ts'
+import { daysBetween } from '../contract/utc-date.ts'
+import { RESTATEMENTS_FILE } from '../history/follow.ts'
+import { INDEX_FILE } from '../release/index.ts'
+import type { SiteFacts } from './facts.ts'
+import { type Html, html } from './html.ts'
+import { type Page, renderPage, rootFrom } from './layout.ts'
+import { counted, formatChange, formatInteger } from './numbers.ts'
+import { table } from './table.ts'
+
+/** The first page tells of this many of the newest; those of the years tell of all. */
+const RELEASES_TOLD = 100
+const RESTATEMENTS_TOLD = 20
+
+const REASONS: Readonly<Record<RestatementReason, string>> = {
+  unspecified: 'not given',
+  late_data: 'logs that came late',
+  correction: 'a correction',
+  duplicates: 'records that had been counted twice',
+  registry: 'another list of models',
+  method: 'another method',
+}
+
+/** `changelog.html` with the newest releases and restatements, and a page with all of each year. */
+export function changelogPages(facts: SiteFacts): Page[] {
+  const newestFirst = facts.index.releases.toReversed()
+  const years = [...new Set(newestFirst.map(yearOf))]
+  return [newest(facts, newestFirst, years), ...years.map((year) => yearPage(facts, newestFirst, year))]
+}
+
+function yearOf({ as_of }: { as_of: string }): string {
+  return as_of.slice(0, 4)
+}
+
+function yearPath(year: string): string {
+  return `changelog/${year}.html`
+}
+
+function newest(facts: SiteFacts, releases: readonly ReleaseEntry[], years: readonly string[]): Page {
+  const { manifest } = facts
+  const path = 'changelog.html'
+  const restatements = facts.restatements.toReversed()
+  const links = years.map((year) => html`<li><a href="${yearPath(year)}">${year}</a></li>\n`)
+  const main = html`<h1>Changelog</h1>
+<p>A release never changes. A new one is made when there is a new day, or when numbers that were published have changed; a
+change of a day that was final is a restatement. Major versions change published rows, minor ones add days.
+<a href="${DATASET_PATH}/${INDEX_FILE}">${INDEX_FILE}</a> and <a href="${DATASET_PATH}/${RESTATEMENTS_FILE}">${RESTATEMENTS_FILE}</a> say
+the same to programs, and the <a href="feed.atom">feed</a> tells of what is new.</p>
+<section aria-labelledby="restatements">
+<h2 id="restatements">Restatements</h2>
+${toldOf(restatements.length, RESTATEMENTS_TOLD, 'restatement')}${restatementList(restatements.slice(0, RESTATEMENTS_TOLD), facts, path)}</section>
+<section aria-labelledby="releases">
+<h2 id="releases">Releases</h2>
+${toldOf(releases.length, RELEASES_TOLD, 'release')}${releaseTable('Releases, newest first', releases.slice(0, RELEASES_TOLD), facts, path)}</section>
+<section aria-labelledby="years">
+<h2 id="years">By year</h2>
+<ul class="years">
+${links}</ul>
+</section>
+`
+  const description = `${counted(releases.length, 'release')} and ${counted(restatements.length, 'restatement')} of final days.`
+  return renderPage({ path, title: `Changelog`, description, main }, manifest)
+}
+
+function toldOf(count: number, told: number, noun: string): Html {
+  return count <= told
+    ? html``
+    : html`<p>The newest ${told} of ${counted(count, noun)}; those of the years have all.</p>\n`
+}
+
+function yearPage(facts: SiteFacts, newestFirst: readonly ReleaseEntry[], year: string): Page {
+  const path = yearPath(year)
+  const { manifest } = facts
+  const releases = newestFirst.filter((entry) => yearOf(entry) === year)
+  const restatements = facts.restatements.filter((each) => yearOf(each) === year).toReversed()
+  const main = html`<p class="trail"><a href="${rootFrom(path)}changelog.html">Changelog</a></p>
+<h1>Changes of ${year}</h1>
+<section aria-labelledby="restatements">
+<h2 id="restatements">Restatements</h2>
+${restatementList(restatements, facts, path)}</section>
+<section aria-labelledby="releases">
+<h2 id="releases">Releases</h2>
+${releaseTable(`Releases of ${year}, newest first`, releases, facts, path)}</section>
+`
+  const title = `Changes of ${year}`
+  const description = `${counted(releases.length, 'release')} and ${counted(restatements.length, 'restatement')} of ${year}.`
+  return renderPage({ path, title, description, main }, manifest)
+}
+
+/** A release by its name, linked to its page; one that was withdrawn has none. */
+function releaseLink(entry: ReleaseEntry, path: string): Html {
+  if (entry.status === 'withdrawn') return html`<s>${entry.release}</s>`
+  return html`<a href="${rootFrom(path)}${DATASET_PATH}/${entry.path}index.html">${entry.release}</a>`
+}
+
+function releaseTable(caption: string, releases: readonly ReleaseEntry[], { index }: SiteFacts, path: string): Html {
+  const position = new Map(index.releases.map(({ release }, at) => [release, at]))
+  const rows = releases.map((entry) => {
+    const before = index.releases[(position.get(entry.release) ?? 0) - 1]
+    const { data_version = '', status, end_date, rows } = entry
+    return [
+      releaseLink(entry, path),
+      data_version,
+      status === 'withdrawn' ? 'withdrawn' : whatChanged(entry, before),
+      end_date,
+      formatInteger(rows),
+    ]
+  })
+  return table(caption, { words: ['Release', 'Version', 'What changed'], numbers: ['Last day', 'Rows'] }, rows)
+}
+
+/** The facts of the index that differ from the release before, as a person would say it. */
+function whatChanged({ changed = [], end_date, data_version }: ReleaseEntry, before: ReleaseEntry | undefined): string {
+  if (before === undefined) return 'the first release'
+  const days = daysBetween(before.end_date, end_date)
+  const isMajor = data_version?.endsWith('.0.0') ?? true
+  const words: Readonly<Record<string, string>> = {
+    end_date: days > 0 ? `${counted(days, 'day')} more` : `${counted(-days, 'day')} less`,
+    content_hash: isMajor ? 'published rows changed' : '',
+    // With each day more an older one becomes final: that is no news.
+    day_status: days > 0 ? '' : 'other days are final',
+    publisher: 'publisher or title',
+    schema: 'form of the rows',
+    version: 'form of the dataset',
+    synthetic: 'another kind of data: synthetic or real',
+  }
+  const told = Object.entries(words).filter(([fact]) => changed.includes(fact))
+  return told.flatMap(([, text]) => (text === '' ? [] : text)).join('; ')
+}
+
+function restatementList(restatements: readonly Restatement[], { index }: SiteFacts, path: string): Html {
+  if (restatements.length === 0) return html`<p>None.</p>\n`
+  const entries = new Map(index.releases.map((entry) => [entry.release, entry]))
+  const items = restatements.map((restatement) => {
+    const { release, as_of, reason, note, dates } = restatement
+    const entry = entries.get(release)
+    const [first, last] = [dates.at(0)?.date ?? '', dates.at(-1)?.date ?? '']
+    return html`<li id="${restatement.id}"><b>${counted(dates.length, 'final day')}</b>, ${first === last ? first : `${first} to ${last}`}:
+${difference(restatement)} Reason: ${REASONS[reason]}.${note === null ? '' : ` ${note}`}
+<span class="quiet">${as_of.slice(0, 10)}, release ${entry === undefined ? release : releaseLink(entry, path)}</span></li>\n`
+  })
+  return html`<ul class="restatements">
+${items}</ul>
+`
+}
+
+function difference({ rows_before, rows_after, tokens_before, tokens_after }: Restatement): Html {
+  const [before, after] = [BigInt(tokens_before), BigInt(tokens_after)]
+  const change = before === 0n ? '' : ` (${formatChange(before, after)})`
+  const tokens = html`${formatInteger(before)} → ${formatInteger(after)} tokens${change}`
+  return rows_before === rows_after ? html`${tokens}.` : html`${tokens}, ${rows_before} → ${rows_after} rows.`
+}

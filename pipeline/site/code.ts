@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs'
+import { copyable } from './elements.ts'
+import type { SiteFacts } from './facts.ts'
+import { type Html, html } from './html.ts'
+
+/** Where the files are said to be in a snippet: once in each, on a line of its own. */
+export const SNIPPET_BASE = 'https://tokenboard.example/'
+
+/** Ready-made code that reads the dataset, the most used first; each is a file of `snippets/` that runs as it is. */
+export const SNIPPETS = [
+  { file: 'pandas.py', name: 'Python, pandas' },
+  { file: 'polars.py', name: 'Python, polars' },
+  { file: 'duckdb.py', name: 'Python, DuckDB' },
+  { file: 'tokens.R', name: 'R' },
+  { file: 'tokens.sql', name: 'SQL, DuckDB' },
+  { file: 'tokens.mjs', name: 'JavaScript' },
+  { file: 'download.sh', name: 'Shell, curl' },
+  { file: 'excel.pq', name: 'Excel, Power Query' },
+] as const
+export type Snippet = (typeof SNIPPETS)[number]['file']
+
+/** The text of a snippet for files that lie at `base`, an address or a folder. */
+export function snippetText(file: Snippet, base: string): string {
+  const text = readFileSync(new URL(`../../snippets/${file}`, import.meta.url), 'utf8')
+  const folder = base.endsWith('/') ? base : `${base}/`
+  return text.replace(SNIPPET_BASE, () => quotable(folder))
+}
+
+/** An address that means the same, and ends no text and starts no command in any of the languages. */
+function quotable(address: string): string {
+  return address.replaceAll(/['"`$\\\s]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+}
+
+/** The section of code to copy, for the address at which the publisher serves the files; one language is open at a time. */
+export function codeSection({ manifest }: SiteFacts): Html {
+  const pieces = SNIPPETS.map(({ file, name }, position) => {
+    const text = snippetText(file, manifest.publisher.url).trimEnd()
+    return html`<details name="code"${position === 0 ? html` open` : html``}>
+<summary>${name}</summary>
+${copyable(`code-${position}`, `the code for ${name}`, text)}</details>
+`
+  })
+  return html`<section aria-labelledby="code">
+<h2 id="code">Code</h2>
+<p>Each of these reads the newest release; all but the last two find the ten models with the most tokens in its last seven days.</p>
+${pieces}</section>
+`
+}

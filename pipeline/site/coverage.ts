@@ -1,0 +1,128 @@
+import type { CoverageDay, Restatement } from '../contract/history.ts'
+import { DATASET_PATH } from '../contract/manifest.ts'
+import { DATASET_START, daysBetween } from '../contract/utc-date.ts'
+import { COVERAGE_FILE } from '../history/follow.ts'
+import { PROVISIONAL } from '../metadata/describe.ts'
+import { calendarLegend, dayShapes, type MarkedDay, summary, yearCalendar } from './calendar.ts'
+import { scrollable } from './elements.ts'
+import type { SiteFacts } from './facts.ts'
+import { type Html, html } from './html.ts'
+import { type Page, renderPage, rootFrom } from './layout.ts'
+import { counted, formatInteger, formatShare, formatTokens } from './numbers.ts'
+import { factList, table } from './table.ts'
+
+const REASONS = {
+  no_public_usage: 'there never was public usage',
+  removed: 'a later release took the rows away',
+} as const
+
+/** `coverage.html`, the calendar of all days, and a page with the days of each year as a table. */
+export function coveragePages(facts: SiteFacts): Page[] {
+  const days = markDays(facts.coverage.days, facts.restatements)
+  const years = [...Map.groupBy(days, ({ date }) => date.slice(0, 4))]
+  return [overview(facts, days, years), ...years.map(([year, own]) => yearPage(facts, year, own))]
+}
+
+function markDays(days: readonly CoverageDay[], restatements: readonly Restatement[]): MarkedDay[] {
+  const restated = new Set(restatements.flatMap(({ dates }) => dates.map(({ date }) => date)))
+  return days.map((day) => {
+    const isRestated = day.status === 'final' && restated.has(day.date)
+    return { ...day, mark: isRestated ? 'restated' : day.status }
+  })
+}
+
+function overview(facts: SiteFacts, days: readonly MarkedDay[], years: readonly [string, MarkedDay[]][]): Page {
+  const { manifest, coverage } = facts
+  const covered = days.filter(({ status }) => status !== 'missing').length
+  const share = formatShare(BigInt(covered), BigInt(days.length))
+  const newestFirst = years.toReversed()
+  const main = html`<h1>Coverage</h1>
+<p>Which days the dataset has, from ${DATASET_START} to ${coverage.end_date}, as of ${coverage.as_of}. ${PROVISIONAL}</p>
+${factList([
+  ['Days with rows', `${formatInteger(covered)} of ${formatInteger(days.length)}`, share],
+  ['Provisional from', coverage.provisional_from],
+  ['Days restated', formatInteger(days.filter(({ mark }) => mark === 'restated').length)],
+  ['Days missing', formatInteger(days.length - covered)],
+])}<section aria-labelledby="calendar">
+<h2 id="calendar">Calendar</h2>
+${dayShapes()}${calendarLegend(days)}${newestFirst.map(([year, own]) => calendarOf(year, own))}</section>
+<section aria-labelledby="absent">
+<h2 id="absent">Missing days</h2>
+${missingDays(days)}</section>
+<section aria-labelledby="months">
+<h2 id="months">By month</h2>
+<p>The days of each month, with a file for each, are on the pages of the years. <a href="${DATASET_PATH}/${COVERAGE_FILE}">${COVERAGE_FILE}</a>
+says the same to programs.</p>
+<details>
+<summary>All months</summary>
+${monthsTable(days)}</details>
+</section>
+`
+  const description = `${covered} of ${days.length} days from ${DATASET_START} to ${coverage.end_date} have rows.`
+  return renderPage({ path: 'coverage.html', title: `Coverage`, description, main }, manifest)
+}
+
+function calendarOf(year: string, days: readonly MarkedDay[]): Html {
+  return html`<h3><a href="${yearPath(year)}">${year}</a></h3>
+${scrollable(`Calendar of ${year}`, yearCalendar(year, days))}`
+}
+
+/** Days without rows that follow each other for the same reason are told together. */
+function missingDays(days: readonly MarkedDay[]): Html {
+  const missing = days.filter(({ status }) => status === 'missing')
+  if (missing.length === 0) return html`<p>None.</p>\n`
+  const spans: { first: CoverageDay; last: CoverageDay }[] = []
+  for (const day of missing) {
+    const span = spans.at(-1)
+    const follows = span?.last.reason === day.reason && daysBetween(span.last.date, day.date) === 1
+    if (span !== undefined && follows) span.last = day
+    else spans.push({ first: day, last: day })
+  }
+  const items = spans.toReversed().map(({ first, last }) => {
+    const count = daysBetween(first.date, last.date) + 1
+    const when = count === 1 ? first.date : `${first.date} to ${last.date} (${counted(count, 'day')})`
+    return html`<li>${when}: ${first.reason === null ? 'unknown' : REASONS[first.reason]}</li>\n`
+  })
+  return html`<ul>
+${items}</ul>
+`
+}
+
+function monthsTable(days: readonly MarkedDay[]): Html {
+  const rows = [...Map.groupBy(days, ({ date }) => date.slice(0, 7))].toReversed().map(([month, own]) => {
+    const tokens = own.reduce((sum, day) => sum + BigInt(day.total_tokens), 0n)
+    const link = html`<a href="${yearPath(month.slice(0, 4))}#m${month}">${month}</a>`
+    return [link, summary(own), formatInteger(own.reduce((sum, day) => sum + day.rows, 0)), formatTokens(tokens)]
+  })
+  return table('Months', { words: ['Month', 'Days'], numbers: ['Rows', 'Tokens'] }, rows)
+}
+
+function yearPath(year: string): string {
+  return `coverage/${year}.html`
+}
+
+function yearPage({ manifest }: SiteFacts, year: string, days: readonly MarkedDay[]): Page {
+  const path = yearPath(year)
+  const root = rootFrom(path)
+  const months = [...Map.groupBy(days, ({ date }) => date.slice(0, 7))].toReversed()
+  const main = html`<p class="trail"><a href="${root}coverage.html">Coverage</a></p>
+<h1>Days of ${year}</h1>
+<p>Each day has a file of its own, with the rows of its newest revision; older revisions stay where they are, below
+<code>daily/DATE/rN.csv</code>.</p>
+${months.map(([month, own], position) => monthOf(month, own, root, position === 0))}`
+  const title = `Days of ${year}`
+  const description = `Status, rows, tokens, revision and file of each day of ${year}.`
+  return renderPage({ path, title, description, main }, manifest)
+}
+
+function monthOf(month: string, days: readonly MarkedDay[], root: string, isOpen: boolean): Html {
+  const rows = days.map(({ date, mark, reason, rows, total_tokens, revision }) => {
+    if (mark === 'missing') return [date, `missing: ${reason === null ? 'unknown' : REASONS[reason]}`, '', '', '']
+    const link = html`<a href="${root}${DATASET_PATH}/daily/${date}.csv">${date}</a>`
+    return [link, mark, revision ?? '', rows, formatInteger(BigInt(total_tokens))]
+  })
+  return html`<details id="m${month}"${isOpen ? html` open` : html``}>
+<summary>${month} <span class="quiet">${summary(days)}</span></summary>
+${table(`Days of ${month}`, { words: ['Day', 'Status'], numbers: ['Revision', 'Rows', 'Tokens'] }, rows)}</details>
+`
+}

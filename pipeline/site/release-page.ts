@@ -1,0 +1,217 @@
+import { CHECKSUMS_FILE } from '../checksums.ts'
+import type { ChangeRow } from '../contract/history.ts'
+import { DATASET_PATH, type Manifest, type Resource } from '../contract/manifest.ts'
+import type { RankingRow } from '../contract/ranking.ts'
+import type { UtcDate } from '../contract/utc-date.ts'
+import { CHANGES_FILE } from '../history/change-log.ts'
+import { citation } from '../metadata/bibtex.ts'
+import { describeDataset } from '../metadata/describe.ts'
+import { FILE_KINDS } from '../metadata/files.ts'
+import type { PublicQuality } from '../records.ts'
+import { MANIFEST_FILE, QUALITY_FILE } from '../release/files.ts'
+import type { TextFile } from '../release/stage.ts'
+import { standaloneChart } from './chart.ts'
+import { bytesElement, instantElement } from './elements.ts'
+import { type Html, html } from './html.ts'
+import { renderPage, rootFrom } from './layout.ts'
+import { counted, formatChange, formatInteger, formatTokens } from './numbers.ts'
+import { prose } from './prose.ts'
+import { recentChart, recentDays } from './recent.ts'
+import { factList, table } from './table.ts'
+
+export const CHART_FILE = 'chart.svg'
+export const PAGE_FILE = 'index.html'
+
+/** How many changes the page tells of; `changes.csv` has all. */
+const CHANGES_TOLD = 10
+const DATES_TOLD = 30
+
+/** `chart.svg` of a release: its last 90 days. */
+export function releaseChart(rows: readonly RankingRow[]): TextFile {
+  const chart = recentChart(recentDays(rows), 'recent')
+  return { path: CHART_FILE, media_type: 'image/svg+xml', text: standaloneChart(chart) }
+}
+
+/** What a release says of itself beside its manifest. */
+export interface ReleaseFacts {
+  rows: readonly RankingRow[]
+  changes: readonly ChangeRow[]
+  quality: PublicQuality
+}
+
+/**
+ * `index.html` of a release. It is a document of the release and never changes, so it says nothing of what came after.
+ * `manifest` lists all other files.
+ */
+export function releasePage(manifest: Manifest, facts: ReleaseFacts): TextFile {
+  const { release, start_date, end_date, as_of } = manifest
+  const path = `${DATASET_PATH}/releases/${release}/${PAGE_FILE}`
+  const dataset = describeDataset(manifest)
+  const main = html`<h1>Release ${release}</h1>
+<p>${dataset.title}: ${dataset.description} This release never changes. Whether there is a newer one, or this one was withdrawn,
+the <a href="${rootFrom(path)}changelog.html">changelog</a> says; <a href="../../latest/index.html">latest</a> leads to the newest.</p>
+${factList([
+  ['As of', instantElement(as_of)],
+  ['Data version', dataset.data_version],
+  ['Days', formatInteger(manifest.days), `${start_date} to ${end_date}`],
+  ['Rows', formatInteger(manifest.rows)],
+  ['Provisional from', manifest.provisional_from],
+])}<p>Content hash: <code>${manifest.content_hash}</code></p>
+<figure>
+<img src="${CHART_FILE}" alt="Tokens per day of the ten models with the most tokens, and of all others, up to ${end_date}" width="960" height="440">
+<figcaption>The numbers are in the files below. <a href="${CHART_FILE}">This picture alone</a></figcaption>
+</figure>
+<section aria-labelledby="files">
+<h2 id="files">Files</h2>
+${fileTable(manifest.files)}<p>To check them all: <code>sha256sum --check ${CHECKSUMS_FILE}</code>. <a href="${MANIFEST_FILE}">${MANIFEST_FILE}</a> has the same for
+programs, and <a href="${CHECKSUMS_FILE}">${CHECKSUMS_FILE}</a> its hash too.</p>
+</section>
+<section aria-labelledby="changes">
+<h2 id="changes">What changed</h2>
+${whatChanged(manifest, facts)}</section>
+<section aria-labelledby="quality">
+<h2 id="quality">Quality</h2>
+${qualityOf(facts.quality)}</section>
+<section aria-labelledby="cite">
+<h2 id="cite">How to cite it</h2>
+<p>${manifest.attribution}</p>
+<pre tabindex="0" role="region" aria-label="BibTeX"><code>${citation(dataset).trimEnd()}</code></pre>
+</section>
+`
+  const title = `Release ${release}`
+  const description = `${dataset.title}, release ${release}: ${start_date} to ${end_date}, as of ${as_of}.`
+  return {
+    path: PAGE_FILE,
+    media_type: 'text/html; charset=utf-8',
+    text: renderPage({ path, title, description, main }, manifest).text,
+  }
+}
+
+/** The documents of a release, which do not describe each other. */
+const DOCUMENTS: Readonly<Record<string, string>> = {
+  'datapackage.json': 'The files and their columns for Frictionless',
+  'croissant.json': 'The files and their columns for machine learning, as Croissant',
+  'dcat.jsonld': 'The release for data catalogues, as DCAT',
+  'CITATION.cff': 'How to cite it, for reference managers and GitHub',
+  'citation.bib': 'How to cite it, for BibTeX',
+  'README.md': 'What this page says, for whoever has the folder alone',
+}
+
+function fileTable(files: readonly Resource[]): Html {
+  const rows = files.map(({ path, bytes, rows, sha256 }) => [
+    html`<a href="${path}">${path}</a>`,
+    prose(FILE_KINDS[path]?.title ?? DOCUMENTS[path] ?? ''),
+    html`<code class="hash">${sha256}</code>`,
+    bytesElement(bytes),
+    rows === undefined ? '' : formatInteger(rows),
+  ])
+  return table('Files of this release', { words: ['File', 'What it is', 'SHA-256'], numbers: ['Size', 'Rows'] }, rows)
+}
+
+function whatChanged({ changes: told }: Manifest, { rows, changes }: ReleaseFacts): Html {
+  const previous = told?.previous ?? null
+  if (previous === null) return html`<p>This is the first release.</p>\n`
+  const link = html`<a href="../${previous}/index.html">${previous}</a>`
+  if (changes.length === 0) return html`<p>No row differs from release ${link}; what is said about them does.</p>\n`
+  const count = (op: ChangeRow['op']) => formatInteger(changes.filter((change) => change.op === op).length)
+  const dates = changedDates(rows, changes)
+  const reason =
+    told?.reason === undefined || told.reason === 'unspecified' ? '' : ` Reason: ${told.reason.replaceAll('_', ' ')}.`
+  const note = told?.note === null || told?.note === undefined ? '' : ` ${told.note}`
+  return html`<p>Against release ${link}: ${count('insert')} rows are new, ${count('update')} have other tokens, ${count('delete')} are gone, on
+${counted(dates.length, 'day')}.${reason}${note} <a href="${CHANGES_FILE}">${CHANGES_FILE}</a> has each of them.</p>
+${dateTable(dates)}${biggest(changes, dates)}`
+}
+
+/** A date of which some row is new, changed or gone. */
+interface ChangedDate {
+  date: UtcDate
+  rows_before: number
+  rows_after: number
+  before: bigint
+  after: bigint
+}
+
+function changedDates(rows: readonly RankingRow[], changes: readonly ChangeRow[]): ChangedDate[] {
+  const now = Map.groupBy(rows, ({ date }) => date)
+  return [...Map.groupBy(changes, ({ date }) => date)].map(([date, list]) => {
+    const own = now.get(date) ?? []
+    const after = own.reduce((sum, { total_tokens }) => sum + BigInt(total_tokens), 0n)
+    const more = list.reduce((sum, change) => sum + differenceOf(change), 0n)
+    const grown = list.filter(({ op }) => op === 'insert').length - list.filter(({ op }) => op === 'delete').length
+    return { date, rows_before: own.length - grown, rows_after: own.length, before: after - more, after }
+  })
+}
+
+function differenceOf({ tokens_before, tokens_after }: ChangeRow): bigint {
+  return BigInt(tokens_after) - BigInt(tokens_before)
+}
+
+function dateTable(dates: readonly ChangedDate[]): Html {
+  const newestFirst = dates.toReversed()
+  const rows = newestFirst
+    .slice(0, DATES_TOLD)
+    .map(({ date, rows_before, rows_after, before, after }) => [
+      date,
+      rows_before === 0 ? 'new' : rows_after === 0 ? 'gone' : 'changed',
+      formatInteger(rows_after),
+      formatTokens(after),
+      rows_before === 0 || before === 0n ? '' : formatChange(before, after),
+    ])
+  const caption = rows.length < dates.length ? `The newest ${rows.length} days that differ` : 'Days that differ'
+  return table(caption, { words: ['Day', 'Status'], numbers: ['Rows', 'Tokens', 'Change'] }, rows)
+}
+
+/** The largest differences on days that were published before: those of new days are no news. */
+function biggest(changes: readonly ChangeRow[], dates: readonly ChangedDate[]): Html {
+  const fresh = new Set(dates.flatMap(({ date, rows_before }) => (rows_before === 0 ? [date] : [])))
+  const size = (change: ChangeRow) => {
+    const difference = differenceOf(change)
+    return difference < 0n ? -difference : difference
+  }
+  const largest = changes
+    .filter(({ date }) => !fresh.has(date))
+    .map((change) => ({ change, size: size(change) }))
+    .sort((a, b) => (a.size === b.size ? 0 : a.size > b.size ? -1 : 1))
+    .slice(0, CHANGES_TOLD)
+  if (largest.length === 0) return html``
+  const tokens = (text: string) => (text === '' ? '' : formatInteger(BigInt(text)))
+  const rows = largest.map(({ change: { date, model_permaslug, tokens_before, tokens_after } }) => [
+    model_permaslug,
+    date,
+    tokens(tokens_before),
+    tokens(tokens_after),
+  ])
+  const columns = { words: ['Model', 'Day'], numbers: ['Tokens before', 'Tokens now'] }
+  return table('The largest changes of days that were published before', columns, rows)
+}
+
+const LEFT_OUT_OF_DATASET = {
+  duplicates: 'delivered again, counted once',
+  left_out: 'served by no provider, or a repeat of others',
+  archived_date: 'late for a day that was closed',
+  before_dataset_start: 'before the dataset begins',
+  not_yet_complete: 'of a day that was not over',
+} as const
+
+function qualityOf({ records, warnings }: PublicQuality): Html {
+  const { published, rejected } = records
+  const others = Object.entries(LEFT_OUT_OF_DATASET).map(([name, meaning]) => {
+    return [meaning, records[name as keyof typeof LEFT_OUT_OF_DATASET]] as const
+  })
+  const reasons = Object.entries(rejected).map(
+    ([reason, count]) => [`rejected: ${reason.replaceAll('_', ' ')}`, count] as const,
+  )
+  const rows = [['counted', published] as const, ...others, ...reasons].filter(([, count]) => count > 0)
+  const found = warnings.map(({ date, finding }) => html`<li>${date === undefined ? '' : `${date}: `}${finding}</li>\n`)
+  return html`${table(
+    'Records of public usage, and those that were set aside',
+    { words: ['Records'], numbers: ['How many'] },
+    rows.map(([name, count]) => [name, formatInteger(count)]),
+  )}${
+    found.length === 0
+      ? html`<p>The checks found nothing unusual.</p>\n`
+      : html`<p>The checks warn:</p>\n<ul>\n${found}</ul>\n`
+  }<p><a href="${QUALITY_FILE}">${QUALITY_FILE}</a> has the counts of each day.</p>
+`
+}

@@ -1,0 +1,43 @@
+import { scrollable } from './elements.ts'
+import { type Html, html } from './html.ts'
+
+type Cell = Html | string | number
+
+/**
+ * A table that scrolls by itself where the screen is too narrow for it, also by keyboard. The first cell of a row is its
+ * heading. Columns of numbers come after those of words: the stylesheet puts them to the right by the class of the table,
+ * which costs no byte in each cell.
+ */
+export function table(
+  caption: string,
+  { words, numbers = [] }: { words: readonly string[]; numbers?: readonly string[] },
+  rows: readonly (readonly Cell[])[],
+): Html {
+  const heads = [...words, ...numbers].map((name) => html`<th scope="col">${name}</th>`)
+  const content = html`<table class="words-${words.length}">
+<caption>${caption}</caption>
+<thead><tr>${heads}</tr></thead>
+<tbody>
+${rows.map(row)}</tbody>
+</table>
+`
+  return scrollable(caption, content)
+}
+
+function row([head = '', ...cells]: readonly Cell[]): Html {
+  return html`<tr><th scope="row">${head}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`
+}
+
+/** A fact for the head of a page: its name, its value, and what else to know of it. */
+export type Fact = readonly [name: string, value: Cell, note?: Cell | undefined]
+
+export function factList(facts: readonly Fact[]): Html {
+  return html`<dl class="key-facts">
+${facts.map(fact)}</dl>
+`
+}
+
+function fact([name, value, note]: Fact): Html {
+  const more = note === undefined ? html`` : html`<dd class="note">${note}</dd>`
+  return html`<div><dt>${name}</dt><dd>${value}</dd>${more}</div>\n`
+}

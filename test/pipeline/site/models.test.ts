@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest'
+import { addDays } from '../../../pipeline/contract/utc-date.ts'
+import { modelPages } from '../../../pipeline/site/model-page.ts'
+import { modelPath } from '../../../pipeline/site/model-path.ts'
+import { modelsPage } from '../../../pipeline/site/models.ts'
+import { faultsOf, linksOf, rankingRow as row, siteFacts, tableRows, textOf } from '../../support/site.ts'
+
+const HOSTILE = `'; DROP TABLE rankings; --</script><script>alert(1)</script>"😀&amp;`
+
+const ROWS = [
+  row('2025-01-30', 'acme/one', 600),
+  row('2025-01-30', 'acme/one:free', 300),
+  row('2025-01-30', 'other', 100),
+  row('2025-02-01', 'acme/one:free', 700),
+  row('2025-02-01', 'acme/one', 200),
+  row('2025-02-01', HOSTILE, 50),
+  row('2025-02-01', 'other', 50),
+  row('2025-02-03', 'acme/one', 40),
+]
+const facts = siteFacts(ROWS)
+
+function pageOf(slug: string, of = facts): string {
+  const page = modelPages(of).find(({ path }) => path === modelPath(slug))
+  if (page === undefined) throw new Error(`there is no page of ${slug}`)
+  return page.text
+}
+
+describe('models.html', () => {
+  const { text } = modelsPage(facts)
+
+  it('lists every model that the release names, most tokens first', () => {
+    expect(tableRows(text, 'Models by tokens')).toEqual([
+      ['acme/one:free', '2025-01-30', '2025-02-01', '1', '2', '1K'],
+      ['acme/one', '2025-01-30', '2025-02-03', '1', '3', '840'],
+      [HOSTILE, '2025-02-01', '2025-02-01', '3', '1', '50'],
+    ])
+  })
+
+  it('links to a page of each, which is there', () => {
+    const pages = modelPages(facts).map(({ path }) => path)
+    const linked = linksOf({ path: 'models.html', text }).filter((path) => path.startsWith('models/'))
+    expect(linked.toSorted()).toEqual(pages.toSorted())
+    expect(pages).toHaveLength(3)
+  })
+
+  it('links to models.csv where the release has it, and not otherwise', () => {
+    expect(text).not.toContain('models.csv')
+    const file = { path: 'models.csv', media_type: 'text/csv', bytes: 1, sha256: '0'.repeat(64) }
+    const { files } = facts.manifest
+    const newer = siteFacts(ROWS, { manifest: { files: [...files, file] } })
+    const page = modelsPage(newer)
+    expect(linksOf(page)).toContain(`${newer.release}models.csv`)
+    expect(pageOf('acme/one', newer)).toContain('models.csv')
+  })
+})
+
+describe('the page of a model', () => {
+  it('tells when it was seen, how often, its best rank and its tokens', () => {
+    const text = textOf(pageOf('acme/one'))
+    expect(text).toContain('Seen 2025-01-30 to 2025-02-03')
+    expect(text).toContain('Best rank 1 first on 2025-01-30')
+    expect(text).toContain('Days in the top 50 3')
+    expect(text).toContain('Tokens 840')
+  })
+
+  it('has its months: days, best rank, share of all tokens of the month, tokens', () => {
+    expect(tableRows(pageOf('acme/one'), 'Months')).toEqual([
+      ['2025-02', '2', '1', '23.08 %', '240'],
+      ['2025-01', '1', '1', '60.00 %', '600'],
+    ])
+  })
+
+  it('has a chart with a gap where the model was not named', () => {
+    const [, chart = ''] = /<svg [^>]*role="img"(.*?)<\/svg>/s.exec(pageOf('acme/one')) ?? []
+    expect(chart).toContain('3 days with a value')
+    // Three lone days make three dots and no line.
+    expect(chart.match(/h0/g)).toHaveLength(3)
+  })
+
+  it('links a model and its variants with each other', () => {
+    expect(linksOf({ path: modelPath('acme/one'), text: pageOf('acme/one') })).toContain(modelPath('acme/one:free'))
+    const free = { path: modelPath('acme/one:free'), text: pageOf('acme/one:free') }
+    expect(linksOf(free)).toContain(modelPath('acme/one'))
+    expect(pageOf(HOSTILE)).not.toContain('Variants')
+  })
+
+  it('leads to the explorer with this model chosen', () => {
+    for (const slug of ['acme/one:free', HOSTILE]) {
+      const [, href = ''] = /href="([^"]*explore\.html\?[^"]*)"/.exec(pageOf(slug)) ?? []
+      const { searchParams } = new URL(textOf(href), 'https://site.example/models/x')
+      expect(searchParams.getAll('models')).toEqual([slug])
+    }
+  })
+
+  it('has name, author and aliases where the release has them', () => {
+    const [first, ...rest] = facts.models
+    if (first === undefined) throw new Error('there is no model')
+    const named = { ...first, name: 'One <b>', author: 'Acme & Co', aliases: ['uno', '</li>'] }
+    const page = pageOf(first.model_permaslug, siteFacts(ROWS, { models: [named, ...rest] }))
+    expect(page).toContain('<h1>One &lt;b&gt;</h1>')
+    expect(textOf(page)).toContain('Slug acme/one:free Author Acme & Co')
+    expect(page).toContain('<code>&lt;/li&gt;</code>')
+    expect(pageOf('acme/one')).not.toContain('Aliases')
+  })
+
+  it.each([...modelPages(facts), modelsPage(facts)].map((page) => [page.path, page] as const))(
+    '%s keeps to the policy, whatever a model is called',
+    (_, { text }) => {
+      expect(faultsOf(text)).toEqual([])
+      expect(text).not.toContain('<script>')
+    },
+  )
+})
+
+it('renders 400 models on 700 days to light pages, always the same', () => {
+  const rows = Array.from({ length: 700 }, (_, day) =>
+    Array.from({ length: 50 }, (_, rank) => {
+      const model = rank < 20 ? rank : 20 + ((day + rank * 13) % 380)
+      return row(
+        addDays('2025-01-01', day),
+        `vendor-${model % 30}/model-${model}-20260101`,
+        10n ** 12n / BigInt(rank + 1),
+      )
+    }),
+  ).flat()
+  const large = siteFacts(rows)
+  const pages = [modelsPage(large), ...modelPages(large)]
+  expect(pages).toHaveLength(401)
+  for (const { path, text } of pages) expect(Buffer.byteLength(text), path).toBeLessThan(100_000)
+  expect(modelPages(siteFacts(rows))).toEqual(pages.slice(1))
+})
