@@ -41,6 +41,7 @@ test-system: $(INSTALLED) ## tests of the whole program as a user runs it
 	$(VITEST) --project system $(ARGS)
 check: $(INSTALLED) ## types, lint, format, the OpenAPI document, licences of the dependencies
 	$(RUN) node_modules/typescript/bin/tsc
+	$(RUN) node_modules/typescript/bin/tsc -p pipeline/site/browser
 	@biome check --error-on-warnings .
 	$(RUN) test/openapi-lint.ts
 	$(RUN) test/licences.ts
