@@ -29,10 +29,10 @@ export interface Scene {
 /** Pixels of the text of a chart, and how much a line of it needs. */
 export const FONT_SIZE = 12
 const LINE_HEIGHT = 15
-const CHARACTER_WIDTH = 6.4
+const CHARACTER_WIDTH = 7.2
 /** Direct labels need room: without it the table of values beside the chart has the names. */
 const NARROW = 640
-const LABEL_WIDTH = 190
+const LABEL_WIDTH = 200
 const MARGIN = { top: 12, right: 14, bottom: 26, left: 52 }
 const DASHES = ['', '7 3', '2 3']
 

@@ -13,7 +13,7 @@ export interface Series {
   values: readonly (bigint | null)[]
 }
 
-export const REST_NAME = 'rest: other named models'
+export const REST_NAME = 'rest: models not drawn'
 export const OTHER_NAME = 'other: below the top 50'
 
 /**
