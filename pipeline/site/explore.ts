@@ -105,7 +105,7 @@ function column(name: string, text: string, kind = ''): Html {
 const TABLE = html`<section aria-labelledby="table-title">
 <h2 id="table-title">Table</h2>
 <p class="table-tools"><label for="search">Search date or model</label> <input type="search" id="search" disabled> <button type="button" id="download-csv" disabled>Rows as CSV</button> <span id="rows-count" role="status" class="quiet"></span></p>
-<div class="scroll" role="region" aria-labelledby="table-title" tabindex="0">
+<div class="scroll" role="region" aria-label="Rows" tabindex="0">
 <table id="rows">
 <caption class="visually-hidden">Tokens by period and model; the buttons in the head sort</caption>
 <thead><tr>${column('date', 'Date')}${column('model', 'Model')}${column('tokens', 'Tokens', 'number')}${column('share', 'Share', 'number')}</tr></thead>
