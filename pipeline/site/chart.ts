@@ -1,10 +1,15 @@
+import { line } from 'd3-shape'
 import type { UtcDate } from '../contract/utc-date.ts'
-import { type Html, html } from './html.ts'
+import { colored, type EndLabel, endLabels, type Frame, frameOf, HEIGHT, round, WIDTH } from './chart/frame.ts'
+import { type Html, html, withoutControls } from './html.ts'
+import { GROUND, INK, seriesClass } from './palette.ts'
 
 /** One line or area of a chart. A value is tokens; null where the date says nothing of it: a gap, not zero. */
 export interface Series {
   name: string
   values: readonly (bigint | null)[]
+  /** Whether it sums all that is not a series of its own: it is grey. */
+  rest?: boolean
 }
 
 /** What a chart shows; a table beside it says the same in numbers. */
@@ -19,12 +24,160 @@ export interface Chart {
   series: readonly Series[]
 }
 
-/** Tokens per date as stacked areas. */
-export function stackedChart({ title }: Chart): Html {
-  return html`<svg role="img"><title>${title}</title></svg>`
+/** What a kind of chart draws into the frame, and the names at its right end. */
+interface Drawing {
+  shapes: Html
+  labels?: Html | undefined
 }
 
-/** Tokens per date as lines. */
-export function lineChart({ title }: Chart): Html {
-  return html`<svg role="img"><title>${title}</title></svg>`
+/** The widest that the bar of a lone date may be. */
+const WIDEST_BAR = 60
+const DIGITS = 1
+
+/**
+ * Tokens per date as stacked areas. A date on which all series are null is a gap; where only some are, these add
+ * nothing: what they had is part of the rest.
+ */
+export function stackedChart(chart: Chart): Html {
+  return inPage(chart, drawStack(chart))
+}
+
+/** Tokens per date as lines, with a gap where a value is null. */
+export function lineChart(chart: Chart): Html {
+  return inPage(chart, drawLines(chart))
+}
+
+/** The stacked chart as a file of its own, in light colours, with its title written above. */
+export function standaloneChart(chart: Chart): string {
+  const { title } = chart
+  const drawing = drawStack(chart)
+  const head = 40
+  const svg = html`<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT + head}" viewBox="0 ${-head} ${WIDTH} ${HEIGHT + head}" ${accessibleName(chart)}
+<rect y="${-head}" width="${WIDTH}" height="${HEIGHT + head}" fill="${GROUND.light}"/>
+<text x="12" y="-14" fill="${INK.light}" font-family="system-ui,sans-serif" font-size="17" font-weight="600">${title}</text>
+${drawing.shapes}${drawing.labels ?? html``}</svg>
+`
+  return withoutControls(svg.text)
+}
+
+function inPage(chart: Chart, { shapes, labels }: Drawing): Html {
+  const isLabelled = labels !== undefined
+  const legend = chart.series.length < 2 ? html`` : legendOf(chart, isLabelled)
+  return html`<div class="chart${isLabelled ? ' labelled' : ''}">
+<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" ${accessibleName(chart)}
+${shapes}${labels ?? html``}</svg>
+${legend}</div>
+`
+}
+
+function accessibleName({ id, title, description }: Chart): Html {
+  return html`role="img" aria-labelledby="${id}-title ${id}-desc">
+<title id="${id}-title">${title}</title>
+<desc id="${id}-desc">${description}</desc>`
+}
+
+/** The names again in a list, from the top down. It shows only where the drawing has no room for labels. */
+function legendOf({ series }: Chart, isLabelled: boolean): Html {
+  const items = series.map(
+    (one, position) => html`<li class="${seriesClass(colorOf(one, position))}"><span>${one.name}</span></li>\n`,
+  )
+  return html`<ul class="legend${isLabelled ? ' spare' : ''}">\n${items.reverse()}</ul>\n`
+}
+
+function drawStack({ dates, series }: Chart): Drawing {
+  const named = dates.map((_, position) => series.some(({ values }) => values[position] != null))
+  const tops = stackedSums(series, dates.length)
+  const frame = frameOf(dates, greatestOf(tops), series.length > 1)
+  const runs = runsOf(named)
+  const layers = series.map((one, position) => {
+    const top = (index: number) => frame.y(Number(tops[position]?.[index] ?? 0n))
+    const shapes = runs.map((run) => layer(run, frame, top))
+    return colored(
+      colorOf(one, position),
+      html`<title>${one.name}</title><path d="${shapes.join('')}" ${fillOf(one)}/>`,
+    )
+  })
+  const last = named.lastIndexOf(true)
+  const middles = series.map((one, position): EndLabel => {
+    const below = position === 0 ? 0n : (tops[position - 1]?.[last] ?? 0n)
+    const middle = (Number(below) + Number(tops[position]?.[last] ?? 0n)) / 2
+    return { name: one.name, color: colorOf(one, position), y: frame.y(middle) }
+  })
+  // Each layer reaches down to zero and covers the one before: half the bytes of areas between two edges.
+  const painted = layers.reverse().map((piece) => html`${piece}\n`)
+  return {
+    shapes: html`${frame.axes}<g class="areas" stroke="${GROUND.light}" stroke-width="0.75">\n${painted}</g>\n`,
+    labels: series.length > 1 ? endLabels(middles) : undefined,
+  }
+}
+
+function drawLines({ dates, series }: Chart): Drawing {
+  const frame = frameOf(dates, greatestOf(series.map(({ values }) => values)), series.length > 1)
+  const lines = series.map((one, position) => {
+    const y = (index: number) => frame.y(Number(one.values[index] ?? 0n))
+    const runs = runsOf(one.values.map((value) => value !== null))
+    const path = line<number>(frame.x, y).digits(DIGITS)
+    const strokes = runs.filter((run) => run.length > 1).map((run) => path(run) ?? '')
+    // A line of no length with round ends is a dot.
+    const dots = runs
+      .filter((run) => run.length === 1)
+      .map(([index = 0]) => `M${round(frame.x(index))},${round(y(index))}h0`)
+    const shapes = html`<title>${one.name}</title>${stroke(strokes, 2)}${stroke(dots, 5)}`
+    return html`${colored(colorOf(one, position), shapes)}\n`
+  })
+  const ends = series.map((one, position): EndLabel => {
+    const last = one.values.findLast((value) => value !== null) ?? 0n
+    return { name: one.name, color: colorOf(one, position), y: frame.y(Number(last)) }
+  })
+  return {
+    shapes: html`${frame.axes}<g class="lines" fill="none" stroke-linecap="round" stroke-linejoin="round">\n${lines.reverse()}</g>\n`,
+    labels: series.length > 1 ? endLabels(ends) : undefined,
+  }
+}
+
+function stroke(paths: readonly string[], width: number): Html {
+  return paths.length === 0 ? html`` : html`<path d="${paths.join('')}" stroke="currentColor" stroke-width="${width}"/>`
+}
+
+/** The rest is pale, within a line that can be seen: it is often the largest area, and says the least. */
+function fillOf({ rest = false }: Series): Html {
+  return rest ? html`fill="currentColor" fill-opacity="0.35" stroke="currentColor"` : html`fill="currentColor"`
+}
+
+/** The area between the top of a layer and zero, over dates without a gap; a lone date is a bar. */
+function layer(run: readonly number[], frame: Frame, top: (index: number) => number): string {
+  const [first = 0] = run
+  // The bottom is straight: two more commands close the line of the top.
+  const edge = line<number>(frame.x, top).digits(DIGITS)(run) ?? ''
+  if (run.length > 1) return `${edge}V${frame.base}H${round(frame.x(first))}Z`
+  const width = Math.min(frame.step, WIDEST_BAR)
+  return `M${round(frame.x(first) - width / 2)},${frame.base}V${round(top(first))}h${round(width)}V${frame.base}Z`
+}
+
+/** For each series and date the sum of this and all series below it, exact. */
+function stackedSums(series: readonly Series[], length: number): bigint[][] {
+  let below: bigint[] = Array(length).fill(0n)
+  return series.map(({ values }) => {
+    below = below.map((sum, position) => sum + (values[position] ?? 0n))
+    return below
+  })
+}
+
+function greatestOf(lists: readonly (readonly (bigint | null)[])[]): number {
+  return lists.flat().reduce<number>((greatest, value) => Math.max(greatest, Number(value ?? 0n)), 0)
+}
+
+/** The positions that are true, in runs without a gap. */
+function runsOf(flags: readonly boolean[]): number[][] {
+  const runs: number[][] = []
+  for (const [position, isThere] of flags.entries()) {
+    if (!isThere) continue
+    if (position > 0 && flags[position - 1]) runs.at(-1)?.push(position)
+    else runs.push([position])
+  }
+  return runs
+}
+
+function colorOf({ rest = false }: Series, position: number): number | 'rest' {
+  return rest || position >= 10 ? 'rest' : position
 }

@@ -29,5 +29,10 @@ function toHtml(value: string | number | Html | readonly Html[] | undefined): st
 
 /** The same for XML, in which most control characters cannot stand at all. */
 export function escapeXml(text: string): string {
-  return escapeHtml(text.replaceAll(/[^\t\n\r\P{Cc}]|[\ufffe\uffff]/gu, ''))
+  return escapeHtml(withoutControls(text))
+}
+
+/** Text without the characters that XML does not allow, not even escaped. */
+export function withoutControls(text: string): string {
+  return text.replaceAll(/[^\t\n\r\P{Cc}]|[\ufffe\uffff]/gu, '')
 }

@@ -1,5 +1,6 @@
 import type { Manifest } from '../contract/manifest.ts'
 import { SYNTHETIC_NOTICE } from '../metadata/describe.ts'
+import { siteUrl } from './feeds.ts'
 import { type Html, html } from './html.ts'
 
 /** A file of the public folder, by its path below it. */
@@ -24,7 +25,8 @@ export interface PageContent {
 export type Masthead = Pick<Manifest, 'publisher' | 'synthetic' | 'license' | 'attribution'>
 
 /** A whole document: what all pages share around what is the page's own. All links are relative, so any host will do. */
-export function renderPage({ path, title, description, head, main }: PageContent, masthead: Masthead): Page {
+export function renderPage(content: PageContent, masthead: Masthead): Page {
+  const { path, main } = content
   const root = rootFrom(path)
   const { publisher, synthetic, license, attribution } = masthead
   const text = html`<!doctype html>
@@ -33,26 +35,45 @@ export function renderPage({ path, title, description, head, main }: PageContent
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'self'">
-<title>${title}</title>
-<meta name="description" content="${description}">
-<link rel="stylesheet" href="${root}assets/site.css">
-<link rel="alternate" type="application/atom+xml" title="${publisher.title}" href="${root}feed.atom">
-${head ?? html``}</head>
+<meta name="color-scheme" content="light dark">
+${headOf(content, masthead)}</head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-${synthetic ? html`<p class="banner" role="note">${SYNTHETIC_NOTICE}</p>\n` : html``}<header>
+${synthetic ? html`<p class="banner" role="note">${SYNTHETIC_NOTICE}</p>\n` : html``}<header class="masthead">
+<a class="brand" href="${root}index.html">${publisher.name}</a>
 <nav aria-label="Pages">
 ${PAGES.map(({ href, name }) => html`<a href="${root}${href}"${current(path, href)}>${name}</a>\n`)}</nav>
 </header>
-<main id="main">
+<main id="main" tabindex="-1">
 ${main}</main>
 <footer>
-<p>Licence: <a href="${license.path}">${license.title}</a>. ${attribution}</p>
+<p>Licence: <a href="${license.path}" rel="license">${license.title}</a>. ${attribution}</p>
+<p>Published by <a href="${publisher.url}">${publisher.name}</a> (${publisher.contact}). Feeds: <a href="${root}feed.atom">Atom</a>, <a href="${root}feed.json">JSON</a>.</p>
 </footer>
 </body>
 </html>
 `
   return { path, text: text.text }
+}
+
+/** Titles, what previews show, and what belongs to every page. The address is that of the publisher, wherever copies lie. */
+function headOf({ path, title, description, head }: PageContent, { publisher }: Masthead): Html {
+  const root = rootFrom(path)
+  const address = siteUrl(publisher, path.replace(/(^|\/)index\.html$/, '$1'))
+  const whole = title === publisher.title ? title : `${title} · ${publisher.title}`
+  return html`<title>${whole}</title>
+<meta name="description" content="${description}">
+<link rel="canonical" href="${address}">
+<meta property="og:type" content="website">
+<meta property="og:site_name" content="${publisher.name}">
+<meta property="og:title" content="${title}">
+<meta property="og:description" content="${description}">
+<meta property="og:url" content="${address}">
+<link rel="icon" type="image/svg+xml" href="${root}assets/icon.svg">
+<link rel="stylesheet" href="${root}assets/site.css">
+<link rel="alternate" type="application/atom+xml" title="${publisher.title}" href="${root}feed.atom">
+<link rel="alternate" type="application/feed+json" title="${publisher.title}" href="${root}feed.json">
+${head ?? html``}`
 }
 
 const PAGES = [

@@ -10,6 +10,7 @@ import { renderDcatCatalog } from '../metadata/dcat.ts'
 import { describeDataset } from '../metadata/describe.ts'
 import { schemaOrgDataset, toScriptJson } from '../metadata/schema-org.ts'
 import { licenseText, toJson } from '../release/files.ts'
+import { renderAssets } from './assets.ts'
 import { bundleBrowser } from './bundle.ts'
 import { explorePage } from './explore.ts'
 import { Html, html } from './html.ts'
@@ -23,9 +24,9 @@ export async function renderSite(folder: string, manifest: Manifest): Promise<Pa
   const places = { release: releasePath(manifest), series: `${DATASET_PATH}/` }
   return [
     { path: 'index.html', text: landingPage(manifest, rows).text },
-    { path: 'assets/site.css', text: await readFile(new URL('./site.css', import.meta.url), 'utf8') },
     explorePage({ manifest, dataset, release: releasePath(manifest) }, bundle.names),
     ...bundle.pages,
+    ...renderAssets(),
     { path: 'LICENSE', text: licenseText(manifest.attribution, manifest.synthetic) },
     { path: 'CITATION.cff', text: renderCitationFile(dataset) },
     { path: 'dcat.jsonld', text: toJson(renderDcatCatalog(dataset, places)) },

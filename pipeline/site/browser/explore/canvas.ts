@@ -18,7 +18,7 @@ export async function toPng(picture: Picture): Promise<Blob> {
   context.scale(SCALE, SCALE)
   context.font = `${FONT_SIZE}px ${FONT_FAMILY}`
   context.lineJoin = 'round'
-  context.fillStyle = picture.colours('page')
+  context.fillStyle = picture.colours('ground')
   context.fillRect(0, 0, width, height)
   const { marks, offset } = captioned(picture)
   for (const mark of marks) draw(context, mark, picture)

@@ -94,7 +94,7 @@ function toElement({ width, height, marks }: Scene, shown: Shown): SVGElement {
     // Without it the pointer would be over nothing between the marks.
     makeSvg('rect', { width, height, fill: 'transparent' }),
     ...marks.flatMap(toElements),
-    makeSvg('path', { id: CURSOR, class: 'paint-text', stroke: 'currentColor', 'stroke-dasharray': '2 2', d: 'M0,0' }),
+    makeSvg('path', { id: CURSOR, class: 'ink', stroke: 'currentColor', 'stroke-dasharray': '2 2', d: 'M0,0' }),
   )
 }
 
@@ -102,16 +102,13 @@ function toElement({ width, height, marks }: Scene, shown: Shown): SVGElement {
 function toElements(mark: Mark): SVGElement[] {
   if (mark.kind === 'text') {
     const { x, y, anchor, paint, text } = mark
-    return [makeSvg('text', { x, y, 'text-anchor': anchor, fill: 'currentColor', class: `paint-${paint}` }, text)]
+    return [makeSvg('text', { x, y, 'text-anchor': anchor, fill: 'currentColor', class: paint }, text)]
   }
   const { d, fill, stroke, width = 1, dash = '' } = mark
-  const filled = fill === undefined ? [] : [makeSvg('path', { d, fill: 'currentColor', class: `paint-${fill}` })]
+  const filled = fill === undefined ? [] : [makeSvg('path', { d, fill: 'currentColor', class: fill })]
   if (stroke === undefined) return filled
   const line = { d, fill: 'none', stroke: 'currentColor', 'stroke-width': width, 'stroke-linejoin': 'round' }
-  return [
-    ...filled,
-    makeSvg('path', { ...line, class: `paint-${stroke}`, ...(dash !== '' && { 'stroke-dasharray': dash }) }),
-  ]
+  return [...filled, makeSvg('path', { ...line, class: stroke, ...(dash !== '' && { 'stroke-dasharray': dash }) })]
 }
 
 /** The table beside the chart: legend and read-out in one. */
@@ -119,7 +116,7 @@ function showValues({ sums, series }: Shown, position: number): void {
   const period = sums.periods[position]
   const total = sums.totals[position] ?? null
   const row = (name: string, tokens: bigint | null, paint?: string) => {
-    const swatch = paint === undefined ? [] : [make('span', { class: `swatch paint-${paint}`, 'aria-hidden': 'true' })]
+    const swatch = paint === undefined ? [] : [make('span', { class: `swatch ${paint}`, 'aria-hidden': 'true' })]
     const share = tokens === null || total === null ? '' : percent(tokens, total)
     return make(
       'tr',

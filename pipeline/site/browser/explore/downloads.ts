@@ -56,12 +56,12 @@ function pageColours(): Colours {
   const colours: Colours = (paint) => {
     const found = known.get(paint)
     if (found !== undefined) return found
-    probe.className = `paint-${paint}`
+    probe.className = paint
     const colour = getComputedStyle(probe).color
     known.set(paint, colour)
     return colour
   }
-  for (const paint of ['text', 'quiet', 'grid', 'page', 'rest', 'other'] as const) colours(paint)
+  for (const paint of ['ink', 'quiet', 'grid', 'ground', 'rest', 'other'] as const) colours(paint)
   for (let i = 0; i < 10; i++) colours(`s${i}`)
   probe.remove()
   return colours

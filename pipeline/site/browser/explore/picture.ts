@@ -28,7 +28,7 @@ export function captioned(picture: Picture): { marks: Mark[]; offset: number } {
     return { kind: 'text', x: EDGE, y, text: content, anchor: 'start', paint }
   }
   const { height } = sizeOf(picture)
-  return { marks: [text(title, 26, 'text'), text(credit, height - 18, 'quiet')], offset: CAPTION_HEIGHT }
+  return { marks: [text(title, 26, 'ink'), text(credit, height - 18, 'quiet')], offset: CAPTION_HEIGHT }
 }
 
 /** A picture as an SVG document that needs nothing else. */
@@ -40,7 +40,7 @@ export function toSvg(picture: Picture): string {
   return `<?xml version="1.0" encoding="UTF-8"?>
 <svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${FONT_FAMILY}" font-size="${FONT_SIZE}" role="img">
 <title>${escapeXml(title)}</title>
-<rect width="${width}" height="${height}" fill="${colours('page')}"/>
+<rect width="${width}" height="${height}" fill="${colours('ground')}"/>
 ${marks.map(draw).join('')}<g transform="translate(0 ${offset})">
 ${scene.marks.map(draw).join('')}</g>
 </svg>

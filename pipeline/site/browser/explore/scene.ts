@@ -7,8 +7,8 @@ import { MOST_SERIES, type Series } from './series.ts'
 import { isPartial, type Sums } from './sums.ts'
 import type { View } from './view.ts'
 
-/** A colour by what it is for; the stylesheet says which one that is. */
-export type Paint = 'text' | 'quiet' | 'grid' | 'page' | 'rest' | 'other' | `s${number}`
+/** A colour by what it is for: the name of a class, and the stylesheets say which one that is. */
+export type Paint = 'ink' | 'quiet' | 'grid' | 'ground' | 'rest' | 'other' | `s${number}`
 
 /** One thing that is drawn: a path or a text. A scene becomes SVG in the page, a file, or pixels. */
 export type Mark =
@@ -109,7 +109,7 @@ function stack(values: readonly Value[][], { totals }: Sums): Band[] {
 
 function areaMarks(band: Band, paint: Paint, frame: Frame): Mark[] {
   const edges = runsOf(band).map((run) => outline(run, frame))
-  return [{ kind: 'path', d: edges.join(''), fill: paint, stroke: 'page', width: 0.6 }]
+  return [{ kind: 'path', d: edges.join(''), fill: paint, stroke: 'ground', width: 0.6 }]
 }
 
 /** Positions next to each other that have values. */
@@ -197,7 +197,7 @@ function xAxis({ right, left }: Frame, x: ReturnType<typeof scaleUtc<number>>, h
 function partialMarks({ periods }: Sums, { columns }: Frame): Mark[] {
   return periods.flatMap((period, i): Mark[] => {
     if (!isPartial(period) || period.days === 0 || period.length === 1) return []
-    return [{ kind: 'text', x: columns[i] ?? 0, y: MARGIN.top - 1, text: '∗', anchor: 'middle', paint: 'text' }]
+    return [{ kind: 'text', x: columns[i] ?? 0, y: MARGIN.top - 1, text: '∗', anchor: 'middle', paint: 'ink' }]
   })
 }
 
@@ -217,7 +217,7 @@ function labelMarks(bands: readonly Band[], series: readonly Series[], { y, righ
     return [
       { kind: 'path', d: `M${end + 3},${from}L${end + 14},${to}`, stroke: paint, width: 1 },
       { kind: 'path', d: `M${end + 16},${to - 4}h8v8h-8Z`, fill: paint },
-      { kind: 'text', x: end + 29, y: to + 4, text: shortened(name, longest), anchor: 'start', paint: 'text' },
+      { kind: 'text', x: end + 29, y: to + 4, text: shortened(name, longest), anchor: 'start', paint: 'ink' },
     ]
   })
 }

@@ -94,7 +94,7 @@ describe('a chart', () => {
     for (const as of ['lines', 'stacked'] as const) {
       const { scene, series } = draw(many, { as })
       const labels = scene.marks.flatMap((mark) =>
-        mark.kind === 'text' && mark.paint === 'text' && mark.anchor === 'start' ? [mark] : [],
+        mark.kind === 'text' && mark.paint === 'ink' && mark.anchor === 'start' ? [mark] : [],
       )
       expect(labels).toHaveLength(series.length)
       const heights = labels.map(({ y }) => y).sort((a, b) => a - b)

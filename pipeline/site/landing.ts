@@ -1,0 +1,53 @@
+import { schemaOrgDataset, toScriptJson } from '../metadata/schema-org.ts'
+import type { SiteFacts } from './facts.ts'
+import { Html, html } from './html.ts'
+import { caveatsSection, citingSection, columnsSection, methodSection } from './landing/about.ts'
+import { accessSection } from './landing/access.ts'
+import { downloadsSection } from './landing/downloads.ts'
+import { historySection } from './landing/history.ts'
+import { hero } from './landing/key-facts.ts'
+import { rankingSection } from './landing/ranking-table.ts'
+import { recentSection } from './landing/recent-table.ts'
+import { latestDay } from './latest-day.ts'
+import { type Page, renderPage } from './layout.ts'
+import { recentDays } from './recent.ts'
+
+/** What other parts of the site give to the landing page. */
+export interface LandingParts {
+  /** The path of the script that makes buttons copy; without it they stay hidden. */
+  copyScript?: string
+  /** The section of code to copy, with a heading of its own (`<h2 id="code">`). */
+  code?: Html
+}
+
+const CONTENTS = [
+  { id: 'recent', name: 'Chart' },
+  { id: 'ranking', name: 'Ranking' },
+  { id: 'download', name: 'Download' },
+  { id: 'cite', name: 'Cite' },
+  { id: 'code', name: 'Code' },
+  { id: 'columns', name: 'Columns' },
+  { id: 'caveats', name: 'Caveats' },
+  { id: 'method', name: 'Method' },
+  { id: 'history', name: 'History' },
+  { id: 'api', name: 'API' },
+]
+
+/** `index.html`: what the data is, how fresh and complete it is, how it looks, how to get it and to cite it. */
+export function landingPage(facts: SiteFacts, { copyScript, code }: LandingParts = {}): Page {
+  const { dataset, rows } = facts
+  const contents = CONTENTS.filter(({ id }) => id !== 'code' || code !== undefined)
+  const main = html`${hero(facts)}<nav class="contents" aria-label="On this page">
+<ul>
+${contents.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>\n`)}</ul>
+</nav>
+${recentSection(recentDays(rows))}${rankingSection(latestDay(rows), dataset.provisional_from)}${downloadsSection(facts)}${citingSection(facts)}${code ?? html``}${columnsSection(facts)}${caveatsSection(facts)}${methodSection(facts)}${historySection(facts)}${accessSection(facts)}`
+  const page = { path: 'index.html', title: dataset.publisher.title, description: dataset.description, main }
+  return renderPage({ ...page, head: headOf(facts, copyScript) }, facts.manifest)
+}
+
+function headOf({ dataset, release }: SiteFacts, copyScript: string | undefined): Html {
+  const structured = new Html(toScriptJson(schemaOrgDataset(dataset, release)))
+  const script = copyScript === undefined ? html`` : html`<script type="module" src="${copyScript}"></script>\n`
+  return html`<script type="application/ld+json">${structured}</script>\n${script}`
+}

@@ -1,0 +1,72 @@
+import { citation } from '../../metadata/bibtex.ts'
+import type { FieldDescription } from '../../metadata/fields.ts'
+import { copyable, scrollable } from '../elements.ts'
+import type { SiteFacts } from '../facts.ts'
+import { type Html, html } from '../html.ts'
+import { prose } from '../prose.ts'
+
+/** How the data may be used, and what to write where it is. */
+export function citingSection({ dataset }: SiteFacts): Html {
+  const { license, attribution } = dataset
+  return html`<section aria-labelledby="cite">
+<h2 id="cite">Licence and citation</h2>
+<p>The data is licensed under <a href="${license.path}" rel="license">${license.title}</a>: share and adapt it, also commercially, and give credit with this line.</p>
+${copyable('attribution', 'the attribution', attribution)}<h3>BibTeX</h3>
+${copyable('bibtex', 'the BibTeX entry', citation(dataset).trimEnd())}</section>
+`
+}
+
+/** What the columns mean. */
+export function columnsSection({ dataset }: SiteFacts): Html {
+  const table = html`<table>
+<caption>The columns of every file of rows. One row is one model on one UTC day; no value is ever missing.</caption>
+<thead><tr><th scope="col">Column</th><th scope="col">Type</th><th scope="col">In JSON</th><th scope="col">Unit</th><th scope="col">Meaning</th><th scope="col">Example</th></tr></thead>
+<tbody>
+${dataset.fields.map(fieldRow)}</tbody>
+</table>
+`
+  return html`<section aria-labelledby="columns">
+<h2 id="columns">Columns</h2>
+${scrollable('Columns', table)}<p>Rows are ordered by date, then by tokens, most first, equal ones by the code points of the model; <code>other</code> comes last.</p>
+</section>
+`
+}
+
+function fieldRow({ name, sql_type, json_type, unit, description, example }: FieldDescription): Html {
+  return html`<tr><th scope="row"><code>${name}</code></th><td><code>${sql_type}</code></td><td>${json_type}</td><td>${unit}</td><td>${prose(description)}</td><td><code>${example}</code></td></tr>\n`
+}
+
+/** What to know before drawing a conclusion. */
+export function caveatsSection({ dataset }: SiteFacts): Html {
+  return html`<section aria-labelledby="caveats">
+<h2 id="caveats">What to beware of</h2>
+<dl class="caveats">
+${dataset.caveats.map(({ name, text }) => html`<div><dt>${name}</dt><dd>${prose(text)}</dd></div>\n`)}</dl>
+</section>
+`
+}
+
+/** What tells how a release was made, as far as it has that. */
+const EVIDENCE = [
+  { path: 'manifest.json', about: 'every file with its size and hash' },
+  { path: 'provenance.json', about: 'what it was made from and with' },
+  { path: 'quality.json', about: 'what was counted, rejected and left out' },
+  { path: 'changes.csv', about: 'every row that differs from the release before' },
+  { path: 'datapackage.json', about: 'the description for Frictionless tools' },
+  { path: 'croissant.json', about: 'the description for machine learning tools' },
+  { path: 'dcat.jsonld', about: 'the description for data catalogues' },
+] as const
+
+/** How the numbers come about, and how to check them. */
+export function methodSection({ dataset, manifest, release }: SiteFacts): Html {
+  const paths = new Set(['manifest.json', ...manifest.files.map(({ path }) => path)])
+  const evidence = EVIDENCE.filter(({ path }) => paths.has(path))
+  return html`<section aria-labelledby="method">
+<h2 id="method">How it is made</h2>
+<p>${prose(dataset.method)}</p>
+<ul>
+${evidence.map(({ path, about }) => html`<li><a href="${release}${path}">${path}</a>: ${about}</li>\n`)}</ul>
+<p>Content hash, the same for every format: <code class="hash">${dataset.content_hash}</code></p>
+</section>
+`
+}

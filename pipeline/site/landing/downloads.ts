@@ -1,0 +1,33 @@
+import { CHECKSUMS_FILE } from '../../checksums.ts'
+import { DATASET_PATH } from '../../contract/manifest.ts'
+import type { FileDescription } from '../../metadata/files.ts'
+import { bytesElement, scrollable } from '../elements.ts'
+import type { SiteFacts } from '../facts.ts'
+import { type Html, html } from '../html.ts'
+import { formatInteger } from '../numbers.ts'
+import { prose } from '../prose.ts'
+
+const HASH_SHOWN = 12
+
+/** Every file of data with what it is for, its size and its hash. */
+export function downloadsSection({ dataset, release }: SiteFacts): Html {
+  const latest = `${DATASET_PATH}/latest`
+  const sums = html`<a href="${release}${CHECKSUMS_FILE}">${CHECKSUMS_FILE}</a>`
+  const table = html`<table>
+<caption>Files of release ${dataset.release}. They never change; their whole hashes are in ${sums}.</caption>
+<thead><tr><th scope="col">File</th><th scope="col">What it is</th><th scope="col" class="number">Size</th><th scope="col" class="number">Rows</th><th scope="col">SHA-256</th></tr></thead>
+<tbody>
+${dataset.files.map((file) => fileRow(file, release))}</tbody>
+</table>
+`
+  return html`<section aria-labelledby="download">
+<h2 id="download">Download</h2>
+${scrollable('Download', table)}<p>Always the newest, at addresses that stay: <a href="${latest}/rankings-daily.parquet">latest/rankings-daily.parquet</a>, <a href="${latest}/rankings-daily.csv">latest/rankings-daily.csv</a>; which release that is says <a href="${DATASET_PATH}/latest.json">latest.json</a>. Single days and months: <code>${DATASET_PATH}/daily/${dataset.end_date}.csv</code>, <code>${DATASET_PATH}/monthly/${dataset.end_date.slice(0, 7)}.csv</code>, and the same as Parquet.</p>
+</section>
+`
+}
+
+function fileRow({ path, title, bytes, rows, sha256 }: FileDescription, release: string): Html {
+  const count = rows === undefined ? '' : formatInteger(rows)
+  return html`<tr><th scope="row"><a href="${release}${path}" download>${path}</a></th><td>${prose(title)}</td><td class="number">${bytesElement(bytes)}</td><td class="number">${count}</td><td><code title="${sha256}">${sha256.slice(0, HASH_SHOWN)}…</code></td></tr>\n`
+}

@@ -1,0 +1,68 @@
+import { addDays } from '../../contract/utc-date.ts'
+import { dueDates } from '../catalog.ts'
+import { bytesElement, dateElement, instantElement } from '../elements.ts'
+import type { SiteFacts } from '../facts.ts'
+import { type Html, html } from '../html.ts'
+import { counted, formatInteger } from '../numbers.ts'
+
+/** What a reader wants to know first: what it is, how fresh and how complete it is, and how to get it. */
+export function hero(facts: SiteFacts): Html {
+  const { publisher } = facts.dataset
+  return html`<div class="hero">
+<h1>${publisher.title}</h1>
+<p class="lead">${publisher.description}</p>
+<p class="actions">
+${quickDownloads(facts)}<a class="button" href="explore.html">Explore in the browser</a>
+</p>
+</div>
+${keyFacts(facts)}`
+}
+
+/** The forms that most readers want. */
+const QUICK = [
+  { path: 'rankings-daily.parquet', name: 'Parquet' },
+  { path: 'rankings-daily.csv', name: 'CSV' },
+]
+
+function quickDownloads({ dataset, release }: SiteFacts): Html[] {
+  return QUICK.flatMap(({ path, name }) => {
+    const file = dataset.files.find((one) => one.path === path)
+    return file === undefined
+      ? []
+      : html`<a class="button strong" href="${release}${path}" download>${name} <small>${bytesElement(file.bytes)}</small></a>\n`
+  })
+}
+
+function keyFacts(facts: SiteFacts): Html {
+  const { dataset, manifest } = facts
+  const { total, covered } = completeness(facts)
+  const { next_expected: next } = dueDates(manifest.as_of)
+  return html`<dl class="key-facts">
+${fact('Newest day', dateElement(dataset.end_date), finality(facts))}${fact('Published', instantElement(dataset.as_of), html`next expected ${instantElement(next)}`)}${fact(
+  'Days covered',
+  html`<a href="coverage.html">${formatInteger(covered)} of ${formatInteger(total)}</a>`,
+  html`since ${dateElement(dataset.start_date)}`,
+)}${fact('Rows', html`${formatInteger(dataset.rows)}`, html`${counted(facts.models.length, 'model')} named`)}${fact(
+  'Data version',
+  html`${dataset.data_version}`,
+  html`release <code>${dataset.release}</code>`,
+)}${fact('Licence', html`<a href="${dataset.license.path}" rel="license">${dataset.license.name}</a>`, html`free to use with credit`)}</dl>
+`
+}
+
+function fact(name: string, value: Html, note: Html): Html {
+  return html`<div><dt>${name}</dt><dd>${value}</dd><dd class="note">${note}</dd></div>\n`
+}
+
+function finality({ dataset: { start_date, end_date, provisional_from } }: SiteFacts): Html {
+  if (provisional_from > end_date) return html`all days are final`
+  if (provisional_from <= start_date) return html`all days are provisional`
+  const until = dateElement(addDays(provisional_from, -1))
+  return html`final until ${until}, provisional from ${dateElement(provisional_from)}`
+}
+
+/** How many of the days between the first and the last have rows. */
+export function completeness({ coverage, dataset }: SiteFacts): { total: number; covered: number } {
+  const days = coverage.days.filter(({ date }) => date >= dataset.start_date && date <= dataset.end_date)
+  return { total: days.length, covered: days.filter(({ status }) => status !== 'missing').length }
+}

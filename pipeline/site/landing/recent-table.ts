@@ -1,0 +1,59 @@
+import { type Series, stackedChart } from '../chart.ts'
+import { scrollable } from '../elements.ts'
+import { type Html, html } from '../html.ts'
+import { modelPath } from '../model-path.ts'
+import { counted, formatInteger, formatShare } from '../numbers.ts'
+import { type Recent, recentChart } from '../recent.ts'
+
+const SPAN_DAYS = 30
+
+/** The chart of the recent past and its numbers as a table. */
+export function recentSection(recent: Recent): Html {
+  const { dates } = recent
+  return html`<section aria-labelledby="recent">
+<h2 id="recent">The last ${counted(dates.length, 'day')}</h2>
+${stackedChart(recentChart(recent, 'recent-chart'))}<details>
+<summary>The chart as a table</summary>
+${scrollable('The chart as a table', table(recent))}</details>
+</section>
+`
+}
+
+/** The window in spans of 30 days, counted from its end. */
+function spansOf(length: number): { from: number; to: number }[] {
+  const count = Math.ceil(length / SPAN_DAYS)
+  return Array.from({ length: count }, (_, index) => {
+    const to = length - (count - 1 - index) * SPAN_DAYS
+    return { from: Math.max(0, to - SPAN_DAYS), to }
+  })
+}
+
+function table({ dates, series }: Recent): Html {
+  const spans = spansOf(dates.length)
+  const whole = sum(series.flatMap(({ values }) => values))
+  const head = spans.map(
+    ({ from, to }) => html`<th scope="col" class="number">${dates[from] ?? ''} to ${dates[to - 1] ?? ''}</th>`,
+  )
+  return html`<table>
+<caption>Tokens of the models in the chart, summed over spans of up to ${SPAN_DAYS} days. A day that does not name a model adds nothing here; its tokens are among the others.</caption>
+<thead><tr><th scope="col">Model</th>${head}<th scope="col" class="number">Sum</th><th scope="col" class="number">Share</th></tr></thead>
+<tbody>
+${series.map((one) => row(one, spans, whole))}</tbody>
+</table>
+`
+}
+
+function row(
+  { name, values, rest = false }: Series,
+  spans: readonly { from: number; to: number }[],
+  whole: bigint,
+): Html {
+  const cells = spans.map(({ from, to }) => html`<td class="number">${formatInteger(sum(values.slice(from, to)))}</td>`)
+  const total = sum(values)
+  const label = rest ? html`${name}` : html`<a href="${modelPath(name)}">${name}</a>`
+  return html`<tr><th scope="row">${label}</th>${cells}<td class="number">${formatInteger(total)}</td><td class="number">${formatShare(total, whole)}</td></tr>\n`
+}
+
+function sum(values: readonly (bigint | null)[]): bigint {
+  return values.reduce<bigint>((total, value) => total + (value ?? 0n), 0n)
+}

@@ -1,0 +1,56 @@
+/** A colour on light and on dark ground. */
+export interface Shade {
+  light: string
+  dark: string
+}
+
+/** The ground of every page; charts that stand alone have the light one. */
+export const GROUND: Shade = { light: '#fcfcfa', dark: '#171715' }
+
+/** Text, and quiet text such as that of axes. */
+export const INK: Shade = { light: '#1d1d1a', dark: '#e9e8e3' }
+export const QUIET: Shade = { light: '#5d5c56', dark: '#aaa8a0' }
+
+/** Lines that part rows of a table, and the grid of a chart. */
+export const LINE: Shade = { light: '#dddbd4', dark: '#3b3a35' }
+
+/**
+ * The colours of ten series, in their order. They were searched for by machine: far apart for normal sight and for three
+ * kinds of colour blindness, most of all neighbours, each hue the same in light and dark, each readable on its ground.
+ */
+export const SERIES: readonly Shade[] = [
+  { light: '#1e5343', dark: '#71d8b8' },
+  { light: '#62885a', dark: '#89a983' },
+  { light: '#802704', dark: '#ba512f' },
+  { light: '#1080a2', dark: '#40b9e2' },
+  { light: '#b28901', dark: '#ecbe48' },
+  { light: '#2b59ae', dark: '#5a8de9' },
+  { light: '#a55309', dark: '#ee8941' },
+  { light: '#6f89e0', dark: '#5568a5' },
+  { light: '#553182', dark: '#d9c6fc' },
+  { light: '#834970', dark: '#bd76a5' },
+]
+
+/** What is not a series of its own is grey. */
+export const REST: Shade = { light: '#8f8d85', dark: '#75736c' }
+
+/** The class that gives an element, and what it holds, the colour of a series; `s0` is the first, `rest` the rest. */
+export function seriesClass(position: number | 'rest'): string {
+  return position === 'rest' ? 'rest' : `s${position % SERIES.length}`
+}
+
+export function seriesShade(position: number | 'rest'): Shade {
+  return (position === 'rest' ? undefined : SERIES[position % SERIES.length]) ?? REST
+}
+
+/** The palette as rules of the stylesheet: the colours of a page stand here alone. */
+export function paletteCss(): string {
+  const named = { ground: GROUND, text: INK, quiet: QUIET, line: LINE }
+  const variables = Object.entries(named).map(([name, shade]) => `  --${name}: ${lightDark(shade)};\n`)
+  const series = SERIES.map((shade, position) => `.${seriesClass(position)} { color: ${lightDark(shade)}; }\n`)
+  return `:root {\n${variables.join('')}}\n\n${series.join('')}.rest { color: ${lightDark(REST)}; }\n`
+}
+
+function lightDark({ light, dark }: Shade): string {
+  return `light-dark(${light}, ${dark})`
+}
