@@ -6,7 +6,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { type StaticServer, serveFolder } from '../support/static-server.ts'
+import { serveFolder } from '../support/static-server.ts'
 import { AS_OF, environment } from './clone.ts'
 
 const CLI = join(import.meta.dirname, '../../pipeline/cli.ts')
@@ -28,19 +28,21 @@ export async function serveSampleSite(): Promise<SampleSite> {
   const child = spawn(process.execPath, [CLI, 'serve'], {
     cwd: folder,
     env: environment({ AS_OF, PORT: '0', LOG_LEVEL: 'warn' }),
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
+  const complaints: string[] = []
+  child.stderr.on('data', (chunk) => complaints.push(String(chunk)))
   const lines: string[] = []
   for await (const line of createInterface(child.stdout)) if (lines.push(line) === 3) break
+  if (lines.length < 3) throw new Error(`tokenboard serve ended: ${complaints.join('')}`)
   const word = (line: number) => lines[line]?.split(' ')[1] ?? ''
-  let plain: StaticServer | undefined
-  if (word(0) !== '') plain = await serveFolder(publicDir, '/some/place/')
+  const plain = await serveFolder(publicDir, '/some/place/')
   return {
     publicDir,
-    hosts: { server: `${word(0)}/`, subPath: plain?.url ?? '' },
+    hosts: { server: `${word(0)}/`, subPath: plain.url },
     key: word(1),
     async stop() {
-      await plain?.stop()
+      await plain.stop()
       if (child.exitCode === null && child.signalCode === null) {
         const exit = once(child, 'exit')
         child.kill('SIGTERM')

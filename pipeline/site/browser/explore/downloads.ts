@@ -61,7 +61,7 @@ function pageColours(): Colours {
     known.set(paint, colour)
     return colour
   }
-  for (const paint of ['ink', 'quiet', 'grid', 'ground', 'rest', 'other'] as const) colours(paint)
+  for (const paint of ['ink', 'quiet', 'rule', 'ground', 'rest', 'other'] as const) colours(paint)
   for (let i = 0; i < 10; i++) colours(`s${i}`)
   probe.remove()
   return colours

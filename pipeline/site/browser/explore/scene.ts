@@ -8,7 +8,7 @@ import { isPartial, type Sums } from './sums.ts'
 import type { View } from './view.ts'
 
 /** A colour by what it is for: the name of a class, and the stylesheets say which one that is. */
-export type Paint = 'ink' | 'quiet' | 'grid' | 'ground' | 'rest' | 'other' | `s${number}`
+export type Paint = 'ink' | 'quiet' | 'rule' | 'ground' | 'rest' | 'other' | `s${number}`
 
 /** One thing that is drawn: a path or a text. A scene becomes SVG in the page, a file, or pixels. */
 export type Mark =
@@ -173,7 +173,7 @@ function yAxis({ y, left, right }: Frame, show: View['show']): Mark[] {
     const at = round(y(tick))
     const text = show === 'share' ? `${Number((tick * 100).toFixed(6))} %` : short(tick)
     return [
-      { kind: 'path', d: `M${left},${at}H${right}`, stroke: 'grid', width: 1 },
+      { kind: 'path', d: `M${left},${at}H${right}`, stroke: 'rule', width: 1 },
       { kind: 'text', x: left - 8, y: at + 4, text, anchor: 'end', paint: 'quiet' },
     ]
   })
