@@ -23,8 +23,8 @@ export function chartView(): ChartView {
   function draw(): void {
     const { clientWidth: width, clientHeight: height } = place
     if (shown === undefined || width === 0) return
-    const { as, show } = shown.view
-    scene = drawChart({ sums: shown.sums, series: shown.series, width, height, as, show })
+    const { as, by, show } = shown.view
+    scene = drawChart({ sums: shown.sums, series: shown.series, width, height, as, by, show })
     place.replaceChildren(toElement(scene, shown))
     readOut()
   }
@@ -121,7 +121,7 @@ function showValues({ sums, series }: Shown, position: number): void {
     return make(
       'tr',
       {},
-      make('th', { scope: 'row' }, ...swatch, name),
+      make('th', { scope: 'row' }, make('div', {}, ...swatch, name)),
       make('td', { class: 'number' }, tokens === null ? '–' : exact(tokens)),
       make('td', { class: 'number' }, share),
     )

@@ -1,10 +1,11 @@
-import { scaleLinear, scaleUtc } from 'd3-scale'
+import { scaleLinear } from 'd3-scale'
 import { area, line } from 'd3-shape'
-import { instantOf, tickName } from './calendar.ts'
+import { instantOf } from './calendar.ts'
 import { spread } from './labels.ts'
 import { short } from './number.ts'
 import { MOST_SERIES, type Series } from './series.ts'
 import { isPartial, type Sums } from './sums.ts'
+import { ticksOf } from './ticks.ts'
 import type { View } from './view.ts'
 
 /** A colour by what it is for: the name of a class, and the stylesheets say which one that is. */
@@ -29,14 +30,14 @@ export interface Scene {
 /** Pixels of the text of a chart, and how much a line of it needs. */
 export const FONT_SIZE = 12
 const LINE_HEIGHT = 15
-const CHARACTER_WIDTH = 7.2
+const CHARACTER_WIDTH = 7.6
 /** Direct labels need room: without it the table of values beside the chart has the names. */
 const NARROW = 640
 const LABEL_WIDTH = 200
 const MARGIN = { top: 12, right: 14, bottom: 26, left: 52 }
 const DASHES = ['', '7 3', '2 3']
 
-export interface ChartInput extends Pick<View, 'as' | 'show'> {
+export interface ChartInput extends Pick<View, 'as' | 'by' | 'show'> {
   sums: Sums
   series: readonly Series[]
   /** In CSS pixels. */
@@ -58,12 +59,12 @@ export function drawChart(input: ChartInput): Scene {
   const y = scaleLinear([0, greatest === 0 ? 1 : greatest], [height - MARGIN.bottom, MARGIN.top])
   if (!(show === 'share' && as === 'stacked')) y.nice(5)
   const instants = sums.periods.map(({ start }) => instantOf(start))
-  const x = scaleUtc([instants.at(0) ?? 0, instants.at(-1) ?? 0], [MARGIN.left, width - right])
+  const x = scaleLinear([instants.at(0) ?? 0, instants.at(-1) ?? 0], [MARGIN.left, width - right])
   const columns = instants.map((instant) => round(x(instant)))
   const frame = { columns, y, left: MARGIN.left, right: width - right }
   const marks = [
     ...yAxis(frame, show),
-    ...xAxis(frame, x, height, width),
+    ...xAxis(input, frame),
     ...bands.flatMap((band, i) =>
       as === 'stacked' ? areaMarks(band, paintOf(series, i), frame) : lineMarks(band, i, series, frame),
     ),
@@ -179,17 +180,15 @@ function yAxis({ y, left, right }: Frame, show: View['show']): Mark[] {
   })
 }
 
-const MONTH = 27 * 86_400_000
+const TICK_WIDTH = 90
+/** Half of the longest name of a tick: the first and the last stay on the picture. */
+const HALF_TICK = 28
 
-function xAxis({ right, left }: Frame, x: ReturnType<typeof scaleUtc<number>>, height: number, width: number): Mark[] {
-  const isOne = x.domain()[0]?.getTime() === x.domain()[1]?.getTime()
-  const ticks = isOne ? x.domain().slice(0, 1) : x.ticks(Math.max(2, Math.floor((right - left) / 110)))
-  const days = ticks.filter((tick) => tick.getTime() % 86_400_000 === 0)
-  const step = (days[1]?.getTime() ?? 0) - (days[0]?.getTime() ?? 0)
-  return days.map((tick): Mark => {
-    const at = Math.min(Math.max(x(tick), 26), width - 26)
-    const text = tickName(tick.getTime(), step >= MONTH)
-    return { kind: 'text', x: round(at), y: height - 8, text, anchor: 'middle', paint: 'quiet' }
+function xAxis({ sums, by, width, height }: ChartInput, { columns, left, right }: Frame): Mark[] {
+  const ticks = ticksOf(sums.periods, by, Math.max(2, Math.floor((right - left) / TICK_WIDTH)))
+  return ticks.map(({ position, text }): Mark => {
+    const x = Math.min(Math.max(columns[position] ?? 0, HALF_TICK), width - HALF_TICK)
+    return { kind: 'text', x, y: height - 8, text, anchor: 'middle', paint: 'quiet' }
   })
 }
 

@@ -13,8 +13,8 @@ export interface Series {
   values: readonly (bigint | null)[]
 }
 
-export const REST_NAME = 'rest: models not drawn'
-export const OTHER_NAME = 'other: below the top 50'
+export const REST_NAME = 'rest: not drawn here'
+export const OTHER_NAME = 'other: below top 50'
 
 /**
  * The series of a chart: of the chosen models, or of all, the ten with most tokens in the window, largest first; then

@@ -27,7 +27,7 @@ function draw(
   const window = { from: rows[0]?.date ?? '', to: rows.at(-1)?.date ?? '' }
   const sums = sumRows(rows, window, grain)
   const series = chooseSeries(sums, [], true)
-  return { series, scene: drawChart({ sums, series, width, height: 400, as, show }) }
+  return { series, scene: drawChart({ sums, series, width, height: 400, as, by: grain, show }) }
 }
 
 const isPath = (mark: Mark) => mark.kind === 'path'
