@@ -42,18 +42,21 @@ sample: $(INSTALLED) ## write synthetic raw usage logs to build from
 	$(CLI) sample $(ARGS)
 
 ##@ Develop
-.PHONY: test test-system check format clean help
+.PHONY: test test-system check format screenshots clean help
 test: $(INSTALLED) ## unit and integration tests (npm alone)
 	$(VITEST) --project unit $(ARGS)
 test-system: $(INSTALLED) ## tests of the whole program as a user runs it
 	$(VITEST) --project system $(ARGS)
 check: $(INSTALLED) ## types, lint, format, the OpenAPI document, licences of the dependencies
 	$(RUN) node_modules/typescript/bin/tsc
+	$(RUN) node_modules/typescript/bin/tsc -p pipeline/site/browser
 	@biome check --error-on-warnings .
 	$(RUN) test/openapi-lint.ts
 	$(RUN) test/licences.ts
 format: $(INSTALLED) ## mend format and order of imports
 	@biome check --write .
+screenshots: $(INSTALLED) ## take the pictures of the README from the sample (needs chromium)
+	$(RUN) test/screenshots.ts
 clean: ## remove what can be rebuilt: installed packages, state, sample
 	@rm -rf node_modules "$${DATA_DIR:-data}/state" "$${DATA_DIR:-data}/raw/sample"
 

@@ -34,3 +34,8 @@ export function mediaType(path: string): string {
   if (basename(path) === 'feed.json') return 'application/feed+json; charset=utf-8'
   return MEDIA_TYPES[extname(path).toLowerCase()] ?? 'application/octet-stream'
 }
+
+/** Whether a browser runs a published file as a document when it is opened, so that a policy has to bind it. */
+export function isDocument(path: string): boolean {
+  return ['.html', '.svg'].includes(extname(path).toLowerCase())
+}

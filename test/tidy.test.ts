@@ -48,6 +48,8 @@ describe('the repository', () => {
       [/^(node:sqlite|kysely)/, /^server\/store\//],
       [/^fastify/, /^server\//],
       [/^(commander|@commander-js)/, /^pipeline\/(cli|commands\/\w+)\.ts$/],
+      [/^(hyparquet|fzstd)/, /^pipeline\/site\/browser\//],
+      [/^esbuild/, /^pipeline\/site\/bundle\.ts$/],
       [/^csv-parse/, /^pipeline\/(sources|inputs\/columns)\.ts$/],
     ]
     for (const path of sources) {

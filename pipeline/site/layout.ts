@@ -39,7 +39,7 @@ export function renderPage(content: PageContent, masthead: Masthead): Page {
 ${headOf(content, masthead)}</head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-${synthetic ? html`<aside class="banner" aria-label="Warning">${SYNTHETIC_NOTICE}</aside>\n` : html``}<header class="masthead">
+${synthetic ? html`<aside class="banner" aria-label="What this data is">${SYNTHETIC_NOTICE}</aside>\n` : html``}<header class="masthead">
 <a class="brand" href="${root}index.html">${publisher.name}</a>
 <nav aria-label="Pages">
 ${PAGES.map(({ href, name }) => html`<a href="${root}${href}"${current(path, href)}>${name}</a>\n`)}</nav>

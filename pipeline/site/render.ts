@@ -11,6 +11,8 @@ import { describeDataset } from '../metadata/describe.ts'
 import { schemaOrgDataset, toScriptJson } from '../metadata/schema-org.ts'
 import { licenseText, toJson } from '../release/files.ts'
 import { renderAssets } from './assets.ts'
+import { bundleBrowser } from './bundle.ts'
+import { explorePage } from './explore.ts'
 import { Html, html } from './html.ts'
 import type { Page } from './layout.ts'
 
@@ -18,9 +20,12 @@ import type { Page } from './layout.ts'
 export async function renderSite(folder: string, manifest: Manifest): Promise<Page[]> {
   const rows = await readLastDay(folder, manifest)
   const dataset = describeDataset(manifest)
+  const bundle = await bundleBrowser()
   const places = { release: releasePath(manifest), series: `${DATASET_PATH}/` }
   return [
     { path: 'index.html', text: landingPage(manifest, rows).text },
+    explorePage({ manifest, dataset, release: releasePath(manifest) }, bundle.names),
+    ...bundle.pages,
     ...renderAssets(),
     { path: 'LICENSE', text: licenseText(manifest.attribution, manifest.synthetic) },
     { path: 'CITATION.cff', text: renderCitationFile(dataset) },

@@ -4,10 +4,13 @@ import { type ByteRange, parseByteRange } from '../byte-range.ts'
 import { cachePolicy } from '../cache-policy.ts'
 import { isForAnotherState, isNotModified, isRangeCurrent } from '../conditional.ts'
 import { ApiError } from '../errors.ts'
-import { mediaType } from '../media-types.ts'
+import { isDocument, mediaType } from '../media-types.ts'
 import { prefersGzip } from '../negotiation.ts'
 import type { PublicFiles, Representation } from '../public-files.ts'
 import { withdrawn } from '../tombstone.ts'
+
+/** What pages say of themselves too, for hosts that send no headers: they load what the site has, and nothing else. */
+const PAGE_POLICY = "default-src 'self'"
 
 /**
  * Serves `PUBLIC_DIR` at `/`.
@@ -76,6 +79,7 @@ function prepareAnswer(
   }
   const { start, end } = range ?? { start: 0, end: file.size - 1 }
   reply.headers({ 'content-type': mediaType(file.path), 'content-length': end - start + 1 })
+  if (isDocument(file.path)) reply.header('content-security-policy', PAGE_POLICY)
   if (file.coding !== undefined) reply.header('content-encoding', file.coding)
   if (range !== undefined) reply.code(206).header('content-range', `bytes ${start}-${end}/${file.size}`)
   return request.method === 'HEAD' || file.size === 0 ? undefined : file.handle.createReadStream({ start, end })

@@ -1,36 +1,50 @@
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { join } from 'node:path'
+import type { AddressInfo } from 'node:net'
+import { extname, join, normalize } from 'node:path'
 
-/** A folder as any plain host serves it: below a path of its own, without a header of ours. */
+/** What every web server knows of endings; of anything else it says nothing. */
+const TYPES: Record<string, string> = {
+  '.html': 'text/html',
+  '.css': 'text/css',
+  '.js': 'text/javascript',
+  '.svg': 'image/svg+xml',
+  '.json': 'application/json',
+}
+
 export interface StaticServer {
-  /** Where the folder is, with a slash at its end. */
+  /** The origin and the sub-path below which the folder lies: `http://127.0.0.1:40001/some/path/`. */
   url: string
   stop(): Promise<void>
 }
 
-/** Serves the files of a folder below `/some/path/` on a free port. */
-export async function serveFolder(folder: string): Promise<StaticServer> {
+/** The plainest host there is: the files of a folder below a sub-path, whole or a range, with hardly a header. */
+export async function serveFolder(folder: string, place = '/some/path/'): Promise<StaticServer> {
   const server = createServer(async (request, response) => {
-    const path = decodeURIComponent(new URL(request.url ?? '', 'http://host').pathname).replace(/^\/some\/path\//, '')
-    try {
-      const bytes = await readFile(join(folder, path))
-      const range = rangeOf(request.headers.range, bytes.length)
-      response.setHeader('accept-ranges', 'bytes')
-      if (range === undefined) return response.setHeader('content-length', bytes.length).end(bytes)
-      const { first, last } = range
-      const content = bytes.subarray(first, last + 1)
-      response.setHeader('content-range', `bytes ${first}-${last}/${bytes.length}`)
-      return response.writeHead(206, { 'content-length': content.length }).end(content)
-    } catch {
-      return response.writeHead(404).end()
-    }
+    const { pathname } = new URL(request.url ?? '/', 'http://host')
+    const wanted = pathname.endsWith('/') ? `${pathname}index.html` : pathname
+    const path = join(folder, normalize(decodeURIComponent(wanted).slice(place.length)))
+    const bytes = wanted.startsWith(place) ? await readFile(path).catch(() => undefined) : undefined
+    if (bytes === undefined) return response.writeHead(404).end()
+    const type = TYPES[extname(path)]
+    if (type !== undefined) response.setHeader('content-type', type)
+    response.setHeader('accept-ranges', 'bytes')
+    const range = rangeOf(request.headers.range, bytes.length)
+    if (range === undefined) return response.setHeader('content-length', bytes.length).end(bytes)
+    const { first, last } = range
+    const content = bytes.subarray(first, last + 1)
+    response.setHeader('content-range', `bytes ${first}-${last}/${bytes.length}`)
+    return response.writeHead(206, { 'content-length': content.length }).end(content)
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  const address = server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
-  const stop = () => new Promise<void>((done, fail) => server.close((error) => (error ? fail(error) : done())))
-  return { url: `http://127.0.0.1:${port}/some/path/`, stop }
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}${place}`,
+    stop() {
+      server.closeAllConnections()
+      return new Promise((done) => server.close(() => done()))
+    },
+  }
 }
 
 /** The first and last byte of a single range; `bytes=-5` are the last five. */

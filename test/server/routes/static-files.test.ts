@@ -42,6 +42,20 @@ test('a file is sent with its bytes, a strong tag and the right headers, and nee
 })
 
 test.each([
+  ['page.html', "default-src 'self'"],
+  ['PAGE.HTML', "default-src 'self'"],
+  ['chart.svg', "default-src 'self'"],
+  ['data.csv', undefined],
+  ['site.css', undefined],
+  ['script.js', undefined],
+])('what browsers open as a document is bound to the site: %s', async (name, policy) => {
+  const { get } = await site({ [name]: TEXT })
+  for (const method of ['GET', 'HEAD'] as const) {
+    expect((await get(`/${name}`, {}, method)).headers['content-security-policy']).toBe(policy)
+  }
+})
+
+test.each([
   ['a.parquet', 'application/vnd.apache.parquet'],
   ['a.csv', 'text/csv; charset=utf-8'],
   ['a.csv.gz', 'application/gzip'],

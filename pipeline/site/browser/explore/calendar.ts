@@ -1,0 +1,51 @@
+/** Dates are texts `2026-11-19` in UTC, which compare as text. The machine's zone never matters. */
+const MILLISECONDS_PER_DAY = 86_400_000
+const FORM = /^\d{4}-\d{2}-\d{2}$/
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** What rows are summed by. Weeks are those of ISO 8601: they begin on Monday. */
+export type Grain = 'day' | 'week' | 'month'
+
+/** Whether a text is a date of the calendar: `2026-02-30` is none. */
+export function isDate(text: string): boolean {
+  return FORM.test(text) && !Number.isNaN(Date.parse(text)) && toDate(instantOf(text)) === text
+}
+
+/** Midnight UTC at the start of a date, in milliseconds. */
+export function instantOf(date: string): number {
+  return Date.parse(`${date}T00:00:00Z`)
+}
+
+export function toDate(instant: number): string {
+  return new Date(instant).toISOString().slice(0, 10)
+}
+
+export function addDays(date: string, days: number): string {
+  return toDate(instantOf(date) + days * MILLISECONDS_PER_DAY)
+}
+
+/** How many days `last` lies after `first`. */
+export function daysBetween(first: string, last: string): number {
+  return (instantOf(last) - instantOf(first)) / MILLISECONDS_PER_DAY
+}
+
+/** The first date of the day, week or month in which a date lies. */
+export function startOf(date: string, grain: Grain): string {
+  if (grain === 'day') return date
+  if (grain === 'month') return `${date.slice(0, 8)}01`
+  const daysAfterMonday = (new Date(instantOf(date)).getUTCDay() + 6) % 7
+  return addDays(date, -daysAfterMonday)
+}
+
+/** The first date after the day, week or month that starts on `start`. */
+export function endOf(start: string, grain: Grain): string {
+  if (grain === 'day') return addDays(start, 1)
+  return grain === 'week' ? addDays(start, 7) : startOf(addDays(start, 31), 'month')
+}
+
+/** `19 Nov`, or `Nov 2026` for a first of January or where only months matter. */
+export function tickName(instant: number, months: boolean): string {
+  const date = new Date(instant)
+  const month = MONTHS[date.getUTCMonth()] ?? ''
+  return months ? `${month} ${date.getUTCFullYear()}` : `${date.getUTCDate()} ${month}`
+}

@@ -1,0 +1,82 @@
+import { toPng } from './canvas.ts'
+import { toCsv } from './csv.ts'
+import { byId, make } from './dom.ts'
+import { type Shown, titleOf } from './frame.ts'
+import { type Colours, type Picture, toSvg } from './picture.ts'
+import type { Scene } from './scene.ts'
+
+/** Of which release the page shows what. */
+export interface Source {
+  /** The name of the dataset, and its title. */
+  name: string
+  title: string
+  release: string
+  credit: string
+}
+
+/** The buttons that save what is shown, made from what is in memory. `current` gives what is shown at that moment. */
+export function downloads(source: Source, current: () => { shown: Shown; scene: Scene | undefined }): { show(): void } {
+  const buttons = ['csv', 'svg', 'png'].map((kind) => byId(`download-${kind}`, HTMLButtonElement))
+  const [csv, svg, png] = buttons
+  csv?.addEventListener('click', () => {
+    const { shown } = current()
+    save(new Blob([toCsv(shown.entries, shown.view)], { type: 'text/csv' }), fileName(source, shown, 'csv'))
+  })
+  svg?.addEventListener('click', () => {
+    const { shown, picture } = pictureNow()
+    if (picture !== undefined)
+      save(new Blob([toSvg(picture)], { type: 'image/svg+xml' }), fileName(source, shown, 'svg'))
+  })
+  png?.addEventListener('click', async () => {
+    const { shown, picture } = pictureNow()
+    if (picture !== undefined) save(await toPng(picture), fileName(source, shown, 'png'))
+  })
+
+  function pictureNow(): { shown: Shown; picture: Picture | undefined } {
+    const { shown, scene } = current()
+    if (scene === undefined) return { shown, picture: undefined }
+    return {
+      shown,
+      picture: { scene, title: `${source.title}: ${titleOf(shown)}`, credit: source.credit, colours: pageColours() },
+    }
+  }
+
+  return {
+    show() {
+      for (const button of buttons) button.disabled = false
+    },
+  }
+}
+
+/** The colours as the page has them now, in its light or dark form. */
+function pageColours(): Colours {
+  const probe = make('span')
+  byId('chart', HTMLDivElement).append(probe)
+  const known = new Map<string, string>()
+  const colours: Colours = (paint) => {
+    const found = known.get(paint)
+    if (found !== undefined) return found
+    probe.className = paint
+    const colour = getComputedStyle(probe).color
+    known.set(paint, colour)
+    return colour
+  }
+  for (const paint of ['ink', 'quiet', 'rule', 'ground', 'rest', 'other'] as const) colours(paint)
+  for (let i = 0; i < 10; i++) colours(`s${i}`)
+  probe.remove()
+  return colours
+}
+
+function fileName({ name, release }: Source, { view, window }: Shown, ending: string): string {
+  return `${name}-${release}-${window.from}-${window.to}-${view.by}-${view.show}.${ending}`
+}
+
+function save(blob: Blob, name: string): void {
+  const url = URL.createObjectURL(blob)
+  const link = make('a', { href: url, download: name })
+  document.body.append(link)
+  link.click()
+  link.remove()
+  // The download has begun by then; what is not released stays in memory as long as the page.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000)
+}

@@ -1,0 +1,77 @@
+import { compareSlugs, OTHER } from './row.ts'
+import { compareTokens } from './series.ts'
+import type { Period, Sums } from './sums.ts'
+import type { Order } from './view.ts'
+
+/** One row of the table: what a period has of a model, and of all of them. */
+export interface Entry {
+  period: Period
+  model_permaslug: string
+  tokens: bigint
+  total: bigint
+}
+
+/**
+ * The rows of a window in published order: dates ascending, tokens descending, `other` last. Where models are chosen,
+ * theirs alone.
+ */
+export function entriesOf(sums: Sums, chosen: readonly string[]): Entry[] {
+  const slugs = chosen.length > 0 ? chosen : [...sums.models.keys()]
+  return sums.periods.flatMap((period, position) => {
+    const total = sums.totals[position] ?? 0n
+    const entries = slugs.flatMap((model_permaslug): Entry[] => {
+      const tokens = sums.models.get(model_permaslug)?.[position] ?? null
+      return tokens === null ? [] : [{ period, model_permaslug, tokens, total }]
+    })
+    return entries.sort(inPublishedOrder)
+  })
+}
+
+function inPublishedOrder(a: Entry, b: Entry): number {
+  return (
+    Number(a.model_permaslug === OTHER) - Number(b.model_permaslug === OTHER) ||
+    compareTokens(b.tokens, a.tokens) ||
+    compareSlugs(a.model_permaslug, b.model_permaslug)
+  )
+}
+
+/** The entries whose period or model holds the text, whatever its case. */
+export function searchEntries(entries: readonly Entry[], text: string): readonly Entry[] {
+  const wanted = text.trim().toLowerCase()
+  if (wanted === '') return entries
+  return entries.filter(
+    ({ period, model_permaslug }) =>
+      model_permaslug.toLowerCase().includes(wanted) || period.name.toLowerCase().includes(wanted),
+  )
+}
+
+const COMPARE: Record<'date' | 'model' | 'tokens' | 'share', (a: Entry, b: Entry) => number> = {
+  date: (a, b) => (a.period.start < b.period.start ? -1 : Number(a.period.start > b.period.start)),
+  model: (a, b) => compareSlugs(a.model_permaslug, b.model_permaslug),
+  tokens: (a, b) => compareTokens(a.tokens, b.tokens),
+  share: (a, b) => shareOf(a) - shareOf(b),
+}
+
+function shareOf({ tokens, total }: Entry): number {
+  return total === 0n ? 0 : Number(tokens) / Number(total)
+}
+
+/** The entries by one column; those that are equal in it stay as they stood. */
+export function sortEntries(entries: readonly Entry[], order: Order | undefined): readonly Entry[] {
+  if (order === undefined) return entries
+  const compare = COMPARE[order.replace('-', '') as keyof typeof COMPARE]
+  return order.startsWith('-') ? entries.toSorted((a, b) => compare(b, a)) : entries.toSorted(compare)
+}
+
+/** How many rows a page of the table has. */
+export const PAGE_ROWS = 50
+
+/** A page of the entries; the last one where there are fewer. */
+export function pageOf(
+  entries: readonly Entry[],
+  page: number,
+): { entries: readonly Entry[]; page: number; pages: number } {
+  const pages = Math.max(1, Math.ceil(entries.length / PAGE_ROWS))
+  const shown = Math.min(page, pages)
+  return { entries: entries.slice((shown - 1) * PAGE_ROWS, shown * PAGE_ROWS), page: shown, pages }
+}

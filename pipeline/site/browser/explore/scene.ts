@@ -1,0 +1,234 @@
+import { scaleLinear } from 'd3-scale'
+import { area, line } from 'd3-shape'
+import { instantOf } from './calendar.ts'
+import { spread } from './labels.ts'
+import { short } from './number.ts'
+import { MOST_SERIES, type Series } from './series.ts'
+import { isPartial, type Sums } from './sums.ts'
+import { ticksOf } from './ticks.ts'
+import type { View } from './view.ts'
+
+/** A colour by what it is for: the name of a class, and the stylesheets say which one that is. */
+export type Paint = 'ink' | 'quiet' | 'rule' | 'ground' | 'rest' | 'other' | `s${number}`
+
+/** One thing that is drawn: a path or a text. A scene becomes SVG in the page, a file, or pixels. */
+export type Mark =
+  | { kind: 'path'; d: string; fill?: Paint; stroke?: Paint; width?: number; dash?: string }
+  | { kind: 'text'; x: number; y: number; text: string; anchor: 'start' | 'middle' | 'end'; paint: Paint }
+
+export interface Scene {
+  width: number
+  height: number
+  marks: Mark[]
+  /** Where the periods stand, in pixels from the left. */
+  columns: number[]
+  /** The upper and lower end of the plot. */
+  top: number
+  bottom: number
+}
+
+/** Pixels of the text of a chart, and how much a line of it needs. */
+export const FONT_SIZE = 12
+const LINE_HEIGHT = 15
+const CHARACTER_WIDTH = 7.6
+/** Direct labels need room: without it the table of values beside the chart has the names. */
+const NARROW = 640
+const LABEL_WIDTH = 200
+const MARGIN = { top: 12, right: 14, bottom: 26, left: 52 }
+const DASHES = ['', '7 3', '2 3']
+
+export interface ChartInput extends Pick<View, 'as' | 'by' | 'show'> {
+  sums: Sums
+  series: readonly Series[]
+  /** In CSS pixels. */
+  width: number
+  height: number
+}
+
+/** A value of a series at a period as the vertical axis has it; null is a gap. Numbers serve the drawing alone. */
+type Value = number | null
+
+/** Draws tokens or shares of each period as stacked areas or as lines. Equal inputs give equal scenes. */
+export function drawChart(input: ChartInput): Scene {
+  const { sums, series, width, height, show, as } = input
+  const right = width < NARROW ? MARGIN.right : LABEL_WIDTH
+  const values = series.map(({ values }) => values.map((value, i) => toValue(value, sums.totals[i] ?? null, show)))
+  const bands =
+    as === 'stacked' ? stack(values, sums) : values.map((line) => line.map((value) => ({ low: value, high: value })))
+  const greatest = Math.max(0, ...bands.flatMap((band) => band.map(({ high }) => high ?? 0)))
+  const y = scaleLinear([0, greatest === 0 ? 1 : greatest], [height - MARGIN.bottom, MARGIN.top])
+  if (!(show === 'share' && as === 'stacked')) y.nice(5)
+  const instants = sums.periods.map(({ start }) => instantOf(start))
+  const x = scaleLinear([instants.at(0) ?? 0, instants.at(-1) ?? 0], [MARGIN.left, width - right])
+  const columns = instants.map((instant) => round(x(instant)))
+  const frame = { columns, y, left: MARGIN.left, right: width - right }
+  const marks = [
+    ...yAxis(frame, show),
+    ...xAxis(input, frame),
+    ...bands.flatMap((band, i) =>
+      as === 'stacked' ? areaMarks(band, paintOf(series, i), frame) : lineMarks(band, i, series, frame),
+    ),
+    ...partialMarks(sums, frame),
+    ...(width < NARROW ? [] : labelMarks(bands, series, frame)),
+  ]
+  return { width, height, marks, columns, top: MARGIN.top, bottom: height - MARGIN.bottom }
+}
+
+/** The colour of a series: models by their position, what remains in grey. */
+export function paintOf(series: readonly Series[], position: number): Paint {
+  const kind = series[position]?.kind
+  return kind === 'rest' || kind === 'other' ? kind : `s${position % MOST_SERIES}`
+}
+
+interface Frame {
+  columns: readonly number[]
+  y: (value: number) => number
+  left: number
+  right: number
+}
+
+type Band = { low: Value; high: Value }[]
+
+function toValue(tokens: bigint | null, total: bigint | null, show: View['show']): Value {
+  if (tokens === null || total === null) return null
+  if (show === 'tokens') return Number(tokens)
+  return total === 0n ? 0 : Number(tokens) / Number(total)
+}
+
+/** Each series upon those before it. A period that has no rows is a gap in all; a model that it does not name adds nothing. */
+function stack(values: readonly Value[][], { totals }: Sums): Band[] {
+  const tops = totals.map(() => 0)
+  return values.map((line) =>
+    line.map((value, i) => {
+      if ((totals[i] ?? null) === null) return { low: null, high: null }
+      const low = tops[i] ?? 0
+      tops[i] = low + (value ?? 0)
+      return { low, high: tops[i] ?? 0 }
+    }),
+  )
+}
+
+function areaMarks(band: Band, paint: Paint, frame: Frame): Mark[] {
+  const edges = runsOf(band).map((run) => outline(run, frame))
+  return [{ kind: 'path', d: edges.join(''), fill: paint, stroke: 'ground', width: 0.6 }]
+}
+
+/** Positions next to each other that have values. */
+function runsOf(band: Band): { at: number; low: number; high: number }[][] {
+  const runs: { at: number; low: number; high: number }[][] = []
+  let last = Number.NaN
+  for (const [at, { low, high }] of band.entries()) {
+    if (low === null || high === null) continue
+    if (last !== at - 1) runs.push([])
+    runs.at(-1)?.push({ at, low, high })
+    last = at
+  }
+  return runs
+}
+
+/** The outline of a run. One that is alone would have no width, and becomes a bar. */
+function outline(run: { at: number; low: number; high: number }[], { columns, y }: Frame): string {
+  const points = run.map(({ at, low, high }) => ({ x: columns[at] ?? 0, low: y(low), high: y(high) }))
+  const [only] = points
+  const wide =
+    only !== undefined && points.length === 1
+      ? [
+          { ...only, x: only.x - 4 },
+          { ...only, x: only.x + 4 },
+        ]
+      : points
+  const draw = area<(typeof points)[number]>(
+    (p) => p.x,
+    (p) => p.low,
+    (p) => p.high,
+  ).digits(1)
+  return draw(wide) ?? ''
+}
+
+function lineMarks(band: Band, position: number, series: readonly Series[], { columns, y }: Frame): Mark[] {
+  const paint = paintOf(series, position)
+  const dash =
+    DASHES[series[position]?.kind === 'model' ? Math.floor((position * DASHES.length) / MOST_SERIES) : 2] ?? ''
+  const draw = line<{ at: number; high: number }>(
+    ({ at }) => columns[at] ?? 0,
+    ({ high }) => y(high),
+  ).digits(1)
+  const runs = runsOf(band)
+  const d = runs.filter((run) => run.length > 1).map((run) => draw(run) ?? '')
+  const dots = runs
+    .filter((run) => run.length === 1)
+    .map(([only]) => dot(columns[only?.at ?? 0] ?? 0, y(only?.high ?? 0)))
+  return [
+    ...(d.length > 0 ? [{ kind: 'path', d: d.join(''), stroke: paint, width: 1.8, dash } as const] : []),
+    ...(dots.length > 0 ? [{ kind: 'path', d: dots.join(''), fill: paint } as const] : []),
+  ]
+}
+
+function dot(x: number, y: number): string {
+  return `M${round(x - 2.5)},${round(y)}a2.5,2.5,0,1,0,5,0a2.5,2.5,0,1,0,-5,0Z`
+}
+
+function yAxis({ y, left, right }: Frame, show: View['show']): Mark[] {
+  const scale = y as ReturnType<typeof scaleLinear<number>>
+  return scale.ticks(5).flatMap((tick): Mark[] => {
+    const at = round(y(tick))
+    const text = show === 'share' ? `${Number((tick * 100).toFixed(6))} %` : short(tick)
+    return [
+      { kind: 'path', d: `M${left},${at}H${right}`, stroke: 'rule', width: 1 },
+      { kind: 'text', x: left - 8, y: at + 4, text, anchor: 'end', paint: 'quiet' },
+    ]
+  })
+}
+
+const TICK_WIDTH = 90
+/** Half of the longest name of a tick: the first and the last stay on the picture. */
+const HALF_TICK = 28
+
+function xAxis({ sums, by, width, height }: ChartInput, { columns, left, right }: Frame): Mark[] {
+  const ticks = ticksOf(sums.periods, by, Math.max(2, Math.floor((right - left) / TICK_WIDTH)))
+  return ticks.map(({ position, text }): Mark => {
+    const x = Math.min(Math.max(columns[position] ?? 0, HALF_TICK), width - HALF_TICK)
+    return { kind: 'text', x, y: height - 8, text, anchor: 'middle', paint: 'quiet' }
+  })
+}
+
+/** A star above each sum that lacks days; a day without rows is a gap, which is seen. */
+function partialMarks({ periods }: Sums, { columns }: Frame): Mark[] {
+  return periods.flatMap((period, i): Mark[] => {
+    if (!isPartial(period) || period.days === 0 || period.length === 1) return []
+    return [{ kind: 'text', x: columns[i] ?? 0, y: MARGIN.top - 1, text: '∗', anchor: 'middle', paint: 'ink' }]
+  })
+}
+
+/** The name of each series beside its end, moved apart where they would touch. */
+function labelMarks(bands: readonly Band[], series: readonly Series[], { y, right, columns }: Frame): Mark[] {
+  const wished = bands.map((band) => {
+    const end = band.findLast(({ high }) => high !== null)
+    return y(((end?.low ?? 0) + (end?.high ?? 0)) / 2)
+  })
+  const [top, bottom] = [MARGIN.top + FONT_SIZE / 2, y(0)]
+  const placed = spread(wished, LINE_HEIGHT, top, bottom)
+  const end = Math.max(columns.at(-1) ?? right, right)
+  const longest = Math.floor((LABEL_WIDTH - 34) / CHARACTER_WIDTH)
+  return series.flatMap(({ name }, i): Mark[] => {
+    const [from, to] = [round(wished[i] ?? 0), round(placed[i] ?? 0)]
+    const paint = paintOf(series, i)
+    return [
+      { kind: 'path', d: `M${end + 3},${from}L${end + 14},${to}`, stroke: paint, width: 1 },
+      { kind: 'path', d: `M${end + 16},${to - 4}h8v8h-8Z`, fill: paint },
+      { kind: 'text', x: end + 29, y: to + 4, text: shortened(name, longest), anchor: 'start', paint: 'ink' },
+    ]
+  })
+}
+
+/** The end of a slug tells models of one author apart, so the middle goes. */
+export function shortened(name: string, longest: number): string {
+  const characters = [...name]
+  if (characters.length <= longest) return name
+  const head = Math.floor((longest - 1) / 3)
+  return `${characters.slice(0, head).join('')}…${characters.slice(characters.length - (longest - 1 - head)).join('')}`
+}
+
+function round(pixels: number): number {
+  return Math.round(pixels * 10) / 10
+}

@@ -1,0 +1,81 @@
+import { nameOf } from './chart-view.ts'
+import { byId, make } from './dom.ts'
+import { type Entry, PAGE_ROWS, pageOf, sortEntries } from './entries.ts'
+import type { Shown } from './frame.ts'
+import { exact, percent } from './number.ts'
+import type { Order, View } from './view.ts'
+
+/** Changes a part of the view. What is typed replaces the entry of the history that it continues. */
+export type Change = (part: Partial<View>, how?: 'typing') => void
+
+const PERIOD = { day: 'Date', week: 'Week of', month: 'Month' } as const
+/** What a click on a head sorts by at first: the greatest numbers are what one looks for. */
+const FIRST: Record<string, Order> = { date: 'date', model: 'model', tokens: '-tokens', share: '-share' }
+
+/**
+ * The table, a page at a time: tens of thousands of rows cost nothing then, and unlike rows that come and go while one
+ * scrolls, a page can be read aloud, tabbed through, searched in and printed.
+ */
+export function tableView(change: Change): { show(shown: Shown): void } {
+  const table = byId('rows', HTMLTableElement)
+  const search = byId('search', HTMLInputElement)
+  const [previous, next] = [byId('previous-page', HTMLButtonElement), byId('next-page', HTMLButtonElement)]
+  const heads = [...table.querySelectorAll<HTMLTableCellElement>('th[data-column]')]
+  let current: { page: number; order: Order | undefined } = { page: 1, order: undefined }
+
+  for (const head of heads) {
+    head.addEventListener('click', () => change({ order: nextOrder(columnOf(head), current.order), page: 1 }))
+  }
+  previous.addEventListener('click', () => change({ page: current.page - 1 }))
+  next.addEventListener('click', () => change({ page: current.page + 1 }))
+  search.addEventListener('input', () => change({ search: search.value, page: 1 }, 'typing'))
+
+  return {
+    show({ view, entries }) {
+      const { page, pages, entries: rows } = pageOf(sortEntries(entries, view.order), view.page)
+      current = { page, order: view.order }
+      if (search.value !== view.search) search.value = view.search
+      search.disabled = false
+      for (const head of heads) showOrder(head, view)
+      table.tBodies[0]?.replaceChildren(...rows.map(toRow))
+      const first = (page - 1) * PAGE_ROWS
+      byId('rows-count', HTMLSpanElement).textContent =
+        rows.length === 0 ? 'No rows' : `${first + 1}–${first + rows.length} of ${exact(BigInt(entries.length))} rows`
+      byId('page-count', HTMLSpanElement).textContent = `Page ${page} of ${pages}`
+      previous.disabled = page === 1
+      next.disabled = page === pages
+    },
+  }
+}
+
+function columnOf({ dataset: { column = '' } }: HTMLTableCellElement): string {
+  return column
+}
+
+/** Once one way, once the other, then as published. */
+function nextOrder(column: string, order: Order | undefined): Order | undefined {
+  const first = FIRST[column]
+  if (first === undefined || order?.replace('-', '') !== column) return first
+  if (order !== first) return undefined
+  return (first.startsWith('-') ? first.slice(1) : `-${first}`) as Order
+}
+
+function showOrder(head: HTMLTableCellElement, { order, by }: View): void {
+  const column = columnOf(head)
+  const button = head.querySelector('button')
+  if (column === 'date' && button !== null) button.textContent = PERIOD[by]
+  if (order === column) head.setAttribute('aria-sort', 'ascending')
+  else if (order === `-${column}`) head.setAttribute('aria-sort', 'descending')
+  else head.removeAttribute('aria-sort')
+}
+
+function toRow({ period, model_permaslug, tokens, total }: Entry): HTMLTableRowElement {
+  return make(
+    'tr',
+    {},
+    make('td', {}, nameOf(period)),
+    make('td', {}, model_permaslug),
+    make('td', { class: 'number' }, exact(tokens)),
+    make('td', { class: 'number' }, percent(tokens, total)),
+  )
+}

@@ -1,0 +1,49 @@
+import { type Grain, instantOf, tickName } from './calendar.ts'
+import type { Period } from './sums.ts'
+
+/** A place on the axis of time: the position of a period, and its name there. */
+export interface Tick {
+  position: number
+  text: string
+}
+
+interface Step {
+  /** Whether a period is marked; by its first date and its position. */
+  has: (date: Date, position: number) => boolean
+  months?: true
+}
+
+const isFirst = (date: Date) => date.getUTCDate() === 1
+const every = (count: number): Step => ({ has: (_, position) => position % count === 0 })
+const everyMonths = (count: number): Step => {
+  return { has: (date) => isFirst(date) && date.getUTCMonth() % count === 0, months: true }
+}
+
+/** From fine to coarse. Weeks are counted from the first, days by weeks from the first Monday. */
+const STEPS: Record<Grain, readonly Step[]> = {
+  day: [
+    every(1),
+    every(2),
+    { has: (date) => date.getUTCDay() === 1 },
+    { has: (date) => date.getUTCDay() === 1 && Math.floor(date.getTime() / 604_800_000) % 2 === 0 },
+    ...[1, 2, 3, 6, 12].map(everyMonths),
+  ],
+  week: [1, 2, 4, 8, 13, 26, 52, 104].map(every),
+  month: [1, 2, 3, 6, 12].map(everyMonths),
+}
+
+/** The finest ticks of which there are no more than `most`. Each stands at a period, so that it can be read off. */
+export function ticksOf(periods: readonly Period[], grain: Grain, most: number): Tick[] {
+  const dates = periods.map(({ start }) => new Date(instantOf(start)))
+  const choices = STEPS[grain].map((step) => {
+    const positions = dates.flatMap((date, position) => (step.has(date, position) ? [position] : []))
+    return { step, positions }
+  })
+  const { step, positions } = choices.find((choice) => choice.positions.length <= most) ?? choices.at(-1) ?? NONE
+  return positions.map((position) => {
+    const instant = dates[position]?.getTime() ?? 0
+    return { position, text: tickName(instant, step.months === true) }
+  })
+}
+
+const NONE = { step: every(1), positions: [] }

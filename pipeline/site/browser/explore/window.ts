@@ -1,0 +1,37 @@
+import { addDays } from './calendar.ts'
+import type { Row } from './row.ts'
+import { DEFAULT_VIEW, type View } from './view.ts'
+
+/** First and last date of what is shown, both included. */
+export interface Window {
+  from: string
+  to: string
+}
+
+/** The dates that rows in published order reach from and to. */
+export function reachOf(rows: readonly Row[]): Window {
+  const [first, last] = [rows.at(0), rows.at(-1)]
+  if (first === undefined || last === undefined) throw new Error('the file has no rows')
+  return { from: first.date, to: last.date }
+}
+
+/** The window of a view within what there is. One that lies outside of it wholly becomes the default, with a notice. */
+export function resolveWindow(asked: View['window'], reach: Window): { window: Window; notices: string[] } {
+  if ('days' in asked) return { window: lastDays(asked.days, reach), notices: [] }
+  const there = `The release has the dates from ${reach.from} to ${reach.to}.`
+  if (asked.to < reach.from || asked.from > reach.to) {
+    const { window } = resolveWindow(DEFAULT_VIEW.window, reach)
+    return { window, notices: [`${there} None of ${asked.from} to ${asked.to} is among them.`] }
+  }
+  const window = {
+    from: asked.from < reach.from ? reach.from : asked.from,
+    to: asked.to > reach.to ? reach.to : asked.to,
+  }
+  const isWhole = window.from === asked.from && window.to === asked.to
+  return { window, notices: isWhole ? [] : [`${there} The window was cut to them.`] }
+}
+
+function lastDays(days: number | 'all', reach: Window): Window {
+  const from = days === 'all' ? reach.from : addDays(reach.to, 1 - days)
+  return { from: from < reach.from ? reach.from : from, to: reach.to }
+}

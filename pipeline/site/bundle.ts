@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { basename, extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Metafile } from 'esbuild'
+import type { Page } from './layout.ts'
+
+/** Each file of this folder is an entry; folders below it hold their parts. */
+const FOLDER = fileURLToPath(new URL('./browser/', import.meta.url))
+const ENTRIES = new Set(['.ts', '.css'])
+const HASH_DIGITS = 16
+export const LICENSES_FILE = 'assets/licenses.txt'
+
+/** Where each entry is found below the public folder: `explore.ts` -> `assets/explore-0f3a5c7e9b1d2468.js`. */
+export type AssetNames = Readonly<Record<string, string>>
+
+export interface Bundle {
+  names: AssetNames
+  pages: Page[]
+}
+
+let bundle: Promise<Bundle> | undefined
+
+/**
+ * What browsers run, as files that are named by their content, so that they may be kept forever. A process bundles once:
+ * its own sources do not change. Equal sources give equal bytes, wherever they lie.
+ */
+export function bundleBrowser(): Promise<Bundle> {
+  bundle ??= bundleEntries()
+  return bundle
+}
+
+/** Bundles anew, whatever was done before. */
+export async function bundleEntries(): Promise<Bundle> {
+  const entries = (await readdir(FOLDER)).filter((name) => ENTRIES.has(extname(name))).sort()
+  // Only a build that publishes needs it.
+  const { build } = await import('esbuild')
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: FOLDER,
+    entryPoints: entries,
+    outdir: 'out',
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    charset: 'utf8',
+    // They stand in a file of their own, whole, and need not be loaded.
+    legalComments: 'none',
+    metafile: true,
+    write: false,
+    logLevel: 'silent',
+  })
+  const assets = outputFiles.map(({ path, text }) => ({ entry: entryOf(path), path: hashedName(path, text), text }))
+  return {
+    names: Object.fromEntries(assets.map(({ entry, path }) => [entry, path])),
+    pages: [...assets.map(({ path, text }) => ({ path, text })), await licenses(metafile)],
+  }
+}
+
+function entryOf(output: string): string {
+  return basename(output).replace(/\.js$/, '.ts')
+}
+
+function hashedName(output: string, text: string): string {
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, HASH_DIGITS)
+  const ending = extname(output)
+  return `assets/${basename(output, ending)}-${hash}${ending}`
+}
+
+/** The licences of all packages of which something is in the bundles, as their authors wrote them. */
+async function licenses({ inputs }: Metafile): Promise<Page> {
+  const folders = new Map<string, string>()
+  for (const path of Object.keys(inputs)) {
+    const [, folder = '', name = ''] = /^(.*node_modules\/((?:@[^/]+\/)?[^/]+))\//.exec(path) ?? []
+    if (name !== '') folders.set(name, folder)
+  }
+  const texts = [...folders.keys()].sort().map(async (name) => {
+    const folder = join(FOLDER, folders.get(name) ?? '')
+    const { version, license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
+    const text = await readFile(join(folder, 'LICENSE'), 'utf8')
+    return `${name} ${version} (${license})\n\n${text.trim()}\n`
+  })
+  const intro = 'The scripts of this site contain parts of these packages.\n'
+  return { path: LICENSES_FILE, text: [intro, ...(await Promise.all(texts))].join(`\n${'-'.repeat(72)}\n\n`) }
+}

@@ -1,0 +1,134 @@
+import { OTHER, TOP_MODELS } from '../contract/ranking.ts'
+import { API_FILES } from './api.ts'
+import type { AssetNames } from './bundle.ts'
+import type { SiteFacts } from './facts.ts'
+import { type Html, html } from './html.ts'
+import { type Page, renderPage } from './layout.ts'
+
+const PATH = 'explore.html'
+
+/** What the explorer needs to know of the current release. */
+export type ExploreFacts = Pick<SiteFacts, 'manifest' | 'dataset' | 'release'>
+
+/**
+ * The explorer: its whole form as HTML, which a script fills from the release's Parquet. It names the release and not
+ * `latest/`, so that the page and what it reads are of one moment. `assets` are the names that bundling gave.
+ */
+export function explorePage({ manifest, dataset, release }: ExploreFacts, assets: AssetNames): Page {
+  const { start_date, end_date, as_of, provisional_from } = manifest
+  const parquet = `${release}rankings-daily.parquet`
+  const bytes = manifest.files.find(({ path }) => path === 'rankings-daily.parquet')?.bytes ?? 0
+  return renderPage(
+    {
+      path: PATH,
+      title: `Explore – ${dataset.title}`,
+      description: `Tokens per model and UTC day, ${start_date} to ${end_date}: choose a window and models, see the chart and the table, take them with you.`,
+      head: html`<link rel="stylesheet" href="${assets['explore.css'] ?? ''}">
+<script type="module" src="${assets['explore.ts'] ?? ''}"></script>
+`,
+      main: html`<h1>Explore</h1>
+<p class="quiet">Tokens per model, ${start_date} to ${end_date} (UTC), as of <time datetime="${as_of}">${as_of}</time>. The dates from ${provisional_from} on are provisional.</p>
+<noscript><p>This page needs JavaScript to read the data in your browser. Without it, take the <a href="${release}rankings-daily.csv">CSV</a>, the <a href="${parquet}">Parquet</a>, the <a href="${API_FILES.rankings_daily}">last 31 days as JSON</a>, or see the <a href="index.html">overview</a>.</p></noscript>
+<div id="explorer" data-parquet="${parquet}" data-bytes="${bytes}" data-name="${dataset.name}" data-release="${manifest.release}" data-credit="${manifest.attribution}" data-title="${dataset.title}">
+<p id="status" role="status">Loading the data …</p>
+${CONTROLS}${CHART}${TABLE}</div>
+${HELP}`,
+    },
+    manifest,
+  )
+}
+
+function choice(name: string, legend: string, options: readonly (readonly [value: string, text: string])[]): Html {
+  const radios = options.map(
+    ([value, text]) => html`<label><input type="radio" name="${name}" value="${value}"><span>${text}</span></label>`,
+  )
+  return html`<fieldset class="choice"><legend>${legend}</legend><div>${radios}</div></fieldset>
+`
+}
+
+const PRESETS = [
+  ['30', '30 days'],
+  ['90', '90 days'],
+  ['365', '365 days'],
+  ['all', 'All'],
+] as const
+
+const CONTROLS = html`<form id="controls" autocomplete="off">
+<fieldset id="all-controls" disabled>
+<legend class="visually-hidden">What is shown</legend>
+${choice('days', 'Window', PRESETS)}<fieldset class="choice"><legend>From, to</legend><div class="dates"><input type="date" name="from" aria-label="First date"><span aria-hidden="true">–</span><input type="date" name="to" aria-label="Last date"></div></fieldset>
+${choice('by', 'Sums per', [
+  ['day', 'Day'],
+  ['week', 'Week'],
+  ['month', 'Month'],
+])}${choice('show', 'Values', [
+  ['tokens', 'Tokens'],
+  ['share', 'Share'],
+])}${choice('as', 'Chart', [
+  ['stacked', 'Stacked'],
+  ['lines', 'Lines'],
+])}<fieldset class="choice"><legend>Rest</legend><div><label><input type="checkbox" name="rest"><span>Show the rest</span></label></div></fieldset>
+<details id="models">
+<summary>Models: <span id="models-summary">the ten with most tokens, and the rest</span></summary>
+<p><label for="models-search">Find a model</label> <input type="search" id="models-search" placeholder="name or part of it"> <button type="button" id="models-clear">Choose none</button> <span id="models-count" class="quiet" role="status"></span></p>
+<div id="models-list" role="group" aria-label="Models to show"></div>
+</details>
+</fieldset>
+</form>
+<div id="notices" role="status"></div>
+`
+
+const CHART = html`<section aria-labelledby="chart-title">
+<h2 id="chart-title">Tokens</h2>
+<div class="chart-and-values">
+<div>
+<div id="chart"></div>
+<p id="chart-notes" class="quiet"></p>
+<p class="cursor"><label for="cursor">Read the values of</label> <input type="range" id="cursor" min="0" max="0" value="0" disabled></p>
+</div>
+<div id="values-region" class="scroll" role="region" aria-labelledby="values-caption" tabindex="0">
+<table id="values">
+<caption id="values-caption">Values</caption>
+<thead><tr><th scope="col">Model</th><th scope="col" class="number">Tokens</th><th scope="col" class="number">Share</th></tr></thead>
+<tbody></tbody>
+</table>
+</div>
+</div>
+<p class="downloads"><button type="button" id="download-svg" disabled>Chart as SVG</button> <button type="button" id="download-png" disabled>Chart as PNG</button></p>
+</section>
+`
+
+function column(name: string, text: string, kind = ''): Html {
+  return html`<th scope="col" data-column="${name}"${kind === '' ? html`` : html` class="${kind}"`}><button type="button">${text}</button></th>`
+}
+
+const TABLE = html`<section aria-labelledby="table-title">
+<h2 id="table-title">Table</h2>
+<p class="table-tools"><label for="search">Search date or model</label> <input type="search" id="search" disabled> <button type="button" id="download-csv" disabled>Rows as CSV</button> <span id="rows-count" role="status" class="quiet"></span></p>
+<div class="scroll" role="region" aria-label="Rows" tabindex="0">
+<table id="rows">
+<caption class="visually-hidden">Tokens by period and model; the buttons in the head sort</caption>
+<thead><tr>${column('date', 'Date')}${column('model', 'Model')}${column('tokens', 'Tokens', 'number')}${column('share', 'Share', 'number')}</tr></thead>
+<tbody></tbody>
+</table>
+</div>
+<nav class="pager" aria-label="Pages of the table"><button type="button" id="previous-page" disabled>Previous</button> <span id="page-count">Page 1</span> <button type="button" id="next-page" disabled>Next</button></nav>
+</section>
+`
+
+const HELP = html`<section aria-labelledby="help-title">
+<h2 id="help-title">How to read this</h2>
+<dl>
+<dt><code>${OTHER}</code></dt>
+<dd>A row of the data: the sum of all public models outside a day’s ${TOP_MODELS} largest. Which models are in it is not published.</dd>
+<dt>Rest</dt>
+<dd>Made on this page: the models that a day names but the chart does not draw. With the drawn models and <code>${OTHER}</code> it adds up to all tokens. The table and the CSV have its models one by one.</dd>
+<dt>Share</dt>
+<dd>Of all public tokens of the same day, week or month, whatever models are chosen.</dd>
+<dt>Weeks and months</dt>
+<dd>Weeks are those of ISO 8601 and begin on Monday; they are named by it. A sum over fewer days than the week or month has is marked ∗, with the number of days.</dd>
+<dt>Gaps</dt>
+<dd>A day on which a model is not named is a gap and not zero: the model had no tokens, or fewer than the ${TOP_MODELS} that are named. Sums of weeks and months have the days that name it.</dd>
+</dl>
+</section>
+`

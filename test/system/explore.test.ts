@@ -1,0 +1,308 @@
+/** The explorer in Chromium: what a person does with it, and what they take away from it. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, onTestFinished, type TestContext, test } from 'vitest'
+import {
+  browserOf,
+  type Chromium,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  openPage,
+  PHONE,
+  startChromium,
+  stopChromium,
+  type Watched,
+} from './chromium.ts'
+import { type SampleSite, serveSampleSite } from './sample-site.ts'
+
+let site: SampleSite
+let chromium: Chromium
+
+beforeAll(async () => {
+  site = await serveSampleSite()
+  chromium = await startChromium()
+})
+
+afterAll(async () => {
+  await stopChromium(chromium)
+  await site?.stop()
+})
+
+type Host = 'server' | 'subPath'
+const HOSTS: Host[] = ['server', 'subPath']
+
+async function explorer(context: TestContext, host: Host, query = '', options = {}): Promise<Watched> {
+  const browser = browserOf(chromium, context)
+  const top = site.hosts[host]
+  const watched = await openPage(browser, new URL(top).origin, options)
+  await watched.page.goto(`${top}explore.html${query}`)
+  await loaded(watched.page)
+  return watched
+}
+
+function loaded(page: Page): Promise<unknown> {
+  return page.waitForSelector('#all-controls:enabled', { state: 'attached' })
+}
+
+interface Input {
+  name: string
+  type: string
+  value: string
+  checked: boolean
+}
+
+/** All that a view shows, to compare two of them. */
+async function seen(page: Page) {
+  return {
+    chart: await page.locator('#chart svg').innerHTML(),
+    title: await page.locator('#chart-title').innerText(),
+    values: await page.locator('#values').innerText(),
+    rows: await page.locator('#rows').innerText(),
+    count: await page.locator('#rows-count').innerText(),
+    controls: await page
+      .locator('#controls input')
+      .evaluateAll((inputs) =>
+        (inputs as unknown as Input[]).map(({ name, type, value, checked }) => [
+          name,
+          type === 'radio' || type === 'checkbox' ? checked : value,
+        ]),
+      ),
+  }
+}
+
+/** Presses a segmented button: the radio lies, unseen, over its text. */
+async function choose(page: Page, name: string, value: string): Promise<void> {
+  await page.locator(`input[name="${name}"][value="${value}"]`).check()
+}
+
+async function download(page: Page, button: string): Promise<{ name: string; bytes: Buffer }> {
+  const [saved] = await Promise.all([page.waitForEvent('download'), page.click(button)])
+  return { name: saved.suggestedFilename(), bytes: await readFile(await saved.path()) }
+}
+
+/** What the API answers for a window, as CSV. */
+async function apiCsv(from: string, to: string): Promise<string> {
+  const url = `${site.hosts.server}api/v1/datasets/rankings-daily?start_date=${from}&end_date=${to}`
+  const answer = await fetch(url, { headers: { authorization: `Bearer ${site.key}`, accept: 'text/csv' } })
+  expect(answer.status).toBe(200)
+  return answer.text()
+}
+
+describe.each(HOSTS)('the explorer on the %s', (host) => {
+  test('shows the last ninety days, and everything that a person chooses after that', async (context) => {
+    const { page, complaints } = await explorer(context, host)
+    expect(await page.locator('#chart-title').innerText()).toBe('Tokens per day, 2026-08-22 to 2026-11-19')
+    expect(await page.locator('#values tbody tr').count()).toBe(10 + 2 + 1)
+
+    await choose(page, 'days', '30')
+    expect(await page.locator('#chart-title').innerText()).toBe('Tokens per day, 2026-10-21 to 2026-11-19')
+    await choose(page, 'by', 'week')
+    await choose(page, 'show', 'share')
+    await choose(page, 'as', 'lines')
+    expect(await page.locator('#chart-title').innerText()).toBe(
+      'Share of all tokens per week, 2026-10-21 to 2026-11-19',
+    )
+    expect(await page.locator('#chart-notes').innerText()).toContain('2026-10-19 (5 of 7 days)')
+    await page.click('#models summary')
+    const names = await page.locator('#models-list label').allInnerTexts()
+    const [first = '', , third = ''] = names
+    await page.fill('#models-search', third)
+    await page.getByLabel(third, { exact: true }).check()
+    await page.fill('#models-search', '')
+    await page.getByLabel(first, { exact: true }).check()
+    await page.locator('input[name="rest"]').uncheck()
+    expect(await page.locator('#values tbody th').allInnerTexts()).toEqual(
+      expect.arrayContaining([first, third, 'all public tokens']),
+    )
+    expect(new URL(page.url()).searchParams.getAll('models')).toEqual([third, first])
+    expect(complaints).toEqual([])
+  })
+
+  test('has its view in the URL: loaded again it is the same, and the way back leads back', async (context) => {
+    const { page, complaints } = await explorer(context, host)
+    const before = await seen(page)
+    await choose(page, 'by', 'month')
+    await page.locator('input[name="from"]').fill('2026-09-10')
+    await choose(page, 'as', 'lines')
+    await page.click('#rows th[data-column="tokens"] button')
+    await page.fill('#search', 'a')
+    await page.waitForURL(/q=a/)
+    const after = await seen(page)
+    expect(after).not.toEqual(before)
+    expect(new URL(page.url()).search).toBe('?from=2026-09-10&to=2026-11-19&by=month&as=lines&sort=-tokens&q=a')
+    await page.reload()
+    await loaded(page)
+    expect(await seen(page)).toEqual(after)
+    for (let step = 0; step < 4; step++) await page.goBack()
+    expect(new URL(page.url()).search).toBe('')
+    await loaded(page)
+    expect(await seen(page)).toEqual(before)
+    expect(complaints).toEqual([])
+  })
+
+  test('downloads exactly the rows of the API', async (context) => {
+    const { page, complaints } = await explorer(context, host)
+    const whole = await download(page, '#download-csv')
+    expect(whole.bytes.toString()).toBe(await apiCsv('2026-08-22', '2026-11-19'))
+    expect(whole.name).toBe('rankings-daily-20261120T120000Z-2026-08-22-2026-11-19-day-tokens.csv')
+    await page.locator('input[name="from"]').fill('2026-10-05')
+    await page.locator('input[name="to"]').fill('2026-10-11')
+    const week = await download(page, '#download-csv')
+    expect(week.bytes.toString()).toBe(await apiCsv('2026-10-05', '2026-10-11'))
+    expect(complaints).toEqual([])
+  })
+
+  test('saves its chart as a picture, with the title and whose data it is', async (context) => {
+    const { page, complaints } = await explorer(context, host, '', { colorScheme: 'dark' })
+    const svg = (await download(page, '#download-svg')).bytes.toString()
+    expect(svg).toContain('Tokens per day, 2026-08-22 to 2026-11-19</text>')
+    expect(svg).toContain('Synthetic sample data, not real usage.')
+    expect(svg).toMatch(/fill="rgb\(/)
+    expect(svg).not.toMatch(/currentColor|class=|var\(/)
+    const { bytes: png } = await download(page, '#download-png')
+    expect(png.subarray(1, 4).toString()).toBe('PNG')
+    const [, width, height] = /<svg [^>]*width="(\d+)" height="(\d+)"/.exec(svg) ?? []
+    expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([2 * Number(width), 2 * Number(height)])
+    // A picture without a drawing would be a few hundred bytes.
+    expect(png.length).toBeGreaterThan(20_000)
+    expect(complaints).toEqual([])
+  })
+})
+
+test('the read-out follows pointer and keys', async (context) => {
+  const { page } = await explorer(context, 'subPath')
+  const caption = page.locator('#values-caption')
+  expect(await caption.innerText()).toBe('2026-11-19')
+  await page.focus('#cursor')
+  await page.keyboard.press('ArrowLeft')
+  expect(await caption.innerText()).toBe('2026-11-18')
+  expect(await page.locator('#cursor').getAttribute('aria-valuetext')).toBe('2026-11-18')
+  await page.keyboard.press('Home')
+  expect(await caption.innerText()).toBe('2026-08-22')
+  const box = await page.locator('#chart').boundingBox()
+  await page.mouse.move((box?.x ?? 0) + 300, (box?.y ?? 0) + 100)
+  expect(await caption.innerText()).toMatch(/^2026-(09|10)/)
+})
+
+test('the table sorts, is searched and has pages', async (context) => {
+  const { page } = await explorer(context, 'subPath')
+  const tokens = async () =>
+    (await page.locator('#rows tbody td:nth-child(3)').allInnerTexts()).map((text) => Number(text.replaceAll(',', '')))
+  expect(await page.locator('#rows tbody tr').count()).toBe(50)
+  await page.click('#rows th[data-column="tokens"] button')
+  const greatest = await tokens()
+  expect(greatest).toEqual(greatest.toSorted((a, b) => b - a))
+  expect(await page.locator('#rows th[data-column="tokens"]').getAttribute('aria-sort')).toBe('descending')
+  await page.click('#rows th[data-column="tokens"] button')
+  const least = await tokens()
+  expect(least).toEqual(least.toSorted((a, b) => a - b))
+  expect(least[0]).toBeLessThan(greatest[0] ?? 0)
+  await page.click('#next-page')
+  expect(await page.locator('#page-count').innerText()).toBe('Page 2 of 92')
+  await page.fill('#search', 'other')
+  expect(await page.locator('#rows-count').innerText()).toBe('1–50 of 90 rows')
+  expect(new Set(await page.locator('#rows tbody td:nth-child(2)').allInnerTexts())).toEqual(new Set(['other']))
+})
+
+test('tens of thousands of rows are read, sorted and searched without a stutter', async (context) => {
+  const { page } = await blank(context)
+  const body = await largeParquet()
+  await page.route('**/*.parquet', (route) => route.fulfill({ body }))
+  await page.goto(`${site.hosts.subPath}explore.html?days=all`)
+  await loaded(page)
+  expect(await page.locator('#rows-count').innerText()).toBe('1–50 of 36,000 rows')
+  const times = await page.evaluate<number[]>(`[0, 1, 2, 3, 4, 5].map((i) => {
+    const start = performance.now()
+    const search = document.querySelector('#search')
+    if (i % 2 === 0) document.querySelector('#rows th[data-column="tokens"] button').click()
+    else {
+      search.value = 'a'.repeat(i % 3)
+      search.dispatchEvent(new Event('input'))
+    }
+    return performance.now() - start
+  })`)
+  context.annotate?.(times.map((time) => `${Math.round(time)} ms`).join(', '))
+  // Generous for a machine that does other things as well.
+  expect(times).toHaveLength(6)
+  for (const time of times) expect(time).toBeLessThan(500)
+})
+
+/** A release of 720 days with 50 models each, as DuckDB writes it. */
+async function largeParquet(): Promise<Buffer> {
+  const folder = await mkdtemp(join(tmpdir(), 'tokenboard-large-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const path = join(folder, 'large.parquet')
+  const connection = await (await DuckDBInstance.create()).connect()
+  await connection.run(
+    `COPY (
+       SELECT DATE '2025-01-01' + day::INTEGER AS date, 'author/model-' || lpad((day / 7 + model)::VARCHAR, 4, '0') AS model_permaslug,
+              1000000000000 - 7919 * model - day AS total_tokens
+       FROM range(720) days(day), range(50) models(model) ORDER BY day, model
+     ) TO '${path}' (FORMAT parquet, COMPRESSION zstd)`,
+  )
+  connection.closeSync()
+  return readFile(path)
+}
+
+test('what a URL asks for in vain is said, and the rest of it followed', async (context) => {
+  const { page, complaints } = await explorer(
+    context,
+    'subPath',
+    '?by=year&as=lines&models=no%2Fsuch&models=%3Cimg%20src%3Dx%3E',
+  )
+  const notices = await page.locator('#notices').innerText()
+  expect(notices).toContain('by=year is none of day, week, month')
+  expect(notices).toContain('no/such, <img src=x>')
+  expect(await page.locator('input[name="as"][value="lines"]').isChecked()).toBe(true)
+  expect(complaints).toEqual([])
+})
+
+test.for<[number, RegExp]>([
+  [410, /no longer published/],
+  [404, /no longer published/],
+  [500, /could not be read/],
+])('data that is answered with %s is an explanation, not an empty page', async ([status, text], context) => {
+  const { page } = await blank(context)
+  await page.route('**/*.parquet', (route) => route.fulfill({ status, body: '{}' }))
+  await page.goto(`${site.hosts.subPath}explore.html`)
+  await page.waitForFunction('!document.querySelector("#status").textContent.startsWith("Loading")')
+  expect(await page.locator('#status').innerText()).toMatch(text)
+  await expectAccessible(page)
+})
+
+test('bytes that are no Parquet are an explanation too', async (context) => {
+  const { page } = await blank(context)
+  await page.route('**/*.parquet', (route) => route.fulfill({ status: 200, body: 'not what it says' }))
+  await page.goto(`${site.hosts.subPath}explore.html`)
+  await page.waitForFunction('!document.querySelector("#status").textContent.startsWith("Loading")')
+  expect(await page.locator('#status').innerText()).toMatch(/could not be read/)
+})
+
+async function blank(context: TestContext): Promise<Watched> {
+  return openPage(browserOf(chromium, context), new URL(site.hosts.subPath).origin)
+}
+
+test('without JavaScript the page points to the files, and shows no form that does nothing', async (context) => {
+  const { page } = await openPage(browserOf(chromium, context), new URL(site.hosts.subPath).origin, {
+    javaScriptEnabled: false,
+  })
+  await page.goto(`${site.hosts.subPath}explore.html`)
+  expect(await page.locator('noscript').innerText()).toContain('needs JavaScript')
+  expect(await page.locator('#controls').isVisible()).toBe(false)
+})
+
+test('on a phone all of it can be reached, and nothing is wider than the screen', async (context) => {
+  const { page, complaints } = await explorer(context, 'subPath', '?by=week&as=lines', {
+    viewport: PHONE,
+    hasTouch: true,
+    isMobile: true,
+  })
+  await expectNoSidewaysScroll(page)
+  await page.click('#models summary')
+  expect(await page.locator('#models-list label').first().isVisible()).toBe(true)
+  await expectAccessible(page)
+  expect(complaints).toEqual([])
+})

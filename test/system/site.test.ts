@@ -1,0 +1,71 @@
+/** Every kind of page in Chromium, on every host, light and dark, on a desktop and on a phone. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  browserOf,
+  type Chromium,
+  DESKTOP,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  openPage,
+  PHONE,
+  startChromium,
+  stopChromium,
+} from './chromium.ts'
+import { pagesOf, type SampleSite, serveSampleSite } from './sample-site.ts'
+
+let site: SampleSite
+let chromium: Chromium
+let pages: string[]
+
+beforeAll(async () => {
+  site = await serveSampleSite()
+  pages = await pagesOf(site.publicDir)
+  chromium = await startChromium()
+})
+
+afterAll(async () => {
+  await stopChromium(chromium)
+  await site?.stop()
+})
+
+const SCREENS = [
+  { name: 'desktop', viewport: DESKTOP },
+  { name: 'phone', viewport: PHONE },
+]
+
+describe.each(['server', 'subPath'] as const)('pages on the %s', (host) => {
+  test.for(
+    SCREENS.flatMap((screen) => (['light', 'dark'] as const).map((colorScheme) => ({ ...screen, colorScheme }))),
+  )('are accessible and complain of nothing, $name, $colorScheme', async ({ viewport, colorScheme }, context) => {
+    const browser = browserOf(chromium, context)
+    expect(pages).toEqual(expect.arrayContaining(['index.html', 'explore.html']))
+    const top = site.hosts[host]
+    const { page, complaints } = await openPage(browser, new URL(top).origin, { viewport, colorScheme })
+    for (const path of pages) {
+      await page.goto(top + path)
+      await page.waitForLoadState('networkidle')
+      await expectAccessible(page)
+      await expectNoSidewaysScroll(page)
+      expect(complaints, path).toEqual([])
+    }
+  })
+})
+
+test('links between pages lead to pages, also below a sub-path', async (context) => {
+  const browser = browserOf(chromium, context)
+  const top = site.hosts.subPath
+  const { page } = await openPage(browser, new URL(top).origin)
+  const hrefs = new Set<string>()
+  for (const path of pages) {
+    await page.goto(top + path)
+    const all = await page
+      .locator('main a[href]')
+      .evaluateAll((links) => links.map((link) => (link as unknown as { href: string }).href))
+    for (const href of all) if (href.startsWith(new URL(top).origin)) hrefs.add(href.replace(/#.*/, ''))
+  }
+  expect(hrefs.size).toBeGreaterThan(10)
+  for (const href of hrefs) {
+    expect(href.startsWith(top), href).toBe(true)
+    expect((await fetch(href, { method: 'HEAD' })).status, href).toBe(200)
+  }
+})
