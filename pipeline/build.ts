@@ -44,6 +44,7 @@ import { QUALITY_FILE, toJson } from './release/files.ts'
 import { currentEntry, readIndex } from './release/index.ts'
 import { closeStaging, openStaging, publish, recover } from './release/publish.ts'
 import { readBack } from './release/read-back.ts'
+import type { PublicFolder } from './release/replace.ts'
 import { measure, type PublishedSize } from './release/size.ts'
 import { type Draft, draftRelease, stageRelease } from './release/stage.ts'
 import { readManifest, verifyRelease } from './release/verify.ts'
@@ -118,11 +119,10 @@ export async function build(
   const told = { reason, note: readNote(note) }
   const withFolders = dryRun ? withScratch : withWorkspace
   return withFolders(config, effects, async (workspace) => {
-    const { database, folder, publicDir } = workspace
+    const { database, folder, publicDir, stateDir } = workspace
     const { files } = effects
-    const index = dryRun
-      ? await readIndex(publicDir)
-      : await recover({ publicDir, dataDir: config.dataDir, files }, database)
+    const published = { publicDir, dataDir: config.dataDir, stateDir, files }
+    const index = dryRun ? await readIndex(publicDir) : await recover(published, database)
     assertNotBefore(asOf, index)
     const sampleFolder = dryRun ? join(folder, 'sample') : resolve(config.dataDir, 'raw/sample')
     const { sources, synthetic } = await chooseSources(config, sampleFolder, lastDate, effects)
@@ -131,7 +131,7 @@ export async function build(
     const { built, usage } = await prepare(workspace, recipe, effects)
     const summary = await release(
       built,
-      { index, publicDir, dataDir: config.dataDir, blocking: sources.blocking, accepted, dryRun, told },
+      { index, folder: published, blocking: sources.blocking, accepted, dryRun, told },
       database,
       effects,
     )
@@ -196,8 +196,7 @@ async function release(
   built: Built,
   options: {
     index: ReleaseIndex
-    publicDir: string
-    dataDir: string
+    folder: PublicFolder
     blocking: readonly SanityCheck[]
     accepted: readonly SanityCheck[]
     dryRun: boolean
@@ -207,8 +206,8 @@ async function release(
   effects: Effects,
 ): Promise<BuildSummary> {
   const { draft, ranking, findings } = built
-  const { index, publicDir, dataDir, blocking, accepted, dryRun, told } = options
-  const path = (name: string) => join(publicDir, DATASET_PATH, 'releases', name)
+  const { index, folder, blocking, accepted, dryRun, told } = options
+  const path = (name: string) => join(folder.publicDir, DATASET_PATH, 'releases', name)
   const latest = currentEntry(index)
   const current = latest === undefined ? undefined : await readManifest(path(latest.release))
   const facts = changedFacts(current, draft, ranking.rows)
@@ -224,7 +223,7 @@ async function release(
   assertNothingBlocks(findings, { blocking, accepted, published })
   if (dryRun) return { ...summarize('would_release', draft, built, path(draft.release)), ...changes }
   const changed = describeChanges({ index, current, facts, told }, changeLog(before, ranking.rows))
-  const manifest = await publishRelease(built, { changed, index, publicDir, dataDir }, database, effects)
+  const manifest = await publishRelease(built, { changed, index, folder }, database, effects)
   return summarize('released', manifest, built, path(manifest.release))
 }
 
@@ -248,22 +247,22 @@ export function describeChanges(
 /** Writes all files of the release out of sight, reads them back, and switches to them. */
 async function publishRelease(
   built: Built,
-  { changed, index, publicDir, dataDir }: { changed: Changed; index: ReleaseIndex; publicDir: string; dataDir: string },
+  { changed, index, folder }: { changed: Changed; index: ReleaseIndex; folder: PublicFolder },
   database: Database,
   { files, report, signal }: Effects,
 ): Promise<Manifest> {
   try {
     report({ kind: 'stage', stage: 'release' })
-    const staging = await openStaging(publicDir, files)
+    const staging = await openStaging(folder.publicDir, files)
     const manifest = await stageBuilt(built, changed, staging, database, files)
     await verifyRelease(database, staging)
     signal.throwIfAborted()
     const { release, rows } = manifest
-    await publish({ publicDir, dataDir, files }, { path: staging, release }, index, database)
+    await publish(folder, { path: staging, release }, index, database)
     report({ kind: 'done', stage: 'release', detail: `${release}, ${rows} rows, every format read back` })
     return manifest
   } finally {
-    await closeStaging(publicDir, files)
+    await closeStaging(folder.publicDir, files)
   }
 }
 

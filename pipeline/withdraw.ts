@@ -51,9 +51,9 @@ export async function withdraw(
     )
   // Before the workspace is made: a slip of the pen leaves no folders behind.
   findEntry(await readIndex(publicDir), asked.release)
-  return withWorkspace(config, effects, async ({ database }) => {
+  return withWorkspace(config, effects, async ({ database, stateDir }) => {
     const { files, signal, report } = effects
-    const folder = { publicDir, dataDir: config.dataDir, files }
+    const folder = { publicDir, dataDir: config.dataDir, stateDir, files }
     const planned = plan(await recover(folder, database), asked)
     signal.throwIfAborted()
     report({ kind: 'stage', stage: 'withdraw' })

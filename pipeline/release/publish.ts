@@ -7,13 +7,12 @@ import { type Files, hashFile, namesIn, readTextIfAny } from '../files.ts'
 import { followReleases, readRestatements } from '../history/follow.ts'
 import { renderApi } from '../site/api.ts'
 import { renderCatalog } from '../site/catalog.ts'
-import { renderCrawlerFiles } from '../site/crawlers.ts'
 import { renderFeeds } from '../site/feeds.ts'
 import type { Page } from '../site/layout.ts'
-import { renderSite } from '../site/render.ts'
 import { MANIFEST_FILE, toJson } from './files.ts'
 import { appendRelease, currentEntry, INDEX_FILE, readIndex, toPointer, withStatus } from './index.ts'
 import { isFolder } from './move.ts'
+import { followPages } from './pages.ts'
 import { type PublicFolder, replace, replaceLink, STAGING_FOLDER } from './replace.ts'
 import { markWithdrawn, removeWithdrawn, verifyTombstone } from './tombstone.ts'
 import { readManifest } from './verify.ts'
@@ -133,7 +132,8 @@ async function follow(folder: PublicFolder, index: ReleaseIndex, database: Datab
   const path = join(publicDir, DATASET_PATH, 'releases', entry.release)
   const manifest = await readManifest(path)
   const api = await renderApi(path, manifest, dataDir)
-  await replaceAll(folder, [...(await renderSite(path, manifest)), ...renderCrawlerFiles(manifest), ...api])
+  await followPages(folder, { manifest, index }, database)
+  await replaceAll(folder, api)
   await replaceLink(folder, join(DATASET_PATH, 'latest'), `releases/${entry.release}`)
   await replace(folder, join(DATASET_PATH, 'latest.json'), toJson(toPointer(entry)))
   const { restatements } = await readRestatements(publicDir)

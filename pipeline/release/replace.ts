@@ -10,6 +10,8 @@ export interface PublicFolder {
   publicDir: string
   /** Where the publisher keeps what is not made of logs. */
   dataDir: string
+  /** What is kept from build to build, for the maintainer alone. */
+  stateDir: string
   files: Files
 }
 

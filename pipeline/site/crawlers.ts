@@ -6,17 +6,18 @@ import { escapeXml } from './html.ts'
 import type { Page } from './layout.ts'
 
 /** What programs read that go through a site: who may come, what there is, and how to use it. */
-export function renderCrawlerFiles(manifest: Manifest): Page[] {
+export function renderCrawlerFiles(manifest: Manifest, pages: readonly Page[]): Page[] {
   const { publisher } = manifest
   return [
     { path: 'robots.txt', text: `User-agent: *\nAllow: /\n\nSitemap: ${siteUrl(publisher, 'sitemap.xml')}\n` },
-    { path: 'sitemap.xml', text: sitemap(manifest) },
+    { path: 'sitemap.xml', text: sitemap(manifest, pages) },
     { path: 'llms.txt', text: llms(manifest) },
   ]
 }
 
-function sitemap({ publisher, as_of }: Manifest): string {
-  const paths = ['', CATALOG_FILE, 'llms.txt', `${DATASET_PATH}/coverage.json`, `${DATASET_PATH}/restatements.json`]
+function sitemap({ publisher, as_of }: Manifest, pages: readonly Page[]): string {
+  const documents = [CATALOG_FILE, 'llms.txt', `${DATASET_PATH}/coverage.json`, `${DATASET_PATH}/restatements.json`]
+  const paths = ['', ...pages.map(({ path }) => path).filter((path) => path !== 'index.html'), ...documents]
   const urls = paths.map(
     (path) => `<url><loc>${escapeXml(siteUrl(publisher, path))}</loc><lastmod>${as_of}</lastmod></url>\n`,
   )

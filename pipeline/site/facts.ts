@@ -1,8 +1,15 @@
+import { join } from 'node:path'
 import type { Coverage, Restatement } from '../contract/history.ts'
-import type { Manifest, ReleaseIndex } from '../contract/manifest.ts'
+import { DATASET_PATH, type Manifest, type ReleaseIndex } from '../contract/manifest.ts'
 import type { ModelFacts } from '../contract/model-facts.ts'
 import type { RankingRow } from '../contract/ranking.ts'
-import type { DatasetDescription } from '../metadata/describe.ts'
+import type { Database } from '../database.ts'
+import { BuildError } from '../errors.ts'
+import { COVERAGE_FILE, readCoverage, readRestatements } from '../history/follow.ts'
+import { type DatasetDescription, describeDataset } from '../metadata/describe.ts'
+import { modelFacts } from '../models/facts.ts'
+import { MODELS_FILE, readModels } from '../models/file.ts'
+import { readBack } from '../release/read-back.ts'
 
 /** All that the pages beside the releases are rendered from: what is published, read once. Equal facts give equal bytes. */
 export interface SiteFacts {
@@ -19,4 +26,22 @@ export interface SiteFacts {
   coverage: Coverage
   /** Oldest first. */
   restatements: readonly Restatement[]
+}
+
+/** Reads the facts of a public folder whose current release is that of `manifest`. */
+export async function readFacts(
+  publicDir: string,
+  { manifest, index }: Pick<SiteFacts, 'manifest' | 'index'>,
+  database: Database,
+): Promise<SiteFacts> {
+  const release = `${DATASET_PATH}/releases/${manifest.release}/`
+  const folder = join(publicDir, release)
+  const rows = await readBack(database, folder, 'rankings-daily.parquet')
+  const coverage = await readCoverage(publicDir)
+  if (coverage === undefined) throw new BuildError(`${publicDir} holds no ${COVERAGE_FILE}`)
+  const { restatements } = await readRestatements(publicDir)
+  // Releases had no models.csv at first.
+  const hasModels = manifest.files.some(({ path }) => path === MODELS_FILE)
+  const models = hasModels ? await readModels(database, join(folder, MODELS_FILE)) : modelFacts(rows)
+  return { manifest, dataset: describeDataset(manifest), release, rows, models, index, coverage, restatements }
 }

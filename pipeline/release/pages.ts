@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { DATASET_PATH } from '../contract/manifest.ts'
+import type { Database } from '../database.ts'
+import { namesBelow, readTextIfAny, replaceFile, statsIfAny } from '../files.ts'
+import { COVERAGE_FILE, RESTATEMENTS_FILE } from '../history/follow.ts'
+import { hashOfCode } from '../provenance/code.ts'
+import { readFacts, type SiteFacts } from '../site/facts.ts'
+import type { Page } from '../site/layout.ts'
+import { renderSite } from '../site/render.ts'
+import { toJson } from './files.ts'
+import { type PublicFolder, replace } from './replace.ts'
+
+/** Below the state: what the pages were last made of, and their sizes. A cache: without it they are made again. */
+const RENDERED_FILE = 'pages.json'
+
+const Rendered = z.object({ source: z.string(), bytes: z.record(z.string(), z.int()) })
+type Rendered = z.infer<typeof Rendered>
+
+/** These folders hold pages and nothing else, so that a page which is no longer made is found there. */
+const PAGE_FOLDERS = ['models', 'changelog']
+
+/**
+ * Brings the pages up to what is published. Rendering takes seconds for a long history, so it is left out where the same
+ * code rendered the same facts before and every page lies there in its size.
+ */
+export async function followPages(
+  folder: PublicFolder,
+  { manifest, index }: Pick<SiteFacts, 'manifest' | 'index'>,
+  database: Database,
+): Promise<void> {
+  const { publicDir, stateDir, files } = folder
+  const source = await sourceOf(publicDir, index)
+  const path = join(stateDir, RENDERED_FILE)
+  const former = readRendered(await readTextIfAny(path))
+  if (former?.source === source && (await areInPlace(publicDir, former))) return
+  const pages = await renderSite(await readFacts(publicDir, { manifest, index }, database))
+  for (const { path, text } of pages) await replace(folder, path, text)
+  await removeFormer(folder, pages)
+  const bytes = Object.fromEntries(pages.map(({ path, text }) => [path, Buffer.byteLength(text)]))
+  await replaceFile(files, path, toJson({ source, bytes } satisfies Rendered))
+}
+
+/** A hash of all that decides how the pages look: code, releases, coverage, restatements. */
+async function sourceOf(publicDir: string, index: SiteFacts['index']): Promise<string> {
+  const documents = [COVERAGE_FILE, RESTATEMENTS_FILE].map((name) => readTextIfAny(join(publicDir, DATASET_PATH, name)))
+  const facts = [hashOfCode(), index, ...(await Promise.all(documents))]
+  return createHash('sha256').update(JSON.stringify(facts)).digest('hex')
+}
+
+/** What is no such file is none: then the pages are made again. */
+function readRendered(text: string | undefined): Rendered | undefined {
+  try {
+    return Rendered.parse(JSON.parse(text ?? ''))
+  } catch {
+    return undefined
+  }
+}
+
+async function areInPlace(publicDir: string, { bytes }: Rendered): Promise<boolean> {
+  const sizes = Object.entries(bytes).map(async ([path, size]) => {
+    return (await statsIfAny(join(publicDir, path)))?.size === size
+  })
+  return (await Promise.all(sizes)).every(Boolean)
+}
+
+/** A model may be in no release any more; its page goes with it. Assets stay: who has an older page open needs them. */
+async function removeFormer({ publicDir, files }: PublicFolder, pages: readonly Page[]): Promise<void> {
+  const current = new Set(pages.map(({ path }) => path))
+  for (const folder of PAGE_FOLDERS) {
+    const names = await namesBelow(join(publicDir, folder))
+    const former = names.map((name) => `${folder}/${name}`).filter((path) => !current.has(path))
+    for (const path of former) await files.remove(join(publicDir, path))
+  }
+}
