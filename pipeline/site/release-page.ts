@@ -113,12 +113,12 @@ function whatChanged({ changes: told }: Manifest, { rows, changes }: ReleaseFact
   if (previous === null) return html`<p>This is the first release.</p>\n`
   const link = html`<a href="../${previous}/index.html">${previous}</a>`
   if (changes.length === 0) return html`<p>No row differs from release ${link}; what is said about them does.</p>\n`
-  const count = (op: ChangeRow['op']) => formatInteger(changes.filter((change) => change.op === op).length)
+  const count = (op: ChangeRow['op']) => counted(changes.filter((change) => change.op === op).length, 'row')
   const dates = changedDates(rows, changes)
   const reason =
     told?.reason === undefined || told.reason === 'unspecified' ? '' : ` Reason: ${told.reason.replaceAll('_', ' ')}.`
   const note = told?.note === null || told?.note === undefined ? '' : ` ${told.note}`
-  return html`<p>Against release ${link}: ${count('insert')} rows are new, ${count('update')} have other tokens, ${count('delete')} are gone, on
+  return html`<p>Against release ${link}: ${count('insert')} new, ${count('update')} with other tokens, ${count('delete')} gone, on
 ${counted(dates.length, 'day')}.${reason}${note} <a href="${CHANGES_FILE}">${CHANGES_FILE}</a> has each of them.</p>
 ${dateTable(dates)}${biggest(changes, dates)}`
 }

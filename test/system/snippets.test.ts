@@ -15,7 +15,7 @@ import {
   type Workspace,
   writeSmallBuild,
 } from '../support/pipeline.ts'
-import { type StaticServer, serveFolder } from '../support/static-server.ts'
+import { type StaticServer, serveFolder } from '../support/plain-host.ts'
 import { weekRecords, weekTop } from '../support/week.ts'
 import { type Finished, run } from './clone.ts'
 import { type Python, pythonWith } from './python.ts'

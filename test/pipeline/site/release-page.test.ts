@@ -87,7 +87,7 @@ describe('the page of a release', () => {
 
   it('counts what changed against the release before, and why', () => {
     expect(textOf(text)).toContain(
-      'Against release 20261119T001200Z : 3 rows are new, 1 have other tokens, 1 are gone, on 2 days. Reason: late data. One <file> was late.',
+      'Against release 20261119T001200Z : 3 rows new, 1 row with other tokens, 1 row gone, on 2 days. Reason: late data. One <file> was late.',
     )
     expect(tableRows(text, 'Days that differ')).toEqual([
       ['2026-11-19', 'new', '2', '10K', ''],
@@ -172,7 +172,7 @@ describe('a release as it is built', () => {
     const manifest = Manifest.parse(JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')))
     const others = manifest.files.map(({ path }) => path).filter((path) => path !== 'index.html')
     expect(tableRows(page, 'Files of this release').map(([path]) => path)).toEqual(others)
-    expect(textOf(page)).toContain('1 rows are new')
+    expect(textOf(page)).toContain('1 row new')
   })
 
   it('links to files that are there', async () => {
