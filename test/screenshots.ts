@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UsageError } from '../pipeline/errors.ts'
 import { REPOSITORY, runCli } from './support/pipeline.ts'
-import { serveFolder } from './support/static-server.ts'
+import { serveFolder } from './support/plain-host.ts'
 import { startChromium } from './system/chromium.ts'
 
 const AS_OF = '2026-11-20T06:00:00Z'

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
 
 /** What is code of the pipeline; a file that an editor left beside it is none. */
-const CODE = /\.(ts|sql|css)$/
+const CODE = /\.(ts|mjs|sql|css|py|R|sh|pq)$/
 
 /** SHA-256 of all sources of the pipeline and of `package.json`, which pins the versions of what they are built on. */
 export function hashOfCode(): string {

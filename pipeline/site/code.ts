@@ -21,7 +21,7 @@ export type Snippet = (typeof SNIPPETS)[number]['file']
 
 /** The text of a snippet for files that lie at `base`, an address or a folder. */
 export function snippetText(file: Snippet, base: string): string {
-  const text = readFileSync(new URL(`../../snippets/${file}`, import.meta.url), 'utf8')
+  const text = readFileSync(new URL(`./snippets/${file}`, import.meta.url), 'utf8')
   const folder = base.endsWith('/') ? base : `${base}/`
   return text.replace(SNIPPET_BASE, () => quotable(folder))
 }

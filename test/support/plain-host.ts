@@ -12,14 +12,14 @@ const TYPES: Record<string, string> = {
   '.json': 'application/json',
 }
 
-export interface StaticServer {
+export interface PlainHost {
   /** The origin and the sub-path below which the folder lies: `http://127.0.0.1:40001/some/path/`. */
   url: string
   stop(): Promise<void>
 }
 
 /** The plainest host there is: the files of a folder below a sub-path, whole or a range, with hardly a header. */
-export async function serveFolder(folder: string, place = '/some/path/'): Promise<StaticServer> {
+export async function serveFolder(folder: string, place = '/some/path/'): Promise<PlainHost> {
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://host')
     const wanted = pathname.endsWith('/') ? `${pathname}index.html` : pathname

@@ -6,7 +6,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { serveFolder } from '../support/static-server.ts'
+import { serveFolder } from '../support/plain-host.ts'
 import { AS_OF, environment } from './clone.ts'
 
 const CLI = join(import.meta.dirname, '../../pipeline/cli.ts')

@@ -15,7 +15,7 @@ import {
   type Workspace,
   writeSmallBuild,
 } from '../support/pipeline.ts'
-import { type StaticServer, serveFolder } from '../support/plain-host.ts'
+import { type PlainHost, serveFolder } from '../support/plain-host.ts'
 import { weekRecords, weekTop } from '../support/week.ts'
 import { type Finished, run } from './clone.ts'
 import { type Python, pythonWith } from './python.ts'
@@ -23,7 +23,7 @@ import { type Python, pythonWith } from './python.ts'
 const READERS = ['pandas==3.1.1', 'polars==2.1.0', 'pyarrow==26.0.1', 'duckdb==2.0.0']
 
 let workspace: Workspace
-let server: StaticServer
+let server: PlainHost
 let python: Python
 
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import { query } from '../../support/records.ts'
 import { faultsOf, rankingRow, siteFacts } from '../../support/site.ts'
 import { weekRecords, weekTop } from '../../support/week.ts'
 
-const FOLDER = join(REPOSITORY, 'snippets')
+const FOLDER = join(REPOSITORY, 'pipeline/site/snippets')
 const ROWS = [rankingRow('2025-01-01', 'acme/one', 5)]
 
 describe('the snippets', () => {
