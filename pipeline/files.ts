@@ -13,7 +13,7 @@ import {
   stat,
   symlink,
 } from 'node:fs/promises'
-import { dirname, join, relative, sep } from 'node:path'
+import { dirname } from 'node:path'
 
 /** The changes that publishing makes to a file system: each is one step that may fail, and tests make each fail. */
 export interface Files {
@@ -127,18 +127,6 @@ export async function statsIfAny(path: string): Promise<Stats | undefined> {
 export async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder)
-  } catch (error) {
-    if (isMissing(error)) return []
-    throw error
-  }
-}
-
-/** The paths of all files below a folder, relative to it and with slashes; none when there is no such folder. */
-export async function namesBelow(folder: string): Promise<string[]> {
-  try {
-    const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-    const files = entries.filter((entry) => !entry.isDirectory())
-    return files.map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
   } catch (error) {
     if (isMissing(error)) return []
     throw error

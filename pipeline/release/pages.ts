@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { DATASET_PATH } from '../contract/manifest.ts'
 import type { Database } from '../database.ts'
-import { namesBelow, readTextIfAny, replaceFile, statsIfAny } from '../files.ts'
+import { readTextIfAny, replaceFile, statsIfAny } from '../files.ts'
 import { COVERAGE_FILE, RESTATEMENTS_FILE } from '../history/follow.ts'
 import { hashOfCode } from '../provenance/code.ts'
 import { readFacts, type SiteFacts } from '../site/facts.ts'
-import type { Page } from '../site/layout.ts'
 import { renderSite } from '../site/render.ts'
 import { toJson } from './files.ts'
 import { type PublicFolder, replace } from './replace.ts'
+import { sweep } from './sweep.ts'
 
 /** Below the state: what the pages were last made of, and their sizes. A cache: without it they are made again. */
 const RENDERED_FILE = 'pages.json'
@@ -19,7 +19,7 @@ const Rendered = z.object({ source: z.string(), bytes: z.record(z.string(), z.in
 type Rendered = z.infer<typeof Rendered>
 
 /** These folders hold pages and nothing else, so that a page which is no longer made is found there. */
-const PAGE_FOLDERS = ['models', 'changelog']
+const PAGE_FOLDERS = ['models', 'coverage', 'changelog']
 
 /**
  * Brings the pages up to what is published. Rendering takes seconds for a long history, so it is left out where the same
@@ -37,7 +37,9 @@ export async function followPages(
   if (former?.source === source && (await areInPlace(publicDir, former))) return
   const pages = await renderSite(await readFacts(publicDir, { manifest, index }, database))
   for (const { path, text } of pages) await replace(folder, path, text)
-  await removeFormer(folder, pages)
+  // A model may be in no release any more. Assets stay: whoever has an older page open needs them.
+  const paths = pages.map(({ path }) => path)
+  for (const name of PAGE_FOLDERS) await sweep(folder, name, paths)
   const bytes = Object.fromEntries(pages.map(({ path, text }) => [path, Buffer.byteLength(text)]))
   await replaceFile(files, path, toJson({ source, bytes } satisfies Rendered))
 }
@@ -63,14 +65,4 @@ async function areInPlace(publicDir: string, { bytes }: Rendered): Promise<boole
     return (await statsIfAny(join(publicDir, path)))?.size === size
   })
   return (await Promise.all(sizes)).every(Boolean)
-}
-
-/** A model may be in no release any more; its page goes with it. Assets stay: who has an older page open needs them. */
-async function removeFormer({ publicDir, files }: PublicFolder, pages: readonly Page[]): Promise<void> {
-  const current = new Set(pages.map(({ path }) => path))
-  for (const folder of PAGE_FOLDERS) {
-    const names = await namesBelow(join(publicDir, folder))
-    const former = names.map((name) => `${folder}/${name}`).filter((path) => !current.has(path))
-    for (const path of former) await files.remove(join(publicDir, path))
-  }
 }

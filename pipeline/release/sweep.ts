@@ -13,14 +13,14 @@ export async function sweep(
   pages: readonly string[],
 ): Promise<void> {
   const { publicDir, files } = root
-  const below = new Set(pages)
+  const below = new Set(pages.filter((page) => page.startsWith(`${folder}/`)))
   for (const entry of await entriesOf(join(publicDir, folder))) {
     const path = `${folder}/${entry.name}`
     if (!entry.isDirectory()) {
       if (!below.has(path)) await files.remove(join(publicDir, path))
       continue
     }
-    const inside = pages.filter((page) => page.startsWith(`${path}/`))
+    const inside = [...below].filter((page) => page.startsWith(`${path}/`))
     if (inside.length > 0) await sweep(root, path, inside)
     else await files.remove(join(publicDir, path))
   }

@@ -63,7 +63,9 @@ describe('renderPage', () => {
 
   it('warns of synthetic data before anything else, and of nothing where data is real', () => {
     const text = page('models.html', manifestOf({ synthetic: true }))
-    expect(text).toMatch(/<aside class="banner" aria-label="Warning">SYNTHETIC SAMPLE DATA[^<]*<\/aside>\n<header/)
+    expect(text).toMatch(
+      /<aside class="banner" aria-label="What this data is">SYNTHETIC SAMPLE DATA[^<]*<\/aside>\n<header/,
+    )
     expect(page('models.html')).not.toMatch(/synthetic/i)
   })
 
