@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { DATASET_PATH } from '../contract/manifest.ts'
 import type { Database } from '../database.ts'
-import { readTextIfAny, replaceFile, statsIfAny } from '../files.ts'
+import { readTextIfAny, replaceFile } from '../files.ts'
 import { COVERAGE_FILE, RESTATEMENTS_FILE } from '../history/follow.ts'
 import { hashOfCode } from '../provenance/code.ts'
 import { readFacts, type SiteFacts } from '../site/facts.ts'
@@ -12,10 +12,10 @@ import { toJson } from './files.ts'
 import { type PublicFolder, replace } from './replace.ts'
 import { sweep } from './sweep.ts'
 
-/** Below the state: what the pages were last made of, and their sizes. A cache: without it they are made again. */
+/** Below the state: what the pages were last made of, and the hash of each. A cache: without it they are made again. */
 const RENDERED_FILE = 'pages.json'
 
-const Rendered = z.object({ source: z.string(), bytes: z.record(z.string(), z.int()) })
+const Rendered = z.object({ source: z.string(), pages: z.record(z.string(), z.string()) })
 type Rendered = z.infer<typeof Rendered>
 
 /** These folders hold pages and nothing else, so that a page which is no longer made is found there. */
@@ -23,7 +23,7 @@ const PAGE_FOLDERS = ['models', 'coverage', 'changelog']
 
 /**
  * Brings the pages up to what is published. Rendering takes seconds for a long history, so it is left out where the same
- * code rendered the same facts before and every page lies there in its size.
+ * code rendered the same facts before and every page lies there as it was rendered.
  */
 export async function followPages(
   folder: PublicFolder,
@@ -40,15 +40,19 @@ export async function followPages(
   // A model may be in no release any more. Assets stay: whoever has an older page open needs them.
   const paths = pages.map(({ path }) => path)
   for (const name of PAGE_FOLDERS) await sweep(folder, name, paths)
-  const bytes = Object.fromEntries(pages.map(({ path, text }) => [path, Buffer.byteLength(text)]))
-  await replaceFile(files, path, toJson({ source, bytes } satisfies Rendered))
+  const hashes = Object.fromEntries(pages.map(({ path, text }) => [path, hashOf(text)]))
+  await replaceFile(files, path, toJson({ source, pages: hashes } satisfies Rendered))
 }
 
 /** A hash of all that decides how the pages look: code, releases, coverage, restatements. */
 async function sourceOf(publicDir: string, index: SiteFacts['index']): Promise<string> {
   const documents = [COVERAGE_FILE, RESTATEMENTS_FILE].map((name) => readTextIfAny(join(publicDir, DATASET_PATH, name)))
   const facts = [hashOfCode(), index, ...(await Promise.all(documents))]
-  return createHash('sha256').update(JSON.stringify(facts)).digest('hex')
+  return hashOf(JSON.stringify(facts))
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
 }
 
 /** What is no such file is none: then the pages are made again. */
@@ -60,9 +64,10 @@ function readRendered(text: string | undefined): Rendered | undefined {
   }
 }
 
-async function areInPlace(publicDir: string, { bytes }: Rendered): Promise<boolean> {
-  const sizes = Object.entries(bytes).map(async ([path, size]) => {
-    return (await statsIfAny(join(publicDir, path)))?.size === size
+async function areInPlace(publicDir: string, { pages }: Rendered): Promise<boolean> {
+  const checks = Object.entries(pages).map(async ([path, hash]) => {
+    const text = await readTextIfAny(join(publicDir, path))
+    return text !== undefined && hashOf(text) === hash
   })
-  return (await Promise.all(sizes)).every(Boolean)
+  return (await Promise.all(checks)).every(Boolean)
 }

@@ -28,12 +28,13 @@ const NEXT_AS_OF = '2025-03-10T13:00:00Z'
 const NEXT = '20250310T130000Z'
 const MENDING_AS_OF = '2025-03-10T14:00:00Z'
 
-/** A workspace with one release, and other input than it was made of. */
+/** A workspace with one release, and other input than it was made of: other tokens, and one model less. */
 async function workspaceWithRelease(): Promise<Workspace> {
   const workspace = await newWorkspace()
-  await writeSmallBuild(workspace, { sources: [{ records: crowd(1, () => 1) }] })
+  const top = { on_missing: 'remove' }
+  await writeSmallBuild(workspace, { sources: [{ records: crowd(2, () => 1) }], top })
   await buildIn(workspace, '2025-03-10T12:00:00Z')
-  await writeSmallBuild(workspace, { sources: [{ records: crowd(1, () => 2) }] })
+  await writeSmallBuild(workspace, { sources: [{ records: crowd(1, () => 2) }], top })
   return workspace
 }
 
