@@ -1,6 +1,5 @@
 import type { Restatement } from '../contract/history.ts'
 import { DATASET_PATH, type ReleaseEntry } from '../contract/manifest.ts'
-import type { RestatementReason } from '../contract/reason.ts'
 import { daysBetween } from '../contract/utc-date.ts'
 import { RESTATEMENTS_FILE } from '../history/follow.ts'
 import { INDEX_FILE } from '../release/index.ts'
@@ -8,20 +7,13 @@ import type { SiteFacts } from './facts.ts'
 import { type Html, html } from './html.ts'
 import { type Page, renderPage, rootFrom } from './layout.ts'
 import { counted, formatChange, formatInteger } from './numbers.ts'
+import { reasonSentences } from './reasons.ts'
+import { releaseLink } from './release-link.ts'
 import { table } from './table.ts'
 
 /** The first page tells of this many of the newest; those of the years tell of all. */
 const RELEASES_TOLD = 100
 const RESTATEMENTS_TOLD = 20
-
-const REASONS: Readonly<Record<RestatementReason, string>> = {
-  unspecified: 'not given',
-  late_data: 'logs that came late',
-  correction: 'a correction',
-  duplicates: 'records that had been counted twice',
-  registry: 'another list of models',
-  method: 'another method',
-}
 
 /** `changelog.html` with the newest releases and restatements, and a page with all of each year. */
 export function changelogPages(facts: SiteFacts): Page[] {
@@ -89,21 +81,16 @@ ${releaseTable(`Releases of ${year}, newest first`, releases, facts, path)}</sec
   return renderPage({ path, title, description, main }, manifest)
 }
 
-/** A release by its name, linked to its page; one that was withdrawn has none. */
-function releaseLink(entry: ReleaseEntry, path: string): Html {
-  if (entry.status === 'withdrawn') return html`<s>${entry.release}</s>`
-  return html`<a href="${rootFrom(path)}${DATASET_PATH}/${entry.path}index.html">${entry.release}</a>`
-}
-
-function releaseTable(caption: string, releases: readonly ReleaseEntry[], { index }: SiteFacts, path: string): Html {
+function releaseTable(caption: string, releases: readonly ReleaseEntry[], facts: SiteFacts, path: string): Html {
+  const { index } = facts
   const position = new Map(index.releases.map(({ release }, at) => [release, at]))
   const rows = releases.map((entry) => {
     const before = index.releases[(position.get(entry.release) ?? 0) - 1]
-    const { data_version = '', status, end_date, rows } = entry
+    const { data_version = '', withdrawal, end_date, rows } = entry
     return [
-      releaseLink(entry, path),
+      releaseLink(entry, facts, path),
       data_version,
-      status === 'withdrawn' ? 'withdrawn' : whatChanged(entry, before),
+      withdrawal === undefined ? whatChanged(entry, before) : `withdrawn: ${withdrawal.reason}`,
       end_date,
       formatInteger(rows),
     ]
@@ -130,16 +117,16 @@ function whatChanged({ changed = [], end_date, data_version }: ReleaseEntry, bef
   return told.flatMap(([, text]) => (text === '' ? [] : text)).join('; ')
 }
 
-function restatementList(restatements: readonly Restatement[], { index }: SiteFacts, path: string): Html {
+function restatementList(restatements: readonly Restatement[], facts: SiteFacts, path: string): Html {
   if (restatements.length === 0) return html`<p>None.</p>\n`
-  const entries = new Map(index.releases.map((entry) => [entry.release, entry]))
+  const entries = new Map(facts.index.releases.map((entry) => [entry.release, entry]))
   const items = restatements.map((restatement) => {
-    const { release, as_of, reason, note, dates } = restatement
+    const { release, as_of, dates } = restatement
     const entry = entries.get(release)
     const [first, last] = [dates.at(0)?.date ?? '', dates.at(-1)?.date ?? '']
     return html`<li id="${restatement.id}"><b>${counted(dates.length, 'final day')}</b>, ${first === last ? first : `${first} to ${last}`}:
-${difference(restatement)} Reason: ${REASONS[reason]}.${note === null ? '' : ` ${note}`}
-<span class="quiet">${as_of.slice(0, 10)}, release ${entry === undefined ? release : releaseLink(entry, path)}</span></li>\n`
+${difference(restatement)}${reasonSentences(restatement)}
+<span class="quiet">${as_of.slice(0, 10)}, release ${entry === undefined ? release : releaseLink(entry, facts, path)}</span></li>\n`
   })
   return html`<ul class="restatements">
 ${items}</ul>

@@ -16,6 +16,7 @@ import { type Html, html } from './html.ts'
 import { renderPage, rootFrom } from './layout.ts'
 import { counted, formatChange, formatInteger, formatTokens } from './numbers.ts'
 import { prose } from './prose.ts'
+import { reasonSentences } from './reasons.ts'
 import { recentChart, recentDays } from './recent.ts'
 import { factList, table } from './table.ts'
 
@@ -46,10 +47,11 @@ export interface ReleaseFacts {
 export function releasePage(manifest: Manifest, facts: ReleaseFacts): TextFile {
   const { release, start_date, end_date, as_of } = manifest
   const path = `${DATASET_PATH}/releases/${release}/${PAGE_FILE}`
+  const root = rootFrom(path)
   const dataset = describeDataset(manifest)
   const main = html`<h1>Release ${release}</h1>
 <p>${dataset.title}: ${dataset.description} This release never changes. Whether there is a newer one, or this one was withdrawn,
-the <a href="${rootFrom(path)}changelog.html">changelog</a> says; <a href="../../latest/index.html">latest</a> leads to the newest.</p>
+the <a href="${root}changelog.html">changelog</a> says; the <a href="${root}index.html">overview</a> shows the newest.</p>
 ${factList([
   ['As of', instantElement(as_of)],
   ['Data version', dataset.data_version],
@@ -68,7 +70,7 @@ programs, and <a href="${CHECKSUMS_FILE}">${CHECKSUMS_FILE}</a> its hash too.</p
 </section>
 <section aria-labelledby="changes">
 <h2 id="changes">What changed</h2>
-${whatChanged(manifest, facts)}</section>
+${whatChanged(manifest, facts, root)}</section>
 <section aria-labelledby="quality">
 <h2 id="quality">Quality</h2>
 ${qualityOf(facts.quality)}</section>
@@ -108,18 +110,15 @@ function fileTable(files: readonly Resource[]): Html {
   return table('Files of this release', { words: ['File', 'What it is', 'SHA-256'], numbers: ['Size', 'Rows'] }, rows)
 }
 
-function whatChanged({ changes: told }: Manifest, { rows, changes }: ReleaseFacts): Html {
-  const previous = told?.previous ?? null
-  if (previous === null) return html`<p>This is the first release.</p>\n`
-  const link = html`<a href="../${previous}/index.html">${previous}</a>`
+function whatChanged({ changes: told }: Manifest, { rows, changes }: ReleaseFacts, root: string): Html {
+  if (told === undefined || told.previous === null) return html`<p>This is the first release.</p>\n`
+  // Not to the release itself: it may be older than such pages, or withdrawn one day.
+  const link = html`<a href="${root}changelog/${told.previous.slice(0, 4)}.html">${told.previous}</a>`
   if (changes.length === 0) return html`<p>No row differs from release ${link}; what is said about them does.</p>\n`
   const count = (op: ChangeRow['op']) => counted(changes.filter((change) => change.op === op).length, 'row')
   const dates = changedDates(rows, changes)
-  const reason =
-    told?.reason === undefined || told.reason === 'unspecified' ? '' : ` Reason: ${told.reason.replaceAll('_', ' ')}.`
-  const note = told?.note === null || told?.note === undefined ? '' : ` ${told.note}`
   return html`<p>Against release ${link}: ${count('insert')} new, ${count('update')} with other tokens, ${count('delete')} gone, on
-${counted(dates.length, 'day')}.${reason}${note} <a href="${CHANGES_FILE}">${CHANGES_FILE}</a> has each of them.</p>
+${counted(dates.length, 'day')}.${reasonSentences(told)} <a href="${CHANGES_FILE}">${CHANGES_FILE}</a> has each of them.</p>
 ${dateTable(dates)}${biggest(changes, dates)}`
 }
 

@@ -1,7 +1,7 @@
 /** Facts of a site by hand, and what a reader finds on its pages. */
 import { createHash } from 'node:crypto'
 import type { Coverage, CoverageDay, Restatement } from '../../pipeline/contract/history.ts'
-import type { Manifest, ReleaseEntry } from '../../pipeline/contract/manifest.ts'
+import type { Manifest, ReleaseEntry, ReleaseIndex } from '../../pipeline/contract/manifest.ts'
 import type { RankingRow } from '../../pipeline/contract/ranking.ts'
 import { addDays, DATASET_START, daysBetween } from '../../pipeline/contract/utc-date.ts'
 import { describeDataset } from '../../pipeline/metadata/describe.ts'
@@ -19,14 +19,18 @@ export function siteFacts(
   { manifest = {}, ...changes }: Partial<Omit<SiteFacts, 'manifest'>> & { manifest?: Partial<Manifest> } = {},
 ): SiteFacts {
   const [first, last] = [rows[0]?.date ?? DATASET_START, rows.at(-1)?.date ?? DATASET_START]
-  const whole = manifestOf({ start_date: first, end_date: last, provisional_from: addDays(last, -2), ...manifest })
+  const counts = { days: new Set(rows.map(({ date }) => date)).size, rows: rows.length }
+  const dates = { start_date: first, end_date: last, provisional_from: addDays(last, -2) }
+  const whole = manifestOf({ ...dates, ...counts, ...manifest })
+  const index = changes.index ?? indexOf([])
   return {
     manifest: whole,
     dataset: describeDataset(whole),
     release: `datasets/rankings-daily/v1/releases/${whole.release}/`,
     rows,
     models: modelFacts(rows),
-    index: { dataset: 'rankings-daily', releases: [] },
+    index,
+    paged: new Set(index.releases.map(({ release }) => release)),
     coverage: coverageOf(rows, whole),
     restatements: [],
     ...changes,
@@ -53,6 +57,10 @@ function coverageOf(rows: readonly RankingRow[], { release, as_of, end_date, pro
   })
   const about = { dataset: 'rankings-daily' as const, release, as_of, start_date: DATASET_START, end_date }
   return { ...about, provisional_from, days, months: [] }
+}
+
+export function indexOf(releases: ReleaseEntry[]): ReleaseIndex {
+  return { dataset: 'rankings-daily', releases }
 }
 
 /** The entry of a release made a quarter past midnight after `end_date`. */

@@ -1,21 +1,24 @@
 import type { Restatement } from '../../contract/history.ts'
-import { DATASET_PATH, type ReleaseEntry } from '../../contract/manifest.ts'
+import type { ReleaseEntry } from '../../contract/manifest.ts'
 import { dateElement, instantElement, scrollable } from '../elements.ts'
 import type { SiteFacts } from '../facts.ts'
 import { type Html, html } from '../html.ts'
 import { counted, formatChange, formatInteger } from '../numbers.ts'
+import { reasonSentences } from '../reasons.ts'
+import { releaseLink } from '../release-link.ts'
 
 const RESTATEMENTS_TOLD = 5
 const RELEASES_TOLD = 10
 
 /** The newest restatements and releases; the changelog has them all. */
-export function historySection({ restatements, index }: SiteFacts): Html {
+export function historySection(facts: SiteFacts): Html {
+  const { restatements, index } = facts
   const releases = index.releases.slice(-RELEASES_TOLD).reverse()
   const table = html`<table>
 <caption>The newest of ${counted(index.releases.length, 'release')}.</caption>
 <thead><tr><th scope="col">Release</th><th scope="col">As of</th><th scope="col">Days</th><th scope="col" class="number">Rows</th><th scope="col">Version</th><th scope="col">Status</th></tr></thead>
 <tbody>
-${releases.map(releaseRow)}</tbody>
+${releases.map((entry) => releaseRow(entry, facts))}</tbody>
 </table>
 `
   return html`<section>
@@ -34,7 +37,8 @@ ${newestFirst.map(restatementItem)}</ul>
 `
 }
 
-function restatementItem({ id, as_of, reason, note, dates, tokens_before, tokens_after }: Restatement): Html {
+function restatementItem(restatement: Restatement): Html {
+  const { id, as_of, dates, tokens_before, tokens_after } = restatement
   const [first, last] = [dates[0]?.date ?? '', dates.at(-1)?.date ?? '']
   const days =
     first === last
@@ -43,14 +47,10 @@ function restatementItem({ id, as_of, reason, note, dates, tokens_before, tokens
   const [before, after] = [BigInt(tokens_before), BigInt(tokens_after)]
   const size =
     before === 0n ? `${formatInteger(after)} tokens where there were none` : `${formatChange(before, after)} tokens`
-  const why = reason === 'unspecified' ? '' : ` Reason: ${reason.replaceAll('_', ' ')}.`
-  return html`<li><a href="changelog.html#${id}">${as_of.slice(0, 10)}</a>: ${days}, ${size}.${why}${note === null ? '' : ` ${note}`}</li>\n`
+  return html`<li><a href="changelog.html#${id}">${as_of.slice(0, 10)}</a>: ${days}, ${size}.${reasonSentences(restatement)}</li>\n`
 }
 
-function releaseRow(entry: ReleaseEntry): Html {
-  const { release, path, as_of, start_date, end_date, rows, data_version = '', status = '' } = entry
-  // The files of a release that was withdrawn are gone.
-  const name =
-    status === 'withdrawn' ? html`${release}` : html`<a href="${DATASET_PATH}/${path}index.html">${release}</a>`
-  return html`<tr><th scope="row">${name}</th><td>${instantElement(as_of)}</td><td>${dateElement(start_date)} to ${dateElement(end_date)}</td><td class="number">${formatInteger(rows)}</td><td>${data_version}</td><td>${status}</td></tr>\n`
+function releaseRow(entry: ReleaseEntry, facts: SiteFacts): Html {
+  const { as_of, start_date, end_date, rows, data_version = '', status = '' } = entry
+  return html`<tr><th scope="row">${releaseLink(entry, facts, 'index.html')}</th><td>${instantElement(as_of)}</td><td>${dateElement(start_date)} to ${dateElement(end_date)}</td><td class="number">${formatInteger(rows)}</td><td>${data_version}</td><td>${status}</td></tr>\n`
 }

@@ -13,10 +13,11 @@ import {
   textOf,
 } from '../../support/site.ts'
 
+const WITHDRAWAL = { withdrawn_at: '2026-01-01T08:00:00Z', reason: 'It named a <customer>.' }
 const RELEASES = [
   releaseEntry('2025-12-28'),
   releaseEntry('2025-12-29', { data_version: '1.1.0', rows: 102 }),
-  releaseEntry('2025-12-30', { data_version: '1.2.0', status: 'withdrawn' }),
+  releaseEntry('2025-12-30', { data_version: '1.2.0', status: 'withdrawn', withdrawal: WITHDRAWAL }),
   releaseEntry('2025-12-31', { data_version: '2.0.0', rows: 1_203, status: 'current' }),
 ]
 const LAST = RELEASES[3] ?? releaseEntry('2025-12-31')
@@ -36,7 +37,7 @@ describe('changelog.html', () => {
   it('lists the releases, newest first, with what changed in the words of a person', () => {
     expect(tableRows(pageOf('changelog.html'), 'Releases')).toEqual([
       ['20260101T001500Z', '2.0.0', '1 day more; published rows changed', '2025-12-31', '1,203'],
-      ['20251231T001500Z', '1.2.0', 'withdrawn', '2025-12-30', '51'],
+      ['20251231T001500Z', '1.2.0', 'withdrawn: It named a <customer>.', '2025-12-30', '51'],
       ['20251230T001500Z', '1.1.0', '1 day more', '2025-12-29', '102'],
       ['20251229T001500Z', '1.0.0', 'the first release', '2025-12-28', '51'],
     ])
@@ -64,6 +65,14 @@ describe('changelog.html', () => {
         ['20260101T001500Z', '20251230T001500Z', '20251229T001500Z'].map((name) => `${folder}/${name}/index.html`),
       ),
     )
+  })
+
+  it('links to the manifest of a release that is older than pages of releases', () => {
+    const paged = new Set([LAST.release])
+    const text = pageOf('changelog.html', { ...factsOf(), paged })
+    expect(text).toContain('releases/20260101T001500Z/index.html')
+    expect(text).toContain('releases/20251229T001500Z/manifest.json')
+    expect(text).not.toContain('releases/20251229T001500Z/index.html')
   })
 
   it('tells of a restatement: which days, how large, why, when', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { addDays } from '../../../pipeline/contract/utc-date.ts'
 import { type Chart, lineChart, type Series, stackedChart, standaloneChart } from '../../../pipeline/site/chart.ts'
 import { recentChart, recentDays } from '../../../pipeline/site/recent.ts'
-import { manyRows } from '../../support/site-facts.ts'
+import { manyRows } from '../../support/rows.ts'
 
 const FIRST = '2026-01-10'
 const UNITS: Record<string, number> = { '': 1, K: 1e3, M: 1e6, B: 1e9, T: 1e12, Q: 1e15 }

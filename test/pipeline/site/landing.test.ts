@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { DATASET_PATH } from '../../../pipeline/contract/manifest.ts'
 import { OTHER } from '../../../pipeline/contract/ranking.ts'
+import { addDays } from '../../../pipeline/contract/utc-date.ts'
 import { citation } from '../../../pipeline/metadata/bibtex.ts'
 import { renderAssets } from '../../../pipeline/site/assets.ts'
 import type { SiteFacts } from '../../../pipeline/site/facts.ts'
 import { html } from '../../../pipeline/site/html.ts'
 import { landingPage } from '../../../pipeline/site/landing.ts'
 import { modelPath } from '../../../pipeline/site/model-path.ts'
-import { manifestOf } from '../../support/manifest.ts'
-import { entryOf, manyRows, rowsOf, siteFacts } from '../../support/site-facts.ts'
+import { manyRows, rowsOf } from '../../support/rows.ts'
+import { indexOf, releaseEntry, siteFacts } from '../../support/site.ts'
 
 const ROWS = rowsOf([
   ['2026-11-10', { 'a/first': 4, 'b/gone': 3 }],
@@ -69,7 +70,7 @@ describe('the head of the landing page', () => {
 
   it('says how complete it is, and links to the calendar', () => {
     expect(textOf(FACTS)).toContain('<a href="coverage.html">3 of 10</a>')
-    expect(textOf(siteFacts(manyRows(700, 2)))).toContain('<a href="coverage.html">700 of 700</a>')
+    expect(textOf(siteFacts(manyRows(600, 2)))).toContain('<a href="coverage.html">600 of 600</a>')
   })
 
   it('offers the files that most want', () => {
@@ -202,13 +203,12 @@ describe('downloads, licence, columns, caveats, method', () => {
 
 describe('history and access', () => {
   const releases = Array.from({ length: 12 }, (_, index) => {
-    const name = `202611${String(index + 1).padStart(2, '0')}T001200Z`
     const status = index === 11 ? ('current' as const) : index === 10 ? ('withdrawn' as const) : ('superseded' as const)
-    return entryOf(manifestOf({ release: name }), { status })
+    return releaseEntry(`2026-11-${String(index + 1).padStart(2, '0')}`, { status })
   })
 
   it('tells of the ten newest releases, newest first, and links to all but the withdrawn', () => {
-    const facts = siteFacts(ROWS, { index: releases })
+    const facts = siteFacts(ROWS, { index: indexOf(releases) })
     const markup = textOf(facts).split('id="history"')[1] ?? ''
     const rows = [...markup.matchAll(/<th scope="row">(.*?)<\/th>/g)].map(([, cell = '']) => cell)
     expect(rows.map((cell) => plain(cell).trim())).toEqual(
@@ -217,8 +217,8 @@ describe('history and access', () => {
         .reverse()
         .slice(0, 10),
     )
-    expect(rows[0]).toBe(`<a href="${DATASET_PATH}/releases/20261112T001200Z/index.html">20261112T001200Z</a>`)
-    expect(rows[1]).toBe('20261111T001200Z')
+    expect(rows[0]).toBe(`<a href="${DATASET_PATH}/releases/20261113T001500Z/index.html">20261113T001500Z</a>`)
+    expect(rows[1]).toBe('<s>20261112T001500Z</s>')
     expect(section(facts, 'history')).toContain('The newest of 12 releases.')
   })
 
@@ -239,7 +239,7 @@ describe('history and access', () => {
     })
     const text = section(siteFacts(ROWS, { restatements }), 'history')
     expect(text).toContain(
-      '2026-11-06: 2 days from 2026-10-01 to 2026-10-09, +5.8 % tokens. Reason: late data. A <region> was late.',
+      '2026-11-06: 2 days from 2026-10-01 to 2026-10-09, +5.8 % tokens. Reason: logs that came late. A <region> was late.',
     )
     expect(text).toContain('2026-11-05: 2026-10-01, +5.8 % tokens.')
     expect(text).toContain('2026-11-02:')
@@ -334,7 +334,7 @@ describe('the landing page as a document', () => {
   })
 
   it('weighs less than 100 KB with its styles, for 90 days of 51 rows and ten releases', () => {
-    const index = Array.from({ length: 30 }, () => entryOf(manifestOf()))
+    const index = indexOf(Array.from({ length: 30 }, (_, day) => releaseEntry(addDays('2026-10-01', day))))
     const page = textOf(siteFacts(manyRows(700, 50), { index }))
     const whole = Buffer.byteLength(page) + renderAssets().reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
     expect(whole).toBeLessThan(85_000)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { OTHER, type RankingRow } from '../../../pipeline/contract/ranking.ts'
 import { latestDay } from '../../../pipeline/site/latest-day.ts'
 import { recentDays } from '../../../pipeline/site/recent.ts'
-import { manyRows, rowsOf } from '../../support/site-facts.ts'
+import { manyRows, rowsOf } from '../../support/rows.ts'
 
 const totalOf = (rows: readonly RankingRow[], date: string) =>
   rows.filter((row) => row.date === date).reduce((sum, { total_tokens }) => sum + BigInt(total_tokens), 0n)

@@ -82,12 +82,17 @@ describe('the page of a release', () => {
       expect.arrayContaining(['rankings-daily.csv', 'chart.svg', 'SHA256SUMS'].map((file) => FOLDER + file)),
     )
     expect(links).toEqual(expect.arrayContaining(['index.html', 'changelog.html', 'assets/site.css']))
-    expect(links).toContain('datasets/rankings-daily/v1/latest/index.html')
+  })
+
+  it('links to nothing that may be gone one day, or that has another depth: other releases, latest/', () => {
+    const links = linksOf({ path: `${FOLDER}index.html`, text })
+    expect(links.filter((link) => link.startsWith('datasets/') && !link.startsWith(FOLDER))).toEqual([])
+    expect(links).toContain('changelog/2026.html')
   })
 
   it('counts what changed against the release before, and why', () => {
     expect(textOf(text)).toContain(
-      'Against release 20261119T001200Z : 3 rows new, 1 row with other tokens, 1 row gone, on 2 days. Reason: late data. One <file> was late.',
+      'Against release 20261119T001200Z : 3 rows new, 1 row with other tokens, 1 row gone, on 2 days. Reason: logs that came late. One <file> was late.',
     )
     expect(tableRows(text, 'Days that differ')).toEqual([
       ['2026-11-19', 'new', '2', '10K', ''],
@@ -181,6 +186,7 @@ describe('a release as it is built', () => {
     const below = linksOf({ path: join(path, 'index.html'), text: page }).filter((link) => link.startsWith('datasets/'))
     expect(below.length).toBeGreaterThan(10)
     for (const link of below) await readFile(join(workspace.publicDir, link))
-    expect(below.some((link) => link.includes('20250310T120000Z'))).toBe(true)
+    expect(textOf(page)).toContain('Against release 20250310T120000Z')
+    await readFile(join(workspace.publicDir, 'changelog/2025.html'))
   })
 })

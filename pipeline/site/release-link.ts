@@ -1,0 +1,20 @@
+import { DATASET_PATH, type ReleaseEntry } from '../contract/manifest.ts'
+import { MANIFEST_FILE } from '../release/files.ts'
+import type { SiteFacts } from './facts.ts'
+import { type Html, html } from './html.ts'
+import { rootFrom } from './layout.ts'
+import { PAGE_FILE } from './release-page.ts'
+
+/**
+ * A release by its name, for the page at `from`. It leads to the release's page, or to its manifest where it is older than
+ * such pages. One that was withdrawn is struck out: its files are gone.
+ */
+export function releaseLink(
+  { release, path, status }: ReleaseEntry,
+  { paged }: Pick<SiteFacts, 'paged'>,
+  from: string,
+): Html {
+  if (status === 'withdrawn') return html`<s>${release}</s>`
+  const file = paged.has(release) ? PAGE_FILE : MANIFEST_FILE
+  return html`<a href="${rootFrom(from)}${DATASET_PATH}/${path}${file}">${release}</a>`
+}
