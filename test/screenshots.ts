@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UsageError } from '../pipeline/errors.ts'
 import { REPOSITORY, runCli } from './support/pipeline.ts'
-import { serveFolder } from './support/plain-host.ts'
+import { startHost } from './support/static-host.ts'
 import { startChromium } from './system/chromium.ts'
 
 const AS_OF = '2026-11-20T06:00:00Z'
@@ -22,7 +22,7 @@ const root = await mkdtemp(join(tmpdir(), 'tokenboard-screenshots-'))
 const publicDir = join(root, 'public')
 const built = await runCli(['build'], { AS_OF, DATA_DIR: join(root, 'data'), PUBLIC_DIR: publicDir }, root)
 if (built.code !== 0) throw new Error(built.stderr)
-const host = await serveFolder(publicDir, '/')
+const host = await startHost(publicDir)
 await mkdir(FOLDER, { recursive: true })
 const page = await chromium.browser.newPage({ viewport: SCREEN, colorScheme: 'light', locale: 'en-US' })
 for (const { page: path, file, ready } of PICTURES) {

@@ -74,8 +74,8 @@ describe('verify URL', () => {
 
   it('proves a folder below a path, with and without a slash at the end', async () => {
     const { url } = await serveFolder(published.publicDir, { below: '/data/of/ours/' })
-    expect(await prove(`${url}data/of/ours`)).toMatchObject({ releases: 2, latest: SECOND })
-    expect(await prove(`${url}data/of/ours/`)).toMatchObject({ releases: 2, latest: SECOND })
+    expect(await prove(url.slice(0, -1))).toMatchObject({ releases: 2, latest: SECOND })
+    expect(await prove(url)).toMatchObject({ releases: 2, latest: SECOND })
   })
 
   it.each([

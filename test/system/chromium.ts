@@ -5,17 +5,21 @@ import { createRequire } from 'node:module'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { expect, onTestFinished, type TestContext } from 'vitest'
 
-const PROGRAMS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+const PROGRAM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
+  existsSync(path),
+)
+
+/** Whether tests can have one: what is known before it is started. */
+export const hasChromium = PROGRAM !== undefined
 
 /** A running browser, or why there is none. */
 export type Chromium = { browser: Browser } | { reason: string }
 
 export async function startChromium(): Promise<Chromium> {
-  const executablePath = PROGRAMS.find((path) => existsSync(path))
-  if (executablePath === undefined) return { reason: 'no Chromium: install the package chromium' }
+  if (PROGRAM === undefined) return { reason: 'no Chromium: install the package chromium' }
   // Its sandbox refuses to run as root, and tests open nothing but pages of their own.
-  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
-  return { browser: await chromium.launch({ executablePath, args }) }
+  const chromiumSandbox = process.getuid?.() !== 0
+  return { browser: await chromium.launch({ executablePath: PROGRAM, chromiumSandbox }) }
 }
 
 export async function stopChromium(chromium: Chromium | undefined): Promise<void> {

@@ -7,7 +7,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/config.ts'
 import { exportPublished } from '../../pipeline/export.ts'
@@ -20,7 +20,7 @@ import {
   type Workspace,
   writeSmallBuild,
 } from '../support/pipeline.ts'
-import { hasBrowser, startBrowser } from './browser.ts'
+import { type Chromium, hasChromium, startChromium, stopChromium } from './chromium.ts'
 import { HOST_KINDS, type Host } from './hosting.ts'
 
 const DATASET = '/datasets/rankings-daily/v1'
@@ -29,11 +29,11 @@ const PARQUET = `${DATASET}/latest/rankings-daily.parquet`
 let workspace: Workspace
 let site: string
 let origin: Server
-let browser: Browser
+let chromium: Chromium
 let page: Page
 
 beforeAll(async () => {
-  if (!hasBrowser) return
+  if (!hasChromium) return
   workspace = await createWorkspace()
   site = join(workspace.root, 'site')
   await writeSmallBuild(workspace, { sources: [{ records: crowd(60, (index) => 1000 + index) }] })
@@ -44,14 +44,15 @@ beforeAll(async () => {
   origin = createServer((_request, response) => response.setHeader('content-type', 'text/html').end('<!doctype html>'))
   origin.listen(0, '127.0.0.1')
   await once(origin, 'listening')
-  browser = await startBrowser()
-  page = await browser.newPage()
+  chromium = await startChromium()
+  if ('reason' in chromium) throw new Error(chromium.reason)
+  page = await chromium.browser.newPage()
   await page.goto(`http://127.0.0.1:${(origin.address() as AddressInfo).port}/`)
 })
 
 afterAll(async () => {
-  if (!hasBrowser) return
-  await browser.close()
+  if (!hasChromium) return
+  await stopChromium(chromium)
   origin.close()
   await removeWorkspace(workspace)
 })
@@ -73,7 +74,7 @@ async function seen(url: string, headers: Record<string, string> = {}) {
 }
 
 describe.each(HOST_KINDS)('from $name', ({ name, isHere, start }) => {
-  const canRun = isHere && hasBrowser
+  const canRun = isHere && hasChromium
   let host: Host
 
   beforeAll(async () => {

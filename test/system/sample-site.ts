@@ -6,7 +6,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { serveFolder } from '../support/plain-host.ts'
+import { startHost } from '../support/static-host.ts'
 import { AS_OF, environment } from './clone.ts'
 
 const CLI = join(import.meta.dirname, '../../pipeline/cli.ts')
@@ -36,7 +36,7 @@ export async function serveSampleSite(): Promise<SampleSite> {
   for await (const line of createInterface(child.stdout)) if (lines.push(line) === 3) break
   if (lines.length < 3) throw new Error(`tokenboard serve ended: ${complaints.join('')}`)
   const word = (line: number) => lines[line]?.split(' ')[1] ?? ''
-  const plain = await serveFolder(publicDir, '/some/place/')
+  const plain = await startHost(publicDir, { below: '/some/place/' })
   return {
     publicDir,
     hosts: { server: `${word(0)}/`, subPath: plain.url },

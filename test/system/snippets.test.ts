@@ -15,7 +15,7 @@ import {
   type Workspace,
   writeSmallBuild,
 } from '../support/pipeline.ts'
-import { type PlainHost, serveFolder } from '../support/plain-host.ts'
+import { type StaticHost, startHost } from '../support/static-host.ts'
 import { weekRecords, weekTop } from '../support/week.ts'
 import { type Finished, run } from './clone.ts'
 import { type Python, pythonWith } from './python.ts'
@@ -23,14 +23,14 @@ import { type Python, pythonWith } from './python.ts'
 const READERS = ['pandas==3.1.1', 'polars==2.1.0', 'pyarrow==26.0.1', 'duckdb==2.0.0']
 
 let workspace: Workspace
-let server: PlainHost
+let server: StaticHost
 let python: Python
 
 beforeAll(async () => {
   workspace = await createWorkspace()
   await writeSmallBuild(workspace, { sources: [{ records: weekRecords() }] })
   await buildIn(workspace)
-  server = await serveFolder(workspace.publicDir)
+  server = await startHost(workspace.publicDir, { below: '/some/path/' })
   python = await pythonWith(READERS)
 })
 afterAll(async () => {
