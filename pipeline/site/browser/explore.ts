@@ -1,10 +1,10 @@
+import { formatInteger } from '../numbers.ts'
 import { chartView } from './explore/chart-view.ts'
 import { controls } from './explore/controls.ts'
 import { byId, make } from './explore/dom.ts'
 import { downloads, type Source } from './explore/downloads.ts'
 import { type Shown, show } from './explore/frame.ts'
 import { modelList } from './explore/model-list.ts'
-import { exact } from './explore/number.ts'
 import { readRows } from './explore/parquet.ts'
 import type { Row } from './explore/row.ts'
 import { type Change, tableView } from './explore/table-view.ts'
@@ -66,7 +66,7 @@ function explore(rows: readonly Row[], source: Source): void {
     for (const part of parts) part.show(shown)
     const notices = [...read.notices, ...shown.notices].map((notice) => make('p', {}, notice))
     byId('notices', HTMLDivElement).replaceChildren(...notices)
-    status.textContent = `${exact(BigInt(shown.entries.length))} rows from ${shown.window.from} to ${shown.window.to}.`
+    status.textContent = `${formatInteger(shown.entries.length)} rows from ${shown.window.from} to ${shown.window.to}.`
   }
 
   addEventListener('popstate', () => {

@@ -1,6 +1,6 @@
+import { formatInteger, formatShare } from '../../numbers.ts'
 import { byId, make, makeSvg } from './dom.ts'
 import { type Shown, titleOf } from './frame.ts'
-import { exact, percent } from './number.ts'
 import { drawChart, type Mark, paintOf, type Scene } from './scene.ts'
 import { isPartial, type Period } from './sums.ts'
 
@@ -117,12 +117,12 @@ function showValues({ sums, series }: Shown, position: number): void {
   const total = sums.totals[position] ?? null
   const row = (name: string, tokens: bigint | null, paint?: string) => {
     const swatch = paint === undefined ? [] : [make('span', { class: `swatch ${paint}`, 'aria-hidden': 'true' })]
-    const share = tokens === null || total === null ? '' : percent(tokens, total)
+    const share = tokens === null || total === null ? '' : formatShare(tokens, total)
     return make(
       'tr',
       {},
       make('th', { scope: 'row' }, make('div', {}, ...swatch, name)),
-      make('td', { class: 'number' }, tokens === null ? '–' : exact(tokens)),
+      make('td', { class: 'number' }, tokens === null ? '–' : formatInteger(tokens)),
       make('td', { class: 'number' }, share),
     )
   }

@@ -1,6 +1,6 @@
 import { CANONICAL_CSV_HEADER, canonicalCsvRow, csvField } from '../../../contract/canonical-csv.ts'
 import type { Entry } from './entries.ts'
-import { fraction } from './number.ts'
+import { fraction } from './fraction.ts'
 import type { View } from './view.ts'
 
 const SHARE_DIGITS = 6

@@ -1,8 +1,8 @@
 import { scaleLinear } from 'd3-scale'
 import { area, line } from 'd3-shape'
+import { shorten, shortNames, spread } from '../../chart/labels.ts'
+import { formatTicks } from '../../numbers.ts'
 import { instantOf } from './calendar.ts'
-import { spread } from './labels.ts'
-import { short } from './number.ts'
 import { MOST_SERIES, type Series } from './series.ts'
 import { isPartial, type Sums } from './sums.ts'
 import { ticksOf } from './ticks.ts'
@@ -170,9 +170,11 @@ function dot(x: number, y: number): string {
 
 function yAxis({ y, left, right }: Frame, show: View['show']): Mark[] {
   const scale = y as ReturnType<typeof scaleLinear<number>>
-  return scale.ticks(5).flatMap((tick): Mark[] => {
+  const ticks = scale.ticks(5).filter((tick) => show === 'share' || Number.isInteger(tick))
+  const names = show === 'share' ? ticks.map((tick) => `${Number((tick * 100).toFixed(6))} %`) : formatTicks(ticks)
+  return ticks.flatMap((tick, i): Mark[] => {
     const at = round(y(tick))
-    const text = show === 'share' ? `${Number((tick * 100).toFixed(6))} %` : short(tick)
+    const text = names[i] ?? ''
     return [
       { kind: 'path', d: `M${left},${at}H${right}`, stroke: 'rule', width: 1 },
       { kind: 'text', x: left - 8, y: at + 4, text, anchor: 'end', paint: 'quiet' },
@@ -202,31 +204,24 @@ function partialMarks({ periods }: Sums, { columns }: Frame): Mark[] {
 
 /** The name of each series beside its end, moved apart where they would touch. */
 function labelMarks(bands: readonly Band[], series: readonly Series[], { y, right, columns }: Frame): Mark[] {
-  const wished = bands.map((band) => {
+  const names = shortNames(series.map(({ name }) => name))
+  const wishes = bands.map((band, i) => {
     const end = band.findLast(({ high }) => high !== null)
-    return y(((end?.low ?? 0) + (end?.high ?? 0)) / 2)
+    const wish = y(((end?.low ?? 0) + (end?.high ?? 0)) / 2)
+    return { name: names[i] ?? '', paint: paintOf(series, i), wish, y: wish }
   })
-  const [top, bottom] = [MARGIN.top + FONT_SIZE / 2, y(0)]
-  const placed = spread(wished, LINE_HEIGHT, top, bottom)
+  // Of areas without height the first lies at the bottom.
+  const placed = spread(wishes.toReversed(), { gap: LINE_HEIGHT, top: MARGIN.top + FONT_SIZE / 2, bottom: y(0) })
   const end = Math.max(columns.at(-1) ?? right, right)
   const longest = Math.floor((LABEL_WIDTH - 34) / CHARACTER_WIDTH)
-  return series.flatMap(({ name }, i): Mark[] => {
-    const [from, to] = [round(wished[i] ?? 0), round(placed[i] ?? 0)]
-    const paint = paintOf(series, i)
+  return (placed ?? []).flatMap(({ name, paint, wish, y }): Mark[] => {
+    const [from, to] = [round(wish), round(y)]
     return [
       { kind: 'path', d: `M${end + 3},${from}L${end + 14},${to}`, stroke: paint, width: 1 },
       { kind: 'path', d: `M${end + 16},${to - 4}h8v8h-8Z`, fill: paint },
-      { kind: 'text', x: end + 29, y: to + 4, text: shortened(name, longest), anchor: 'start', paint: 'ink' },
+      { kind: 'text', x: end + 29, y: to + 4, text: shorten(name, longest), anchor: 'start', paint: 'ink' },
     ]
   })
-}
-
-/** The end of a slug tells models of one author apart, so the middle goes. */
-export function shortened(name: string, longest: number): string {
-  const characters = [...name]
-  if (characters.length <= longest) return name
-  const head = Math.floor((longest - 1) / 3)
-  return `${characters.slice(0, head).join('')}…${characters.slice(characters.length - (longest - 1 - head)).join('')}`
 }
 
 function round(pixels: number): number {

@@ -1,8 +1,8 @@
+import { formatInteger, formatShare } from '../../numbers.ts'
 import { nameOf } from './chart-view.ts'
 import { byId, make } from './dom.ts'
 import { type Entry, PAGE_ROWS, pageOf, sortEntries } from './entries.ts'
 import type { Shown } from './frame.ts'
-import { exact, percent } from './number.ts'
 import type { Order, View } from './view.ts'
 
 /** Changes a part of the view. What is typed replaces the entry of the history that it continues. */
@@ -40,7 +40,7 @@ export function tableView(change: Change): { show(shown: Shown): void } {
       table.tBodies[0]?.replaceChildren(...rows.map(toRow))
       const first = (page - 1) * PAGE_ROWS
       byId('rows-count', HTMLSpanElement).textContent =
-        rows.length === 0 ? 'No rows' : `${first + 1}–${first + rows.length} of ${exact(BigInt(entries.length))} rows`
+        rows.length === 0 ? 'No rows' : `${first + 1}–${first + rows.length} of ${formatInteger(entries.length)} rows`
       byId('page-count', HTMLSpanElement).textContent = `Page ${page} of ${pages}`
       previous.disabled = page === 1
       next.disabled = page === pages
@@ -75,7 +75,7 @@ function toRow({ period, model_permaslug, tokens, total }: Entry): HTMLTableRowE
     {},
     make('td', {}, nameOf(period)),
     make('td', {}, model_permaslug),
-    make('td', { class: 'number' }, exact(tokens)),
-    make('td', { class: 'number' }, percent(tokens, total)),
+    make('td', { class: 'number' }, formatInteger(tokens)),
+    make('td', { class: 'number' }, formatShare(tokens, total)),
   )
 }

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { addDays } from '../../../../pipeline/site/browser/explore/calendar.ts'
-import { spread } from '../../../../pipeline/site/browser/explore/labels.ts'
 import { toSvg } from '../../../../pipeline/site/browser/explore/picture.ts'
 import type { Row } from '../../../../pipeline/site/browser/explore/row.ts'
-import { drawChart, type Mark, paintOf, shortened } from '../../../../pipeline/site/browser/explore/scene.ts'
+import { drawChart, type Mark, paintOf } from '../../../../pipeline/site/browser/explore/scene.ts'
 import { chooseSeries } from '../../../../pipeline/site/browser/explore/series.ts'
 import { sumRows } from '../../../../pipeline/site/browser/explore/sums.ts'
 import { rowsFrom } from './rows.ts'
@@ -104,6 +103,12 @@ describe('a chart', () => {
     }
   })
 
+  test('names a model without its author where that tells it apart, as the other pages do', () => {
+    const { scene } = draw(rowsFrom('2026-01-01 acme/one 5\n2026-01-01 acme/two 4\n2026-01-01 other/two 3'))
+    expect(texts(scene.marks)).toEqual(expect.arrayContaining(['one', 'acme/two', 'other/two']))
+    expect(texts(scene.marks)).not.toContain('acme/one')
+  })
+
   test('leaves the names to the table beside it where there is none', () => {
     const { scene } = draw(many, { width: 360 })
     expect(texts(scene.marks).some((text) => text.includes('model'))).toBe(false)
@@ -122,20 +127,6 @@ describe('a chart', () => {
     expect(texts(draw(rowsFrom(week(9)), { grain: 'week' }).scene.marks).filter((text) => text === '∗')).toHaveLength(1)
     expect(texts(draw(rowsFrom(week(14)), { grain: 'week' }).scene.marks)).not.toContain('∗')
     expect(texts(draw(rowsFrom(week(9))).scene.marks)).not.toContain('∗')
-  })
-})
-
-describe('labels', () => {
-  test('stand where they wish, unless they would touch', () => {
-    expect(spread([10, 50, 100], 15, 0, 200)).toEqual([10, 50, 100])
-    expect(spread([10, 12, 100], 15, 0, 200)).toEqual([10, 25, 100])
-    expect(spread([195, 198, 199], 15, 0, 200)).toEqual([170, 185, 200])
-  })
-
-  test('keep both ends of a long name', () => {
-    expect(shortened('short', 10)).toBe('short')
-    expect(shortened('author/a-very-long-model-20260101', 16)).toBe('autho…l-20260101')
-    expect([...shortened('😀'.repeat(40), 10)]).toHaveLength(10)
   })
 })
 
