@@ -11,7 +11,7 @@ import { parseJson } from '../json.ts'
 import { contentHash, readParquet } from '../release/read-back.ts'
 import { writeJson } from '../writers/text.ts'
 import { applyChanges, CHANGES_FILE, changeLog } from './change-log.ts'
-import { advance, type Period } from './coverage.ts'
+import { advance, type Period, periodsOf } from './coverage.ts'
 import { nextVersion } from './data-version.ts'
 import { COVERAGE_FILE, RESTATEMENTS_FILE } from './follow.ts'
 import { proveFormerRevisions, proveWithGaps, type Told } from './gaps.ts'
@@ -199,13 +199,9 @@ function inOneStep(file: string, before: readonly RankingRow[], changes: readonl
 }
 
 /** The newest revision of each day and month, as the coverage has them. */
-function newestOf({ days, months }: Coverage, index: ReleaseIndex): Expected[] {
+function newestOf(coverage: Coverage, index: ReleaseIndex): Expected[] {
   const asOf = new Map(index.releases.map(({ release, as_of }) => [release, as_of]))
-  const periods = [
-    ...days.map((day) => ({ ...day, folder: 'daily' as const, name: day.date })),
-    ...months.map((month) => ({ ...month, folder: 'monthly' as const, name: month.month })),
-  ]
-  return periods.flatMap(({ folder, name, revision, content_hash, release }) =>
+  return periodsOf(coverage).flatMap(({ folder, name, revision, content_hash, release }) =>
     revision === null || content_hash === null || release === null
       ? []
       : { folder, name, revision, hash: content_hash, asOf: asOf.get(release) ?? '' },

@@ -5,6 +5,7 @@ import { Coverage } from '../contract/history.ts'
 import { DATASET_PATH, Manifest, type ReleaseEntry, ReleaseIndex } from '../contract/manifest.ts'
 import { BuildError } from '../errors.ts'
 import { namesIn, statsIfAny } from '../files.ts'
+import { periodsOf } from '../history/coverage.ts'
 import { COVERAGE_FILE, RESTATEMENTS_FILE } from '../history/follow.ts'
 import { FORMS, pointerPath, revisionPath } from '../history/revisions.ts'
 import { sideBySide } from '../inputs/side-by-side.ts'
@@ -45,7 +46,7 @@ export async function mirrorSite(
   const coverage = await fetchCoverage(remote, folder)
   const wanted = [
     ...manifests.flatMap((manifest) => filesOf(manifest)),
-    ...periodsOf(coverage, index),
+    ...filesOfPeriods(coverage, index),
     ...[RESTATEMENTS_FILE, LATEST_FILE].map((name) => pointer(`${DATASET_PATH}/${name}`)),
     ...[CATALOG_FILE, 'feed.atom', 'feed.json', ...Object.values(API_FILES)].map(pointer),
   ]
@@ -106,13 +107,9 @@ function filesOf({ release, files }: Manifest): Wanted[] {
  * The revisions of days and months, and the pointer files of those that have rows. Where a release was withdrawn, the
  * older revisions may have gone with it.
  */
-function periodsOf({ days, months }: Coverage, { releases }: ReleaseIndex): Wanted[] {
-  const periods = [
-    ...days.map((day) => ({ ...day, folder: 'daily' as const, name: day.date })),
-    ...months.map((month) => ({ ...month, folder: 'monthly' as const, name: month.month })),
-  ]
+function filesOfPeriods(coverage: Coverage, { releases }: ReleaseIndex): Wanted[] {
   const hasGaps = releases.some(({ status }) => status === 'withdrawn')
-  return periods.flatMap(({ folder, name, revision, content_hash }) => {
+  return periodsOf(coverage).flatMap(({ folder, name, revision, content_hash }) => {
     const newest = revision ?? 0
     // A withdrawal has the rows of the release before published once more.
     if (newest > 2 * releases.length) {
