@@ -165,8 +165,14 @@ export async function linkTarget(path: string): Promise<string | undefined> {
   }
 }
 
-/** Size in bytes and SHA-256 (hex) of a file, read as a stream. */
-export async function hashFile(path: string): Promise<{ bytes: number; sha256: string }> {
+/** Size in bytes and SHA-256 (hex). */
+export interface FileHash {
+  bytes: number
+  sha256: string
+}
+
+/** Size and hash of a file, read as a stream. */
+export async function hashFile(path: string): Promise<FileHash> {
   const hash = createHash('sha256')
   let bytes = 0
   for await (const chunk of createReadStream(path)) {

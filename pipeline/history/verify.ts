@@ -77,9 +77,12 @@ export class HistoryCheck {
   ): Promise<void> {
     const file = join(this.#dataset, path, CHANGES_FILE)
     const changes = await database.rows<ChangeRow>('history/read_changes', { path: file })
+    const listed = manifest.files.find((each) => each.path === CHANGES_FILE)
+    if (listed?.rows !== undefined && listed.rows !== changes.length) {
+      throw new BuildError(`${file} has ${changes.length} rows, but the manifest says ${listed.rows}`)
+    }
     const previous = manifest.changes?.previous ?? null
-    // What a release changed of one that was withdrawn since can be told no more.
-    if (previous !== (this.#before?.release ?? null)) return
+    if (previous !== (this.#before?.release ?? null)) return this.#assertWithdrawn(previous, manifest)
     const before = this.#before?.rows ?? []
     if (contentHash(inOneStep(file, before, changes)) !== manifest.content_hash) {
       throw new BuildError(`${file} does not lead from ${previous ?? 'nothing'} to the rows of ${manifest.release}`)
@@ -98,6 +101,15 @@ export class HistoryCheck {
           `${data_version ?? 'missing'} in the index, but by its changes it is ${version}`,
       )
     }
+  }
+
+  /** What a release changed of one that was withdrawn since can be told no more; of any other it has to be told. */
+  #assertWithdrawn(previous: ReleaseName | null, { release }: Manifest): void {
+    const entry = this.#index.releases.find((each) => each.release === previous)
+    if (entry?.status === 'withdrawn' && entry.release < release) return
+    throw new BuildError(
+      `${release} says that it changes ${previous ?? 'nothing'}, but the release before it is ${this.#before?.release ?? 'none'}`,
+    )
   }
 
   /** Proves everything that is published beside the releases. Returns how many files that are. */

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { CHECKSUMS_FILE } from '../checksums.ts'
 import { Coverage } from '../contract/history.ts'
 import { DATASET_PATH, Manifest, type ReleaseEntry, ReleaseIndex } from '../contract/manifest.ts'
+import { TOMBSTONE_FILE } from '../contract/tombstone.ts'
 import { BuildError } from '../errors.ts'
 import { namesIn, statsIfAny } from '../files.ts'
 import { periodsOf } from '../history/coverage.ts'
@@ -13,6 +14,7 @@ import { parseJson } from '../json.ts'
 import { MANIFEST_FILE } from '../release/files.ts'
 import { currentEntry, INDEX_FILE } from '../release/index.ts'
 import { API_FILES } from '../site/api.ts'
+import { METADATA_FILES } from '../site/beside.ts'
 import { CATALOG_FILE } from '../site/catalog.ts'
 import type { RemoteFiles } from './client.ts'
 
@@ -41,14 +43,17 @@ export async function mirrorSite(
   onProgress: (share: number) => void,
 ): Promise<void> {
   const index = await fetchIndex(remote, folder)
-  const standing = index.releases.filter(({ status }) => status !== 'withdrawn')
+  const { standing = [], withdrawn = [] } = Object.groupBy(index.releases, ({ status }) =>
+    status === 'withdrawn' ? 'withdrawn' : 'standing',
+  )
   const manifests = await sideBySide(standing, (entry) => fetchManifest(remote, folder, entry), AT_ONCE)
   const coverage = await fetchCoverage(remote, folder)
   const wanted = [
     ...manifests.flatMap((manifest) => filesOf(manifest)),
+    ...withdrawn.map(({ release }) => pointer(`${releasePath(release)}/${TOMBSTONE_FILE}`)),
     ...filesOfPeriods(coverage, index),
     ...[RESTATEMENTS_FILE, LATEST_FILE].map((name) => pointer(`${DATASET_PATH}/${name}`)),
-    ...[CATALOG_FILE, 'feed.atom', 'feed.json', ...Object.values(API_FILES)].map(pointer),
+    ...[CATALOG_FILE, 'feed.atom', 'feed.json', ...Object.values(API_FILES), ...METADATA_FILES].map(pointer),
   ]
   let done = 0
   const fetchNext = async (file: Wanted) => {
