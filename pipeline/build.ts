@@ -226,7 +226,7 @@ async function release(
 type Told = Pick<ReleaseChanges, 'reason' | 'note'>
 
 /** How a release differs from the one before it: for its manifest, and row by row. */
-interface Changed {
+export interface Changed {
   facts: Pick<Draft, 'data_version' | 'changes'>
   rows: ChangeRow[]
 }

@@ -10,7 +10,7 @@ import { isMissing } from '../files.ts'
 import { parseJson } from '../json.ts'
 import { contentHash, readParquet } from '../release/read-back.ts'
 import { writeJson } from '../writers/text.ts'
-import { applyChanges, CHANGES_FILE, changeLog } from './change-log.ts'
+import { applyChanges, CHANGES_FILE, changeLog, readChanges } from './change-log.ts'
 import { advance, type Period, periodsOf } from './coverage.ts'
 import { nextVersion } from './data-version.ts'
 import { COVERAGE_FILE, RESTATEMENTS_FILE } from './follow.ts'
@@ -76,7 +76,7 @@ export class HistoryCheck {
     database: Database,
   ): Promise<void> {
     const file = join(this.#dataset, path, CHANGES_FILE)
-    const changes = await database.rows<ChangeRow>('history/read_changes', { path: file })
+    const changes = await readChanges(database, file)
     const listed = manifest.files.find((each) => each.path === CHANGES_FILE)
     if (listed?.rows !== undefined && listed.rows !== changes.length) {
       throw new BuildError(`${file} has ${changes.length} rows, but the manifest says ${listed.rows}`)
