@@ -6,7 +6,7 @@ import { DATASET_VERSION, type RankingMeta, RankingResponse, type RankingRow, Ti
 import { type Database, DUCKDB_VERSION } from './database.ts'
 import type { Effects } from './effects.ts'
 import { BuildError, reasonOf, UsageError } from './errors.ts'
-import { isMissing, namesIn, statsIfAny } from './files.ts'
+import { namesIn, readIfAny, statsIfAny } from './files.ts'
 import { advance, type Revision } from './history/coverage.ts'
 import { datesOf, FORMS, type Form, pointerPath, revisionText } from './history/revisions.ts'
 import { sideBySide } from './inputs/side-by-side.ts'
@@ -217,15 +217,6 @@ function jsonIfAny(bytes: Buffer): unknown {
     return JSON.parse(bytes.toString())
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
-    throw error
-  }
-}
-
-async function readIfAny(path: string): Promise<Buffer | undefined> {
-  try {
-    return await readFile(path)
-  } catch (error) {
-    if (isMissing(error)) return undefined
     throw error
   }
 }

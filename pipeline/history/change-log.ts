@@ -1,6 +1,7 @@
 import { csvField } from '../contract/canonical-csv.ts'
 import { CHANGES_CSV_HEADER, type ChangeRow } from '../contract/history.ts'
 import { OTHER, type RankingRow } from '../contract/ranking.ts'
+import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 
 /** The file of a release that says what it changed. */
@@ -41,6 +42,11 @@ export function writeChanges(changes: readonly ChangeRow[]): Buffer {
       `${op},${date},${csvField(model_permaslug)},${tokens_before},${tokens_after}\n`,
   )
   return Buffer.from(CHANGES_CSV_HEADER + lines.join(''))
+}
+
+/** The rows of a published `changes.csv`, in its order. */
+export function readChanges(database: Database, path: string): Promise<ChangeRow[]> {
+  return database.rows<ChangeRow>('history/read_changes', { path })
 }
 
 /**

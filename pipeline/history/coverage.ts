@@ -130,6 +130,14 @@ function revise(before: Published = NOTHING, rows: readonly RankingRow[], releas
   }
 }
 
+/** Every day and month of a coverage by the name of its files, days first. */
+export function periodsOf({ days, months }: Coverage): (Published & Period)[] {
+  return [
+    ...days.map((day) => ({ ...day, folder: 'daily' as const, name: day.date })),
+    ...months.map((month) => ({ ...month, folder: 'monthly' as const, name: month.month })),
+  ]
+}
+
 function datesTo(last: UtcDate): UtcDate[] {
   return Array.from({ length: daysBetween(DATASET_START, last) + 1 }, (_, day) => addDays(DATASET_START, day))
 }

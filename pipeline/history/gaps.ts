@@ -10,6 +10,7 @@ import { BuildError } from '../errors.ts'
 import { namesIn } from '../files.ts'
 import { parseJson } from '../json.ts'
 import { contentHash, readParquet } from '../release/read-back.ts'
+import { periodsOf } from './coverage.ts'
 import { COVERAGE_FILE, RESTATEMENTS_FILE } from './follow.ts'
 import { FORMS } from './revisions.ts'
 
@@ -89,23 +90,19 @@ function factsByName({ days, months }: Coverage): Map<string, string> {
 export async function proveFormerRevisions(
   dataset: string,
   index: ReleaseIndex,
-  { days, months }: Coverage,
+  coverage: Coverage,
   holdings: ReadonlySet<string>,
   database: Database,
 ): Promise<string[]> {
   const instants = new Set(index.releases.map(({ as_of }) => as_of))
   const paths: string[] = []
-  const periods = [
-    ...days.map((day) => ({ ...day, kind: 'daily' as const, name: day.date })),
-    ...months.map((month) => ({ ...month, kind: 'monthly' as const, name: month.month })),
-  ]
-  for (const { kind, name, revision, content_hash } of periods) {
-    const period = `${kind}/${name}`
+  for (const { folder, name, revision, content_hash } of periodsOf(coverage)) {
+    const period = `${folder}/${name}`
     const present = new Set(await namesIn(join(dataset, period)))
     // The newest one is proved by what the coverage says of it, unless its rows were taken away.
     const former = content_hash === null ? (revision ?? 0) : (revision ?? 1) - 1
     for (let number = 1; number <= former; number += 1) {
-      const names = FORMS[kind].map((form) => `r${number}.${form}`)
+      const names = FORMS[folder].map((form) => `r${number}.${form}`)
       if (!names.some((each) => present.has(each))) continue
       const lost = names.find((each) => !present.has(each))
       if (lost !== undefined) throw new BuildError(`${join(dataset, period, lost)} is missing`)

@@ -10,8 +10,8 @@ import { isMissing } from '../files.ts'
 import { parseJson } from '../json.ts'
 import { contentHash, readParquet } from '../release/read-back.ts'
 import { writeJson } from '../writers/text.ts'
-import { applyChanges, CHANGES_FILE, changeLog } from './change-log.ts'
-import { advance, type Period } from './coverage.ts'
+import { applyChanges, CHANGES_FILE, changeLog, readChanges } from './change-log.ts'
+import { advance, type Period, periodsOf } from './coverage.ts'
 import { nextVersion } from './data-version.ts'
 import { COVERAGE_FILE, RESTATEMENTS_FILE } from './follow.ts'
 import { proveFormerRevisions, proveWithGaps, type Told } from './gaps.ts'
@@ -76,10 +76,13 @@ export class HistoryCheck {
     database: Database,
   ): Promise<void> {
     const file = join(this.#dataset, path, CHANGES_FILE)
-    const changes = await database.rows<ChangeRow>('history/read_changes', { path: file })
+    const changes = await readChanges(database, file)
+    const listed = manifest.files.find((each) => each.path === CHANGES_FILE)
+    if (listed?.rows !== undefined && listed.rows !== changes.length) {
+      throw new BuildError(`${file} has ${changes.length} rows, but the manifest says ${listed.rows}`)
+    }
     const previous = manifest.changes?.previous ?? null
-    // What a release changed of one that was withdrawn since can be told no more.
-    if (previous !== (this.#before?.release ?? null)) return
+    if (previous !== (this.#before?.release ?? null)) return this.#assertWithdrawn(previous, manifest)
     const before = this.#before?.rows ?? []
     if (contentHash(inOneStep(file, before, changes)) !== manifest.content_hash) {
       throw new BuildError(`${file} does not lead from ${previous ?? 'nothing'} to the rows of ${manifest.release}`)
@@ -98,6 +101,15 @@ export class HistoryCheck {
           `${data_version ?? 'missing'} in the index, but by its changes it is ${version}`,
       )
     }
+  }
+
+  /** What a release changed of one that was withdrawn since can be told no more; of any other it has to be told. */
+  #assertWithdrawn(previous: ReleaseName | null, { release }: Manifest): void {
+    const entry = this.#index.releases.find((each) => each.release === previous)
+    if (entry?.status === 'withdrawn' && entry.release < release) return
+    throw new BuildError(
+      `${release} says that it changes ${previous ?? 'nothing'}, but the release before it is ${this.#before?.release ?? 'none'}`,
+    )
   }
 
   /** Proves everything that is published beside the releases. Returns how many files that are. */
@@ -199,13 +211,9 @@ function inOneStep(file: string, before: readonly RankingRow[], changes: readonl
 }
 
 /** The newest revision of each day and month, as the coverage has them. */
-function newestOf({ days, months }: Coverage, index: ReleaseIndex): Expected[] {
+function newestOf(coverage: Coverage, index: ReleaseIndex): Expected[] {
   const asOf = new Map(index.releases.map(({ release, as_of }) => [release, as_of]))
-  const periods = [
-    ...days.map((day) => ({ ...day, folder: 'daily' as const, name: day.date })),
-    ...months.map((month) => ({ ...month, folder: 'monthly' as const, name: month.month })),
-  ]
-  return periods.flatMap(({ folder, name, revision, content_hash, release }) =>
+  return periodsOf(coverage).flatMap(({ folder, name, revision, content_hash, release }) =>
     revision === null || content_hash === null || release === null
       ? []
       : { folder, name, revision, hash: content_hash, asOf: asOf.get(release) ?? '' },

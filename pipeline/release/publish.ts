@@ -6,10 +6,10 @@ import { BuildError } from '../errors.ts'
 import { type Files, hashFile, namesIn, readTextIfAny } from '../files.ts'
 import { followReleases, readRestatements } from '../history/follow.ts'
 import { renderApi } from '../site/api.ts'
+import { renderBeside } from '../site/beside.ts'
 import { renderCatalog } from '../site/catalog.ts'
-import { renderCrawlerFiles } from '../site/crawlers.ts'
 import { renderFeeds } from '../site/feeds.ts'
-import { type Page, renderSite } from '../site/render.ts'
+import type { Page } from '../site/render.ts'
 import { MANIFEST_FILE, toJson } from './files.ts'
 import { appendRelease, currentEntry, INDEX_FILE, readIndex, toPointer, withStatus } from './index.ts'
 import { isFolder } from './move.ts'
@@ -132,7 +132,7 @@ async function follow(folder: PublicFolder, index: ReleaseIndex, database: Datab
   const path = join(publicDir, DATASET_PATH, 'releases', entry.release)
   const manifest = await readManifest(path)
   const api = await renderApi(path, manifest, dataDir)
-  await replaceAll(folder, [...(await renderSite(path, manifest)), ...renderCrawlerFiles(manifest), ...api])
+  await replaceAll(folder, [...(await renderBeside(path, manifest)), ...api])
   await replaceLink(folder, join(DATASET_PATH, 'latest'), `releases/${entry.release}`)
   await replace(folder, join(DATASET_PATH, 'latest.json'), toJson(toPointer(entry)))
   const { restatements } = await readRestatements(publicDir)

@@ -30,9 +30,10 @@ export async function readBack(database: Database, folder: string, file: DataFil
     case 'rankings-daily.csv.gz':
       return database.rows<RankingRow>('read_csv', { path, compression: 'gzip' })
     case 'rankings-daily.json.gz':
-      return RankingResponse.parse(JSON.parse(await readGzip(path))).data
+      return RankingResponse.parse(JSON.parse((await readText(path)).toString())).data
     case 'rankings-daily.ndjson.gz':
-      return (await readGzip(path))
+      return (await readText(path))
+        .toString()
         .split('\n')
         .slice(0, -1)
         .map((line) => RankingRow.parse(JSON.parse(line)))
@@ -52,7 +53,8 @@ async function assertParquetTypes(database: Database, path: string): Promise<voi
   throw new BuildError(`${path} has the columns ${JSON.stringify(written)} instead of ${JSON.stringify(PARQUET_TYPES)}`)
 }
 
-async function readGzip(path: string): Promise<string> {
-  const bytes = await promisify(gunzip)(await readFile(path))
-  return bytes.toString('utf8')
+/** The content of a text file, decompressed where its name says that it is compressed. */
+export async function readText(path: string): Promise<Buffer> {
+  const bytes = await readFile(path)
+  return path.endsWith('.gz') ? promisify(gunzip)(bytes) : bytes
 }
