@@ -3,6 +3,7 @@ import { CHANGES_CSV_HEADER, type ChangeRow } from '../contract/history.ts'
 import { OTHER, type RankingRow } from '../contract/ranking.ts'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
+import { naming } from '../release/read-back.ts'
 
 /** The file of a release that says what it changed. */
 export const CHANGES_FILE = 'changes.csv'
@@ -44,9 +45,9 @@ export function writeChanges(changes: readonly ChangeRow[]): Buffer {
   return Buffer.from(CHANGES_CSV_HEADER + lines.join(''))
 }
 
-/** The rows of a published `changes.csv`, in its order. */
+/** The rows of a published `changes.csv`, in its order. Throws `BuildError` for a file that cannot be read. */
 export function readChanges(database: Database, path: string): Promise<ChangeRow[]> {
-  return database.rows<ChangeRow>('history/read_changes', { path })
+  return naming(path, 'changes', () => database.rows<ChangeRow>('history/read_changes', { path }))
 }
 
 /**

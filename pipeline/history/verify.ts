@@ -1,21 +1,19 @@
-import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ChangeRow, Coverage, Restatements } from '../contract/history.ts'
 import type { ContentHash, Manifest, ReleaseEntry, ReleaseIndex, ReleaseName } from '../contract/manifest.ts'
-import { RankingResponse, type RankingRow, type Timestamp } from '../contract/ranking.ts'
+import type { RankingRow, Timestamp } from '../contract/ranking.ts'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { isMissing } from '../files.ts'
-import { parseJson } from '../json.ts'
-import { contentHash, readParquet } from '../release/read-back.ts'
-import { writeJson } from '../writers/text.ts'
+import { contentHash } from '../release/read-back.ts'
 import { applyChanges, CHANGES_FILE, changeLog, readChanges } from './change-log.ts'
 import { advance, type Period, periodsOf } from './coverage.ts'
 import { nextVersion } from './data-version.ts'
 import { COVERAGE_FILE, RESTATEMENTS_FILE } from './follow.ts'
 import { proveFormerRevisions, proveWithGaps, type Told } from './gaps.ts'
 import { restatementOf, withRestatement } from './restatements.ts'
+import { readRevision } from './revision-file.ts'
 import { FORMS, type Form, pointerPath, revisionPath } from './revisions.ts'
 
 /** A revision that has to be there, and what it has to hold. */
@@ -55,10 +53,8 @@ export class HistoryCheck {
     const { coverage, revisions } = advance(this.#coverage, { manifest, rows })
     const restatement = restatementOf(this.#coverage, coverage, manifest)
     const followsItsOwn = (manifest.changes?.previous ?? null) === (this.#before?.release ?? null)
-    if (followsItsOwn) {
-      const lastDate = this.#coverage?.days.at(-1)?.date ?? ''
-      this.#told.push({ release: manifest.release, restatement, lastDate })
-    }
+    const lastDate = followsItsOwn ? (this.#coverage?.days.at(-1)?.date ?? '') : undefined
+    this.#told.push({ manifest, restatement, lastDate })
     for (const { date, content_hash } of coverage.days) this.#holdings.add(`daily/${date} ${content_hash}`)
     for (const { month, content_hash } of coverage.months) this.#holdings.add(`monthly/${month} ${content_hash}`)
     this.#restatements = withRestatement(this.#restatements, restatement)
@@ -221,24 +217,14 @@ function newestOf(coverage: Coverage, index: ReleaseIndex): Expected[] {
 }
 
 /** Proves one form of a revision by reading its rows. */
-async function proveFile(path: string, form: Form, { hash, asOf, name }: Expected, database: Database): Promise<void> {
-  const bytes = await read(path)
-  const wrong = (what: string) => new BuildError(`${path} ${what}`)
-  if (form === 'csv') {
-    const found = `sha256:${createHash('sha256').update(bytes).digest('hex')}`
-    if (found !== hash) throw wrong(`has the hash ${found}, but its rows were published with ${hash}`)
-    return
+async function proveFile(path: string, form: Form, expected: Expected, database: Database): Promise<void> {
+  const { hash, asOf = expected.asOf } = await readRevision(path, { form, name: expected.name }, database)
+  if (hash !== expected.hash) {
+    throw new BuildError(`${path} holds rows with the hash ${hash}, but they were published with ${expected.hash}`)
   }
-  if (form === 'parquet') {
-    const found = contentHash(await readParquet(database, path))
-    if (found !== hash) throw wrong(`holds rows with the hash ${found}, but they were published with ${hash}`)
-    return
+  if (asOf !== expected.asOf) {
+    throw new BuildError(`${path} is not the API's answer for ${expected.name} as of ${expected.asOf}`)
   }
-  const { data, meta } = parseJson(RankingResponse, bytes.toString(), path, BuildError)
-  const found = contentHash(data)
-  if (found !== hash) throw wrong(`holds rows with the hash ${found}, but they were published with ${hash}`)
-  const expected = writeJson(data, { as_of: asOf, start_date: name, end_date: name, version: meta.version })
-  if (!bytes.equals(expected)) throw wrong(`is not the API's answer for ${name} as of ${asOf}`)
 }
 
 async function proveSame(pointer: string, revision: string): Promise<void> {

@@ -110,6 +110,12 @@ describe('reproduce', () => {
     expect(await makeAgain(workspace)).toMatchObject({ equal: true, left_out: [] })
   })
 
+  it('takes a content as often as the release had it', async () => {
+    const workspace = await published()
+    await writeInput(workspace, 'raw/copy.ndjson', EARLY)
+    expect(await makeAgain(workspace)).toMatchObject({ equal: true, left_out: ['raw/copy.ndjson'] })
+  })
+
   it('passes over a new file that is cut', async () => {
     const workspace = await published()
     await writeInput(workspace, 'raw/4.ndjson.gz', gzipSync(LATE).subarray(0, 30))

@@ -68,7 +68,7 @@ describe('verify', () => {
   })
 
   it.each([
-    ['daily/2025-03-02/r1.csv', /r1\.csv has the hash sha256:.*was published|r1\.csv has the hash/],
+    ['daily/2025-03-02/r1.csv', /r1\.csv holds rows with the hash/],
     ['daily/2025-03-02/r2.json', /r2\.json holds rows with the hash/],
     ['daily/2025-03-02.csv', /2025-03-02\.csv is not its newest revision/],
     ['monthly/2025-03.csv', /2025-03\.csv is not its newest revision/],
@@ -91,6 +91,18 @@ describe('verify', () => {
     const folder = join(datasetFolder(workspace), 'daily/2025-03-02')
     await cp(join(folder, 'r1.parquet'), join(folder, 'r2.parquet'))
     await expect(prove(workspace)).rejects.toThrow(/r2\.parquet holds rows with the hash/)
+  })
+
+  it('names a Parquet file of a day that is cut', async () => {
+    const workspace = await copied()
+    const path = join(datasetFolder(workspace), 'daily/2025-03-02/r1.parquet')
+    await writeFile(path, (await readFile(path)).subarray(0, -1))
+    await expect(prove(workspace)).rejects.toThrow(
+      expect.objectContaining({
+        name: 'BuildError',
+        message: expect.stringContaining(`${path} cannot be read as Parquet`),
+      }),
+    )
   })
 
   it.each([
