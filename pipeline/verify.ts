@@ -172,7 +172,7 @@ async function verifyBeside(
   const expected = [
     { path: API_FILES.rankings_daily, text: await renderRankingsDaily(folder, manifest) },
     renderCatalog(manifest, current, api),
-    ...renderFeeds(manifest.publisher, index, restatements),
+    ...renderFeeds(manifest, index, restatements),
     ...beside.filter(({ path }) => withPages || metadata.includes(path)),
   ]
   for (const { path, text } of expected) {

@@ -56,7 +56,7 @@ export function describeDataset(manifest: Manifest): DatasetDescription {
   const { dataset, version, synthetic, publisher, release, as_of, start_date, end_date, days, rows } = manifest
   return {
     name: dataset,
-    title: synthetic ? `${publisher.title} (synthetic sample)` : publisher.title,
+    title: titleOf(manifest),
     description: describeInWords(manifest),
     publisher,
     license: LICENSE,
@@ -79,6 +79,11 @@ export function describeDataset(manifest: Manifest): DatasetDescription {
     caveats: [...caveatsOf(manifest), ...CAVEATS],
     files: describeFiles(manifest.files),
   }
+}
+
+/** The title of the dataset, which says of a sample that it is one. */
+export function titleOf({ publisher, synthetic }: Pick<Manifest, 'publisher' | 'synthetic'>): string {
+  return synthetic ? `${publisher.title} (synthetic sample)` : publisher.title
 }
 
 const KEYWORDS = ['large language models', 'LLM', 'AI', 'token usage', 'market share', 'ranking', 'time series']

@@ -136,8 +136,7 @@ async function follow(folder: PublicFolder, index: ReleaseIndex, database: Datab
   await replaceLink(folder, join(DATASET_PATH, 'latest'), `releases/${entry.release}`)
   await replace(folder, join(DATASET_PATH, 'latest.json'), toJson(toPointer(entry)))
   const { restatements } = await readRestatements(publicDir)
-  const { publisher } = manifest
-  await replaceAll(folder, [renderCatalog(manifest, entry, api), ...renderFeeds(publisher, index, restatements)])
+  await replaceAll(folder, [renderCatalog(manifest, entry, api), ...renderFeeds(manifest, index, restatements)])
 }
 
 async function replaceAll(folder: PublicFolder, pages: readonly Page[]): Promise<void> {
