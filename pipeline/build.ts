@@ -211,11 +211,11 @@ async function release(
   const latest = currentEntry(index)
   const current = latest === undefined ? undefined : await readManifest(path(latest.release))
   const facts = changedFacts(current, draft, ranking.rows)
+  const isUnchanged = current !== undefined && facts.length === 0
+  if (isUnchanged && !dryRun) return summarize('unchanged', current, built, path(current.release))
   const before = current === undefined ? [] : await readBack(database, path(current.release), 'rankings-daily.parquet')
   const changes = dryRun ? { changes: { facts, ...compareRows(before, ranking.rows) } } : {}
-  if (current !== undefined && facts.length === 0) {
-    return { ...summarize('unchanged', current, built, path(current.release)), ...changes }
-  }
+  if (isUnchanged) return { ...summarize('unchanged', current, built, path(current.release)), ...changes }
   if (index.releases.some((entry) => entry.release === draft.release)) {
     throw new BuildError(`there is already a release as of ${draft.as_of} and its data differ; give a later AS_OF`)
   }
@@ -231,7 +231,7 @@ async function release(
 type Told = Pick<ReleaseChanges, 'reason' | 'note'>
 
 /** How a release differs from the one before it: for its manifest, and row by row. */
-interface Changed {
+export interface Changed {
   facts: Pick<Draft, 'data_version' | 'changes'>
   rows: ChangeRow[]
 }
@@ -279,7 +279,12 @@ export async function stageBuilt(
   const { rows } = ranking
   const quality = publicQuality(built)
   const texts = [
-    { path: CHANGES_FILE, media_type: 'text/csv; charset=utf-8', text: writeChanges(changed.rows) },
+    {
+      path: CHANGES_FILE,
+      media_type: 'text/csv; charset=utf-8',
+      text: writeChanges(changed.rows),
+      rows: changed.rows.length,
+    },
     { path: MODELS_FILE, media_type: 'text/csv; charset=utf-8', text: writeModels(models), rows: models.length },
     { path: QUALITY_FILE, media_type: 'application/json', text: toJson(quality) },
     { path: PROVENANCE_FILE, media_type: 'application/json', text: toJson(provenanceOf(draft, built.ingredients)) },

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BuildError } from './errors.ts'
-import { type Files, hashFile, readTextIfAny } from './files.ts'
+import { type FileHash, type Files, hashFile, readTextIfAny } from './files.ts'
 
 /** Beside files that must not change: their checksums, in the form that `sha256sum` writes and checks. */
 export const CHECKSUMS_FILE = 'SHA256SUMS'
@@ -22,9 +22,9 @@ export async function seal(folder: string, files: Files): Promise<void> {
 
 /**
  * Proves a folder by reading every byte of it: each file is listed and has its checksum, and nothing else is there.
- * Throws `BuildError` that names the first file that is off, and says `remedy`.
+ * Returns the hashes of all other files. Throws `BuildError` that names the first file that is off, and says `remedy`.
  */
-export async function assertSealed(folder: string, remedy = ''): Promise<void> {
+export async function assertSealed(folder: string, remedy = ''): Promise<Map<string, FileHash>> {
   const fail = (name: string, what: string): never => {
     throw new BuildError(`${join(folder, name)} ${what}${remedy}`)
   }
@@ -40,9 +40,10 @@ export async function assertSealed(folder: string, remedy = ''): Promise<void> {
   const lost = [...listed.keys()].find((name) => name !== '' && !present.some(({ path }) => path === name))
   if (lost !== undefined) fail(lost, `is listed in ${CHECKSUMS_FILE} but missing`)
   if (sums !== toChecksums(present)) fail(CHECKSUMS_FILE, 'has lines that are no checksums')
+  return new Map(present.map((file) => [file.path, file]))
 }
 
-async function hashAll(folder: string): Promise<{ path: string; sha256: string }[]> {
+async function hashAll(folder: string): Promise<(FileHash & { path: string })[]> {
   const names = (await readdir(folder)).filter((name) => name !== CHECKSUMS_FILE)
-  return Promise.all(names.map(async (path) => ({ path, sha256: (await hashFile(join(folder, path))).sha256 })))
+  return Promise.all(names.map(async (path) => ({ path, ...(await hashFile(join(folder, path))) })))
 }

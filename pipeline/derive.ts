@@ -5,8 +5,8 @@ import { ContentHash, provisionalFrom, ReleaseName } from './contract/manifest.t
 import { DATASET_VERSION, type RankingMeta, RankingResponse, type RankingRow, Timestamp } from './contract/ranking.ts'
 import { type Database, DUCKDB_VERSION } from './database.ts'
 import type { Effects } from './effects.ts'
-import { BuildError, reasonOf, UsageError } from './errors.ts'
-import { isMissing, namesIn, statsIfAny } from './files.ts'
+import { BuildError, UsageError } from './errors.ts'
+import { namesIn, readIfAny, statsIfAny } from './files.ts'
 import { advance, type Revision } from './history/coverage.ts'
 import { datesOf, FORMS, type Form, pointerPath, revisionText } from './history/revisions.ts'
 import { sideBySide } from './inputs/side-by-side.ts'
@@ -90,26 +90,16 @@ async function locate(place: string): Promise<string> {
 }
 
 async function readRelease(database: Database, path: string): Promise<{ footer: Footer; rows: RankingRow[] }> {
-  const { footer, rows } = await readWhole(database, path)
+  const rows = await readParquet(database, path)
+  await database.run('history/create_rows', { path })
+  const keys = await database.rows<{ key: string; value: string }>('parquet_keys', { path })
+  const footer = Object.fromEntries(keys.map(({ key, value }) => [key, value]))
   const said = parse(Footer, footer, `the footer of ${path}`, BuildError)
   const found = contentHash(rows)
   if (rows.length === 0 || found !== said.content_hash) {
     throw new BuildError(`${path} holds ${rows.length} rows with ${found}, but its footer says ${said.content_hash}`)
   }
   return { footer: said, rows }
-}
-
-async function readWhole(database: Database, path: string) {
-  try {
-    const keys = await database.rows<{ key: string; value: string }>('parquet_keys', { path })
-    const footer = Object.fromEntries(keys.map(({ key, value }) => [key, value]))
-    const rows = await readParquet(database, path)
-    await database.run('history/create_rows', { path })
-    return { footer, rows }
-  } catch (error) {
-    if (error instanceof Error && (error.name === 'AbortError' || error instanceof BuildError)) throw error
-    throw new BuildError(`${path} cannot be read as Parquet: ${reasonOf(error)}`)
-  }
 }
 
 async function deriveForms(
@@ -217,15 +207,6 @@ function jsonIfAny(bytes: Buffer): unknown {
     return JSON.parse(bytes.toString())
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
-    throw error
-  }
-}
-
-async function readIfAny(path: string): Promise<Buffer | undefined> {
-  try {
-    return await readFile(path)
-  } catch (error) {
-    if (isMissing(error)) return undefined
     throw error
   }
 }

@@ -1,12 +1,12 @@
 import { realpath } from 'node:fs/promises'
-import { dirname, join, relative, resolve, sep } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import type { PipelineConfig } from './config.ts'
 import type { ReleaseName } from './contract/manifest.ts'
 import type { Effects } from './effects.ts'
 import { BuildError, UsageError } from './errors.ts'
 import { type ExportList, OWN_FOLDER, readList, writeList } from './export/list.ts'
 import { hashEntries, isLink, LATEST, type PublishedEntry, publishedEntries } from './export/published.ts'
-import { type Files, linkTarget, namesIn, statsIfAny } from './files.ts'
+import { type Files, isInside, linkTarget, namesIn, statsIfAny } from './files.ts'
 import { sideBySide } from './inputs/side-by-side.ts'
 import { currentEntry, readIndex } from './release/index.ts'
 import { isFolder, moveInto } from './release/move.ts'
@@ -161,7 +161,6 @@ function foldersAbove(path: string): string[] {
 /** A copy inside of what is copied would be copied the next time, and the other way round would be removed. */
 async function assertApart(publicDir: string, target: string): Promise<void> {
   const [from, to] = [await realPathOf(publicDir), await realPathOf(target)]
-  const isInside = (path: string, folder: string) => relative(folder, path).split(sep)[0] !== '..'
   if (!isInside(to, from) && !isInside(from, to)) return
   throw new UsageError(`${target} and PUBLIC_DIR ${publicDir} lie in each other; give the copy a folder of its own`)
 }

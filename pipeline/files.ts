@@ -13,7 +13,7 @@ import {
   stat,
   symlink,
 } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { dirname, isAbsolute, relative, sep } from 'node:path'
 
 /** The changes that publishing makes to a file system: each is one step that may fail, and tests make each fail. */
 export interface Files {
@@ -113,6 +113,12 @@ export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
 }
 
+/** Whether `path` is `folder` or lies in it, by their names alone. */
+export function isInside(path: string, folder: string): boolean {
+  const below = relative(folder, path)
+  return below.split(sep)[0] !== '..' && !isAbsolute(below)
+}
+
 /** What is at `path`, behind links, or undefined when there is nothing. */
 export async function statsIfAny(path: string): Promise<Stats | undefined> {
   try {
@@ -135,8 +141,13 @@ export async function namesIn(folder: string): Promise<string[]> {
 
 /** Text of a file, or undefined when there is none. */
 export async function readTextIfAny(path: string): Promise<string | undefined> {
+  return (await readIfAny(path))?.toString()
+}
+
+/** Bytes of a file, or undefined when there is none. */
+export async function readIfAny(path: string): Promise<Buffer | undefined> {
   try {
-    return await readFile(path, 'utf8')
+    return await readFile(path)
   } catch (error) {
     if (isMissing(error)) return undefined
     throw error
@@ -154,8 +165,14 @@ export async function linkTarget(path: string): Promise<string | undefined> {
   }
 }
 
-/** Size in bytes and SHA-256 (hex) of a file, read as a stream. */
-export async function hashFile(path: string): Promise<{ bytes: number; sha256: string }> {
+/** Size in bytes and SHA-256 (hex). */
+export interface FileHash {
+  bytes: number
+  sha256: string
+}
+
+/** Size and hash of a file, read as a stream. */
+export async function hashFile(path: string): Promise<FileHash> {
   const hash = createHash('sha256')
   let bytes = 0
   for await (const chunk of createReadStream(path)) {

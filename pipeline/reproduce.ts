@@ -1,6 +1,6 @@
 import { mkdir, symlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { type Built, describeChanges, prepare, stageBuilt } from './build.ts'
+import { type Built, type Changed, describeChanges, prepare, stageBuilt } from './build.ts'
 import { changedFacts, compareRows, type DateChange } from './changes.ts'
 import { assertSealed } from './checksums.ts'
 import type { PipelineConfig } from './config.ts'
@@ -17,7 +17,7 @@ import type { Database } from './database.ts'
 import type { Effects } from './effects.ts'
 import { BuildError, UsageError } from './errors.ts'
 import { hashFile, namesIn } from './files.ts'
-import { changeLog } from './history/change-log.ts'
+import { CHANGES_FILE, changeLog, readChanges } from './history/change-log.ts'
 import { namedSources } from './intake.ts'
 import { compareProvenance, type ProvenanceDifferences } from './provenance/differences.ts'
 import { type FrozenSources, freezeSources } from './provenance/freeze.ts'
@@ -54,15 +54,17 @@ interface Original {
   manifest: Manifest
   provenance: Provenance | undefined
   index: ReleaseIndex
-  /** The folder of the release before it; undefined of a first one. */
+  /** The folder of the release before it; undefined of a first one, and where that was withdrawn since. */
   previous: string | undefined
+  isPreviousGone: boolean
 }
 
 /**
  * Makes a release again, the current one where none is named: from those of the current sources' files that its
  * provenance lists, as of its instant, after the release before it; every file is read anew, and nothing that is published
- * or kept is touched. Throws `UsageError` for a release that the index does not list, `BuildError` when the published one
- * is damaged or none can be made.
+ * or kept is touched. Where the release before it was withdrawn, what changed since is taken from the published one.
+ * Throws `UsageError` for a release that the index does not list or that was withdrawn, `BuildError` when the published
+ * one is damaged or none can be made.
  */
 export async function reproduce(config: PipelineConfig, effects: Effects, name?: ReleaseName): Promise<Reproduction> {
   const original = await findOriginal(resolve(config.publicDir), name)
@@ -81,18 +83,23 @@ async function findOriginal(publicDir: string, name: ReleaseName | undefined): P
       `there is no release ${name ?? ''} in ${publicDir}; releases/index.json lists those that there are`,
     )
   }
+  if (entry.status === 'withdrawn') {
+    throw new UsageError(`release ${entry.release} was withdrawn: nothing is left of it to compare with`)
+  }
   const pathOf = ({ path }: Pick<ReleaseEntry, 'path'>) => join(publicDir, DATASET_PATH, path)
   const folder = pathOf(entry)
   const manifest = await readManifest(folder)
   const earlier = releases.slice(0, releases.indexOf(entry))
   // A release that does not say which one was current then was made when none could be withdrawn.
   const previous = manifest.changes === undefined ? earlier.at(-1)?.release : (manifest.changes.previous ?? undefined)
+  const isPreviousGone = releases.some(({ release, status }) => release === previous && status === 'withdrawn')
   return {
     folder,
     manifest,
+    isPreviousGone,
     provenance: await readProvenance(folder, manifest),
     index: { ...rest, releases: earlier },
-    previous: previous && pathOf({ path: `releases/${previous}/` }),
+    previous: previous && !isPreviousGone ? pathOf({ path: `releases/${previous}/` }) : undefined,
   }
 }
 
@@ -124,19 +131,40 @@ async function makeAgain(
 
 /** Writes the files of the release as a build would have written them after the release before it. */
 async function stageAgain(
-  { manifest, index, previous }: Original,
+  original: Original,
   built: Built,
   folder: string,
   database: Database,
-  { files }: Effects,
+  { files, report }: Effects,
 ): Promise<void> {
+  await files.makeFolder(folder)
+  if (original.isPreviousGone) {
+    const message = 'the release before was withdrawn: what changed since it is taken as published, and is not proved'
+    report({ kind: 'notice', message })
+  }
+  const changed = original.isPreviousGone
+    ? await changesAsPublished(original, database)
+    : await changesMadeAgain(original, built, database)
+  await stageBuilt(built, changed, folder, database, files)
+}
+
+async function changesAsPublished({ folder, manifest }: Original, database: Database): Promise<Changed> {
+  const { data_version, changes } = manifest
+  const rows = await readChanges(database, join(folder, CHANGES_FILE))
+  return { facts: { ...(data_version && { data_version }), ...(changes && { changes }) }, rows }
+}
+
+async function changesMadeAgain(
+  { manifest, index, previous }: Original,
+  built: Built,
+  database: Database,
+): Promise<Changed> {
   const { rows } = built.ranking
   const current = previous === undefined ? undefined : await readManifest(previous)
   const before = previous === undefined ? [] : await readBack(database, previous, 'rankings-daily.parquet')
   const { reason, note } = manifest.changes ?? { reason: 'unspecified', note: null }
   const change = { index, current, facts: changedFacts(current, built.draft, rows), told: { reason, note } }
-  await files.makeFolder(folder)
-  await stageBuilt(built, describeChanges(change, changeLog(before, rows)), folder, database, files)
+  return describeChanges(change, changeLog(before, rows))
 }
 
 /** The sample for a release of the sample, and for any other the sources file. */

@@ -2,35 +2,39 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Catalog } from './contract/catalog.ts'
-import {
-  DATASET_PATH,
-  LatestPointer,
-  type Manifest,
-  type ReleaseEntry,
-  type ReleaseIndex,
-} from './contract/manifest.ts'
+import { DATASET_PATH, LatestPointer, type ReleaseEntry, type ReleaseIndex } from './contract/manifest.ts'
 import type { Database } from './database.ts'
 import { BuildError } from './errors.ts'
 import { hashFile, isMissing, linkTarget, namesIn, readTextIfAny, statsIfAny } from './files.ts'
-import { COVERAGE_FILE, readCoverage, readRestatements } from './history/follow.ts'
+import { COVERAGE_FILE, RESTATEMENTS_FILE, readCoverage, readRestatements } from './history/follow.ts'
 import { HistoryCheck } from './history/verify.ts'
 import { parseJson } from './json.ts'
+import { toJson } from './release/files.ts'
 import { currentEntry, INDEX_FILE, readIndex, toPointer, withStatus } from './release/index.ts'
 import { isFolder } from './release/move.ts'
-import { readBack } from './release/read-back.ts'
 import { verifyTombstone } from './release/tombstone.ts'
 import { readManifest, verifyEntry, verifyRelease } from './release/verify.ts'
 import { withTemporaryDatabase } from './scratch.ts'
-import { API_FILES } from './site/api.ts'
+import { API_FILES, renderRankingsDaily } from './site/api.ts'
 import { CATALOG_FILE, renderCatalog } from './site/catalog.ts'
+import { readFacts } from './site/facts.ts'
 import { renderFeeds } from './site/feeds.ts'
 import type { Page } from './site/layout.ts'
+import { renderMetadata, renderSite } from './site/render.ts'
 
 /** What was proved: every release of the index, all that follows from them, and that the newest one is current. */
 export interface VerifySummary {
   releases: number
   files: number
   latest: string
+}
+
+export interface VerifyOptions {
+  signal: AbortSignal
+  /** Called once for each release that was proved. */
+  report(entry: ReleaseEntry): void
+  /** Whether the pages for people and crawlers are there to be proved too. */
+  withPages?: boolean
 }
 
 /**
@@ -40,18 +44,20 @@ export interface VerifySummary {
  */
 export async function verify(
   publicDir: string,
-  { signal, report }: { signal: AbortSignal; report(entry: ReleaseEntry): void },
+  { signal, report, withPages = true }: VerifyOptions,
 ): Promise<VerifySummary> {
   const root = resolve(publicDir)
   const dataset = join(root, DATASET_PATH)
   const index = await readIndex(root)
   const current = currentEntry(index)
   if (current === undefined) throw new BuildError(`${dataset} holds no release; run make build first`)
-  verifyStatus(index, join(dataset, INDEX_FILE))
+  await verifyIndex(root, index)
   await verifyPointers(dataset, current)
-  const files = await withTemporaryDatabase('verify', signal, (database) => verifyAll(database, root, index, report))
-  await verifyCatalog(root, index, current)
-  return { releases: index.releases.length, files, latest: current.release }
+  return withTemporaryDatabase('verify', signal, async (database) => {
+    const files = await verifyAll(database, root, index, report)
+    await verifyBeside(database, root, { index, current, withPages })
+    return { releases: index.releases.length, files, latest: current.release }
+  })
 }
 
 async function verifyAll(
@@ -69,15 +75,35 @@ async function verifyAll(
       continue
     }
     const folder = join(dataset, entry.path)
-    const manifest = await verifyRelease(database, folder)
-    await verifyEntry(folder, manifest, entry)
-    await history.follow(entry, manifest, await readBack(database, folder, 'rankings-daily.parquet'), database)
-    files += manifest.files.length
+    const release = await verifyRelease(database, folder)
+    verifyEntry(folder, release, entry)
+    await history.follow(entry, release.manifest, release.rows, database)
+    files += release.manifest.files.length
     report(entry)
   }
   const coverage = await readCoverage(publicDir)
   if (coverage === undefined) throw new BuildError(`${join(dataset, COVERAGE_FILE)} is missing; make build restores it`)
-  return files + (await history.finish({ coverage, restatements: await readRestatements(publicDir) }, database))
+  const restatements = await readRestatements(publicDir)
+  const count = await history.finish({ coverage, restatements }, database)
+  await assertText(join(dataset, COVERAGE_FILE), toJson(coverage))
+  await assertText(join(dataset, RESTATEMENTS_FILE), toJson(restatements))
+  return files + count
+}
+
+/** What was proved by its values has no other ones besides, which programs would read too. */
+async function assertText(path: string, expected: string): Promise<void> {
+  if ((await readTextIfAny(path)) === expected) return
+  throw new BuildError(`${path} says more than what follows from the releases; make build restores it`)
+}
+
+async function verifyIndex(publicDir: string, index: ReleaseIndex): Promise<void> {
+  const dataset = join(publicDir, DATASET_PATH)
+  const path = join(dataset, INDEX_FILE)
+  verifyStatus(index, path)
+  await assertText(path, toJson(withStatus(index)))
+  const known = new Set(['index.json', ...index.releases.map(({ release }) => release)])
+  const stranger = (await namesIn(join(dataset, 'releases'))).sort().find((name) => !known.has(name))
+  if (stranger !== undefined) throw new BuildError(`${join(dataset, 'releases', stranger)} is not listed in ${path}`)
 }
 
 function verifyStatus(index: ReleaseIndex, path: string): void {
@@ -102,6 +128,7 @@ async function verifyPointers(dataset: string, latest: ReleaseEntry): Promise<vo
       `${path} points to ${pointer.release}, but the newest release of the index is ${latest.release}`,
     )
   }
+  await assertText(path, toJson(pointer))
   await verifyLatest(dataset, latest)
 }
 
@@ -125,9 +152,14 @@ async function isSameFile(one: string, other: string): Promise<boolean> {
   return (await hashFile(one)).sha256 === (await hashFile(other)).sha256
 }
 
-/** Proves catalogue and feeds: they say what follows from the releases, and the files that they list are there. */
-async function verifyCatalog(publicDir: string, index: ReleaseIndex, current: ReleaseEntry): Promise<void> {
-  const manifest: Manifest = await readManifest(join(publicDir, DATASET_PATH, current.path))
+/** Proves what stands beside the releases: it says what follows from them, and the files that it lists are there. */
+async function verifyBeside(
+  database: Database,
+  publicDir: string,
+  { index, current, withPages }: { index: ReleaseIndex; current: ReleaseEntry; withPages: boolean },
+): Promise<void> {
+  const folder = join(publicDir, DATASET_PATH, current.path)
+  const manifest = await readManifest(folder)
   const api = await Promise.all(Object.values(API_FILES).map((path) => readPage(publicDir, path)))
   const { restatements } = await readRestatements(publicDir)
   const found = await readPage(publicDir, CATALOG_FILE)
@@ -137,7 +169,13 @@ async function verifyCatalog(publicDir: string, index: ReleaseIndex, current: Re
     if (createHash('sha256').update(text).digest('hex') === sha256) continue
     throw new BuildError(`${join(publicDir, path)} is not the file that ${CATALOG_FILE} lists; make build restores it`)
   }
-  const expected = [renderCatalog(manifest, current, api), ...renderFeeds(manifest.publisher, index, restatements)]
+  const facts = await readFacts(publicDir, { manifest, index }, database)
+  const expected = [
+    { path: API_FILES.rankings_daily, text: await renderRankingsDaily(folder, manifest) },
+    renderCatalog(manifest, current, api),
+    ...renderFeeds(manifest, index, restatements),
+    ...(withPages ? await renderSite(facts) : renderMetadata(facts)),
+  ]
   for (const { path, text } of expected) {
     if ((await readPage(publicDir, path)).text === text) continue
     throw new BuildError(`${join(publicDir, path)} does not say what follows from the releases; make build restores it`)

@@ -9,6 +9,7 @@ import { BuildError, reasonOf, UsageError } from './errors.ts'
 import { currentEntry, readIndex } from './release/index.ts'
 import { recover } from './release/publish.ts'
 import { markWithdrawn, placeTombstone } from './release/tombstone.ts'
+import { readManifest } from './release/verify.ts'
 import { withWorkspace } from './workspace.ts'
 
 /** Which release to withdraw, and the sentence about it that is published. */
@@ -27,6 +28,8 @@ export interface WithdrawSummary {
   /** The release that is current afterwards: another one only if the withdrawn one was. */
   current: ReleaseName
   was_current: boolean
+  /** Releases whose `changes.csv` lists what they changed of the withdrawn rows. */
+  still_told_by: ReleaseName[]
   /** The tombstone. */
   path: string
 }
@@ -43,18 +46,16 @@ export async function withdraw(
 ): Promise<WithdrawSummary> {
   const asked = { release: readRelease(release), reason: readReason(reason), at: config.asOf ?? effects.now() }
   const publicDir = resolve(config.publicDir)
-  if (dryRun)
-    return summarize(
-      'would_withdraw',
-      plan(await markWithdrawn(publicDir, await readIndex(publicDir)), asked),
-      publicDir,
-    )
+  if (dryRun) {
+    const index = await markWithdrawn(publicDir, await readIndex(publicDir))
+    return summarize('would_withdraw', await plan(index, asked, publicDir), publicDir)
+  }
   // Before the workspace is made: a slip of the pen leaves no folders behind.
   findEntry(await readIndex(publicDir), asked.release)
   return withWorkspace(config, effects, async ({ database, stateDir }) => {
     const { files, signal, report } = effects
     const folder = { publicDir, dataDir: config.dataDir, stateDir, files }
-    const planned = plan(await recover(folder, database), asked)
+    const planned = await plan(await recover(folder, database), asked, publicDir)
     signal.throwIfAborted()
     report({ kind: 'stage', stage: 'withdraw' })
     await placeTombstone(folder, planned.tombstone)
@@ -89,9 +90,10 @@ interface Plan {
   tombstone: Tombstone
   current: ReleaseEntry
   wasCurrent: boolean
+  stillToldBy: ReleaseName[]
 }
 
-function plan(index: ReleaseIndex, { release, reason, at }: Asked): Plan {
+async function plan(index: ReleaseIndex, { release, reason, at }: Asked, publicDir: string): Promise<Plan> {
   const entry = findEntry(index, release)
   if (entry.status === 'withdrawn') {
     const when =
@@ -113,7 +115,19 @@ function plan(index: ReleaseIndex, { release, reason, at }: Asked): Plan {
     )
   }
   const wasCurrent = currentEntry(index) === entry
-  return { tombstone: tombstoneOf(entry, { withdrawn_at, reason }), current, wasCurrent }
+  const stillToldBy = await followersOf(release, index, publicDir)
+  return { tombstone: tombstoneOf(entry, { withdrawn_at, reason }), current, wasCurrent, stillToldBy }
+}
+
+/** The releases that still stand and were made when `release` was current. */
+async function followersOf(release: ReleaseName, index: ReleaseIndex, publicDir: string): Promise<ReleaseName[]> {
+  const followers: ReleaseName[] = []
+  for (const later of index.releases) {
+    if (later.release <= release || later.status === 'withdrawn') continue
+    const { changes } = await readManifest(join(publicDir, DATASET_PATH, later.path))
+    if (changes?.previous === release) followers.push(later.release)
+  }
+  return followers
 }
 
 function findEntry(index: ReleaseIndex, release: ReleaseName): ReleaseEntry {
@@ -126,12 +140,21 @@ function findEntry(index: ReleaseIndex, release: ReleaseName): ReleaseEntry {
 
 function summarize(
   outcome: WithdrawSummary['outcome'],
-  { tombstone, current, wasCurrent }: Plan,
+  { tombstone, current, wasCurrent, stillToldBy }: Plan,
   publicDir: string,
 ): WithdrawSummary {
   const { release, withdrawn_at, reason } = tombstone
   const path = join(publicDir, DATASET_PATH, 'releases', release, TOMBSTONE_FILE)
-  return { outcome, release, withdrawn_at, reason, current: current.release, was_current: wasCurrent, path }
+  return {
+    outcome,
+    release,
+    withdrawn_at,
+    reason,
+    current: current.release,
+    was_current: wasCurrent,
+    still_told_by: stillToldBy,
+    path,
+  }
 }
 
 function readRelease(given: string): ReleaseName {

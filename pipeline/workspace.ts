@@ -1,11 +1,11 @@
 import { copyFile, mkdir, mkdtemp, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { PipelineConfig } from './config.ts'
 import { Database, lock, UnreadableDatabaseError } from './database.ts'
 import type { Effects } from './effects.ts'
 import { UsageError } from './errors.ts'
-import { namesIn } from './files.ts'
+import { isInside, namesIn } from './files.ts'
 
 /** What one build has to itself while it runs. */
 export interface Workspace {
@@ -138,7 +138,6 @@ function foldersOf(config: PipelineConfig): Pick<Workspace, 'publicDir' | 'state
 
 /** The state names private models and what each key used; everything below the public folder is served and copied. */
 function assertNotPublished(stateDir: string, publicDir: string): void {
-  const path = relative(publicDir, stateDir)
-  if (path.split(sep)[0] === '..' || isAbsolute(path)) return
+  if (!isInside(stateDir, publicDir)) return
   throw new UsageError(`DATA_DIR lies in PUBLIC_DIR ${publicDir}, where everything is published; give it another place`)
 }

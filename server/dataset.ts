@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { CANONICAL_CSV_HEADER, canonicalCsvRow } from '../pipeline/contract/canonical-csv.ts'
 import type { Manifest } from '../pipeline/contract/manifest.ts'
-import { DATASET_VERSION, type RankingMeta, type RankingRow } from '../pipeline/contract/ranking.ts'
+import { DATASET_VERSION, type RankingMeta, type RankingRow, rowJson } from '../pipeline/contract/ranking.ts'
 import type { Window } from '../pipeline/contract/window.ts'
 import { FORMS, type Form } from './forms.ts'
 import type { Release } from './release.ts'
@@ -76,10 +76,6 @@ export async function prepareDataset({ manifest, rows }: Release): Promise<Datas
       return { pieces: found, bytes: found.reduce((sum, piece) => sum + piece.length, 0) }
     },
   }
-}
-
-function rowJson({ date, model_permaslug, total_tokens }: RankingRow): string {
-  return JSON.stringify({ date, model_permaslug, total_tokens })
 }
 
 function join(pieces: Buffer[]): Serialised {

@@ -33,9 +33,13 @@ say then. Settings (environment): DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT.`,
     if (json) process.stdout.write(`${JSON.stringify(summary)}\n`)
   })
 
-function describe({ outcome, release, reason, current, was_current, path }: WithdrawSummary): string {
+function describe({ outcome, release, reason, current, was_current, still_told_by, path }: WithdrawSummary): string {
   const isDone = outcome === 'withdrawn'
   const headline = isDone ? `withdrew ${release}` : `dry run: ${release} would be withdrawn; nothing was changed`
   const follows = was_current ? (isDone ? 'is current again' : 'would be current again') : 'stays current'
-  return `${headline}\n  reason    ${reason}\n  current   ${current} ${follows}\n  tombstone ${path}\n`
+  const told =
+    still_told_by.length === 0
+      ? ''
+      : `  told by   ${still_told_by.join(', ')}: changes.csv still lists withdrawn rows; withdraw it too where nobody may know them\n`
+  return `${headline}\n  reason    ${reason}\n  current   ${current} ${follows}\n${told}  tombstone ${path}\n`
 }

@@ -55,6 +55,8 @@ export const LICENSE = {
 export const DataVersion = z.string().regex(/^[1-9]\d*\.\d+\.\d+$/)
 export type DataVersion = z.infer<typeof DataVersion>
 
+export const FIRST_DATA_VERSION: DataVersion = '1.0.0'
+
 /** Why a release was made: the release that it is compared with, and the facts that differ from it. */
 export const ReleaseChanges = z.object({
   previous: ReleaseName.nullable(),

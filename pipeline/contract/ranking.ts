@@ -25,6 +25,11 @@ export const RankingRow = z.object({
 })
 export type RankingRow = z.infer<typeof RankingRow>
 
+/** A row as JSON, the same bytes in the API's answers and in every published file. */
+export function rowJson({ date, model_permaslug, total_tokens }: RankingRow): string {
+  return JSON.stringify({ date, model_permaslug, total_tokens })
+}
+
 /** Where an answer comes from: when the dataset was generated, and the resolved window. */
 export const RankingMeta = z.object({
   as_of: Timestamp,

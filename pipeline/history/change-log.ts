@@ -1,7 +1,9 @@
 import { csvField } from '../contract/canonical-csv.ts'
 import { CHANGES_CSV_HEADER, type ChangeRow } from '../contract/history.ts'
 import { OTHER, type RankingRow } from '../contract/ranking.ts'
+import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
+import { naming } from '../release/read-back.ts'
 
 /** The file of a release that says what it changed. */
 export const CHANGES_FILE = 'changes.csv'
@@ -41,6 +43,11 @@ export function writeChanges(changes: readonly ChangeRow[]): Buffer {
       `${op},${date},${csvField(model_permaslug)},${tokens_before},${tokens_after}\n`,
   )
   return Buffer.from(CHANGES_CSV_HEADER + lines.join(''))
+}
+
+/** The rows of a published `changes.csv`, in its order. Throws `BuildError` for a file that cannot be read. */
+export function readChanges(database: Database, path: string): Promise<ChangeRow[]> {
+  return naming(path, 'changes', () => database.rows<ChangeRow>('history/read_changes', { path }))
 }
 
 /**

@@ -96,9 +96,14 @@ function coverDays(
     const own = byDate.get(date) ?? []
     const published = revise(before, own, release)
     const status = own.length === 0 ? 'missing' : date < provisional_from ? 'final' : 'provisional'
-    const reason = status !== 'missing' ? null : published.revision === null ? 'no_public_usage' : 'removed'
+    const reason = missingReason({ status, revision: published.revision })
     return { before, after: { date, status, reason, ...published }, rows: own }
   })
+}
+
+export function missingReason({ status, revision }: Pick<CoverageDay, 'status' | 'revision'>): CoverageDay['reason'] {
+  if (status !== 'missing') return null
+  return revision === null ? 'no_public_usage' : 'removed'
 }
 
 function coverMonths(
@@ -128,6 +133,14 @@ function revise(before: Published = NOTHING, rows: readonly RankingRow[], releas
     content_hash: hash,
     release,
   }
+}
+
+/** Every day and month of a coverage by the name of its files, days first. */
+export function periodsOf({ days, months }: Coverage): (Published & Period)[] {
+  return [
+    ...days.map((day) => ({ ...day, folder: 'daily' as const, name: day.date })),
+    ...months.map((month) => ({ ...month, folder: 'monthly' as const, name: month.month })),
+  ]
 }
 
 function datesTo(last: UtcDate): UtcDate[] {

@@ -1,8 +1,6 @@
 import type { ChangeRow } from '../contract/history.ts'
-import type { DataVersion, ReleaseIndex } from '../contract/manifest.ts'
+import { type DataVersion, FIRST_DATA_VERSION, type ReleaseIndex } from '../contract/manifest.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
-
-const FIRST: DataVersion = '1.0.0'
 
 /**
  * The version of the next release, by Croissant's rule. It counts on from the last release of the index, withdrawn or
@@ -14,8 +12,8 @@ export function nextVersion(
   endDate: UtcDate | undefined,
 ): DataVersion {
   const last = index.releases.at(-1)
-  if (last === undefined) return FIRST
-  const [major = 1, minor = 0, patch = 0] = (last.data_version ?? FIRST).split('.').map(Number)
+  if (last === undefined) return FIRST_DATA_VERSION
+  const [major = 1, minor = 0, patch = 0] = (last.data_version ?? FIRST_DATA_VERSION).split('.').map(Number)
   if (changes.length === 0) return `${major}.${minor}.${patch + 1}`
   const isAppend = endDate !== undefined && changes.every(({ date }) => date > endDate)
   return isAppend ? `${major}.${minor + 1}.0` : `${major + 1}.0.0`

@@ -1,27 +1,29 @@
-import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Coverage, Published, Restatement, Restatements } from '../contract/history.ts'
-import type { ContentHash, ReleaseIndex, ReleaseName } from '../contract/manifest.ts'
-import { RankingResponse } from '../contract/ranking.ts'
+import type { ReleaseIndex } from '../contract/manifest.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { namesIn } from '../files.ts'
-import { parseJson } from '../json.ts'
-import { contentHash, readParquet } from '../release/read-back.ts'
+import { missingReason, periodsOf, type ReleasedRows } from './coverage.ts'
 import { COVERAGE_FILE, RESTATEMENTS_FILE } from './follow.ts'
-import { FORMS } from './revisions.ts'
+import { toRestatement } from './restatements.ts'
+import { readRevision } from './revision-file.ts'
+import { FORMS, type Form, revisionPath } from './revisions.ts'
 
 /** What the releases that still stand tell, gathered while they are verified, oldest first. */
 export interface Told {
   /** The coverage after the last of them, as if the withdrawn ones had never been: its revisions may count otherwise. */
   coverage: Coverage | undefined
   /**
-   * Of each release that still follows the one which it was compared with: its restatement, if there is one, as far as
-   * the dates to `lastDate`. A later date may have been that of a withdrawn release.
+   * Of each release its restatement, if there is one, as far as the dates to `lastDate`: a later date may have been that
+   * of a withdrawn release. Undefined where the release that it was compared with is gone.
    */
-  restatements: { release: ReleaseName; restatement: Restatement | undefined; lastDate: UtcDate | '' }[]
+  restatements: {
+    manifest: ReleasedRows['manifest']
+    restatement: Restatement | undefined
+    lastDate: UtcDate | '' | undefined
+  }[]
   /** What they hold of days and months, each as `daily/2026-11-19 sha256:…`. */
   holdings: ReadonlySet<string>
 }
@@ -40,11 +42,13 @@ export function proveWithGaps(
   const path = join(dataset, RESTATEMENTS_FILE)
   const found = new Map(published.restatements.restatements.map((each) => [each.release, each]))
   const known = new Set(index.releases.map(({ release }) => release))
-  for (const { release, restatement, lastDate } of told.restatements) {
+  for (const { manifest, restatement, lastDate } of told.restatements) {
+    const listed = found.get(manifest.release)
     const datesOf = (of: Restatement | undefined) =>
-      JSON.stringify(of?.dates.filter(({ date }) => date <= lastDate) ?? [])
-    if (datesOf(found.get(release)) === datesOf(restatement)) continue
-    throw new BuildError(`${path} is not what the releases tell: restatement-${release} is not as it was`)
+      JSON.stringify(of?.dates.filter(({ date }) => lastDate !== undefined && date <= lastDate) ?? [])
+    const isSame = datesOf(listed) === datesOf(restatement)
+    if (isSame && JSON.stringify(listed) === JSON.stringify(listed && toRestatement(listed.dates, manifest))) continue
+    throw new BuildError(`${path} is not what the releases tell: restatement-${manifest.release} is not as it was`)
   }
   const stranger = published.restatements.restatements.find(({ release }) => !known.has(release))
   if (stranger !== undefined) throw new BuildError(`${path} has ${stranger.id}, but there never was such a release`)
@@ -53,6 +57,8 @@ export function proveWithGaps(
 function proveCoverage(path: string, found: Coverage, expected: Coverage): void {
   const headOf = ({ days: _days, months: _months, ...head }: Coverage) => JSON.stringify(head)
   if (headOf(found) !== headOf(expected)) throw new BuildError(`${path} is not of release ${expected.release}`)
+  const untrue = found.days.find((day) => day.reason !== missingReason(day))
+  if (untrue !== undefined) throw new BuildError(`${path} says of ${untrue.date} a reason that is not the right one`)
   const own = factsByName(expected)
   for (const [name, facts] of factsByName(found)) {
     // A withdrawn release may have had dates and months that no other has.
@@ -89,28 +95,27 @@ function factsByName({ days, months }: Coverage): Map<string, string> {
 export async function proveFormerRevisions(
   dataset: string,
   index: ReleaseIndex,
-  { days, months }: Coverage,
+  coverage: Coverage,
   holdings: ReadonlySet<string>,
   database: Database,
 ): Promise<string[]> {
   const instants = new Set(index.releases.map(({ as_of }) => as_of))
   const paths: string[] = []
-  const periods = [
-    ...days.map((day) => ({ ...day, kind: 'daily' as const, name: day.date })),
-    ...months.map((month) => ({ ...month, kind: 'monthly' as const, name: month.month })),
-  ]
-  for (const { kind, name, revision, content_hash } of periods) {
-    const period = `${kind}/${name}`
+  for (const { folder, name, revision, content_hash } of periodsOf(coverage)) {
+    const period = `${folder}/${name}`
     const present = new Set(await namesIn(join(dataset, period)))
     // The newest one is proved by what the coverage says of it, unless its rows were taken away.
     const former = content_hash === null ? (revision ?? 0) : (revision ?? 1) - 1
     for (let number = 1; number <= former; number += 1) {
-      const names = FORMS[kind].map((form) => `r${number}.${form}`)
+      const names = FORMS[folder].map((form) => `r${number}.${form}`)
       if (!names.some((each) => present.has(each))) continue
       const lost = names.find((each) => !present.has(each))
       if (lost !== undefined) throw new BuildError(`${join(dataset, period, lost)} is missing`)
-      for (const each of names) await proveRows(join(dataset, period, each), { period, holdings, instants }, database)
-      paths.push(...names.map((each) => `${period}/${each}`))
+      for (const form of FORMS[folder]) {
+        const path = revisionPath({ folder, name, revision: number }, form)
+        await proveRows(join(dataset, path), { form, name, period, holdings, instants }, database)
+        paths.push(path)
+      }
     }
   }
   return paths
@@ -118,19 +123,18 @@ export async function proveFormerRevisions(
 
 async function proveRows(
   path: string,
-  { period, holdings, instants }: { period: string; holdings: ReadonlySet<string>; instants: ReadonlySet<string> },
+  {
+    period,
+    holdings,
+    instants,
+    ...what
+  }: { form: Form; name: string; period: string; holdings: ReadonlySet<string>; instants: ReadonlySet<string> },
   database: Database,
 ): Promise<void> {
-  const hash = await hashRows(path, instants, database)
-  if (holdings.has(`${period} ${hash}`)) return
-  throw new BuildError(`${path} holds rows with the hash ${hash}, which no release has that is not withdrawn`)
-}
-
-async function hashRows(path: string, instants: ReadonlySet<string>, database: Database): Promise<ContentHash> {
-  if (path.endsWith('.parquet')) return contentHash(await readParquet(database, path))
-  const bytes = await readFile(path)
-  if (path.endsWith('.csv')) return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
-  const { data, meta } = parseJson(RankingResponse, bytes.toString(), path, BuildError)
-  if (!instants.has(meta.as_of)) throw new BuildError(`${path} is as of ${meta.as_of}, when there was no release`)
-  return contentHash(data)
+  const { hash, asOf } = await readRevision(path, what, database)
+  if (!holdings.has(`${period} ${hash}`)) {
+    throw new BuildError(`${path} holds rows with the hash ${hash}, which no release has that is not withdrawn`)
+  }
+  if (asOf === undefined || instants.has(asOf)) return
+  throw new BuildError(`${path} is as of ${asOf}, when there was no release`)
 }

@@ -8,10 +8,10 @@ import type { ReleasedRows } from './coverage.ts'
 export function restatementOf(
   before: Coverage | undefined,
   after: Coverage,
-  { release, as_of, changes }: ReleasedRows['manifest'],
+  manifest: ReleasedRows['manifest'],
 ): Restatement | undefined {
   // An older release than the one before is told again when that was withdrawn, which the index says.
-  if (before === undefined || release <= before.release) return undefined
+  if (before === undefined || manifest.release <= before.release) return undefined
   const newer = new Map(after.days.map((day) => [day.date, day]))
   const dates = before.days.flatMap((was) => {
     const is = newer.get(was.date)
@@ -24,7 +24,14 @@ export function restatementOf(
       tokens_after: is.total_tokens,
     }
   })
-  if (dates.length === 0) return undefined
+  return dates.length === 0 ? undefined : toRestatement(dates, manifest)
+}
+
+/** The restatement of some dates by a release. */
+export function toRestatement(
+  dates: Restatement['dates'],
+  { release, as_of, changes }: ReleasedRows['manifest'],
+): Restatement {
   return {
     id: `restatement-${release}`,
     release,

@@ -5,7 +5,7 @@ import { DATASET_VERSION, type Timestamp } from '../contract/ranking.ts'
 import { addDays } from '../contract/utc-date.ts'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
-import { type Files, isMissing } from '../files.ts'
+import { type Files, readIfAny } from '../files.ts'
 import { sideBySide } from '../inputs/side-by-side.ts'
 import { moveInto } from '../release/move.ts'
 import { writeCsv, writeJson } from '../writers/text.ts'
@@ -97,13 +97,4 @@ async function stageForm(
     )
   }
   return bytes
-}
-
-async function readIfAny(path: string): Promise<Buffer | undefined> {
-  try {
-    return await readFile(path)
-  } catch (error) {
-    if (isMissing(error)) return undefined
-    throw error
-  }
 }

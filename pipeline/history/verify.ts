@@ -1,21 +1,19 @@
-import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ChangeRow, Coverage, Restatements } from '../contract/history.ts'
 import type { ContentHash, Manifest, ReleaseEntry, ReleaseIndex, ReleaseName } from '../contract/manifest.ts'
-import { RankingResponse, type RankingRow, type Timestamp } from '../contract/ranking.ts'
+import type { RankingRow, Timestamp } from '../contract/ranking.ts'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { isMissing } from '../files.ts'
-import { parseJson } from '../json.ts'
-import { contentHash, readParquet } from '../release/read-back.ts'
-import { writeJson } from '../writers/text.ts'
-import { applyChanges, CHANGES_FILE, changeLog } from './change-log.ts'
-import { advance, type Period } from './coverage.ts'
+import { contentHash } from '../release/read-back.ts'
+import { applyChanges, CHANGES_FILE, changeLog, readChanges } from './change-log.ts'
+import { advance, type Period, periodsOf } from './coverage.ts'
 import { nextVersion } from './data-version.ts'
 import { COVERAGE_FILE, RESTATEMENTS_FILE } from './follow.ts'
 import { proveFormerRevisions, proveWithGaps, type Told } from './gaps.ts'
 import { restatementOf, withRestatement } from './restatements.ts'
+import { readRevision } from './revision-file.ts'
 import { FORMS, type Form, pointerPath, revisionPath } from './revisions.ts'
 
 /** A revision that has to be there, and what it has to hold. */
@@ -55,10 +53,8 @@ export class HistoryCheck {
     const { coverage, revisions } = advance(this.#coverage, { manifest, rows })
     const restatement = restatementOf(this.#coverage, coverage, manifest)
     const followsItsOwn = (manifest.changes?.previous ?? null) === (this.#before?.release ?? null)
-    if (followsItsOwn) {
-      const lastDate = this.#coverage?.days.at(-1)?.date ?? ''
-      this.#told.push({ release: manifest.release, restatement, lastDate })
-    }
+    const lastDate = followsItsOwn ? (this.#coverage?.days.at(-1)?.date ?? '') : undefined
+    this.#told.push({ manifest, restatement, lastDate })
     for (const { date, content_hash } of coverage.days) this.#holdings.add(`daily/${date} ${content_hash}`)
     for (const { month, content_hash } of coverage.months) this.#holdings.add(`monthly/${month} ${content_hash}`)
     this.#restatements = withRestatement(this.#restatements, restatement)
@@ -76,10 +72,13 @@ export class HistoryCheck {
     database: Database,
   ): Promise<void> {
     const file = join(this.#dataset, path, CHANGES_FILE)
-    const changes = await database.rows<ChangeRow>('history/read_changes', { path: file })
+    const changes = await readChanges(database, file)
+    const listed = manifest.files.find((each) => each.path === CHANGES_FILE)
+    if (listed?.rows !== undefined && listed.rows !== changes.length) {
+      throw new BuildError(`${file} has ${changes.length} rows, but the manifest says ${listed.rows}`)
+    }
     const previous = manifest.changes?.previous ?? null
-    // What a release changed of one that was withdrawn since can be told no more.
-    if (previous !== (this.#before?.release ?? null)) return
+    if (previous !== (this.#before?.release ?? null)) return this.#assertWithdrawn(previous, manifest)
     const before = this.#before?.rows ?? []
     if (contentHash(inOneStep(file, before, changes)) !== manifest.content_hash) {
       throw new BuildError(`${file} does not lead from ${previous ?? 'nothing'} to the rows of ${manifest.release}`)
@@ -98,6 +97,15 @@ export class HistoryCheck {
           `${data_version ?? 'missing'} in the index, but by its changes it is ${version}`,
       )
     }
+  }
+
+  /** What a release changed of one that was withdrawn since can be told no more; of any other it has to be told. */
+  #assertWithdrawn(previous: ReleaseName | null, { release }: Manifest): void {
+    const entry = this.#index.releases.find((each) => each.release === previous)
+    if (entry?.status === 'withdrawn' && entry.release < release) return
+    throw new BuildError(
+      `${release} says that it changes ${previous ?? 'nothing'}, but the release before it is ${this.#before?.release ?? 'none'}`,
+    )
   }
 
   /** Proves everything that is published beside the releases. Returns how many files that are. */
@@ -199,13 +207,9 @@ function inOneStep(file: string, before: readonly RankingRow[], changes: readonl
 }
 
 /** The newest revision of each day and month, as the coverage has them. */
-function newestOf({ days, months }: Coverage, index: ReleaseIndex): Expected[] {
+function newestOf(coverage: Coverage, index: ReleaseIndex): Expected[] {
   const asOf = new Map(index.releases.map(({ release, as_of }) => [release, as_of]))
-  const periods = [
-    ...days.map((day) => ({ ...day, folder: 'daily' as const, name: day.date })),
-    ...months.map((month) => ({ ...month, folder: 'monthly' as const, name: month.month })),
-  ]
-  return periods.flatMap(({ folder, name, revision, content_hash, release }) =>
+  return periodsOf(coverage).flatMap(({ folder, name, revision, content_hash, release }) =>
     revision === null || content_hash === null || release === null
       ? []
       : { folder, name, revision, hash: content_hash, asOf: asOf.get(release) ?? '' },
@@ -213,24 +217,14 @@ function newestOf({ days, months }: Coverage, index: ReleaseIndex): Expected[] {
 }
 
 /** Proves one form of a revision by reading its rows. */
-async function proveFile(path: string, form: Form, { hash, asOf, name }: Expected, database: Database): Promise<void> {
-  const bytes = await read(path)
-  const wrong = (what: string) => new BuildError(`${path} ${what}`)
-  if (form === 'csv') {
-    const found = `sha256:${createHash('sha256').update(bytes).digest('hex')}`
-    if (found !== hash) throw wrong(`has the hash ${found}, but its rows were published with ${hash}`)
-    return
+async function proveFile(path: string, form: Form, expected: Expected, database: Database): Promise<void> {
+  const { hash, asOf = expected.asOf } = await readRevision(path, { form, name: expected.name }, database)
+  if (hash !== expected.hash) {
+    throw new BuildError(`${path} holds rows with the hash ${hash}, but they were published with ${expected.hash}`)
   }
-  if (form === 'parquet') {
-    const found = contentHash(await readParquet(database, path))
-    if (found !== hash) throw wrong(`holds rows with the hash ${found}, but they were published with ${hash}`)
-    return
+  if (asOf !== expected.asOf) {
+    throw new BuildError(`${path} is not the API's answer for ${expected.name} as of ${expected.asOf}`)
   }
-  const { data, meta } = parseJson(RankingResponse, bytes.toString(), path, BuildError)
-  const found = contentHash(data)
-  if (found !== hash) throw wrong(`holds rows with the hash ${found}, but they were published with ${hash}`)
-  const expected = writeJson(data, { as_of: asOf, start_date: name, end_date: name, version: meta.version })
-  if (!bytes.equals(expected)) throw wrong(`is not the API's answer for ${name} as of ${asOf}`)
 }
 
 async function proveSame(pointer: string, revision: string): Promise<void> {

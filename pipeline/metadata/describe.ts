@@ -1,11 +1,8 @@
-import { LICENSE, type Manifest, PROVISIONAL_DAYS, type Publisher } from '../contract/manifest.ts'
+import { FIRST_DATA_VERSION, LICENSE, type Manifest, PROVISIONAL_DAYS, type Publisher } from '../contract/manifest.ts'
 import { OTHER, type Timestamp, TOP_MODELS } from '../contract/ranking.ts'
 import { DATASET_START, type UtcDate } from '../contract/utc-date.ts'
 import { type FieldDescription, RANKING_FIELDS } from './fields.ts'
 import { describeFiles, type FileDescription } from './files.ts'
-
-/** The data version of a first release; appended days make it 1.1.0, changed history 2.0.0 (Croissant's rule). */
-export const FIRST_DATA_VERSION = '1.0.0'
 
 /** Something that a reader must know before drawing a conclusion. */
 export interface Caveat {
@@ -59,7 +56,7 @@ export function describeDataset(manifest: Manifest): DatasetDescription {
   const { dataset, version, synthetic, publisher, release, as_of, start_date, end_date, days, rows } = manifest
   return {
     name: dataset,
-    title: synthetic ? `${publisher.title} (synthetic sample)` : publisher.title,
+    title: titleOf(manifest),
     description: describeInWords(manifest),
     publisher,
     license: LICENSE,
@@ -82,6 +79,11 @@ export function describeDataset(manifest: Manifest): DatasetDescription {
     caveats: [...caveatsOf(manifest), ...CAVEATS],
     files: describeFiles(manifest.files),
   }
+}
+
+/** The title of the dataset, which says of a sample that it is one. */
+export function titleOf({ publisher, synthetic }: Pick<Manifest, 'publisher' | 'synthetic'>): string {
+  return synthetic ? `${publisher.title} (synthetic sample)` : publisher.title
 }
 
 const KEYWORDS = ['large language models', 'LLM', 'AI', 'token usage', 'market share', 'ranking', 'time series']

@@ -6,15 +6,16 @@ import { findInputFiles, type InputFile } from '../inputs/find.ts'
 import { sideBySide } from '../inputs/side-by-side.ts'
 import type { Sources } from '../sources.ts'
 
-/** The sources with those files alone that a release was made from, and what was left out or is not there. */
+/** The sources with those files alone that a release was made from, and what was left out. */
 export interface FrozenSources {
   sources: Sources
-  /** Names of files that are at hand and were no inputs of the release: they are new, or have changed since. */
+  /** Names of files that are at hand and were no inputs of the release: they are new, copies, or have changed since. */
   leftOut: string[]
 }
 
 /**
- * Leaves of the files of each source those whose content the release had as an input, whatever they are called now.
+ * Leaves of the files of each source those whose content the release had as an input, as often as it had it and whatever
+ * they are called now.
  * What was published once is not judged again by the share of rejected records.
  */
 export async function freezeSources(
@@ -22,25 +23,24 @@ export async function freezeSources(
   inputs: Provenance['inputs'],
   { signal, report }: Pick<Effects, 'signal' | 'report'>,
 ): Promise<FrozenSources> {
-  const listed = new Set(inputs.map(({ sha256 }) => sha256))
-  const leftOut: string[] = []
-  const atHand = new Set<string>()
-  const isInput = async (file: InputFile) => {
-    const hash = await hashIfWhole(file, { signal, report })
-    if (hash !== undefined && listed.has(hash)) return atHand.add(hash)
-    leftOut.push(file.name)
-    return undefined
+  const wanted = new Map([...Map.groupBy(inputs, ({ sha256 }) => sha256)].map(([hash, { length }]) => [hash, length]))
+  const take = (hash = '') => {
+    const times = wanted.get(hash) ?? 0
+    if (times > 0) wanted.set(hash, times - 1)
+    return times > 0
   }
+  const leftOut: string[] = []
   const frozen: Sources['sources'] = []
   for (const source of sources.sources) {
     const { files } = await findInputFiles(source, sources.folder)
-    const chosen = await sideBySide(files, isInput)
-    frozen.push({
-      ...source,
-      files: files.filter((_, position) => chosen[position] !== undefined).map(({ name }) => name),
-    })
+    const hashes = await sideBySide(files, (file) => hashIfWhole(file, { signal, report }))
+    const { chosen = [], others = [] } = Object.groupBy(files, (_, position) =>
+      take(hashes[position]) ? 'chosen' : 'others',
+    )
+    frozen.push({ ...source, files: chosen.map(({ name }) => name) })
+    leftOut.push(...others.map(({ name }) => name))
   }
-  const wanting = inputs.filter(({ sha256 }) => !atHand.has(sha256)).length
+  const wanting = [...wanted.values()].reduce((sum, times) => sum + times, 0)
   if (wanting > 0) {
     const message = `${wanting} of ${inputs.length} inputs of the release are no files of the sources now; the archive may have them`
     report({ kind: 'notice', message })

@@ -26,22 +26,17 @@ export async function readIndex(publicDir: string): Promise<ReleaseIndex> {
 
 /** The index with one more release, chained to the one before. */
 export function appendRelease(index: ReleaseIndex, manifest: Manifest, manifestSha256: string): ReleaseIndex {
-  const { release, as_of, start_date, end_date, rows, content_hash, data_version, changes } = manifest
-  const previous = index.releases.at(-1)?.hash ?? null
-  const facts = {
-    release,
-    as_of,
-    start_date,
-    end_date,
-    rows,
-    content_hash,
-    path: `releases/${release}/`,
-    manifest_sha256: manifestSha256,
-    data_version,
-    changed: changes?.facts,
-    previous,
-  }
+  const facts = factsOf(manifest, manifestSha256, index.releases.at(-1)?.hash ?? null)
   return withStatus({ ...index, releases: [...index.releases, { ...facts, hash: entryHash(facts) }] })
+}
+
+/** Whether an entry says of a release what its manifest says, which the entry's hash alone does not prove. */
+export function isEntryOf(
+  { hash: _hash, status: _status, superseded_by: _successor, withdrawal: _why, ...facts }: ReleaseEntry,
+  manifest: Manifest,
+  manifestSha256: string,
+): boolean {
+  return JSON.stringify(facts) === JSON.stringify(factsOf(manifest, manifestSha256, facts.previous))
 }
 
 /** The release that is current: the newest that was not withdrawn. */
@@ -72,6 +67,23 @@ export function toPointer(entry: ReleaseEntry): LatestPointer {
 }
 
 type Facts = Omit<ReleaseEntry, 'hash' | 'status' | 'superseded_by' | 'withdrawal'>
+
+function factsOf(manifest: Manifest, manifest_sha256: string, previous: string | null): Facts {
+  const { release, as_of, start_date, end_date, rows, content_hash, data_version, changes } = manifest
+  return {
+    release,
+    as_of,
+    start_date,
+    end_date,
+    rows,
+    content_hash,
+    path: `releases/${release}/`,
+    manifest_sha256,
+    data_version,
+    changed: changes?.facts,
+    previous,
+  }
+}
 
 /** SHA-256 of an entry without its own hash and what comes after it, as compact JSON in the order of its keys. */
 function entryHash(facts: Facts): string {

@@ -122,13 +122,14 @@ export async function publish(
  * pages, the pointers, the catalogue, the feeds. What is as it should be is left alone; each step replaces one name at
  * once, and after a stop between two of them the same again mends it.
  */
-async function follow(folder: PublicFolder, index: ReleaseIndex, database: Database): Promise<void> {
+async function follow(folder: PublicFolder, releases: ReleaseIndex, database: Database): Promise<void> {
+  const index = withStatus(releases)
   const entry = currentEntry(index)
   if (entry === undefined) return
   const { publicDir, dataDir } = folder
   const standing = index.releases.filter(({ status }) => status !== 'withdrawn').map(({ release }) => release)
   await followReleases(folder, standing, database)
-  await replace(folder, join(DATASET_PATH, INDEX_FILE), toJson(withStatus(index)))
+  await replace(folder, join(DATASET_PATH, INDEX_FILE), toJson(index))
   const path = join(publicDir, DATASET_PATH, 'releases', entry.release)
   const manifest = await readManifest(path)
   const api = await renderApi(path, manifest, dataDir)
@@ -137,8 +138,7 @@ async function follow(folder: PublicFolder, index: ReleaseIndex, database: Datab
   await replaceLink(folder, join(DATASET_PATH, 'latest'), `releases/${entry.release}`)
   await replace(folder, join(DATASET_PATH, 'latest.json'), toJson(toPointer(entry)))
   const { restatements } = await readRestatements(publicDir)
-  const { publisher } = manifest
-  await replaceAll(folder, [renderCatalog(manifest, entry, api), ...renderFeeds(publisher, index, restatements)])
+  await replaceAll(folder, [renderCatalog(manifest, entry, api), ...renderFeeds(manifest, index, restatements)])
 }
 
 async function replaceAll(folder: PublicFolder, pages: readonly Page[]): Promise<void> {

@@ -7,7 +7,7 @@ import { CANONICAL_CSV_HEADER, canonicalCsvRow } from '../contract/canonical-csv
 import type { ContentHash } from '../contract/manifest.ts'
 import { RankingResponse, RankingRow } from '../contract/ranking.ts'
 import type { Database } from '../database.ts'
-import { BuildError } from '../errors.ts'
+import { BuildError, reasonOf } from '../errors.ts'
 import type { DataFile } from './files.ts'
 
 const PARQUET_TYPES = { date: 'DATE', model_permaslug: 'VARCHAR', total_tokens: 'BIGINT' }
@@ -19,30 +19,53 @@ export function contentHash(rows: readonly RankingRow[]): ContentHash {
   return `sha256:${hash.digest('hex')}`
 }
 
-/** Reads the rows of one file of a release again, by another way than it was written wherever there is one. */
+/**
+ * Reads the rows of one file of a release again, by another way than it was written wherever there is one. Throws
+ * `BuildError` that names a file which cannot be read.
+ */
 export async function readBack(database: Database, folder: string, file: DataFile): Promise<RankingRow[]> {
   const path = join(folder, file)
+  if (file === 'rankings-daily.parquet') return readParquet(database, path)
+  return naming(path, file.slice('rankings-daily.'.length), () => readTextRows(database, path, file))
+}
+
+async function readTextRows(
+  database: Database,
+  path: string,
+  file: Exclude<DataFile, 'rankings-daily.parquet'>,
+): Promise<RankingRow[]> {
   switch (file) {
-    case 'rankings-daily.parquet':
-      return readParquet(database, path)
     case 'rankings-daily.csv':
       return database.rows<RankingRow>('read_csv', { path, compression: 'uncompressed' })
     case 'rankings-daily.csv.gz':
       return database.rows<RankingRow>('read_csv', { path, compression: 'gzip' })
     case 'rankings-daily.json.gz':
-      return RankingResponse.parse(JSON.parse(await readGzip(path))).data
+      return RankingResponse.parse(JSON.parse((await readText(path)).toString())).data
     case 'rankings-daily.ndjson.gz':
-      return (await readGzip(path))
+      return (await readText(path))
+        .toString()
         .split('\n')
         .slice(0, -1)
         .map((line) => RankingRow.parse(JSON.parse(line)))
   }
 }
 
-/** The rows of a Parquet file in its order. Throws `BuildError` when it has other columns or types than are published. */
-export async function readParquet(database: Database, path: string): Promise<RankingRow[]> {
-  await assertParquetTypes(database, path)
-  return database.rows<RankingRow>('read_parquet', { path })
+/** The rows of a Parquet file in its order. Throws `BuildError` for a damaged one, and for other columns or types. */
+export function readParquet(database: Database, path: string): Promise<RankingRow[]> {
+  return naming(path, 'Parquet', async () => {
+    await assertParquetTypes(database, path)
+    return database.rows<RankingRow>('read_parquet', { path })
+  })
+}
+
+/** What DuckDB and other readers say of a file that they cannot read does not always name it. */
+export async function naming<Result>(path: string, form: string, read: () => Promise<Result>): Promise<Result> {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof BuildError || (error instanceof Error && error.name === 'AbortError')) throw error
+    throw new BuildError(`${path} cannot be read as ${form}: ${reasonOf(error)}`, { cause: error })
+  }
 }
 
 async function assertParquetTypes(database: Database, path: string): Promise<void> {
@@ -52,7 +75,8 @@ async function assertParquetTypes(database: Database, path: string): Promise<voi
   throw new BuildError(`${path} has the columns ${JSON.stringify(written)} instead of ${JSON.stringify(PARQUET_TYPES)}`)
 }
 
-async function readGzip(path: string): Promise<string> {
-  const bytes = await promisify(gunzip)(await readFile(path))
-  return bytes.toString('utf8')
+/** The content of a text file, decompressed where its name says that it is compressed. */
+export async function readText(path: string): Promise<Buffer> {
+  const bytes = await readFile(path)
+  return path.endsWith('.gz') ? promisify(gunzip)(bytes) : bytes
 }

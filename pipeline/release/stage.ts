@@ -58,6 +58,11 @@ export function draftRelease(options: {
   }
 }
 
+/** The `meta` of a release's JSON file. */
+export function metaOf({ as_of, start_date, end_date, version }: Draft): RankingMeta {
+  return { as_of, start_date, end_date, version }
+}
+
 /** A file of a release besides the rows and the documents, such as `changes.csv`. */
 export interface TextFile {
   path: string
@@ -89,9 +94,7 @@ export async function stageRelease(
   const parquet = join(folder, 'rankings-daily.parquet' satisfies DataFile)
   await database.run('write_parquet', { path: parquet, metadata: parquetKeys(draft) })
   await files.flush(parquet)
-  const { as_of, start_date, end_date, version } = draft
-  const meta = { as_of, start_date, end_date, version }
-  for (const [name, bytes] of await renderRows(rows, meta)) await write(name, bytes)
+  for (const [name, bytes] of await renderRows(rows, metaOf(draft))) await write(name, bytes)
   for (const { path, text } of texts) await write(path, text)
   const data = DATA_FILES.map((file) => ({ ...file, rows: rows.length }))
   const described = await describeFiles(folder, [...data, ...texts])
@@ -109,14 +112,21 @@ export async function stageRelease(
 
 /** All rows of a release in every format but Parquet: they follow from the rows and these four facts alone. */
 export async function renderRows(rows: readonly RankingRow[], meta: RankingMeta): Promise<[DataFile, Buffer][]> {
+  return Promise.all(
+    rowsAsText(rows, meta).map(async ([path, text]): Promise<[DataFile, Buffer]> => {
+      return [path, path.endsWith('.gz') ? await gzip(text) : text]
+    }),
+  )
+}
+
+/** The same as they are once they are decompressed. */
+export function rowsAsText(rows: readonly RankingRow[], meta: RankingMeta): [DataFile, Buffer][] {
   const csv = writeCsv(rows)
-  const json = writeJson(rows, meta)
-  const [csvGzip, jsonGzip, ndjsonGzip] = await Promise.all([gzip(csv), gzip(json), gzip(writeNdjson(rows))])
   return [
     ['rankings-daily.csv', csv],
-    ['rankings-daily.csv.gz', csvGzip],
-    ['rankings-daily.json.gz', jsonGzip],
-    ['rankings-daily.ndjson.gz', ndjsonGzip],
+    ['rankings-daily.csv.gz', csv],
+    ['rankings-daily.json.gz', writeJson(rows, meta)],
+    ['rankings-daily.ndjson.gz', writeNdjson(rows)],
   ]
 }
 

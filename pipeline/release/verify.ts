@@ -1,33 +1,57 @@
 import { join } from 'node:path'
-import { assertSealed, CHECKSUMS_FILE } from '../checksums.ts'
+import { assertSealed } from '../checksums.ts'
 import { Manifest, type ReleaseEntry } from '../contract/manifest.ts'
 import type { RankingRow } from '../contract/ranking.ts'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
-import { hashFile, namesIn, readTextIfAny } from '../files.ts'
+import { type FileHash, readTextIfAny } from '../files.ts'
 import { parseJson } from '../json.ts'
 import { verifyDocuments } from '../metadata/verify.ts'
 import { MODELS_FILE, verifyModels } from '../models/file.ts'
 import { verifyProvenance } from '../provenance/provenance.ts'
 import { DATA_FILES, MANIFEST_FILE } from './files.ts'
-import { contentHash, readBack } from './read-back.ts'
+import { isEntryOf } from './index.ts'
+import { contentHash, readBack, readText } from './read-back.ts'
+import { draftRelease, metaOf, rowsAsText } from './stage.ts'
+
+/** A release that was proved: what its manifest says, and its rows in published order. */
+export interface VerifiedRelease {
+  manifest: Manifest
+  manifestSha256: string
+  rows: RankingRow[]
+}
 
 /**
  * Proves a release by reading all of it again: every file is listed and has its size and checksum, every format holds
  * the same rows, those of `content_hash`, and the documents describe these files. Throws `BuildError` that names the first thing that is off.
  */
-export async function verifyRelease(database: Database, folder: string): Promise<Manifest> {
+export async function verifyRelease(database: Database, folder: string): Promise<VerifiedRelease> {
   const manifest = await readManifest(folder)
-  await assertSealed(folder)
+  const found = await assertSealed(folder)
+  assertListed(folder, manifest, found)
+  const rows = await verifyRows(database, folder, manifest)
+  assertFacts(folder, manifest, rows)
+  if (found.has(MODELS_FILE)) await verifyModels(database, join(folder, MODELS_FILE), rows)
+  await verifyDocuments(database, folder, manifest)
+  await verifyProvenance(folder, manifest)
+  return { manifest, manifestSha256: found.get(MANIFEST_FILE)?.sha256 ?? '', rows }
+}
+
+/** The files that the manifest lists are those of the folder, with their sizes and checksums. */
+function assertListed(folder: string, manifest: Manifest, found: ReadonlyMap<string, FileHash>): void {
   for (const { path, bytes, sha256 } of manifest.files) {
-    const found = await hashFile(join(folder, path))
-    if (found.bytes !== bytes || found.sha256 !== sha256) {
+    const file = found.get(path)
+    if (file?.bytes !== bytes || file.sha256 !== sha256) {
       throw new BuildError(`${join(folder, path)} is not the file that ${MANIFEST_FILE} lists: its bytes have changed`)
     }
   }
-  const listed = new Set([CHECKSUMS_FILE, MANIFEST_FILE, ...manifest.files.map(({ path }) => path)])
-  const stranger = (await namesIn(folder)).find((name) => !listed.has(name))
+  const listed = new Set([MANIFEST_FILE, ...manifest.files.map(({ path }) => path)])
+  const stranger = [...found.keys()].find((name) => !listed.has(name))
   if (stranger !== undefined) throw new BuildError(`${join(folder, stranger)} is not listed in ${MANIFEST_FILE}`)
+}
+
+/** Every format holds the rows of `content_hash`, whoever reads it, and no byte besides. Returns the rows. */
+async function verifyRows(database: Database, folder: string, manifest: Manifest): Promise<RankingRow[]> {
   let rows: RankingRow[] = []
   for (const { path } of DATA_FILES) {
     rows = await readBack(database, folder, path)
@@ -38,18 +62,32 @@ export async function verifyRelease(database: Database, folder: string): Promise
       )
     }
   }
-  if (listed.has(MODELS_FILE)) await verifyModels(database, join(folder, MODELS_FILE), rows)
-  await verifyDocuments(database, folder, manifest)
-  await verifyProvenance(folder, manifest)
-  return manifest
+  for (const [path, text] of rowsAsText(rows, metaOf(manifest))) {
+    if ((await readText(join(folder, path))).equals(text)) continue
+    throw new BuildError(`${join(folder, path)} holds the rows, but not in the form in which they are published`)
+  }
+  return rows
 }
 
-/** Proves that a release is the one that the index lists. */
-export async function verifyEntry(folder: string, manifest: Manifest, entry: ReleaseEntry): Promise<void> {
-  const { sha256 } = await hashFile(join(folder, MANIFEST_FILE))
-  if (sha256 !== entry.manifest_sha256 || manifest.content_hash !== entry.content_hash) {
-    throw new BuildError(`${folder} is not the release that the index lists: its ${MANIFEST_FILE} has changed`)
-  }
+const FACTS = ['release', 'start_date', 'end_date', 'days', 'provisional_from'] as const
+
+/** What the manifest says of the rows follows from them and from `as_of`. */
+function assertFacts(folder: string, manifest: Manifest, rows: readonly RankingRow[]): void {
+  const { as_of: asOf, publisher, synthetic } = manifest
+  const draft = draftRelease({ rows, asOf, publisher, synthetic })
+  const wrong = FACTS.find((fact) => manifest[fact] !== draft[fact])
+  if (wrong === undefined) return
+  throw new BuildError(
+    `${join(folder, MANIFEST_FILE)} says ${wrong} ${manifest[wrong]}, but by its rows and as_of it is ${draft[wrong]}`,
+  )
+}
+
+/** Proves that a release is the one that the index lists. Throws `BuildError`. */
+export function verifyEntry(folder: string, { manifest, manifestSha256 }: VerifiedRelease, entry: ReleaseEntry): void {
+  if (isEntryOf(entry, manifest, manifestSha256)) return
+  throw new BuildError(
+    `${folder} is not the release that the index lists: its ${MANIFEST_FILE} or the entry has changed`,
+  )
 }
 
 /** Reads a release's manifest. Throws `BuildError` when it is missing or not of the published form. */

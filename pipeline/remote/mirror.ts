@@ -3,8 +3,10 @@ import { dirname, join } from 'node:path'
 import { CHECKSUMS_FILE } from '../checksums.ts'
 import { Coverage } from '../contract/history.ts'
 import { DATASET_PATH, Manifest, type ReleaseEntry, ReleaseIndex } from '../contract/manifest.ts'
+import { TOMBSTONE_FILE } from '../contract/tombstone.ts'
 import { BuildError } from '../errors.ts'
 import { namesIn, statsIfAny } from '../files.ts'
+import { periodsOf } from '../history/coverage.ts'
 import { COVERAGE_FILE, RESTATEMENTS_FILE } from '../history/follow.ts'
 import { FORMS, pointerPath, revisionPath } from '../history/revisions.ts'
 import { sideBySide } from '../inputs/side-by-side.ts'
@@ -13,6 +15,7 @@ import { MANIFEST_FILE } from '../release/files.ts'
 import { currentEntry, INDEX_FILE } from '../release/index.ts'
 import { API_FILES } from '../site/api.ts'
 import { CATALOG_FILE } from '../site/catalog.ts'
+import { METADATA_FILES } from '../site/render.ts'
 import type { RemoteFiles } from './client.ts'
 
 /** Files are fetched this many at a time: most are small, and the way is long. */
@@ -40,14 +43,17 @@ export async function mirrorSite(
   onProgress: (share: number) => void,
 ): Promise<void> {
   const index = await fetchIndex(remote, folder)
-  const standing = index.releases.filter(({ status }) => status !== 'withdrawn')
+  const { standing = [], withdrawn = [] } = Object.groupBy(index.releases, ({ status }) =>
+    status === 'withdrawn' ? 'withdrawn' : 'standing',
+  )
   const manifests = await sideBySide(standing, (entry) => fetchManifest(remote, folder, entry), AT_ONCE)
   const coverage = await fetchCoverage(remote, folder)
   const wanted = [
     ...manifests.flatMap((manifest) => filesOf(manifest)),
-    ...periodsOf(coverage, index),
+    ...withdrawn.map(({ release }) => pointer(`${releasePath(release)}/${TOMBSTONE_FILE}`)),
+    ...filesOfPeriods(coverage, index),
     ...[RESTATEMENTS_FILE, LATEST_FILE].map((name) => pointer(`${DATASET_PATH}/${name}`)),
-    ...[CATALOG_FILE, 'feed.atom', 'feed.json', ...Object.values(API_FILES)].map(pointer),
+    ...[CATALOG_FILE, 'feed.atom', 'feed.json', ...Object.values(API_FILES), ...METADATA_FILES].map(pointer),
   ]
   let done = 0
   const fetchNext = async (file: Wanted) => {
@@ -106,13 +112,9 @@ function filesOf({ release, files }: Manifest): Wanted[] {
  * The revisions of days and months, and the pointer files of those that have rows. Where a release was withdrawn, the
  * older revisions may have gone with it.
  */
-function periodsOf({ days, months }: Coverage, { releases }: ReleaseIndex): Wanted[] {
-  const periods = [
-    ...days.map((day) => ({ ...day, folder: 'daily' as const, name: day.date })),
-    ...months.map((month) => ({ ...month, folder: 'monthly' as const, name: month.month })),
-  ]
+function filesOfPeriods(coverage: Coverage, { releases }: ReleaseIndex): Wanted[] {
   const hasGaps = releases.some(({ status }) => status === 'withdrawn')
-  return periods.flatMap(({ folder, name, revision, content_hash }) => {
+  return periodsOf(coverage).flatMap(({ folder, name, revision, content_hash }) => {
     const newest = revision ?? 0
     // A withdrawal has the rows of the release before published once more.
     if (newest > 2 * releases.length) {

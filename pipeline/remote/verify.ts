@@ -10,7 +10,8 @@ import { mirrorSite, proveLatest, readPointers } from './mirror.ts'
 const ATTEMPTS = 3
 
 /**
- * Proves what a host publishes as `verify` proves a folder: all of it is fetched and read. When a release came in the
+ * Proves what a host publishes as `verify` proves a folder, but for the pages, which hosts may change on the way to people
+ * and which another version of this project may render otherwise: all else is fetched and read. When a release came in the
  * meantime, what changed is fetched again. Throws `UsageError` for what is no address, `BuildError` that names the first
  * thing that is off by its address.
  */
@@ -27,7 +28,7 @@ export async function verifyUrl(
       try {
         await mirrorSite(remote, folder, onProgress)
         report({ kind: 'done', stage: 'fetch', detail: remote.urlOf('') })
-        const summary = await verify(folder, { signal, report: onProved })
+        const summary = await verify(folder, { signal, report: onProved, withPages: false })
         await proveLatest(remote, folder)
         return summary
       } catch (error) {

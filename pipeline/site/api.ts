@@ -33,12 +33,13 @@ const Model = z.custom<z.infer<typeof Ordered>>((value) => Ordered.safeParse(val
 /** The answers of the API to requests without parameters at the instant of a release. */
 export async function renderApi(releaseFolder: string, manifest: Manifest, dataDir: string): Promise<Page[]> {
   return [
-    { path: API_FILES.rankings_daily, text: await rankingsDaily(releaseFolder, manifest) },
+    { path: API_FILES.rankings_daily, text: await renderRankingsDaily(releaseFolder, manifest) },
     { path: API_FILES.embeddings_models, text: await embeddingsModels(dataDir) },
   ]
 }
 
-async function rankingsDaily(folder: string, { as_of, version }: Manifest): Promise<string> {
+/** The ranking of the default window at the instant of a release, from its files alone. */
+export async function renderRankingsDaily(folder: string, { as_of, version }: Manifest): Promise<string> {
   const window = resolveWindow({}, new Date(as_of))
   const bytes = await promisify(gunzip)(await readFile(join(folder, 'rankings-daily.ndjson.gz')))
   const lines = bytes.toString('utf8').split('\n').slice(0, -1)

@@ -3,6 +3,7 @@ import type { Catalog } from '../contract/catalog.ts'
 import { DATASET_PATH, type Manifest, type ReleaseEntry } from '../contract/manifest.ts'
 import type { Timestamp } from '../contract/ranking.ts'
 import { addDays } from '../contract/utc-date.ts'
+import { titleOf } from '../metadata/describe.ts'
 import { toJson } from '../release/files.ts'
 import { toPointer } from '../release/index.ts'
 import { API_FILES, countModels } from './api.ts'
@@ -34,7 +35,7 @@ export function renderCatalog(manifest: Manifest, entry: ReleaseEntry, api: read
       {
         name: manifest.dataset,
         version,
-        title: publisher.title,
+        title: titleOf(manifest),
         description: publisher.description,
         synthetic,
         path: `${DATASET_PATH}/`,

@@ -1,7 +1,14 @@
 import type { Restatement } from '../contract/history.ts'
-import { DATASET_PATH, type Publisher, type ReleaseEntry, type ReleaseIndex } from '../contract/manifest.ts'
+import {
+  DATASET_PATH,
+  type Manifest,
+  type Publisher,
+  type ReleaseEntry,
+  type ReleaseIndex,
+} from '../contract/manifest.ts'
 import { TOMBSTONE_FILE } from '../contract/tombstone.ts'
 import { DATASET_START } from '../contract/utc-date.ts'
+import { titleOf } from '../metadata/describe.ts'
 import { toJson } from '../release/files.ts'
 import { escapeXml } from './html.ts'
 import type { Page } from './layout.ts'
@@ -23,8 +30,13 @@ interface Item {
   url: string
 }
 
-/** The Atom feed and the JSON Feed of a history, newest first. */
-export function renderFeeds(publisher: Publisher, index: ReleaseIndex, restatements: readonly Restatement[]): Page[] {
+/** The Atom feed and the JSON Feed of a history, newest first, under the title that the current release has. */
+export function renderFeeds(
+  about: Pick<Manifest, 'publisher' | 'synthetic'>,
+  index: ReleaseIndex,
+  restatements: readonly Restatement[],
+): Page[] {
+  const publisher = { ...about.publisher, title: titleOf(about) }
   const told = index.releases.slice(-RELEASES_TOLD)
   const items = told.flatMap((entry, position) =>
     itemsOf(publisher, entry, {

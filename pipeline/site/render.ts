@@ -18,7 +18,7 @@ import { modelsPage } from './models.ts'
 
 /** Renders all that stands beside the releases and follows from them: pages, their assets, the licence, metadata. */
 export async function renderSite(facts: SiteFacts): Promise<Page[]> {
-  const { manifest, dataset, release } = facts
+  const { manifest } = facts
   const { names, pages: scripts } = await bundleBrowser()
   const pages = [
     landingPage(facts, { copyScript: names['copy.ts'] ?? '', code: codeSection(facts) }),
@@ -28,15 +28,20 @@ export async function renderSite(facts: SiteFacts): Promise<Page[]> {
     ...coveragePages(facts),
     ...changelogPages(facts),
   ]
+  return [...scripts, ...renderAssets(), ...pages, ...renderCrawlerFiles(manifest, pages), ...renderMetadata(facts)]
+}
+
+/** Where `renderMetadata` puts what it renders. */
+export const METADATA_FILES = ['LICENSE', 'CITATION.cff', 'dcat.jsonld', `${DATASET_PATH}/croissant.json`] as const
+
+/** Renders the metadata beside the releases: of these files a copy on any host has the same bytes. */
+export function renderMetadata({ manifest, dataset, release }: SiteFacts): Page[] {
   const places = { release, series: `${DATASET_PATH}/` }
-  return [
-    ...scripts,
-    ...renderAssets(),
-    ...pages,
-    ...renderCrawlerFiles(manifest, pages),
-    { path: 'LICENSE', text: licenseText(manifest.attribution, manifest.synthetic) },
-    { path: 'CITATION.cff', text: renderCitationFile(dataset) },
-    { path: 'dcat.jsonld', text: toJson(renderDcatCatalog(dataset, places)) },
-    { path: `${DATASET_PATH}/croissant.json`, text: toJson(renderLiveCroissant(dataset, 'latest/')) },
-  ]
+  const texts: Record<(typeof METADATA_FILES)[number], string> = {
+    LICENSE: licenseText(manifest.attribution, manifest.synthetic),
+    'CITATION.cff': renderCitationFile(dataset),
+    'dcat.jsonld': toJson(renderDcatCatalog(dataset, places)),
+    [`${DATASET_PATH}/croissant.json`]: toJson(renderLiveCroissant(dataset, 'latest/')),
+  }
+  return METADATA_FILES.map((path) => ({ path, text: texts[path] }))
 }

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { constants, gzip as gzipOnThread } from 'node:zlib'
 import { CANONICAL_CSV_HEADER, canonicalCsvRow } from '../contract/canonical-csv.ts'
-import type { RankingMeta, RankingRow } from '../contract/ranking.ts'
+import { type RankingMeta, type RankingRow, rowJson } from '../contract/ranking.ts'
 
 /** The byte of a gzip header that names the operating system; 255 is "unknown" (RFC 1952 § 2.3.1). */
 const GZIP_SYSTEM_OFFSET = 9
@@ -27,8 +27,4 @@ export async function gzip(bytes: Uint8Array): Promise<Buffer> {
   const compressed = await promisify(gzipOnThread)(bytes, { level: constants.Z_BEST_COMPRESSION })
   compressed.writeUInt8(GZIP_SYSTEM_UNKNOWN, GZIP_SYSTEM_OFFSET)
   return compressed
-}
-
-function rowJson({ date, model_permaslug, total_tokens }: RankingRow): string {
-  return JSON.stringify({ date, model_permaslug, total_tokens })
 }

@@ -1,5 +1,5 @@
 /** `tokenboard verify URL`: what any static host publishes is proved as a folder is, and named by its address. */
-import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
@@ -12,6 +12,7 @@ import {
   newWorkspace,
   removeWorkspace,
   runCli,
+  settings,
   type Workspace,
   writeSmallBuild,
 } from '../support/pipeline.ts'
@@ -88,6 +89,7 @@ describe('verify URL', () => {
     ['the copy of the newest release', `${DATASET}/latest/rankings-daily.csv`],
     ['the catalogue', 'catalog.json'],
     ['a feed', 'feed.atom'],
+    ['the metadata of the dataset', `${DATASET}/croissant.json`],
     ['an answer of the API', 'api/v1/embeddings/models.json'],
   ])('names %s with one broken bit by its address', async (_what, path) => {
     const { url } = await hostWith({ [path]: broken })
@@ -216,21 +218,27 @@ describe('verify URL', () => {
     const workspace = await newWorkspace()
     await rm(workspace.root, { recursive: true })
     await cp(published.root, workspace.root, { recursive: true, verbatimSymlinks: true })
-    const index = join(workspace.publicDir, INDEX)
-    await writeFile(index, (await readFile(index, 'utf8')).replace('"superseded"', '"withdrawn"'))
-    await rm(join(workspace.publicDir, DATASET, 'releases', FIRST), { recursive: true })
-    await rm(join(workspace.publicDir, DATASET, 'daily/2025-03-02/r1.json'))
-    await buildIn(workspace, '2025-03-10T12:00:00Z')
+    const environment = settings(workspace, '2025-03-10T12:00:00Z')
+    expect((await runCli(['withdraw', FIRST, '--reason', 'It was wrong.'], environment)).code).toBe(0)
     const { url } = await serveFolder(workspace.publicDir)
     expect(await prove(url)).toMatchObject({ releases: 2, latest: SECOND })
+    const tombstone = `${DATASET}/releases/${FIRST}/TOMBSTONE.json`
+    const forged = await serveFolder(workspace.publicDir, {
+      answers: {
+        [tombstone]: (response, bytes, count) => {
+          whole(response, Buffer.from(bytes.toString().replace('wrong', 'right')), count)
+        },
+      },
+    })
+    await expect(prove(forged.url)).rejects.toThrow(`${forged.url}${tombstone} does not say what`)
   })
 
   it('gives up on a host that is never at rest', async () => {
     const restless: Answer = (response, bytes, count) => {
       whole(response, Buffer.concat([bytes, Buffer.alloc(count, ' ')]), count)
     }
-    const { url, requests } = await hostWith({ [`${DATASET}/latest.json`]: restless, [CSV]: broken })
-    await expect(prove(url)).rejects.toThrow(`${url}${CSV}`)
+    const { url, requests } = await hostWith({ [`${DATASET}/latest.json`]: restless })
+    await expect(prove(url)).rejects.toThrow(`${url}${DATASET}/latest.json`)
     // Three attempts: each looks before and while it fetches, and but for the last one again when it has failed.
     expect(requests.get(`${DATASET}/latest.json`)).toBe(3 * 3 - 1)
   })

@@ -110,6 +110,12 @@ describe('reproduce', () => {
     expect(await makeAgain(workspace)).toMatchObject({ equal: true, left_out: [] })
   })
 
+  it('takes a content as often as the release had it', async () => {
+    const workspace = await published()
+    await writeInput(workspace, 'raw/copy.ndjson', EARLY)
+    expect(await makeAgain(workspace)).toMatchObject({ equal: true, left_out: ['raw/copy.ndjson'] })
+  })
+
   it('passes over a new file that is cut', async () => {
     const workspace = await published()
     await writeInput(workspace, 'raw/4.ndjson.gz', gzipSync(LATE).subarray(0, 30))
@@ -209,6 +215,32 @@ describe('reproduce', () => {
     )
     await appendFile(join(datasetFolder(workspace), 'releases', FIRST, 'changes.csv'), '\n')
     await expect(makeAgain(workspace, FIRST)).rejects.toThrow(/changes\.csv does not have the checksum/)
+  })
+
+  it('makes a release again whose predecessor was withdrawn, and says what it cannot prove of it', async () => {
+    const workspace = await published()
+    const environment = settings(workspace, '2025-03-10T12:00:00Z')
+    expect((await runCli(['withdraw', FIRST, '--reason', 'It was wrong.'], environment)).code).toBe(0)
+    const { code, stderr } = await runCli(['reproduce', SECOND], environment)
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringContaining('what changed since it is taken as published, and is not proved'),
+    })
+    await rm(join(workspace.input, 'raw/3.ndjson'))
+    const reproduction = await makeAgain(workspace, SECOND)
+    expect(reproduction).toMatchObject({ equal: false, dates: [{ date: '2025-03-02', change: 'changed' }] })
+    expect(others(reproduction)).toContain('rankings-daily.csv')
+  })
+
+  it('says of a release that was withdrawn that nothing is left to compare with', async () => {
+    const workspace = await published()
+    const environment = settings(workspace, '2025-03-10T12:00:00Z')
+    expect((await runCli(['withdraw', SECOND, '--reason', 'It was wrong.'], environment)).code).toBe(0)
+    const { code, stderr } = await runCli(['reproduce', SECOND], environment)
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining(`${SECOND} was withdrawn: nothing is left`),
+    })
   })
 
   it('reads all that there is for a release that does not say what it was made from', async () => {

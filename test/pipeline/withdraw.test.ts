@@ -75,6 +75,7 @@ describe('withdrawing the current release', () => {
       ...summary,
       current: FIRST,
       was_current: true,
+      still_told_by: [],
     })
   })
 
@@ -193,7 +194,11 @@ describe('after a withdrawal', () => {
   it('an older release can go too, and the current one stays as it is', async () => {
     const workspace = await copied()
     const latest = await snapshotTree(join(datasetFolder(workspace), 'releases', SECOND))
-    expect(await withdrawIn(workspace, FIRST, WITHDRAWN_AT)).toMatchObject({ current: SECOND, was_current: false })
+    expect(await withdrawIn(workspace, FIRST, WITHDRAWN_AT)).toMatchObject({
+      current: SECOND,
+      was_current: false,
+      still_told_by: [SECOND],
+    })
     expect(await snapshotTree(join(datasetFolder(workspace), 'releases', SECOND))).toEqual(latest)
     expect((await readLatest(workspace)).release).toBe(SECOND)
     expect(await namesIn(workspace, 'daily/2025-02-28')).toEqual(['r2.csv', 'r2.json', 'r2.parquet'])
@@ -317,7 +322,15 @@ describe('verify', () => {
     ],
     ['a former revision', 'daily/2025-02-28/r1.csv', ',5', ',6', /r1\.csv holds rows .* no release has/],
     ['a former revision as JSON', 'daily/2025-02-28/r1.json', 'T10:00', 'T09:00', /r1\.json is as of .* no release/],
-    ['the newest revision', 'daily/2025-02-28/r3.csv', ',5', ',6', /r3\.csv has the hash/],
+    ['the newest revision', 'daily/2025-02-28/r3.csv', ',5', ',6', /r3\.csv holds rows with the hash/],
+    [
+      'a former revision as JSON with more',
+      'daily/2025-02-28/r1.json',
+      '}}',
+      '}} ',
+      /r1\.json is not the API's answer/,
+    ],
+    ['another reason why a date is missing', 'coverage.json', '"removed"', '"no_public_usage"', /says of .* a reason/],
   ])('names %s', async (_what, path, before, after, message) => {
     const workspace = await copied()
     await withdrawSecond(workspace)
@@ -326,6 +339,16 @@ describe('verify', () => {
     expect(found).toContain(before)
     await writeFile(file, found.replace(before, after))
     await expect(prove(workspace)).rejects.toThrow(message)
+  })
+
+  it('names a restatement for another reason, though what it restated was withdrawn', async () => {
+    const workspace = await copied()
+    await withdrawIn(workspace, FIRST, WITHDRAWN_AT)
+    const file = join(datasetFolder(workspace), 'restatements.json')
+    const found = await readFile(file, 'utf8')
+    expect(found).toContain('"reason": "unspecified"')
+    await writeFile(file, found.replace('"reason": "unspecified"', '"reason": "late_data"'))
+    await expect(prove(workspace)).rejects.toThrow(`restatement-${SECOND} is not as it was`)
   })
 
   it.each([

@@ -9,12 +9,17 @@ import { sha256 } from './pipeline.ts'
  * Replaces a file of a release so that manifest, documents and checksums agree with it, as somebody would who hides the
  * change.
  */
-export async function replaceInRelease(folder: string, name: string, text: string): Promise<void> {
-  const manifest = Manifest.parse(JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')))
+export async function replaceInRelease(
+  folder: string,
+  name: string,
+  text: string | Buffer,
+  edit: (manifest: Manifest) => Manifest = (manifest) => manifest,
+): Promise<void> {
+  const manifest = edit(Manifest.parse(JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'))))
   const former = manifest.files.find(({ path }) => path === name)
   if (former === undefined) throw new Error(`there is no ${name}`)
   const documents = ['datapackage.json', 'croissant.json', 'dcat.jsonld', 'README.md']
-  const write = async (path: string, content: string) => {
+  const write = async (path: string, content: string | Buffer) => {
     const file = manifest.files.find((entry) => entry.path === path)
     await writeFile(join(folder, path), content)
     if (file !== undefined) Object.assign(file, { bytes: Buffer.byteLength(content), sha256: sha256(content) })

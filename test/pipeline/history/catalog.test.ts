@@ -7,6 +7,7 @@ import { RankingResponse } from '../../../pipeline/contract/ranking.ts'
 import { dueDates } from '../../../pipeline/site/catalog.ts'
 import { renderFeeds } from '../../../pipeline/site/feeds.ts'
 import { readIndex } from '../../support/history.ts'
+import { PUBLISHER } from '../../support/manifest.ts'
 import {
   buildIn,
   createWorkspace,
@@ -166,11 +167,19 @@ describe('the feeds', () => {
         withdrawal: { withdrawn_at: '2025-03-11T00:00:00Z', reason: 'It named a customer.' },
       },
     ]
-    const [, feed] = renderFeeds(publisher, { dataset, releases: changed }, [])
+    const [, feed] = renderFeeds({ publisher, synthetic: false }, { dataset, releases: changed }, [])
     const items: { tags: string[]; content_text: string }[] = JSON.parse(feed?.text ?? '').items
     expect(items.map(({ tags }) => tags[0])).toEqual(['notice', 'notice', 'schema', 'release', 'release'])
     expect(items[0]?.content_text).toBe('Do not use this release any more. Reason: It named a customer.')
     expect(items[1]?.content_text).toMatch(/publisher/)
+  })
+
+  it('say of a sample that it is one', async () => {
+    const index = await readIndex(workspace)
+    const [feedAtom, feedJson] = renderFeeds({ publisher: PUBLISHER, synthetic: true }, index, [])
+    const title = `${PUBLISHER.title} (synthetic sample)`
+    expect(feedAtom?.text).toContain(`<title>${title}</title>`)
+    expect(JSON.parse(feedJson?.text ?? '')).toMatchObject({ title })
   })
 })
 

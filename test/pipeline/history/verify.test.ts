@@ -1,8 +1,10 @@
 /** `tokenboard verify` of what is published beside the releases: each thing that is off is named. */
 import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ReleaseIndex } from '../../../pipeline/contract/manifest.ts'
+import { type Manifest, ReleaseIndex } from '../../../pipeline/contract/manifest.ts'
+import { toJson } from '../../../pipeline/release/files.ts'
 import { appendRelease } from '../../../pipeline/release/index.ts'
 import { readManifest } from '../../../pipeline/release/verify.ts'
 import { verify } from '../../../pipeline/verify.ts'
@@ -66,7 +68,7 @@ describe('verify', () => {
   })
 
   it.each([
-    ['daily/2025-03-02/r1.csv', /r1\.csv has the hash sha256:.*was published|r1\.csv has the hash/],
+    ['daily/2025-03-02/r1.csv', /r1\.csv holds rows with the hash/],
     ['daily/2025-03-02/r2.json', /r2\.json holds rows with the hash/],
     ['daily/2025-03-02.csv', /2025-03-02\.csv is not its newest revision/],
     ['monthly/2025-03.csv', /2025-03\.csv is not its newest revision/],
@@ -89,6 +91,18 @@ describe('verify', () => {
     const folder = join(datasetFolder(workspace), 'daily/2025-03-02')
     await cp(join(folder, 'r1.parquet'), join(folder, 'r2.parquet'))
     await expect(prove(workspace)).rejects.toThrow(/r2\.parquet holds rows with the hash/)
+  })
+
+  it('names a Parquet file of a day that is cut', async () => {
+    const workspace = await copied()
+    const path = join(datasetFolder(workspace), 'daily/2025-03-02/r1.parquet')
+    await writeFile(path, (await readFile(path)).subarray(0, -1))
+    await expect(prove(workspace)).rejects.toThrow(
+      expect.objectContaining({
+        name: 'BuildError',
+        message: expect.stringContaining(`${path} cannot be read as Parquet`),
+      }),
+    )
   })
 
   it.each([
@@ -144,13 +158,112 @@ describe('verify', () => {
     await relist(workspace, folder)
     await expect(prove(workspace)).rejects.toThrow(/changes\.csv does not lead from 20250310T100000Z to/)
   })
+
+  it.each<[string, (manifest: Manifest) => Manifest, RegExp]>([
+    [
+      'follows nothing',
+      ({ changes, ...rest }) => ({ ...rest, changes: changes && { ...changes, previous: null } }),
+      /20250310T110000Z says that it changes nothing, but the release before it is 20250310T100000Z/,
+    ],
+    [
+      'has other provisional days',
+      (manifest) => ({ ...manifest, provisional_from: '2025-03-01' }),
+      /manifest\.json says provisional_from 2025-03-01, but by its rows and as_of it is 2025-03-07/,
+    ],
+    [
+      'changes another number of rows',
+      ({ files, ...rest }) => ({
+        ...rest,
+        files: files.map((file) => (file.path === 'changes.csv' ? { ...file, rows: 9 } : file)),
+      }),
+      /changes\.csv has 1 rows, but the manifest says 9/,
+    ],
+  ])('names a release that says it %s, even when every hash was made to fit', async (_, edit, message) => {
+    const workspace = await copied()
+    const folder = join(datasetFolder(workspace), 'releases', SECOND)
+    await replaceInRelease(folder, 'changes.csv', await readFile(join(folder, 'changes.csv'), 'utf8'), edit)
+    await relist(workspace, folder)
+    await expect(prove(workspace)).rejects.toThrow(message)
+  })
+
+  it.each<[string, (bytes: Buffer) => string | Buffer]>([
+    ['rankings-daily.csv', (bytes) => bytes.toString().replace(',a,', ',"a",')],
+    ['rankings-daily.csv.gz', (bytes) => gzipSync(gunzipSync(bytes).toString().replace(',a,', ',"a",'))],
+    ['rankings-daily.json.gz', (bytes) => gzipSync(gunzipSync(bytes).toString().replace('T11:00:00Z', 'T10:00:00Z'))],
+    ['rankings-daily.ndjson.gz', (bytes) => gzipSync(gunzipSync(bytes).toString().replace('{', '{"rank":1,'))],
+  ])('names %s that holds the rows in another form, even when every hash was made to fit', async (name, edit) => {
+    const workspace = await copied()
+    const folder = join(datasetFolder(workspace), 'releases', SECOND)
+    await replaceInRelease(folder, name, edit(await readFile(join(folder, name))))
+    await relist(workspace, folder)
+    await expect(prove(workspace)).rejects.toThrow(`${name} holds the rows, but not in the form`)
+  })
+
+  it('names a release of which the index says what its manifest does not, even in an unbroken chain', async () => {
+    const workspace = await copied()
+    await relist(workspace, join(datasetFolder(workspace), 'releases', SECOND), (manifest) => {
+      return { ...manifest, changes: manifest.changes && { ...manifest.changes, facts: ['schema'] } }
+    })
+    await expect(prove(workspace)).rejects.toThrow(/20250310T110000Z\/? is not the release that the index lists/)
+  })
+
+  it('names a release that the index does not list', async () => {
+    const workspace = await copied()
+    await cp(
+      join(datasetFolder(workspace), 'releases', SECOND),
+      join(datasetFolder(workspace), 'releases/20250310T120000Z'),
+      { recursive: true },
+    )
+    await expect(prove(workspace)).rejects.toThrow(/releases\/20250310T120000Z is not listed in .*index\.json/)
+  })
+
+  it.each([
+    `${DATASET}/latest.json`,
+    `${DATASET}/releases/index.json`,
+    `${DATASET}/coverage.json`,
+    `${DATASET}/restatements.json`,
+  ])('names %s that says something besides', async (path) => {
+    const workspace = await copied()
+    await change(workspace, path, (text) => text.replace(/\}\n$/, ',"promise":"more"}\n'))
+    await expect(prove(workspace)).rejects.toThrow(`${path} says more than what follows from the releases`)
+  })
+
+  it.each([
+    'index.html',
+    'assets/site.css',
+    'LICENSE',
+    'CITATION.cff',
+    'dcat.jsonld',
+    'robots.txt',
+    'sitemap.xml',
+    'llms.txt',
+    `${DATASET}/croissant.json`,
+  ])('names %s that is not what the current release makes of it', async (path) => {
+    const workspace = await copied()
+    await change(workspace, path, (text) => `${text} `)
+    await expect(prove(workspace)).rejects.toThrow(`${path} does not say what follows from the releases`)
+  })
+
+  it('names an answer of the API that is not that of the release, even when the catalogue was made to fit', async () => {
+    const workspace = await copied()
+    const path = 'api/v1/datasets/rankings-daily.json'
+    const before = await readFile(join(workspace.publicDir, path))
+    await change(workspace, path, (text) => text.replace('"total_tokens":"1"', '"total_tokens":"2"'))
+    const after = await readFile(join(workspace.publicDir, path))
+    await change(workspace, 'catalog.json', (text) => text.replace(sha256(before), sha256(after)))
+    await expect(prove(workspace)).rejects.toThrow(`${path} does not say what follows from the releases`)
+  })
 })
 
 /** Makes the index agree with a changed release again. */
-async function relist(workspace: Workspace, folder: string): Promise<void> {
+async function relist(
+  workspace: Workspace,
+  folder: string,
+  edit: (manifest: Manifest) => Manifest = (manifest) => manifest,
+): Promise<void> {
   const own = sha256(await readFile(join(folder, 'manifest.json')))
   const path = join(datasetFolder(workspace), 'releases/index.json')
   const index = ReleaseIndex.parse(JSON.parse(await readFile(path, 'utf8')))
   const former = { ...index, releases: index.releases.slice(0, -1) }
-  await writeFile(path, JSON.stringify(appendRelease(former, await readManifest(folder), own)))
+  await writeFile(path, toJson(appendRelease(former, edit(await readManifest(folder)), own)))
 }

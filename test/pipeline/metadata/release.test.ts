@@ -204,7 +204,7 @@ describe('verify', () => {
     for (const path of documents) await rm(join(folder, path))
     await seal(folder, { ...manifest, files: manifest.files.filter(({ path }) => !documents.has(path)) })
     const database = await openDatabase(workspace.root)
-    expect((await verifyRelease(database, folder)).data_version).toBeUndefined()
+    expect((await verifyRelease(database, folder)).manifest.data_version).toBeUndefined()
   })
 })
 
@@ -240,7 +240,7 @@ it('describes the further files of a release, and has its data version', async (
   const texts = [{ path: 'changes.csv', media_type: 'text/csv; charset=utf-8', text, rows: 1 }]
   const draft = { ...draftRelease(given), data_version: '2.0.0' }
   await stageRelease({ draft, rows, texts, folder }, database, realFiles)
-  const manifest = await verifyRelease(database, folder)
+  const { manifest } = await verifyRelease(database, folder)
   const listed = { path: 'changes.csv', media_type: 'text/csv; charset=utf-8', rows: 1, sha256: sha256(text) }
   expect(manifest.files).toContainEqual({ ...listed, bytes: text.length })
   const { version, resources } = JSON.parse(await readFile(join(folder, 'datapackage.json'), 'utf8'))
