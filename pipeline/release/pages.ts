@@ -19,7 +19,7 @@ const Rendered = z.object({ source: z.string(), pages: z.record(z.string(), z.st
 type Rendered = z.infer<typeof Rendered>
 
 /** These folders hold pages and nothing else, so that a page which is no longer made is found there. */
-const PAGE_FOLDERS = ['models', 'coverage', 'changelog']
+const PAGE_FOLDERS = ['models', 'more-models', 'coverage', 'changelog']
 
 /**
  * Brings the pages up to what is published. Rendering takes seconds for a long history, so it is left out where the same

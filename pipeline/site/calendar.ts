@@ -61,8 +61,11 @@ ${items}</ul>
 `
 }
 
-/** The days of one year, a column a week, Monday at the top. `days` are of this year, in order. */
-export function yearCalendar(year: string, days: readonly MarkedDay[]): Html {
+/**
+ * The days of one year, a column a week, Monday at the top. `days` are of this year, in order; each has its facts as a
+ * title, unless the page has no room for that.
+ */
+export function yearCalendar(year: string, days: readonly MarkedDay[], { areTitled }: { areTitled: boolean }): Html {
   const start = `${year}-01-01`
   const labels = MONTHS.map((name, month) => {
     const first = `${year}-${String(month + 1).padStart(2, '0')}-01`
@@ -73,7 +76,8 @@ export function yearCalendar(year: string, days: readonly MarkedDay[]): Html {
   )
   const cells = days.map((day) => {
     const [x, y] = [LEFT + weekOf(day.date, start) * PITCH, TOP + weekdayOf(day.date) * PITCH]
-    return html`<use href="#${day.mark}" x="${x}" y="${y}"><title>${describeDay(day)}</title></use>\n`
+    const place = html`<use href="#${day.mark}" x="${x}" y="${y}"`
+    return areTitled ? html`${place}><title>${describeDay(day)}</title></use>\n` : html`${place}/>\n`
   })
   return html`<svg class="calendar" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" role="img" aria-labelledby="calendar-${year}">
 <title id="calendar-${year}">The days of ${year}: ${summary(days)}. The tables below say the same.</title>

@@ -16,7 +16,10 @@ const REASONS = {
   removed: 'a later release took the rows away',
 } as const
 
-/** `coverage.html`, the calendar of all days, and a page with the days of each year as a table. */
+/** The overview draws the newest of them: a year with a title for each day takes 36 KB. */
+const YEARS_DRAWN = 2
+
+/** `coverage.html`, the calendar of the newest years, and a page for each year with its calendar and its days as tables. */
 export function coveragePages(facts: SiteFacts): Page[] {
   const days = markDays(facts.coverage.days, facts.restatements)
   const years = [...Map.groupBy(days, ({ date }) => date.slice(0, 4))]
@@ -45,7 +48,7 @@ ${factList([
   ['Days missing', formatInteger(days.length - covered)],
 ])}<section aria-labelledby="calendar">
 <h2 id="calendar">Calendar</h2>
-${dayShapes()}${calendarLegend(days)}${newestFirst.map(([year, own]) => calendarOf(year, own))}</section>
+${dayShapes()}${calendarLegend(days)}${newestFirst.slice(0, YEARS_DRAWN).map(([year, own]) => calendarOf(year, own))}${olderYears(newestFirst.slice(YEARS_DRAWN))}</section>
 <section aria-labelledby="absent">
 <h2 id="absent">Missing days</h2>
 ${missingDays(days)}</section>
@@ -64,7 +67,16 @@ ${monthsTable(days)}</details>
 
 function calendarOf(year: string, days: readonly MarkedDay[]): Html {
   return html`<h3><a href="${yearPath(year)}">${year}</a></h3>
-${scrollable(`Calendar of ${year}`, yearCalendar(year, days))}`
+${scrollable(`Calendar of ${year}`, yearCalendar(year, days, { areTitled: true }))}`
+}
+
+function olderYears(years: readonly [string, MarkedDay[]][]): Html {
+  if (years.length === 0) return html``
+  const items = years.map(([year, own]) => html`<li><a href="${yearPath(year)}">${year}</a>: ${summary(own)}</li>\n`)
+  return html`<h3>Before</h3>
+<ul>
+${items}</ul>
+`
 }
 
 /** Days without rows that follow each other for the same reason are told together. */
@@ -109,7 +121,7 @@ function yearPage({ manifest }: SiteFacts, year: string, days: readonly MarkedDa
 <h1>Days of ${year}</h1>
 <p>Each day has a file of its own, with the rows of its newest revision; older revisions stay where they are, below
 <code>daily/DATE/rN.csv</code>.</p>
-${months.map(([month, own], position) => monthOf(month, own, root, position === 0))}`
+${dayShapes()}${calendarLegend(days)}${scrollable(`Calendar of ${year}`, yearCalendar(year, days, { areTitled: false }))}${months.map(([month, own], position) => monthOf(month, own, root, position === 0))}`
   const title = `Days of ${year}`
   const description = `Status, rows, tokens, revision and file of each day of ${year}.`
   return renderPage({ path, title, description, main }, manifest)

@@ -14,7 +14,7 @@ import type { SiteFacts } from './facts.ts'
 import { landingPage } from './landing.ts'
 import type { Page } from './layout.ts'
 import { modelPages } from './model-page.ts'
-import { modelsPage } from './models.ts'
+import { modelsPages } from './models.ts'
 
 /** Renders all that stands beside the releases and follows from them: pages, their assets, the licence, metadata. */
 export async function renderSite(facts: SiteFacts): Promise<Page[]> {
@@ -23,7 +23,7 @@ export async function renderSite(facts: SiteFacts): Promise<Page[]> {
   const pages = [
     landingPage(facts, { copyScript: names['copy.ts'] ?? '', code: codeSection(facts) }),
     explorePage(facts, names),
-    modelsPage(facts),
+    ...modelsPages(facts),
     ...modelPages(facts),
     ...coveragePages(facts),
     ...changelogPages(facts),

@@ -122,10 +122,23 @@ describe('the page of a year', () => {
     const two = siteFacts([row('2025-12-31', 'acme/one', 5), row('2026-01-01', 'acme/one', 5)])
     expect([...pagesOf(two).keys()]).toEqual(['coverage.html', 'coverage/2025.html', 'coverage/2026.html'])
   })
+
+  it('shows the days as a calendar too', () => {
+    expect(text.match(/<use href="#\w+" x="\d+" y="\d+"\/>/g)).toHaveLength(facts.coverage.days.length)
+  })
 })
 
-it('stays light for 700 days, keeps to the policy and is always the same', () => {
-  const rows = Array.from({ length: 700 }, (_, day) => row(addDays('2025-01-01', day), 'acme/one', 10n ** 13n))
+it('draws the two newest years together, and leads to those before', () => {
+  const text = pagesOf(siteFacts([row('2025-01-01', 'acme/one', 5), row('2028-01-02', 'acme/one', 5)])).get(
+    'coverage.html',
+  )
+  expect(text?.match(/<svg class="calendar"/g)).toHaveLength(2)
+  expect(text).toContain('<title id="calendar-2027">')
+  expect(textOf(text ?? '')).toContain('Before 2026 : 365 missing 2025 : 1 final, 364 missing')
+})
+
+it('stays light for any number of days, keeps to the policy and is always the same', () => {
+  const rows = Array.from({ length: 2200 }, (_, day) => row(addDays('2025-01-01', day), 'acme/one', 10n ** 13n))
   const pages = coveragePages(siteFacts(rows))
   for (const { path, text } of [...pages, ...coveragePages(facts)]) {
     expect(Buffer.byteLength(text), path).toBeLessThan(100_000)

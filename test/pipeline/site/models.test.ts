@@ -2,10 +2,12 @@ import { describe, expect, it } from 'vitest'
 import { addDays } from '../../../pipeline/contract/utc-date.ts'
 import { modelPages } from '../../../pipeline/site/model-page.ts'
 import { modelPath } from '../../../pipeline/site/model-path.ts'
-import { modelsPage } from '../../../pipeline/site/models.ts'
+import { modelsPages } from '../../../pipeline/site/models.ts'
 import { faultsOf, linksOf, rankingRow as row, siteFacts, tableRows, textOf } from '../../support/site.ts'
 
 const HOSTILE = `'; DROP TABLE rankings; --</script><script>alert(1)</script>"😀&amp;`
+
+const NO_PAGE = { path: '', text: '' }
 
 const ROWS = [
   row('2025-01-30', 'acme/one', 600),
@@ -26,7 +28,7 @@ function pageOf(slug: string, of = facts): string {
 }
 
 describe('models.html', () => {
-  const { text } = modelsPage(facts)
+  const [{ text } = NO_PAGE] = modelsPages(facts)
 
   it('lists every model that the release names, most tokens first', () => {
     expect(tableRows(text, 'Models by tokens')).toEqual([
@@ -48,9 +50,31 @@ describe('models.html', () => {
     const file = { path: 'models.csv', media_type: 'text/csv', bytes: 1, sha256: '0'.repeat(64) }
     const { files } = facts.manifest
     const newer = siteFacts(ROWS, { manifest: { files: [...files, file] } })
-    const page = modelsPage(newer)
+    const [page = NO_PAGE] = modelsPages(newer)
     expect(linksOf(page)).toContain(`${newer.release}models.csv`)
     expect(pageOf('acme/one', newer)).toContain('models.csv')
+  })
+})
+
+describe('models on several pages', () => {
+  const many = siteFacts(
+    Array.from({ length: 1001 }, (_, model) => row('2025-01-30', `acme/model-${model}`, 9000 - model)),
+  )
+  const pages = modelsPages(many)
+
+  it('are all there, in their order, each page light and linked from the others', () => {
+    expect(pages.map(({ path }) => path)).toEqual(['models.html', 'more-models/2.html', 'more-models/3.html'])
+    const slugs = pages.flatMap(({ text }) => tableRows(text, 'Models by tokens').map(([slug]) => slug))
+    expect(slugs).toEqual(many.models.map(({ model_permaslug }) => model_permaslug))
+    for (const page of pages) {
+      expect(linksOf(page)).toEqual(expect.arrayContaining(pages.map(({ path }) => path)))
+      expect(Buffer.byteLength(page.text)).toBeLessThan(100_000)
+    }
+  })
+
+  it('link to the pages of their models from where they are', () => {
+    const [, second = NO_PAGE] = pages
+    expect(linksOf(second)).toContain('models/acme/model-400.html')
   })
 })
 
@@ -103,7 +127,7 @@ describe('the page of a model', () => {
     expect(pageOf('acme/one')).not.toContain('Aliases')
   })
 
-  it.each([...modelPages(facts), modelsPage(facts)].map((page) => [page.path, page] as const))(
+  it.each([...modelPages(facts), ...modelsPages(facts)].map((page) => [page.path, page] as const))(
     '%s keeps to the policy, whatever a model is called',
     (_, { text }) => {
       expect(faultsOf(text)).toEqual([])
@@ -124,7 +148,7 @@ it('renders 400 models on 700 days to light pages, always the same', () => {
     }),
   ).flat()
   const large = siteFacts(rows)
-  const pages = [modelsPage(large), ...modelPages(large)]
+  const pages = [...modelsPages(large), ...modelPages(large)]
   expect(pages).toHaveLength(401)
   for (const { path, text } of pages) expect(Buffer.byteLength(text), path).toBeLessThan(100_000)
   expect(modelPages(siteFacts(rows))).toEqual(pages.slice(1))
