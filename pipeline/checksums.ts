@@ -35,7 +35,7 @@ export async function assertSealed(folder: string, remedy = ''): Promise<Map<str
   for (const { path, sha256 } of present) {
     const expected = listed.get(path)
     if (expected === undefined) fail(path, `is not listed in ${CHECKSUMS_FILE}`)
-    if (expected !== sha256) fail(path, `does not have the checksum of ${CHECKSUMS_FILE}`)
+    if (expected !== sha256) fail(path, `does not have the checksum that ${join(folder, CHECKSUMS_FILE)} lists`)
   }
   const lost = [...listed.keys()].find((name) => name !== '' && !present.some(({ path }) => path === name))
   if (lost !== undefined) fail(lost, `is listed in ${CHECKSUMS_FILE} but missing`)
