@@ -10,10 +10,10 @@ import { startChromium } from './system/chromium.ts'
 const AS_OF = '2026-11-20T06:00:00Z'
 const FOLDER = join(REPOSITORY, 'docs/images')
 const MOST_BYTES = 200_000
-const SCREEN = { width: 1280, height: 860 }
+const WIDTH = 1280
 const PICTURES = [
-  { page: 'index.html', file: 'landing.png', ready: 'main' },
-  { page: 'explore.html?by=week&show=share', file: 'explorer.png', ready: '#all-controls:enabled' },
+  { page: 'index.html', file: 'landing.png', ready: 'main', height: 980 },
+  { page: 'explore.html?by=week&show=share', file: 'explorer.png', ready: '#all-controls:enabled', height: 880 },
 ]
 
 const chromium = await startChromium()
@@ -24,8 +24,9 @@ const built = await runCli(['build'], { AS_OF, DATA_DIR: join(root, 'data'), PUB
 if (built.code !== 0) throw new Error(built.stderr)
 const host = await startHost(publicDir)
 await mkdir(FOLDER, { recursive: true })
-const page = await chromium.browser.newPage({ viewport: SCREEN, colorScheme: 'light', locale: 'en-US' })
-for (const { page: path, file, ready } of PICTURES) {
+const page = await chromium.browser.newPage({ colorScheme: 'light', locale: 'en-US' })
+for (const { page: path, file, ready, height } of PICTURES) {
+  await page.setViewportSize({ width: WIDTH, height })
   await page.goto(host.url + path)
   await page.waitForSelector(ready)
   const target = join(FOLDER, file)

@@ -56,10 +56,13 @@ export async function serveSampleSite(): Promise<SampleSite> {
 /** The pages of a built site: one of each kind that it has. */
 export async function pagesOf(publicDir: string): Promise<string[]> {
   const top = ['index.html', 'explore.html', 'models.html', 'coverage.html', 'changelog.html']
-  const model = (await filesBelow(join(publicDir, 'models'))).map((path) => `models/${path}`).slice(0, 1)
+  const folders = ['models', 'coverage', 'changelog'].map(async (folder) => {
+    return (await filesBelow(join(publicDir, folder))).map((path) => `${folder}/${path}`).slice(0, 1)
+  })
+  const inFolders = (await Promise.all(folders)).flat()
   const releases = await readdir(join(publicDir, DATASET, 'releases'))
   const release = releases.map((name) => `${DATASET}/releases/${name}/index.html`).slice(-2)
-  return [...top, ...model, ...release].filter((path) => existsSync(join(publicDir, path)))
+  return [...top, ...inFolders, ...release].filter((path) => existsSync(join(publicDir, path)))
 }
 
 async function filesBelow(folder: string): Promise<string[]> {

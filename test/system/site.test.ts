@@ -1,5 +1,8 @@
 /** Every kind of page in Chromium, on every host, light and dark, on a desktop and on a phone. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import {
   browserOf,
   type Chromium,
@@ -11,6 +14,7 @@ import {
   startChromium,
   stopChromium,
 } from './chromium.ts'
+import { HOST_KINDS } from './hosting.ts'
 import { pagesOf, type SampleSite, serveSampleSite } from './sample-site.ts'
 
 let site: SampleSite
@@ -49,6 +53,29 @@ describe.each(['server', 'subPath'] as const)('pages on the %s', (host) => {
       expect(complaints, path).toEqual([])
     }
   })
+})
+
+const [nginx] = HOST_KINDS.filter(({ name }) => name === 'nginx')
+
+test('pages from nginx, as docs/hosting.md sets it up, complain of nothing', async (context) => {
+  const browser = browserOf(chromium, context)
+  if (nginx === undefined || !nginx.isHere) {
+    process.stderr.write('SKIPPED, NOT PROVED: no nginx: install the package nginx-light\n')
+    return context.skip('no nginx')
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'tokenboard-nginx-'))
+  const host = await nginx.start(site.publicDir, folder)
+  onTestFinished(async () => {
+    await host.stop()
+    await rm(folder, { recursive: true, force: true })
+  })
+  const { page, complaints } = await openPage(browser, host.url)
+  for (const path of pages) {
+    await page.goto(`${host.url}/${path}`)
+    await page.waitForLoadState('networkidle')
+    expect(await page.locator('h1').count(), path).toBe(1)
+    expect(complaints, path).toEqual([])
+  }
 })
 
 test('links between pages lead to pages, also below a sub-path', async (context) => {

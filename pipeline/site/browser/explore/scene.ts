@@ -30,10 +30,11 @@ export interface Scene {
 /** Pixels of the text of a chart, and how much a line of it needs. */
 export const FONT_SIZE = 12
 const LINE_HEIGHT = 15
-const CHARACTER_WIDTH = 7.6
+/** Of a small letter in a wide font such as DejaVu Sans. */
+const CHARACTER_WIDTH = 7
 /** Direct labels need room: without it the table of values beside the chart has the names. */
 const NARROW = 640
-const LABEL_WIDTH = 200
+const LABEL_WIDTH = 216
 const MARGIN = { top: 12, right: 14, bottom: 26, left: 52 }
 const DASHES = ['', '7 3', '2 3']
 

@@ -7,7 +7,7 @@ import { chooseSeries } from '../../../../pipeline/site/browser/explore/series.t
 import { sumRows } from '../../../../pipeline/site/browser/explore/sums.ts'
 import { rowsFrom } from './rows.ts'
 
-const PLOT = { left: 52, top: 12, bottom: 374, right: 600 }
+const PLOT = { left: 52, top: 12, bottom: 374, right: 584 }
 
 function draw(
   rows: readonly Row[],
@@ -38,8 +38,8 @@ const pathOf = (marks: readonly Mark[], paint: string) =>
 describe('a chart', () => {
   test('of lines goes through each value, at the height of its axis', () => {
     const { scene } = draw(rowsFrom('2026-01-01 a 0\n2026-01-02 a 50\n2026-01-03 a 100'))
-    expect(pathOf(scene.marks, 's0')).toBe(`M${PLOT.left},${PLOT.bottom}L326,193L${PLOT.right},${PLOT.top}`)
-    expect(scene.columns).toEqual([52, 326, 600])
+    expect(pathOf(scene.marks, 's0')).toBe(`M${PLOT.left},${PLOT.bottom}L318,193L${PLOT.right},${PLOT.top}`)
+    expect(scene.columns).toEqual([52, 318, 584])
   })
 
   test('has a gap where no row says anything, and a dot for a day between two gaps', () => {
@@ -58,8 +58,12 @@ describe('a chart', () => {
     })
     // The axis ends at 100: a reaches from 0 to 60, b from 60 to 100.
     const height = (value: number) => Math.round((PLOT.bottom - (value / 100) * (PLOT.bottom - PLOT.top)) * 10) / 10
-    expect(pathOf(scene.marks, 's0')).toBe(`M52,${height(60)}L600,${height(60)}L600,${height(0)}L52,${height(0)}Z`)
-    expect(pathOf(scene.marks, 's1')).toBe(`M52,${height(100)}L600,${height(100)}L600,${height(60)}L52,${height(60)}Z`)
+    expect(pathOf(scene.marks, 's0')).toBe(
+      `M52,${height(60)}L${PLOT.right},${height(60)}L${PLOT.right},${height(0)}L52,${height(0)}Z`,
+    )
+    expect(pathOf(scene.marks, 's1')).toBe(
+      `M52,${height(100)}L${PLOT.right},${height(100)}L${PLOT.right},${height(60)}L52,${height(60)}Z`,
+    )
   })
 
   test('of shares that are stacked fills the whole height', () => {
@@ -67,7 +71,7 @@ describe('a chart', () => {
       as: 'stacked',
       show: 'share',
     })
-    expect(pathOf(scene.marks, 'other')).toContain(`M52,${PLOT.top}L600,${PLOT.top}`)
+    expect(pathOf(scene.marks, 'other')).toContain(`M52,${PLOT.top}L${PLOT.right},${PLOT.top}`)
     expect(texts(scene.marks)).toEqual(expect.arrayContaining(['0 %', '100 %']))
   })
 
