@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { byCodePoints } from './code-points.ts'
 import { UsageError } from './errors.ts'
 import { slugProblem } from './slug.ts'
 
@@ -98,11 +99,6 @@ function namesOf(slug: string, bySlug: ReadonlyMap<string, Model>): ModelNames {
 /** A text that a spreadsheet would run, or that is more than one line, is left out of what is published. */
 function published(text = ''): string {
   return /^[=+@-]|\p{Cc}/u.test(text) ? '' : text
-}
-
-/** The bytes of UTF-8 are in the order of the code points, those of a JavaScript string are not. */
-function byCodePoints(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }
 
 /** `author/model:free` -> base `author/model`, suffix `:free`; undefined where either would be empty. */

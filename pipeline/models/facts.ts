@@ -1,3 +1,4 @@
+import { byCodePoints } from '../code-points.ts'
 import type { ModelFacts } from '../contract/model-facts.ts'
 import { OTHER, type RankingRow } from '../contract/ranking.ts'
 import type { ModelNames } from '../registry.ts'
@@ -56,9 +57,4 @@ export function modelFacts(
 
 function sumOf(list: readonly Appearance[]): bigint {
   return list.reduce((sum, { tokens }) => sum + tokens, 0n)
-}
-
-/** The bytes of UTF-8 are in the order of the code points, those of a JavaScript string are not. */
-function byCodePoints(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }

@@ -1,3 +1,4 @@
+import { byCodePoints } from '../code-points.ts'
 import { OTHER, type RankingRow } from '../contract/ranking.ts'
 import { addDays, daysBetween, type UtcDate } from '../contract/utc-date.ts'
 import type { Chart, Series } from './chart.ts'
@@ -69,5 +70,5 @@ function emptyValues(dates: readonly UtcDate[]): (bigint | null)[] {
 
 function byTokens([slugA, a]: [string, bigint], [slugB, b]: [string, bigint]): number {
   if (a !== b) return a > b ? -1 : 1
-  return Buffer.compare(Buffer.from(slugA), Buffer.from(slugB))
+  return byCodePoints(slugA, slugB)
 }

@@ -107,7 +107,11 @@ describe('withdrawing the current release', () => {
       next_expected: '2025-03-11T01:00:00Z',
       stale_after: '2025-03-12T01:00:00Z',
     })
-    expect(await file('index.html')).not.toContain(`releases/${SECOND}/`)
+    const page = await file('index.html')
+    expect(page).toContain(`<code>${FIRST}</code>`)
+    // Its history still names it, and leads to nothing that is gone.
+    expect(page).toContain(`<s>${SECOND}</s>`)
+    expect(page).not.toContain(`releases/${SECOND}/`)
     expect(await file('api/v1/datasets/rankings-daily.json')).toContain('"as_of":"2025-03-10T10:00:00Z"')
     expect(await readCoverage(workspace)).toMatchObject({ release: FIRST, end_date: '2025-02-28' })
   })

