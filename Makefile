@@ -42,11 +42,13 @@ sample: $(INSTALLED) ## write synthetic raw usage logs to build from
 	$(CLI) sample $(ARGS)
 
 ##@ Develop
-.PHONY: test test-system check format screenshots clean help
+.PHONY: test test-system bench check format screenshots clean help
 test: $(INSTALLED) ## unit and integration tests (npm alone)
 	$(VITEST) --project unit $(ARGS)
 test-system: $(INSTALLED) ## tests of the whole program as a user runs it
 	$(VITEST) --project system $(ARGS)
+bench: $(INSTALLED) ## measure against the bare machine, nginx and others (ARGS="server --rounds 5")
+	$(RUN) test/bench/bench.ts $(ARGS)
 check: $(INSTALLED) ## types, lint, format, the OpenAPI document, licences of the dependencies
 	$(RUN) node_modules/typescript/bin/tsc
 	$(RUN) node_modules/typescript/bin/tsc -p pipeline/site/browser

@@ -69,17 +69,53 @@ class TransactionalAdapter extends SqliteAdapter {
   }
 }
 
+/** Beyond so many texts of statements all are prepared anew: those that occur again and again are a few dozen. */
+const MOST_STATEMENTS = 500
+
 function asSqliteDatabase(database: DatabaseSync): SqliteDatabase {
+  const prepared = new Map<string, ReturnType<SqliteDatabase['prepare']>>()
+
   return {
     close: () => database.close(),
+    // Preparing takes longer than running most statements.
     prepare(sql) {
-      const statement = database.prepare(sql)
-      return {
-        reader: statement.columns().length > 0,
-        all: (parameters) => statement.all(...(parameters as SQLInputValue[])),
-        run: (parameters) => statement.run(...(parameters as SQLInputValue[])),
-        iterate: (parameters) => statement.iterate(...(parameters as SQLInputValue[])),
-      }
+      const known = prepared.get(sql)
+      if (known !== undefined) return known
+      if (prepared.size >= MOST_STATEMENTS) prepared.clear()
+      const made = prepare(database, sql)
+      prepared.set(sql, made)
+      return made
     },
+  }
+}
+
+function prepare(database: DatabaseSync, sql: string): ReturnType<SqliteDatabase['prepare']> {
+  const statement = database.prepare(sql)
+  return {
+    reader: statement.columns().length > 0,
+    all: (parameters) => statement.all(...(parameters as SQLInputValue[])),
+    run: (parameters) => statement.run(...(parameters as SQLInputValue[])),
+    iterate: (parameters) => statement.iterate(...(parameters as SQLInputValue[])),
+  }
+}
+
+/**
+ * Makes a function that tells one state of the database from another: its number stays the same as long as nobody, this
+ * connection or any other, commits a change. Undefined while this connection is in the middle of one, which may yet be
+ * rolled back. Asking takes about 2 µs.
+ */
+export function stateOf(database: DatabaseSync): () => number | undefined {
+  // Of the file as others left it, and of what this connection did to it: neither counts what the other does.
+  const byOthers = database.prepare('PRAGMA data_version')
+  const byThis = database.prepare('SELECT total_changes() AS total')
+  let seen: unknown[] = []
+  let state = 0
+
+  return () => {
+    if (database.isTransaction) return undefined
+    const found = [byOthers.get()?.['data_version'], byThis.get()?.['total']]
+    if (found[0] !== seen[0] || found[1] !== seen[1]) state++
+    seen = found
+    return state
   }
 }
