@@ -78,7 +78,11 @@ async function listen(app: FastifyInstance, { host, port }: ServerConfig): Promi
     throw new ListenError(`cannot listen on ${host}, port ${port}: ${reasonOf(error)}`, { cause: error })
   }
   const { port: boundPort } = app.server.address() as AddressInfo
-  return `http://${host.includes(':') ? `[${host}]` : host}:${boundPort}`
+  return urlOf(host, boundPort)
+}
+
+export function urlOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 function reasonOf(error: unknown): string {
@@ -90,7 +94,12 @@ function reasonOf(error: unknown): string {
 }
 
 /** A new store has no key to begin with. One is shown where nobody but this machine can use the server, and once. */
-async function bootstrapKey(store: Store, config: ServerConfig, effects: ServerEffects, url: string): Promise<void> {
+export async function bootstrapKey(
+  store: Store,
+  config: ServerConfig,
+  effects: ServerEffects,
+  url: string,
+): Promise<void> {
   if (!config.bootstrapKey || !isLoopback(config.host)) return
   const created = await apiKeys(store).createFirst({ name: 'bootstrap', isManagement: true }, effects.clock())
   if (created === undefined) return

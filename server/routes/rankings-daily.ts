@@ -3,16 +3,17 @@ import { z } from 'zod'
 import { DATASET_PATH, LICENSE, type Manifest, ReleaseName } from '../../pipeline/contract/manifest.ts'
 import { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import type { Window } from '../../pipeline/contract/window.ts'
+import { brotliWindows } from '../brotli-windows.ts'
 import { matchesEtag } from '../conditional.ts'
 import type { CurrentRelease } from '../current-release.ts'
-import type { Dataset } from '../dataset.ts'
+import type { Answer, Dataset } from '../dataset.ts'
 import { ApiError } from '../errors.ts'
 import { CONTENT_TYPE_OF, FORMS, type Form, preferredForm } from '../forms.ts'
-import { type Coding, prefersGzip } from '../negotiation.ts'
+import { type Coding, preferredCoding, prefersGzip } from '../negotiation.ts'
 import type { OlderReleases } from '../older-releases.ts'
 import { sendFromMemory } from '../send.ts'
 import { queryParameter, type ZodTypeProvider } from '../validation.ts'
-import { rememberedWindows } from '../windows.ts'
+import { type AskedWindow, rememberedWindows } from '../windows.ts'
 
 export const RankingsDailyQuery = z.object({
   start_date: queryParameter(UtcDate).meta({
@@ -39,6 +40,7 @@ export function rankingsDaily(
   { releases, older, now }: { releases: CurrentRelease; older: OlderReleases; now: () => Date },
 ): void {
   const windowOf = rememberedWindows(now)
+  const brotliOf = brotliWindows()
 
   async function olderDataset(name: ReleaseName): Promise<Dataset> {
     const found = await older.find(name)
@@ -53,6 +55,23 @@ export function rankingsDaily(
     return current
   }
 
+  /** The coding that the client likes best of those in which the answer can be had now. */
+  function choose(
+    dataset: Dataset,
+    window: Window,
+    form: Form,
+    { start_date, end_date }: AskedWindow,
+    acceptEncoding: string | undefined,
+  ): { coding: Coding; body: () => Answer } {
+    const isDefault = start_date === undefined && end_date === undefined
+    if (isDefault && preferredCoding(acceptEncoding, ['br', 'gzip']) === 'br') {
+      const brotli = brotliOf(dataset, window, form)
+      if (brotli !== undefined) return { coding: 'br', body: () => brotli }
+    }
+    const coding = dataset.hasGzip && prefersGzip(acceptEncoding) ? 'gzip' : 'identity'
+    return { coding, body: () => dataset.answer(window, form, coding) }
+  }
+
   app.withTypeProvider<ZodTypeProvider>().route({
     method: ['GET', 'HEAD'],
     url: '/datasets/rankings-daily',
@@ -62,14 +81,14 @@ export function rankingsDaily(
       const dataset = await datasetOf(request.query.as_of)
       const { accept, 'accept-encoding': acceptEncoding, 'if-none-match': ifNoneMatch } = request.headers
       const form = request.query.format ?? preferredForm(accept)
-      const coding = dataset.hasGzip && prefersGzip(acceptEncoding) ? 'gzip' : 'identity'
+      const { coding, body } = choose(dataset, window, form, request.query, acceptEncoding)
       const etag = rankingsEtag(dataset.manifest, window, form, coding)
       reply.header('etag', etag).headers(answerHeaders(dataset.manifest, window))
       // No If-Modified-Since: the default window moves on each day, also while the release stays the same.
       if (matchesEtag(ifNoneMatch, etag)) return reply.code(304).send()
       reply.header('content-type', CONTENT_TYPE_OF[form])
       if (coding !== 'identity') reply.header('content-encoding', coding)
-      return sendFromMemory(reply, dataset.answer(window, form, coding))
+      return sendFromMemory(reply, body())
     },
   })
 }
