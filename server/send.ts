@@ -14,10 +14,11 @@ export function sendFromMemory(reply: FastifyReply, { pieces, bytes }: Answer): 
   reply.header('content-length', bytes).hijack()
   raw.cork()
   raw.writeHead(reply.statusCode, reply.getHeaders() as Record<string, string>)
-  if (request.method !== 'HEAD') for (const piece of pieces) raw.write(piece)
-  raw.uncork()
+  const sent = request.method === 'HEAD' ? [] : pieces
   // An answer that was ended counts as done, and a stop would cut what the socket has not taken yet.
-  if (raw.writableLength === 0) raw.end()
-  else raw.once('drain', () => raw.end())
+  const end = () => raw.end()
+  for (const [index, piece] of sent.entries()) raw.write(piece, index === sent.length - 1 ? end : undefined)
+  if (sent.length === 0) end()
+  raw.uncork()
   return reply
 }
