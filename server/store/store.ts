@@ -31,14 +31,15 @@ export async function openStore(url: string, { retryBudgetMs = RETRY_BUDGET_MS }
   const path = url.replace(/^sqlite:/, '')
   try {
     const database = await retryWhileBusy(async () => openSqlite(path), retryBudgetMs)
-    const db = new Kysely<Tables>({ dialect: nodeSqliteDialect(database) })
+    const own = { count: 0 }
+    const db = new Kysely<Tables>({ dialect: nodeSqliteDialect(database, own) })
     try {
       await retryWhileBusy(() => migrate(db), retryBudgetMs)
     } catch (error) {
       await db.destroy()
       throw error
     }
-    return asStore(db, stateOf(database), retryBudgetMs)
+    return asStore(db, stateOf(database, own), retryBudgetMs)
   } catch (error) {
     if (error instanceof NewerStoreError || error instanceof StoreConflictError) throw error
     const reason = error instanceof Error ? error.message : String(error)
