@@ -13,6 +13,7 @@ import { decodableUrl, KnownMethods } from './methods.ts'
 import { olderReleases } from './older-releases.ts'
 import { type PublicFiles, publicFiles } from './public-files.ts'
 import { NO_RATE_LIMITS, rateLimits } from './rate-limits.ts'
+import { type LoadRelease, loadRelease } from './release-loader.ts'
 import { embeddingsModels } from './routes/embeddings-models.ts'
 import { health } from './routes/health.ts'
 import { currentKey } from './routes/key.ts'
@@ -46,6 +47,8 @@ export interface AppDependencies {
   trustProxy?: TrustProxy
   rateLimitSettings?: RateLimitSettings
   log: LogTarget
+  /** By default in a thread of its own. */
+  loadRelease?: LoadRelease
 }
 
 const API = '/api/v1'
@@ -80,8 +83,9 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     },
     clientErrorHandler: refuseUnreadableRequest,
   })
-  const releases = currentRelease(publicDir, app.log)
-  const older = olderReleases(publicDir, app.log)
+  const load = dependencies.loadRelease ?? loadRelease
+  const releases = currentRelease(publicDir, app.log, load)
+  const older = olderReleases(publicDir, app.log, load)
   const usage = keyUsage(store)
   const followed = usageFile === undefined ? [releases] : [releases, followUsage(usageFile, usage, app.log)]
   const limits = rateLimits(dependencies.rateLimitSettings ?? NO_RATE_LIMITS, clock)
@@ -120,9 +124,9 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
       const findKey = apiKeys(store).findByHash
       api.addHook('onRequest', authenticate({ findKey, clock, countBadKey: limits.countBadKey }))
       api.addHook('onRequest', limits.countRequest)
-      currentKey(api, { usage, now: () => asOf ?? clock() })
+      currentKey(api, { store, usage, now: () => asOf ?? clock() })
       embeddingsModels(api, { catalogue: embeddingsCatalogue(store) })
-      presetRoutes(api, { presets: presets(store, clock) })
+      presetRoutes(api, { presets: presets(store, clock), store })
       rankingsDaily(api, { releases, older, now: () => asOf ?? clock() })
     },
     { prefix: API },

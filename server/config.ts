@@ -28,6 +28,8 @@ export interface RateLimitSettings {
 export interface ServerConfig {
   host: string
   port: number
+  /** How many processes answer requests. */
+  workers: number
   dataDir: string
   publicDir: string
   databaseUrl: string
@@ -43,6 +45,11 @@ const PORT = z
   .regex(/^\d{1,5}$/, { error: 'must be a port number, 0 for any' })
   .transform(Number)
   .refine((port) => port <= 65_535, { error: 'must be at most 65535' })
+
+const WORKERS = z
+  .string()
+  .regex(/^[1-9]\d{0,2}$/, { error: 'must be a number of processes from 1 to 999' })
+  .transform(Number)
 
 const DATABASE_URL = z.string().superRefine((url, context) => {
   const scheme = /^[a-z]+:/.exec(url)?.[0]
@@ -77,6 +84,7 @@ const RATE_LIMIT = z
 const Environment = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: PORT.default(8080),
+  WORKERS: WORKERS.default(1),
   DATA_DIR: z.string().default('data'),
   PUBLIC_DIR: z.string().default('public'),
   DATABASE_URL: DATABASE_URL.optional(),
@@ -109,6 +117,7 @@ export function readServerConfig(
   return {
     host: settings.HOST,
     port: settings.PORT,
+    workers: settings.WORKERS,
     dataDir: settings.DATA_DIR,
     publicDir: settings.PUBLIC_DIR,
     databaseUrl,

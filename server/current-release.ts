@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { DATASET_PATH } from '../pipeline/contract/manifest.ts'
-import { type Dataset, prepareDataset } from './dataset.ts'
+import type { Dataset } from './dataset.ts'
 import { type FollowedFile, followFile } from './followed-file.ts'
-import { readCurrentRelease } from './release.ts'
+import type { LoadRelease } from './release-loader.ts'
 
 /** Follows `latest.json`, so that a new release is served without a restart. */
 export interface CurrentRelease extends FollowedFile {
@@ -11,22 +11,34 @@ export interface CurrentRelease extends FollowedFile {
   dataset(): Dataset | undefined
 }
 
-export function currentRelease(publicDir: string, log: FastifyBaseLogger): CurrentRelease {
+export function currentRelease(publicDir: string, log: FastifyBaseLogger, load: LoadRelease): CurrentRelease {
   let current: Dataset | undefined
 
-  async function load(): Promise<void> {
+  async function loadCurrent(): Promise<void> {
     const started = performance.now()
-    current = await prepareDataset(await readCurrentRelease(publicDir))
+    const { plain, whole } = load({ publicDir })
+    if (current === undefined) {
+      // The first release is served as soon as it can be; the gzip of it follows.
+      const first = await plain
+      current = first
+      whole.then((dataset) => {
+        if (current === first) current = dataset
+      }, refuse)
+    } else {
+      current = await whole
+    }
     const { release, rows, end_date } = current.manifest
     log.info({ release, rows, end_date, elapsed_ms: Math.round(performance.now() - started) }, 'release loaded')
   }
 
+  function refuse(error: unknown): void {
+    log.error({ err: error, still_serving: current?.manifest.release ?? null }, 'the new release is refused')
+  }
+
   const pointer = followFile({
     path: join(publicDir, DATASET_PATH, 'latest.json'),
-    load,
-    onRefused(error) {
-      log.error({ err: error, still_serving: current?.manifest.release ?? null }, 'the new release is refused')
-    },
+    load: loadCurrent,
+    onRefused: refuse,
     log,
   })
   return { dataset: () => current, ...pointer }

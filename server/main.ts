@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import { USAGE_FILE } from '../pipeline/contract/usage.ts'
 import { buildApp } from './app.ts'
 import { isLoopback, type ServerConfig } from './config.ts'
+import { logBatch } from './log-batch.ts'
 import { embeddingsCatalogue, fillNewCatalogue } from './store/embeddings-models.ts'
 import { apiKeys } from './store/keys.ts'
 import { openStore, type Store } from './store/store.ts'
@@ -38,6 +39,8 @@ export async function startServer(
   { stopDeadlineMs = STOP_DEADLINE_MS } = {},
 ): Promise<RunningServer> {
   const store = await openStore(config.databaseUrl)
+  const log = logBatch(effects.logStream)
+  process.on('exit', log.flush)
   const app = buildApp({
     store,
     publicDir: config.publicDir,
@@ -46,18 +49,24 @@ export async function startServer(
     asOf: config.asOf,
     trustProxy: config.trustProxy,
     rateLimitSettings: config.rateLimits,
-    log: { level: config.logLevel, stream: effects.logStream },
+    log: { level: config.logLevel, stream: log },
   })
   const unused = unusedConnections(app.server)
+  async function end(deadlineMs: number): Promise<void> {
+    await stop(app, store, unused, deadlineMs)
+    log.flush()
+    process.off('exit', log.flush)
+  }
+
   try {
     await fillNewCatalogue(embeddingsCatalogue(store), config.dataDir)
     await app.ready()
     const url = await listen(app, config)
     effects.print(`listening ${url}`)
     await bootstrapKey(store, config, effects, url)
-    return { url, close: () => stop(app, store, unused, stopDeadlineMs) }
+    return { url, close: () => end(stopDeadlineMs) }
   } catch (error) {
-    await stop(app, store, unused, 0)
+    await end(0)
     throw error
   }
 }
@@ -69,7 +78,11 @@ async function listen(app: FastifyInstance, { host, port }: ServerConfig): Promi
     throw new ListenError(`cannot listen on ${host}, port ${port}: ${reasonOf(error)}`, { cause: error })
   }
   const { port: boundPort } = app.server.address() as AddressInfo
-  return `http://${host.includes(':') ? `[${host}]` : host}:${boundPort}`
+  return urlOf(host, boundPort)
+}
+
+export function urlOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 function reasonOf(error: unknown): string {
@@ -81,7 +94,12 @@ function reasonOf(error: unknown): string {
 }
 
 /** A new store has no key to begin with. One is shown where nobody but this machine can use the server, and once. */
-async function bootstrapKey(store: Store, config: ServerConfig, effects: ServerEffects, url: string): Promise<void> {
+export async function bootstrapKey(
+  store: Store,
+  config: ServerConfig,
+  effects: ServerEffects,
+  url: string,
+): Promise<void> {
   if (!config.bootstrapKey || !isLoopback(config.host)) return
   const created = await apiKeys(store).createFirst({ name: 'bootstrap', isManagement: true }, effects.clock())
   if (created === undefined) return

@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { DATASET_PATH, type ReleaseEntry, type ReleaseName } from '../pipeline/contract/manifest.ts'
 import { BoundedCache } from './bounded-cache.ts'
-import { type Dataset, prepareDataset } from './dataset.ts'
+import type { Dataset } from './dataset.ts'
 import { fingerprint } from './followed-file.ts'
-import { parseReleaseIndex, readListedRelease } from './release.ts'
+import { parseReleaseIndex } from './release.ts'
+import type { LoadRelease } from './release-loader.ts'
 import { isWithdrawn, withdrawn } from './tombstone.ts'
 
 /** Releases by name, read when they are asked for; a few stay in memory. */
@@ -14,10 +15,15 @@ export interface OlderReleases {
   find(name: ReleaseName): Promise<Dataset | undefined>
 }
 
-/** Some releases of two years, each in three forms. */
+/** Some releases of two years, each in three forms and as gzip. */
 const MOST_BYTES = 64 * 2 ** 20
 
-export function olderReleases(publicDir: string, log: FastifyBaseLogger, mostBytes = MOST_BYTES): OlderReleases {
+export function olderReleases(
+  publicDir: string,
+  log: FastifyBaseLogger,
+  loadRelease: LoadRelease,
+  mostBytes = MOST_BYTES,
+): OlderReleases {
   // By the hash of the entry, because a dataset that was rebuilt from nothing may use a name again.
   const kept = new BoundedCache<Dataset>(mostBytes)
   const loading = new Map<string, Promise<Dataset>>()
@@ -26,7 +32,7 @@ export function olderReleases(publicDir: string, log: FastifyBaseLogger, mostByt
 
   async function load(entry: ReleaseEntry): Promise<Dataset> {
     const started = performance.now()
-    const dataset = await prepareDataset(await readListedRelease(publicDir, entry))
+    const dataset = await loadRelease({ publicDir, entry }).whole
     kept.set(entry.hash, dataset)
     const elapsed_ms = Math.round(performance.now() - started)
     log.info({ release: entry.release, bytes: dataset.bytes, elapsed_ms }, 'older release loaded')

@@ -12,18 +12,22 @@ export const serve = new Command('serve')
   .description('serve the published files and the API; builds first when there is no release yet')
   .option('--host <address>', 'address to listen on (HOST, default 127.0.0.1)')
   .option('--port <number>', 'port to listen on, 0 for any (PORT, default 8080)')
-  .action(async ({ host, port }) => {
-    const config = await serverConfig({ HOST: host, PORT: port })
+  .option('--workers <number>', 'processes that share the port, one for each core to use (WORKERS, default 1)')
+  .action(async ({ host, port, workers }) => {
+    const config = await serverConfig({ HOST: host, PORT: port, WORKERS: workers })
     if (!existsSync(join(config.publicDir, DATASET_PATH, 'latest.json'))) {
       await (await import('./build.ts')).runBuild({ json: false })
     }
-    const { startServer } = await import('../../server/main.ts')
+    const effects = {
+      clock: () => new Date(),
+      print: (line: string) => process.stdout.write(`${line}\n`),
+      logStream: process.stderr,
+    }
     await withInterrupt(async (interrupted) => {
-      const server = await startServer(config, {
-        clock: () => new Date(),
-        print: (line) => process.stdout.write(`${line}\n`),
-        logStream: process.stderr,
-      })
+      const { isWorker, serveAsWorker, startWorkers } = await import('../../server/workers.ts')
+      if (isWorker) return await serveAsWorker(config, effects, interrupted)
+      const { startServer } = await import('../../server/main.ts')
+      const server = await (config.workers > 1 ? startWorkers : startServer)(config, effects)
       if (!interrupted.aborted) await once(interrupted, 'abort')
       await server.close()
     })

@@ -1,7 +1,6 @@
 import { utc } from '@date-fns/utc'
-// One module each: the index of date-fns loads hundreds, which costs every command half a second.
+// One module each: the index of date-fns loads hundreds, which costs every command half a second; `format` loads a locale.
 import { addDays as addDaysTo } from 'date-fns/addDays'
-import { format } from 'date-fns/format'
 import { isValid } from 'date-fns/isValid'
 import { parseISO } from 'date-fns/parseISO'
 import { z } from 'zod'
@@ -32,7 +31,7 @@ export function daysBetween(first: UtcDate, last: UtcDate): number {
 
 /** The UTC date that `instant` falls on. */
 export function toUtcDate(instant: Date): UtcDate {
-  return format(instant, 'yyyy-MM-dd', { in: utc })
+  return instant.toISOString().slice(0, 'YYYY-MM-DD'.length)
 }
 
 /** Midnight UTC at the start of `date`; an invalid `Date` when the calendar has no such date. */

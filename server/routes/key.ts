@@ -4,26 +4,44 @@ import { toUtcDate } from '../../pipeline/contract/utc-date.ts'
 import { callerOf } from '../caller.ts'
 import type { CurrentKey, CurrentKeyResponse } from '../schemas/key.ts'
 import type { ApiKey } from '../store/keys.ts'
+import { storeMemory } from '../store/memory.ts'
+import type { Store } from '../store/store.ts'
 import type { KeyUsageStore, UsageEntry } from '../store/usage.ts'
 import { limitRemaining, sumUsage } from '../usage.ts'
 
 /** What the public service allows an account with credits. This server tells the count and refuses nobody for it. */
 const FREE_MODEL_REQUESTS_PER_DAY = 1000
 
+const MEMORY_BYTES = 8 * 2 ** 20
+
+interface CurrentKeyDependencies {
+  store: Store
+  usage: KeyUsageStore
+  now: () => Date
+}
+
 /** `GET /key` (SPECIFICATION.md § Endpoints 3, API.md): the key that the caller used, and what it was used for. */
-export function currentKey(app: FastifyInstance, { usage, now }: { usage: KeyUsageStore; now: () => Date }): void {
+export function currentKey(app: FastifyInstance, { store, usage, now }: CurrentKeyDependencies): void {
+  const answers = storeMemory<string>(store, MEMORY_BYTES, (body) => body.length)
   app.route({
     method: ['GET', 'HEAD'],
     url: '/key',
-    async handler(request, reply): Promise<CurrentKeyResponse> {
+    async handler(request, reply) {
       const key = callerOf(request)
       const instant = now()
-      const entries = await usage.ofKey(key.hash)
-      const freeRequests = await usage.freeRequests(key.creator_user_id, toUtcDate(instant))
-      reply.header('cache-control', 'no-store')
-      return { data: describe(key, entries, freeRequests, instant) }
+      // Sums are of whole UTC days, so the answer is the same all day long unless the store changes.
+      const body = await answers.get(`${toUtcDate(instant)} ${key.hash}`, () => bodyFor(key, instant))
+      reply.headers({ 'cache-control': 'no-store', 'content-type': 'application/json; charset=utf-8' })
+      return body
     },
   })
+
+  async function bodyFor(key: ApiKey, instant: Date): Promise<string> {
+    const entries = await usage.ofKey(key.hash)
+    const freeRequests = await usage.freeRequests(key.creator_user_id, toUtcDate(instant))
+    const response: CurrentKeyResponse = { data: describe(key, entries, freeRequests, instant) }
+    return JSON.stringify(response)
+  }
 }
 
 function describe(key: ApiKey, entries: readonly UsageEntry[], freeRequests: number, now: Date): CurrentKey {

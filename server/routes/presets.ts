@@ -13,10 +13,15 @@ import {
   type PresetVersionResponse,
   VersionNumber,
 } from '../schemas/preset.ts'
+import { type StoreMemory, storeMemory } from '../store/memory.ts'
 import type { Presets, VersionList } from '../store/presets.ts'
+import type { Store } from '../store/store.ts'
 import type { ZodTypeProvider } from '../validation.ts'
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024
+
+/** Room for the presets that are read again and again, each at most as large as a body may be. */
+const MEMORY_BYTES = 16 * 2 ** 20
 
 export const PresetPath = z.object({ slug: PresetSlug })
 export const VersionPath = z.object({ slug: PresetSlug, version: VersionNumber })
@@ -29,12 +34,13 @@ export const PresetsQuery = z.object({
 })
 
 /** The operations on presets (SPECIFICATION.md § Endpoints 1 and 2, and their read-only neighbours in API.md). */
-export function presetRoutes(app: FastifyInstance, { presets }: { presets: Presets }): void {
+export function presetRoutes(app: FastifyInstance, { presets, store }: { presets: Presets; store: Store }): void {
+  const answers = storeMemory<string>(store, MEMORY_BYTES, (body) => body.length)
   createVersion(app, presets)
   listPresets(app, presets)
-  readPreset(app, presets)
+  readPreset(app, presets, answers)
   listVersions(app, presets)
-  readVersion(app, presets)
+  readVersion(app, presets, answers)
 }
 
 /** `POST /presets/{slug}/messages`: the preset's next version, from a message-style request. */
@@ -66,14 +72,19 @@ function listPresets(app: FastifyInstance, presets: Presets): void {
 }
 
 /** `GET /presets/{slug}`: a preset with its designated version. */
-function readPreset(app: FastifyInstance, presets: Presets): void {
+function readPreset(app: FastifyInstance, presets: Presets, answers: StoreMemory<string>): void {
   app.withTypeProvider<ZodTypeProvider>().route({
     method: ['GET', 'HEAD'],
     url: '/presets/:slug',
     schema: { params: PresetPath },
-    async handler(request): Promise<PresetResponse> {
+    async handler(request, reply) {
       const { workspace_id } = callerOf(request)
-      return { data: found(await presets.find({ workspace_id, slug: request.params.slug })) }
+      const { slug } = request.params
+      reply.type('application/json; charset=utf-8')
+      return await answers.get(`${workspace_id} ${slug}`, async () => {
+        const response: PresetResponse = { data: found(await presets.find({ workspace_id, slug })) }
+        return JSON.stringify(response)
+      })
     },
   })
 }
@@ -94,15 +105,21 @@ function listVersions(app: FastifyInstance, presets: Presets): void {
 }
 
 /** `GET /presets/{slug}/versions/{version}`: one version of a preset. */
-function readVersion(app: FastifyInstance, presets: Presets): void {
+function readVersion(app: FastifyInstance, presets: Presets, answers: StoreMemory<string>): void {
   app.withTypeProvider<ZodTypeProvider>().route({
     method: ['GET', 'HEAD'],
     url: '/presets/:slug/versions/:version',
     schema: { params: VersionPath },
-    async handler(request): Promise<PresetVersionResponse> {
+    async handler(request, reply) {
       const { workspace_id } = callerOf(request)
       const { slug, version } = request.params
-      return { data: found(await presets.findVersion({ workspace_id, slug }, version)) }
+      reply.type('application/json; charset=utf-8')
+      return await answers.get(`${workspace_id} ${slug} ${version}`, async () => {
+        const response: PresetVersionResponse = {
+          data: found(await presets.findVersion({ workspace_id, slug }, version)),
+        }
+        return JSON.stringify(response)
+      })
     },
   })
 }

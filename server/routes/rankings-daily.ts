@@ -1,16 +1,19 @@
-import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { DATASET_PATH, LICENSE, type Manifest, ReleaseName } from '../../pipeline/contract/manifest.ts'
 import { UtcDate } from '../../pipeline/contract/utc-date.ts'
-import { resolveWindow, type Window, WindowError } from '../../pipeline/contract/window.ts'
+import type { Window } from '../../pipeline/contract/window.ts'
+import { brotliWindows } from '../brotli-windows.ts'
 import { matchesEtag } from '../conditional.ts'
 import type { CurrentRelease } from '../current-release.ts'
-import type { Dataset } from '../dataset.ts'
-import { ApiError, invalidRequest } from '../errors.ts'
+import type { Answer, Dataset } from '../dataset.ts'
+import { ApiError } from '../errors.ts'
 import { CONTENT_TYPE_OF, FORMS, type Form, preferredForm } from '../forms.ts'
+import { type Coding, preferredCoding, prefersGzip } from '../negotiation.ts'
 import type { OlderReleases } from '../older-releases.ts'
+import { sendFromMemory } from '../send.ts'
 import { queryParameter, type ZodTypeProvider } from '../validation.ts'
+import { type AskedWindow, rememberedWindows } from '../windows.ts'
 
 export const RankingsDailyQuery = z.object({
   start_date: queryParameter(UtcDate).meta({
@@ -36,15 +39,37 @@ export function rankingsDaily(
   app: FastifyInstance,
   { releases, older, now }: { releases: CurrentRelease; older: OlderReleases; now: () => Date },
 ): void {
-  async function datasetOf(name: ReleaseName | undefined): Promise<Dataset> {
-    const current = releases.dataset()
-    if (name === undefined) {
-      if (current === undefined) throw new ApiError(503, 'The dataset is not available yet. Please try again later.')
-      return current
-    }
-    const found = current?.manifest.release === name ? current : await older.find(name)
+  const windowOf = rememberedWindows(now)
+  const brotliOf = brotliWindows()
+
+  async function olderDataset(name: ReleaseName): Promise<Dataset> {
+    const found = await older.find(name)
     if (found === undefined) throw new ApiError(404, 'Resource not found')
     return found
+  }
+
+  function datasetOf(name: ReleaseName | undefined): Dataset | Promise<Dataset> {
+    const current = releases.dataset()
+    if (name !== undefined) return current?.manifest.release === name ? current : olderDataset(name)
+    if (current === undefined) throw new ApiError(503, 'The dataset is not available yet. Please try again later.')
+    return current
+  }
+
+  /** The coding that the client likes best of those in which the answer can be had now. */
+  function choose(
+    dataset: Dataset,
+    window: Window,
+    form: Form,
+    { start_date, end_date }: AskedWindow,
+    acceptEncoding: string | undefined,
+  ): { coding: Coding; body: () => Answer } {
+    const isDefault = start_date === undefined && end_date === undefined
+    if (isDefault && preferredCoding(acceptEncoding, ['br', 'gzip']) === 'br') {
+      const brotli = brotliOf(dataset, window, form)
+      if (brotli !== undefined) return { coding: 'br', body: () => brotli }
+    }
+    const coding = dataset.hasGzip && prefersGzip(acceptEncoding) ? 'gzip' : 'identity'
+    return { coding, body: () => dataset.answer(window, form, coding) }
   }
 
   app.withTypeProvider<ZodTypeProvider>().route({
@@ -52,27 +77,20 @@ export function rankingsDaily(
     url: '/datasets/rankings-daily',
     schema: { querystring: RankingsDailyQuery },
     async handler(request, reply) {
-      const window = resolve(request.query, now())
+      const window = windowOf(request.query)
       const dataset = await datasetOf(request.query.as_of)
-      const form = request.query.format ?? preferredForm(request.headers.accept)
-      const etag = rankingsEtag(dataset.manifest, window, form, 'identity')
-      reply.headers({ etag, ...answerHeaders(dataset.manifest, window) })
+      const { accept, 'accept-encoding': acceptEncoding, 'if-none-match': ifNoneMatch } = request.headers
+      const form = request.query.format ?? preferredForm(accept)
+      const { coding, body } = choose(dataset, window, form, request.query, acceptEncoding)
+      const etag = rankingsEtag(dataset.manifest, window, form, coding)
+      reply.header('etag', etag).headers(answerHeaders(dataset.manifest, window))
       // No If-Modified-Since: the default window moves on each day, also while the release stays the same.
-      if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send()
-      const { pieces, bytes } = dataset.answer(window, form)
-      reply.headers({ 'content-type': CONTENT_TYPE_OF[form], 'content-length': bytes })
-      return reply.send(Readable.from(pieces, { objectMode: false }))
+      if (matchesEtag(ifNoneMatch, etag)) return reply.code(304).send()
+      reply.header('content-type', CONTENT_TYPE_OF[form])
+      if (coding !== 'identity') reply.header('content-encoding', coding)
+      return sendFromMemory(reply, body())
     },
   })
-}
-
-function resolve(query: z.infer<typeof RankingsDailyQuery>, now: Date): Window {
-  try {
-    return resolveWindow(query, now)
-  } catch (error) {
-    if (error instanceof WindowError) throw invalidRequest([{ path: error.parameter, message: error.message }])
-    throw error
-  }
 }
 
 /**
@@ -83,13 +101,23 @@ export function rankingsEtag(
   { release, content_hash }: Pick<Manifest, 'release' | 'content_hash'>,
   { start_date, end_date }: Window,
   form: Form,
-  coding: 'identity',
+  coding: Coding,
 ): string {
   const content = content_hash.slice('sha256:'.length).slice(0, 16)
   return `"${release}-${content}-${start_date}-${end_date}-${form}-${coding}"`
 }
 
+/** The headers that say where an answer comes from and how long it holds. */
 function answerHeaders(manifest: Manifest, window: Window): Record<string, string> {
+  const headers = HEADERS.get(manifest) ?? releaseHeaders(manifest)
+  HEADERS.set(manifest, headers)
+  return manifest.end_date < window.end_date ? { ...headers, 'x-dataset-end-date': manifest.end_date } : headers
+}
+
+/** Those that are the same for every answer from a release. */
+const HEADERS = new WeakMap<Manifest, Record<string, string>>()
+
+function releaseHeaders(manifest: Manifest): Record<string, string> {
   return {
     'last-modified': new Date(manifest.as_of).toUTCString(),
     'cache-control': 'private, max-age=60',
@@ -97,7 +125,6 @@ function answerHeaders(manifest: Manifest, window: Window): Record<string, strin
     link: `<${LICENSE.path}>; rel="license", <${descriptionOf(manifest)}>; rel="describedby"; type="application/json"`,
     'x-attribution': headerText(manifest.attribution),
     'x-content-hash': manifest.content_hash,
-    ...(manifest.end_date < window.end_date ? { 'x-dataset-end-date': manifest.end_date } : {}),
   }
 }
 

@@ -1,5 +1,6 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { hash as digest, randomBytes, randomUUID } from 'node:crypto'
 import type { Selectable, Transaction } from 'kysely'
+import { storeMemory } from './memory.ts'
 import type { Store } from './store.ts'
 import type { ApiKeyTable, LimitReset, Tables } from './tables.ts'
 
@@ -38,7 +39,8 @@ export interface ApiKeys {
   create(details: NewKey, now: Date): Promise<CreatedKey>
   /** Makes the first key of a new store; undefined when it ever had one, also if two processes ask at once. */
   createFirst(details: NewKey, now: Date): Promise<CreatedKey | undefined>
-  findByHash(hash: string): Promise<ApiKey | undefined>
+  /** From memory where nobody changed the store since, so that a revocation by any process acts at once. */
+  findByHash(hash: string): ApiKey | undefined | Promise<ApiKey | undefined>
   /** Those with this id or this label: labels are short, so that two keys may have the same. */
   findByName(idOrLabel: string): Promise<ApiKey[]>
   /** Every key there ever was, in the order in which they were made. */
@@ -51,10 +53,15 @@ export interface ApiKeys {
 
 /** SHA-256 of a whole key in lower-case hex: the only form of it that is stored. */
 export function hashKey(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex')
+  return digest('sha256', secret, 'hex')
 }
 
+/** Some ten thousand keys. Hashes that are of no key are not kept: anybody can make up more of them. */
+const MEMORY_BYTES = 8 * 2 ** 20
+const BYTES_OF_KEY = 800
+
 export function apiKeys(store: Store): ApiKeys {
+  const found = storeMemory<ApiKey | undefined>(store, MEMORY_BYTES, (key) => key && BYTES_OF_KEY)
   return {
     async create(details, now) {
       const created = makeKey(details, now)
@@ -72,9 +79,8 @@ export function apiKeys(store: Store): ApiKeys {
       })
     },
 
-    async findByHash(hash) {
-      return await store.db.selectFrom('api_keys').selectAll().where('hash', '=', hash).executeTakeFirst()
-    },
+    findByHash: (hash) =>
+      found.get(hash, () => store.db.selectFrom('api_keys').selectAll().where('hash', '=', hash).executeTakeFirst()),
 
     findByName: (idOrLabel) =>
       store.db

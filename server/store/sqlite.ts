@@ -34,9 +34,9 @@ export function openSqlite(path: string): DatabaseSync {
 }
 
 /** Kysely on `node:sqlite`, with one connection whose transactions take the write lock at once or fail at once. */
-export function nodeSqliteDialect(database: DatabaseSync): Dialect {
+export function nodeSqliteDialect(database: DatabaseSync, own: ChangeCount): Dialect {
   return {
-    createDriver: () => new ImmediateDriver(database),
+    createDriver: () => new ImmediateDriver(database, own),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createAdapter: () => new TransactionalAdapter(),
     createIntrospector: (db) => new SqliteIntrospector(db),
@@ -47,8 +47,8 @@ export function nodeSqliteDialect(database: DatabaseSync): Dialect {
 class ImmediateDriver extends SqliteDriver {
   readonly #database: DatabaseSync
 
-  constructor(database: DatabaseSync) {
-    super({ database: asSqliteDatabase(database) })
+  constructor(database: DatabaseSync, own: ChangeCount) {
+    super({ database: asSqliteDatabase(database, own) })
     this.#database = database
   }
 
@@ -69,17 +69,63 @@ class TransactionalAdapter extends SqliteAdapter {
   }
 }
 
-function asSqliteDatabase(database: DatabaseSync): SqliteDatabase {
+/** Every other statement may change something, `BEGIN` and `COMMIT` among them. */
+const READS = /^\s*select\b/i
+
+/** Beyond so many texts of statements all are prepared anew: those that occur again and again are a few dozen. */
+const MOST_STATEMENTS = 500
+
+function asSqliteDatabase(database: DatabaseSync, own: ChangeCount): SqliteDatabase {
+  const prepared = new Map<string, ReturnType<SqliteDatabase['prepare']>>()
+
   return {
     close: () => database.close(),
+    // Preparing takes longer than running most statements.
     prepare(sql) {
-      const statement = database.prepare(sql)
-      return {
-        reader: statement.columns().length > 0,
-        all: (parameters) => statement.all(...(parameters as SQLInputValue[])),
-        run: (parameters) => statement.run(...(parameters as SQLInputValue[])),
-        iterate: (parameters) => statement.iterate(...(parameters as SQLInputValue[])),
-      }
+      if (!READS.test(sql)) own.count++
+      const known = prepared.get(sql)
+      if (known !== undefined) return known
+      if (prepared.size >= MOST_STATEMENTS) prepared.clear()
+      const made = prepare(database, sql)
+      prepared.set(sql, made)
+      return made
     },
   }
+}
+
+function prepare(database: DatabaseSync, sql: string): ReturnType<SqliteDatabase['prepare']> {
+  const statement = database.prepare(sql)
+  return {
+    reader: statement.columns().length > 0,
+    all: (parameters) => statement.all(...(parameters as SQLInputValue[])),
+    run: (parameters) => statement.run(...(parameters as SQLInputValue[])),
+    iterate: (parameters) => statement.iterate(...(parameters as SQLInputValue[])),
+  }
+}
+
+/**
+ * Makes a function that tells one state of the database from another: its number stays the same as long as nobody
+ * commits a change, neither another connection nor this one, which adds up its own in `own`. Undefined while this
+ * connection is in the middle of a change, which may yet be rolled back. Asking takes one or two microseconds.
+ */
+export function stateOf(database: DatabaseSync, own: ChangeCount): () => number | undefined {
+  // Grows with what other connections commit, and with that alone.
+  const byOthers = database.prepare('PRAGMA data_version')
+  let seenOwn = 0
+  let seenOthers: unknown
+  let state = 0
+
+  return () => {
+    if (database.isTransaction) return undefined
+    const others = byOthers.get()?.['data_version']
+    if (own.count !== seenOwn || others !== seenOthers) state++
+    seenOwn = own.count
+    seenOthers = others
+    return state
+  }
+}
+
+/** How many statements that may change something this connection has begun. */
+export interface ChangeCount {
+  count: number
 }

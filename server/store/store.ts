@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Kysely, sql, type Transaction } from 'kysely'
 import { migrate, NewerStoreError } from './migrations.ts'
 import { RETRY_BUDGET_MS, retryWhileBusy, StoreConflictError } from './retry.ts'
-import { nodeSqliteDialect, openSqlite } from './sqlite.ts'
+import { nodeSqliteDialect, openSqlite, stateOf } from './sqlite.ts'
 import type { Tables } from './tables.ts'
 
 /** What the server keeps beside the published files. */
@@ -14,6 +14,8 @@ export interface Store {
    * Throws `StoreConflictError` when other writers leave it no turn.
    */
   write<T>(work: (transaction: Transaction<Tables>) => Promise<T>): Promise<T>
+  /** A number that stays the same as long as nobody changes the store; undefined in the middle of a change. */
+  state(): number | undefined
   /** Throws when the store does not answer. */
   ping(): Promise<void>
   close(): Promise<void>
@@ -29,14 +31,15 @@ export async function openStore(url: string, { retryBudgetMs = RETRY_BUDGET_MS }
   const path = url.replace(/^sqlite:/, '')
   try {
     const database = await retryWhileBusy(async () => openSqlite(path), retryBudgetMs)
-    const db = new Kysely<Tables>({ dialect: nodeSqliteDialect(database) })
+    const own = { count: 0 }
+    const db = new Kysely<Tables>({ dialect: nodeSqliteDialect(database, own) })
     try {
       await retryWhileBusy(() => migrate(db), retryBudgetMs)
     } catch (error) {
       await db.destroy()
       throw error
     }
-    return asStore(db, retryBudgetMs)
+    return asStore(db, stateOf(database, own), retryBudgetMs)
   } catch (error) {
     if (error instanceof NewerStoreError || error instanceof StoreConflictError) throw error
     const reason = error instanceof Error ? error.message : String(error)
@@ -44,12 +47,13 @@ export async function openStore(url: string, { retryBudgetMs = RETRY_BUDGET_MS }
   }
 }
 
-function asStore(db: Kysely<Tables>, retryBudgetMs: number): Store {
+function asStore(db: Kysely<Tables>, state: Store['state'], retryBudgetMs: number): Store {
   const inTurn = takeTurns()
   return {
     db,
     // The whole transaction is tried anew, not its BEGIN alone: between two tries the one connection is free for readers.
     write: (work) => inTurn(() => retryWhileBusy(() => db.transaction().execute(work), retryBudgetMs)),
+    state,
     async ping() {
       await sql`SELECT count(*) FROM api_keys`.execute(db)
     },

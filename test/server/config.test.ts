@@ -5,6 +5,7 @@ test('without settings the defaults hold', () => {
   expect(readServerConfig({}, {})).toEqual({
     host: '127.0.0.1',
     port: 8080,
+    workers: 1,
     dataDir: 'data',
     publicDir: 'public',
     databaseUrl: 'sqlite:data/store.sqlite',
@@ -20,6 +21,7 @@ test('every setting is read, and flags win over the environment', () => {
   const environment = {
     HOST: '::1',
     PORT: '0',
+    WORKERS: '4',
     DATA_DIR: '/srv/data',
     PUBLIC_DIR: '/srv/public',
     LOG_LEVEL: 'silent',
@@ -33,6 +35,7 @@ test('every setting is read, and flags win over the environment', () => {
   expect(readServerConfig({ PORT: '81', HOST: undefined }, environment)).toEqual({
     host: '::1',
     port: 81,
+    workers: 4,
     dataDir: '/srv/data',
     publicDir: '/srv/public',
     databaseUrl: 'sqlite:/srv/data/store.sqlite',
@@ -55,6 +58,8 @@ test.each([
   ['PORT', '65536'],
   ['PORT', '-1'],
   ['PORT', '80a'],
+  ['WORKERS', '0'],
+  ['WORKERS', 'many'],
   ['DATABASE_URL', 'data/store.sqlite'],
   ['DATABASE_URL', 'sqlite:'],
   ['LOG_LEVEL', 'loud'],

@@ -4,6 +4,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { fastify } from 'fastify'
 import { expect, test, vi } from 'vitest'
 import { currentRelease } from '../../server/current-release.ts'
+import { loadReleaseHere } from '../../server/release-loader.ts'
 import { captureLog, temporaryFolder } from '../support/app.ts'
 import { FOLDER, publish, sampleRows } from '../support/publish.ts'
 
@@ -17,7 +18,7 @@ async function followed() {
   const publicDir = await temporaryFolder()
   const log = captureLog()
   const logger: FastifyBaseLogger = fastify({ logger: { level: 'trace', stream: log.stream } }).log
-  const releases = currentRelease(publicDir, logger)
+  const releases = currentRelease(publicDir, logger, loadReleaseHere)
   const messages = () => log.lines().map(({ msg }) => msg)
   return { publicDir, log, messages, releases, name: () => releases.dataset()?.manifest.release }
 }

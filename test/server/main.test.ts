@@ -249,6 +249,21 @@ describe.runIf(process.platform === 'linux')('open files', () => {
     expect(requests).toMatchObject([{ msg: 'request aborted by the client' }])
   })
 
+  test('a client that goes away in the middle of a window is one line in the log too', async () => {
+    const rows = sampleRows({ days: 40 }).map((row) => ({
+      ...row,
+      model_permaslug: row.model_permaslug.padEnd(3000, 'x'),
+    }))
+    const { port, key, log } = await start(await workspace(rows.filter((row) => row.model_permaslug.startsWith('v'))))
+    const socket = await rawConnection(port)
+    socket.pause()
+    socket.write(`GET ${PATH}?start_date=2025-01-01 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n\r\n`)
+    await once(socket, 'readable')
+    socket.destroy()
+    const requests = () => log.lines().filter(({ url }) => String(url).startsWith(PATH))
+    await expect.poll(requests).toMatchObject([{ msg: 'request aborted by the client' }])
+  })
+
   test('an answer without a body leaves none', async () => {
     const folders = await workspace()
     await writeFile(join(folders.publicDir, NAME), 'x')

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { ApiError } from '../../server/errors.ts'
 import { olderReleases } from '../../server/older-releases.ts'
 import { ReleaseError } from '../../server/release.ts'
+import { loadReleaseHere } from '../../server/release-loader.ts'
 import { captureLog, temporaryFolder } from '../support/app.ts'
 import { FOLDER, publish, sampleRows } from '../support/publish.ts'
 import { withdraw, writeIndex } from '../support/release-index.ts'
@@ -21,7 +22,7 @@ async function published({ mostBytes }: { mostBytes?: number } = {}) {
   const log = captureLog()
   const logger = fastify({ logger: { level: 'trace', stream: log.stream } }).log
   const loaded = () => log.lines().map(({ release }) => release)
-  return { publicDir, releases: olderReleases(publicDir, logger, mostBytes), loaded }
+  return { publicDir, releases: olderReleases(publicDir, logger, loadReleaseHere, mostBytes), loaded }
 }
 
 test('a release is found by its name, and read once', async () => {

@@ -5,6 +5,7 @@ import { Writable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { onTestFinished } from 'vitest'
 import { type AppDependencies, buildApp } from '../../server/app.ts'
+import { loadReleaseHere } from '../../server/release-loader.ts'
 import { apiKeys, type NewKey } from '../../server/store/keys.ts'
 import { openStore, type Store } from '../../server/store/store.ts'
 
@@ -33,6 +34,7 @@ export async function testApp(options: Partial<AppDependencies> = {}): Promise<T
     store,
     publicDir,
     clock: () => NOW,
+    loadRelease: loadReleaseHere,
     log: { level: 'trace', stream: log.stream },
     ...options,
   })

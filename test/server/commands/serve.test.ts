@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { serverConfig } from '../../../pipeline/commands/serve.ts'
 import { UsageError } from '../../../pipeline/errors.ts'
 import { temporaryFolder } from '../../support/app.ts'
@@ -48,6 +48,61 @@ test('--host wins over the default, and off loopback no key is printed', async (
   child.kill('SIGTERM')
   await ended
   expect(lines).toHaveLength(1)
+})
+
+describe('with workers', () => {
+  const linesOf = (log: string) =>
+    log
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+
+  test('one address and one key are printed, when all are ready, and all of them answer', async () => {
+    const { child, lines, stderr, ended } = await serve('--workers', '2')
+    await expect.poll(() => lines.length, { timeout: 60_000 }).toBe(3)
+    expect(lines.map((line) => line.split(' ')[0])).toEqual(['listening', 'key', 'try'])
+    const [url, key] = [lines[0]?.replace('listening ', ''), lines[1]?.replace('key ', '')]
+    const statuses = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const headers = { authorization: `Bearer ${key}`, connection: 'close' }
+        return (await fetch(`${url}/api/v1/key`, { headers })).status
+      }),
+    )
+    expect(statuses).toEqual(Array(8).fill(200))
+    child.kill('SIGTERM')
+    expect(await ended).toEqual([0, null])
+    const answered = linesOf(await stderr).filter(({ msg }) => msg === 'request')
+    expect(answered).toHaveLength(8)
+    expect(new Set(answered.map(({ pid }) => pid)).size).toBe(2)
+    expect(lines).toHaveLength(3)
+  })
+
+  test('one that dies is replaced', async () => {
+    const { child, lines, stderr, ended } = await serve('--workers', '2')
+    await expect.poll(() => lines.length, { timeout: 60_000 }).toBe(3)
+    const url = lines[0]?.replace('listening ', '') ?? ''
+    const workers = () =>
+      execFileSync('ps', ['-o', 'pid=', '--ppid', String(child.pid)])
+        .toString()
+        .trim()
+        .split(/\s+/)
+        .map(Number)
+    const [first = 0] = workers()
+    process.kill(first, 'SIGKILL')
+    await expect.poll(() => workers().filter((pid) => pid !== first).length, { timeout: 60_000 }).toBe(2)
+    expect((await fetch(`${url}/readyz`)).status).toBe(200)
+    child.kill('SIGTERM')
+    expect(await ended).toEqual([0, null])
+    expect(linesOf(await stderr)).toContainEqual(
+      expect.objectContaining({ msg: 'a worker ended and is replaced', worker_pid: first, signal: 'SIGKILL' }),
+    )
+  })
+
+  test('what keeps them from starting is told once', async () => {
+    const { stderr, ended } = await serve('--workers', '3', '--host', '192.0.2.1')
+    expect(await ended).toEqual([1, null])
+    expect((await stderr).match(/cannot listen on 192\.0\.2\.1/g)).toHaveLength(1)
+  })
 })
 
 test('wrong settings are wrong usage', async () => {

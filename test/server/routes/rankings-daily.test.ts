@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import type { AppDependencies } from '../../../server/app.ts'
+import { FORMS } from '../../../server/forms.ts'
 import { RANKINGS, type TestApp, testApp } from '../../support/app.ts'
 import { assertEnvelope } from '../../support/envelope.ts'
 import { DEFAULT_AS_OF, FOLDER, type PublishOptions, publish, sampleRows } from '../../support/publish.ts'
@@ -214,6 +216,14 @@ describe('as_of', () => {
     )
   })
 
+  test('answers from an older release as gzip too', async () => {
+    const { get } = await withHistory()
+    const query = `?as_of=${OLD}&start_date=2025-01-03&end_date=2025-02-04`
+    const [plain, packed] = [await get(query), await get(query, { 'accept-encoding': 'gzip' })]
+    expect(packed.headers['content-encoding']).toBe('gzip')
+    expect(gunzipSync(packed.rawPayload).equals(plain.rawPayload)).toBe(true)
+  })
+
   test('its headers are those of that release', async () => {
     const { get, older } = await withHistory()
     const { headers } = await get(`?as_of=${OLD}`)
@@ -386,6 +396,105 @@ test('HEAD has the headers of GET and no body', async () => {
   const comparable = ({ 'x-request-id': _, date: __, ...headers }: Record<string, unknown>) => headers
   expect(comparable(head.headers)).toEqual(comparable(whole.headers))
   expect((await get('?end_date=x', {}, 'HEAD')).statusCode).toBe(400)
+})
+
+describe('codings', () => {
+  const ANY = '?start_date=2025-01-05&end_date=2025-02-03'
+
+  test.each([
+    ['nothing', undefined, undefined],
+    ['gzip', 'gzip', 'gzip'],
+    ['gzip among others', 'deflate, gzip;q=0.8, br;q=1', 'gzip'],
+    ['anything', '*', 'gzip'],
+    ['its old name', 'x-gzip', 'gzip'],
+    ['plain bytes rather', 'gzip;q=0.5, identity', undefined],
+    ['gzip never', 'gzip;q=0, *', undefined],
+    ['plain bytes never', 'identity;q=0, gzip;q=0.1', 'gzip'],
+    ['neither', 'identity;q=0, gzip;q=0', undefined],
+    ['brotli alone', 'br', undefined],
+    ['an empty list', '', undefined],
+  ])('for a client that takes %s', async (_case, acceptEncoding, coding) => {
+    const { get } = await withRelease()
+    const plain = await get(ANY)
+    const answer = await get(ANY, acceptEncoding === undefined ? {} : { 'accept-encoding': acceptEncoding })
+    expect(answer.headers['content-encoding']).toBe(coding)
+    expect(answer.headers['content-length']).toBe(String(answer.rawPayload.length))
+    const body = coding === 'gzip' ? gunzipSync(answer.rawPayload) : answer.rawPayload
+    expect(body.equals(plain.rawPayload)).toBe(true)
+  })
+
+  test.each(FORMS)('gzip has every header that the plain answer has: %s', async (format) => {
+    const { get } = await withRelease({ rateLimitSettings: { perMinute: 1000, perDay: 0, badKeysPerMinute: 0 } })
+    const query = `${ANY}&format=${format}`
+    const [plain, packed] = [await get(query), await get(query, { 'accept-encoding': 'gzip' })]
+    const others = ({ headers }: typeof plain) => {
+      const names = ['x-request-id', 'date', 'etag', 'content-length', 'content-encoding', 'ratelimit-remaining']
+      return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)))
+    }
+    expect(others(packed)).toEqual(others(plain))
+    for (const name of ['x-request-id', 'ratelimit-remaining', 'access-control-allow-origin']) {
+      expect(packed.headers[name], name).toBeDefined()
+    }
+    expect(packed.headers.etag).toMatch(/-gzip"$/)
+    expect(plain.headers.etag).toMatch(/-identity"$/)
+  })
+
+  test('each has a tag of its own, by which it is 304 and the other is not', async () => {
+    const { get } = await withRelease()
+    const gzip = { 'accept-encoding': 'gzip' }
+    const [plainTag, gzipTag] = [String((await get()).headers.etag), String((await get('', gzip)).headers.etag)]
+    expect((await get('', { ...gzip, 'if-none-match': `"x", W/${gzipTag}` })).statusCode).toBe(304)
+    expect((await get('', { ...gzip, 'if-none-match': plainTag })).statusCode).toBe(200)
+    expect((await get('', { 'if-none-match': gzipTag })).statusCode).toBe(200)
+    expect((await get('', { ...gzip, 'if-none-match': gzipTag })).headers['content-encoding']).toBeUndefined()
+  })
+
+  test('HEAD has the headers of GET and no body', async () => {
+    const { get } = await withRelease()
+    const gzip = { 'accept-encoding': 'gzip' }
+    const [whole, head] = [await get(ANY, gzip), await get(ANY, gzip, 'HEAD')]
+    expect(head.body).toBe('')
+    for (const name of ['etag', 'content-type', 'content-length', 'content-encoding']) {
+      expect(head.headers[name], name).toBe(whole.headers[name])
+    }
+  })
+
+  test('the default window is Brotli for who takes it, once it was made; another window is not', async () => {
+    const { get } = await withRelease()
+    const all = { 'accept-encoding': 'gzip, deflate, br, zstd' }
+    const plain = await get()
+    expect((await get('', all)).headers['content-encoding']).toBe('gzip')
+    await expect.poll(async () => (await get('', all)).headers['content-encoding'], { timeout: 10_000 }).toBe('br')
+    const packed = await get('', all)
+    expect(brotliDecompressSync(packed.rawPayload).equals(plain.rawPayload)).toBe(true)
+    expect(packed.headers['content-length']).toBe(String(packed.rawPayload.length))
+    expect((await get('', { ...all, 'if-none-match': String(packed.headers.etag) })).statusCode).toBe(304)
+    expect((await get('', { 'accept-encoding': 'br;q=0.5, gzip' })).headers['content-encoding']).toBe('gzip')
+    expect((await get(ANY, all)).headers['content-encoding']).toBe('gzip')
+  })
+
+  test('errors are never compressed', async () => {
+    const { get } = await withRelease()
+    const answer = await get('?start_date=x', { 'accept-encoding': 'gzip' })
+    assertEnvelope(answer, 400)
+    expect(answer.headers['content-encoding']).toBeUndefined()
+  })
+})
+
+test('each answer is a line in the log, whatever it is sent as', async () => {
+  const { get, log } = await withRelease()
+  const { headers } = await get()
+  await get('', { 'accept-encoding': 'gzip' })
+  await get('', { 'if-none-match': String(headers.etag) })
+  await get('', {}, 'HEAD')
+  const lines = log.lines().filter(({ msg }) => msg === 'request')
+  expect(lines.map(({ method, status }) => [method, status])).toEqual([
+    ['GET', 200],
+    ['GET', 200],
+    ['GET', 304],
+    ['HEAD', 200],
+  ])
+  expect(new Set(lines.map(({ reqId }) => reqId)).size).toBe(4)
 })
 
 describe('without a release', () => {

@@ -128,7 +128,10 @@ describe('writing', () => {
     other.exec('BEGIN IMMEDIATE')
     const writing = keys.create({ name: 'late' }, NOW).catch((error: unknown) => error)
     let reads = 0
-    const reading = setInterval(() => void keys.findByHash(key.hash).then(() => reads++), 10)
+    const reading = setInterval(async () => {
+      await keys.findByHash(key.hash)
+      reads++
+    }, 10)
     expect(await writing).toBeInstanceOf(StoreConflictError)
     clearInterval(reading)
     expect(reads).toBeGreaterThan(5)

@@ -1,0 +1,104 @@
+import { constants, crc32, deflateRawSync } from 'node:zlib'
+import { moveCrc } from './crc.ts'
+import type { DateRows } from './date-rows.ts'
+import { type Run, runOf, slice } from './run.ts'
+
+/**
+ * What gzips of any window are put together from, made once for a release. Plain data, so that a worker can make it.
+ *
+ * A gzip is a sequence of deflate blocks between a head and a checksum. Each date is compressed twice, on its own and
+ * with the date before it as dictionary, and flushed to a whole byte. The blocks of a window are then those of its first
+ * date alone and one run of all others, which lie one after the other. The checksum of the window follows from those of
+ * the rows from the beginning of the release to each date.
+ */
+export interface GzipPieces {
+  /** Dates that begin a window: without the separator before their rows. */
+  first: Run
+  /** Dates that follow the one before them. */
+  next: Run
+  /** CRC-32 of all rows before date `i` and its separator. */
+  crcBefore: Uint32Array
+  /** CRC-32 of all rows up to the end of date `i`. */
+  crcAfter: Uint32Array
+}
+
+/** The best that deflate can do: it is done once for a release, and no request waits for it. */
+const LEVEL = 9
+const FLUSHED = { level: LEVEL, memLevel: 9, finishFlush: constants.Z_SYNC_FLUSH }
+
+/** Compresses every date of `rows`. Takes some hundred milliseconds for two years, so it belongs off the event loop. */
+export function compressDates(rows: DateRows): GzipPieces {
+  const dates = rows.offsets.length - 1
+  const rowsOf = (date: number, skipped = 0) =>
+    rows.bytes.subarray((rows.offsets[date] ?? 0) + skipped, rows.offsets[date + 1])
+  const first: Uint8Array[] = []
+  const next: Uint8Array[] = []
+  const crcBefore = new Uint32Array(dates)
+  const crcAfter = new Uint32Array(dates)
+  let crc = 0
+  for (let date = 0; date < dates; date++) {
+    const whole = rowsOf(date)
+    const afterSeparator = rowsOf(date, rows.separatorBytes)
+    first.push(deflateRawSync(afterSeparator, FLUSHED))
+    next.push(date === 0 ? new Uint8Array() : deflateRawSync(whole, { ...FLUSHED, dictionary: rowsOf(date - 1) }))
+    crcBefore[date] = crc32(whole.subarray(0, rows.separatorBytes), crc)
+    crc = crc32(whole, crc)
+    crcAfter[date] = crc
+  }
+  return { first: runOf(first), next: runOf(next), crcBefore, crcAfter }
+}
+
+/** Magic number, deflate, no flags, no time, no level told, no system told. */
+const GZIP_HEAD = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff])
+const STORED_HEAD_BYTES = 5
+const TRAILER_BYTES = 8
+
+/** Puts together gzips of `head`, the rows of some dates and a tail. */
+export interface GzipComposer {
+  /** One gzip member of the rows from date `from` up to but without date `to`; none when they are equal. */
+  compose(from: number, to: number, tail: Buffer): Buffer[]
+}
+
+export function gzipComposer(head: Buffer, rows: DateRows, pieces: GzipPieces): GzipComposer {
+  const headPiece = Buffer.concat([
+    GZIP_HEAD,
+    deflateRawSync(head, { level: LEVEL, finishFlush: constants.Z_SYNC_FLUSH }),
+  ])
+  const headCrc = crc32(head)
+
+  /** CRC-32 of the head and the rows: that of all rows to the end of the window, less that of the rows before it. */
+  function crcOf(from: number, to: number, bytes: number): number {
+    if (from === to) return headCrc
+    const before = pieces.crcBefore[from] ?? 0
+    return (pieces.crcAfter[to - 1] ?? 0) ^ moveCrc((before ^ headCrc) >>> 0, bytes)
+  }
+
+  return {
+    compose(from, to, tail) {
+      const bytes = rowBytes(rows, from, to)
+      const crc = (moveCrc(crcOf(from, to, bytes) >>> 0, tail.length) ^ crc32(tail)) >>> 0
+      const end = endPiece(tail, crc, head.length + bytes + tail.length)
+      if (from === to) return [headPiece, end]
+      const first = slice(pieces.first, from, from + 1)
+      return to - from === 1 ? [headPiece, first, end] : [headPiece, first, slice(pieces.next, from + 1, to), end]
+    },
+  }
+}
+
+/** How many bytes the rows of a window have: those of its dates, without the separator before the first one. */
+export function rowBytes({ offsets, separatorBytes }: DateRows, from: number, to: number): number {
+  return from === to ? 0 : (offsets[to] ?? 0) - (offsets[from] ?? 0) - separatorBytes
+}
+
+/** The tail as a last, stored block (RFC 1951 § 3.2.4), then checksum and size (RFC 1952 § 2.3.1). */
+function endPiece(tail: Buffer, crc: number, size: number): Buffer {
+  const piece = Buffer.allocUnsafe(STORED_HEAD_BYTES + tail.length + TRAILER_BYTES)
+  piece[0] = 1
+  piece.writeUInt16LE(tail.length, 1)
+  piece.writeUInt16LE(~tail.length & 0xffff, 3)
+  tail.copy(piece, STORED_HEAD_BYTES)
+  piece.writeUInt32LE(crc, STORED_HEAD_BYTES + tail.length)
+  // Modulo 2^32, as the format has it.
+  piece.writeUInt32LE(size >>> 0, STORED_HEAD_BYTES + tail.length + 4)
+  return piece
+}

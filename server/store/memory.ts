@@ -1,0 +1,42 @@
+import { BoundedCache } from '../bounded-cache.ts'
+import type { Store } from './store.ts'
+
+/** Keeps what was read from a store for as long as nobody changes it. */
+export interface StoreMemory<T> {
+  /**
+   * What `read` says of `name`, from memory where the store is still as it was when that was read. The store is asked
+   * each time whether it is, so that no answer is older than the request for it, whichever process made the change.
+   */
+  get(name: string, read: () => Promise<T>): T | Promise<T>
+}
+
+/** `bytesOf` says what a value takes, roughly; undefined for one that is not worth to be kept. */
+export function storeMemory<T>(
+  store: Pick<Store, 'state'>,
+  mostBytes: number,
+  bytesOf: (value: T) => number | undefined,
+): StoreMemory<T> {
+  let kept = new BoundedCache<{ value: T; bytes: number }>(mostBytes)
+  let keptState: number | undefined
+
+  async function readAndKeep(name: string, read: () => Promise<T>, state: number): Promise<T> {
+    const value = await read()
+    const bytes = bytesOf(value)
+    // What came in between is found by the next who asks; what was read before it must not be kept after it.
+    if (state === keptState && bytes !== undefined) kept.set(name, { value, bytes })
+    return value
+  }
+
+  return {
+    get(name, read) {
+      const state = store.state()
+      if (state === undefined) return read()
+      if (state !== keptState) {
+        kept = new BoundedCache(mostBytes)
+        keptState = state
+      }
+      const known = kept.get(name)
+      return known === undefined ? readAndKeep(name, read, state) : known.value
+    },
+  }
+}

@@ -1,0 +1,112 @@
+import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ServerConfig } from './config.ts'
+import { bootstrapKey, type RunningServer, type ServerEffects, startServer, urlOf } from './main.ts'
+import { openStore } from './store/store.ts'
+
+/** A worker ended before it listened. It said itself why. */
+export class WorkerError extends Error {
+  override name = 'WorkerError'
+}
+
+const STOP = 'stop'
+const PAUSE_BEFORE_REPLACING_MS = 1000
+
+/**
+ * Starts `config.workers` processes that share one port, each of them a whole server with the release in memory. This
+ * process accepts connections and hands them out in turns; it makes the first key, replaces workers that die, and stops
+ * all of them. Prints what `startServer` prints, once, when all are ready.
+ */
+export async function startWorkers(config: ServerConfig, effects: ServerEffects): Promise<RunningServer> {
+  const workers = new Set<Worker>()
+  let isStopping = false
+
+  async function fork(): Promise<AddressInfo> {
+    const worker = cluster.fork()
+    workers.add(worker)
+    worker.once('exit', (code, signal) => {
+      workers.delete(worker)
+      if (!isStopping && isReady.has(worker)) void replace(worker, code, signal)
+    })
+    const [address] = await Promise.race([
+      once(worker, 'listening') as Promise<[AddressInfo]>,
+      once(worker, 'exit').then(() => {
+        throw new WorkerError('a worker ended before it was ready; its reason stands above')
+      }),
+    ])
+    isReady.add(worker)
+    return address
+  }
+
+  async function replace({ process: { pid } }: Worker, code: number, signal: string | null): Promise<void> {
+    const line = { level: 50, time: effects.clock().getTime(), worker_pid: pid, code, signal }
+    effects.logStream.write(`${JSON.stringify({ ...line, msg: 'a worker ended and is replaced' })}\n`)
+    // Not at once: what ends each of them as soon as it starts would keep the machine busy with nothing else.
+    await sleep(PAUSE_BEFORE_REPLACING_MS)
+    while (!isStopping) {
+      try {
+        await fork()
+        return
+      } catch (error) {
+        if (!(error instanceof WorkerError)) throw error
+        await sleep(PAUSE_BEFORE_REPLACING_MS)
+      }
+    }
+  }
+
+  async function close(): Promise<void> {
+    isStopping = true
+    await Promise.all(
+      [...workers].map(async (worker) => {
+        const ended = once(worker, 'exit')
+        if (worker.isConnected()) worker.send(STOP)
+        await ended
+      }),
+    )
+  }
+
+  const isReady = new WeakSet<Worker>()
+  try {
+    // The first one alone: it brings the store up to date, and what keeps it from listening is told once.
+    const { port } = await fork()
+    await Promise.all(Array.from({ length: config.workers - 1 }, fork))
+    const url = urlOf(config.host, port)
+    effects.print(`listening ${url}`)
+    const store = await openStore(config.databaseUrl)
+    await bootstrapKey(store, config, effects, url).finally(() => store.close())
+    return { url, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** Whether this process is one of those that `startWorkers` started. */
+export const isWorker = cluster.isWorker
+
+/** Serves as one of the workers until it is `interrupted`, or told to stop by the process that started it. */
+export async function serveAsWorker(
+  config: ServerConfig,
+  effects: ServerEffects,
+  interrupted: AbortSignal,
+): Promise<void> {
+  const stop = new AbortController()
+  process.on('message', (message) => {
+    if (message === STOP) stop.abort()
+  })
+  let server: RunningServer
+  try {
+    server = await startServer({ ...config, bootstrapKey: false }, { ...effects, print: () => {} })
+  } catch (error) {
+    // The channel to the process that waits for this one must not keep it from ending.
+    process.channel?.unref()
+    throw error
+  }
+  const ending = AbortSignal.any([stop.signal, interrupted])
+  if (!ending.aborted) await once(ending, 'abort')
+  await server.close()
+  // Nothing else keeps this process alive.
+  process.disconnect()
+}

@@ -1,0 +1,134 @@
+import { execFileSync } from 'node:child_process'
+import { crc32, gunzipSync, gzipSync } from 'node:zlib'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { logNormal, seededRandom } from '../../pipeline/sample/random.ts'
+import { compressDates, gzipComposer } from '../../server/composed-gzip.ts'
+import { moveCrc } from '../../server/crc.ts'
+import { compressRelease, type Dataset, datasetOf, serialiseRelease } from '../../server/dataset.ts'
+import { FORMS } from '../../server/forms.ts'
+import { readCurrentRelease } from '../../server/release.ts'
+import { runOf } from '../../server/run.ts'
+import { temporaryFolder } from '../support/app.ts'
+import { publish, type Row, sampleRows } from '../support/publish.ts'
+
+const bytes = fc.uint8Array({ maxLength: 2000 })
+
+describe('checksums', () => {
+  test('of two texts are put together from those of each', () => {
+    fc.assert(
+      fc.property(bytes, bytes, (a, b) => {
+        expect((moveCrc(crc32(a), b.length) ^ crc32(b)) >>> 0).toBe(crc32(Buffer.concat([a, b])))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('of lengths beyond what the tests can hold: moving twice is moving by the sum', () => {
+    const length = fc.integer({ min: 0, max: 2 ** 31 - 1 })
+    fc.assert(
+      fc.property(fc.nat(), length, length, (crc, a, b) => {
+        expect(moveCrc(moveCrc(crc, a), b)).toBe(moveCrc(crc, a + b))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
+
+describe('a gzip of any window', () => {
+  const DAYS = 40
+  const day = fc.integer({ min: 1, max: DAYS + 5 })
+  const date = (n: number) => new Date(Date.UTC(2025, 0, n)).toISOString().slice(0, 10)
+  // A gap, and days that the dataset does not have yet.
+  const sparse = sampleRows({ days: DAYS }).filter((row) => row.date !== '2025-01-09')
+
+  async function prepared(rows = sparse): Promise<Dataset> {
+    const publicDir = await temporaryFolder()
+    await publish(publicDir, rows)
+    const serialised = serialiseRelease(await readCurrentRelease(publicDir))
+    return datasetOf({ ...serialised, gzip: compressRelease(serialised) })
+  }
+
+  const window = fc
+    .tuple(day, day)
+    .map(([a, b]) => ({ start_date: date(Math.min(a, b)), end_date: date(Math.max(a, b)) }))
+
+  test.each(FORMS)('holds what the plain answer is, byte for byte: %s', async (form) => {
+    const dataset = await prepared()
+    fc.assert(
+      fc.property(window, (asked) => {
+        const plain = Buffer.concat(dataset.answer(asked, form).pieces)
+        const packed = dataset.answer(asked, form, 'gzip')
+        const whole = Buffer.concat(packed.pieces)
+        expect(whole.length).toBe(packed.bytes)
+        // One member, and nothing after it: zlib checks CRC and size, and would read further members.
+        expect(gunzipSync(whole).equals(plain)).toBe(true)
+        expect([whole.readUInt32LE(whole.length - 8), whole.readUInt32LE(whole.length - 4)]).toEqual([
+          crc32(plain),
+          plain.length,
+        ])
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  /** Totals whose order changes from day to day, as real ones do: of what is all alike, gzip makes still less. */
+  function driftingRows(): Row[] {
+    const random = seededRandom('drift')
+    let totals = Array.from({ length: 50 }, (_, model) => 4e11 / (model + 1))
+    return Array.from({ length: DAYS }, (_, index) => {
+      totals = totals.map((total) => Math.round(total * logNormal(random, 0.07)))
+      const models = totals.map((total, model) => ({
+        date: date(index + 1),
+        model_permaslug: `vendor${model % 37}/model-${model}-2025`,
+        total_tokens: String(total),
+      }))
+      return models.sort((a, b) => Number(b.total_tokens) - Number(a.total_tokens))
+    }).flat()
+  }
+
+  test.each(FORMS)('is not larger than gzip -6 makes the default window: %s', async (form) => {
+    const dataset = await prepared(driftingRows())
+    const asked = { start_date: '2025-01-10', end_date: '2025-02-09' }
+    const plain = Buffer.concat(dataset.answer(asked, form).pieces)
+    expect(dataset.answer(asked, form, 'gzip').bytes).toBeLessThanOrEqual(gzipSync(plain, { level: 6 }).length)
+  })
+
+  test('is read by gunzip too', async () => {
+    const dataset = await prepared()
+    for (const [start_date, end_date] of [
+      ['2025-01-01', '2025-01-01'],
+      ['2025-01-08', '2025-01-10'],
+      ['2025-01-01', '2025-02-09'],
+      ['2025-02-20', '2025-02-21'],
+    ] as const) {
+      const { pieces } = dataset.answer({ start_date, end_date }, 'json', 'gzip')
+      const plain = Buffer.concat(dataset.answer({ start_date, end_date }, 'json').pieces)
+      expect(execFileSync('gunzip', ['-c'], { input: Buffer.concat(pieces) }).equals(plain)).toBe(true)
+    }
+  })
+})
+
+test('any bytes before, in and after any dates', () => {
+  fc.assert(
+    fc.property(
+      fc.array(bytes, { minLength: 1, maxLength: 6 }),
+      bytes,
+      bytes,
+      fc.nat(),
+      fc.nat(),
+      (dates, head, tail, a, b) => {
+        const rows = { ...runOf(dates.map((date) => Buffer.concat([Buffer.from(','), date]))), separatorBytes: 1 }
+        const [from, to] = [a % (dates.length + 1), b % (dates.length + 1)].sort((x, y) => x - y) as [number, number]
+        const composer = gzipComposer(Buffer.from(head), rows, compressDates(rows))
+        const plain = Buffer.concat([
+          head,
+          Buffer.concat(dates.slice(from, to).flatMap((date) => [Buffer.from(','), date])).subarray(1),
+          tail,
+        ])
+        expect(gunzipSync(Buffer.concat(composer.compose(from, to, Buffer.from(tail)))).equals(plain)).toBe(true)
+      },
+    ),
+    { numRuns: 1000 },
+  )
+})

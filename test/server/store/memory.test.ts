@@ -1,0 +1,115 @@
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { apiKeys } from '../../../server/store/keys.ts'
+import { storeMemory } from '../../../server/store/memory.ts'
+import { openStore, type Store } from '../../../server/store/store.ts'
+import { NOW, temporaryFolder } from '../../support/app.ts'
+
+async function open(url: string): Promise<Store> {
+  const store = await openStore(url)
+  onTestFinished(() => store.close())
+  return store
+}
+
+/** Two connections to one store, as two processes have them. */
+async function twice() {
+  const url = `sqlite:${join(await temporaryFolder(), 'store.sqlite')}`
+  return { here: await open(url), there: await open(url) }
+}
+
+describe('the state of a store', () => {
+  test('stays the same while nobody changes anything, however often it is read', async () => {
+    const { here, there } = await twice()
+    await apiKeys(here).create({}, NOW)
+    const state = here.state()
+    await apiKeys(there).list()
+    await apiKeys(here).list()
+    expect(here.state()).toBe(state)
+  })
+
+  test.each(['here', 'there'] as const)('is another one after a change %s', async (where) => {
+    const stores = await twice()
+    const state = stores.here.state()
+    await apiKeys(stores[where]).create({}, NOW)
+    expect(stores.here.state()).not.toBe(state)
+  })
+
+  test('is unknown in the middle of a change, which may yet be undone', async () => {
+    const { here } = await twice()
+    let during: number | undefined = 0
+    await here.write(async () => {
+      during = here.state()
+    })
+    expect(during).toBeUndefined()
+    expect(here.state()).toBeDefined()
+  })
+})
+
+describe('what was read from a store', () => {
+  function counted(store: Store) {
+    const memory = storeMemory<string>(store, 100, (value) => (value === 'not kept' ? undefined : value.length))
+    let reads = 0
+    const get = async (name: string, value = 'value') =>
+      await memory.get(name, async () => {
+        reads++
+        return value
+      })
+    return { get, reads: () => reads }
+  }
+
+  test('is read once, until anybody changes the store', async () => {
+    const { here, there } = await twice()
+    const { get, reads } = counted(here)
+    expect([await get('a'), await get('a')]).toEqual(['value', 'value'])
+    expect(reads()).toBe(1)
+    await apiKeys(there).create({}, NOW)
+    expect(await get('a', 'new')).toBe('new')
+    await apiKeys(here).create({}, NOW)
+    expect(await get('a', 'newer')).toBe('newer')
+    expect(reads()).toBe(3)
+  })
+
+  test('is kept as long as there is room, and what is not worth it never', async () => {
+    const { here } = await twice()
+    const { get, reads } = counted(here)
+    for (const name of ['a', 'b', 'a']) await get(name, 'x'.repeat(60))
+    expect(reads()).toBe(3)
+    for (const name of ['c', 'c']) await get(name, 'not kept')
+    expect(reads()).toBe(5)
+  })
+
+  test('is not kept when the store changed while it was read', async () => {
+    const { here, there } = await twice()
+    const memory = storeMemory<string>(here, 100, (value) => value.length)
+    await memory.get('a', async () => {
+      await apiKeys(there).create({}, NOW)
+      // Somebody else finds the change before the reading ends.
+      await memory.get('b', async () => 'b')
+      return 'old'
+    })
+    expect(await memory.get('a', async () => 'new')).toBe('new')
+  })
+
+  test('in the middle of a change is read anew each time', async () => {
+    const { here } = await twice()
+    const { get, reads } = counted(here)
+    await here.write(async () => {
+      await get('a')
+      await get('a')
+    })
+    expect(reads()).toBe(2)
+  })
+})
+
+test.each(['here', 'there'] as const)(
+  'a key that is revoked %s is found revoked by the very next look',
+  async (where) => {
+    const stores = await twice()
+    const keys = apiKeys(stores.here)
+    const { key } = await keys.create({}, NOW)
+    expect((await keys.findByHash(key.hash))?.revoked_at).toBeNull()
+    expect(await keys.findByHash(key.hash)).toBe(await keys.findByHash(key.hash))
+    await apiKeys(stores[where]).revoke(key.id, NOW)
+    expect((await keys.findByHash(key.hash))?.revoked_at).not.toBeNull()
+  },
+)
