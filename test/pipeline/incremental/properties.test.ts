@@ -64,12 +64,12 @@ async function buildStepByStep(workspace: Workspace, given: Plan): Promise<Build
   return last
 }
 
-/** The hash of each form of the dataset. The JSON has the `as_of` of its release, which stays when nothing changed. */
+/** The hash of each form of the dataset. JSON and Parquet tell `as_of` of their release, which stays when nothing changed. */
 async function rankingFiles(workspace: Workspace, outcome: BuildSummary['outcome']): Promise<Record<string, string>> {
   const folder = await releaseFolder(workspace)
   const names = (await readdir(folder)).filter((name) => name.startsWith('rankings-daily.'))
   expect(names.length).toBeGreaterThan(4)
-  const compared = names.filter((name) => outcome === 'released' || !name.includes('.json'))
+  const compared = names.filter((name) => outcome === 'released' || !/\.(json|parquet)/.test(name))
   const hashes = compared.map(async (name) => [name, sha256(await readFile(join(folder, name)))] as const)
   return Object.fromEntries(await Promise.all(hashes))
 }
