@@ -160,7 +160,7 @@ function columnsOf(group: InputGroup): { columns: Columns; computed: ReadonlyMap
     if (format === 'ndjson') return jsonValue(`value[${position + 1}]`, relative)
     if (format === 'csv') return textValue(`c${position}`, relative)
     const label = `${files[0]?.name}: column ${JSON.stringify(fileColumn(source, column))}`
-    return parquetValue(`c${position}`, types[position] ?? '', relative, label)
+    return parquetValue(`c${position}`, types[position] ?? '', { relative, label, isUtc: source.timezone === 'UTC' })
   }
   const once = (sql: string): string => {
     const name = computed.get(sql) ?? `computed_${computed.size}`

@@ -15,9 +15,15 @@ const MILLISECONDS_PER_DAY = 86_400_000
 export const UtcDate = z
   .string()
   .regex(PATTERN, { error: 'must have the form YYYY-MM-DD', abort: true })
-  .refine((text) => isValid(toInstant(text)), { error: 'is not a date of the calendar' })
+  .refine(isInCalendar, { error: 'is not a date of the calendar' })
   .meta({ format: 'date', examples: ['2026-11-19'] })
 export type UtcDate = z.infer<typeof UtcDate>
+
+/** A release has tens of thousands of dates, and this takes a tenth of the time of `toInstant`. */
+function isInCalendar(text: string): boolean {
+  const instant = new Date(`${text}T00:00:00Z`)
+  return isValid(instant) && instant.toISOString().startsWith(text)
+}
 
 /** The date `days` after `date`; before it when `days` is negative. */
 export function addDays(date: UtcDate, days: number): UtcDate {

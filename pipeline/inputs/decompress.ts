@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { createGunzip } from 'node:zlib'
 import { BuildError, reasonOf } from '../errors.ts'
 import type { Compression, InputFile } from './find.ts'
@@ -44,6 +45,22 @@ async function* decompressGzip(path: string, onRead: OnRead): AsyncIterable<Buff
   if (gunzip.bytesWritten < bytes) throw new Error('there is something behind its compressed data')
 }
 
+/** The bytes of a file that is not compressed, at a third of the cost: a chunk is overwritten when the next is asked for. */
+async function* openInOneBuffer({ path, name }: InputFile, onRead: OnRead): AsyncIterable<Buffer> {
+  try {
+    await using file = await open(path)
+    const buffer = Buffer.allocUnsafeSlow(BYTES_AT_ONCE)
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, 0, buffer.length)
+      if (bytesRead === 0) return
+      onRead(bytesRead)
+      yield buffer.subarray(0, bytesRead)
+    }
+  } catch (error) {
+    throw new BuildError(`${name} cannot be read whole: ${reasonOf(error)}`)
+  }
+}
+
 async function* counting(chunks: AsyncIterable<Buffer>, onRead: OnRead): AsyncIterable<Buffer> {
   for await (const chunk of chunks) {
     onRead(chunk.length)
@@ -70,7 +87,8 @@ export async function readHead(file: InputFile, limit: number): Promise<Buffer> 
  */
 export async function hashContent(file: InputFile, signal: AbortSignal, onRead: OnRead): Promise<string> {
   const hash = createHash('sha256')
-  for await (const chunk of openInput(file, onRead)) {
+  const chunks = file.compression === 'uncompressed' ? openInOneBuffer(file, onRead) : openInput(file, onRead)
+  for await (const chunk of chunks) {
     signal.throwIfAborted()
     hash.update(chunk)
   }

