@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net'
-import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { callerOf } from './caller.ts'
 import type { RateLimitSettings } from './config.ts'
 import { ApiError } from './errors.ts'
@@ -10,7 +10,7 @@ export const NO_RATE_LIMITS: RateLimitSettings = { perMinute: 0, perDay: 0, badK
 /** Every limit counts in the memory of this process alone: several processes together let through as many times more. */
 export interface RateLimits {
   /** Hook behind `authenticate`: counts the request for its key and its account, or throws the 429. */
-  countRequest: onRequestAsyncHookHandler
+  countRequest: onRequestHookHandler
   /** Counts a bad key for the address it came from; throws the 429 instead when there were too many. */
   countBadKey(request: FastifyRequest, reply: FastifyReply): void
 }
@@ -44,7 +44,7 @@ export function rateLimits(settings: RateLimitSettings, clock: () => Date): Rate
   }
 
   return {
-    async countRequest(request, reply) {
+    countRequest(request, reply, done) {
       const { id, creator_user_id } = callerOf(request)
       spend(
         [
@@ -53,6 +53,7 @@ export function rateLimits(settings: RateLimitSettings, clock: () => Date): Rate
         ],
         reply,
       )
+      done()
     },
     countBadKey: (request, reply) => spend([{ quota: ofAddress, name: networkOf(request.ip) }], reply),
   }
