@@ -24,6 +24,7 @@ const MOST_ADDRESSES = 100_000
 export function rateLimits(settings: RateLimitSettings, clock: () => Date): RateLimits {
   const ofKey = new Quota(settings.perMinute, MINUTE_SECONDS)
   const ofAccount = new Quota(settings.perDay, DAY_SECONDS)
+  const isLimited = settings.perMinute > 0 || settings.perDay > 0
   const ofAddress = new Quota(settings.badKeysPerMinute, MINUTE_SECONDS, MOST_ADDRESSES)
 
   /** Counts one use of each quota, or of none when one of them is used up. */
@@ -46,13 +47,15 @@ export function rateLimits(settings: RateLimitSettings, clock: () => Date): Rate
   return {
     countRequest(request, reply, done) {
       const { id, creator_user_id } = callerOf(request)
-      spend(
-        [
-          { quota: ofKey, name: id },
-          { quota: ofAccount, name: creator_user_id },
-        ],
-        reply,
-      )
+      if (isLimited) {
+        spend(
+          [
+            { quota: ofKey, name: id },
+            { quota: ofAccount, name: creator_user_id },
+          ],
+          reply,
+        )
+      }
       done()
     },
     countBadKey: (request, reply) => spend([{ quota: ofAddress, name: networkOf(request.ip) }], reply),
