@@ -67,6 +67,8 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const app = fastify({
     logger: { level: log.level, stream: log.stream },
     logController: new RequestLog(),
+    // A logger for each request costs as much as its line; the lines name the request themselves.
+    childLoggerFactory: (logger) => logger,
     genReqId: () => randomUUID(),
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     exposeHeadRoutes: false,
@@ -91,9 +93,15 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const limits = rateLimits(dependencies.rateLimitSettings ?? NO_RATE_LIMITS, clock)
   const files = publicFiles(publicDir)
   const methods = new KnownMethods()
+  const refuseUnrouted = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
+    methodsOf(request, methods, files)
+      .then((allowed) => answerUnrouted(request, reply, allowed))
+      .catch(done)
+  }
 
   app.decorate('releases', releases)
   app.decorateRequest('apiKey', null)
+  app.decorateRequest('storeState')
   app.setValidatorCompiler(validateWithZod)
   app.setErrorHandler(sendError)
   acceptJsonAlone(app)
@@ -101,11 +109,12 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     // The wildcard of the published files matches every path; whether a file is there says what a path allows.
     if (route.url !== WILDCARD) methods.add(route)
   })
-  app.addHook('onRequest', async (request, reply) => {
+  // Hooks that most requests pass are not async: each promise of a request costs as much as what its hook does.
+  app.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(request, reply)
     // Here and not in a handler for unknown routes, which would run after the body was read and judged.
-    if (isUnrouted(request, methods))
-      return await answerUnrouted(request, reply, await methodsOf(request, methods, files))
+    if (request.is404) refuseUnrouted(request, reply, done)
+    else done()
   })
   app.addHook('onRequestAbort', async (request) => {
     request.log.info(requestFields(request), 'request aborted by the client')
@@ -118,11 +127,19 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
 
   app.register(async (scope) => health(scope, { store, releases }))
   app.register(async (scope) => openApi(scope))
-  app.register(async (scope) => staticFiles(scope, files))
+  app.register(async (scope) => {
+    scope.addHook('onRequest', (request, reply, done) => {
+      // The wildcard also takes GET of a path whose own routes lack it.
+      if (methods.of(pathOf(request)).length > 0) refuseUnrouted(request, reply, done)
+      else done()
+    })
+    staticFiles(scope, files)
+  })
   app.register(
     async (api) => {
       const findKey = apiKeys(store).findByHash
-      api.addHook('onRequest', authenticate({ findKey, clock, countBadKey: limits.countBadKey }))
+      const { countBadKey } = limits
+      api.addHook('onRequest', authenticate({ storeState: () => store.state(), findKey, clock, countBadKey }))
       api.addHook('onRequest', limits.countRequest)
       currentKey(api, { store, usage, now: () => asOf ?? clock() })
       embeddingsModels(api, { catalogue: embeddingsCatalogue(store) })
@@ -139,11 +156,6 @@ function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
   allowAnyOrigin(reply)
 }
 
-/** Whether no route is meant for the request: the wildcard also takes GET of a path whose own routes lack it. */
-function isUnrouted(request: FastifyRequest, known: KnownMethods): boolean {
-  return request.is404 || (request.routeOptions.url === WILDCARD && known.of(pathOf(request)).length > 0)
-}
-
 function pathOf({ url }: FastifyRequest): string {
   const [path = ''] = url.split('?', 1)
   return path
@@ -157,18 +169,18 @@ async function methodsOf(request: FastifyRequest, known: KnownMethods, files: Pu
 }
 
 /** No route has both this path and this method: OPTIONS is answered for every known path, anything else is refused. */
-async function answerUnrouted(request: FastifyRequest, reply: FastifyReply, methods: string[]) {
+function answerUnrouted(request: FastifyRequest, reply: FastifyReply, methods: string[]): void {
   if (methods.length === 0) throw new ApiError(404, 'Resource not found')
   const allowed = [...methods, 'OPTIONS']
   reply.header('allow', allowed.join(', '))
   if (request.method !== 'OPTIONS') throw new ApiError(405, 'Method not allowed')
   allowPreflight(reply, allowed)
-  return await reply.code(204).send()
+  reply.code(204).send()
 }
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const { status, body } = toEnvelope(error, request.apiKey?.creator_user_id)
-  if (status === 500) request.log.error({ err: error }, 'unexpected error')
+  if (status === 500) request.log.error({ reqId: request.id, err: error }, 'unexpected error')
   keepOpenForUnreadBody(request, reply)
   const retryAfter = RETRY_AFTER_SECONDS[status]
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter)

@@ -11,6 +11,7 @@ const ENTITY_TAG = /(?:W\/)?"[^"]*"/g
 /** Whether an `If-None-Match` header names `etag`: a list, `*`, weak comparison (RFC 9110 § 13.1.2). */
 export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false
+  if (ifNoneMatch === etag) return true
   if (ifNoneMatch.trim() === '*') return true
   return tagsOf(ifNoneMatch).some((tag) => withoutWeakness(tag) === withoutWeakness(etag))
 }

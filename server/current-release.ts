@@ -16,7 +16,7 @@ export function currentRelease(publicDir: string, log: FastifyBaseLogger, load: 
 
   async function loadCurrent(): Promise<void> {
     const started = performance.now()
-    const { plain, whole } = load({ publicDir })
+    const { plain, whole } = load({ publicDir, isFirst: current === undefined })
     if (current === undefined) {
       // The first release is served as soon as it can be; the gzip of it follows.
       const first = await plain

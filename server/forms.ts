@@ -22,7 +22,8 @@ export const CONTENT_TYPE_OF: Record<Form, string> = {
  * that only a wildcard allows, then the order of `FORMS`. JSON when it allows none: better than an error.
  */
 export function preferredForm(accept: string | undefined): Form {
-  const ranges = weights(accept ?? '')
+  if (accept === undefined) return 'json'
+  const ranges = weights(accept)
   let best: { form: Form; weight: number; precision: number } = { form: 'json', weight: 0, precision: 0 }
   for (const form of FORMS) {
     const type = MEDIA_TYPE_OF[form]

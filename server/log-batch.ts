@@ -1,11 +1,14 @@
 import type { Writable } from 'node:stream'
 
-/** Takes log lines and writes those of one turn of the event loop together: a write for each costs as much as an answer. */
+/** Takes log lines and writes those of a moment together: a write for each costs as much as an answer. */
 export interface LogBatch {
   write(line: string): void
   /** Writes what is left, now. For the end of the process, after which there is no other turn. */
   flush(): void
 }
+
+/** How long a line may wait, in milliseconds: nobody who reads along sees it, and a killed process loses little. */
+const LONGEST_WAIT_MS = 20
 
 export function logBatch(target: Pick<Writable, 'write'>): LogBatch {
   let lines = ''
@@ -19,7 +22,7 @@ export function logBatch(target: Pick<Writable, 'write'>): LogBatch {
 
   return {
     write(line) {
-      if (lines === '') setImmediate(flush)
+      if (lines === '') setTimeout(flush, LONGEST_WAIT_MS).unref()
       lines += line
     },
     flush,

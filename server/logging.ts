@@ -25,5 +25,10 @@ export class RequestLog extends LogController {
 
 /** What a log line says of a request. */
 export function requestFields(request: FastifyRequest) {
-  return { method: request.method, url: request.originalUrl.replaceAll(SECRET, '[secret]'), address: request.ip }
+  return {
+    reqId: request.id,
+    method: request.method,
+    url: request.originalUrl.replaceAll(SECRET, '[secret]'),
+    address: request.ip,
+  }
 }

@@ -59,6 +59,8 @@ export async function startServer(
   }
 
   try {
+    // The release takes longest, so it begins first; the app is ready when it is there.
+    void app.releases.check()
     await fillNewCatalogue(embeddingsCatalogue(store), config.dataDir)
     await app.ready()
     const url = await listen(app, config)

@@ -23,6 +23,7 @@ export class KnownMethods {
  * other: the router would refuse it before a key is asked for.
  */
 export function decodableUrl(url: string): string {
+  if (!url.includes('%')) return url
   const [path = '', ...query] = url.split(/(?=\?)/)
   try {
     decodeURIComponent(path)

@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net'
-import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { callerOf } from './caller.ts'
 import type { RateLimitSettings } from './config.ts'
 import { ApiError } from './errors.ts'
@@ -10,7 +10,7 @@ export const NO_RATE_LIMITS: RateLimitSettings = { perMinute: 0, perDay: 0, badK
 /** Every limit counts in the memory of this process alone: several processes together let through as many times more. */
 export interface RateLimits {
   /** Hook behind `authenticate`: counts the request for its key and its account, or throws the 429. */
-  countRequest: onRequestAsyncHookHandler
+  countRequest: onRequestHookHandler
   /** Counts a bad key for the address it came from; throws the 429 instead when there were too many. */
   countBadKey(request: FastifyRequest, reply: FastifyReply): void
 }
@@ -24,6 +24,7 @@ const MOST_ADDRESSES = 100_000
 export function rateLimits(settings: RateLimitSettings, clock: () => Date): RateLimits {
   const ofKey = new Quota(settings.perMinute, MINUTE_SECONDS)
   const ofAccount = new Quota(settings.perDay, DAY_SECONDS)
+  const isLimited = settings.perMinute > 0 || settings.perDay > 0
   const ofAddress = new Quota(settings.badKeysPerMinute, MINUTE_SECONDS, MOST_ADDRESSES)
 
   /** Counts one use of each quota, or of none when one of them is used up. */
@@ -44,15 +45,18 @@ export function rateLimits(settings: RateLimitSettings, clock: () => Date): Rate
   }
 
   return {
-    async countRequest(request, reply) {
+    countRequest(request, reply, done) {
       const { id, creator_user_id } = callerOf(request)
-      spend(
-        [
-          { quota: ofKey, name: id },
-          { quota: ofAccount, name: creator_user_id },
-        ],
-        reply,
-      )
+      if (isLimited) {
+        spend(
+          [
+            { quota: ofKey, name: id },
+            { quota: ofAccount, name: creator_user_id },
+          ],
+          reply,
+        )
+      }
+      done()
     },
     countBadKey: (request, reply) => spend([{ quota: ofAddress, name: networkOf(request.ip) }], reply),
   }

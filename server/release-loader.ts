@@ -7,6 +7,8 @@ import { type Release, ReleaseError, readCurrentRelease, readListedRelease } fro
 export interface LoadOrder {
   publicDir: string
   entry?: ReleaseEntry | undefined
+  /** Nothing can be answered before it is loaded. */
+  isFirst?: boolean
 }
 
 /** A release that is being loaded. Both reject with what is wrong with it. */
@@ -19,13 +21,31 @@ export interface LoadingRelease {
 
 export type LoadRelease = (order: LoadOrder) => LoadingRelease
 
+let waiting: Worker | undefined
+
+/** Starts the thread that the next release is loaded in, whose modules take as long to load as those of the server. */
+export function startThread(): void {
+  waiting ??= new Worker(new URL('./release-worker.ts', import.meta.url))
+  // Waiting for an order is no reason for a process to live on.
+  waiting.unref()
+}
+
+/** The thread that waits already, or a new one. */
+function takeThread(): Worker {
+  startThread()
+  const worker = waiting as Worker
+  waiting = undefined
+  worker.ref()
+  return worker
+}
+
 /**
  * Loads a release in a thread of its own: reading, checking and compressing two years takes about a second, and no
  * request should wait for any of it.
  */
 export const loadRelease: LoadRelease = (order) => {
   const [plain, whole] = [Promise.withResolvers<Dataset>(), Promise.withResolvers<Dataset>()]
-  const worker = new Worker(new URL('./release-worker.ts', import.meta.url), { workerData: order })
+  const worker = takeThread()
   worker.on('message', (prepared: PreparedRelease) => {
     const dataset = datasetOf(prepared)
     plain.resolve(dataset)
@@ -42,6 +62,7 @@ export const loadRelease: LoadRelease = (order) => {
   // Whoever waits for `plain` alone is told by it.
   whole.promise.catch(() => undefined)
   plain.promise.catch(() => undefined)
+  worker.postMessage(order)
   return { plain: plain.promise, whole: whole.promise }
 }
 

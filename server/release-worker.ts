@@ -1,14 +1,21 @@
+import { enableCompileCache } from 'node:module'
 import { setPriority } from 'node:os'
-import { parentPort, workerData } from 'node:worker_threads'
-import { compressRelease, serialiseRelease } from './dataset.ts'
-import { type LoadOrder, readRelease } from './release-loader.ts'
+import { parentPort } from 'node:worker_threads'
+import type { LoadOrder } from './release-loader.ts'
 
 /** Where answers and this thread have to share a core, answers go first: it is among the last that get a turn. */
 const NICE = 10
 
-// On Linux this is of the thread alone; elsewhere it would slow down the whole server.
-if (process.platform === 'linux') setPriority(NICE)
+// Before any module is loaded that is worth it.
+enableCompileCache()
+const { compressRelease, serialiseRelease } = await import('./dataset.ts')
+const { readRelease } = await import('./release-loader.ts')
 
-const serialised = serialiseRelease(await readRelease(workerData as LoadOrder))
-parentPort?.postMessage(serialised)
-parentPort?.postMessage({ ...serialised, gzip: compressRelease(serialised) })
+parentPort?.once('message', async ({ isFirst, ...order }: LoadOrder) => {
+  // Nobody is answered before the first release is there. Elsewhere than on Linux this would slow down the whole server.
+  if (!isFirst && process.platform === 'linux') setPriority(NICE)
+  const serialised = serialiseRelease(await readRelease(order))
+  parentPort?.postMessage(serialised)
+  if (process.platform === 'linux') setPriority(NICE)
+  parentPort?.postMessage({ ...serialised, gzip: compressRelease(serialised) })
+})

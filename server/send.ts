@@ -9,7 +9,7 @@ import type { Answer } from './dataset.ts'
  * Fastify goes on to log the request and tells of a client that goes away, as for any answer. What it leaves out is the
  * onSend hooks, of which the server has none.
  */
-export function sendFromMemory(reply: FastifyReply, { pieces, bytes }: Answer): FastifyReply {
+export function sendFromMemory(reply: FastifyReply, { pieces, bytes }: Answer): void {
   const { raw, request } = reply
   reply.header('content-length', bytes).hijack()
   raw.cork()
@@ -20,5 +20,4 @@ export function sendFromMemory(reply: FastifyReply, { pieces, bytes }: Answer): 
   for (const [index, piece] of sent.entries()) raw.write(piece, index === sent.length - 1 ? end : undefined)
   if (sent.length === 0) end()
   raw.uncork()
-  return reply
 }

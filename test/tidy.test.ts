@@ -47,7 +47,7 @@ describe('the repository', () => {
       [/^@duckdb\//, /^pipeline\/database\.ts$/],
       [/^(node:sqlite|kysely)/, /^server\/store\//],
       [/^fastify/, /^server\//],
-      [/^(commander|@commander-js)/, /^pipeline\/(cli|commands\/\w+)\.ts$/],
+      [/^(commander|@commander-js)/, /^pipeline\/(program|commands\/\w+)\.ts$/],
       [/^(hyparquet|fzstd)/, /^pipeline\/site\/browser\//],
       [/^esbuild/, /^pipeline\/site\/bundle\.ts$/],
       [/^csv-parse/, /^pipeline\/(sources|inputs\/columns)\.ts$/],

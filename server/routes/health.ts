@@ -19,7 +19,7 @@ export function health(app: FastifyInstance, { store, releases }: { store: Store
       const isStoreReady = await store.ping().then(
         () => true,
         (error: unknown) => {
-          request.log.error({ err: error }, 'the store does not answer')
+          request.log.error({ reqId: request.id, err: error }, 'the store does not answer')
           return false
         },
       )

@@ -12,6 +12,7 @@ import { limitRemaining, sumUsage } from '../usage.ts'
 /** What the public service allows an account with credits. This server tells the count and refuses nobody for it. */
 const FREE_MODEL_REQUESTS_PER_DAY = 1000
 
+const DAY_MS = 86_400_000
 const MEMORY_BYTES = 8 * 2 ** 20
 
 interface CurrentKeyDependencies {
@@ -26,13 +27,13 @@ export function currentKey(app: FastifyInstance, { store, usage, now }: CurrentK
   app.route({
     method: ['GET', 'HEAD'],
     url: '/key',
-    async handler(request, reply) {
+    handler(request, reply) {
       const key = callerOf(request)
       const instant = now()
-      // Sums are of whole UTC days, so the answer is the same all day long unless the store changes.
-      const body = await answers.get(`${toUtcDate(instant)} ${key.hash}`, () => bodyFor(key, instant))
       reply.headers({ 'cache-control': 'no-store', 'content-type': 'application/json; charset=utf-8' })
-      return body
+      // Sums are of whole UTC days, so the answer is the same all day long unless the store changes.
+      const day = Math.floor(instant.getTime() / DAY_MS)
+      return answers.get(`${day} ${key.hash}`, () => bodyFor(key, instant), request.storeState)
     },
   })
 

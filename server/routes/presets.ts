@@ -77,14 +77,15 @@ function readPreset(app: FastifyInstance, presets: Presets, answers: StoreMemory
     method: ['GET', 'HEAD'],
     url: '/presets/:slug',
     schema: { params: PresetPath },
-    async handler(request, reply) {
+    handler(request, reply) {
       const { workspace_id } = callerOf(request)
       const { slug } = request.params
-      reply.type('application/json; charset=utf-8')
-      return await answers.get(`${workspace_id} ${slug}`, async () => {
-        const response: PresetResponse = { data: found(await presets.find({ workspace_id, slug })) }
-        return JSON.stringify(response)
-      })
+      const read = async () => {
+        const data = found(await presets.find({ workspace_id, slug }))
+        return JSON.stringify({ data } satisfies PresetResponse)
+      }
+      reply.header('content-type', 'application/json; charset=utf-8')
+      return answers.get(`${workspace_id} ${slug}`, read, request.storeState)
     },
   })
 }
@@ -110,16 +111,15 @@ function readVersion(app: FastifyInstance, presets: Presets, answers: StoreMemor
     method: ['GET', 'HEAD'],
     url: '/presets/:slug/versions/:version',
     schema: { params: VersionPath },
-    async handler(request, reply) {
+    handler(request, reply) {
       const { workspace_id } = callerOf(request)
       const { slug, version } = request.params
-      reply.type('application/json; charset=utf-8')
-      return await answers.get(`${workspace_id} ${slug} ${version}`, async () => {
-        const response: PresetVersionResponse = {
-          data: found(await presets.findVersion({ workspace_id, slug }, version)),
-        }
-        return JSON.stringify(response)
-      })
+      const read = async () => {
+        const data = found(await presets.findVersion({ workspace_id, slug }, version))
+        return JSON.stringify({ data } satisfies PresetVersionResponse)
+      }
+      reply.header('content-type', 'application/json; charset=utf-8')
+      return answers.get(`${workspace_id} ${slug} ${version}`, read, request.storeState)
     },
   })
 }

@@ -1,16 +1,17 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { DATASET_PATH, LICENSE, type Manifest, ReleaseName } from '../../pipeline/contract/manifest.ts'
+import { ReleaseName } from '../../pipeline/contract/manifest.ts'
 import { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import type { Window } from '../../pipeline/contract/window.ts'
 import { brotliWindows } from '../brotli-windows.ts'
 import { matchesEtag } from '../conditional.ts'
 import type { CurrentRelease } from '../current-release.ts'
-import type { Answer, Dataset } from '../dataset.ts'
+import type { Dataset } from '../dataset.ts'
 import { ApiError } from '../errors.ts'
-import { CONTENT_TYPE_OF, FORMS, type Form, preferredForm } from '../forms.ts'
-import { type Coding, preferredCoding, prefersGzip } from '../negotiation.ts'
+import { FORMS, type Form, preferredForm } from '../forms.ts'
+import { preferredCoding, prefersGzip } from '../negotiation.ts'
 import type { OlderReleases } from '../older-releases.ts'
+import { type RankingsAnswer, rankingsAnswers } from '../rankings-answers.ts'
 import { sendFromMemory } from '../send.ts'
 import { queryParameter, type ZodTypeProvider } from '../validation.ts'
 import { type AskedWindow, rememberedWindows } from '../windows.ts'
@@ -41,6 +42,7 @@ export function rankingsDaily(
 ): void {
   const windowOf = rememberedWindows(now)
   const brotliOf = brotliWindows()
+  const answers = rankingsAnswers()
 
   async function olderDataset(name: ReleaseName): Promise<Dataset> {
     const found = await older.find(name)
@@ -55,86 +57,42 @@ export function rankingsDaily(
     return current
   }
 
-  /** The coding that the client likes best of those in which the answer can be had now. */
+  /** The answer in the coding that the client likes best of those in which it can be had now. */
   function choose(
     dataset: Dataset,
     window: Window,
     form: Form,
     { start_date, end_date }: AskedWindow,
     acceptEncoding: string | undefined,
-  ): { coding: Coding; body: () => Answer } {
+  ): RankingsAnswer {
     const isDefault = start_date === undefined && end_date === undefined
     if (isDefault && preferredCoding(acceptEncoding, ['br', 'gzip']) === 'br') {
       const brotli = brotliOf(dataset, window, form)
-      if (brotli !== undefined) return { coding: 'br', body: () => brotli }
+      if (brotli !== undefined) return answers.find(dataset, window, form, 'br', () => brotli)
     }
     const coding = dataset.hasGzip && prefersGzip(acceptEncoding) ? 'gzip' : 'identity'
-    return { coding, body: () => dataset.answer(window, form, coding) }
+    return answers.find(dataset, window, form, coding, () => dataset.answer(window, form, coding))
+  }
+
+  function send(request: FastifyRequest, reply: FastifyReply, { etag, headers, contentHeaders, body }: RankingsAnswer) {
+    reply.headers(headers)
+    // No If-Modified-Since: the default window moves on each day, also while the release stays the same.
+    if (matchesEtag(request.headers['if-none-match'], etag)) reply.code(304).send()
+    else sendFromMemory(reply.headers(contentHeaders), body())
   }
 
   app.withTypeProvider<ZodTypeProvider>().route({
     method: ['GET', 'HEAD'],
     url: '/datasets/rankings-daily',
     schema: { querystring: RankingsDailyQuery },
-    async handler(request, reply) {
-      const window = windowOf(request.query)
-      const dataset = await datasetOf(request.query.as_of)
-      const { accept, 'accept-encoding': acceptEncoding, 'if-none-match': ifNoneMatch } = request.headers
-      const form = request.query.format ?? preferredForm(accept)
-      const { coding, body } = choose(dataset, window, form, request.query, acceptEncoding)
-      const etag = rankingsEtag(dataset.manifest, window, form, coding)
-      reply.header('etag', etag).headers(answerHeaders(dataset.manifest, window))
-      // No If-Modified-Since: the default window moves on each day, also while the release stays the same.
-      if (matchesEtag(ifNoneMatch, etag)) return reply.code(304).send()
-      reply.header('content-type', CONTENT_TYPE_OF[form])
-      if (coding !== 'identity') reply.header('content-encoding', coding)
-      return sendFromMemory(reply, body())
+    handler(request, reply) {
+      const { query, headers } = request
+      const window = windowOf(query)
+      const form = query.format ?? preferredForm(headers.accept)
+      const sendFrom = (dataset: Dataset) =>
+        send(request, reply, choose(dataset, window, form, query, headers['accept-encoding']))
+      const dataset = datasetOf(query.as_of)
+      return dataset instanceof Promise ? dataset.then(sendFrom).then(() => reply) : sendFrom(dataset)
     },
   })
-}
-
-/**
- * The strong tag of an answer: of all that its bytes depend on. The content hash is in it because a dataset that was
- * rebuilt from nothing may use the name of a release again.
- */
-export function rankingsEtag(
-  { release, content_hash }: Pick<Manifest, 'release' | 'content_hash'>,
-  { start_date, end_date }: Window,
-  form: Form,
-  coding: Coding,
-): string {
-  const content = content_hash.slice('sha256:'.length).slice(0, 16)
-  return `"${release}-${content}-${start_date}-${end_date}-${form}-${coding}"`
-}
-
-/** The headers that say where an answer comes from and how long it holds. */
-function answerHeaders(manifest: Manifest, window: Window): Record<string, string> {
-  const headers = HEADERS.get(manifest) ?? releaseHeaders(manifest)
-  HEADERS.set(manifest, headers)
-  return manifest.end_date < window.end_date ? { ...headers, 'x-dataset-end-date': manifest.end_date } : headers
-}
-
-/** Those that are the same for every answer from a release. */
-const HEADERS = new WeakMap<Manifest, Record<string, string>>()
-
-function releaseHeaders(manifest: Manifest): Record<string, string> {
-  return {
-    'last-modified': new Date(manifest.as_of).toUTCString(),
-    'cache-control': 'private, max-age=60',
-    vary: 'Authorization, Accept, Accept-Encoding',
-    link: `<${LICENSE.path}>; rel="license", <${descriptionOf(manifest)}>; rel="describedby"; type="application/json"`,
-    'x-attribution': headerText(manifest.attribution),
-    'x-content-hash': manifest.content_hash,
-  }
-}
-
-/** The data package of the release; its manifest where the release is older than data packages are. */
-function descriptionOf({ release, files }: Manifest): string {
-  const hasDataPackage = files.some(({ path }) => path === 'datapackage.json')
-  return `/${DATASET_PATH}/releases/${release}/${hasDataPackage ? 'datapackage.json' : 'manifest.json'}`
-}
-
-/** A header holds ASCII alone; other characters are percent-encoded as UTF-8. */
-function headerText(text: string): string {
-  return text.toWellFormed().replaceAll(/[^\x20-\x7e]/gu, encodeURIComponent)
 }

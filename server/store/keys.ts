@@ -39,8 +39,8 @@ export interface ApiKeys {
   create(details: NewKey, now: Date): Promise<CreatedKey>
   /** Makes the first key of a new store; undefined when it ever had one, also if two processes ask at once. */
   createFirst(details: NewKey, now: Date): Promise<CreatedKey | undefined>
-  /** From memory where nobody changed the store since, so that a revocation by any process acts at once. */
-  findByHash(hash: string): ApiKey | undefined | Promise<ApiKey | undefined>
+  /** From memory where the store is in the same `state` since, so that a revocation by any process acts at once. */
+  findByHash(hash: string, state?: number): ApiKey | undefined | Promise<ApiKey | undefined>
   /** Those with this id or this label: labels are short, so that two keys may have the same. */
   findByName(idOrLabel: string): Promise<ApiKey[]>
   /** Every key there ever was, in the order in which they were made. */
@@ -79,8 +79,12 @@ export function apiKeys(store: Store): ApiKeys {
       })
     },
 
-    findByHash: (hash) =>
-      found.get(hash, () => store.db.selectFrom('api_keys').selectAll().where('hash', '=', hash).executeTakeFirst()),
+    findByHash: (hash, state) =>
+      found.get(
+        hash,
+        () => store.db.selectFrom('api_keys').selectAll().where('hash', '=', hash).executeTakeFirst(),
+        state,
+      ),
 
     findByName: (idOrLabel) =>
       store.db

@@ -4,10 +4,11 @@ import type { Store } from './store.ts'
 /** Keeps what was read from a store for as long as nobody changes it. */
 export interface StoreMemory<T> {
   /**
-   * What `read` says of `name`, from memory where the store is still as it was when that was read. The store is asked
-   * each time whether it is, so that no answer is older than the request for it, whichever process made the change.
+   * What `read` says of `name`, from memory where the store is still as it was when that was read. `state` is that of
+   * the store since the request came in, so that no answer is older than the request for it, whichever process made the
+   * change; without it the store is asked now.
    */
-  get(name: string, read: () => Promise<T>): T | Promise<T>
+  get(name: string, read: () => Promise<T>, state?: number): T | Promise<T>
 }
 
 /** `bytesOf` says what a value takes, roughly; undefined for one that is not worth to be kept. */
@@ -28,8 +29,7 @@ export function storeMemory<T>(
   }
 
   return {
-    get(name, read) {
-      const state = store.state()
+    get(name, read, state = store.state()) {
       if (state === undefined) return read()
       if (state !== keptState) {
         kept = new BoundedCache(mostBytes)

@@ -111,13 +111,14 @@ function prepare(database: DatabaseSync, sql: string): ReturnType<SqliteDatabase
 export function stateOf(database: DatabaseSync, own: ChangeCount): () => number | undefined {
   // Grows with what other connections commit, and with that alone.
   const byOthers = database.prepare('PRAGMA data_version')
+  byOthers.setReturnArrays(true)
   let seenOwn = 0
   let seenOthers: unknown
   let state = 0
 
   return () => {
     if (database.isTransaction) return undefined
-    const others = byOthers.get()?.['data_version']
+    const others = (byOthers.get() as unknown as unknown[])[0]
     if (own.count !== seenOwn || others !== seenOthers) state++
     seenOwn = own.count
     seenOthers = others

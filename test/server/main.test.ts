@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { RankingResponse } from '../../pipeline/contract/ranking.ts'
 import { readServerConfig } from '../../server/config.ts'
 import { ListenError, startServer } from '../../server/main.ts'
@@ -113,7 +113,7 @@ describe('what is printed', () => {
   test('the key is never logged', async () => {
     const { log, key, url } = await start(await workspace(), { LOG_LEVEL: 'trace' })
     await (await fetch(url + PATH, { headers: { authorization: `Bearer ${key}` } })).text()
-    expect(log.text()).toContain('"msg":"request"')
+    await vi.waitFor(() => expect(log.text()).toContain('"msg":"request"'))
     expect(log.text()).not.toContain(key.slice('sk-tb-v1-'.length))
   })
 

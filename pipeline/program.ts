@@ -1,0 +1,70 @@
+import { Command, CommanderError } from '@commander-js/extra-typings'
+import { archive } from './commands/archive.ts'
+import { build } from './commands/build.ts'
+import { catalog } from './commands/catalog.ts'
+import { derive } from './commands/derive.ts'
+import { exportCopy } from './commands/export.ts'
+import { inspect } from './commands/inspect.ts'
+import { key } from './commands/key.ts'
+import { rejects } from './commands/rejects.ts'
+import { reproduce } from './commands/reproduce.ts'
+import { sample } from './commands/sample.ts'
+import { serve } from './commands/serve.ts'
+import { verify } from './commands/verify.ts'
+import { withdraw } from './commands/withdraw.ts'
+import { UsageError } from './errors.ts'
+import { endProgress } from './reporter.ts'
+
+const DONE = 0
+const FAILED = 1
+const WRONG_USAGE = 2
+
+/** The one program of the project: every make target is a thin alias of one of its commands. */
+function createProgram(): Command {
+  const program = new Command('tokenboard')
+    .description("Turn an LLM gateway's raw usage logs into a public dataset, and serve it.")
+    .configureHelp({ showGlobalOptions: true })
+  for (const command of [
+    build,
+    archive,
+    withdraw,
+    exportCopy,
+    serve,
+    verify,
+    derive,
+    reproduce,
+    inspect,
+    rejects,
+    key,
+    catalog,
+    sample,
+  ])
+    program.addCommand(command)
+  return throwInsteadOfExit(program)
+}
+
+/** Commander ends the process on wrong usage with code 1; here every end goes through `run`. */
+function throwInsteadOfExit(command: Command): Command {
+  command.exitOverride()
+  for (const child of command.commands) throwInsteadOfExit(child as Command)
+  return command
+}
+
+/** Runs the program and returns its exit code: 0 done, 1 failed, 2 wrong usage. */
+export async function run(words: readonly string[]): Promise<number> {
+  try {
+    await createProgram().parseAsync(words, { from: 'user' })
+    return DONE
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === DONE ? DONE : WRONG_USAGE
+    endProgress(process.stderr)
+    process.stderr.write(`tokenboard: ${explain(error)}\n`)
+    return error instanceof UsageError ? WRONG_USAGE : FAILED
+  }
+}
+
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error.name === 'AbortError') return 'stopped; no release was made, and nothing was archived'
+  return error.message
+}
