@@ -107,6 +107,7 @@ describe.each(HOSTS)('the explorer on the %s', (host) => {
     )
     expect(await page.locator('#chart-notes').innerText()).toContain('2026-10-19 (5 of 7 days)')
     await page.click('#models summary')
+    await page.locator('#models-list label').nth(2).waitFor()
     const names = await page.locator('#models-list label').allInnerTexts()
     const [first = '', , third = ''] = names
     await page.fill('#models-search', third)
