@@ -183,7 +183,7 @@ function inPlainWords(error: unknown, path: string): unknown {
  * process has it. The file is removed before the lock is given back, when nothing is left to be guarded.
  */
 export async function lock(path: string): Promise<{ release(): Promise<void> }> {
-  const instance = await openExclusively(path, {})
+  const instance = await openExclusively(path, { threads: '1' })
   return {
     async release() {
       await rm(path, { force: true })

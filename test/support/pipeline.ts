@@ -74,7 +74,7 @@ export async function buildIn(
   const config = readPipelineConfig(settings(workspace, asOf))
   const now = () => new Date('2026-11-20T00:12:00.987Z')
   const { signal } = new AbortController()
-  return build(config, { now, report: () => {}, signal, files: realFiles, ...effects }, options)
+  return build({ ...config, threads: 1 }, { now, report: () => {}, signal, files: realFiles, ...effects }, options)
 }
 
 /** Withdraws a release in process. */
