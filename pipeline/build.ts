@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { type Changes, changedFacts, compareRows, sumTokens } from './changes.ts'
+import { type Changes, changedFacts, compareRows } from './changes.ts'
 import {
   assertInvariants,
   assertNothingBlocks,
@@ -13,10 +13,16 @@ import {
 } from './checks.ts'
 import type { PipelineConfig } from './config.ts'
 import type { ChangeRow } from './contract/history.ts'
-import { DATASET_PATH, type Manifest, Publisher, type ReleaseChanges, type ReleaseIndex } from './contract/manifest.ts'
-import type { ModelFacts } from './contract/model-facts.ts'
-import { type Timestamp, toTimestamp } from './contract/ranking.ts'
-import { RestatementNote, type RestatementReason } from './contract/reason.ts'
+import {
+  type Manifest,
+  Publisher,
+  type ReleaseChanges,
+  type ReleaseIndex,
+  type ReleaseName,
+  releasePath,
+} from './contract/manifest.ts'
+import { sumTokens, type Timestamp, toTimestamp } from './contract/ranking.ts'
+import type { RestatementReason } from './contract/reason.ts'
 import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
 import type { Database } from './database.ts'
 import type { Effects } from './effects.ts'
@@ -28,6 +34,7 @@ import { chooseSources, openEngine, readRecords } from './intake.ts'
 import { parseJson } from './json.ts'
 import { modelFacts } from './models/facts.ts'
 import { MODELS_FILE, writeModels } from './models/file.ts'
+import { readNote } from './note.ts'
 import { type Ingredients, PROVENANCE_FILE, provenanceOf } from './provenance/provenance.ts'
 import { Account } from './quality.ts'
 import { type Ranking, rank } from './rank.ts'
@@ -40,6 +47,7 @@ import {
   publishedWarnings,
   type RecordCounts,
 } from './records.ts'
+import type { ModelNames } from './registry.ts'
 import { QUALITY_FILE, toJson } from './release/files.ts'
 import { currentEntry, readIndex } from './release/index.ts'
 import { closeStaging, openStaging, publish, recover } from './release/publish.ts'
@@ -93,7 +101,8 @@ export interface BuildSummary {
 export interface Built {
   draft: Draft
   ranking: Ranking
-  models: ModelFacts[]
+  /** What the registry knows of the names of a model. */
+  names: (slug: string) => ModelNames
   ingredients: Ingredients
   account: Account
   records: RecordCounts
@@ -116,7 +125,7 @@ export async function build(
     throw new UsageError(`AS_OF ${toTimestamp(asOf)} is before the dataset begins, ${DATASET_START}`)
   }
   const accepted = readAccepted(accept)
-  const told = { reason, note: readNote(note) }
+  const told = { reason, note: note === undefined ? null : readNote('--note', note) }
   const withFolders = dryRun ? withScratch : withWorkspace
   return withFolders(config, effects, async (workspace) => {
     const { database, folder, publicDir, stateDir } = workspace
@@ -172,8 +181,8 @@ export async function prepare(
   await assertInvariants(database, lastDate)
   const draft = draftRelease({ rows: ranking.rows, asOf: toTimestamp(asOf), publisher, synthetic })
   const ingredients = { inputs, registry: sources.registry_files }
-  const models = modelFacts(ranking.rows, sources.registry.names)
-  return { built: { draft, ranking, models, ingredients, account, records, findings }, usage }
+  const { names } = sources.registry
+  return { built: { draft, ranking, names, ingredients, account, records, findings }, usage }
 }
 
 async function rankSources(
@@ -207,7 +216,7 @@ async function release(
 ): Promise<BuildSummary> {
   const { draft, ranking, findings } = built
   const { index, folder, blocking, accepted, dryRun, told } = options
-  const path = (name: string) => join(folder.publicDir, DATASET_PATH, 'releases', name)
+  const path = (name: ReleaseName) => join(folder.publicDir, releasePath(name))
   const latest = currentEntry(index)
   const current = latest === undefined ? undefined : await readManifest(path(latest.release))
   const facts = changedFacts(current, draft, ranking.rows)
@@ -275,8 +284,8 @@ export async function stageBuilt(
   files: Files,
 ): Promise<Manifest> {
   const draft = { ...built.draft, ...changed.facts }
-  const { models, ranking } = built
-  const { rows } = ranking
+  const { rows } = built.ranking
+  const models = modelFacts(rows, built.names)
   const quality = publicQuality(built)
   const texts = [
     {
@@ -292,13 +301,6 @@ export async function stageBuilt(
   ]
   const page = (listed: Manifest) => releasePage(listed, { rows, changes: changed.rows, quality })
   return stageRelease({ draft, rows, texts, page, folder }, database, files)
-}
-
-function readNote(note: string | undefined): string | null {
-  if (note === undefined) return null
-  const parsed = RestatementNote.safeParse(note)
-  if (!parsed.success) throw new UsageError(`--note ${parsed.error.issues.map(({ message }) => message).join('; ')}`)
-  return parsed.data
 }
 
 function assertNotBefore(asOf: Date, index: ReleaseIndex): void {

@@ -1,4 +1,4 @@
-import type { RankingRow } from './contract/ranking.ts'
+import { type RankingRow, sumTokens } from './contract/ranking.ts'
 import type { UtcDate } from './contract/utc-date.ts'
 import { contentHash } from './release/read-back.ts'
 import type { Draft } from './release/stage.ts'
@@ -77,9 +77,4 @@ function compareDates(before: readonly RankingRow[], after: readonly RankingRow[
 
 function tokensByModel(rows: readonly RankingRow[]): Map<string, string> {
   return new Map(rows.map(({ date, model_permaslug, total_tokens }) => [`${date} ${model_permaslug}`, total_tokens]))
-}
-
-/** The tokens of some rows together, which may exceed 2^53. */
-export function sumTokens(rows: readonly RankingRow[]): bigint {
-  return rows.reduce((sum, { total_tokens }) => sum + BigInt(total_tokens), 0n)
 }

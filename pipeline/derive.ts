@@ -10,7 +10,7 @@ import { namesIn, readIfAny, statsIfAny } from './files.ts'
 import { advance, type Revision } from './history/coverage.ts'
 import { datesOf, FORMS, type Form, pointerPath, revisionText } from './history/revisions.ts'
 import { sideBySide } from './inputs/side-by-side.ts'
-import { parse } from './json.ts'
+import { jsonIfAny, parse } from './json.ts'
 import type { DataFile } from './release/files.ts'
 import { contentHash, readParquet } from './release/read-back.ts'
 import { renderRows } from './release/stage.ts'
@@ -198,17 +198,8 @@ class Beside {
 }
 
 function isOtherAsOf(published: Buffer, rows: readonly RankingRow[]): boolean {
-  const answer = RankingResponse.safeParse(jsonIfAny(published))
+  const answer = RankingResponse.safeParse(jsonIfAny(published.toString()))
   return answer.success && writeJson(rows, answer.data.meta).equals(published)
-}
-
-function jsonIfAny(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString())
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
 }
 
 /** Throws `BuildError` that names what is not as it is published, and what may be the reason. */

@@ -31,6 +31,16 @@ export function parse<Schema extends z.ZodType>(
   throw new ErrorOfCaller(`${path}: ${problems.join('; ')}`)
 }
 
+/** A value of JSON; undefined for what is none. */
+export function jsonIfAny(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '')
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
 function readJson(text: string, path: string, ErrorOfCaller: ErrorClass): unknown {
   try {
     return JSON.parse(text.replace(/^\ufeff/, ''))

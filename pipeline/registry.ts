@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { byCodePoints } from './code-points.ts'
+import { byCodePoints } from './contract/code-points.ts'
 import { UsageError } from './errors.ts'
 import { slugProblem } from './slug.ts'
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Catalog } from './contract/catalog.ts'
@@ -166,7 +166,7 @@ async function verifyBeside(
   const catalog = parseJson(Catalog, found.text, join(publicDir, CATALOG_FILE), BuildError)
   for (const { path, sha256 } of Object.values(catalog.api)) {
     const { text = '' } = api.find((page) => page.path === path) ?? {}
-    if (createHash('sha256').update(text).digest('hex') === sha256) continue
+    if (hash('sha256', text) === sha256) continue
     throw new BuildError(`${join(publicDir, path)} is not the file that ${CATALOG_FILE} lists; make build restores it`)
   }
   const facts = await readFacts(publicDir, { manifest, index }, database)

@@ -1,11 +1,11 @@
 import { join, resolve } from 'node:path'
 import type { PipelineConfig } from './config.ts'
-import { DATASET_PATH, type ReleaseEntry, type ReleaseIndex, ReleaseName } from './contract/manifest.ts'
+import { DATASET_PATH, type ReleaseEntry, type ReleaseIndex, ReleaseName, releasePath } from './contract/manifest.ts'
 import { type Timestamp, toTimestamp } from './contract/ranking.ts'
-import { RestatementNote } from './contract/reason.ts'
 import { TOMBSTONE_FILE, type Tombstone, tombstoneOf } from './contract/tombstone.ts'
 import type { Effects } from './effects.ts'
 import { BuildError, reasonOf, UsageError } from './errors.ts'
+import { readNote } from './note.ts'
 import { currentEntry, readIndex } from './release/index.ts'
 import { recover } from './release/publish.ts'
 import { markWithdrawn, placeTombstone } from './release/tombstone.ts'
@@ -44,7 +44,11 @@ export async function withdraw(
   effects: Effects,
   { release, reason, dryRun = false }: WithdrawOptions,
 ): Promise<WithdrawSummary> {
-  const asked = { release: readRelease(release), reason: readReason(reason), at: config.asOf ?? effects.now() }
+  const asked = {
+    release: readRelease(release),
+    reason: readNote('--reason', reason),
+    at: config.asOf ?? effects.now(),
+  }
   const publicDir = resolve(config.publicDir)
   if (dryRun) {
     const index = await markWithdrawn(publicDir, await readIndex(publicDir))
@@ -144,7 +148,7 @@ function summarize(
   publicDir: string,
 ): WithdrawSummary {
   const { release, withdrawn_at, reason } = tombstone
-  const path = join(publicDir, DATASET_PATH, 'releases', release, TOMBSTONE_FILE)
+  const path = join(publicDir, releasePath(release), TOMBSTONE_FILE)
   return {
     outcome,
     release,
@@ -161,10 +165,4 @@ function readRelease(given: string): ReleaseName {
   const parsed = ReleaseName.safeParse(given)
   if (parsed.success) return parsed.data
   throw new UsageError(`${JSON.stringify(given)} ${parsed.error.issues[0]?.message}`)
-}
-
-function readReason(given: string): string {
-  const parsed = RestatementNote.safeParse(given)
-  if (parsed.success) return parsed.data
-  throw new UsageError(`--reason ${parsed.error.issues.map(({ message }) => message).join('; ')}`)
 }

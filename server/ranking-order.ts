@@ -1,3 +1,4 @@
+import { byCodePoints } from '../pipeline/contract/code-points.ts'
 import { OTHER, type RankingRow, TOP_MODELS } from '../pipeline/contract/ranking.ts'
 
 /**
@@ -23,7 +24,7 @@ function wrongPlace(previous: RankingRow | undefined, row: RankingRow): string |
   if (row.date < previous.date) return `${row.date} stands after ${previous.date}`
   if (previous.model_permaslug === OTHER) return `${row.model_permaslug} stands after ${OTHER} on ${row.date}`
   if (row.model_permaslug === OTHER) return undefined
-  const difference = compareTotals(previous, row) || compareSlugs(previous, row)
+  const difference = compareTotals(previous, row) || byCodePoints(previous.model_permaslug, row.model_permaslug)
   return difference > 0 ? `${row.model_permaslug} stands after ${previous.model_permaslug} on ${row.date}` : undefined
 }
 
@@ -37,9 +38,4 @@ function wrongSlug(slugs: Set<string>, { date, model_permaslug }: RankingRow): s
 function compareTotals(a: RankingRow, b: RankingRow): number {
   const [x, y] = [a.total_tokens, b.total_tokens]
   return y.length - x.length || Number(y > x) - Number(y < x)
-}
-
-/** By code point, which is the order of the UTF-8 bytes but not always that of JavaScript's `<`. */
-function compareSlugs(a: RankingRow, b: RankingRow): number {
-  return Buffer.compare(Buffer.from(a.model_permaslug), Buffer.from(b.model_permaslug))
 }

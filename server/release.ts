@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -113,7 +113,7 @@ function checkTotals(rows: RankingRow[], contentHash: string, manifest: Manifest
 }
 
 function sha256(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex')
+  return hash('sha256', bytes)
 }
 
 function mustEqual(what: string, found: unknown, promised: unknown): void {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
@@ -38,7 +38,7 @@ async function readUsageFile(path: string): Promise<{ header: UsageHeader; days:
   }
   const days: IncomingDay[] = []
   for (const [index, line] of lines.entries()) {
-    const digest = createHash('sha256').update(line).digest('hex')
+    const digest = hash('sha256', line)
     days.push({ digest, read: () => parse(`${path}, line ${index + 2}`, () => UsageDay.parse(JSON.parse(line))) })
     // The file is read while requests are answered.
     await nextTurn()

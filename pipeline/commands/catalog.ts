@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import { Command } from '@commander-js/extra-typings'
 import type { EmbeddingsModel } from '../../server/schemas/embeddings-model.ts'
 import type { EmbeddingsCatalogue } from '../../server/store/embeddings-models.ts'
+import { CATALOGUE_FILE } from '../contract/embeddings-catalogue.ts'
 import { BuildError, UsageError } from '../errors.ts'
 import { realFiles, replaceFile } from '../files.ts'
 import { serverConfig } from './serve.ts'
@@ -112,7 +113,6 @@ async function readNamed(file: string): Promise<Buffer> {
  * catalogue is written: the last import wins in both places.
  */
 async function writeCopy(catalogue: EmbeddingsCatalogue, dataDir: string): Promise<string> {
-  const { CATALOGUE_FILE } = await import('../../server/store/embeddings-models.ts')
   const copy = join(dataDir, CATALOGUE_FILE)
   for (;;) {
     const { revision, entries } = await catalogue.current()

@@ -138,6 +138,11 @@ export function releaseName(asOf: Timestamp): ReleaseName {
   return asOf.replaceAll(/[-:]/g, '')
 }
 
+/** The folder of a release below `PUBLIC_DIR`, and below any host that carries it. */
+export function releasePath(release: ReleaseName): string {
+  return `${DATASET_PATH}/releases/${release}`
+}
+
 /** The first date that is still provisional at `asOf`: every date before it is final. */
 export function provisionalFrom(asOf: Timestamp): UtcDate {
   const date = asOf.slice(0, 10)

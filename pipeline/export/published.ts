@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DATASET_PATH, type ReleaseName } from '../contract/manifest.ts'
+import { DATASET_PATH, type ReleaseName, releasePath } from '../contract/manifest.ts'
 import type { Effects } from '../effects.ts'
 import { BuildError } from '../errors.ts'
 import { hashFile } from '../files.ts'
@@ -34,7 +34,7 @@ export async function publishedEntries(
   symlinks: boolean,
 ): Promise<PublishedEntry[]> {
   const files = await filesBelow(publicDir, '')
-  const folder = `${DATASET_PATH}/releases/${current}/`
+  const folder = `${releasePath(current)}/`
   const latest: PublishedEntry[] = symlinks
     ? [{ path: LATEST, target: `releases/${current}`, bytes: 0 }]
     : files

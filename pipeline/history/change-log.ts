@@ -1,4 +1,5 @@
 import { csvField } from '../contract/canonical-csv.ts'
+import { byCodePoints } from '../contract/code-points.ts'
 import { CHANGES_CSV_HEADER, type ChangeRow } from '../contract/history.ts'
 import { OTHER, type RankingRow } from '../contract/ranking.ts'
 import type { Database } from '../database.ts'
@@ -78,6 +79,5 @@ function inPublishedOrder(a: RankingRow, b: RankingRow): number {
   const [aIsRest, bIsRest] = [a.model_permaslug === OTHER, b.model_permaslug === OTHER]
   if (aIsRest !== bIsRest) return aIsRest ? 1 : -1
   if (a.total_tokens !== b.total_tokens) return BigInt(a.total_tokens) > BigInt(b.total_tokens) ? -1 : 1
-  // The bytes of UTF-8 are in the order of the code points, those of a JavaScript string are not.
-  return Buffer.compare(Buffer.from(a.model_permaslug), Buffer.from(b.model_permaslug))
+  return byCodePoints(a.model_permaslug, b.model_permaslug)
 }

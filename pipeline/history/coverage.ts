@@ -1,7 +1,6 @@
-import { sumTokens } from '../changes.ts'
 import type { Coverage, CoverageDay, CoverageMonth, Published, UtcMonth } from '../contract/history.ts'
 import type { Manifest } from '../contract/manifest.ts'
-import type { RankingRow } from '../contract/ranking.ts'
+import { type RankingRow, sumTokens } from '../contract/ranking.ts'
 import { addDays, DATASET_START, daysBetween, type UtcDate } from '../contract/utc-date.ts'
 import { contentHash } from '../release/read-back.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { Coverage, Restatements } from '../contract/history.ts'
-import { DATASET_PATH, type ReleaseName } from '../contract/manifest.ts'
+import { DATASET_PATH, type ReleaseName, releasePath } from '../contract/manifest.ts'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { readTextIfAny } from '../files.ts'
@@ -52,7 +52,7 @@ async function followRelease(
   const released = await readReleased(publicDir, release, database)
   const { coverage, revisions, emptied } = advance(before, released)
   await database.run('history/create_rows', {
-    path: join(publicDir, DATASET_PATH, 'releases', release, 'rankings-daily.parquet'),
+    path: join(publicDir, releasePath(release), 'rankings-daily.parquet'),
   })
   const change = { asOf: released.manifest.as_of, revisions, emptied }
   await publishRevisions(publicDir, join(publicDir, STAGING_FOLDER, 'history'), change, database, files)
@@ -66,7 +66,7 @@ async function followRelease(
 }
 
 async function readReleased(publicDir: string, release: ReleaseName, database: Database): Promise<ReleasedRows> {
-  const folder = join(publicDir, DATASET_PATH, 'releases', release)
+  const folder = join(publicDir, releasePath(release))
   return {
     manifest: await readManifest(folder),
     rows: await readBack(database, folder, 'rankings-daily.parquet'),

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { ContentHash } from '../contract/manifest.ts'
 import { RankingResponse, type Timestamp } from '../contract/ranking.ts'
 import type { Database } from '../database.ts'
@@ -22,7 +22,7 @@ export async function readRevision(
   if (bytes === undefined) throw new BuildError(`${path} is missing`)
   if (form === 'parquet') return { hash: contentHash(await readParquet(database, path)) }
   // The hash of rows is that of their CSV, so any other byte in it shows.
-  if (form === 'csv') return { hash: `sha256:${createHash('sha256').update(bytes).digest('hex')}` }
+  if (form === 'csv') return { hash: `sha256:${hash('sha256', bytes)}` }
   const { data, meta } = parseJson(RankingResponse, bytes.toString(), path, BuildError)
   const answer = writeJson(data, { as_of: meta.as_of, start_date: name, end_date: name, version: meta.version })
   if (!bytes.equals(answer)) throw new BuildError(`${path} is not the API's answer for ${name} as of ${meta.as_of}`)

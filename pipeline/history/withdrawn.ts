@@ -1,9 +1,8 @@
-import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type ContentHash, DATASET_PATH, type ReleaseName } from '../contract/manifest.ts'
+import { type ContentHash, DATASET_PATH, type ReleaseName, releasePath } from '../contract/manifest.ts'
 import type { RankingRow } from '../contract/ranking.ts'
 import type { Database } from '../database.ts'
-import { hashFile, isMissing, namesIn } from '../files.ts'
+import { hashFile, namesIn } from '../files.ts'
 import { contentHash, readBack } from '../release/read-back.ts'
 import type { PublicFolder } from '../release/replace.ts'
 
@@ -22,7 +21,7 @@ export async function removeRevisionsOf(
 ): Promise<void> {
   const dataset = join(publicDir, DATASET_PATH)
   const holdingsOf = async (name: ReleaseName) =>
-    holdings(await readBack(database, join(dataset, 'releases', name), 'rankings-daily.parquet'))
+    holdings(await readBack(database, join(publicDir, releasePath(name)), 'rankings-daily.parquet'))
   const orphans = await holdingsOf(release)
   // The newest first: it has most rows in common with the withdrawn one, which mostly was the newest itself.
   for (const name of standing.toReversed()) {
@@ -37,7 +36,7 @@ export async function removeRevisionsOf(
       // The CSV goes last: by it the next build finds what a stopped one has left.
       for (const form of ['json', 'parquet', 'csv']) await files.remove(join(folder, stem + form))
     }
-    if (await isEmptyFolder(folder)) await files.remove(folder)
+    if ((await namesIn(folder)).length === 0) await files.remove(folder)
   }
 }
 
@@ -47,13 +46,4 @@ function holdings(rows: readonly RankingRow[]): Holdings {
     ...Map.groupBy(rows, ({ date }) => `monthly/${date.slice(0, 7)}`),
   ]
   return new Map(periods.map(([period, own]) => [period, contentHash(own)]))
-}
-
-async function isEmptyFolder(path: string): Promise<boolean> {
-  try {
-    return (await readdir(path)).length === 0
-  } catch (error) {
-    if (isMissing(error)) return false
-    throw error
-  }
 }

@@ -1,4 +1,4 @@
-import { byCodePoints } from '../code-points.ts'
+import { byCodePoints } from '../contract/code-points.ts'
 import type { ModelFacts } from '../contract/model-facts.ts'
 import { OTHER, type RankingRow } from '../contract/ranking.ts'
 import type { ModelNames } from '../registry.ts'

@@ -4,7 +4,7 @@ import { ModelFacts } from '../contract/model-facts.ts'
 import type { RankingRow } from '../contract/ranking.ts'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
-import { parse } from '../json.ts'
+import { jsonIfAny, parse } from '../json.ts'
 import { modelFacts } from './facts.ts'
 
 /** The file of a release with a row for each model that it names. */
@@ -39,7 +39,7 @@ const Count = z
   .transform(Number)
 
 const Aliases = z.string().transform((text, context): string[] => {
-  const parsed = z.array(z.string()).safeParse(jsonOf(text))
+  const parsed = z.array(z.string()).safeParse(jsonIfAny(text))
   if (parsed.success) return parsed.data
   context.addIssue({ code: 'custom', message: 'must be an array of texts in JSON' })
   return z.NEVER
@@ -72,12 +72,4 @@ export async function verifyModels(database: Database, path: string, rows: reado
 /** What is computed anew when a file is verified, as text that can be compared. */
 function factsOfRows({ name: _name, author: _author, aliases: _aliases, ...facts }: ModelFacts): string {
   return JSON.stringify(facts)
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

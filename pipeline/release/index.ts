@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import {
   DATASET_PATH,
@@ -6,6 +6,7 @@ import {
   type Manifest,
   type ReleaseEntry,
   ReleaseIndex,
+  type ReleaseName,
 } from '../contract/manifest.ts'
 import { BuildError } from '../errors.ts'
 import { readTextIfAny } from '../files.ts'
@@ -42,6 +43,11 @@ export function isEntryOf(
 /** The release that is current: the newest that was not withdrawn. */
 export function currentEntry(index: ReleaseIndex): ReleaseEntry | undefined {
   return index.releases.findLast(({ status }) => status !== 'withdrawn')
+}
+
+/** The releases that were not withdrawn, oldest first. */
+export function standingReleases(index: ReleaseIndex): ReleaseName[] {
+  return index.releases.filter(({ status }) => status !== 'withdrawn').map(({ release }) => release)
 }
 
 /** The index with each entry's status: those that were withdrawn stay so, and of the others the newest is current. */
@@ -87,7 +93,7 @@ function factsOf(manifest: Manifest, manifest_sha256: string, previous: string |
 
 /** SHA-256 of an entry without its own hash and what comes after it, as compact JSON in the order of its keys. */
 function entryHash(facts: Facts): string {
-  return createHash('sha256').update(JSON.stringify(facts)).digest('hex')
+  return hash('sha256', JSON.stringify(facts))
 }
 
 function assertChain(index: ReleaseIndex, path: string): void {

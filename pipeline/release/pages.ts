@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { DATASET_PATH } from '../contract/manifest.ts'
 import type { Database } from '../database.ts'
 import { readTextIfAny, replaceFile } from '../files.ts'
 import { COVERAGE_FILE, RESTATEMENTS_FILE } from '../history/follow.ts'
+import { jsonIfAny } from '../json.ts'
 import { hashOfCode } from '../provenance/code.ts'
 import { readFacts, type SiteFacts } from '../site/facts.ts'
 import { renderSite } from '../site/render.ts'
@@ -33,14 +34,15 @@ export async function followPages(
   const { publicDir, stateDir, files } = folder
   const source = await sourceOf(publicDir, index)
   const path = join(stateDir, RENDERED_FILE)
-  const former = readRendered(await readTextIfAny(path))
+  // What is no such file is none: then the pages are made again.
+  const former = Rendered.safeParse(jsonIfAny(await readTextIfAny(path))).data
   if (former?.source === source && (await areInPlace(publicDir, former))) return
   const pages = await renderSite(await readFacts(publicDir, { manifest, index }, database))
   for (const { path, text } of pages) await replace(folder, path, text)
   // A model may be in no release any more. Assets stay: whoever has an older page open needs them.
   const paths = pages.map(({ path }) => path)
   for (const name of PAGE_FOLDERS) await sweep(folder, name, paths)
-  const hashes = Object.fromEntries(pages.map(({ path, text }) => [path, hashOf(text)]))
+  const hashes = Object.fromEntries(pages.map(({ path, text }) => [path, hash('sha256', text)]))
   await replaceFile(files, path, toJson({ source, pages: hashes } satisfies Rendered))
 }
 
@@ -48,26 +50,13 @@ export async function followPages(
 async function sourceOf(publicDir: string, index: SiteFacts['index']): Promise<string> {
   const documents = [COVERAGE_FILE, RESTATEMENTS_FILE].map((name) => readTextIfAny(join(publicDir, DATASET_PATH, name)))
   const facts = [hashOfCode(), index, ...(await Promise.all(documents))]
-  return hashOf(JSON.stringify(facts))
-}
-
-function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
-}
-
-/** What is no such file is none: then the pages are made again. */
-function readRendered(text: string | undefined): Rendered | undefined {
-  try {
-    return Rendered.parse(JSON.parse(text ?? ''))
-  } catch {
-    return undefined
-  }
+  return hash('sha256', JSON.stringify(facts))
 }
 
 async function areInPlace(publicDir: string, { pages }: Rendered): Promise<boolean> {
-  const checks = Object.entries(pages).map(async ([path, hash]) => {
+  const checks = Object.entries(pages).map(async ([path, sha256]) => {
     const text = await readTextIfAny(join(publicDir, path))
-    return text !== undefined && hashOf(text) === hash
+    return text !== undefined && hash('sha256', text) === sha256
   })
   return (await Promise.all(checks)).every(Boolean)
 }

@@ -1,6 +1,12 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { assertSealed, CHECKSUMS_FILE } from '../checksums.ts'
-import { DATASET_PATH, type ReleaseEntry, type ReleaseIndex, type ReleaseName } from '../contract/manifest.ts'
+import {
+  DATASET_PATH,
+  type ReleaseEntry,
+  type ReleaseIndex,
+  type ReleaseName,
+  releasePath,
+} from '../contract/manifest.ts'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { type Files, hashFile, namesIn, readTextIfAny } from '../files.ts'
@@ -10,7 +16,7 @@ import { renderCatalog } from '../site/catalog.ts'
 import { renderFeeds } from '../site/feeds.ts'
 import type { Page } from '../site/layout.ts'
 import { MANIFEST_FILE, toJson } from './files.ts'
-import { appendRelease, currentEntry, INDEX_FILE, readIndex, toPointer, withStatus } from './index.ts'
+import { appendRelease, currentEntry, INDEX_FILE, readIndex, standingReleases, toPointer, withStatus } from './index.ts'
 import { isFolder } from './move.ts'
 import { followPages } from './pages.ts'
 import { type PublicFolder, replace, replaceLink, STAGING_FOLDER } from './replace.ts'
@@ -72,7 +78,7 @@ async function unlisted(publicDir: string, index: ReleaseIndex): Promise<Release
 
 /** The index with a release that it does not list yet, or as it is when what lies there is none: that is removed. */
 async function adopt({ publicDir, files }: PublicFolder, name: string, index: ReleaseIndex): Promise<ReleaseIndex> {
-  const path = join(publicDir, DATASET_PATH, 'releases', name)
+  const path = join(publicDir, releasePath(name))
   // The checksums are written last, before the folder gets its name.
   if ((await readTextIfAny(join(path, CHECKSUMS_FILE))) === undefined) {
     await files.remove(path)
@@ -83,7 +89,7 @@ async function adopt({ publicDir, files }: PublicFolder, name: string, index: Re
 }
 
 async function grow(publicDir: string, name: ReleaseName, index: ReleaseIndex): Promise<ReleaseIndex> {
-  const path = join(publicDir, DATASET_PATH, 'releases', name)
+  const path = join(publicDir, releasePath(name))
   const { sha256 } = await hashFile(join(path, MANIFEST_FILE))
   return appendRelease(index, await readManifest(path), sha256)
 }
@@ -109,9 +115,9 @@ export async function publish(
   database: Database,
 ): Promise<ReleaseIndex> {
   const { publicDir, files } = folder
-  const releases = join(publicDir, DATASET_PATH, 'releases')
-  await files.makeFolder(releases)
-  await files.rename(staged.path, join(releases, staged.release))
+  const place = join(publicDir, releasePath(staged.release))
+  await files.makeFolder(dirname(place))
+  await files.rename(staged.path, place)
   const grown = await grow(publicDir, staged.release, index)
   await follow(folder, grown, database)
   return grown
@@ -127,10 +133,9 @@ async function follow(folder: PublicFolder, releases: ReleaseIndex, database: Da
   const entry = currentEntry(index)
   if (entry === undefined) return
   const { publicDir, dataDir } = folder
-  const standing = index.releases.filter(({ status }) => status !== 'withdrawn').map(({ release }) => release)
-  await followReleases(folder, standing, database)
+  await followReleases(folder, standingReleases(index), database)
   await replace(folder, join(DATASET_PATH, INDEX_FILE), toJson(index))
-  const path = join(publicDir, DATASET_PATH, 'releases', entry.release)
+  const path = join(publicDir, releasePath(entry.release))
   const manifest = await readManifest(path)
   const api = await renderApi(path, manifest, dataDir)
   await followPages(folder, { manifest, index }, database)

@@ -1,5 +1,5 @@
-import { join } from 'node:path'
-import { DATASET_PATH, type ReleaseEntry, type ReleaseIndex, type ReleaseName } from '../contract/manifest.ts'
+import { dirname, join } from 'node:path'
+import { type ReleaseEntry, type ReleaseIndex, releasePath } from '../contract/manifest.ts'
 import { TOMBSTONE_FILE, Tombstone, tombstoneOf } from '../contract/tombstone.ts'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
@@ -7,7 +7,7 @@ import { namesIn, readTextIfAny } from '../files.ts'
 import { removeRevisionsOf } from '../history/withdrawn.ts'
 import { parseJson } from '../json.ts'
 import { type DataFile, toJson } from './files.ts'
-import { withStatus } from './index.ts'
+import { standingReleases, withStatus } from './index.ts'
 import { type PublicFolder, replace } from './replace.ts'
 
 /** What tells the revisions that go with a release, so it goes last. */
@@ -15,7 +15,7 @@ const LAST_FILE: DataFile = 'rankings-daily.parquet'
 
 /** Puts the tombstone of a release in place: with this one rename it is withdrawn, and `recover` does all that follows. */
 export async function placeTombstone(folder: PublicFolder, tombstone: Tombstone): Promise<void> {
-  await replace(folder, join(DATASET_PATH, 'releases', tombstone.release, TOMBSTONE_FILE), toJson(tombstone))
+  await replace(folder, join(releasePath(tombstone.release), TOMBSTONE_FILE), toJson(tombstone))
 }
 
 /** The index in which every release that has a tombstone is withdrawn. */
@@ -34,10 +34,10 @@ export async function markWithdrawn(publicDir: string, index: ReleaseIndex): Pro
 
 /** Removes what is left of withdrawn releases beside their tombstones, and the revisions that are in no other release. */
 export async function removeWithdrawn(folder: PublicFolder, index: ReleaseIndex, database: Database): Promise<void> {
-  const standing = index.releases.filter(({ status }) => status !== 'withdrawn').map(({ release }) => release)
+  const standing = standingReleases(index)
   for (const { release, withdrawal } of index.releases) {
     if (withdrawal === undefined) continue
-    const path = releasePath(folder.publicDir, release)
+    const path = join(folder.publicDir, releasePath(release))
     const names = (await namesIn(path)).filter((name) => name !== TOMBSTONE_FILE).sort()
     if (names.includes(LAST_FILE)) await removeRevisionsOf(folder, release, standing, database)
     for (const name of names.filter((each) => each !== LAST_FILE)) await folder.files.remove(join(path, name))
@@ -47,7 +47,7 @@ export async function removeWithdrawn(folder: PublicFolder, index: ReleaseIndex,
 
 /** Proves that a withdrawn release has its tombstone and nothing else. Throws `BuildError`. */
 export async function verifyTombstone(publicDir: string, entry: ReleaseEntry): Promise<void> {
-  const path = join(releasePath(publicDir, entry.release), TOMBSTONE_FILE)
+  const path = join(publicDir, releasePath(entry.release), TOMBSTONE_FILE)
   const tombstone = await readTombstone(publicDir, entry)
   if (tombstone === undefined) {
     throw new BuildError(`${path} is missing, although releases/index.json says that ${entry.release} is withdrawn`)
@@ -56,21 +56,17 @@ export async function verifyTombstone(publicDir: string, entry: ReleaseEntry): P
   if (entry.withdrawal?.withdrawn_at !== withdrawn_at || entry.withdrawal.reason !== reason) {
     throw new BuildError(`${path} does not say what releases/index.json says of the withdrawal`)
   }
-  const names = await namesIn(releasePath(publicDir, entry.release))
+  const names = await namesIn(dirname(path))
   const left = names.sort().find((name) => name !== TOMBSTONE_FILE)
   if (left === undefined) return
   throw new BuildError(`${join(path, '..', left)} is published, but its release was withdrawn; make build removes it`)
 }
 
 async function readTombstone(publicDir: string, entry: ReleaseEntry): Promise<Tombstone | undefined> {
-  const path = join(releasePath(publicDir, entry.release), TOMBSTONE_FILE)
+  const path = join(publicDir, releasePath(entry.release), TOMBSTONE_FILE)
   const text = await readTextIfAny(path)
   if (text === undefined) return undefined
   const tombstone = parseJson(Tombstone, text, path, BuildError)
   if (text === toJson(tombstoneOf(entry, tombstone))) return tombstone
   throw new BuildError(`${path} is not the tombstone of release ${entry.release} that the index lists`)
-}
-
-function releasePath(publicDir: string, release: ReleaseName): string {
-  return join(publicDir, DATASET_PATH, 'releases', release)
 }

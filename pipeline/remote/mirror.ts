@@ -2,7 +2,7 @@ import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { CHECKSUMS_FILE } from '../checksums.ts'
 import { Coverage } from '../contract/history.ts'
-import { DATASET_PATH, Manifest, type ReleaseEntry, ReleaseIndex } from '../contract/manifest.ts'
+import { DATASET_PATH, Manifest, type ReleaseEntry, ReleaseIndex, releasePath } from '../contract/manifest.ts'
 import { TOMBSTONE_FILE } from '../contract/tombstone.ts'
 import { BuildError } from '../errors.ts'
 import { namesIn, statsIfAny } from '../files.ts'
@@ -136,10 +136,6 @@ function filesOfPeriods(coverage: Coverage, { releases }: ReleaseIndex): Wanted[
 
 function pointer(path: string): Wanted {
   return { path, isImmutable: false }
-}
-
-function releasePath(release: string): string {
-  return `${DATASET_PATH}/releases/${release}`
 }
 
 async function fetchFile(remote: RemoteFiles, folder: string, { path, isImmutable, limit }: Wanted): Promise<void> {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { access, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -180,7 +180,7 @@ async function readKept(folder: string): Promise<KeptFile> {
 }
 
 function shortHash(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 12)
+  return hash('sha256', text).slice(0, 12)
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { DUCKDB_VERSION } from '../database.ts'
 import { hashOf } from '../provenance/code.ts'
 import type { Source } from '../sources.ts'
@@ -12,8 +12,5 @@ const CODE = ['ingest.ts', 'inputs', 'rollup', 'schemas', 'sql'].map((name) => `
  */
 export function readingOf(source: Source): string {
   const { name: _name, visibility: _visibility, files: _files, ...settings } = source
-  return createHash('sha256')
-    .update(`${DUCKDB_VERSION} ${hashOf(...CODE)} ${JSON.stringify(settings)}`)
-    .digest('hex')
-    .slice(0, 16)
+  return hash('sha256', `${DUCKDB_VERSION} ${hashOf(...CODE)} ${JSON.stringify(settings)}`).slice(0, 16)
 }

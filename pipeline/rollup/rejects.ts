@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -61,10 +61,8 @@ export async function tidyRejects(database: Database, folder: string, files: Fil
 
 /** A name that neither the characters nor the length of the raw file's own can harm. */
 function rejectsFileName(source: string, file: string): string {
-  const hash = createHash('sha256')
-    .update(JSON.stringify([source, file]))
-    .digest('hex')
-  return `${hash.slice(0, 32)}.ndjson`
+  const digest = hash('sha256', JSON.stringify([source, file]))
+  return `${digest.slice(0, 32)}.ndjson`
 }
 
 async function writeLines(files: Files, path: string, lines: AsyncIterable<string>): Promise<void> {

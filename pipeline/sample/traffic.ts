@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { DATASET_START, daysBetween, toInstant, type UtcDate } from '../contract/utc-date.ts'
 import { type Model, modelsBetween, popularity } from './models.ts'
 import { logNormal, type Random, seededRandom, weightedDraw } from './random.ts'
@@ -45,7 +45,7 @@ const PRICES = {
 
 /** Made-up API keys. A few of them pay their provider themselves ("bring your own key") for most requests. */
 const KEYS = Array.from({ length: 40 }, (_, index) => ({
-  hash: createHash('sha256').update(`sk-tb-v1-sample-${index}`).digest('hex'),
+  hash: hash('sha256', `sk-tb-v1-sample-${index}`),
   byokShare: index % 8 === 5 ? 0.7 : 0,
 }))
 

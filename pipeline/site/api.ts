@@ -2,15 +2,15 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
 import { z } from 'zod'
+import { CATALOGUE_FILE, inListOrder, SHIPPED_CATALOGUE } from '../contract/embeddings-catalogue.ts'
 import type { Manifest } from '../contract/manifest.ts'
 import { RankingRow, TOP_MODELS } from '../contract/ranking.ts'
 import { daysBetween } from '../contract/utc-date.ts'
 import { resolveWindow } from '../contract/window.ts'
 import { UsageError } from '../errors.ts'
 import { parseJson } from '../json.ts'
+import { readText } from '../release/read-back.ts'
 import { writeJson } from '../writers/text.ts'
 import type { Page } from './layout.ts'
 
@@ -19,10 +19,6 @@ export const API_FILES = {
   rankings_daily: 'api/v1/datasets/rankings-daily.json',
   embeddings_models: 'api/v1/embeddings/models.json',
 } as const
-
-/** The catalogue of embeddings models of a data folder, or the one that comes with the project. */
-const CATALOGUE_FILE = 'embeddings-models.json'
-const SHIPPED_CATALOGUE = fileURLToPath(new URL(`../../data/${CATALOGUE_FILE}`, import.meta.url))
 
 /** What the list is ordered by. An entry passes as it is, in the order of its keys: `catalog import` has judged it. */
 const Ordered = z.object({ id: z.string(), created: z.int() })
@@ -41,8 +37,8 @@ export async function renderApi(releaseFolder: string, manifest: Manifest, dataD
 /** The ranking of the default window at the instant of a release, from its files alone. */
 export async function renderRankingsDaily(folder: string, { as_of, version }: Manifest): Promise<string> {
   const window = resolveWindow({}, new Date(as_of))
-  const bytes = await promisify(gunzip)(await readFile(join(folder, 'rankings-daily.ndjson.gz')))
-  const lines = bytes.toString('utf8').split('\n').slice(0, -1)
+  const text = await readText(join(folder, 'rankings-daily.ndjson.gz'))
+  const lines = text.toString().split('\n').slice(0, -1)
   const days = daysBetween(window.start_date, window.end_date) + 1
   const rows = lines
     .slice(-days * (TOP_MODELS + 1))
@@ -53,15 +49,10 @@ export async function renderRankingsDaily(folder: string, { as_of, version }: Ma
 
 async function embeddingsModels(dataDir: string): Promise<string> {
   const own = join(dataDir, CATALOGUE_FILE)
-  const path = existsSync(own) ? own : SHIPPED_CATALOGUE
+  const path = existsSync(own) ? own : fileURLToPath(SHIPPED_CATALOGUE)
   const models = parseJson(z.array(Model), await readFile(path, 'utf8'), path, UsageError)
   const newestFirst = models.toSorted(inListOrder)
   return JSON.stringify({ data: newestFirst, links: { next: null }, total_count: newestFirst.length })
-}
-
-/** Newest first; equally new ones by the code points of `id`, which is the order of their UTF-8 bytes. */
-function inListOrder(a: z.infer<typeof Ordered>, b: z.infer<typeof Ordered>): number {
-  return b.created - a.created || Buffer.compare(Buffer.from(a.id), Buffer.from(b.id))
 }
 
 /** How many models an answer lists. */

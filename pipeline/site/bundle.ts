@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -62,9 +62,9 @@ function entryOf(output: string): string {
 }
 
 function hashedName(output: string, text: string): string {
-  const hash = createHash('sha256').update(text).digest('hex').slice(0, HASH_DIGITS)
+  const digest = hash('sha256', text).slice(0, HASH_DIGITS)
   const ending = extname(output)
-  return `assets/${basename(output, ending)}-${hash}${ending}`
+  return `assets/${basename(output, ending)}-${digest}${ending}`
 }
 
 /** The licences of all packages of which something is in the bundles, as their authors wrote them. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Catalog } from '../contract/catalog.ts'
 import { DATASET_PATH, type Manifest, type ReleaseEntry } from '../contract/manifest.ts'
 import type { Timestamp } from '../contract/ranking.ts'
@@ -73,6 +73,6 @@ function textOf(api: readonly Page[], path: string): string {
 
 function describe(api: readonly Page[], path: string): Catalog['api']['rankings_daily'] {
   const bytes = Buffer.from(textOf(api, path))
-  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  const sha256 = hash('sha256', bytes)
   return { path, media_type: 'application/json', bytes: bytes.length, sha256 }
 }

@@ -1,5 +1,6 @@
 import type { CoverageDay, Restatement } from '../contract/history.ts'
 import { DATASET_PATH } from '../contract/manifest.ts'
+import { sumTokens } from '../contract/ranking.ts'
 import { DATASET_START, daysBetween } from '../contract/utc-date.ts'
 import { COVERAGE_FILE } from '../history/follow.ts'
 import { PROVISIONAL } from '../metadata/describe.ts'
@@ -102,7 +103,7 @@ ${items}</ul>
 
 function monthsTable(days: readonly MarkedDay[]): Html {
   const rows = [...Map.groupBy(days, ({ date }) => date.slice(0, 7))].toReversed().map(([month, own]) => {
-    const tokens = own.reduce((sum, day) => sum + BigInt(day.total_tokens), 0n)
+    const tokens = sumTokens(own)
     const link = html`<a href="${yearPath(month.slice(0, 4))}#m${month}">${month}</a>`
     return [link, summary(own), formatInteger(own.reduce((sum, day) => sum + day.rows, 0)), formatTokens(tokens)]
   })

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Coverage, Restatement } from '../contract/history.ts'
-import { DATASET_PATH, type Manifest, type ReleaseIndex, type ReleaseName } from '../contract/manifest.ts'
+import { DATASET_PATH, type Manifest, type ReleaseIndex, type ReleaseName, releasePath } from '../contract/manifest.ts'
 import type { ModelFacts } from '../contract/model-facts.ts'
 import type { RankingRow } from '../contract/ranking.ts'
 import type { Database } from '../database.ts'
@@ -38,7 +38,7 @@ export async function readFacts(
   { manifest, index }: Pick<SiteFacts, 'manifest' | 'index'>,
   database: Database,
 ): Promise<SiteFacts> {
-  const release = `${DATASET_PATH}/releases/${manifest.release}/`
+  const release = `${releasePath(manifest.release)}/`
   const folder = join(publicDir, release)
   const rows = await readBack(database, folder, 'rankings-daily.parquet')
   const coverage = await readCoverage(publicDir)

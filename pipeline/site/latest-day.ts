@@ -1,4 +1,4 @@
-import { OTHER, type RankingRow } from '../contract/ranking.ts'
+import { OTHER, type RankingRow, sumTokens } from '../contract/ranking.ts'
 import { addDays, type UtcDate } from '../contract/utc-date.ts'
 
 const DAYS_BACK = 7
@@ -47,7 +47,7 @@ export function latestDay(rows: readonly RankingRow[]): LatestDay {
   return {
     date,
     weekBefore,
-    total: now.reduce((sum, { total_tokens }) => sum + BigInt(total_tokens), 0n),
+    total: sumTokens(now),
     rows: now.map(({ model_permaslug: slug, total_tokens }, position) => ({
       slug,
       rank: slug === OTHER ? null : position + 1,

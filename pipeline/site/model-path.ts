@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** No name is longer than this in any file system once its ending and a folder stand around it. */
 const LONGEST = 200
@@ -34,6 +34,6 @@ function toEscapes(text: string): string {
 
 /** `=h` begins no escape, so that no path that was not cut ends like one that was. */
 function cut(path: string, slug: string): string {
-  const hash = createHash('sha256').update(slug).digest('hex').slice(0, 16)
-  return `${path.slice(0, LONGEST - 18)}=h${hash}`
+  const digest = hash('sha256', slug).slice(0, 16)
+  return `${path.slice(0, LONGEST - 18)}=h${digest}`
 }

@@ -1,4 +1,4 @@
-import { byCodePoints } from '../code-points.ts'
+import { byCodePoints } from '../contract/code-points.ts'
 import { OTHER, type RankingRow } from '../contract/ranking.ts'
 import { addDays, daysBetween, type UtcDate } from '../contract/utc-date.ts'
 import type { Chart, Series } from './chart.ts'

@@ -1,7 +1,7 @@
 import { CHECKSUMS_FILE } from '../checksums.ts'
 import type { ChangeRow } from '../contract/history.ts'
-import { DATASET_PATH, type Manifest, type Resource } from '../contract/manifest.ts'
-import type { RankingRow } from '../contract/ranking.ts'
+import { type Manifest, type Resource, releasePath } from '../contract/manifest.ts'
+import { type RankingRow, sumTokens } from '../contract/ranking.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import { CHANGES_FILE } from '../history/change-log.ts'
 import { citation } from '../metadata/bibtex.ts'
@@ -46,7 +46,7 @@ export interface ReleaseFacts {
  */
 export function releasePage(manifest: Manifest, facts: ReleaseFacts): TextFile {
   const { release, start_date, end_date, as_of } = manifest
-  const path = `${DATASET_PATH}/releases/${release}/${PAGE_FILE}`
+  const path = `${releasePath(release)}/${PAGE_FILE}`
   const root = rootFrom(path)
   const dataset = describeDataset(manifest)
   const main = html`<h1>Release ${release}</h1>
@@ -135,7 +135,7 @@ function changedDates(rows: readonly RankingRow[], changes: readonly ChangeRow[]
   const now = Map.groupBy(rows, ({ date }) => date)
   return [...Map.groupBy(changes, ({ date }) => date)].map(([date, list]) => {
     const own = now.get(date) ?? []
-    const after = own.reduce((sum, { total_tokens }) => sum + BigInt(total_tokens), 0n)
+    const after = sumTokens(own)
     const more = list.reduce((sum, change) => sum + differenceOf(change), 0n)
     const grown = list.filter(({ op }) => op === 'insert').length - list.filter(({ op }) => op === 'delete').length
     return { date, rows_before: own.length - grown, rows_after: own.length, before: after - more, after }

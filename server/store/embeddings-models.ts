@@ -1,16 +1,13 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Transaction } from 'kysely'
+import { CATALOGUE_FILE, inListOrder, SHIPPED_CATALOGUE } from '../../pipeline/contract/embeddings-catalogue.ts'
 import { CatalogueError, parseCatalogue } from '../schemas/embeddings-catalogue.ts'
 import type { EmbeddingsModel } from '../schemas/embeddings-model.ts'
 import { type Store, StoreError } from './store.ts'
 import type { Tables } from './tables.ts'
-
-/** The catalogue as a file, below DATA_DIR and in the project. */
-export const CATALOGUE_FILE = 'embeddings-models.json'
-
-const SHIPPED_CATALOGUE = join(import.meta.dirname, '../../data', CATALOGUE_FILE)
 
 /** The catalogue as it was at one time: each entry as JSON text, the newest model first, equally new ones by `id`. */
 export interface Catalogue {
@@ -85,7 +82,7 @@ export function embeddingsCatalogue(store: Store): EmbeddingsCatalogue {
 export async function fillNewCatalogue(catalogue: EmbeddingsCatalogue, dataDir: string): Promise<void> {
   if ((await catalogue.revision()) > 0) return
   const own = join(dataDir, CATALOGUE_FILE)
-  await catalogue.fillNew(await readCatalogue(existsSync(own) ? own : SHIPPED_CATALOGUE))
+  await catalogue.fillNew(await readCatalogue(existsSync(own) ? own : fileURLToPath(SHIPPED_CATALOGUE)))
 }
 
 async function readCatalogue(path: string): Promise<EmbeddingsModel[]> {
@@ -116,9 +113,4 @@ async function insertModels(transaction: Transaction<Tables>, models: readonly E
     const some = rows.slice(start, start + ROWS_PER_STATEMENT)
     await transaction.insertInto('embeddings_models').values(some).execute()
   }
-}
-
-/** Newest first; equally new ones by the code points of `id`, which is the order of their UTF-8 bytes. */
-function inListOrder(a: EmbeddingsModel, b: EmbeddingsModel): number {
-  return b.created - a.created || Buffer.compare(Buffer.from(a.id), Buffer.from(b.id))
 }

@@ -1,9 +1,9 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { CATALOGUE_FILE, SHIPPED_CATALOGUE } from '../../../pipeline/contract/embeddings-catalogue.ts'
 import type { EmbeddingsModel } from '../../../server/schemas/embeddings-model.ts'
 import {
-  CATALOGUE_FILE,
   type EmbeddingsCatalogue,
   embeddingsCatalogue,
   fillNewCatalogue,
@@ -11,8 +11,6 @@ import {
 import { openStore, StoreError } from '../../../server/store/store.ts'
 import { temporaryFolder } from '../../support/app.ts'
 import { someModel, someModels } from '../../support/embeddings-models.ts'
-
-const SHIPPED = join(import.meta.dirname, '../../../data', CATALOGUE_FILE)
 
 async function open(path = ':memory:'): Promise<EmbeddingsCatalogue> {
   const store = await openStore(`sqlite:${path}`)
@@ -136,7 +134,7 @@ describe('filling a new store', () => {
   test('takes the one that the project ships where DATA_DIR has none', async () => {
     const catalogue = await open()
     await fillNewCatalogue(catalogue, dataDir)
-    expect(await modelsOf(catalogue)).toEqual(JSON.parse(await readFile(SHIPPED, 'utf8')))
+    expect(await modelsOf(catalogue)).toEqual(JSON.parse(await readFile(SHIPPED_CATALOGUE, 'utf8')))
   })
 
   test.each([
