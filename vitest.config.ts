@@ -20,7 +20,6 @@ export default defineConfig({
           include: ['test/system/**/*.test.ts'],
           testTimeout: 600_000,
           hookTimeout: 600_000,
-          fileParallelism: false,
         },
       },
     ],

@@ -1,6 +1,5 @@
 /** Python environments with packages of PyPI, kept between runs; where there is no PyPI, the reason to skip. */
-import { existsSync } from 'node:fs'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { REPOSITORY } from '../support/pipeline.ts'
 import { type Finished, run } from './clone.ts'
@@ -10,19 +9,23 @@ const CACHE = join(REPOSITORY, 'node_modules/.cache/python')
 /** The folder of the programs of an environment, or why there is none. */
 export type Python = { bin: string } | { reason: string }
 
-/** An environment with exactly these packages, such as `pandas==3.1.1`, and what they need. */
+/** Makes the environment that comes first with the packages that follow, unless it is there and complete. */
+const MAKE = `
+  folder=$1; shift
+  if [ ! -e "$folder/complete" ]; then
+    rm -rf "$folder" && python3 -m venv "$folder" && "$folder/bin/python" -m pip install --quiet "$@" && touch "$folder/complete"
+  fi`
+
+/**
+ * An environment with exactly these packages, such as `pandas==3.1.1`, and what they need. Of several test files that
+ * want it at once one makes it, and the others wait.
+ */
 export async function pythonWith(packages: readonly string[]): Promise<Python> {
   const folder = join(CACHE, packages.join('-').replaceAll(/[^A-Za-z0-9.]+/g, '-'))
-  const bin = join(folder, 'bin')
-  if (existsSync(join(folder, 'complete'))) return { bin }
-  await rm(folder, { recursive: true, force: true })
   await mkdir(CACHE, { recursive: true })
-  const made = await runPython('python3', ['-m', 'venv', folder])
-  if (made.code !== 0) return { reason: `python3 -m venv fails: ${lastLine(made)}` }
-  const installed = await runPython(join(bin, 'python'), ['-m', 'pip', 'install', '--quiet', ...packages])
-  if (installed.code !== 0) return { reason: `pip cannot install ${packages.join(', ')}: ${lastLine(installed)}` }
-  await writeFile(join(folder, 'complete'), '')
-  return { bin }
+  const made = await runPython('flock', [`${folder}.lock`, 'sh', '-c', MAKE, 'sh', folder, ...packages])
+  if (made.code === 0) return { bin: join(folder, 'bin') }
+  return { reason: `no Python with ${packages.join(', ')}: ${lastLine(made)}` }
 }
 
 /** Runs a program with the environment of this process, so that pip finds its registry as a person's would. */
