@@ -10,20 +10,30 @@ export interface LogBatch {
 /** How long a line may wait, in milliseconds: nobody who reads along sees it, and a killed process loses little. */
 const LONGEST_WAIT_MS = 20
 
+/** Linux writes so many bytes into a pipe in one go (PIPE_BUF): lines of several processes must not be torn apart. */
+const ATOMIC_BYTES = 4096
+
 export function logBatch(target: Pick<Writable, 'write'>): LogBatch {
-  let lines = ''
+  let batches: string[] = []
+  let bytesOfLast = 0
 
   function flush(): void {
-    if (lines === '') return
-    const batch = lines
-    lines = ''
-    target.write(batch)
+    const full = batches
+    batches = []
+    for (const batch of full) target.write(batch)
   }
 
   return {
     write(line) {
-      if (lines === '') setTimeout(flush, LONGEST_WAIT_MS).unref()
-      lines += line
+      if (batches.length === 0) setTimeout(flush, LONGEST_WAIT_MS).unref()
+      const bytes = Buffer.byteLength(line)
+      if (batches.length > 0 && bytesOfLast + bytes <= ATOMIC_BYTES) {
+        batches.push(batches.pop() + line)
+        bytesOfLast += bytes
+      } else {
+        batches.push(line)
+        bytesOfLast = bytes
+      }
     },
     flush,
   }

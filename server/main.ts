@@ -30,7 +30,8 @@ export class ListenError extends Error {
   override name = 'ListenError'
 }
 
-const STOP_DEADLINE_MS = 10_000
+/** How long running answers may take after a stop was asked for. */
+export const STOP_DEADLINE_MS = 10_000
 
 /** Opens the store, loads the current release and listens. Prints `listening <url>`, and for a new store its first key. */
 export async function startServer(

@@ -1,6 +1,7 @@
 import { DATASET_PATH, LICENSE, type Manifest } from '../pipeline/contract/manifest.ts'
 import type { Window } from '../pipeline/contract/window.ts'
 import type { Answer, Dataset } from './dataset.ts'
+import { DatasetMemory } from './dataset-memory.ts'
 import { CONTENT_TYPE_OF, type Form } from './forms.ts'
 import type { Coding } from './negotiation.ts'
 
@@ -24,19 +25,12 @@ export interface RankingsAnswers {
 
 /** Remembers answers as long as their release: the bytes lie in it, but tag, headers and tail are made for a window. */
 export function rankingsAnswers(): RankingsAnswers {
-  const answersOf = new WeakMap<Dataset, Map<string, RankingsAnswer>>()
+  const answers = new DatasetMemory<RankingsAnswer>(MOST_ANSWERS)
 
   return {
     find(dataset, window, form, coding, make) {
-      const answers = answersOf.get(dataset) ?? new Map<string, RankingsAnswer>()
-      answersOf.set(dataset, answers)
       const name = `${window.start_date} ${window.end_date} ${form} ${coding}`
-      const known = answers.get(name)
-      if (known !== undefined) return known
-      if (answers.size >= MOST_ANSWERS) answers.clear()
-      const answer = describe(dataset.manifest, window, form, coding, make)
-      answers.set(name, answer)
-      return answer
+      return answers.find(dataset, name, () => describe(dataset.manifest, window, form, coding, make))
     },
   }
 }

@@ -2,8 +2,9 @@ import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fastify } from 'fastify'
 import type { ServerConfig } from './config.ts'
-import { bootstrapKey, type RunningServer, type ServerEffects, startServer, urlOf } from './main.ts'
+import { bootstrapKey, type RunningServer, type ServerEffects, STOP_DEADLINE_MS, startServer, urlOf } from './main.ts'
 import { openStore } from './store/store.ts'
 
 /** A worker ended before it listened. It said itself why. */
@@ -12,6 +13,8 @@ export class WorkerError extends Error {
 }
 
 const STOP = 'stop'
+/** Longer than a worker itself waits for its clients. */
+const WORKER_STOP_DEADLINE_MS = STOP_DEADLINE_MS + 5000
 const PAUSE_BEFORE_REPLACING_MS = 1000
 
 /**
@@ -20,12 +23,24 @@ const PAUSE_BEFORE_REPLACING_MS = 1000
  * all of them. Prints what `startServer` prints, once, when all are ready.
  */
 export async function startWorkers(config: ServerConfig, effects: ServerEffects): Promise<RunningServer> {
+  const { log } = fastify({ logger: { level: config.logLevel, stream: effects.logStream } })
   const workers = new Set<Worker>()
   let isStopping = false
+  let boundPort: number | undefined
 
   async function fork(): Promise<AddressInfo> {
+    // Workers share a port by the number that they ask for. Where all are gone, those that take their place have to be
+    // found where the others were, also if that was any free port.
+    if (workers.size === 0 && boundPort !== undefined) {
+      cluster.setupPrimary({ args: [...process.argv.slice(2), '--port', String(boundPort)] })
+    }
     const worker = cluster.fork()
     workers.add(worker)
+    worker.on('error', (error) => {
+      log.error({ err: error, worker_pid: worker.process.pid }, 'a worker is out of reach')
+      // One that could not be started never ends.
+      if (worker.process.pid === undefined) workers.delete(worker)
+    })
     worker.once('exit', (code, signal) => {
       workers.delete(worker)
       if (!isStopping && isReady.has(worker)) void replace(worker, code, signal)
@@ -41,8 +56,7 @@ export async function startWorkers(config: ServerConfig, effects: ServerEffects)
   }
 
   async function replace({ process: { pid } }: Worker, code: number, signal: string | null): Promise<void> {
-    const line = { level: 50, time: effects.clock().getTime(), worker_pid: pid, code, signal }
-    effects.logStream.write(`${JSON.stringify({ ...line, msg: 'a worker ended and is replaced' })}\n`)
+    log.error({ worker_pid: pid, code, signal }, 'a worker ended and is replaced')
     // Not at once: what ends each of them as soon as it starts would keep the machine busy with nothing else.
     await sleep(PAUSE_BEFORE_REPLACING_MS)
     while (!isStopping) {
@@ -50,7 +64,8 @@ export async function startWorkers(config: ServerConfig, effects: ServerEffects)
         await fork()
         return
       } catch (error) {
-        if (!(error instanceof WorkerError)) throw error
+        // Whatever it is, the others go on answering.
+        log.error({ err: error }, 'a worker could not be replaced; it is tried again')
         await sleep(PAUSE_BEFORE_REPLACING_MS)
       }
     }
@@ -61,8 +76,10 @@ export async function startWorkers(config: ServerConfig, effects: ServerEffects)
     await Promise.all(
       [...workers].map(async (worker) => {
         const ended = once(worker, 'exit')
+        const deadline = setTimeout(() => worker.process.kill('SIGKILL'), WORKER_STOP_DEADLINE_MS)
         if (worker.isConnected()) worker.send(STOP)
         await ended
+        clearTimeout(deadline)
       }),
     )
   }
@@ -71,6 +88,7 @@ export async function startWorkers(config: ServerConfig, effects: ServerEffects)
   try {
     // The first one alone: it brings the store up to date, and what keeps it from listening is told once.
     const { port } = await fork()
+    boundPort = port
     await Promise.all(Array.from({ length: config.workers - 1 }, fork))
     const url = urlOf(config.host, port)
     effects.print(`listening ${url}`)

@@ -41,7 +41,7 @@ export function rankingsDaily(
   { releases, older, now }: { releases: CurrentRelease; older: OlderReleases; now: () => Date },
 ): void {
   const windowOf = rememberedWindows(now)
-  const brotliOf = brotliWindows()
+  const brotliOf = brotliWindows(app.log)
   const answers = rankingsAnswers()
 
   async function olderDataset(name: ReleaseName): Promise<Dataset> {

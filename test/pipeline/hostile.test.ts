@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { DuckDBInstance } from '@duckdb/node-api'
@@ -16,6 +16,7 @@ import {
   type Workspace,
   writeInput,
 } from '../support/pipeline.ts'
+import { writeRecords } from '../support/records.ts'
 
 const HEADER = 'timestamp,model_permaslug,prompt_tokens,completion_tokens'
 const ROW = '2025-03-01T10:00:00Z,a/b,10,5'
@@ -147,6 +148,24 @@ describe('input that looks whole and is not', () => {
     await failed.toThrow(message)
     await failed.not.toThrow(/LINE \d|strict_mode|parameter/)
   })
+})
+
+it('a Parquet file with a damaged footer is told by its name, among others that are whole', async () => {
+  const workspace = await workspaceOf({}, { files: ['raw/*.parquet'] })
+  for (const name of ['a', 'b', 'c']) {
+    const record = {
+      timestamp: '2025-03-01T12:00:00Z',
+      model_permaslug: 'a/b',
+      prompt_tokens: '1',
+      completion_tokens: '1',
+    }
+    await writeRecords(join(workspace.input, 'raw', `${name}.parquet`), [record], { columns: Object.keys(record) })
+  }
+  const path = join(workspace.input, 'raw/b.parquet')
+  const bytes = await readFile(path)
+  const footer = bytes.length - 8 - bytes.readUInt32LE(bytes.length - 8)
+  await writeFile(path, bytes.fill(0xff, footer + 3, footer + 40))
+  await expect(buildIn(workspace)).rejects.toThrow(/^raw\/b\.parquet cannot be read whole: /)
 })
 
 describe('values at the edge', () => {
@@ -281,7 +300,7 @@ describe('settings at the edge', () => {
   })
 
   it('folders named key=value are no partitions', async () => {
-    const workspace = await workspaceOf({})
+    const workspace = await workspaceOf({}, { files: ['raw/*.parquet'] })
     await parquet(join(workspace.input, 'a.parquet'))
     const source = { name: 's', schema: 'canonical', files: ['a.parquet'], visibility: 'public' }
     await writeInput(workspace, 'sources.json', { sources: [source] })

@@ -168,6 +168,20 @@ describe('requests that are no HTTP', () => {
   })
 })
 
+describe('a connection after an error', () => {
+  test.each([
+    ['a GET of HTTP/1.0', 'GET /api/v1/key HTTP/1.0\r\n\r\n', undefined],
+    ['a GET of HTTP/1.1', 'GET /api/v1/key HTTP/1.1\r\nhost: x\r\n\r\n', 'timeout=72'],
+    ['an empty POST', 'POST /api/v1/presets/x/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n', 'timeout=72'],
+  ])('of %s is what it would be after any answer', async (_, request, keepAlive) => {
+    const { port } = await start(await workspace())
+    const answer = await rawAnswer(port, request)
+    assertEnvelope(answer, 401)
+    expect(answer.headers).toMatchObject({ connection: keepAlive === undefined ? 'close' : 'keep-alive' })
+    expect(answer.headers['keep-alive']).toBe(keepAlive)
+  })
+})
+
 describe('stopping', () => {
   const large = sampleRows({ days: 40 }).map((row) => ({
     ...row,
@@ -177,10 +191,12 @@ describe('stopping', () => {
   const largeWithoutOther = large.filter(({ model_permaslug }) => model_permaslug.startsWith('vendor/'))
 
   /** Asks for more than sockets hold, and reads nothing yet. */
-  async function slowRequest(port: number, key: string): Promise<Socket> {
+  async function slowRequest(port: number, key: string, connection = 'close'): Promise<Socket> {
     const socket = await rawConnection(port)
     socket.pause()
-    socket.write(`GET ${wholeWindow} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\nconnection: close\r\n\r\n`)
+    socket.write(
+      `GET ${wholeWindow} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\nconnection: ${connection}\r\n\r\n`,
+    )
     await sleep(100)
     return socket
   }
@@ -193,6 +209,16 @@ describe('stopping', () => {
     await expect(fetch(`${url}/healthz`)).rejects.toThrow()
     const [, body = ''] = (await text(socket)).split('\r\n\r\n', 2)
     expect(JSON.parse(body).data).toHaveLength(largeWithoutOther.length)
+    await closed
+  })
+
+  test('tells a client that is refused meanwhile that it was the last answer', async () => {
+    const { port, key, close } = await start(await workspace(largeWithoutOther), {}, { stopDeadlineMs: 30_000 })
+    const socket = await slowRequest(port, key, 'keep-alive')
+    const closed = close()
+    socket.write(`GET ${PATH} HTTP/1.1\r\nhost: x\r\n\r\n`)
+    const [, last] = (await text(socket)).split('HTTP/1.1 401 ')
+    expect(last).toMatch(/^connection: close\r$/im)
     await closed
   })
 
@@ -245,8 +271,8 @@ describe.runIf(process.platform === 'linux')('open files', () => {
     expect(await openFiles()).toBe(1)
     socket.destroy()
     await expect.poll(openFiles).toBe(0)
-    const requests = log.lines().filter(({ url }) => url === `/${NAME}`)
-    expect(requests).toMatchObject([{ msg: 'request aborted by the client' }])
+    const requests = () => log.lines().filter(({ url }) => url === `/${NAME}`)
+    await expect.poll(requests).toMatchObject([{ msg: 'request aborted by the client' }])
   })
 
   test('a client that goes away in the middle of a window is one line in the log too', async () => {

@@ -50,6 +50,14 @@ test('--host wins over the default, and off loopback no key is printed', async (
   expect(lines).toHaveLength(1)
 })
 
+/** The processes that a process started. */
+function workersOf(pid: number | undefined): number[] {
+  const told = execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)])
+    .toString()
+    .trim()
+  return told.split(/\s+/).map(Number)
+}
+
 describe('with workers', () => {
   const linesOf = (log: string) =>
     log
@@ -81,21 +89,30 @@ describe('with workers', () => {
     const { child, lines, stderr, ended } = await serve('--workers', '2')
     await expect.poll(() => lines.length, { timeout: 60_000 }).toBe(3)
     const url = lines[0]?.replace('listening ', '') ?? ''
-    const workers = () =>
-      execFileSync('ps', ['-o', 'pid=', '--ppid', String(child.pid)])
-        .toString()
-        .trim()
-        .split(/\s+/)
-        .map(Number)
-    const [first = 0] = workers()
+    const [first = 0] = workersOf(child.pid)
     process.kill(first, 'SIGKILL')
-    await expect.poll(() => workers().filter((pid) => pid !== first).length, { timeout: 60_000 }).toBe(2)
+    await expect.poll(() => workersOf(child.pid).filter((pid) => pid !== first).length, { timeout: 60_000 }).toBe(2)
     expect((await fetch(`${url}/readyz`)).status).toBe(200)
     child.kill('SIGTERM')
     expect(await ended).toEqual([0, null])
     expect(linesOf(await stderr)).toContainEqual(
       expect.objectContaining({ msg: 'a worker ended and is replaced', worker_pid: first, signal: 'SIGKILL' }),
     )
+  })
+
+  test('when all die at once, those that take their place listen at the same address', async () => {
+    const { child, lines, ended } = await serve('--workers', '2')
+    await expect.poll(() => lines.length, { timeout: 60_000 }).toBe(3)
+    const url = lines[0]?.replace('listening ', '') ?? ''
+    const former = workersOf(child.pid)
+    for (const pid of former) process.kill(pid, 'SIGKILL')
+    await expect
+      .poll(() => workersOf(child.pid).filter((pid) => !former.includes(pid)).length, { timeout: 60_000 })
+      .toBe(2)
+    const status = async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.status
+    await expect.poll(status, { timeout: 60_000 }).toBe(200)
+    child.kill('SIGTERM')
+    expect(await ended).toEqual([0, null])
   })
 
   test('what keeps them from starting is told once', async () => {

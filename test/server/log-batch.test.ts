@@ -1,0 +1,38 @@
+import { expect, test, vi } from 'vitest'
+import { logBatch } from '../../server/log-batch.ts'
+
+function batch() {
+  const written: string[] = []
+  const write = (text: string) => {
+    written.push(text)
+    return true
+  }
+  return { log: logBatch({ write } as never), written }
+}
+
+test('lines of a moment are written together, a little later, once', () => {
+  vi.useFakeTimers()
+  const { log, written } = batch()
+  log.write('one\n')
+  log.write('two\n')
+  expect(written).toEqual([])
+  vi.advanceTimersByTime(20)
+  expect(written).toEqual(['one\ntwo\n'])
+  log.write('three\n')
+  log.flush()
+  vi.advanceTimersByTime(20)
+  expect(written).toEqual(['one\ntwo\n', 'three\n'])
+  vi.useRealTimers()
+})
+
+test('no more is written at once than reaches a pipe undivided, and a line is never cut', () => {
+  const { log, written } = batch()
+  const lines = Array.from({ length: 500 }, (_, index) => `${index} ${'\u00e9'.repeat(index % 90)}\n`)
+  const long = `${'x'.repeat(9000)}\n`
+  for (const line of [...lines, long, ...lines]) log.write(line)
+  log.flush()
+  expect(written.join('')).toBe([...lines, long, ...lines].join(''))
+  expect(written.every((text) => text.endsWith('\n'))).toBe(true)
+  expect(written.filter((text) => Buffer.byteLength(text) > 4096)).toEqual([long])
+  expect(written.length).toBeLessThan(60)
+})
