@@ -40,7 +40,9 @@ export function compressDates(rows: DateRows): GzipPieces {
     const whole = rowsOf(date)
     const afterSeparator = rowsOf(date, rows.separatorBytes)
     first.push(deflateRawSync(afterSeparator, FLUSHED))
-    next.push(date === 0 ? new Uint8Array() : deflateRawSync(whole, { ...FLUSHED, dictionary: rowsOf(date - 1) }))
+    // A window may begin with the date before, so that no separator stands in front of it.
+    const dictionary = date === 0 ? undefined : rowsOf(date - 1, rows.separatorBytes)
+    next.push(dictionary === undefined ? new Uint8Array() : deflateRawSync(whole, { ...FLUSHED, dictionary }))
     crcBefore[date] = crc32(whole.subarray(0, rows.separatorBytes), crc)
     crc = crc32(whole, crc)
     crcAfter[date] = crc
