@@ -13,7 +13,7 @@ import { readingOf } from './reading.ts'
 import { forgetRejects, tidyRejects } from './rejects.ts'
 import { deliver } from './result.ts'
 import { type SettleOptions, settle } from './settle.ts'
-import { forgetFiles, type KnownFile, knownFiles, openState } from './state.ts'
+import { forgetFiles, type KnownFile, knownFiles, listFiles, openState } from './state.ts'
 import { compareStamps, type Survey, survey } from './survey.ts'
 
 export interface DuckDbEngineOptions extends SettleOptions {
@@ -59,7 +59,7 @@ async function forgetFormerSources(request: RollupRequest, { database, archive }
   const known = await database.rows<{ source: string }>('state/sources')
   for (const { source } of known.filter((entry) => !names.includes(entry.source))) {
     await archive.select(database, source)
-    const files = await knownFiles(database)
+    const files = await listFiles(database)
     await database.transaction(async () => {
       await forgetFiles(database, files)
       await forgetRejects(database)
@@ -76,7 +76,7 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   const { database, archive, kept, linkFolder } = options
   const { folder, sources } = request.sources
   const found = await findInputFiles(source, folder)
-  await database.transaction(async () => kept.adopt(source.name, await knownFiles(database)))
+  await database.transaction(async () => kept.adopt(source.name, await listFiles(database)))
   const known = await knownFiles(database)
   assertPresent(source, found, request, [...known.map(({ name }) => name), ...(await archive.inputs(database))])
   const reading = readingOf(source)
