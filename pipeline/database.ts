@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import {
   type DuckDBConnection,
   DuckDBInstance,
@@ -41,6 +42,9 @@ export class Database {
   readonly #instance: DuckDBInstance
   readonly #path: string
   readonly #signal: AbortSignal
+  /** What was set and defined last: half of the statements of a long build would only say the same again. */
+  readonly #variables = new Map<string, SqlValue>()
+  readonly #definitions = new Map<string, string>()
   readonly #interrupt = () => this.#connection.interrupt()
 
   private constructor(
@@ -106,12 +110,27 @@ export class Database {
 
   /** Sets a variable that views read with `getvariable`. */
   async setVariable(name: string, value: SqlValue): Promise<void> {
+    if (isDeepStrictEqual(this.#variables.get(name), value)) return
     await this.execute(`SET VARIABLE ${name} = $value`, { value })
+    this.#variables.set(name, value)
+  }
+
+  /**
+   * Defines the views of `name`, unless they are defined already by the same SQL over columns of the same `types`: over
+   * others DuckDB would find that a view was altered.
+   */
+  async define(name: string, sql: string, types: readonly (readonly string[])[]): Promise<void> {
+    const definition = JSON.stringify([sql, types])
+    if (this.#definitions.get(name) === definition) return
+    await this.execute(sql)
+    this.#definitions.set(name, definition)
   }
 
   /** Sets the time zone in which text and timestamps without an offset are read. */
   async setTimeZone(name: string): Promise<void> {
+    if (this.#definitions.get('time zone') === name) return
     await this.run('set_time_zone', { time_zone: name })
+    this.#definitions.set('time zone', name)
   }
 
   /**
@@ -139,6 +158,7 @@ export class Database {
       await this.execute('COMMIT')
       return result
     } catch (error) {
+      this.#definitions.clear()
       // After a COMMIT that failed there is nothing left to roll back, and DuckDB says so in place of the reason.
       await this.#connection.run('ROLLBACK').catch(() => {})
       throw error

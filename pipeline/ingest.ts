@@ -35,8 +35,9 @@ async function defineViews(
 ): Promise<void> {
   await database.setTimeZone(source.timezone)
   for (const [number, group] of groups.entries()) await setVariables(database, number, group)
-  await database.execute(`CREATE OR REPLACE TEMP VIEW raw_usage AS\n${selects.join('\nUNION ALL\n')}`)
-  await database.run('core_usage')
+  const raw = `CREATE OR REPLACE TEMP VIEW raw_usage AS\n${selects.join('\nUNION ALL\n')}`
+  const types = groups.map((group) => group.types)
+  await database.define('usage', `${raw};\n${readStatement('core_usage')}`, types)
 }
 
 /** Defines the view `raw_sample`: the fields of each record as text, in the order of the columns; of NDJSON its line. */

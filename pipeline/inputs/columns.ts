@@ -55,6 +55,11 @@ export async function readCsvColumns(file: InputFile, wanted: readonly string[])
   return { ...best, types: best.names.map(() => 'VARCHAR') }
 }
 
+/** The delimiter of a CSV file; any will do for an empty one. */
+export async function delimiterOf(file: InputFile, wanted: readonly string[]): Promise<string> {
+  return (await readCsvColumns(file, wanted))?.delimiter ?? ','
+}
+
 /** The fields of the first record of a text, or undefined when quotes are out of place for this delimiter. */
 export function parseFirstRecord(text: string, delimiter: string): string[] | undefined {
   try {

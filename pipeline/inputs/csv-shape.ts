@@ -18,13 +18,13 @@ const MEBIBYTE = 1_048_576
 export const LONGEST_RECORD_BYTES = 64 * MEBIBYTE
 
 /**
- * Reads a CSV file to its end. Throws `BuildError`, naming file and record, when it cannot be read whole: it is cut, its
+ * Reads a CSV file to its end, and hands over its bytes as they pass. Throws `BuildError`, naming file and record, when it cannot be read whole: it is cut, its
  * last quotes are never closed, or a record is longer than any should be.
  */
 export async function readCsvShape(
   file: InputFile,
   delimiter: string,
-  { signal, onRead }: { signal: AbortSignal; onRead?: OnRead },
+  { signal, onRead, onBytes }: { signal: AbortSignal; onRead?: OnRead; onBytes?: (bytes: Buffer) => void },
 ): Promise<CsvShape> {
   const scanner = new CsvScanner(delimiter)
   let records = -1
@@ -34,7 +34,7 @@ export async function readCsvShape(
     if (length > 0) records += 1
     if (length > longest) longest = assertNotTooLong(length, file, records, scanner)
   }
-  for await (const chunk of wholeLineEnds(openInput(file, onRead))) {
+  for await (const chunk of wholeLineEnds(passing(openInput(file, onRead), onBytes))) {
     signal.throwIfAborted()
     let start = -begun
     scanner.scan(chunk, (position, next) => {
@@ -48,6 +48,16 @@ export async function readCsvShape(
   if (scanner.isQuoted) throw notWhole(file, `the quote that record ${records} opens is never closed`)
   const { lineEnds, hasQuotedLineEnds } = scanner
   return { records: Math.max(0, records), longestRecordBytes: longest, lineEnds, hasQuotedLineEnds }
+}
+
+async function* passing(
+  chunks: AsyncIterable<Buffer>,
+  onBytes: (bytes: Buffer) => void = () => {},
+): AsyncIterable<Buffer> {
+  for await (const chunk of chunks) {
+    onBytes(chunk)
+    yield chunk
+  }
 }
 
 function assertNotTooLong(length: number, file: InputFile, record: number, { isQuoted }: CsvScanner): number {

@@ -23,26 +23,33 @@ export async function* openInput(file: InputFile, onRead: OnRead = () => {}): As
 const BYTES_AT_ONCE = 1_048_576
 const LEAST_BYTES_AT_ONCE = 16_384
 
+/** And so it does when it is decompressed into larger pieces; beyond this size nothing is gained. */
+const DECOMPRESSED_BYTES_AT_ONCE = 262_144
+
+/** A buffer much larger than the file would be most of the work for thousands of small files. */
+function decompressedPiece(bytes: number): { chunkSize: number } {
+  return { chunkSize: Math.min(DECOMPRESSED_BYTES_AT_ONCE, Math.max(bytes, LEAST_BYTES_AT_ONCE)) }
+}
+
 const CONTENT: Record<Compression, (file: InputFile, onRead: OnRead) => AsyncIterable<Buffer>> = {
   uncompressed: ({ path, bytes }, onRead) => {
-    // A buffer larger than the file would be most of the work for thousands of small files.
     const highWaterMark = Math.min(BYTES_AT_ONCE, Math.max(bytes, LEAST_BYTES_AT_ONCE))
     return counting(createReadStream(path, { highWaterMark }), onRead)
   },
-  gzip: ({ path }, onRead) => decompressGzip(path, onRead),
-  zstd: ({ path }, onRead) => decompressZstd(path, onRead),
+  gzip: decompressGzip,
+  zstd: ({ path, bytes }, onRead) => decompressZstd(path, onRead, decompressedPiece(bytes)),
 }
 
 /** Node passes over zeros behind the last member without a word, and DuckDB fails on them without naming the file. */
-async function* decompressGzip(path: string, onRead: OnRead): AsyncIterable<Buffer> {
-  const gunzip = createGunzip()
-  let bytes = 0
+async function* decompressGzip({ path, bytes }: InputFile, onRead: OnRead): AsyncIterable<Buffer> {
+  const gunzip = createGunzip(decompressedPiece(bytes))
+  let read = 0
   const onBytes = (more: number) => {
-    bytes += more
+    read += more
     onRead(more)
   }
   yield* through(createReadStream(path), gunzip, onBytes)
-  if (gunzip.bytesWritten < bytes) throw new Error('there is something behind its compressed data')
+  if (gunzip.bytesWritten < read) throw new Error('there is something behind its compressed data')
 }
 
 /** The bytes of a file that is not compressed, at a third of the cost: a chunk is overwritten when the next is asked for. */
@@ -83,7 +90,7 @@ export async function readHead(file: InputFile, limit: number): Promise<Buffer> 
 /**
  * SHA-256 (hex) of what a raw file holds, whether it is compressed or not. Reads the file to its end and throws
  * `BuildError`, naming it, when it is cut or damaged (DESIGN.md §6.9): of a compressed file DuckDB takes the rows before
- * the cut for the whole, without a word, so this has to come before it.
+ * the cut for the whole, without a word, so nothing that it read may count before this is done.
  */
 export async function hashContent(file: InputFile, signal: AbortSignal, onRead: OnRead): Promise<string> {
   const hash = createHash('sha256')

@@ -2,9 +2,10 @@ import { createWriteStream } from 'node:fs'
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { readCsvColumns } from './columns.ts'
-import { type CsvShape, readCsvShape } from './csv-shape.ts'
-import { type OnRead, openInput, readHead } from './decompress.ts'
+import { delimiterOf } from './columns.ts'
+import type { Contents } from './content.ts'
+import type { CsvShape } from './csv-shape.ts'
+import { openInput, readHead } from './decompress.ts'
 import type { Compression, InputFile } from './find.ts'
 import { sideBySide } from './side-by-side.ts'
 import { splitCsv } from './split.ts'
@@ -33,18 +34,18 @@ const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 /**
  * Gives each file a plain name in `folder` by a symbolic link, so that spaces, quotes, braces and wildcards in its own
  * name are never read as a pattern. What DuckDB cannot read in place is written there as it can: compressed Parquet
- * unpacked, NDJSON without its byte order mark, CSV of mixed line ends with line feeds alone. CSV is read to its end for
- * that: throws `BuildError`, naming it, for a CSV file that cannot be read whole. `wanted` are names of columns that CSV
- * files are likely to have.
+ * unpacked, NDJSON without its byte order mark, CSV of mixed line ends with line feeds alone: `contents` say what a CSV
+ * file is like. `wanted` are names of columns that CSV files are likely to have.
  */
 export async function linkFiles(
   files: readonly InputFile[],
   folder: string,
-  { wanted, ...reading }: { wanted: readonly string[]; signal: AbortSignal; onRead: OnRead },
+  { wanted, contents }: { wanted: readonly string[]; contents: Contents },
 ): Promise<LinkedFile[]> {
-  return sideBySide(files, (file, position) => {
+  return sideBySide(files, async (file, position) => {
     const link = join(folder, `${position}.${file.format}`)
-    return file.format === 'csv' ? linkCsv(file, link, wanted, reading) : linkFile(file, link)
+    const shape = file.format === 'csv' ? (await contents.of(file)).shape : undefined
+    return shape === undefined ? linkFile(file, link) : linkCsv(file, link, wanted, shape)
   })
 }
 
@@ -65,16 +66,10 @@ export async function linkFile(file: InputFile, link: string): Promise<LinkedFil
   return { ...linked, compression: 'uncompressed' }
 }
 
-async function linkCsv(
-  file: InputFile,
-  link: string,
-  wanted: readonly string[],
-  reading: { signal: AbortSignal; onRead: OnRead },
-): Promise<LinkedFile> {
-  const delimiter = (await readCsvColumns(file, wanted))?.delimiter ?? ','
-  const shape = await readCsvShape(file, delimiter, reading)
+async function linkCsv(file: InputFile, link: string, wanted: readonly string[], shape: CsvShape): Promise<LinkedFile> {
   const looked = { csvReading: readingOf(shape), csvRecords: shape.records }
   if (shape.lineEnds.size <= 1) return { ...(await linkFile(file, link)), ...looked }
+  const delimiter = await delimiterOf(file, wanted)
   await pipeline(splitCsv(openInput(file), delimiter), withLineFeeds, createWriteStream(link))
   return { ...file, link, ...looked, compression: 'uncompressed' }
 }

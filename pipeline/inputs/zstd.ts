@@ -37,11 +37,15 @@ export async function* zstdFrames(path: string): AsyncIterable<Frame> {
   }
 }
 
-/** The content of all frames of a zstd file: the decoder of Node stops after the first. */
-export async function* decompressZstd(path: string, onRead: (bytes: number) => void): AsyncIterable<Buffer> {
+/** The content of all frames of a zstd file, in pieces: the decoder of Node stops after the first frame. */
+export async function* decompressZstd(
+  path: string,
+  onRead: (bytes: number) => void,
+  piece: { chunkSize?: number } = {},
+): AsyncIterable<Buffer> {
   for await (const { start, end, isSkippable } of zstdFrames(path)) {
     if (isSkippable) onRead(end - start)
-    else yield* through(createReadStream(path, { start, end: end - 1 }), createZstdDecompress(), onRead)
+    else yield* through(createReadStream(path, { start, end: end - 1 }), createZstdDecompress(piece), onRead)
   }
 }
 

@@ -14,8 +14,7 @@ const PARQUET_TYPES = { date: 'DATE', model_permaslug: 'VARCHAR', total_tokens: 
 
 /** The hash of a set of rows, the same whatever file they stand in. */
 export function contentHash(rows: readonly RankingRow[]): ContentHash {
-  const hash = createHash('sha256').update(CANONICAL_CSV_HEADER)
-  for (const row of rows) hash.update(canonicalCsvRow(row))
+  const hash = createHash('sha256').update(CANONICAL_CSV_HEADER + rows.map(canonicalCsvRow).join(''))
   return `sha256:${hash.digest('hex')}`
 }
 

@@ -1,7 +1,9 @@
 import { join } from 'node:path'
 import type { Archive } from '../archive.ts'
 import { BuildError, UsageError } from '../errors.ts'
-import { type FoundFiles, findInputFiles } from '../inputs/find.ts'
+import type { Contents } from '../inputs/content.ts'
+import { type FoundFiles, findInputFiles, type InputFile } from '../inputs/find.ts'
+import type { InputGroup } from '../inputs/group.ts'
 import type { Source } from '../sources.ts'
 import { countRecords } from './count.ts'
 import type { Progress, RollupEngine, RollupRequest } from './engine.ts'
@@ -11,8 +13,8 @@ import { readingOf } from './reading.ts'
 import { forgetRejects, tidyRejects } from './rejects.ts'
 import { deliver } from './result.ts'
 import { type SettleOptions, settle } from './settle.ts'
-import { forgetFiles, type KnownFile, knownFiles, openState } from './state.ts'
-import { type Survey, survey } from './survey.ts'
+import { forgetFiles, type KnownFile, knownFiles, listFiles, openState } from './state.ts'
+import { compareStamps, type Survey, survey } from './survey.ts'
 
 export interface DuckDbEngineOptions extends SettleOptions {
   /** An empty folder of this engine's own, for links to the raw files. */
@@ -57,7 +59,7 @@ async function forgetFormerSources(request: RollupRequest, { database, archive }
   const known = await database.rows<{ source: string }>('state/sources')
   for (const { source } of known.filter((entry) => !names.includes(entry.source))) {
     await archive.select(database, source)
-    const files = await knownFiles(database)
+    const files = await listFiles(database)
     await database.transaction(async () => {
       await forgetFiles(database, files)
       await forgetRejects(database)
@@ -71,29 +73,47 @@ async function forgetFormerSources(request: RollupRequest, { database, archive }
 
 /** Brings the state of one source up to date with its files. Nothing of it is changed when anything fails. */
 async function updateState(source: Source, request: RollupRequest, options: DuckDbEngineOptions): Promise<void> {
-  const { database, archive, kept, linkFolder, signal } = options
+  const { database, archive, kept, linkFolder } = options
   const { folder, sources } = request.sources
   const found = await findInputFiles(source, folder)
-  await database.transaction(async () => kept.adopt(source.name, await knownFiles(database)))
+  await database.transaction(async () => kept.adopt(source.name, await listFiles(database)))
   const known = await knownFiles(database)
   assertPresent(source, found, request, [...known.map(({ name }) => name), ...(await archive.inputs(database))])
-  const progress = (stage: string) => (done: Progress) =>
-    request.onProgress({ stage: `${stage} ${source.name}`, ...done })
   const reading = readingOf(source)
-  const isReplaceable = (file: KnownFile) => kept.isReplaceable(file)
-  const onProgress = progress('compare')
-  const compared = await survey(found.files, known, { reading, folder, signal, isReplaceable, onProgress })
-  reportSurvey(source, found, compared, request)
-  const losses = judgeGone(source, compared.gone, request)
+  const stamps = compareStamps(found.files, known, reading)
   const links = new Links(source, join(linkFolder, `${sources.indexOf(source)}`), options)
-  try {
-    const groups = await links.groupsOf(compared.fresh, progress('check'))
+  let isCounting = false
+  const stage = `compare ${source.name}`
+  const onRead = (progress: Progress) => isCounting || request.onProgress({ stage, ...progress })
+  const count = async (files: readonly InputFile[], contents: Contents): Promise<InputGroup[]> => {
+    const groups = await links.groupsOf(files, contents)
+    isCounting = true
     if (groups.length > 0) await countRecords(database, source, groups, request)
+    return groups
+  }
+  try {
+    const reader = links.read(stamps.changed, onRead)
+    // What is new whatever it holds is counted while it is hashed.
+    const early = stamps.left.length === 0 ? count(stamps.changed, reader) : undefined
+    const [contents, counted] = await together(reader.all, early)
+    const isReplaceable = (file: KnownFile) => kept.isReplaceable(file)
+    const compared = await survey(found.files, known, { ...stamps, contents }, { reading, folder, isReplaceable })
+    reportSurvey(source, found, compared, request)
+    const losses = judgeGone(source, compared.gone, request)
+    const groups = counted ?? (await count(compared.fresh, reader))
     const update = { source, compared, losses, groups, links }
     await database.transaction(() => settle(update, request, options))
   } catch (error) {
     throw links.naming(error)
   }
+}
+
+/** The results of both when nothing of either is under way; what went wrong with the first comes before the second. */
+async function together<First, Second>(first: Promise<First>, second: Promise<Second> | undefined) {
+  const [a, b] = await Promise.allSettled([first, second])
+  if (a.status === 'rejected') throw a.reason
+  if (b.status === 'rejected') throw b.reason
+  return [a.value, b.value] as const
 }
 
 /** A file that is named and not there is a mistake, unless its records were read or archived when it was. */

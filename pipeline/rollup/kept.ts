@@ -9,7 +9,15 @@ import { BuildError } from '../errors.ts'
 import { type Files, isMissing, namesIn, readTextIfAny } from '../files.ts'
 import { sideBySide } from '../inputs/side-by-side.ts'
 import { parseJson } from '../json.ts'
-import { enterFiles, forgetFiles, type HashedFile, type KnownFile, markKept, touchFiles } from './state.ts'
+import {
+  enterFiles,
+  forgetFiles,
+  type HashedFile,
+  type KnownFile,
+  markKept,
+  type StateFile,
+  touchFiles,
+} from './state.ts'
 
 /** `file.json` of a kept file: what it was. */
 const KeptFile = z.strictObject({
@@ -67,7 +75,7 @@ export class KeptFiles {
   }
 
   /** Enters the kept files of a source that the state does not know, and forgets those that the archive has not. */
-  async adopt(source: string, known: readonly KnownFile[]): Promise<void> {
+  async adopt(source: string, known: readonly StateFile[]): Promise<void> {
     const archived = new Map([...this.#kept].filter(([, file]) => file.source === source))
     const removed = known.filter((file) => file.kept !== null && !archived.has(file.kept))
     await forgetFiles(this.#database, removed)
@@ -94,7 +102,7 @@ export class KeptFiles {
   }
 
   /** Where the records of a file lie that is no longer there, or undefined when none were kept. */
-  async recordsOf(file: KnownFile): Promise<string | undefined> {
+  async recordsOf(file: StateFile): Promise<string | undefined> {
     const path = file.kept === null ? this.#recordsPath(file) : join(this.#keptFolder, file.kept, RECORDS)
     return (await exists(path)) ? path : undefined
   }
@@ -114,7 +122,7 @@ export class KeptFiles {
   }
 
   /** Moves a file whose content is gone into the archive. What the state has of it stays. */
-  async keep(source: string, file: KnownFile, isNameTaken: boolean): Promise<void> {
+  async keep(source: string, file: StateFile, isNameTaken: boolean): Promise<void> {
     const kept = `${shortHash(`${source}\n${file.name}`)}-${file.sha256.slice(0, 12)}`
     const staging = join(this.#keptFolder, '.staging')
     await this.#files.remove(staging)
@@ -143,7 +151,7 @@ export class KeptFiles {
   }
 
   /** Removes a kept file whose content is there again, or was replaced, from the archive. */
-  async remove({ kept }: KnownFile): Promise<void> {
+  async remove({ kept }: StateFile): Promise<void> {
     if (kept === null) return
     this.#kept.delete(kept)
     await this.#discard(kept)

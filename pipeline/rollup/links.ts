@@ -3,6 +3,7 @@ import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import type { Files } from '../files.ts'
 import { sourceColumns } from '../inputs/columns.ts'
+import { Contents } from '../inputs/content.ts'
 import type { InputFile } from '../inputs/find.ts'
 import { groupFiles, type InputGroup } from '../inputs/group.ts'
 import { type LinkedFile, linkFiles } from '../inputs/link.ts'
@@ -31,24 +32,32 @@ export class Links {
     this.#signal = signal
   }
 
-  /** Reads the headers of files, and CSV to its end, and puts them into groups. Empty CSV files are in no group. */
+  /**
+   * Reads the headers of files and puts them into groups. Empty CSV files are in no group. CSV is taken for what its content
+   * says, which is read where `contents` do not have it.
+   */
   async groupsOf(
     files: readonly InputFile[],
-    onProgress: (progress: Progress) => void = () => {},
+    contents = this.read(files.filter(({ format }) => format === 'csv')),
   ): Promise<InputGroup[]> {
     this.#calls += 1
     const folder = join(this.#folder, `${this.#calls}`)
     await this.#files.makeFolder(folder)
-    const bytes = files.reduce((sum, file) => sum + (file.format === 'csv' ? file.bytes : 0), 0)
+    const wanted = sourceColumns(this.#source)
+    const linked = await linkFiles(files, folder, { wanted, contents })
+    this.#linked.push(...linked)
+    return groupFiles(this.#database, this.#source, linked)
+  }
+
+  /** Begins to read files from begin to end, for all that is to be known of each before DuckDB reads it. */
+  read(files: readonly InputFile[], onProgress: (progress: Progress) => unknown = () => {}): Contents {
+    const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
     let read = 0
     const onRead = (more: number) => {
       read += more
       onProgress({ share: read / bytes, bytes })
     }
-    const wanted = sourceColumns(this.#source)
-    const linked = await linkFiles(files, folder, { wanted, signal: this.#signal, onRead })
-    this.#linked.push(...linked)
-    return groupFiles(this.#database, this.#source, linked)
+    return new Contents(files, { wanted: sourceColumns(this.#source), signal: this.#signal, onRead })
   }
 
   /** All files that were read through this. */

@@ -38,6 +38,7 @@ export async function deliver(database: Database, source: Source, request: Rollu
     request.onSetAside({ source: source.name, date: day, model_permaslug: model, ...row })
   }
   await database.run('rollup/deliver')
+  await database.script('rollup/forget_result')
 }
 
 async function reportConflicts(database: Database, source: Source, request: RollupRequest): Promise<void> {

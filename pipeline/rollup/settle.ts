@@ -11,7 +11,16 @@ import type { Links } from './links.ts'
 import { judgeReplaced, type Losses } from './losses.ts'
 import { filesToWrite, noteRejects, writeRejects } from './rejects.ts'
 import { resolveModels } from './result.ts'
-import { enterFiles, forgetFiles, type KnownFile, knownFiles, renameFiles, touchFiles } from './state.ts'
+import {
+  enterFiles,
+  forgetFiles,
+  type KnownFile,
+  knownFiles,
+  listFiles,
+  renameFiles,
+  type StateFile,
+  touchFiles,
+} from './state.ts'
 import { daysToCompare, defineRecordsOf, findSurplus, type IdentifiedDay, type RecordsPlace } from './surplus.ts'
 import { assertUntouched, type Survey } from './survey.ts'
 
@@ -124,7 +133,8 @@ async function enterAll(
     database,
     numbers.map((file_id) => `${file_id}`),
   )
-  const records = new Map((await knownFiles(database)).map((file) => [file.file_id, file.open_records]))
+  const known = fresh.length > 0 ? await knownFiles(database) : []
+  const records = new Map(known.map((file) => [file.file_id, file.open_records]))
   const all: Losses[] = [losses, { forget: [...unlisted, ...elsewhere], keep: [] }]
   for (const [position, file] of fresh.entries()) {
     const file_id = numbers[position] ?? 0
@@ -159,16 +169,16 @@ async function findRepeated(
   await findSurplus(database, update.source, days, places, request)
 }
 
-async function filesToCompare(database: Database, days: readonly IdentifiedDay[]): Promise<KnownFile[]> {
+async function filesToCompare(database: Database, days: readonly IdentifiedDay[]): Promise<StateFile[]> {
   const wanted = new Set(days.map((day) => day.file_id))
-  return (await knownFiles(database)).filter((file) => wanted.has(file.file_id))
+  return (await listFiles(database)).filter((file) => wanted.has(file.file_id))
 }
 
 /** Where the records of files at hand are read. Those that are not fresh are opened again. */
 async function placesOf(
   { groups, links }: Update,
   present: Present,
-  known: readonly KnownFile[],
+  known: readonly StateFile[],
 ): Promise<Map<number, GroupedFile>> {
   const files = known.flatMap(({ file_id }) => present.get(file_id) ?? [])
   const opened = new Set(groups.flatMap((group) => group.files.map((file) => file.name)))
@@ -188,7 +198,7 @@ async function placesOf(
 async function keepRejects(update: Update, present: Present, options: SettleOptions): Promise<void> {
   const { database, rejectsFolder, files } = options
   const names = await filesToWrite(database, update.source.name, rejectsFolder)
-  const wanting = (await knownFiles(database)).filter((file) => present.has(file.file_id) && names.has(file.name))
+  const wanting = (await listFiles(database)).filter((file) => present.has(file.file_id) && names.has(file.name))
   const places = await placesOf(update, present, wanting)
   await writeRejects(database, places.values(), rejectsFolder, files)
   await noteRejects(database)

@@ -5,7 +5,7 @@ import type { InputFile } from '../inputs/find.ts'
 const STATE_VERSION = 1
 
 /** A raw file as the state knows it. */
-export interface KnownFile {
+export interface StateFile {
   file_id: number
   name: string
   bytes: bigint
@@ -16,6 +16,10 @@ export interface KnownFile {
   reading: string
   /** Where the archive holds it, for a file that is gone and whose records stay. */
   kept: string | null
+}
+
+/** The same with what tells whether it lost records: they are added up for that, so it is asked for seldom. */
+export interface KnownFile extends StateFile {
   /** Records of dates that are not archived and that were not rejected. */
   open_records: bigint
   /** Those of them that may be repeated. */
@@ -40,7 +44,13 @@ export async function openState(database: Database): Promise<void> {
   await database.run('state/set_format', { version: STATE_VERSION })
 }
 
-/** The files of the source that `selectSource` chose. */
+/** The files of the selected source. */
+export async function listFiles(database: Database): Promise<StateFile[]> {
+  type Row = { [Key in keyof StateFile]: StateFile[Key] }
+  return database.rows<Row>('state/list')
+}
+
+/** The files of the selected source with their records. */
 export async function knownFiles(database: Database): Promise<KnownFile[]> {
   type Row = { [Key in keyof KnownFile]: KnownFile[Key] }
   return database.rows<Row>('state/files')
@@ -64,7 +74,7 @@ export async function enterFiles(
 }
 
 /** Forgets files; the days on which they may have repeated records of others are looked at again. */
-export async function forgetFiles(database: Database, files: readonly KnownFile[]): Promise<void> {
+export async function forgetFiles(database: Database, files: readonly StateFile[]): Promise<void> {
   if (files.length === 0) return
   const file_ids = files.map((file) => `${file.file_id}`)
   await touchFiles(database, file_ids)
@@ -96,6 +106,6 @@ export async function renameFiles(
 }
 
 /** Notes that the archive holds a file now, in a folder of this name. */
-export async function markKept(database: Database, { file_id }: KnownFile, kept: string): Promise<void> {
+export async function markKept(database: Database, { file_id }: StateFile, kept: string): Promise<void> {
   await database.run('state/set_kept', { file_id, kept })
 }

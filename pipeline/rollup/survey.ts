@@ -1,9 +1,7 @@
 import { resolve } from 'node:path'
 import { BuildError } from '../errors.ts'
-import { hashContent } from '../inputs/decompress.ts'
+import type { Content } from '../inputs/content.ts'
 import { formatOf, type InputFile, isFile, readStamp } from '../inputs/find.ts'
-import { sideBySide } from '../inputs/side-by-side.ts'
-import type { Progress } from './engine.ts'
 import type { HashedFile, KnownFile } from './state.ts'
 
 /**
@@ -29,42 +27,54 @@ export interface Survey {
   twins: { file: string; twin: string }[]
 }
 
+/** How they differ by name, size and time of change. */
+export interface Stamps {
+  same: { known: KnownFile; file: InputFile }[]
+  /** Files whose content has to be looked at. */
+  changed: InputFile[]
+  /** Files that the state knows and that are not there as they were. Without any, all that changed is new. */
+  left: KnownFile[]
+}
+
 export interface SurveyOptions {
   reading: string
   /** The folder that names of files are relative to. */
   folder: string
-  signal: AbortSignal
   /** Whether a kept file gives way to one of its name. */
   isReplaceable(file: KnownFile): boolean
-  onProgress(progress: Progress): void
+}
+
+/** Compares the files of a source with the state: one of the same name, size and time of change is the same. */
+export function compareStamps(found: readonly InputFile[], known: readonly KnownFile[], reading: string): Stamps {
+  const left = new Map(known.filter((file) => file.kept === null).map((file) => [file.name, file]))
+  const same: Stamps['same'] = []
+  const changed = found.filter((file) => {
+    const former = left.get(file.name)
+    const isUnchanged =
+      former?.bytes === BigInt(file.bytes) && former.modified === file.modified && former.reading === reading
+    if (isUnchanged) same.push({ known: former, file })
+    if (isUnchanged) left.delete(file.name)
+    return !isUnchanged
+  })
+  return { same, changed, left: [...left.values()] }
 }
 
 /**
- * Compares the files of a source with the state. A file of the same name, size and time of change is the same; of any
- * other the content decides, so that a file that was touched, renamed, compressed or restored is not read again. Throws
- * `BuildError` for a file that is cut or damaged.
+ * Of files that are not the same by their stamps the content decides, so that one that was touched, renamed, compressed or
+ * restored is not read again. `contents` are those of the files that changed, in their order.
  */
 export async function survey(
   found: readonly InputFile[],
   known: readonly KnownFile[],
+  stamps: Stamps & { contents: readonly Content[] },
   options: SurveyOptions,
 ): Promise<Survey> {
-  const byName = new Map(known.filter((file) => file.kept === null).map((file) => [file.name, file]))
-  const isUnchanged = (file: InputFile, former: KnownFile | undefined): former is KnownFile =>
-    former !== undefined &&
-    former.bytes === BigInt(file.bytes) &&
-    former.modified === file.modified &&
-    former.reading === options.reading
-  const same = found.flatMap((file) => {
-    const former = byName.get(file.name)
-    return isUnchanged(file, former) ? [{ known: former, file }] : []
+  const same = [...stamps.same]
+  const hashed = stamps.contents.flatMap(({ sha256 }, position): HashedFile[] => {
+    const file = stamps.changed[position]
+    return file === undefined ? [] : [{ ...file, sha256, reading: options.reading }]
   })
-  const hashed = await hashAll(
-    found.filter((file) => !isUnchanged(file, byName.get(file.name))),
-    options,
-  )
-  const left = new Map(byName)
-  for (const { known: former } of same) left.delete(former.name)
+  const left = new Map(stamps.left.map((file) => [file.name, file]))
   const take = (file: HashedFile, former: KnownFile | undefined): boolean => {
     if (former === undefined || !isEqual(file, former)) return false
     same.push({ known: former, file })
@@ -130,18 +140,4 @@ async function sortMissing(missing: readonly KnownFile[], listed: ReadonlySet<st
     gone: missing.filter((_, position) => isUnlisted[position] === false),
     unlisted: missing.filter((_, position) => isUnlisted[position] === true),
   }
-}
-
-async function hashAll(files: readonly InputFile[], options: SurveyOptions): Promise<HashedFile[]> {
-  const { reading, signal, onProgress } = options
-  const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
-  let read = 0
-  const onRead = (more: number) => {
-    read += more
-    onProgress({ share: read / bytes, bytes })
-  }
-  return sideBySide(files, async (file) => {
-    const sha256 = await hashContent(file, signal, onRead)
-    return { ...file, sha256, reading }
-  })
 }

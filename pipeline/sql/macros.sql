@@ -76,6 +76,8 @@ CREATE OR REPLACE TEMP MACRO string_from_json(value) AS
 CREATE OR REPLACE TEMP MACRO count_from_json(value) AS
   CASE
     WHEN value IS NULL OR value = 'null' THEN 0
+    -- As in text; what has a point or an exponent is left to the last line.
+    WHEN try_cast(value::VARCHAR AS BIGINT)::VARCHAR = value::VARCHAR THEN count_in_range(try_cast(value::VARCHAR AS BIGINT))
     WHEN starts_with(value, '"') THEN count_from_text(value ->> '$')
     -- As text first: as JSON, true would become 1 and a list an error.
     ELSE whole_count(try_cast(value::VARCHAR AS DOUBLE))

@@ -39,3 +39,26 @@ it('a database has as many threads as it is given', async () => {
   await demand(3)
   await expect(demand(4)).rejects.toThrow('another number')
 })
+
+it('views are defined once, and again when their SQL or their types are others or the transaction came to nothing', async () => {
+  const database = await openAt(join((await newWorkspace()).root, 'build.duckdb'))
+  onTestFinished(() => database.close())
+  await database.execute('CREATE TEMP SEQUENCE times')
+  const define = (sql: string, types: string[][]) => database.define('one', `${sql}; SELECT nextval('times')`, types)
+  const assertTimes = (times: number) =>
+    database.execute(`SELECT if(currval('times') = ${times}, 1, error('another number of times'))`)
+  const view = 'CREATE OR REPLACE TEMP VIEW one AS SELECT 1'
+  await define(view, [['BIGINT']])
+  await define(view, [['BIGINT']])
+  await assertTimes(1)
+  await define(view, [['INTEGER']])
+  await define(view.replace('1', '2'), [['INTEGER']])
+  await assertTimes(3)
+  const failed = database.transaction(async () => {
+    await define(view, [])
+    throw new Error('it came to nothing')
+  })
+  await expect(failed).rejects.toThrow('it came to nothing')
+  await define(view, [])
+  await assertTimes(5)
+})
