@@ -80,7 +80,7 @@ export async function nginx(folder: string, root: string): Promise<RunningServer
     `daemon off; master_process off; worker_processes 1; pid ${folder}/nginx.pid; error_log ${folder}/nginx.log;
      events { worker_connections 768; }
      http {
-       sendfile on; tcp_nopush on; access_log off; keepalive_requests 1000000000; types { application/json json; }
+       sendfile on; tcp_nopush on; access_log off; keepalive_requests 1000000000; types { application/json json; text/html html; }
        client_body_temp_path ${folder}/nginx; proxy_temp_path ${folder}/nginx; fastcgi_temp_path ${folder}/nginx;
        uwsgi_temp_path ${folder}/nginx; scgi_temp_path ${folder}/nginx;
        server { listen 127.0.0.1:${port}; root ${root}; gzip_static on; }

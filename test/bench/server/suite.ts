@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { copyFile, cp, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,6 +19,7 @@ const ROUND_MS = 1500
 const SWITCH_ROUND_MS = 4000
 const SWITCH_EVERY_MS = 1000
 const RANKINGS = '/api/v1/datasets/rankings-daily'
+const PAGE = 'models.html'
 const FOLDER = 'datasets/rankings-daily/v1'
 
 /** Rows 5 to 9 of the requirements, each against its baseline. */
@@ -105,16 +106,13 @@ async function againstNginx(bench: Bench): Promise<Comparison[]> {
   await writeFile(join(root, 'window.json.gz'), gzipSync(plain))
   const files = await start(nginx(folder, root))
   const bare = await start(script('bare-http.ts', folder, join(root, 'window.json')))
-  const { headers } = await fetch(`http://127.0.0.1:${files.port}/window.json`, {
-    headers: { 'accept-encoding': 'identity' },
-  })
-  const etag = headers.get('etag') ?? ''
+  const etag = await tagOf({ ...bench, ours: files }, '/window.json')
   const gzip = { 'accept-encoding': 'gzip' }
   const windows = randomWindows().map((query) => RANKINGS + query)
   const filePlain = async () =>
     rate(await load(files, [requestText('/window.json', {})], { status: 200, length: plain.length }))
   const ownPlain = async () => rate(await load(ours, [ask(RANKINGS)], { status: 200, length: plain.length }))
-  const ownTag = (await headersOf(bench, RANKINGS)).get('etag') ?? ''
+  const ownTag = await tagOf(bench, RANKINGS)
 
   return [
     {
@@ -166,6 +164,36 @@ async function againstNginx(bench: Bench): Promise<Comparison[]> {
       ours: async () => rate(await load(ours, [ask(RANKINGS, { 'if-none-match': ownTag })], { status: 304 })),
       baseline: async () =>
         rate(await load(files, [requestText('/window.json', { 'if-none-match': etag })], { status: 304 })),
+      baselineName: 'nginx 304',
+    },
+    ...(await ofSmallPage(bench, files, root)),
+  ]
+}
+
+/** A page of the site, which both have as a file of the same bytes. */
+async function ofSmallPage(bench: Bench, files: RunningServer, root: string): Promise<Comparison[]> {
+  const { ours, load, publicDir } = bench
+  await copyFile(join(publicDir, PAGE), join(root, PAGE))
+  const { size } = await stat(join(root, PAGE))
+  const whole = async (server: RunningServer) =>
+    rate(await load(server, [requestText(`/${PAGE}`, {})], { status: 200, length: size }))
+  const unchanged = async (server: RunningServer, tag: string) =>
+    rate(await load(server, [requestText(`/${PAGE}`, { 'if-none-match': tag })], { status: 304 }))
+  const [ownTag, tag] = [await tagOf(bench, `/${PAGE}`), await tagOf({ ...bench, ours: files }, `/${PAGE}`)]
+  const common = { unit: 'answers/s', higherIsBetter: true }
+  return [
+    {
+      ...common,
+      name: `page of ${Math.round(size / 1024)} KiB`,
+      ours: () => whole(ours),
+      baseline: () => whole(files),
+      baselineName: 'nginx, the same file',
+    },
+    {
+      ...common,
+      name: 'page, 304',
+      ours: () => unchanged(ours, ownTag),
+      baseline: () => unchanged(files, tag),
       baselineName: 'nginx 304',
     },
   ]
@@ -277,12 +305,11 @@ async function whileSwitching<T>({ publicDir }: Bench, work: () => Promise<T>): 
   }
 }
 
-async function headersOf({ ours, key }: Bench, path: string): Promise<Headers> {
-  return (
-    await fetch(`http://127.0.0.1:${ours.port}${path}`, {
-      headers: { authorization: `Bearer ${key}`, 'accept-encoding': 'identity' },
-    })
-  ).headers
+async function tagOf({ ours, key }: Pick<Bench, 'ours' | 'key'>, path: string): Promise<string> {
+  const { headers } = await fetch(`http://127.0.0.1:${ours.port}${path}`, {
+    headers: { authorization: `Bearer ${key}`, 'accept-encoding': 'identity' },
+  })
+  return headers.get('etag') ?? ''
 }
 
 /** The bytes of an answer as they are sent, still compressed. */
