@@ -1,3 +1,5 @@
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { ReleaseEntry } from '../pipeline/contract/manifest.ts'
 import { compressRelease, type Dataset, datasetOf, type PreparedRelease, serialiseRelease } from './dataset.ts'
@@ -51,7 +53,10 @@ export const loadRelease: LoadRelease = (order) => {
 
 function loadInThread(order: LoadOrder): LoadingRelease {
   const [plain, whole] = [Promise.withResolvers<Dataset>(), Promise.withResolvers<Dataset>()]
-  const worker = new Worker(new URL('./release-worker.ts', import.meta.url), { workerData: order })
+  const worker = new Worker(new URL('./release-worker.ts', import.meta.url), {
+    workerData: order,
+    env: environmentOfThread(),
+  })
   worker.on('message', (prepared: PreparedRelease) => {
     const dataset = datasetOf(prepared)
     plain.resolve(dataset)
@@ -69,6 +74,15 @@ function loadInThread(order: LoadOrder): LoadingRelease {
   whole.promise.catch(() => undefined)
   plain.promise.catch(() => undefined)
   return { plain: plain.promise, whole: whole.promise }
+}
+
+/**
+ * All that a thread has to know of the environment: where compiled modules are kept. It has to know before it reads its
+ * first module, because the first one that is not found there costs it 30 ms.
+ */
+function environmentOfThread(): Record<string, string> {
+  const ofThisNode = getCompileCacheDir()
+  return ofThisNode === undefined ? {} : { NODE_COMPILE_CACHE: dirname(ofThisNode) }
 }
 
 /** What crosses from a thread to another loses its class, but not its name. */

@@ -1,15 +1,10 @@
-import { enableCompileCache } from 'node:module'
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { LoadOrder } from './release-loader.ts'
+import { compressRelease, serialiseRelease } from './dataset.ts'
+import { type LoadOrder, readRelease } from './release-loader.ts'
 
 /** Where answers and this thread have to share a core, answers go first: it is among the last that get a turn. */
 const NICE = 10
-
-// Before any module is loaded that is worth it.
-enableCompileCache()
-const { compressRelease, serialiseRelease } = await import('./dataset.ts')
-const { readRelease } = await import('./release-loader.ts')
 
 const { isFirst, ...order }: LoadOrder = workerData
 // Nobody is answered before the first release is there. Elsewhere than on Linux this would slow down the whole server.
