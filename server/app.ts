@@ -30,7 +30,7 @@ import type { Store } from './store/store.ts'
 import { keyUsage } from './store/usage.ts'
 import { keepOpenForUnreadBody } from './unread-body.ts'
 import { followUsage } from './usage-file.ts'
-import { validateWithZod } from './validation.ts'
+import { NO_JSON_SCHEMA, validateWithZod } from './validation.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -75,6 +75,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     genReqId: () => randomUUID(),
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     exposeHeadRoutes: false,
+    schemaController: { compilersFactory: NO_JSON_SCHEMA },
     // Requests on connections that are open already are answered during a stop, and told that it is the last one.
     return503OnClosing: false,
     requestTimeout: REQUEST_TIMEOUT_MS,
