@@ -22,9 +22,13 @@ const ROOT = join(import.meta.dirname, '../../..')
 /** Node as `make` runs it. */
 const NODE_FLAGS = ['--disable-warning=ExperimentalWarning']
 
-/** `tokenboard serve` as a user runs it, with its log in a file. */
-export async function tokenboard(folder: string, environment: Record<string, string>): Promise<RunningServer> {
-  return await startNode(['pipeline/cli.ts', 'serve', '--port', '0'], environment, join(folder, 'log'), 3)
+/** `tokenboard serve` as a user runs it, with its log in a file; the first start of a store prints three lines, others one. */
+export async function tokenboard(
+  folder: string,
+  environment: Record<string, string>,
+  lines: number,
+): Promise<RunningServer> {
+  return await startNode(['pipeline/cli.ts', 'serve', '--port', '0'], environment, join(folder, 'log'), lines)
 }
 
 /** A script of this folder that prints `listening http://…`. */
