@@ -7,6 +7,7 @@ import type { RateLimitSettings, TrustProxy } from './config.ts'
 import { allowAnyOrigin, allowPreflight } from './cors.ts'
 import { type CurrentRelease, currentRelease } from './current-release.ts'
 import { ApiError, RETRY_AFTER_SECONDS, toEnvelope } from './errors.ts'
+import { fileMemory } from './file-memory.ts'
 import { acceptJsonAlone } from './json-body.ts'
 import { type LogTarget, RequestLog, requestFields } from './logging.ts'
 import { decodableUrl, KnownMethods } from './methods.ts'
@@ -21,6 +22,7 @@ import { openApi } from './routes/openapi.ts'
 import { presetRoutes } from './routes/presets.ts'
 import { rankingsDaily } from './routes/rankings-daily.ts'
 import { staticFiles } from './routes/static-files.ts'
+import type { SmallAnswer } from './static-answers.ts'
 import { embeddingsCatalogue } from './store/embeddings-models.ts'
 import { apiKeys } from './store/keys.ts'
 import { presets } from './store/presets.ts'
@@ -28,7 +30,7 @@ import type { Store } from './store/store.ts'
 import { keyUsage } from './store/usage.ts'
 import { keepOpenForUnreadBody } from './unread-body.ts'
 import { followUsage } from './usage-file.ts'
-import { validateWithZod } from './validation.ts'
+import { NO_JSON_SCHEMA, validateWithZod } from './validation.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -55,6 +57,7 @@ const API = '/api/v1'
 const WILDCARD = '/*'
 const REQUEST_TIMEOUT_MS = 60_000
 const IDLE_CONNECTION_TIMEOUT_MS = 120_000
+const MOST_BYTES_OF_FILES = 16 * 2 ** 20
 const LONGEST_PATH_PARAMETER = 16_384
 
 /**
@@ -72,6 +75,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     genReqId: () => randomUUID(),
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     exposeHeadRoutes: false,
+    schemaController: { compilersFactory: NO_JSON_SCHEMA },
     // Requests on connections that are open already are answered during a stop, and told that it is the last one.
     return503OnClosing: false,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -133,7 +137,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
       if (methods.of(pathOf(request)).length > 0) refuseUnrouted(request, reply, done)
       else done()
     })
-    staticFiles(scope, files)
+    staticFiles(scope, { files, memory: fileMemory<SmallAnswer>(publicDir, MOST_BYTES_OF_FILES) })
   })
   app.register(
     async (api) => {

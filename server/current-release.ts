@@ -1,8 +1,7 @@
-import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
-import { DATASET_PATH } from '../pipeline/contract/manifest.ts'
 import type { Dataset } from './dataset.ts'
 import { type FollowedFile, followFile } from './followed-file.ts'
+import { pointerPath } from './release.ts'
 import type { LoadRelease } from './release-loader.ts'
 
 /** Follows `latest.json`, so that a new release is served without a restart. */
@@ -14,16 +13,19 @@ export interface CurrentRelease extends FollowedFile {
 export function currentRelease(publicDir: string, log: FastifyBaseLogger, load: LoadRelease): CurrentRelease {
   let current: Dataset | undefined
 
-  async function loadCurrent(): Promise<void> {
+  async function loadCurrent(stamp: string): Promise<void> {
     const started = performance.now()
-    const { plain, whole } = load({ publicDir, isFirst: current === undefined })
+    const { plain, whole } = load({ publicDir, stamp, isFirst: current === undefined })
     if (current === undefined) {
       // The first release is served as soon as it can be; the gzip of it follows.
       const first = await plain
       current = first
-      whole.then((dataset) => {
-        if (current === first) current = dataset
-      }, refuse)
+      whole.then(
+        (dataset) => {
+          if (current === first) current = dataset
+        },
+        (error: unknown) => log.error({ err: error, release: first.manifest.release }, 'the release has no gzip'),
+      )
     } else {
       current = await whole
     }
@@ -36,7 +38,7 @@ export function currentRelease(publicDir: string, log: FastifyBaseLogger, load: 
   }
 
   const pointer = followFile({
-    path: join(publicDir, DATASET_PATH, 'latest.json'),
+    path: pointerPath(publicDir),
     load: loadCurrent,
     onRefused: refuse,
     log,

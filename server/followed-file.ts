@@ -14,8 +14,8 @@ export interface FollowedFile {
 
 export interface FollowOptions {
   path: string
-  /** Takes the file in as it is now, or throws, and what it said before stays in force. */
-  load(): Promise<void>
+  /** Takes in the file with the fingerprint `stamp`, or throws, and what it said before stays in force. */
+  load(stamp: string): Promise<void>
   /** Tells that `load` threw. */
   onRefused(error: unknown): void
   log: FastifyBaseLogger
@@ -40,7 +40,7 @@ export function followFile({ path, load, onRefused, log }: FollowOptions): Follo
     if (found !== seen) failures = 0
     seen = found
     try {
-      await load()
+      await load(found)
       failures = 0
     } catch (error) {
       failures++

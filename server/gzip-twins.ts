@@ -11,6 +11,11 @@ const COMPRESSIBLE = new Set(['.csv', '.json'])
 
 const MOST_REMEMBERED_PAIRS = 10_000
 
+/** Where the gzip of a file would lie; undefined where none is looked for. */
+export function twinOf(path: string): string | undefined {
+  return COMPRESSIBLE.has(extname(path)) ? `${path}.gz` : undefined
+}
+
 /**
  * Finds the gzip of a published file: the file of the same name with `.gz`, if it holds the same bytes. That is proven
  * once, and remembered by the tags of both, which are made of their bytes. The caller closes the handle.
@@ -19,8 +24,8 @@ export function gzipTwins(open: (path: string) => Promise<OpenFile>) {
   const isSame = remembered<boolean>(MOST_REMEMBERED_PAIRS)
 
   return async (file: OpenFile): Promise<OpenFile | undefined> => {
-    const path = `${file.path}.gz`
-    if (!COMPRESSIBLE.has(extname(file.path)) || !(await isPlainFile(path))) return undefined
+    const path = twinOf(file.path)
+    if (path === undefined || !(await isPlainFile(path))) return undefined
     const twin = await open(path)
     let found = false
     try {

@@ -37,15 +37,13 @@ export function publicFiles(root: string): PublicFiles {
   const openTwin = gzipTwins(openPlain)
 
   async function find(urlPath: string): Promise<Found> {
-    const segments = decodeSegments(urlPath)
-    if (segments === undefined) return NOTHING
-    const release = releaseOf(segments)
+    const wanted = wantedBy(urlPath)
+    if (wanted === undefined) return NOTHING
+    const { segments, release } = wanted
     if (release !== undefined && (await isWithdrawn(root, release))) return { kind: 'withdrawn', release }
-    const isFolderPath = segments.at(-1) === ''
-    const wanted = isFolderPath ? segments.with(-1, INDEX) : segments
-    const file = await resolveInside(root, wanted)
-    if (file?.isFile) return { kind: 'file', path: file.path, ...linked(wanted, file.segments) }
-    if (file === undefined || isFolderPath) return NOTHING
+    const file = await resolveInside(root, segments)
+    if (file?.isFile) return { kind: 'file', path: file.path, ...linked(segments, file.segments) }
+    if (file === undefined || urlPath.endsWith('/')) return NOTHING
     const index = await resolveInside(root, [...segments, INDEX])
     return index?.isFile ? { kind: 'folder' } : NOTHING
   }
@@ -66,6 +64,14 @@ export function publicFiles(root: string): PublicFiles {
       return gzip ? { ...twin, path, coding: 'gzip', hasOther: true } : { ...plain, hasOther: true }
     },
   }
+}
+
+/** Which file a path of the site names, by its text alone, and of which release; undefined when it may name none. */
+export function wantedBy(urlPath: string): { segments: string[]; release: ReleaseName | undefined } | undefined {
+  const segments = decodeSegments(urlPath)
+  return (
+    segments && { segments: urlPath.endsWith('/') ? segments.with(-1, INDEX) : segments, release: releaseOf(segments) }
+  )
 }
 
 /** The release to which a path belongs, unless it is that of its tombstone. */
@@ -114,7 +120,8 @@ async function resolveInside(
   }
 }
 
-function isUnreachable(error: unknown): boolean {
+/** Whether an error of the file system means that nothing is there. */
+export function isUnreachable(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP'].includes(String(code))
 }

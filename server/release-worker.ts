@@ -1,21 +1,17 @@
-import { enableCompileCache } from 'node:module'
 import { setPriority } from 'node:os'
-import { parentPort } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
+import { compressRelease, serialiseRelease } from './dataset.ts'
+import { readCurrentRelease, readListedRelease } from './release.ts'
 import type { LoadOrder } from './release-loader.ts'
 
 /** Where answers and this thread have to share a core, answers go first: it is among the last that get a turn. */
 const NICE = 10
 
-// Before any module is loaded that is worth it.
-enableCompileCache()
-const { compressRelease, serialiseRelease } = await import('./dataset.ts')
-const { readRelease } = await import('./release-loader.ts')
-
-parentPort?.once('message', async ({ isFirst, ...order }: LoadOrder) => {
-  // Nobody is answered before the first release is there. Elsewhere than on Linux this would slow down the whole server.
-  if (!isFirst && process.platform === 'linux') setPriority(NICE)
-  const serialised = serialiseRelease(await readRelease(order))
-  parentPort?.postMessage(serialised)
-  if (process.platform === 'linux') setPriority(NICE)
-  parentPort?.postMessage({ ...serialised, gzip: compressRelease(serialised) })
-})
+const { publicDir, entry, isFirst }: LoadOrder = workerData
+// Nobody is answered before the first release is there. Elsewhere than on Linux this would slow down the whole server.
+if (!isFirst && process.platform === 'linux') setPriority(NICE)
+const release = await (entry === undefined ? readCurrentRelease(publicDir) : readListedRelease(publicDir, entry))
+const serialised = serialiseRelease(release)
+parentPort?.postMessage(serialised)
+if (process.platform === 'linux') setPriority(NICE)
+parentPort?.postMessage({ ...serialised, gzip: compressRelease(serialised) })

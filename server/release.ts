@@ -1,9 +1,9 @@
-import { createHash, hash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { CANONICAL_CSV_HEADER, canonicalCsvRow } from '../pipeline/contract/canonical-csv.ts'
 import {
   DATASET_PATH,
@@ -13,6 +13,7 @@ import {
   ReleaseIndex,
 } from '../pipeline/contract/manifest.ts'
 import { RankingRow } from '../pipeline/contract/ranking.ts'
+import { UtcDate } from '../pipeline/contract/utc-date.ts'
 import { orderCheck } from './ranking-order.ts'
 
 /** A release that was read from disk and holds what its manifest says. */
@@ -29,12 +30,17 @@ export class ReleaseError extends Error {
 const ROWS_FILE = 'rankings-daily.ndjson.gz'
 const gunzipOffLoop = promisify(gunzip)
 
+/** Where it stands which release is the current one. */
+export function pointerPath(publicDir: string): string {
+  return join(publicDir, DATASET_PATH, 'latest.json')
+}
+
 /**
  * Reads the release that `latest.json` below `publicDir` points at, never the `latest` symlink: the pointer is switched
  * last. Everything is checked against the manifest, and the manifest against the pointer. Throws `ReleaseError`.
  */
 export async function readCurrentRelease(publicDir: string): Promise<Release> {
-  const path = join(publicDir, DATASET_PATH, 'latest.json')
+  const path = pointerPath(publicDir)
   return await readRelease(publicDir, parseJson(await readFile(path, 'utf8'), path, LatestPointer))
 }
 
@@ -52,7 +58,7 @@ async function readRelease(publicDir: string, pointer: LatestPointer, manifestSh
   const folder = join(publicDir, DATASET_PATH, pointer.path)
   const path = join(folder, 'manifest.json')
   const bytes = await readFile(path)
-  if (manifestSha256 !== undefined) mustEqual('sha256 of manifest.json', sha256(bytes), manifestSha256)
+  if (manifestSha256 !== undefined) mustEqual('sha256 of manifest.json', hash('sha256', bytes), manifestSha256)
   const manifest = parseJson(bytes.toString('utf8'), path, Manifest)
   for (const key of ['release', 'as_of', 'start_date', 'end_date', 'rows', 'content_hash'] as const) {
     mustEqual(`${key} of the manifest`, manifest[key], pointer[key])
@@ -74,31 +80,41 @@ async function readRowsFile(folder: string, manifest: Manifest): Promise<string>
   if (resource === undefined) throw new ReleaseError(`the manifest of ${manifest.release} does not list ${ROWS_FILE}`)
   const bytes = await readFile(join(folder, ROWS_FILE))
   mustEqual(`size of ${ROWS_FILE}`, bytes.length, resource.bytes)
-  mustEqual(`sha256 of ${ROWS_FILE}`, sha256(bytes), resource.sha256)
+  mustEqual(`sha256 of ${ROWS_FILE}`, hash('sha256', bytes), resource.sha256)
   return (await gunzipOffLoop(bytes)).toString('utf8')
 }
 
 function readRows(text: string, manifest: Manifest): RankingRow[] {
   if (!text.endsWith('\n')) throw new ReleaseError(`${ROWS_FILE} does not end with a line ending`)
   const rows: RankingRow[] = []
+  const parseRow = rowParser()
   const findDisorder = orderCheck()
-  const canonicalCsv = createHash('sha256').update(CANONICAL_CSV_HEADER)
   for (const line of text.slice(0, -1).split('\n')) {
-    const row = parseRow(line, rows.length + 1)
+    const row = parseRow(line)
     const disorder = findDisorder(row)
     if (disorder !== undefined) throw new ReleaseError(`the rows are not in order: ${disorder}`)
-    canonicalCsv.update(canonicalCsvRow(row))
     rows.push(row)
   }
-  checkTotals(rows, `sha256:${canonicalCsv.digest('hex')}`, manifest)
+  const canonicalCsv = CANONICAL_CSV_HEADER + rows.map(canonicalCsvRow).join('')
+  checkTotals(rows, `sha256:${hash('sha256', canonicalCsv)}`, manifest)
   return rows
 }
 
-function parseRow(line: string, lineNumber: number): RankingRow {
-  try {
-    return RankingRow.parse(JSON.parse(line))
-  } catch (error) {
-    throw new ReleaseError(`line ${lineNumber} of ${ROWS_FILE} is not a ranking row`, { cause: error })
+/** Parses line after line. A date is looked up in the calendar once: that takes as long as all else that is done. */
+function rowParser(): (line: string) => RankingRow {
+  const RowOfSomeDate = RankingRow.extend({ date: z.string() })
+  let lines = 0
+  let date: UtcDate | undefined
+
+  return (line) => {
+    lines++
+    try {
+      const row = RowOfSomeDate.parse(JSON.parse(line))
+      if (row.date !== date) date = UtcDate.parse(row.date)
+      return row
+    } catch (error) {
+      throw new ReleaseError(`line ${lines} of ${ROWS_FILE} is not a ranking row`, { cause: error })
+    }
   }
 }
 
@@ -110,10 +126,6 @@ function checkTotals(rows: RankingRow[], contentHash: string, manifest: Manifest
       throw new ReleaseError(`${date} is outside ${manifest.start_date} to ${manifest.end_date}`)
     }
   }
-}
-
-function sha256(bytes: Buffer): string {
-  return hash('sha256', bytes)
 }
 
 function mustEqual(what: string, found: unknown, promised: unknown): void {

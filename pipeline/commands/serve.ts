@@ -23,8 +23,8 @@ export const serve = new Command('serve')
       print: (line: string) => process.stdout.write(`${line}\n`),
       logStream: process.stderr,
     }
-    // Its modules and those of the server, which come next, are loaded at the same time.
-    if (config.workers === 1) (await import('../../server/release-loader.ts')).startThread()
+    // While the modules of the server are loaded, which come next, the release is loaded too.
+    if (config.workers === 1) await (await import('../../server/release-loader.ts')).loadAhead(config.publicDir)
     await withInterrupt(async (interrupted) => {
       const { isWorker, serveAsWorker, startWorkers } = await import('../../server/workers.ts')
       if (isWorker) return await serveAsWorker(config, effects, interrupted)

@@ -2,36 +2,31 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { matchesEtag } from '../conditional.ts'
-import { docsPage } from '../openapi/page.ts'
-import { openApiDocument } from '../openapi.ts'
 
 const STYLE = new URL('../openapi/docs.css', import.meta.url)
 
 /**
- * `/openapi.json`, and `/docs` that shows it to people. Neither needs a key. Made when first asked for: that takes some
- * 20 ms, which no start should wait for.
+ * `/openapi.json`, and `/docs` that shows it to people. Neither needs a key. Loaded and made when first asked for: that
+ * takes some 30 ms, which no start should wait for.
  */
 export function openApi(app: FastifyInstance): void {
-  const document = once(openApiDocument)
-  const json = once(() => JSON.stringify(document()))
+  const document = once(async () => (await import('../openapi.ts')).openApiDocument())
+  const json = once(async () => JSON.stringify(await document()))
 
   app.route({
     method: ['GET', 'HEAD'],
     url: '/openapi.json',
-    handler: (request, reply) => send(request, reply, 'application/json; charset=utf-8', json()),
+    handler: async (request, reply) => send(request, reply, 'application/json; charset=utf-8', await json()),
   })
   app.route({
     method: ['GET', 'HEAD'],
     url: '/docs',
-    handler(request, reply) {
+    async handler(request, reply) {
+      const { docsPage } = await import('../openapi/page.ts')
       // Plain files and no scripts: the page works without a network beyond this server, and nothing can be put into it.
       reply.header('content-security-policy', "default-src 'none'; style-src 'self'; base-uri 'none'")
-      return send(
-        request,
-        reply,
-        'text/html; charset=utf-8',
-        docsPage(document(), `${request.protocol}://${request.host}`),
-      )
+      const page = docsPage(await document(), `${request.protocol}://${request.host}`)
+      return send(request, reply, 'text/html; charset=utf-8', page)
     },
   })
   app.route({

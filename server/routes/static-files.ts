@@ -1,46 +1,89 @@
-import type { ReadStream } from 'node:fs'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type ByteRange, parseByteRange } from '../byte-range.ts'
 import { cachePolicy } from '../cache-policy.ts'
 import { isForAnotherState, isNotModified, isRangeCurrent } from '../conditional.ts'
 import { ApiError } from '../errors.ts'
-import { isDocument, mediaType } from '../media-types.ts'
+import type { FileMemory } from '../file-memory.ts'
 import { prefersGzip } from '../negotiation.ts'
 import type { PublicFiles, Representation } from '../public-files.ts'
+import { sendFromMemory } from '../send.ts'
+import { describeFile, LARGEST_SMALL_FILE, readSmall, type SmallAnswer, type StaticAnswer } from '../static-answers.ts'
 import { withdrawn } from '../tombstone.ts'
 
-/** What pages say of themselves too, for hosts that send no headers: they load what the site has, and nothing else. */
-const PAGE_POLICY = "default-src 'self'"
-
 /**
- * Serves `PUBLIC_DIR` at `/`.
+ * Serves `PUBLIC_DIR` at `/`: small files from memory, others as they are read.
  *
  * Not `@fastify/static`: it and the `@fastify/send` below it compare conditional and range requests with a weak tag of
  * their own making, made of size and time, which cannot be replaced by one of the bytes; and they open a file anew after
  * they measured it, so that a switch of releases in between tears the answer.
  */
-export function staticFiles(app: FastifyInstance, files: PublicFiles): void {
+export function staticFiles(
+  app: FastifyInstance,
+  { files, memory }: { files: PublicFiles; memory: FileMemory<SmallAnswer> },
+): void {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/*',
-    async handler(request, reply) {
+    handler(request, reply) {
       const [path = '/', query] = request.url.split(/\?(.*)/s, 2)
-      const found = await files.find(path)
-      if (found.kind === 'nothing') throw new ApiError(404, 'Resource not found')
-      if (found.kind === 'withdrawn') throw withdrawn(found.release)
-      reply.header('cache-control', cachePolicy(path))
-      if (found.kind === 'folder') return reply.redirect(query === undefined ? `${path}/` : `${path}/?${query}`, 301)
-      const file = await files.open(found.path, { gzip: wishesGzip(request) })
-      let body: ReadStream | undefined
-      try {
-        body = prepareAnswer(request, reply, file, found.location)
-      } finally {
-        // A stream closes the file by itself, also when the client goes away.
-        if (body === undefined) await file.handle.close()
-      }
-      return reply.send(body)
+      const gzip = wishesGzip(request)
+      const name = gzip ? `gzip ${path}` : path
+      const known = memory.recall(name)
+      return known === undefined
+        ? sendFromDisk(request, reply, { path, query, gzip, name })
+        : sendSmall(request, reply, known)
     },
   })
+
+  async function sendFromDisk(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { path, query, gzip, name }: { path: string; query: string | undefined; gzip: boolean; name: string },
+  ): Promise<FastifyReply> {
+    const sight = memory.look(path)
+    const found = await files.find(path)
+    if (found.kind === 'nothing') throw new ApiError(404, 'Resource not found')
+    if (found.kind === 'withdrawn') throw withdrawn(found.release)
+    if (found.kind === 'folder') {
+      reply.header('cache-control', cachePolicy(path))
+      return reply.redirect(query === undefined ? `${path}/` : `${path}/?${query}`, 301)
+    }
+    const file = await files.open(found.path, { gzip })
+    const answer = describeFile(path, file, found.location)
+    if (file.size > LARGEST_SMALL_FILE) return await sendLarge(request, reply, answer, file)
+    const small = await readSmall(answer, file).finally(() => file.handle.close())
+    if (sight?.path === found.path) memory.keep(name, sight, small)
+    sendSmall(request, reply, small)
+    return reply
+  }
+}
+
+function sendSmall(request: FastifyRequest, reply: FastifyReply, answer: SmallAnswer): void {
+  const part = prepareAnswer(request, reply, answer)
+  if (part === undefined) {
+    reply.send()
+    return
+  }
+  const piece = answer.content.subarray(part.start, part.end + 1)
+  sendFromMemory(reply, { pieces: piece.length === 0 ? [] : [piece], bytes: piece.length })
+}
+
+async function sendLarge(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: StaticAnswer,
+  { handle }: Representation,
+): Promise<FastifyReply> {
+  let part: ByteRange | undefined
+  try {
+    part = prepareAnswer(request, reply, answer)
+  } finally {
+    // A stream closes the file by itself, also when the client goes away.
+    if (part === undefined || request.method === 'HEAD') await handle.close()
+  }
+  if (part === undefined) return reply.send()
+  reply.header('content-length', part.end - part.start + 1)
+  return reply.send(request.method === 'HEAD' ? undefined : handle.createReadStream(part))
 }
 
 /** Of a part of a gzip hardly any client makes sense, so parts are always parts of the plain file. */
@@ -49,44 +92,33 @@ function wishesGzip({ headers }: FastifyRequest): boolean {
 }
 
 /**
- * Sets status and headers; returns the body, undefined where there is none to send. The conditions are judged in the
- * order of RFC 9110 § 13.2.2.
+ * Sets status and headers; returns which bytes belong to them, undefined for an answer without any. The conditions are
+ * judged in the order of RFC 9110 § 13.2.2.
  */
-function prepareAnswer(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  file: Representation,
-  location: string | undefined,
-): ReadStream | undefined {
-  if (isForAnotherState(request.headers, file)) throw new ApiError(412, 'The file has changed: its tag or time differ')
-  const isUnchanged = isNotModified(request.headers, file)
-  const range = isUnchanged ? undefined : wantedRange(request, file)
-  if (range === 'unsatisfiable') {
-    reply.header('content-range', `bytes */${file.size}`)
-    throw new ApiError(416, `Range not satisfiable: the file has ${file.size} bytes`)
+function prepareAnswer(request: FastifyRequest, reply: FastifyReply, answer: StaticAnswer): ByteRange | undefined {
+  if (isForAnotherState(request.headers, answer)) {
+    throw new ApiError(412, 'The file has changed: its tag or time differ')
   }
-  reply.headers({
-    etag: file.etag,
-    'last-modified': file.modified.toUTCString(),
-    'accept-ranges': 'bytes',
-    ...(location === undefined ? {} : { 'content-location': location }),
-    ...(file.contentHash === undefined ? {} : { 'x-content-hash': file.contentHash }),
-    ...(file.hasOther ? { vary: 'Accept-Encoding' } : {}),
-  })
+  const isUnchanged = isNotModified(request.headers, answer)
+  const range = isUnchanged ? undefined : wantedRange(request, answer)
+  if (range === 'unsatisfiable') {
+    reply.header('content-range', `bytes */${answer.size}`)
+    throw new ApiError(416, `Range not satisfiable: the file has ${answer.size} bytes`)
+  }
+  reply.headers(answer.headers)
   if (isUnchanged) {
     reply.code(304)
     return undefined
   }
-  const { start, end } = range ?? { start: 0, end: file.size - 1 }
-  reply.headers({ 'content-type': mediaType(file.path), 'content-length': end - start + 1 })
-  if (isDocument(file.path)) reply.header('content-security-policy', PAGE_POLICY)
-  if (file.coding !== undefined) reply.header('content-encoding', file.coding)
-  if (range !== undefined) reply.code(206).header('content-range', `bytes ${start}-${end}/${file.size}`)
-  return request.method === 'HEAD' || file.size === 0 ? undefined : file.handle.createReadStream({ start, end })
+  reply.headers(answer.contentHeaders)
+  if (range !== undefined) {
+    reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${answer.size}`)
+  }
+  return range ?? { start: 0, end: answer.size - 1 }
 }
 
 /** The part asked for: of GET alone, and while the file is the one of which the client has the rest. */
-function wantedRange(request: FastifyRequest, file: Representation): ByteRange | 'unsatisfiable' | undefined {
-  if (request.method !== 'GET' || !isRangeCurrent(request.headers, file)) return undefined
-  return parseByteRange(request.headers.range, file.size)
+function wantedRange(request: FastifyRequest, answer: StaticAnswer): ByteRange | 'unsatisfiable' | undefined {
+  if (request.method !== 'GET' || !isRangeCurrent(request.headers, answer)) return undefined
+  return parseByteRange(request.headers.range, answer.size)
 }

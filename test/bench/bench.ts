@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { compare } from './comparison.ts'
-import { describeMachine, type SuiteReport, table } from './report.ts'
+import { describeMachine, mergedTable, type SuiteReport, table } from './report.ts'
 import type { Suite } from './suite.ts'
 
 const SUITES: Record<string, () => Promise<{ openSuite: () => Promise<Suite> }>> = {
@@ -42,7 +42,7 @@ async function main(): Promise<void> {
 }
 
 async function runSuite(name: string, suite: Suite, rounds: number, only: string): Promise<SuiteReport> {
-  const report: SuiteReport = { suite: name, results: [], skipped: suite.skipped }
+  const report: SuiteReport = { suite: name, results: [], comparisons: suite.comparisons, skipped: suite.skipped }
   try {
     for (const comparison of suite.comparisons.filter((candidate) => candidate.name.includes(only))) {
       process.stderr.write(`${comparison.name} …\n`)
@@ -54,15 +54,19 @@ async function runSuite(name: string, suite: Suite, rounds: number, only: string
   return report
 }
 
-/** Replaces what stands between the marks of the suite. */
+/** Replaces what stands between the marks of the suite, but for the rows of what was not measured this time. */
 async function writeIntoPage(report: SuiteReport, machine: Record<string, string | number>): Promise<void> {
   const [begin, end] = [`<!-- bench ${report.suite} -->`, `<!-- end of bench ${report.suite} -->`]
   const page = await readFile(PAGE, 'utf8')
   const [before, rest] = page.split(begin, 2)
-  const after = rest?.split(end, 2)[1]
-  if (before === undefined || after === undefined) throw new Error(`${PAGE} has no place for the suite ${report.suite}`)
+  const [earlier, after] = rest?.split(end, 2) ?? []
+  if (before === undefined || earlier === undefined || after === undefined)
+    throw new Error(`${PAGE} has no place for the suite ${report.suite}`)
   const on = Object.entries(machine).map(([key, value]) => `${key} ${value}`)
-  await writeFile(PAGE, `${before}${begin}\nMeasured on: ${on.join(', ')}.\n\n${table(report)}\n${end}${after}`)
+  await writeFile(
+    PAGE,
+    `${before}${begin}\nMeasured on: ${on.join(', ')}.\n\n${mergedTable(report, earlier)}\n${end}${after}`,
+  )
 }
 
 await main()

@@ -2,10 +2,15 @@ import { execFileSync } from 'node:child_process'
 import { cpus, release, totalmem, type } from 'node:os'
 import type { Result, Spread } from './comparison.ts'
 
+/** What a row of a table is known by. */
+type RowName = Pick<Result, 'name' | 'baselineName'>
+
 /** What one suite found. */
 export interface SuiteReport {
   suite: string
   results: Result[]
+  /** All comparisons of the suite, also those that were not asked for. */
+  comparisons: RowName[]
   /** What was left out, and why. */
   skipped: string[]
 }
@@ -25,10 +30,43 @@ export function describeMachine(): Record<string, string | number> {
 
 /** The results as a Markdown table: medians with min and max, and the ratio that counts. */
 export function table({ results, skipped }: SuiteReport): string {
-  const head = ['#', 'what', 'unit', 'Tokenboard', 'baseline', 'ratio', 'required', 'goal', 'met']
-  const rows = results.map((result) => [
+  const lines = [HEAD, HEAD.map(() => '---'), ...results.map(cellsOf)].map(lineOf)
+  return [...lines, ...skipped.map((reason) => `\nLeft out: ${reason}`)].join('\n')
+}
+
+/**
+ * The table with the rows of `before`, an earlier table of the suite, for comparisons that were not measured this time.
+ * Comparisons stand in the order of the suite, and rows of what is no comparison any more are left out.
+ */
+export function mergedTable(report: SuiteReport, before: string): string {
+  const [head = '', ruler = '', ...rest] = table(report).split('\n')
+  const known = new Map([...before.split('\n'), ...rest].filter(isRow).map((line) => [whatOf(line), line]))
+  const rows = report.comparisons.map((name) => known.get(whatIs(name))).filter((line) => line !== undefined)
+  return [head, ruler, ...rows, ...rest.filter((line) => !isRow(line))].join('\n')
+}
+
+const HEAD = ['#', 'what', 'unit', 'Tokenboard', 'baseline', 'ratio', 'required', 'goal', 'met']
+
+function whatIs({ name, baselineName }: RowName): string {
+  return `${name}, against ${baselineName}`
+}
+
+function isRow(line: string): boolean {
+  return line.startsWith('| ')
+}
+
+function whatOf(line: string): string | undefined {
+  return line.split(' | ')[1]
+}
+
+function lineOf(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`
+}
+
+function cellsOf(result: Result): string[] {
+  return [
     result.row === undefined ? '' : String(result.row),
-    `${result.name}, against ${result.baselineName}`,
+    whatIs(result),
     result.unit,
     show(result.ours),
     show(result.baseline),
@@ -36,9 +74,7 @@ export function table({ results, skipped }: SuiteReport): string {
     bound(result.required),
     bound(result.goal),
     result.required === undefined ? '' : result.isMet ? 'yes' : 'no',
-  ])
-  const lines = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`)
-  return [...lines, ...skipped.map((reason) => `\nLeft out: ${reason}`)].join('\n')
+  ]
 }
 
 function show({ median, min, max }: Spread): string {

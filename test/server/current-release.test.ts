@@ -4,9 +4,9 @@ import type { FastifyBaseLogger } from 'fastify'
 import { fastify } from 'fastify'
 import { expect, test, vi } from 'vitest'
 import { currentRelease } from '../../server/current-release.ts'
-import { loadReleaseHere } from '../../server/release-loader.ts'
 import { captureLog, temporaryFolder } from '../support/app.ts'
 import { FOLDER, publish, sampleRows } from '../support/publish.ts'
+import { loadReleaseHere } from '../support/release-loader.ts'
 
 const rows = sampleRows({ days: 3 })
 const FIRST = { asOf: '2025-01-04T00:00:00Z' }

@@ -5,10 +5,10 @@ import { expect, test } from 'vitest'
 import { ApiError } from '../../server/errors.ts'
 import { olderReleases } from '../../server/older-releases.ts'
 import { ReleaseError } from '../../server/release.ts'
-import { loadReleaseHere } from '../../server/release-loader.ts'
 import { captureLog, temporaryFolder } from '../support/app.ts'
 import { FOLDER, publish, sampleRows } from '../support/publish.ts'
 import { withdraw, writeIndex } from '../support/release-index.ts'
+import { loadReleaseHere } from '../support/release-loader.ts'
 
 const FIRST = '20250104T000000Z'
 const SECOND = '20250105T000000Z'
@@ -29,7 +29,7 @@ test('a release is found by its name, and read once', async () => {
   const { releases, loaded } = await published()
   const [first, again, second] = [await releases.find(FIRST), await releases.find(FIRST), await releases.find(SECOND)]
   expect(first?.manifest.release).toBe(FIRST)
-  expect(again).toBe(first)
+  expect(again?.manifest).toBe(first?.manifest)
   expect(second?.manifest.release).toBe(SECOND)
   expect(loaded()).toEqual([FIRST, SECOND])
 })

@@ -5,9 +5,9 @@ import { Writable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { onTestFinished } from 'vitest'
 import { type AppDependencies, buildApp } from '../../server/app.ts'
-import { loadReleaseHere } from '../../server/release-loader.ts'
 import { apiKeys, type NewKey } from '../../server/store/keys.ts'
 import { openStore, type Store } from '../../server/store/store.ts'
+import { loadReleaseHere } from './release-loader.ts'
 
 /** The instant of all tests of the server: its last completed UTC day is 2025-02-09, the last one of `sampleRows`. */
 export const NOW = new Date('2025-02-10T09:30:00Z')

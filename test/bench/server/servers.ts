@@ -22,9 +22,13 @@ const ROOT = join(import.meta.dirname, '../../..')
 /** Node as `make` runs it. */
 const NODE_FLAGS = ['--disable-warning=ExperimentalWarning']
 
-/** `tokenboard serve` as a user runs it, with its log in a file. */
-export async function tokenboard(folder: string, environment: Record<string, string>): Promise<RunningServer> {
-  return await startNode(['pipeline/cli.ts', 'serve', '--port', '0'], environment, join(folder, 'log'), 3)
+/** `tokenboard serve` as a user runs it, with its log in a file; the first start of a store prints three lines, others one. */
+export async function tokenboard(
+  folder: string,
+  environment: Record<string, string>,
+  lines: number,
+): Promise<RunningServer> {
+  return await startNode(['pipeline/cli.ts', 'serve', '--port', '0'], environment, join(folder, 'log'), lines)
 }
 
 /** A script of this folder that prints `listening http://…`. */
@@ -80,7 +84,7 @@ export async function nginx(folder: string, root: string): Promise<RunningServer
     `daemon off; master_process off; worker_processes 1; pid ${folder}/nginx.pid; error_log ${folder}/nginx.log;
      events { worker_connections 768; }
      http {
-       sendfile on; tcp_nopush on; access_log off; keepalive_requests 1000000000; types { application/json json; }
+       sendfile on; tcp_nopush on; access_log off; keepalive_requests 1000000000; types { application/json json; text/html html; }
        client_body_temp_path ${folder}/nginx; proxy_temp_path ${folder}/nginx; fastcgi_temp_path ${folder}/nginx;
        uwsgi_temp_path ${folder}/nginx; scgi_temp_path ${folder}/nginx;
        server { listen 127.0.0.1:${port}; root ${root}; gzip_static on; }

@@ -322,6 +322,59 @@ describe('the gzip beside a file', () => {
   })
 })
 
+describe('from memory and as it is read a file is answered alike', () => {
+  const CSV = 'a,b\n'.repeat(100)
+  const LARGE = Buffer.alloc(300 * 1024, TEXT)
+  const FILES = {
+    'data.csv': CSV,
+    'data.csv.gz': gzipSync(CSV),
+    'page.html': TEXT,
+    'empty.txt': '',
+    'large.csv': LARGE,
+  }
+  const REQUESTS: [string, Record<string, string>, number][] = [
+    ['as a whole', {}, 200],
+    ['as gzip', { 'accept-encoding': 'gzip' }, 200],
+    ['in part', { range: 'bytes=2-4' }, 206],
+    ['beyond its end', { range: 'bytes=999999-' }, 416],
+    ['unchanged', { 'if-none-match': '*' }, 304],
+    ['in another state', { 'if-match': '"x"' }, 412],
+  ]
+
+  test.each(REQUESTS)('%s', async (_what, headers, status) => {
+    const { get } = await site(FILES)
+    for (const name of ['data.csv', 'page.html', 'large.csv']) {
+      for (const method of ['GET', 'HEAD'] as const) {
+        const [first, second] = [await get(`/${name}`, headers, method), await get(`/${name}`, headers, method)]
+        if (method === 'GET') expect(first.statusCode).toBe(status)
+        expect([second.statusCode, second.rawPayload]).toEqual([first.statusCode, first.rawPayload])
+        const ignored = { 'x-request-id': '', date: '' }
+        expect({ ...second.headers, ...ignored }).toEqual({ ...first.headers, ...ignored })
+      }
+    }
+  })
+
+  test('also a large one, and an empty one', async () => {
+    const { get } = await site(FILES)
+    const whole = await get('/large.csv')
+    expect(whole.rawPayload.equals(LARGE)).toBe(true)
+    expect(whole.headers['content-length']).toBe(String(LARGE.length))
+    expect((await get('/large.csv', { range: 'bytes=-3' })).body).toBe('789')
+    const head = await get('/large.csv', {}, 'HEAD')
+    expect([head.body, head.headers['content-length']]).toEqual(['', String(LARGE.length)])
+    for (let turn = 0; turn < 2; turn++) {
+      const empty = await get('/empty.txt')
+      expect([empty.statusCode, empty.body, empty.headers['content-length']]).toEqual([200, '', '0'])
+    }
+  })
+
+  test('to all who ask at once', async () => {
+    const { get } = await site(FILES)
+    const answers = await Promise.all(Array.from({ length: 20 }, () => get('/page.html')))
+    expect(new Set(answers.map(({ statusCode, body }) => `${statusCode} ${body}`))).toEqual(new Set([`200 ${TEXT}`]))
+  })
+})
+
 test('answers of the API that are published as files need no key, and are no routes of the API', async () => {
   const { app, get } = await site({ 'api/v1/datasets/rankings-daily.json': '{}' })
   const answer = await get('/api/v1/datasets/rankings-daily.json')

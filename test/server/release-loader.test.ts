@@ -1,0 +1,49 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { loadAhead, loadRelease } from '../../server/release-loader.ts'
+import { temporaryFolder } from '../support/app.ts'
+import { FOLDER, publish, sampleRows } from '../support/publish.ts'
+
+const WINDOW = { start_date: '2025-01-01', end_date: '2025-01-03' }
+
+async function published(options = {}) {
+  const publicDir = await temporaryFolder()
+  await publish(publicDir, sampleRows({ days: 3 }), options)
+  return publicDir
+}
+
+test('a thread reads a release, first plain and then with its gzip', async () => {
+  const { plain, whole } = loadRelease({ publicDir: await published() })
+  const [first, complete] = [await plain, await whole]
+  expect([first.hasGzip, complete.hasGzip]).toEqual([false, true])
+  const bytes = Buffer.concat(first.answer(WINDOW, 'json').pieces)
+  expect(JSON.parse(bytes.toString()).data).toHaveLength(3 * 51)
+  expect(gunzipSync(Buffer.concat(complete.answer(WINDOW, 'json', 'gzip').pieces))).toEqual(bytes)
+})
+
+test('what is wrong with a release is told by both', async () => {
+  const publicDir = await published({ spoilRows: (bytes: Buffer) => bytes.subarray(1) })
+  const { plain, whole } = loadRelease({ publicDir })
+  for (const loading of [plain, whole]) {
+    await expect(loading).rejects.toMatchObject({
+      name: 'ReleaseError',
+      message: expect.stringContaining('size of rankings-daily.ndjson.gz'),
+    })
+  }
+})
+
+test('so is that there is none', async () => {
+  const publicDir = await published()
+  await rm(join(publicDir, FOLDER, 'latest.json'))
+  await expect(loadRelease({ publicDir }).whole).rejects.toThrow(/latest\.json/)
+})
+
+test('what was begun ahead is not taken where the pointer is another one by now', async () => {
+  const publicDir = await published({ asOf: '2025-01-04T00:00:00Z' })
+  await loadAhead(publicDir)
+  await publish(publicDir, sampleRows({ days: 3 }), { asOf: '2025-01-05T00:00:00Z' })
+  const { manifest } = await loadRelease({ publicDir, stamp: 'that of the new one' }).plain
+  expect(manifest.release).toBe('20250105T000000Z')
+})
