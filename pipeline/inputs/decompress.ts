@@ -11,11 +11,15 @@ import { decompressZstd } from './zstd.ts'
 export type OnRead = (bytes: number) => void
 
 /** The bytes of a raw file after decompression. Errors name the file. */
-export async function* openInput(file: InputFile, onRead: OnRead = () => {}): AsyncIterable<Buffer> {
+export function openInput(file: InputFile, onRead: OnRead = () => {}): AsyncIterable<Buffer> {
+  return naming(file, CONTENT[file.compression](file, onRead))
+}
+
+async function* naming({ name }: InputFile, chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
   try {
-    yield* CONTENT[file.compression](file, onRead)
+    yield* chunks
   } catch (error) {
-    throw new BuildError(`${file.name} cannot be read whole: ${reasonOf(error)}`)
+    throw new BuildError(`${name} cannot be read whole: ${reasonOf(error)}`)
   }
 }
 
@@ -27,44 +31,39 @@ const LEAST_BYTES_AT_ONCE = 16_384
 const DECOMPRESSED_BYTES_AT_ONCE = 262_144
 
 /** A buffer much larger than the file would be most of the work for thousands of small files. */
-function decompressedPiece(bytes: number): { chunkSize: number } {
-  return { chunkSize: Math.min(DECOMPRESSED_BYTES_AT_ONCE, Math.max(bytes, LEAST_BYTES_AT_ONCE)) }
+function sizeOfPiece(most: number, { bytes }: InputFile): number {
+  return Math.min(most, Math.max(bytes, LEAST_BYTES_AT_ONCE))
 }
 
 const CONTENT: Record<Compression, (file: InputFile, onRead: OnRead) => AsyncIterable<Buffer>> = {
-  uncompressed: ({ path, bytes }, onRead) => {
-    const highWaterMark = Math.min(BYTES_AT_ONCE, Math.max(bytes, LEAST_BYTES_AT_ONCE))
-    return counting(createReadStream(path, { highWaterMark }), onRead)
-  },
+  uncompressed: (file, onRead) =>
+    counting(createReadStream(file.path, { highWaterMark: sizeOfPiece(BYTES_AT_ONCE, file) }), onRead),
   gzip: decompressGzip,
-  zstd: ({ path, bytes }, onRead) => decompressZstd(path, onRead, decompressedPiece(bytes)),
+  zstd: (file, onRead) =>
+    decompressZstd(file.path, onRead, { chunkSize: sizeOfPiece(DECOMPRESSED_BYTES_AT_ONCE, file) }),
 }
 
 /** Node passes over zeros behind the last member without a word, and DuckDB fails on them without naming the file. */
-async function* decompressGzip({ path, bytes }: InputFile, onRead: OnRead): AsyncIterable<Buffer> {
-  const gunzip = createGunzip(decompressedPiece(bytes))
+async function* decompressGzip(file: InputFile, onRead: OnRead): AsyncIterable<Buffer> {
+  const gunzip = createGunzip({ chunkSize: sizeOfPiece(DECOMPRESSED_BYTES_AT_ONCE, file) })
   let read = 0
   const onBytes = (more: number) => {
     read += more
     onRead(more)
   }
-  yield* through(createReadStream(path), gunzip, onBytes)
+  yield* through(createReadStream(file.path), gunzip, onBytes)
   if (gunzip.bytesWritten < read) throw new Error('there is something behind its compressed data')
 }
 
 /** The bytes of a file that is not compressed, at a third of the cost: a chunk is overwritten when the next is asked for. */
-async function* openInOneBuffer({ path, name }: InputFile, onRead: OnRead): AsyncIterable<Buffer> {
-  try {
-    await using file = await open(path)
-    const buffer = Buffer.allocUnsafeSlow(BYTES_AT_ONCE)
-    for (;;) {
-      const { bytesRead } = await file.read(buffer, 0, buffer.length)
-      if (bytesRead === 0) return
-      onRead(bytesRead)
-      yield buffer.subarray(0, bytesRead)
-    }
-  } catch (error) {
-    throw new BuildError(`${name} cannot be read whole: ${reasonOf(error)}`)
+async function* readInOneBuffer(file: InputFile, onRead: OnRead): AsyncIterable<Buffer> {
+  await using handle = await open(file.path)
+  const buffer = Buffer.allocUnsafeSlow(sizeOfPiece(BYTES_AT_ONCE, file))
+  for (;;) {
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length)
+    if (bytesRead === 0) return
+    onRead(bytesRead)
+    yield buffer.subarray(0, bytesRead)
   }
 }
 
@@ -94,7 +93,8 @@ export async function readHead(file: InputFile, limit: number): Promise<Buffer> 
  */
 export async function hashContent(file: InputFile, signal: AbortSignal, onRead: OnRead): Promise<string> {
   const hash = createHash('sha256')
-  const chunks = file.compression === 'uncompressed' ? openInOneBuffer(file, onRead) : openInput(file, onRead)
+  const isPlain = file.compression === 'uncompressed'
+  const chunks = isPlain ? naming(file, readInOneBuffer(file, onRead)) : openInput(file, onRead)
   for await (const chunk of chunks) {
     signal.throwIfAborted()
     hash.update(chunk)
