@@ -1,7 +1,9 @@
 import { enableCompileCache } from 'node:module'
+import { join } from 'node:path'
 
-// What was compiled once need not be compiled again. Said before any other module is loaded, and so in a file of its own.
-enableCompileCache()
+// What was compiled once need not be compiled again. Said before any other module is loaded, and so in a file of its own;
+// kept where the code itself lies, for whoever can write there decides what runs.
+enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/compiled'))
 
 const { run } = await import('./program.ts')
 process.exitCode = await run(process.argv.slice(2))

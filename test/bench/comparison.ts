@@ -18,6 +18,8 @@ export interface Comparison {
   ours: () => Promise<Measured>
   baseline: () => Promise<Measured>
   baselineName: string
+  /** What details and facts may be at most, beside the ratio, for it to be met. */
+  limits?: Record<string, number>
   /** Facts that hold for all rounds, such as sizes of answers. */
   facts?: () => Promise<Record<string, number | string>>
 }
@@ -41,6 +43,8 @@ export interface Result {
   required: number | undefined
   goal: number | undefined
   isMet: boolean
+  /** The limits that are not held, in words. */
+  exceeded: string[]
   details: Record<string, Spread>
   facts: Record<string, number | string>
 }
@@ -57,6 +61,10 @@ export async function compare(comparison: Comparison, rounds: number): Promise<R
     else measured.push({ ours: await ours(), baseline: await baseline() })
   }
   const ratio = spreadOf(measured.map((round) => round.ours.value / round.baseline.value))
+  const details = detailsOf(measured)
+  const facts = (await comparison.facts?.()) ?? {}
+  const exceeded = exceededOf(comparison.limits ?? {}, (name) => details[name]?.median ?? Number(facts[name]))
+  const isReached = required === undefined || (higherIsBetter ? ratio.median >= required : ratio.median <= required)
   return {
     name: comparison.name,
     row: comparison.row,
@@ -68,10 +76,18 @@ export async function compare(comparison: Comparison, rounds: number): Promise<R
     ratio,
     required,
     goal: comparison.goal,
-    isMet: required === undefined || (higherIsBetter ? ratio.median >= required : ratio.median <= required),
-    details: detailsOf(measured),
-    facts: (await comparison.facts?.()) ?? {},
+    isMet: isReached && exceeded.length === 0,
+    exceeded,
+    details,
+    facts,
   }
+}
+
+function exceededOf(limits: Record<string, number>, of: (name: string) => number): string[] {
+  return Object.entries(limits).flatMap(([name, most]) => {
+    const value = of(name)
+    return value <= most ? [] : [`${name} is ${value.toPrecision(3)}, at most ${most}`]
+  })
 }
 
 /** The details of both sides, and the ratio of each. */

@@ -73,7 +73,7 @@ function cellsOf(result: Result): string[] {
     show(result.ratio),
     bound(result.required),
     bound(result.goal),
-    result.required === undefined ? '' : result.isMet ? 'yes' : 'no',
+    result.required === undefined ? '' : [result.isMet ? 'yes' : 'no', ...result.exceeded].join('; '),
   ]
 }
 

@@ -4,16 +4,22 @@ import type { Measured } from '../comparison.ts'
 
 const LOOK_EVERY_MS = 20
 
+/** Runs a program of this Node as `runProcess` does. */
+export function runNode(words: readonly string[], environment: Record<string, string> = {}): Promise<Measured> {
+  return runProcess(process.execPath, ['--disable-warning=ExperimentalWarning', ...words], environment)
+}
+
 /**
- * Runs a program of this Node to its end: seconds, seconds of CPU time of all its threads, and the most memory that it
+ * Runs a program to its end: seconds, seconds of CPU time of all its threads, and the most memory that it
  * ever had. Throws what it says on failure.
  */
 export async function runProcess(
+  program: string,
   words: readonly string[],
   environment: Record<string, string> = {},
 ): Promise<Measured> {
   const begin = performance.now()
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...words], {
+  const child = spawn(program, words, {
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
@@ -28,7 +34,7 @@ export async function runProcess(
   }, LOOK_EVERY_MS)
   const code = await new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve))
   clearInterval(timer)
-  if (code !== 0) throw new Error(`${words.join(' ')} failed: ${said}`)
+  if (code !== 0) throw new Error(`${program} ${words.join(' ')} failed: ${said}`)
   const value = (performance.now() - begin) / 1000
   return { value, details: { seconds: value, cpu_seconds, peak_mib } }
 }

@@ -1,14 +1,16 @@
+import { spawnSync } from 'node:child_process'
 import { link, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { addDays, DATASET_START } from '../../../pipeline/contract/utc-date.ts'
 import type { Comparison, Measured } from '../comparison.ts'
 import type { Suite } from '../suite.ts'
-import { runProcess } from './process.ts'
+import { runNode, runProcess } from './process.ts'
 import { type RawFiles, rawFiles, writeDay } from './records.ts'
 
 const CLI = join(import.meta.dirname, '../../../pipeline/cli.ts')
 const BASELINE = join(import.meta.dirname, 'baseline.ts')
+const CLICKHOUSE = join(import.meta.dirname, 'clickhouse.py')
 const SEED = 7
 
 /** What a build may take beside the sums: the start of the process, ranking, and a release with all its files. */
@@ -27,15 +29,17 @@ const PLAIN: RawFiles = {
 
 /**
  * Builds of the whole program against bare DuckDB on the same files. `scale` is the share of the records that the
- * requirements speak of; BENCH_SCALE sets it.
+ * requirements speak of; BENCH_SCALE sets it. CHDB_PYTHON is a Python that has chdb, where `python3` has not.
  */
 export async function openSuite(): Promise<Suite> {
-  const { BENCH_SCALE = '1' } = process.env
+  const { BENCH_SCALE = '1', CHDB_PYTHON = 'python3' } = process.env
+  const chdb = spawnSync(CHDB_PYTHON, ['-c', 'import chdb']).status === 0 ? CHDB_PYTHON : undefined
   const scale = Number(BENCH_SCALE)
   const folder = await mkdtemp(join(tmpdir(), 'tokenboard-bench-'))
   const days = (count: number) => Math.max(2, Math.round(count * scale))
   const identified: RawFiles = { ...PLAIN, days: days(700), hasRequestIds: true, duplicates: 0.01 }
-  const text = { ...PLAIN, days: days(35) }
+  const csv: RawFiles = { ...PLAIN, days: days(35), format: 'csv.gz' }
+  const ndjson: RawFiles = { ...csv, format: 'ndjson.gz' }
   const comparisons = [
     fullBuild(folder, { ...PLAIN, days: days(140) }, 'parquet', {
       row: 1,
@@ -49,22 +53,26 @@ export async function openSuite(): Promise<Suite> {
       name: 'a full build with request ids, 1 % repeated',
       required: 1.25,
       goal: 1,
+      limits: { peak_mib: 512 },
     }),
-    fullBuild(folder, { ...text, format: 'csv.gz' }, 'csv.gz', {
+    fullBuild(folder, csv, 'csv.gz', {
       row: 3,
       name: 'a full build of csv.gz',
       required: 1.15,
       goal: 1,
     }),
-    fullBuild(folder, { ...text, format: 'ndjson.gz' }, 'ndjson.gz', {
+    fullBuild(folder, ndjson, 'ndjson.gz', {
       row: 3,
       name: 'a full build of ndjson.gz',
       required: 1.25,
       goal: 1,
     }),
     oneDayMore(folder, identified),
+    ...[{ ...PLAIN, days: days(140) }, csv, ndjson].flatMap((raw) => againstOthers(folder, raw, chdb)),
   ]
-  return { comparisons, skipped: [], close: () => rm(folder, { recursive: true, force: true }) }
+  const skipped =
+    chdb === undefined ? [`embedded ClickHouse: ${CHDB_PYTHON} has no chdb; CHDB_PYTHON names another`] : []
+  return { comparisons, skipped, close: () => rm(folder, { recursive: true, force: true }) }
 }
 
 interface Bounds {
@@ -74,21 +82,48 @@ interface Bounds {
   goal: number
   /** Seconds that do not count. */
   less?: number
+  limits?: Record<string, number>
 }
 
 function fullBuild(folder: string, raw: RawFiles, form: string, { less = 0, name, ...bounds }: Bounds): Comparison {
   return {
     ...bounds,
-    name: `${name}: ${describe(raw)}`,
-    unit: 's',
-    higherIsBetter: false,
+    ...buildOf(folder, raw, name),
     baselineName: 'bare DuckDB',
     ours: async () => {
       const measured = await build(await rawFiles(raw), join(folder, 'full'), raw.days)
       return { ...measured, value: Math.max(0, measured.value - less) }
     },
-    baseline: async () => runProcess([BASELINE, form, join(await rawFiles(raw), 'raw')]),
+    baseline: async () => runNode([BASELINE, form, await rawFolder(raw)]),
   }
+}
+
+/** The same builds against other programs that read the same files. No bar depends on these. */
+function againstOthers(folder: string, raw: RawFiles, chdb: string | undefined): Comparison[] {
+  const plain = buildOf(folder, raw, `a full build of ${raw.format}`)
+  const others: Comparison[] = []
+  if (raw.format !== 'parquet') {
+    const baseline = async () => runProcess('sh', ['-c', 'exec zcat "$1"/* >/dev/null', 'sh', await rawFolder(raw)])
+    others.push({ ...plain, baselineName: 'zcat', baseline })
+  }
+  if (chdb !== undefined) {
+    const baseline = async () => runProcess(chdb, [CLICKHOUSE, raw.format, await rawFolder(raw)])
+    others.push({ ...plain, baselineName: 'embedded ClickHouse', baseline })
+  }
+  return others
+}
+
+function buildOf(folder: string, raw: RawFiles, name: string) {
+  return {
+    name: `${name}: ${describe(raw)}`,
+    unit: 's',
+    higherIsBetter: false,
+    ours: async () => build(await rawFiles(raw), join(folder, 'full'), raw.days),
+  }
+}
+
+async function rawFolder(raw: RawFiles): Promise<string> {
+  return join(await rawFiles(raw), 'raw')
 }
 
 /** The next day, again and again, for a dataset that is built once; against building all of it. */
@@ -130,7 +165,7 @@ async function build(
 ): Promise<Measured> {
   if (isFresh) await rm(into, { recursive: true, force: true })
   await mkdir(into, { recursive: true })
-  return runProcess([CLI, 'build'], {
+  return runNode([CLI, 'build'], {
     SOURCES: join(sources, 'sources.json'),
     DATA_DIR: join(into, 'data'),
     PUBLIC_DIR: join(into, 'public'),

@@ -16,7 +16,8 @@ import { nginx, nginxProblem, type RunningServer, script, tokenboard } from './s
 const DATASET = { seed: 1, days: 700, models: 120 }
 const CONNECTIONS = 16
 const ROUND_MS = 1500
-const SWITCH_ROUND_MS = 4000
+/** Under full load a release takes some seconds to be loaded, in a thread that gives way to answers. */
+const SWITCH_ROUND_MS = 15_000
 const SWITCH_EVERY_MS = 1000
 const RANKINGS = '/api/v1/datasets/rankings-daily'
 const PAGE = 'models.html'
@@ -155,6 +156,7 @@ async function againstNginx(bench: Bench): Promise<Comparison[]> {
       baseline: async () => rate(await load(files, [requestText('/window.json', gzip)], { status: 200 })),
       baselineName: 'nginx gzip_static, the default window',
       facts: () => compareSizes(bench, windows.slice(0, 100)),
+      limits: { 'share of gzip -6': 1 },
     },
     {
       name: '304',
@@ -279,11 +281,11 @@ function latency({ p50, p99, slowest }: LoadResult, counts: 'p99' | 'slowest'): 
   return { value: { p99, slowest }[counts], details: { 'p50 ms': p50, 'slowest ms': slowest } }
 }
 
-/** Windows of 1 to 61 dates, as long as the default one on average, anywhere in the dataset. */
+/** Windows of 1 to 61 dates, as long as the default one on average, anywhere in the dataset; far more than anybody remembers. */
 function randomWindows(): string[] {
   const random = seededRandom('windows', DATASET.seed)
   const date = (day: number): UtcDate => addDays(DATASET_START, day)
-  return Array.from({ length: 2000 }, () => {
+  return Array.from({ length: 20_000 }, () => {
     const length = 1 + Math.floor(random() * 61)
     const first = Math.floor(random() * (DATASET.days - length))
     return `?start_date=${date(first)}&end_date=${date(first + length - 1)}`
@@ -296,7 +298,7 @@ async function compareSizes(bench: Bench, paths: string[]): Promise<Record<strin
   for (const path of paths) {
     const plain = await answer(bench, path)
     const packed = await answer(bench, path, { 'accept-encoding': 'gzip' })
-    if (packed[0] === 0x1f && !gunzipSync(packed).equals(plain)) throw new Error(`${path} differs as gzip`)
+    if (!gunzipSync(packed).equals(plain)) throw new Error(`${path} differs as gzip`)
     sizes.bytes += packed.length
     sizes['bytes of gzip -6'] += gzipSync(plain, { level: 6 }).length
   }
@@ -317,8 +319,9 @@ async function makePreset({ ours, key }: Bench): Promise<void> {
   if (answer.status !== 200) throw new Error(`no preset: ${await answer.text()}`)
 }
 
-/** Runs `work` while the pointer goes to and fro between the two releases. */
-async function whileSwitching<T>({ publicDir }: Bench, work: () => Promise<T>): Promise<T> {
+/** Runs `work` while the pointer goes to and fro between the two releases. Throws where both were not served. */
+async function whileSwitching<T>(bench: Bench, work: () => Promise<T>): Promise<T> {
+  const { publicDir } = bench
   const { releases } = JSON.parse(await readFile(join(publicDir, FOLDER, 'releases/index.json'), 'utf8'))
   let switches = 0
   const pointAtNext = async () => {
@@ -326,19 +329,30 @@ async function whileSwitching<T>({ publicDir }: Bench, work: () => Promise<T>): 
     await writeFile(`${path}.new`, JSON.stringify(releases[switches++ % 2]))
     await rename(`${path}.new`, path)
   }
-  const timer = setInterval(() => void pointAtNext(), SWITCH_EVERY_MS)
+  const served = new Set<string | null>()
+  const look = async () => served.add((await headersOf(bench, RANKINGS)).get('x-content-hash'))
+  const timers = [
+    setInterval(() => void pointAtNext(), SWITCH_EVERY_MS),
+    setInterval(() => void look(), SWITCH_EVERY_MS / 4),
+  ]
   try {
-    return await work()
+    const result = await work()
+    if (served.size < 2) throw new Error('the release that was served did not change')
+    return result
   } finally {
-    clearInterval(timer)
+    timers.forEach(clearInterval)
   }
 }
 
-async function tagOf({ ours, key }: Pick<Bench, 'ours' | 'key'>, path: string): Promise<string> {
+async function tagOf(bench: Pick<Bench, 'ours' | 'key'>, path: string): Promise<string> {
+  return (await headersOf(bench, path)).get('etag') ?? ''
+}
+
+async function headersOf({ ours, key }: Pick<Bench, 'ours' | 'key'>, path: string): Promise<Headers> {
   const { headers } = await fetch(`http://127.0.0.1:${ours.port}${path}`, {
     headers: { authorization: `Bearer ${key}`, 'accept-encoding': 'identity' },
   })
-  return headers.get('etag') ?? ''
+  return headers
 }
 
 /** The bytes of an answer as they are sent, still compressed. */
