@@ -24,6 +24,7 @@ import { staticFiles } from './routes/static-files.ts'
 import { embeddingsCatalogue } from './store/embeddings-models.ts'
 import { apiKeys } from './store/keys.ts'
 import { presets } from './store/presets.ts'
+import { StoreUnavailableError } from './store/retry.ts'
 import type { Store } from './store/store.ts'
 import { keyUsage } from './store/usage.ts'
 import { keepOpenForUnreadBody } from './unread-body.ts'
@@ -181,6 +182,9 @@ function answerUnrouted(request: FastifyRequest, reply: FastifyReply, methods: s
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const { status, body } = toEnvelope(error, request.apiKey?.creator_user_id)
   if (status === 500) request.log.error({ reqId: request.id, err: error }, 'unexpected error')
+  if (error instanceof StoreUnavailableError) {
+    request.log.error({ reqId: request.id, err: error }, 'the store does not answer')
+  }
   keepOpenForUnreadBody(request, reply)
   const retryAfter = RETRY_AFTER_SECONDS[status]
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter)

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migration'
 import { apiKeys } from './migrations/0001-api-keys.ts'
 import { presets } from './migrations/0002-presets.ts'
@@ -18,8 +18,8 @@ export class NewerStoreError extends Error {
   override name = 'NewerStoreError'
 }
 
-/** Brings the store to the form that this code knows. Processes that start at once take turns, and one finds it done. */
-export async function migrate<T>(db: Kysely<T>): Promise<void> {
+/** Brings the store to the form that this code knows, all in the transaction of `db`. */
+export async function migrate<T>(db: Transaction<T>): Promise<void> {
   await refuseNewerStore(db)
   const { error } = await new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } }).migrateToLatest()
   if (error !== undefined) throw error
