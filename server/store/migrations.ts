@@ -4,6 +4,7 @@ import { apiKeys } from './migrations/0001-api-keys.ts'
 import { presets } from './migrations/0002-presets.ts'
 import { embeddingsModels } from './migrations/0003-embeddings-models.ts'
 import { usage } from './migrations/0004-usage.ts'
+import { rateLimits } from './migrations/0005-rate-limits.ts'
 
 /** Numbered, run in this order, never edited once released, never undone. */
 const MIGRATIONS: Record<string, Migration> = {
@@ -11,6 +12,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0002-presets': presets,
   '0003-embeddings-models': embeddingsModels,
   '0004-usage': usage,
+  '0005-rate-limits': rateLimits,
 }
 
 /** The store was written by a newer version of the code, which alone knows how to read it. */
