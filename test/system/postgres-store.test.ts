@@ -1,4 +1,6 @@
 /** The store on a real PostgreSQL: what differs from SQLite, and must not be seen. Skipped, loudly, where there is none. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { countHere, type QuotaRule } from '../../server/quota.ts'
@@ -9,11 +11,22 @@ import { StoreConflictError, StoreUnavailableError, UnknownOutcomeError } from '
 import { sharedQuotas } from '../../server/store/shared-quotas.ts'
 import { openStore, StoreError } from '../../server/store/store.ts'
 import { NOW } from '../support/app.ts'
+import { REPOSITORY } from '../support/pipeline.ts'
 import { blockWriters, schemaUrl, testStore, withClient } from '../support/store.ts'
 import { noPostgres, PASSWORD, type Postgres, startPostgres } from './postgres.ts'
 
 const ADA = { workspace_id: '6f1d0c5e-8a51-4c59-9d1e-0f6a1c2b3d4e', creator_user_id: 'user_ada' }
 const CONTENT = { config: { model: 'acme/one' }, system_prompt: null }
+
+/** The words of the two commands that docs/operations.md has for PostgreSQL. */
+function documented(): { dump: string[]; restore: string[] } {
+  const page = readFileSync(join(REPOSITORY, 'docs/operations.md'), 'utf8')
+  const wordsOf = (program: string) => {
+    const line = page.split('\n').find((text) => text.startsWith(`${program} `)) ?? ''
+    return line.replaceAll('"', '').split(' ')
+  }
+  return { dump: wordsOf('pg_dump'), restore: wordsOf('pg_restore') }
+}
 
 if (noPostgres !== undefined) process.stderr.write(`SKIPPED, NOT PROVED: ${noPostgres}\n`)
 
@@ -217,11 +230,9 @@ describe.skipIf(noPostgres !== undefined)('the store on PostgreSQL', () => {
   })
 
   test('a network that swallows answers is given up, and its connections with it', async () => {
-    const store = await testStore(`${await postgres.newDatabase()}?max=1`)
     const slow = await testStore(`${await postgres.newDatabase()}?max=1&query_timeout=100`)
     await expect(sql`SELECT pg_sleep(60)`.execute(slow.db)).rejects.toThrow(/timeout/)
     await expect(slow.ping()).resolves.toBeUndefined()
-    await expect(store.ping()).resolves.toBeUndefined()
   })
 
   test.each(['fast', 'immediate'] as const)('after a restart of the database (%s) it is there again', async (mode) => {
@@ -231,6 +242,26 @@ describe.skipIf(noPostgres !== undefined)('the store on PostgreSQL', () => {
     await postgres.restart(mode)
     await expect(store.ping()).resolves.toBeUndefined()
     await expect(apiKeys(store).create({}, NOW)).resolves.toBeDefined()
+  })
+
+  test('a dump is the whole store, restored as docs/operations.md says', async () => {
+    const [url, restored] = [await postgres.newDatabase(), await postgres.newDatabase()]
+    const store = await testStore(url)
+    const { key } = await apiKeys(store).create({ name: 'kept' }, NOW)
+    const preset = await presets(store, () => NOW).addVersion(ADA, 'agent', CONTENT)
+    const file = join(postgres.folder, 'store.dump')
+    const { dump, restore } = documented()
+    await postgres.run(
+      dump[0] ?? '',
+      ...dump.slice(1).map((word) => word.replace('$DATABASE_URL', url).replace('store.dump', file)),
+    )
+    await postgres.run(
+      restore[0] ?? '',
+      ...restore.slice(1).map((word) => word.replace('$NEW_DATABASE_URL', restored).replace('store.dump', file)),
+    )
+    const copy = await testStore(restored)
+    expect(await apiKeys(copy).list()).toEqual([key])
+    expect(await presets(copy, () => NOW).find({ workspace_id: ADA.workspace_id, slug: 'agent' })).toEqual(preset)
   })
 
   describe('limits that servers share', () => {

@@ -22,6 +22,7 @@ const API_TESTS = [
   ...['app', 'rate-limits', 'usage-file'].map((name) => `test/server/${name}.test.ts`),
   ...['keys', 'presets', 'usage', 'embeddings-models'].map((name) => `test/server/store/${name}.test.ts`),
   ...[
+    'test/server/commands/store.',
     'test/server/routes/',
     'test/spec/key.',
     'test/spec/presets.',

@@ -6,6 +6,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { withClient } from '../support/store.ts'
 
 const run = promisify(execFile)
 
@@ -25,10 +26,14 @@ export interface Postgres {
   /** Of the database to use, with the password. */
   url: string
   port: number
+  /** Where its programs may write. */
+  folder: string
   start(): Promise<void>
   stop(): Promise<void>
   /** Ends every connection as a crash would (`immediate`), or as an operator does (`fast`), and starts again. */
   restart(mode: 'fast' | 'immediate'): Promise<void>
+  /** Runs one of its programs, such as `pg_dump`. */
+  run(program: string, ...words: string[]): Promise<void>
   /** A new and empty database; its URL. */
   newDatabase(): Promise<string>
   remove(): Promise<void>
@@ -58,13 +63,14 @@ export async function startPostgres(...settings: string[]): Promise<Postgres> {
   return {
     url: urlOf('postgres'),
     port,
+    folder,
+    run: runAs,
     start,
     stop: () => runAs('pg_ctl', '-D', data, '-w', '-m', 'fast', 'stop'),
     restart: (mode) => runAs('pg_ctl', ...control, '-m', mode, 'restart'),
     async newDatabase() {
       const name = `store_${++databases}`
       // In a locale whose order is not that of code points, as most databases are.
-      const { withClient } = await import('../support/store.ts')
       const inEnglish = "TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en-US'"
       await withClient(urlOf('postgres'), (client) => client.query(`CREATE DATABASE ${name} ${inEnglish}`))
       return urlOf(name)
