@@ -40,7 +40,12 @@ async function openEngine(url: string, retryBudgetMs: number): Promise<Engine> {
   if (isPostgresUrl(url)) {
     // Loaded only where it is used, as it takes a while.
     const { openPostgres } = await import('./postgres.ts')
-    return openPostgres(url, retryBudgetMs)
+    try {
+      return openPostgres(url, retryBudgetMs)
+    } catch (error) {
+      // The URL names files of certificates; it cannot be shown itself.
+      throw cannotBeOpened('of DATABASE_URL', error)
+    }
   }
   const path = url.replace(/^sqlite:/, '')
   return await openSqlite(path, retryBudgetMs).catch((error: unknown) => {

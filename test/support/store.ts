@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { Client } from 'pg'
+import type { Client } from 'pg'
 import { onTestFinished } from 'vitest'
-import { WRITE_LOCK } from '../../server/store/postgres.ts'
 import { isPostgresUrl, openStore, type Store } from '../../server/store/store.ts'
 import { temporaryFolder } from './folder.ts'
 
@@ -38,10 +37,10 @@ export async function testStore(url?: string, retryBudgetMs?: number): Promise<S
 /** Is the other writer that keeps all writers of the store at `url` waiting, until it is told to let go. */
 export async function blockWriters(url: string): Promise<() => Promise<void>> {
   if (isPostgresUrl(url)) {
-    const client = new Client({ connectionString: url })
-    await client.connect()
-    await client.query(`SELECT pg_advisory_lock(${WRITE_LOCK})`)
+    const { WRITE_LOCK } = await import('../../server/store/postgres.ts')
+    const client = await connect(url)
     onTestFinished(() => client.end())
+    await client.query(`SELECT pg_advisory_lock(${WRITE_LOCK})`)
     return async () => {
       await client.query(`SELECT pg_advisory_unlock(${WRITE_LOCK})`)
     }
@@ -54,11 +53,18 @@ export async function blockWriters(url: string): Promise<() => Promise<void>> {
 
 /** Asks the database at `url` something on a connection of its own. */
 export async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString: url })
-  await client.connect()
+  const client = await connect(url)
   try {
     return await work(client)
   } finally {
     await client.end()
   }
+}
+
+async function connect(url: string): Promise<Client> {
+  // Loaded where it is used, which most tests do not.
+  const { Client } = await import('pg')
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  return client
 }

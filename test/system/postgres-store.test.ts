@@ -76,6 +76,11 @@ describe.skipIf(noPostgres !== undefined)('the store on PostgreSQL', () => {
       expect(message).not.toMatch(/hunter2|wrong-secret/)
     })
 
+    test('with a certificate that is not there says so', async () => {
+      const opening = openStore(`${postgres.url}?sslmode=verify-full&sslrootcert=/nowhere/ca.pem`)
+      await expect(opening).rejects.toThrow(/^the store of DATABASE_URL cannot be opened: ENOENT.*\/nowhere\/ca\.pem/)
+    })
+
     test('of a server that does not answer says where it was looked for, and nothing of the password', async () => {
       const opening = openStore(`postgres://ada:${PASSWORD}@127.0.0.1:1/db`, { retryBudgetMs: 100 })
       await expect(opening).rejects.toThrow(
