@@ -13,7 +13,7 @@ CLI = $(RUN) pipeline/cli.ts
 VITEST = $(RUN) node_modules/vitest/vitest.mjs run
 
 ##@ Use
-.PHONY: build archive withdraw export serve key catalog verify derive reproduce inspect rejects sample
+.PHONY: build archive withdraw export serve key catalog store verify derive reproduce inspect rejects sample
 build: $(INSTALLED) ## sources -> a new release in public/ (none when nothing changed)
 	$(CLI) build $(ARGS)
 archive: $(INSTALLED) ## keep closed dates, so that raw logs may be deleted (ARGS="--before 2025-03-01")
@@ -28,6 +28,8 @@ key: $(INSTALLED) ## create an API key (ARGS="--management --name TEXT …")
 	$(CLI) key $(ARGS)
 catalog: $(INSTALLED) ## the embeddings catalogue (ARGS="import FILE", "export", "check FILE")
 	$(CLI) catalog $(ARGS)
+store: $(INSTALLED) ## keys and presets (ARGS="backup FILE", "copy sqlite:PATH" into DATABASE_URL)
+	$(CLI) store $(ARGS)
 verify: $(INSTALLED) ## re-read the published files and prove them (ARGS=URL: those of any host)
 	$(CLI) verify $(ARGS)
 derive: $(INSTALLED) ## files of a release from its Parquet alone (ARGS="RELEASE-FOLDER --out DIR")

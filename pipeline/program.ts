@@ -10,6 +10,7 @@ import { rejects } from './commands/rejects.ts'
 import { reproduce } from './commands/reproduce.ts'
 import { sample } from './commands/sample.ts'
 import { serve } from './commands/serve.ts'
+import { store } from './commands/store.ts'
 import { verify } from './commands/verify.ts'
 import { withdraw } from './commands/withdraw.ts'
 import { UsageError } from './errors.ts'
@@ -37,6 +38,7 @@ function createProgram(): Command {
     rejects,
     key,
     catalog,
+    store,
     sample,
   ])
     program.addCommand(command)

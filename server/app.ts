@@ -13,6 +13,7 @@ import { type LogTarget, RequestLog, requestFields } from './logging.ts'
 import { decodableUrl, KnownMethods } from './methods.ts'
 import { olderReleases } from './older-releases.ts'
 import { type PublicFiles, publicFiles } from './public-files.ts'
+import { countHere } from './quota.ts'
 import { NO_RATE_LIMITS, rateLimits } from './rate-limits.ts'
 import { type LoadRelease, loadRelease } from './release-loader.ts'
 import { embeddingsModels } from './routes/embeddings-models.ts'
@@ -26,6 +27,8 @@ import type { SmallAnswer } from './static-answers.ts'
 import { embeddingsCatalogue } from './store/embeddings-models.ts'
 import { apiKeys } from './store/keys.ts'
 import { presets } from './store/presets.ts'
+import { StoreUnavailableError } from './store/retry.ts'
+import { sharedQuotas } from './store/shared-quotas.ts'
 import type { Store } from './store/store.ts'
 import { keyUsage } from './store/usage.ts'
 import { keepOpenForUnreadBody } from './unread-body.ts'
@@ -94,7 +97,8 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const older = olderReleases(publicDir, app.log, load)
   const usage = keyUsage(store)
   const followed = usageFile === undefined ? [releases] : [releases, followUsage(usageFile, usage, app.log)]
-  const limits = rateLimits(dependencies.rateLimitSettings ?? NO_RATE_LIMITS, clock)
+  const counter = store.isShared ? sharedQuotas(store) : countHere()
+  const limits = rateLimits(dependencies.rateLimitSettings ?? NO_RATE_LIMITS, clock, counter)
   const files = publicFiles(publicDir)
   const methods = new KnownMethods()
   const refuseUnrouted = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
@@ -185,6 +189,9 @@ function answerUnrouted(request: FastifyRequest, reply: FastifyReply, methods: s
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const { status, body } = toEnvelope(error, request.apiKey?.creator_user_id)
   if (status === 500) request.log.error({ reqId: request.id, err: error }, 'unexpected error')
+  if (error instanceof StoreUnavailableError) {
+    request.log.error({ reqId: request.id, err: error }, 'the store does not answer')
+  }
   keepOpenForUnreadBody(request, reply)
   const retryAfter = RETRY_AFTER_SECONDS[status]
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter)

@@ -18,7 +18,7 @@ export interface Authentication {
   findKey(hash: string, state: number | undefined): ApiKey | undefined | Promise<ApiKey | undefined>
   clock: () => Date
   /** Told of each key that is not valid, but not of requests without one; may throw another answer than the 401. */
-  countBadKey?(request: FastifyRequest, reply: FastifyReply): void
+  countBadKey?(request: FastifyRequest, reply: FastifyReply): void | Promise<void>
 }
 
 const BEARER = /^Bearer +(\S+) *$/i
@@ -28,12 +28,14 @@ const BEARER = /^Bearer +(\S+) *$/i
  * in `request.apiKey`. Unknown, revoked and expired keys get one answer, so that it tells nothing about them.
  */
 export function authenticate({ storeState, findKey, clock, countBadKey }: Authentication): onRequestHookHandler {
-  function admit(request: FastifyRequest, reply: FastifyReply, key: ApiKey | undefined): void {
-    if (key === undefined || !isValid(key, clock())) {
-      countBadKey?.(request, reply)
-      throw refuse(reply, 'Invalid API key')
+  function admit(request: FastifyRequest, reply: FastifyReply, key: ApiKey | undefined): void | Promise<void> {
+    if (key !== undefined && isValid(key, clock())) {
+      request.apiKey = key
+      return
     }
-    request.apiKey = key
+    const counted = countBadKey?.(request, reply)
+    if (counted instanceof Promise) return counted.then(() => Promise.reject(refuse(reply, 'Invalid API key')))
+    throw refuse(reply, 'Invalid API key')
   }
 
   return (request, reply, done) => {
@@ -42,12 +44,10 @@ export function authenticate({ storeState, findKey, clock, countBadKey }: Authen
     const secret = BEARER.exec(authorization)?.[1]
     request.storeState = storeState()
     const found = secret === undefined ? undefined : findKey(hashKey(secret), request.storeState)
-    if (found instanceof Promise) {
-      found.then((key) => admit(request, reply, key)).then(() => done(), done)
-    } else {
-      admit(request, reply, found)
-      done()
-    }
+    const admitted =
+      found instanceof Promise ? found.then((key) => admit(request, reply, key)) : admit(request, reply, found)
+    if (admitted instanceof Promise) admitted.then(() => done(), done)
+    else done()
   }
 }
 

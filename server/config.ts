@@ -51,15 +51,29 @@ const WORKERS = z
   .regex(/^[1-9]\d{0,2}$/, { error: 'must be a number of processes from 1 to 999' })
   .transform(Number)
 
+const SQLITE = 'sqlite:'
+
 const DATABASE_URL = z.string().superRefine((url, context) => {
+  // The messages name the scheme alone, because the rest of a database URL may hold a password.
   const scheme = /^[a-z]+:/.exec(url)?.[0]
-  // The message names the scheme alone, because the rest of a database URL may hold a password.
-  if (scheme !== 'sqlite:') {
-    context.addIssue(`must have the form sqlite:PATH; ${scheme ?? 'a URL without a scheme'} is not supported`)
+  if (scheme === 'postgres:' || scheme === 'postgresql:') {
+    if (!isUrlOfServer(url)) {
+      context.addIssue(
+        `must have the form ${scheme}//USER:PASSWORD@HOST:PORT/DATABASE, with what is special in a URL written as %40 and its like`,
+      )
+    }
+  } else if (scheme !== SQLITE) {
+    const found = scheme ?? 'a URL without a scheme'
+    context.addIssue(`must have the form sqlite:PATH or postgres://…; ${found} is not supported`)
   } else if (url === scheme) {
     context.addIssue('must have the form sqlite:PATH; the path is missing')
   }
 })
+
+function isUrlOfServer(url: string): boolean {
+  // A user without a host, who comes by a socket that the query names, is a URL to PostgreSQL alone.
+  return /^[a-z]+:\/\//.test(url) && URL.canParse(url.replace('@/', '@localhost/'))
+}
 
 const TRUST_PROXY = z.string().transform((text, context): TrustProxy => {
   if (/^\d+$/.test(text)) return text === '0' ? false : Number(text)
@@ -112,8 +126,8 @@ export function readServerConfig(
     throw new ConfigError(`wrong settings: ${problems.join('; ')}`)
   }
   const settings = parsed.data
-  const databaseUrl = settings.DATABASE_URL ?? `sqlite:${settings.DATA_DIR}/store.sqlite`
-  assertNotPublished(databaseUrl.replace(/^sqlite:/, ''), settings.PUBLIC_DIR)
+  const databaseUrl = settings.DATABASE_URL ?? `${SQLITE}${settings.DATA_DIR}/store.sqlite`
+  if (databaseUrl.startsWith(SQLITE)) assertNotPublished(databaseUrl.slice(SQLITE.length), settings.PUBLIC_DIR)
   return {
     host: settings.HOST,
     port: settings.PORT,

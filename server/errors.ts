@@ -1,5 +1,5 @@
 import type { ErrorEnvelope } from './schemas/error-envelope.ts'
-import { StoreConflictError } from './store/retry.ts'
+import { StoreConflictError, StoreUnavailableError } from './store/retry.ts'
 
 /** An answer other than success, thrown by whoever finds the reason. */
 export class ApiError extends Error {
@@ -47,6 +47,9 @@ export function toEnvelope(error: unknown, userId?: string): { status: number; b
 function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof StoreConflictError) return new ApiError(409, 'Resource conflict. Please try again later.')
+  if (error instanceof StoreUnavailableError) {
+    return new ApiError(503, 'The service is not available. Please try again later.')
+  }
   if (isClientErrorOfFastify(error)) return new ApiError(error.statusCode, error.message)
   return new ApiError(500, 'Internal Server Error')
 }

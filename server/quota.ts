@@ -1,3 +1,46 @@
+/** So many uses of each name in a window of so many seconds; 0 is no limit. */
+export interface QuotaRule {
+  /** Tells the names of one rule from those of another. */
+  of: 'key' | 'account' | 'address'
+  limit: number
+  seconds: number
+}
+
+/** What uses of several quotas came to: all were counted, or none, because some of the quotas are used up. */
+export interface Spending {
+  isCounted: boolean
+  /** Of all quotas when the uses were counted, else of those that are used up. */
+  states: QuotaState[]
+}
+
+/** Counts uses: here in the memory of this process, or for all servers of a store (`store/shared-quotas.ts`). */
+export interface QuotaCounter {
+  /** Counts one use of each quota, or of none when one of them is used up. `now` is in milliseconds. */
+  spend(uses: readonly { rule: QuotaRule; name: string }[], now: number): Spending | Promise<Spending>
+}
+
+/** Addresses are not ours to count: beyond this many at once the one counted longest is forgotten. */
+const MOST_NAMES: Partial<Record<QuotaRule['of'], number>> = { address: 100_000 }
+
+/** Counts in the memory of this process alone: several processes together let through as many times more. */
+export function countHere(): QuotaCounter {
+  const quotas = new Map<QuotaRule, Quota>()
+  const quotaOf = (rule: QuotaRule) => {
+    const quota = quotas.get(rule) ?? new Quota(rule.limit, rule.seconds, MOST_NAMES[rule.of])
+    quotas.set(rule, quota)
+    return quota
+  }
+  return {
+    spend(uses, now) {
+      const exhausted = uses
+        .map(({ rule, name }) => quotaOf(rule).state(name, now))
+        .filter(({ remaining }) => remaining === 0)
+      if (exhausted.length > 0) return { isCounted: false, states: exhausted }
+      return { isCounted: true, states: uses.map(({ rule, name }) => quotaOf(rule).use(name, now)) }
+    },
+  }
+}
+
 /** How a quota stands for a name. */
 export interface QuotaState {
   limit: number

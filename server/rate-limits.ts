@@ -3,67 +3,58 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify
 import { callerOf } from './caller.ts'
 import type { RateLimitSettings } from './config.ts'
 import { ApiError } from './errors.ts'
-import { Quota, type QuotaState } from './quota.ts'
+import type { QuotaCounter, QuotaRule, QuotaState, Spending } from './quota.ts'
 
 export const NO_RATE_LIMITS: RateLimitSettings = { perMinute: 0, perDay: 0, badKeysPerMinute: 0 }
 
-/** Every limit counts in the memory of this process alone: several processes together let through as many times more. */
 export interface RateLimits {
   /** Hook behind `authenticate`: counts the request for its key and its account, or throws the 429. */
   countRequest: onRequestHookHandler
   /** Counts a bad key for the address it came from; throws the 429 instead when there were too many. */
-  countBadKey(request: FastifyRequest, reply: FastifyReply): void
+  countBadKey(request: FastifyRequest, reply: FastifyReply): void | Promise<void>
 }
 
 const MINUTE_SECONDS = 60
 const DAY_SECONDS = 86_400
 
-/** Addresses are not ours to count: beyond this many at once the one counted longest is forgotten. */
-const MOST_ADDRESSES = 100_000
-
-export function rateLimits(settings: RateLimitSettings, clock: () => Date): RateLimits {
-  const ofKey = new Quota(settings.perMinute, MINUTE_SECONDS)
-  const ofAccount = new Quota(settings.perDay, DAY_SECONDS)
+export function rateLimits(settings: RateLimitSettings, clock: () => Date, counter: QuotaCounter): RateLimits {
+  const ofKey: QuotaRule = { of: 'key', limit: settings.perMinute, seconds: MINUTE_SECONDS }
+  const ofAccount: QuotaRule = { of: 'account', limit: settings.perDay, seconds: DAY_SECONDS }
   const isLimited = settings.perMinute > 0 || settings.perDay > 0
-  const ofAddress = new Quota(settings.badKeysPerMinute, MINUTE_SECONDS, MOST_ADDRESSES)
+  const ofAddress: QuotaRule = { of: 'address', limit: settings.badKeysPerMinute, seconds: MINUTE_SECONDS }
 
   /** Counts one use of each quota, or of none when one of them is used up. */
-  function spend(uses: readonly QuotaUse[], reply: FastifyReply): void {
-    const limited = uses.filter(({ quota }) => quota.limit > 0)
+  function spend(uses: readonly QuotaUse[], reply: FastifyReply): void | Promise<void> {
+    const limited = uses.filter(({ rule }) => rule.limit > 0)
     if (limited.length === 0) return
-    const now = clock().getTime()
-    const exhausted = limited
-      .map(({ quota, name }) => quota.state(name, now))
-      .filter(({ remaining }) => remaining === 0)
-    if (exhausted.length > 0) {
-      reply.headers(describe(exhausted, limited))
-      reply.header('retry-after', Math.max(...exhausted.map(({ resetSeconds }) => resetSeconds)))
+    const tell = ({ isCounted, states }: Spending) => {
+      reply.headers(describe(states, limited))
+      if (isCounted) return
+      reply.header('retry-after', Math.max(...states.map(({ resetSeconds }) => resetSeconds)))
       throw new ApiError(429, 'Rate limit exceeded')
     }
-    const states = limited.map(({ quota, name }) => quota.use(name, now))
-    reply.headers(describe(states, limited))
+    const spending = counter.spend(limited, clock().getTime())
+    return spending instanceof Promise ? spending.then(tell) : tell(spending)
   }
 
   return {
     countRequest(request, reply, done) {
+      if (!isLimited) return done()
       const { id, creator_user_id } = callerOf(request)
-      if (isLimited) {
-        spend(
-          [
-            { quota: ofKey, name: id },
-            { quota: ofAccount, name: creator_user_id },
-          ],
-          reply,
-        )
-      }
-      done()
+      const uses = [
+        { rule: ofKey, name: id },
+        { rule: ofAccount, name: creator_user_id },
+      ]
+      const spent = spend(uses, reply)
+      if (spent instanceof Promise) spent.then(() => done(), done)
+      else done()
     },
-    countBadKey: (request, reply) => spend([{ quota: ofAddress, name: networkOf(request.ip) }], reply),
+    countBadKey: (request, reply) => spend([{ rule: ofAddress, name: networkOf(request.ip) }], reply),
   }
 }
 
 interface QuotaUse {
-  quota: Quota
+  rule: QuotaRule
   name: string
 }
 
@@ -79,7 +70,7 @@ function describe(states: readonly QuotaState[], limited: readonly QuotaUse[]): 
     'ratelimit-limit': nearest.limit,
     'ratelimit-remaining': nearest.remaining,
     'ratelimit-reset': nearest.resetSeconds,
-    'ratelimit-policy': limited.map(({ quota }) => `${quota.limit};w=${quota.seconds}`).join(', '),
+    'ratelimit-policy': limited.map(({ rule }) => `${rule.limit};w=${rule.seconds}`).join(', '),
   }
 }
 

@@ -46,6 +46,7 @@ describe('the repository', () => {
     const rules: [RegExp, RegExp][] = [
       [/^@duckdb\//, /^pipeline\/database\.ts$/],
       [/^(node:sqlite|kysely)/, /^server\/store\//],
+      [/^pg$/, /^server\/store\/postgres\.ts$/],
       [/^fastify/, /^server\//],
       [/^(commander|@commander-js)/, /^pipeline\/(program|commands\/\w+)\.ts$/],
       [/^(hyparquet|fzstd)/, /^pipeline\/site\/browser\//],

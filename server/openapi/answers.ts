@@ -126,7 +126,7 @@ const ERRORS = {
   500: { name: 'InternalServerError', description: 'An unexpected error.', message: 'Internal Server Error' },
   503: {
     name: 'ServiceUnavailable',
-    description: 'No dataset is loaded yet. Retry later.',
+    description: 'No dataset is loaded yet, or what keeps keys and presets does not answer. Retry later.',
     message: 'The dataset is not available yet. Please try again later.',
     headers: ['Retry-After'],
   },
@@ -134,7 +134,7 @@ const ERRORS = {
 export type ErrorStatus = keyof typeof ERRORS
 
 /** What any operation may answer: the key, the method and the rate are judged before the operation is asked. */
-export const COMMON_ERRORS: ErrorStatus[] = [401, 405, 429, 500]
+export const COMMON_ERRORS: ErrorStatus[] = [401, 405, 429, 500, 503]
 
 export function errorReference(status: ErrorStatus): { $ref: string } {
   return { $ref: `#/components/responses/${ERRORS[status].name}` }

@@ -94,7 +94,7 @@ export const OPERATIONS: Operation[] = [
         [MEDIA_TYPE_OF.ndjson]: { description: 'A `RankingRow` a line.', example: examples.rankingNdjson },
       },
     },
-    errors: [400, 404, 410, 503],
+    errors: [400, 404, 410],
   },
   {
     operationId: 'listEmbeddingsModels',

@@ -1,7 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { CurrentRelease } from '../current-release.ts'
 import { ApiError } from '../errors.ts'
 import type { Store } from '../store/store.ts'
+
+/** A balancer that asks wants to know soon, and a store that takes longer would not serve requests well either. */
+const STORE_LIMIT_MS = 2000
 
 /** `/healthz`: the process lives. `/readyz`: it can answer, because a release is loaded and the store works. */
 export function health(app: FastifyInstance, { store, releases }: { store: Store; releases: CurrentRelease }): void {
@@ -16,7 +20,7 @@ export function health(app: FastifyInstance, { store, releases }: { store: Store
     url: '/readyz',
     async handler(request) {
       const release = releases.dataset()?.manifest.release
-      const isStoreReady = await store.ping().then(
+      const isStoreReady = await pingInTime(store).then(
         () => true,
         (error: unknown) => {
           request.log.error({ reqId: request.id, err: error }, 'the store does not answer')
@@ -30,4 +34,16 @@ export function health(app: FastifyInstance, { store, releases }: { store: Store
       return { status: 'ready', release }
     },
   })
+}
+
+async function pingInTime(store: Pick<Store, 'ping'>): Promise<void> {
+  const late = new AbortController()
+  const limit = sleep(STORE_LIMIT_MS, undefined, { signal: late.signal }).then(() => {
+    throw new Error(`the store took more than ${STORE_LIMIT_MS / 1000} seconds`)
+  })
+  try {
+    await Promise.race([store.ping(), limit])
+  } finally {
+    late.abort()
+  }
 }

@@ -1,9 +1,10 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import { DEFAULT_MIGRATION_TABLE, type Migration, Migrator } from 'kysely/migration'
 import { apiKeys } from './migrations/0001-api-keys.ts'
 import { presets } from './migrations/0002-presets.ts'
 import { embeddingsModels } from './migrations/0003-embeddings-models.ts'
 import { usage } from './migrations/0004-usage.ts'
+import { rateLimits } from './migrations/0005-rate-limits.ts'
 
 /** Numbered, run in this order, never edited once released, never undone. */
 const MIGRATIONS: Record<string, Migration> = {
@@ -11,6 +12,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0002-presets': presets,
   '0003-embeddings-models': embeddingsModels,
   '0004-usage': usage,
+  '0005-rate-limits': rateLimits,
 }
 
 /** The store was written by a newer version of the code, which alone knows how to read it. */
@@ -18,8 +20,8 @@ export class NewerStoreError extends Error {
   override name = 'NewerStoreError'
 }
 
-/** Brings the store to the form that this code knows. Processes that start at once take turns, and one finds it done. */
-export async function migrate<T>(db: Kysely<T>): Promise<void> {
+/** Brings the store to the form that this code knows, all in the transaction of `db`. */
+export async function migrate<T>(db: Transaction<T>): Promise<void> {
   await refuseNewerStore(db)
   const { error } = await new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } }).migrateToLatest()
   if (error !== undefined) throw error

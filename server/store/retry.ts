@@ -4,32 +4,40 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export const RETRY_BUDGET_MS = 5000
 
 const LONGEST_PAUSE_MS = 100
-const SQLITE_BUSY = 5
 
 /** Another writer held the store for the whole retry budget. Nothing was changed; the caller may try again. */
 export class StoreConflictError extends Error {
   override name = 'StoreConflictError'
 }
 
-/** Whether SQLite refused a statement because another connection holds the lock that it needs. */
-export function isBusy(error: unknown): boolean {
-  // The low byte of an extended result code is the plain one.
-  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === SQLITE_BUSY
+/** The database does not answer, or let go of a connection in use. That may pass by itself; nothing was changed. */
+export class StoreUnavailableError extends Error {
+  override name = 'StoreUnavailableError'
+}
+
+/** The connection was lost while a change was being committed: it is there, or it is not. */
+export class UnknownOutcomeError extends StoreUnavailableError {
+  override name = 'UnknownOutcomeError'
 }
 
 /**
- * Runs `work` until it no longer meets a lock. The pauses are random, so that writers do not meet again, and are spent
- * off the event loop: SQLite's own busy wait would stop every request.
- * Throws `StoreConflictError` when `budgetMs` is used up.
+ * Runs `work` until it no longer fails by what `mayPass`, and tells it how much of the budget is left. The pauses are
+ * random, so that writers do not meet again, and are spent off the event loop: SQLite's own busy wait would stop every
+ * request. When `budgetMs` is used up it throws `StoreConflictError`, or that the database is unavailable.
  */
-export async function retryWhileBusy<T>(work: () => Promise<T>, budgetMs: number): Promise<T> {
+export async function retry<T>(
+  work: (remainingMs: number) => Promise<T>,
+  budgetMs: number,
+  mayPass: (error: unknown) => boolean,
+): Promise<T> {
   const deadline = performance.now() + budgetMs
   for (let attempt = 1; ; attempt++) {
     try {
-      return await work()
+      return await work(deadline - performance.now())
     } catch (error) {
-      if (!isBusy(error)) throw error
+      if (!mayPass(error)) throw error
       if (performance.now() >= deadline) {
+        if (error instanceof StoreUnavailableError) throw error
         throw new StoreConflictError('the store is locked by another writer', { cause: error })
       }
       await sleep(Math.random() * Math.min(2 ** attempt, LONGEST_PAUSE_MS))

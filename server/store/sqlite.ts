@@ -5,18 +5,47 @@ import {
   CompiledQuery,
   type DatabaseConnection,
   type Dialect,
+  Kysely,
   SqliteAdapter,
   type SqliteDatabase,
   SqliteDriver,
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
+import type { Engine } from './engine.ts'
+import { retry } from './retry.ts'
+import type { Tables } from './tables.ts'
+import { takeTurns } from './turns.ts'
 
 /** The path that keeps a store in memory, for tests. */
-export const IN_MEMORY = ':memory:'
+const IN_MEMORY = ':memory:'
+
+const BUSY = 5
+
+/** Opens the database in the file at `path`. */
+export async function openSqlite(path: string, retryBudgetMs: number): Promise<Engine> {
+  const database = await retry(async () => openFile(path), retryBudgetMs, isBusy)
+  const own = { count: 0 }
+  const db = new Kysely<Tables>({ dialect: nodeSqliteDialect(database, own) })
+  const inTurn = takeTurns()
+  return {
+    name: path,
+    db,
+    isShared: false,
+    // The whole transaction is tried anew, not its BEGIN alone: between two tries the one connection is free for readers.
+    write: (work) => inTurn(() => retry(() => db.transaction().execute(work), retryBudgetMs, isBusy)),
+    state: stateOf(database, own),
+  }
+}
+
+/** Whether SQLite refused a statement because another connection holds the lock that it needs. */
+function isBusy(error: unknown): boolean {
+  // The low byte of an extended result code is the plain one.
+  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === BUSY
+}
 
 /** Opens the SQLite file at `path`, made with its folder if need be, readable by its owner alone. */
-export function openSqlite(path: string): DatabaseSync {
+function openFile(path: string): DatabaseSync {
   if (path !== IN_MEMORY) {
     mkdirSync(dirname(path), { recursive: true })
     // SQLite would make the file readable for everyone; its journal files take over the mode of the file.
@@ -34,7 +63,7 @@ export function openSqlite(path: string): DatabaseSync {
 }
 
 /** Kysely on `node:sqlite`, with one connection whose transactions take the write lock at once or fail at once. */
-export function nodeSqliteDialect(database: DatabaseSync, own: ChangeCount): Dialect {
+function nodeSqliteDialect(database: DatabaseSync, own: ChangeCount): Dialect {
   return {
     createDriver: () => new ImmediateDriver(database, own),
     createQueryCompiler: () => new SqliteQueryCompiler(),
@@ -108,7 +137,7 @@ function prepare(database: DatabaseSync, sql: string): ReturnType<SqliteDatabase
  * commits a change, neither another connection nor this one, which adds up its own in `own`. Undefined while this
  * connection is in the middle of a change, which may yet be rolled back. Asking takes one or two microseconds.
  */
-export function stateOf(database: DatabaseSync, own: ChangeCount): () => number | undefined {
+function stateOf(database: DatabaseSync, own: ChangeCount): () => number | undefined {
   // Grows with what other connections commit, and with that alone.
   const byOthers = database.prepare('PRAGMA data_version')
   byOthers.setReturnArrays(true)
@@ -127,6 +156,6 @@ export function stateOf(database: DatabaseSync, own: ChangeCount): () => number 
 }
 
 /** How many statements that may change something this connection has begun. */
-export interface ChangeCount {
+interface ChangeCount {
   count: number
 }

@@ -1,21 +1,11 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { Kysely, sql, type Transaction } from 'kysely'
+import { sql } from 'kysely'
+import type { Engine } from './engine.ts'
 import { migrate, NewerStoreError } from './migrations.ts'
-import { RETRY_BUDGET_MS, retryWhileBusy, StoreConflictError } from './retry.ts'
-import { nodeSqliteDialect, openSqlite, stateOf } from './sqlite.ts'
-import type { Tables } from './tables.ts'
+import { RETRY_BUDGET_MS, StoreConflictError } from './retry.ts'
+import { openSqlite } from './sqlite.ts'
 
 /** What the server keeps beside the published files. */
-export interface Store {
-  /** For reading. Everything that changes the store goes through `write`. */
-  readonly db: Kysely<Tables>
-  /**
-   * Runs `work` in a transaction that holds the write lock from its start. `work` awaits nothing but the store.
-   * Throws `StoreConflictError` when other writers leave it no turn.
-   */
-  write<T>(work: (transaction: Transaction<Tables>) => Promise<T>): Promise<T>
-  /** A number that stays the same as long as nobody changes the store; undefined in the middle of a change. */
-  state(): number | undefined
+export interface Store extends Engine {
   /** Throws when the store does not answer. */
   ping(): Promise<void>
   close(): Promise<void>
@@ -26,50 +16,50 @@ export class StoreError extends Error {
   override name = 'StoreError'
 }
 
-/** Opens the store at `url` (`sqlite:PATH`) and brings it to the form that this code knows. */
+/** Opens the store at `url` (`sqlite:PATH` or `postgres://…`) and brings it to the form that this code knows. */
 export async function openStore(url: string, { retryBudgetMs = RETRY_BUDGET_MS } = {}): Promise<Store> {
-  const path = url.replace(/^sqlite:/, '')
+  const engine = await openEngine(url, retryBudgetMs)
   try {
-    const database = await retryWhileBusy(async () => openSqlite(path), retryBudgetMs)
-    const own = { count: 0 }
-    const db = new Kysely<Tables>({ dialect: nodeSqliteDialect(database, own) })
-    try {
-      await retryWhileBusy(() => migrate(db), retryBudgetMs)
-    } catch (error) {
-      await db.destroy()
-      throw error
-    }
-    return asStore(db, stateOf(database, own), retryBudgetMs)
+    // In a write transaction, so that of several processes that start at once one migrates and the others find it done.
+    await engine.write(migrate)
   } catch (error) {
+    await engine.db.destroy()
     if (error instanceof NewerStoreError || error instanceof StoreConflictError) throw error
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new StoreError(`the store ${path} cannot be opened: ${reason}`, { cause: error })
+    throw cannotBeOpened(engine.name, error)
   }
-}
-
-function asStore(db: Kysely<Tables>, state: Store['state'], retryBudgetMs: number): Store {
-  const inTurn = takeTurns()
   return {
-    db,
-    // The whole transaction is tried anew, not its BEGIN alone: between two tries the one connection is free for readers.
-    write: (work) => inTurn(() => retryWhileBusy(() => db.transaction().execute(work), retryBudgetMs)),
-    state,
+    ...engine,
     async ping() {
-      await sql`SELECT count(*) FROM api_keys`.execute(db)
+      await sql`SELECT id FROM api_keys LIMIT 1`.execute(engine.db)
     },
-    close: () => db.destroy(),
+    close: () => engine.db.destroy(),
   }
 }
 
-/**
- * One writer of this process at a time, and a turn of the event loop between two. A write of SQLite never leaves the
- * loop, so that a queue of them would hold up every request, and other processes would find the lock always taken.
- */
-function takeTurns(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve()
-  return (work) => {
-    const turn = last.then(() => nextTurn()).then(work)
-    last = turn.catch(() => undefined)
-    return turn
+async function openEngine(url: string, retryBudgetMs: number): Promise<Engine> {
+  if (isPostgresUrl(url)) {
+    // Loaded only where it is used, as it takes a while.
+    const { openPostgres } = await import('./postgres.ts')
+    try {
+      return openPostgres(url, retryBudgetMs)
+    } catch (error) {
+      // The URL names files of certificates; it cannot be shown itself.
+      throw cannotBeOpened('of DATABASE_URL', error)
+    }
   }
+  const path = url.replace(/^sqlite:/, '')
+  return await openSqlite(path, retryBudgetMs).catch((error: unknown) => {
+    if (error instanceof StoreConflictError) throw error
+    throw cannotBeOpened(path, error)
+  })
+}
+
+/** Whether a store lies in PostgreSQL. */
+export function isPostgresUrl(url: string): boolean {
+  return /^postgres(ql)?:/.test(url)
+}
+
+function cannotBeOpened(name: string, error: unknown): StoreError {
+  const reason = error instanceof Error ? error.message : String(error)
+  return new StoreError(`the store ${name} cannot be opened: ${reason}`, { cause: error })
 }

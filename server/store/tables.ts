@@ -84,6 +84,17 @@ export interface UsageDayTable {
   digest: string
 }
 
+/**
+ * A row of `rate_limits`, on PostgreSQL alone: how often a name used its quota in the window that began at `started` and
+ * is over at `ends`, both in milliseconds since 1970.
+ */
+export interface RateLimitTable {
+  name: string
+  started: number
+  ends: number
+  uses: number
+}
+
 /** The tables of the store, as its newest migration leaves them. */
 export interface Tables {
   api_keys: ApiKeyTable
@@ -93,4 +104,5 @@ export interface Tables {
   embeddings_catalogue: EmbeddingsCatalogueTable
   usage: UsageTable
   usage_days: UsageDayTable
+  rate_limits: RateLimitTable
 }

@@ -2,9 +2,12 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { TrustProxy } from '../../server/config.ts'
+import { apiKeys } from '../../server/store/keys.ts'
+import { StoreUnavailableError } from '../../server/store/retry.ts'
 import { NOW, RANKINGS, testApp } from '../support/app.ts'
 import { assertEnvelope } from '../support/envelope.ts'
 import { publish, sampleRows } from '../support/publish.ts'
+import { testStore } from '../support/store.ts'
 
 describe('authentication', () => {
   test('a missing header is 401', async () => {
@@ -212,6 +215,35 @@ describe('health', () => {
     await store.close()
     const body = assertEnvelope(await app.inject('/readyz'), 503)
     expect(body.error.metadata).toEqual({ dataset: 'ok', store: 'no answer' })
+  })
+
+  test('/readyz is 503 in time also when the store never answers', async () => {
+    const store = await testStore()
+    const { app, publicDir } = await testApp({ store: { ...store, ping: () => new Promise(() => {}) } })
+    await publish(publicDir, sampleRows({ days: 2 }))
+    await app.ready()
+    const started = performance.now()
+    const body = assertEnvelope(await app.inject('/readyz'), 503)
+    expect(body.error.metadata).toEqual({ dataset: 'ok', store: 'no answer' })
+    expect(performance.now() - started).toBeLessThan(10_000)
+  })
+})
+
+describe('a store that is lost', () => {
+  test('is a 503 that says when to try again, and nothing of the cause but in the log', async () => {
+    const store = await testStore()
+    const { secret } = await apiKeys(store).create({ isManagement: true }, NOW)
+    const lost = () => Promise.reject(new StoreUnavailableError('connect ECONNREFUSED 192.0.2.1:5432'))
+    let isLost = false
+    const { app, log } = await testApp({ store: { ...store, write: (work) => (isLost ? lost() : store.write(work)) } })
+    isLost = true
+    const headers = { authorization: `Bearer ${secret}` }
+    const url = '/api/v1/presets/agent/messages'
+    const answer = await app.inject({ method: 'POST', url, headers, payload: { model: 'acme/one', messages: [] } })
+    expect(assertEnvelope(answer, 503).error.message).toBe('The service is not available. Please try again later.')
+    expect(answer.headers['retry-after']).toBe('5')
+    expect(log.lines()).toContainEqual(expect.objectContaining({ level: 50, msg: 'the store does not answer' }))
+    expect(log.text()).toContain('ECONNREFUSED')
   })
 })
 

@@ -83,9 +83,22 @@ test('all problems are reported at once', () => {
   )
 })
 
-test('another database is refused without showing its password', () => {
-  const read = () => readServerConfig({}, { DATABASE_URL: 'postgres://ada:hunter2@host/db' })
-  expect(read).toThrow('postgres: is not supported')
+test.each([
+  'postgres://ada:hunter2@db.example.org:5433/tokenboard?sslmode=verify-full',
+  'postgresql://ada@localhost/tokenboard',
+  'postgres:///tokenboard?host=/run/postgresql',
+  'postgres://ada@/tokenboard?host=/run/postgresql',
+])('the store may lie in PostgreSQL: %s', (url) => {
+  expect(readServerConfig({}, { DATABASE_URL: url }).databaseUrl).toBe(url)
+})
+
+test.each([
+  ['mysql://ada:hunter2@host/db', 'mysql: is not supported'],
+  ['postgres:ada:hunter2@host/db', 'must have the form postgres://USER'],
+  ['postgresql://ada:hunter2/x@host/db', 'must have the form postgresql://USER'],
+])('another database is refused without showing its password: %s', (url, reason) => {
+  const read = () => readServerConfig({}, { DATABASE_URL: url })
+  expect(read).toThrow(reason)
   expect(read).not.toThrow(/hunter2/)
 })
 

@@ -2,15 +2,16 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type FastifyBaseLogger, fastify } from 'fastify'
 import { expect, test } from 'vitest'
-import { openStore } from '../../server/store/store.ts'
+import type { Store } from '../../server/store/store.ts'
 import { keyUsage } from '../../server/store/usage.ts'
 import { followUsage } from '../../server/usage-file.ts'
 import { captureLog, temporaryFolder, testApp } from '../support/app.ts'
+import { testStore } from '../support/store.ts'
 import { HASH_A, usageRow, usageText, writeUsageFile } from '../support/usage.ts'
 
-async function followed(store?: Awaited<ReturnType<typeof openStore>>) {
+async function followed(store?: Store) {
   const path = join(await temporaryFolder(), 'state', 'usage.ndjson')
-  const usage = keyUsage(store ?? (await openStore('sqlite::memory:')))
+  const usage = keyUsage(store ?? (await testStore()))
   const log = captureLog()
   const logger: FastifyBaseLogger = fastify({ logger: { level: 'trace', stream: log.stream } }).log
   const amounts = async () => (await usage.ofKey(HASH_A)).map(({ cost_usd }) => cost_usd)

@@ -1,11 +1,9 @@
 /** SPECIFICATION.md on presets: resources, states, endpoints 1 and 2, authentication, errors; with API.md's decisions. */
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { openStore } from '../../server/store/store.ts'
-import { NOW, temporaryFolder } from '../support/app.ts'
+import { describe, expect, test } from 'vitest'
+import { NOW } from '../support/app.ts'
 import { assertEnvelope } from '../support/envelope.ts'
 import { OTHER_WORKSPACE, PRESETS, presetApp, REQUEST } from '../support/presets.ts'
+import { blockWriters, storeUrl, testStore } from '../support/store.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const LATER = new Date(NOW.getTime() + 1500)
@@ -308,17 +306,15 @@ describe('Errors of preset creation', () => {
   })
 
   test('409: while another writer keeps the store, and the next try succeeds', async () => {
-    const path = join(await temporaryFolder(), 'store.sqlite')
-    const { ada } = await presetApp({ store: await openStore(`sqlite:${path}`, { retryBudgetMs: 50 }) })
-    const other = new DatabaseSync(path)
-    onTestFinished(() => other.close())
-    other.exec('BEGIN IMMEDIATE')
+    const url = await storeUrl()
+    const { ada } = await presetApp({ store: await testStore(url, 50) })
+    const release = await blockWriters(url)
     const refused = await ada.post('agent')
     const { error } = assertEnvelope(refused, 409)
     expect(refused.headers['retry-after']).toBe('1')
     expect(error.message).toBe('Resource conflict. Please try again later.')
     assertEnvelope(await ada.get('/agent'), 404)
-    other.exec('ROLLBACK')
+    await release()
     expect((await ada.create('agent')).designated_version.version).toBe(1)
   })
 

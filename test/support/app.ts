@@ -1,13 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { onTestFinished } from 'vitest'
 import { type AppDependencies, buildApp } from '../../server/app.ts'
 import { apiKeys, type NewKey } from '../../server/store/keys.ts'
-import { openStore, type Store } from '../../server/store/store.ts'
+import type { Store } from '../../server/store/store.ts'
+import { temporaryFolder } from './folder.ts'
 import { loadReleaseHere } from './release-loader.ts'
+import { testStore } from './store.ts'
+
+export { temporaryFolder } from './folder.ts'
 
 /** The instant of all tests of the server: its last completed UTC day is 2025-02-09, the last one of `sampleRows`. */
 export const NOW = new Date('2025-02-10T09:30:00Z')
@@ -25,10 +26,10 @@ export interface TestApp {
   createKey(details?: NewKey): Promise<string>
 }
 
-/** An app on an empty folder and a store in memory, gone when the test is over. */
+/** An app on an empty folder and a new store, gone when the test is over. */
 export async function testApp(options: Partial<AppDependencies> = {}): Promise<TestApp> {
   const publicDir = options.publicDir ?? (await temporaryFolder())
-  const store = options.store ?? (await openStore('sqlite::memory:'))
+  const store = options.store ?? (await testStore())
   const log = captureLog()
   const app = buildApp({
     store,
@@ -45,12 +46,6 @@ export async function testApp(options: Partial<AppDependencies> = {}): Promise<T
   const createKey = async (details: NewKey = {}) => (await apiKeys(store).create(details, NOW)).secret
   const secret = await createKey({ userId: 'user_ada' })
   return { app, store, publicDir, log, authorized: { authorization: `Bearer ${secret}` }, createKey }
-}
-
-export async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'tokenboard-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  return folder
 }
 
 export interface LogCapture {

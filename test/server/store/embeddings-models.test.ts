@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { CATALOGUE_FILE, SHIPPED_CATALOGUE } from '../../../pipeline/contract/embeddings-catalogue.ts'
 import type { EmbeddingsModel } from '../../../server/schemas/embeddings-model.ts'
 import {
@@ -8,14 +8,13 @@ import {
   embeddingsCatalogue,
   fillNewCatalogue,
 } from '../../../server/store/embeddings-models.ts'
-import { openStore, StoreError } from '../../../server/store/store.ts'
+import { StoreError } from '../../../server/store/store.ts'
 import { temporaryFolder } from '../../support/app.ts'
 import { someModel, someModels } from '../../support/embeddings-models.ts'
+import { storeUrl, testStore } from '../../support/store.ts'
 
-async function open(path = ':memory:'): Promise<EmbeddingsCatalogue> {
-  const store = await openStore(`sqlite:${path}`)
-  onTestFinished(() => store.close())
-  return embeddingsCatalogue(store)
+async function open(url?: string): Promise<EmbeddingsCatalogue> {
+  return embeddingsCatalogue(await testStore(url))
 }
 
 async function modelsOf(catalogue: EmbeddingsCatalogue): Promise<EmbeddingsModel[]> {
@@ -56,7 +55,7 @@ describe('replacing', () => {
   test('is all or nothing', async () => {
     const catalogue = await open()
     await catalogue.replaceAll(someModels(2))
-    await expect(catalogue.replaceAll([someModel(), someModel()])).rejects.toThrow(/UNIQUE/)
+    await expect(catalogue.replaceAll([someModel(), someModel()])).rejects.toThrow(/unique/i)
     expect(await idsOf(catalogue)).toEqual(['acme/embed-0', 'acme/embed-1'])
     expect(await catalogue.revision()).toBe(1)
   })
@@ -88,8 +87,8 @@ describe('order', () => {
 
 describe('memory', () => {
   test('gives the same list until the catalogue is replaced, by another process too', async () => {
-    const path = join(await temporaryFolder(), 'store.sqlite')
-    const [reader, writer] = [await open(path), await open(path)]
+    const url = await storeUrl()
+    const [reader, writer] = [await open(url), await open(url)]
     await writer.replaceAll(someModels(2))
     const first = await reader.current()
     expect(await reader.current()).toBe(first)
@@ -102,8 +101,8 @@ describe('memory', () => {
   })
 
   test('of many readers during many imports never holds a mixture, and ends with the last one', async () => {
-    const path = join(await temporaryFolder(), 'store.sqlite')
-    const [reader, writer] = [await open(path), await open(path)]
+    const url = await storeUrl()
+    const [reader, writer] = [await open(url), await open(url)]
     const generation = (number: number) => someModels(50).map((model) => ({ ...model, generation: number }))
     const read = async () => {
       const generations = new Set((await modelsOf(reader)).map(({ generation }) => generation))
@@ -155,8 +154,8 @@ describe('filling a new store', () => {
   })
 
   test('is done once by several at the same time', async () => {
-    const path = join(dataDir, 'store.sqlite')
-    const catalogues = await Promise.all([open(path), open(path), open(path)])
+    const url = await storeUrl()
+    const catalogues = await Promise.all([open(url), open(url), open(url)])
     const filled = await Promise.all(
       catalogues.map((catalogue, index) => catalogue.fillNew([someModel({ id: `a/${index}` })])),
     )

@@ -5,9 +5,10 @@ import { expect, test } from 'vitest'
 import { apiKeys, DEFAULT_USER_ID, DEFAULT_WORKSPACE_ID, hashKey } from '../../../server/store/keys.ts'
 import { openStore } from '../../../server/store/store.ts'
 import { NOW, temporaryFolder } from '../../support/app.ts'
+import { storeUrl, testStore } from '../../support/store.ts'
 
 test('a key is 256 random bits in hex, told by its first and last three characters', async () => {
-  const keys = apiKeys(await openStore('sqlite::memory:'))
+  const keys = apiKeys(await testStore())
   const [first, second] = [await keys.create({}, NOW), await keys.create({}, NOW)]
   expect(first.secret).toMatch(/^sk-tb-v1-[0-9a-f]{64}$/)
   expect(first.secret).not.toBe(second.secret)
@@ -17,7 +18,7 @@ test('a key is 256 random bits in hex, told by its first and last three characte
 })
 
 test('a key is found by its hash, with all that was said about it', async () => {
-  const keys = apiKeys(await openStore('sqlite::memory:'))
+  const keys = apiKeys(await testStore())
   const expiresAt = new Date('2026-01-01T00:00:00Z')
   const { secret, key } = await keys.create(
     {
@@ -53,7 +54,7 @@ test('a key is found by its hash, with all that was said about it', async () => 
 })
 
 test('a key about which nothing was said has the defaults', async () => {
-  const { key } = await apiKeys(await openStore('sqlite::memory:')).create({}, NOW)
+  const { key } = await apiKeys(await testStore()).create({}, NOW)
   expect(key).toMatchObject({
     name: null,
     creator_user_id: DEFAULT_USER_ID,
@@ -68,15 +69,14 @@ test('a key about which nothing was said has the defaults', async () => {
 })
 
 test('the first key is made once, also when several ask at once', async () => {
-  const path = join(await temporaryFolder(), 'store.sqlite')
-  const stores = [await openStore(`sqlite:${path}`), await openStore(`sqlite:${path}`)]
+  const url = await storeUrl()
+  const stores = [await testStore(url), await testStore(url)]
   const created = await Promise.all(stores.map((store) => apiKeys(store).createFirst({ isManagement: true }, NOW)))
   expect(created.filter((key) => key !== undefined)).toHaveLength(1)
-  for (const store of stores) await store.close()
 })
 
 test('a store that had a key does not get a first one again, also when the key was revoked', async () => {
-  const store = await openStore('sqlite::memory:')
+  const store = await testStore()
   await apiKeys(store).create({}, NOW)
   await store.db.updateTable('api_keys').set({ revoked_at: NOW.toISOString() }).execute()
   expect(await apiKeys(store).createFirst({}, NOW)).toBeUndefined()

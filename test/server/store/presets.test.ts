@@ -1,31 +1,24 @@
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type Presets, presets } from '../../../server/store/presets.ts'
 import { StoreConflictError } from '../../../server/store/retry.ts'
-import { openStore, type Store } from '../../../server/store/store.ts'
-import { NOW, temporaryFolder } from '../../support/app.ts'
+import type { Store } from '../../../server/store/store.ts'
+import { NOW } from '../../support/app.ts'
+import { blockWriters, storeUrl, testStore } from '../../support/store.ts'
 
 const ADA = { workspace_id: '6f1d0c5e-8a51-4c59-9d1e-0f6a1c2b3d4e', creator_user_id: 'user_ada' }
 const BOB = { workspace_id: '9a0b1c2d-3e4f-4a5b-8c6d-7e8f90a1b2c3', creator_user_id: 'user_bob' }
 const CONTENT = { config: { model: 'acme/one' }, system_prompt: null }
 const AGENT = { workspace_id: ADA.workspace_id, slug: 'agent' }
 
-async function inMemory(clock = () => NOW): Promise<{ store: Store; stored: Presets }> {
-  const store = await openStore('sqlite::memory:')
-  onTestFinished(() => store.close())
+async function newStore(clock = () => NOW): Promise<{ store: Store; stored: Presets }> {
+  const store = await testStore()
   return { store, stored: presets(store, clock) }
 }
 
-async function onDisk(retryBudgetMs: number, clock = () => NOW) {
-  const path = join(await temporaryFolder(), 'store.sqlite')
-  const store = await openStore(`sqlite:${path}`, { retryBudgetMs })
-  const other = new DatabaseSync(path)
-  onTestFinished(async () => {
-    other.close()
-    await store.close()
-  })
-  return { stored: presets(store, clock), other }
+async function withOtherWriter(retryBudgetMs: number, clock = () => NOW) {
+  const url = await storeUrl()
+  const store = await testStore(url, retryBudgetMs)
+  return { stored: presets(store, clock), block: () => blockWriters(url) }
 }
 
 async function slugs(stored: Presets, workspaceId = ADA.workspace_id): Promise<string[]> {
@@ -35,7 +28,7 @@ async function slugs(stored: Presets, workspaceId = ADA.workspace_id): Promise<s
 
 describe('a version', () => {
   test('is read back as it was given, by its number and as the designated one', async () => {
-    const { stored } = await inMemory()
+    const { stored } = await newStore()
     const content = {
       config: { model: 'acme/one', top_k: null, provider: { '': [1e300, 0.1, 'é\u0000\ud800'], b: {}, a: [] } },
       system_prompt: '\ud800 \u0000 "quoted" \\ \u2028',
@@ -49,13 +42,13 @@ describe('a version', () => {
   })
 
   test.each([null, ''])('tells a system prompt of %j', async (system_prompt) => {
-    const { stored } = await inMemory()
+    const { stored } = await newStore()
     await stored.addVersion(ADA, 'agent', { ...CONTENT, system_prompt })
     expect((await stored.findVersion(AGENT, 1))?.system_prompt).toBe(system_prompt)
   })
 
   test('is not there before it is made, nor in another workspace', async () => {
-    const { stored } = await inMemory()
+    const { stored } = await newStore()
     expect(await stored.find(AGENT)).toBeUndefined()
     expect(await stored.findVersion(AGENT, 1)).toBeUndefined()
     expect(await stored.listVersions(AGENT, { offset: 0, limit: 1 })).toBeUndefined()
@@ -67,7 +60,7 @@ describe('a version', () => {
   })
 
   test('has a number that no other version of the preset may have', async () => {
-    const { store, stored } = await inMemory()
+    const { store, stored } = await newStore()
     await stored.addVersion(ADA, 'agent', CONTENT)
     const { id: _, ...row } = await store.db.selectFrom('preset_versions').selectAll().executeTakeFirstOrThrow()
     const insert = (values: typeof row) =>
@@ -77,14 +70,14 @@ describe('a version', () => {
           .values({ ...values, id: `copy-${values.version}` })
           .execute(),
       )
-    await expect(insert(row)).rejects.toThrow(/UNIQUE/)
+    await expect(insert(row)).rejects.toThrow(/unique/i)
     await expect(insert({ ...row, version: 2 })).resolves.toBeDefined()
   })
 })
 
 describe('a write that fails', () => {
   test('midway changes nothing', async () => {
-    const { store, stored } = await inMemory()
+    const { store, stored } = await newStore()
     const before = await stored.addVersion(ADA, 'agent', CONTENT)
     await store.db.schema.alterTable('preset_versions').renameTo('aside').execute()
     await expect(stored.addVersion(ADA, 'agent', CONTENT)).rejects.toThrow(/preset_versions/)
@@ -96,18 +89,18 @@ describe('a write that fails', () => {
   })
 
   test('for want of a turn is a conflict and takes no number', async () => {
-    const { stored, other } = await onDisk(30)
+    const { stored, block } = await withOtherWriter(30)
     await stored.addVersion(ADA, 'agent', CONTENT)
-    other.exec('BEGIN IMMEDIATE')
+    const release = await block()
     await expect(stored.addVersion(ADA, 'agent', CONTENT)).rejects.toThrow(StoreConflictError)
     expect((await stored.find(AGENT))?.designated_version.version).toBe(1)
-    other.exec('COMMIT')
+    await release()
     expect((await stored.addVersion(ADA, 'agent', CONTENT)).designated_version.version).toBe(2)
   })
 })
 
 test('many writers of one connection number the versions of each preset from 1 without gap or double', async () => {
-  const { stored } = await inMemory()
+  const { stored } = await newStore()
   const names = ['a', 'b', 'c']
   const made = await Promise.all(
     Array.from({ length: 90 }, (_, index) => stored.addVersion(ADA, names[index % 3] ?? '', CONTENT)),
@@ -120,18 +113,18 @@ test('many writers of one connection number the versions of each preset from 1 w
 
 test('instants come in the order of the versions, also for a writer that had to wait', async () => {
   let now = NOW
-  const { stored, other } = await onDisk(10_000, () => now)
-  other.exec('BEGIN IMMEDIATE')
+  const { stored, block } = await withOtherWriter(10_000, () => now)
+  const release = await block()
   const waiting = stored.addVersion(ADA, 'agent', CONTENT)
   now = new Date(NOW.getTime() + 60_000)
-  other.exec('COMMIT')
+  await release()
   expect((await waiting).created_at).toBe(now.toISOString())
 })
 
 describe('the list of presets', () => {
   test('is in the order of updates, also where the clock stands still or goes back', async () => {
     let now = NOW
-    const { stored } = await inMemory(() => now)
+    const { stored } = await newStore(() => now)
     for (const slug of ['c', 'a', 'b', 'd', 'a', 'c']) await stored.addVersion(ADA, slug, CONTENT)
     expect(await slugs(stored)).toEqual(['c', 'a', 'd', 'b'])
     now = new Date(0)
@@ -140,7 +133,7 @@ describe('the list of presets', () => {
   })
 
   test('counts and pages the presets of its workspace alone', async () => {
-    const { stored } = await inMemory()
+    const { stored } = await newStore()
     for (const slug of ['a', 'b', 'c']) await stored.addVersion(ADA, slug, CONTENT)
     await stored.addVersion(BOB, 'z', CONTENT)
     expect(await stored.list(ADA.workspace_id, { offset: 1, limit: 1 })).toMatchObject({
@@ -157,7 +150,7 @@ describe('the list of presets', () => {
 
 describe('the list of versions', () => {
   test('is a window on them in ascending order', async () => {
-    const { stored } = await inMemory()
+    const { stored } = await newStore()
     for (let version = 1; version <= 5; version++) await stored.addVersion(ADA, 'agent', CONTENT)
     const numbers = async (offset: number, limit: number) => {
       const list = await stored.listVersions(AGENT, { offset, limit })
@@ -171,7 +164,7 @@ describe('the list of versions', () => {
   })
 
   test('that is read slowly keeps no writer waiting, and does not grow meanwhile', async () => {
-    const { stored } = await inMemory()
+    const { stored } = await newStore()
     for (const _ of [1, 2]) await stored.addVersion(ADA, 'agent', CONTENT)
     const list = await stored.listVersions(AGENT, { offset: 0, limit: 100 })
     const read: number[] = []

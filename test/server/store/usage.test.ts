@@ -1,11 +1,11 @@
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { UsageDay } from '../../../pipeline/contract/usage.ts'
 import { apiKeys } from '../../../server/store/keys.ts'
-import { openStore, type Store } from '../../../server/store/store.ts'
+import type { Store } from '../../../server/store/store.ts'
 import { type IncomingDay, keyUsage } from '../../../server/store/usage.ts'
-import { NOW, temporaryFolder } from '../../support/app.ts'
+import { NOW } from '../../support/app.ts'
 import { sha256 } from '../../support/pipeline.ts'
+import { storeUrl, testStore } from '../../support/store.ts'
 import { HASH_A, HASH_B, type UsageRow, usageRow } from '../../support/usage.ts'
 
 interface CountedDay extends IncomingDay {
@@ -28,13 +28,13 @@ function incoming(...rows: UsageRow[]): CountedDay[] {
   })
 }
 
-async function memoryStore(): Promise<{ store: Store; usage: ReturnType<typeof keyUsage> }> {
-  const store = await openStore('sqlite::memory:')
+async function newStore(): Promise<{ store: Store; usage: ReturnType<typeof keyUsage> }> {
+  const store = await testStore()
   return { store, usage: keyUsage(store) }
 }
 
 test('what was used is found by key, amounts as they were written', async () => {
-  const { usage } = await memoryStore()
+  const { usage } = await newStore()
   const large = usageRow({ cost_usd: '11999999999.999999988', is_byok: true })
   await usage.replace(incoming(usageRow({ cost_usd: '0.000000001' }), large, usageRow({ api_key_hash: HASH_B })))
   expect(await usage.ofKey(HASH_A)).toEqual([
@@ -46,7 +46,7 @@ test('what was used is found by key, amounts as they were written', async () => 
 })
 
 test('a replacement is all there is: changed days are rewritten, days that are gone are forgotten', async () => {
-  const { usage } = await memoryStore()
+  const { usage } = await newStore()
   const kept = usageRow({ date: '2025-02-07' })
   await usage.replace(incoming(kept, usageRow({ date: '2025-02-08' }), usageRow({ date: '2025-02-09' })))
   const { changedDays } = await usage.replace(incoming(kept, usageRow({ date: '2025-02-09', cost_usd: '2' })))
@@ -60,7 +60,7 @@ test('a replacement is all there is: changed days are rewritten, days that are g
 })
 
 test('days that are stored already are neither read nor written', async () => {
-  const { store, usage } = await memoryStore()
+  const { store, usage } = await newStore()
   const old = usageRow({ date: '2025-02-08' })
   await usage.replace(incoming(old))
   const again = incoming(old)
@@ -75,7 +75,7 @@ test('days that are stored already are neither read nor written', async () => {
 })
 
 test('a day that cannot be read changes nothing, also none of the days before it', async () => {
-  const { usage } = await memoryStore()
+  const { usage } = await newStore()
   await usage.replace(incoming(usageRow()))
   const broken: IncomingDay = {
     digest: 'broken',
@@ -89,14 +89,14 @@ test('a day that cannot be read changes nothing, also none of the days before it
 })
 
 test('one date twice is refused whole', async () => {
-  const { usage } = await memoryStore()
+  const { usage } = await newStore()
   const twice = [...incoming(usageRow()), ...incoming(usageRow({ cost_usd: '2' }))]
   await expect(usage.replace(twice)).rejects.toThrow()
   expect(await usage.ofKey(HASH_A)).toEqual([])
 })
 
 test('more rows on a day than one statement takes are stored all', async () => {
-  const { store, usage } = await memoryStore()
+  const { store, usage } = await newStore()
   await usage.replace(incoming(...Array.from({ length: 2500 }, (_, i) => usageRow({ api_key_hash: sha256(`${i}`) }))))
   const { rows } = await store.db
     .selectFrom('usage')
@@ -106,22 +106,19 @@ test('more rows on a day than one statement takes are stored all', async () => {
 })
 
 test('processes that load the same at once do it once, and none fails', async () => {
-  const path = `sqlite:${join(await temporaryFolder(), 'store.sqlite')}`
-  const stores = await Promise.all([openStore(path), openStore(path), openStore(path), openStore(path)])
+  const url = await storeUrl()
+  const stores = await Promise.all([testStore(url), testStore(url), testStore(url), testStore(url)])
   const rows = Array.from({ length: 30 }, (_, i) => usageRow({ date: `2025-01-${String(i + 1).padStart(2, '0')}` }))
   const loads = stores.map((store) => ({ store, days: incoming(...rows) }))
   const outcomes = await Promise.all(loads.map(({ store, days }) => keyUsage(store).replace(days)))
   expect(outcomes.map(({ changedDays }) => changedDays).sort((a, b) => a - b)).toEqual([0, 0, 0, 30])
   expect(loads.flatMap(({ days }) => days).reduce((sum, { reads }) => sum + reads, 0)).toBe(30)
-  for (const store of stores) {
-    expect(await keyUsage(store).ofKey(HASH_A)).toHaveLength(30)
-    await store.close()
-  }
+  for (const store of stores) expect(await keyUsage(store).ofKey(HASH_A)).toHaveLength(30)
 })
 
 test('processes that load different files leave one of them whole, never a mixture', async () => {
-  const path = `sqlite:${join(await temporaryFolder(), 'store.sqlite')}`
-  const stores = await Promise.all([openStore(path), openStore(path)])
+  const url = await storeUrl()
+  const stores = await Promise.all([testStore(url), testStore(url)])
   const dates = Array.from({ length: 20 }, (_, i) => `2025-01-${String(i + 1).padStart(2, '0')}`)
   const file = (cost_usd: string) => incoming(...dates.map((date) => usageRow({ date, cost_usd })))
   await Promise.all(stores.map((store, index) => keyUsage(store).replace(file(String(index + 1)))))
@@ -130,11 +127,10 @@ test('processes that load different files leave one of them whole, never a mixtu
     expect(entries).toHaveLength(20)
     expect(new Set(entries.map(({ cost_usd }) => cost_usd)).size).toBe(1)
   }
-  for (const store of stores) await store.close()
 })
 
 test('free requests are those of all keys of the account on the date, without BYOK', async () => {
-  const { store, usage } = await memoryStore()
+  const { store, usage } = await newStore()
   const create = async (userId: string) => (await apiKeys(store).create({ userId }, NOW)).key.hash
   const [first, second, stranger] = [await create('user_ada'), await create('user_ada'), await create('user_bob')]
   const free = (hash: string, fields: Partial<UsageRow> = {}) =>

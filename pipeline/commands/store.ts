@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs'
+import { Command } from '@commander-js/extra-typings'
+import { BuildError, UsageError } from '../errors.ts'
+import { isInside } from '../files.ts'
+import { serverConfig } from './serve.ts'
+
+const SQLITE = 'sqlite:'
+
+const backup = new Command('backup')
+  .description('copy the SQLite store, as it is at one moment, into a new file; servers may use it meanwhile')
+  .argument('<file>', 'the file to make; one that is there is never replaced')
+  .option('--json', 'print the outcome as one JSON object on stdout')
+  .action(async (file, { json = false }) => {
+    const { databaseUrl, publicDir } = await serverConfig()
+    if (!databaseUrl.startsWith(SQLITE)) {
+      throw new UsageError(
+        'the store is in PostgreSQL, which has its own program for this: pg_dump --format=custom --file=FILE "$DATABASE_URL"',
+      )
+    }
+    const path = databaseUrl.slice(SQLITE.length)
+    if (!existsSync(path)) throw new UsageError(`there is no store at ${path}`)
+    if (existsSync(file)) throw new UsageError(`${file} is there already; name a new file`)
+    if (isInside(file, publicDir)) throw new UsageError(`${file} lies in PUBLIC_DIR, where everyone could read it`)
+    const { backUp } = await import('../../server/store/backup.ts')
+    const bytes = await backUp(path, file).catch((error: Error) => {
+      throw new BuildError(`${path} could not be copied to ${file}: ${error.message}`, { cause: error })
+    })
+    process.stderr.write(`copied the store to ${file}, ${bytes} bytes\n`)
+    if (json) process.stdout.write(`${JSON.stringify({ file, bytes })}\n`)
+  })
+
+const copy = new Command('copy')
+  .description('copy all of an SQLite store into the empty one of DATABASE_URL, such as a new PostgreSQL database')
+  .argument('<from>', 'the store to copy, such as sqlite:data/store.sqlite')
+  .option('--json', 'print the outcome as one JSON object on stdout')
+  .action(async (from, { json = false }) => {
+    // Any other URL may hold a password, and is not repeated.
+    if (!from.startsWith(SQLITE)) throw new UsageError('an SQLite store alone can be copied; name it as sqlite:PATH')
+    const path = from.slice(SQLITE.length)
+    if (!existsSync(path)) throw new UsageError(`there is no store at ${path}`)
+    const { databaseUrl } = await serverConfig()
+    const { copyStore } = await import('../../server/store/copy.ts')
+    const { openStore } = await import('../../server/store/store.ts')
+    const source = await openStore(from)
+    try {
+      const target = await openStore(databaseUrl)
+      const rows = await copyStore(source, target).finally(() => target.close())
+      process.stderr.write(`copied ${rows.api_keys} keys, ${rows.presets} presets and all else to ${target.name}\n`)
+      if (json) process.stdout.write(`${JSON.stringify({ rows })}\n`)
+    } finally {
+      await source.close()
+    }
+  })
+
+/** `tokenboard store`: backups of what the server keeps, and the way to another database. */
+export const store = new Command('store')
+  .description('back up the store of keys and presets, or copy it to another database')
+  .addCommand(backup)
+  .addCommand(copy)

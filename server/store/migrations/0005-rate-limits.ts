@@ -1,0 +1,21 @@
+import { type Kysely, PostgresAdapter, sql } from 'kysely'
+import type { Migration } from 'kysely/migration'
+
+/**
+ * What requests count for limits that all servers of a store share; with SQLite each process counts in its memory. Not
+ * logged by the database: a crash may empty it, and counting then begins anew, but a request costs no write to the disk.
+ */
+export const rateLimits: Migration = {
+  async up(db: Kysely<unknown>) {
+    if (!(db.getExecutor().adapter instanceof PostgresAdapter)) return
+    await db.schema
+      .createTable('rate_limits')
+      .modifyFront(sql`unlogged`)
+      .addColumn('name', 'text', (column) => column.primaryKey())
+      .addColumn('started', 'integer', (column) => column.notNull())
+      .addColumn('ends', 'integer', (column) => column.notNull())
+      .addColumn('uses', 'integer', (column) => column.notNull())
+      .execute()
+    await db.schema.createIndex('rate_limits_ends').on('rate_limits').column('ends').execute()
+  },
+}

@@ -1,0 +1,92 @@
+import { sql } from 'kysely'
+import type { QuotaCounter, QuotaRule, QuotaState } from '../quota.ts'
+import type { Store } from './store.ts'
+
+interface QuotaUse {
+  rule: QuotaRule
+  name: string
+}
+
+interface CountedRow {
+  name: string
+  started: number
+  uses: number
+  counted: number
+}
+
+/** How many windows that are over a request may remove: more than it can begin. */
+const MOST_REMOVED = 5
+
+/**
+ * Counts uses in the store, for all servers that have it open (PostgreSQL alone), by one statement a request. That is a
+ * transaction of its own and goes without the write lock: it changes nothing but its own rows. The windows are those of
+ * `Quota`; one that begins in the future counts too, unless by more than its length, as clocks of servers differ.
+ */
+export function sharedQuotas(store: Pick<Store, 'db'>): QuotaCounter {
+  return {
+    async spend(uses, now) {
+      const { rows } = await spendOnce(uses, now).execute(store.db)
+      const states = uses.flatMap(({ rule, name }) =>
+        rows
+          .filter((row) => row.name === rowName({ rule, name }))
+          .map((row) => ({ row, state: stateOf(rule, row, now) })),
+      )
+      // When several servers see a new name at once, none of them finds it used up before all have counted it.
+      const refused = states.filter(({ row, state }) => row.counted === 0 || row.uses > state.limit)
+      const told = refused.length > 0 ? refused : states
+      return { isCounted: refused.length === 0, states: told.map(({ state }) => state) }
+    },
+  }
+}
+
+function rowName({ rule, name }: QuotaUse): string {
+  return `${rule.of} ${name}`
+}
+
+function stateOf({ limit, seconds }: QuotaRule, { started, uses }: CountedRow, now: number): QuotaState {
+  const resetSeconds = Math.ceil((started + seconds * 1000 - now) / 1000)
+  return { limit, remaining: Math.max(0, limit - uses), resetSeconds }
+}
+
+/** Whether the window of row `r` still is open at the instant and for the length of the row that would be inserted. */
+const IS_OPEN = sql`abs(excluded.started - r.started) < excluded.ends - excluded.started`
+
+/**
+ * `held` locks the rows of the names, in one order for all, and reads them as they are then; so whether all are `counted`
+ * or none is decided on what no other request changes meanwhile.
+ */
+function spendOnce(uses: readonly QuotaUse[], now: number) {
+  const asked = uses.map((use) => {
+    return sql`(${rowName(use)}::text, ${use.rule.limit}::bigint, ${use.rule.seconds * 1000}::bigint)`
+  })
+  return sql<CountedRow>`
+    WITH asked (name, most, length) AS (VALUES ${sql.join(asked)}),
+    held AS (
+      SELECT r.name, r.started, r.uses, asked.most, asked.length
+      FROM rate_limits AS r JOIN asked ON r.name = asked.name
+      ORDER BY r.name FOR UPDATE OF r
+    ),
+    used_up AS (
+      SELECT name, started, uses FROM held WHERE abs(${now}::bigint - started) < length AND uses >= most
+    ),
+    counted AS (
+      INSERT INTO rate_limits AS r (name, started, ends, uses)
+      SELECT name, ${now}::bigint, ${now}::bigint + length, 1 FROM asked
+      WHERE NOT EXISTS (SELECT FROM used_up) ORDER BY name
+      ON CONFLICT (name) DO UPDATE SET
+        started = CASE WHEN ${IS_OPEN} THEN r.started ELSE excluded.started END,
+        ends = CASE WHEN ${IS_OPEN} THEN r.ends ELSE excluded.ends END,
+        uses = CASE WHEN ${IS_OPEN} THEN r.uses + 1 ELSE 1 END
+      RETURNING name, started, uses
+    ),
+    removed AS (
+      DELETE FROM rate_limits WHERE name IN (
+        SELECT name FROM rate_limits
+        WHERE ends <= ${now}::bigint AND name NOT IN (SELECT name FROM asked)
+        ORDER BY ends LIMIT ${MOST_REMOVED} FOR UPDATE SKIP LOCKED
+      )
+    )
+    SELECT name, started, uses, 1 AS counted FROM counted
+    UNION ALL SELECT name, started, uses, 0 AS counted FROM used_up
+  `
+}

@@ -1,0 +1,198 @@
+/** `tokenboard store backup|copy`. */
+import { readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { store as command } from '../../../pipeline/commands/store.ts'
+import { BuildError, UsageError } from '../../../pipeline/errors.ts'
+import { embeddingsCatalogue } from '../../../server/store/embeddings-models.ts'
+import { apiKeys } from '../../../server/store/keys.ts'
+import { presets } from '../../../server/store/presets.ts'
+import { type Store, StoreError } from '../../../server/store/store.ts'
+import { keyUsage } from '../../../server/store/usage.ts'
+import { NOW, temporaryFolder } from '../../support/app.ts'
+import { someModels } from '../../support/embeddings-models.ts'
+import { storeUrl, testStore } from '../../support/store.ts'
+
+const ADA = { workspace_id: '6f1d0c5e-8a51-4c59-9d1e-0f6a1c2b3d4e', creator_user_id: 'user_ada' }
+const AGENT = { workspace_id: ADA.workspace_id, slug: 'agent' }
+
+/** A store in a file that is open, as that of a running server, and has some of everything. */
+async function filledStore() {
+  const folder = await temporaryFolder()
+  const path = join(folder, 'store.sqlite')
+  vi.stubEnv('DATABASE_URL', `sqlite:${path}`)
+  vi.stubEnv('PUBLIC_DIR', join(folder, 'public'))
+  const store = await testStore(`sqlite:${path}`)
+  const { key } = await apiKeys(store).create({ name: 'é', isManagement: true }, NOW)
+  for (let version = 1; version <= 3; version++) {
+    await presets(store, () => NOW).addVersion(ADA, 'agent', { config: { version }, system_prompt: '\ud800\u0000' })
+  }
+  await embeddingsCatalogue(store).replaceAll(someModels(3))
+  const row = { api_key_hash: key.hash, is_byok: false, cost_usd: '0.10', requests: 2, free_requests: 1 }
+  await keyUsage(store).replace([{ digest: 'a', read: () => ({ date: '2025-02-09', usage: [row] }) }])
+  return { folder, path, store }
+}
+
+/** All that a store says. */
+async function contentOf(store: Store) {
+  const list = await presets(store, () => NOW).listVersions(AGENT, { offset: 0, limit: 100 })
+  const keys = await apiKeys(store).list()
+  return {
+    keys,
+    presets: await presets(store, () => NOW).list(ADA.workspace_id, { offset: 0, limit: 100 }),
+    versions: await Array.fromAsync(list?.versions ?? []),
+    catalogue: await embeddingsCatalogue(store).current(),
+    usage: await keyUsage(store).ofKey(keys[0]?.hash ?? ''),
+    freeRequests: await keyUsage(store).freeRequests('user_default', '2025-02-09'),
+  }
+}
+
+async function run(...words: string[]): Promise<{ stdout: string; stderr: string }> {
+  const written = { stdout: '', stderr: '' }
+  const spies = (['stdout', 'stderr'] as const).map((stream) =>
+    vi.spyOn(process[stream], 'write').mockImplementation((text) => {
+      written[stream] += text
+      return true
+    }),
+  )
+  try {
+    await command.parseAsync(words, { from: 'user' })
+  } finally {
+    for (const spy of spies) spy.mockRestore()
+  }
+  return written
+}
+
+describe('store backup', () => {
+  test('makes one file, for its owner alone, that is the whole store once it lies in its place', async () => {
+    const { folder, store } = await filledStore()
+    const file = join(folder, 'backup.sqlite')
+    const { stdout, stderr } = await run('backup', file)
+    const { size, mode } = await stat(file)
+    expect([stdout, stderr]).toEqual(['', `copied the store to ${file}, ${size} bytes\n`])
+    expect(mode & 0o777).toBe(0o600)
+    expect((await readdir(folder)).filter((name) => name.startsWith('backup'))).toEqual(['backup.sqlite'])
+
+    const before = await contentOf(store)
+    await apiKeys(store).create({ name: 'later' }, NOW)
+    const restored = join(await temporaryFolder(), 'store.sqlite')
+    await rename(file, restored)
+    expect(await contentOf(await testStore(`sqlite:${restored}`))).toEqual(before)
+  })
+
+  test('--json prints the outcome', async () => {
+    const { folder } = await filledStore()
+    const file = join(folder, 'backup.sqlite')
+    const { stdout } = await run('backup', file, '--json')
+    expect(JSON.parse(stdout)).toEqual({ file, bytes: (await stat(file)).size })
+  })
+
+  test('ends and is whole also while others write without a pause', async () => {
+    const { folder, path } = await filledStore()
+    const other = new DatabaseSync(path, { timeout: 5000 })
+    onTestFinished(() => other.close())
+    other.exec('CREATE TABLE noise (number INTEGER, text TEXT)')
+    const insert = other.prepare('INSERT INTO noise VALUES (?, ?)')
+    let number = 0
+    const write = () => insert.run(++number, 'x'.repeat(2000))
+    for (let row = 0; row < 2000; row++) write()
+    const writing = setInterval(write)
+    onTestFinished(() => clearInterval(writing))
+    await run('backup', join(folder, 'backup.sqlite'))
+    const copy = new DatabaseSync(join(folder, 'backup.sqlite'))
+    onTestFinished(() => copy.close())
+    const { rows, last } = copy.prepare('SELECT count(*) AS rows, max(number) AS last FROM noise').get() ?? {}
+    expect(rows).toBe(last)
+    expect(Number(rows)).toBeGreaterThanOrEqual(2000)
+  })
+
+  test('never replaces a file', async () => {
+    const { folder } = await filledStore()
+    const file = join(folder, 'kept')
+    await writeFile(file, 'kept')
+    await expect(run('backup', file)).rejects.toThrow(new UsageError(`${file} is there already; name a new file`))
+    expect(await readFile(file, 'utf8')).toBe('kept')
+  })
+
+  test('writes nothing where everyone could read it', async () => {
+    const { folder } = await filledStore()
+    await expect(run('backup', join(folder, 'public', 'x.sqlite'))).rejects.toThrow(/lies in PUBLIC_DIR/)
+  })
+
+  test('that fails says why and leaves nothing', async () => {
+    const { folder } = await filledStore()
+    const nowhere = join(folder, 'nowhere', 'backup.sqlite')
+    await expect(run('backup', nowhere)).rejects.toThrow(BuildError)
+    vi.stubEnv('DATABASE_URL', `sqlite:${folder}/broken.sqlite`)
+    await writeFile(join(folder, 'broken.sqlite'), 'no database, but long enough to be taken for one'.repeat(50))
+    await expect(run('backup', join(folder, 'backup.sqlite'))).rejects.toThrow(/file is not a database/)
+    expect((await readdir(folder)).filter((name) => name.startsWith('backup'))).toEqual([])
+  })
+
+  test('of a store that is not there makes none', async () => {
+    const { folder } = await filledStore()
+    vi.stubEnv('DATABASE_URL', `sqlite:${folder}/none.sqlite`)
+    await expect(run('backup', join(folder, 'backup.sqlite'))).rejects.toThrow(/there is no store at .*none.sqlite/)
+    expect((await readdir(folder)).filter((name) => name.startsWith('none'))).toEqual([])
+  })
+
+  test('on PostgreSQL says which program does it, without the password', async () => {
+    vi.stubEnv('DATABASE_URL', 'postgres://ada:hunter2@host/db')
+    const backup = run('backup', join(await temporaryFolder(), 'x'))
+    await expect(backup).rejects.toThrow(UsageError)
+    await expect(backup).rejects.toThrow(/pg_dump --format=custom --file=FILE "\$DATABASE_URL"/)
+  })
+})
+
+describe('store copy', () => {
+  test('copies everything into the empty store of DATABASE_URL', async () => {
+    const { path, store } = await filledStore()
+    const url = await storeUrl()
+    vi.stubEnv('DATABASE_URL', url)
+    const { stdout } = await run('copy', `sqlite:${path}`, '--json')
+    expect(JSON.parse(stdout).rows).toEqual({
+      api_keys: 1,
+      presets: 1,
+      preset_versions: 3,
+      embeddings_models: 3,
+      embeddings_catalogue: 1,
+      usage_days: 1,
+      usage: 1,
+    })
+    const copied = await testStore(url)
+    expect(await contentOf(copied)).toEqual(await contentOf(store))
+    const next = await presets(copied, () => NOW).addVersion(ADA, 'agent', { config: {}, system_prompt: null })
+    expect(next.designated_version.version).toBe(4)
+  })
+
+  test('takes more rows than one statement does', async () => {
+    const { path, store } = await filledStore()
+    await embeddingsCatalogue(store).replaceAll(someModels(2500))
+    const url = await storeUrl()
+    vi.stubEnv('DATABASE_URL', url)
+    await run('copy', `sqlite:${path}`)
+    expect(await contentOf(await testStore(url))).toEqual(await contentOf(store))
+  })
+
+  test('refuses a store that has something, and changes nothing in it', async () => {
+    const { path } = await filledStore()
+    const url = await storeUrl()
+    vi.stubEnv('DATABASE_URL', url)
+    const target = await testStore(url)
+    await keyUsage(target).replace([{ digest: 'a', read: () => ({ date: '2025-02-09', usage: [] }) }])
+    await expect(run('copy', `sqlite:${path}`)).rejects.toThrow(StoreError)
+    await expect(run('copy', `sqlite:${path}`)).rejects.toThrow(/is not empty: its usage_days has rows/)
+    expect(await apiKeys(target).list()).toEqual([])
+  })
+
+  test.each(['data/store.sqlite', 'sqlite:nowhere.sqlite', 'postgres://ada:hunter2@host/db'])(
+    'takes an SQLite store alone, and one that is there: %s',
+    async (from) => {
+      vi.stubEnv('DATABASE_URL', await storeUrl())
+      const copy = run('copy', from)
+      await expect(copy).rejects.toThrow(UsageError)
+      await expect(copy).rejects.not.toThrow(/hunter2/)
+    },
+  )
+})

@@ -1,0 +1,327 @@
+/** The store on a real PostgreSQL: what differs from SQLite, and must not be seen. Skipped, loudly, where there is none. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { countHere, type QuotaRule } from '../../server/quota.ts'
+import { apiKeys } from '../../server/store/keys.ts'
+import { NewerStoreError } from '../../server/store/migrations.ts'
+import { presets } from '../../server/store/presets.ts'
+import { StoreConflictError, StoreUnavailableError, UnknownOutcomeError } from '../../server/store/retry.ts'
+import { sharedQuotas } from '../../server/store/shared-quotas.ts'
+import { openStore, StoreError } from '../../server/store/store.ts'
+import { NOW } from '../support/app.ts'
+import { REPOSITORY } from '../support/pipeline.ts'
+import { blockWriters, schemaUrl, testStore, withClient } from '../support/store.ts'
+import { noPostgres, PASSWORD, type Postgres, startPostgres } from './postgres.ts'
+
+const ADA = { workspace_id: '6f1d0c5e-8a51-4c59-9d1e-0f6a1c2b3d4e', creator_user_id: 'user_ada' }
+const CONTENT = { config: { model: 'acme/one' }, system_prompt: null }
+
+/** The words of the two commands that docs/operations.md has for PostgreSQL. */
+function documented(): { dump: string[]; restore: string[] } {
+  const page = readFileSync(join(REPOSITORY, 'docs/operations.md'), 'utf8')
+  const wordsOf = (program: string) => {
+    const line = page.split('\n').find((text) => text.startsWith(`${program} `)) ?? ''
+    return line.replaceAll('"', '').split(' ')
+  }
+  return { dump: wordsOf('pg_dump'), restore: wordsOf('pg_restore') }
+}
+
+if (noPostgres !== undefined) process.stderr.write(`SKIPPED, NOT PROVED: ${noPostgres}\n`)
+
+describe.skipIf(noPostgres !== undefined)('the store on PostgreSQL', () => {
+  let postgres: Postgres
+  beforeAll(async () => {
+    postgres = await startPostgres()
+  })
+  afterAll(() => postgres?.remove())
+
+  describe('opening', () => {
+    test('by many at once migrates once', async () => {
+      const url = await postgres.newDatabase()
+      const stores = await Promise.all(Array.from({ length: 6 }, () => testStore(url)))
+      for (const store of stores) await apiKeys(store).create({}, NOW)
+      expect(await apiKeys(await testStore(url)).list()).toHaveLength(6)
+    })
+
+    test('two stores may lie in two schemas of one database, and know nothing of each other', async () => {
+      const database = await postgres.newDatabase()
+      const [first, second] = [await testStore(await schemaUrl(database)), await testStore(await schemaUrl(database))]
+      await apiKeys(first).create({}, NOW)
+      expect(await apiKeys(second).list()).toEqual([])
+    })
+
+    test('refuses a store that a newer version wrote, and changes nothing in it', async () => {
+      const url = await postgres.newDatabase()
+      const store = await testStore(url)
+      await sql`INSERT INTO kysely_migration (name, timestamp) VALUES ('9999-later', '2099-01-01')`.execute(store.db)
+      await expect(openStore(url)).rejects.toThrow(NewerStoreError)
+      await expect(openStore(url)).rejects.toThrow(/newer version of tokenboard \(9999-later\); update/)
+    })
+
+    test.each([
+      [
+        'a database that is not there',
+        (url: string) => url.replace(/\w+$/, 'nothing'),
+        'database "nothing" does not exist',
+      ],
+      ['a wrong password', (url: string) => url.replace(PASSWORD, 'wrong-secret'), 'password authentication failed'],
+    ])('says what is wrong, at once and without a password: %s', async (_, wrong, reason) => {
+      const error: unknown = await openStore(wrong(postgres.url), { retryBudgetMs: 600_000 }).catch((thrown) => thrown)
+      expect(error).toBeInstanceOf(StoreError)
+      const { message } = error as Error
+      expect(message).toContain(`the store postgres://ada@127.0.0.1:${postgres.port}/`)
+      expect(message).toContain(reason)
+      expect(message).not.toMatch(/hunter2|wrong-secret/)
+    })
+
+    test('with a certificate that is not there says so', async () => {
+      const opening = openStore(`${postgres.url}?sslmode=verify-full&sslrootcert=/nowhere/ca.pem`)
+      await expect(opening).rejects.toThrow(/^the store of DATABASE_URL cannot be opened: ENOENT.*\/nowhere\/ca\.pem/)
+    })
+
+    test('of a server that does not answer says where it was looked for, and nothing of the password', async () => {
+      const opening = openStore(`postgres://ada:${PASSWORD}@127.0.0.1:1/db`, { retryBudgetMs: 100 })
+      await expect(opening).rejects.toThrow(
+        'the store postgres://ada@127.0.0.1:1/db cannot be opened: connect ECONNREFUSED 127.0.0.1:1',
+      )
+    })
+  })
+
+  describe('values', () => {
+    test('have 64 bits and are numbers; those that JavaScript does not count exactly are refused', async () => {
+      const { db } = await testStore(await postgres.newDatabase())
+      const row = { key_hash: 'a', date: '2025-02-09', is_byok: 0, cost_usd: '0.10', free_requests: 0 }
+      await db
+        .insertInto('usage')
+        .values({ ...row, requests: Number.MAX_SAFE_INTEGER })
+        .execute()
+      const stored = await db.selectFrom('usage').selectAll().executeTakeFirstOrThrow()
+      expect(stored).toEqual({ ...row, requests: Number.MAX_SAFE_INTEGER })
+      const sums = db.selectFrom('usage').select((eb) => [eb.fn.sum('requests').as('sum'), eb.fn.countAll().as('rows')])
+      expect(await sums.executeTakeFirst()).toEqual({ sum: Number.MAX_SAFE_INTEGER, rows: 1 })
+      await db
+        .insertInto('usage')
+        .values({ ...row, key_hash: 'b', requests: 1 })
+        .execute()
+      await expect(sums.execute()).rejects.toThrow(/counts exactly/)
+      expect((await sql`SELECT true AS yes, false AS no`.execute(db)).rows).toEqual([{ yes: 1, no: 0 }])
+    })
+
+    test('of text are in the order of their code points, whatever the locale of the database', async () => {
+      const { db } = await testStore(await postgres.newDatabase())
+      const ids = ['b', 'B', 'a', 'Z', 'é', '~', '_', 'a b', 'ab']
+      await db
+        .insertInto('embeddings_models')
+        .values(ids.map((id, position) => ({ id, position, entry: '{}' })))
+        .execute()
+      const ordered = await db.selectFrom('embeddings_models').select('id').orderBy('id').execute()
+      expect(ordered.map(({ id }) => id)).toEqual(ids.toSorted())
+    })
+  })
+
+  describe('writing', () => {
+    test('of many writers of many servers numbers versions from 1 without gap or double', async () => {
+      const url = await postgres.newDatabase()
+      const stores = await Promise.all([testStore(url), testStore(url), testStore(url)])
+      const made = await Promise.all(
+        stores.flatMap((store) =>
+          Array.from({ length: 30 }, (_, index) =>
+            presets(store, () => NOW).addVersion(ADA, `p-${index % 2}`, CONTENT),
+          ),
+        ),
+      )
+      for (const slug of ['p-0', 'p-1']) {
+        const numbers = made
+          .filter((preset) => preset.slug === slug)
+          .map(({ designated_version: { version } }) => version)
+        expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 45 }, (_, index) => index + 1))
+      }
+    })
+
+    test('is a conflict when another writer keeps the lock for the whole budget, while readers go on', async () => {
+      const url = await postgres.newDatabase()
+      const store = await testStore(`${url}?max=3`, 300)
+      const release = await blockWriters(url)
+      const writing = Promise.allSettled(Array.from({ length: 3 }, () => apiKeys(store).create({}, NOW)))
+      expect(await apiKeys(store).list()).toEqual([])
+      for (const outcome of await writing) {
+        expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(StoreConflictError) })
+      }
+      await release()
+      await apiKeys(store).create({}, NOW)
+      expect(await apiKeys(store).list()).toHaveLength(1)
+    })
+
+    test('whose connection is lost before COMMIT is done anew, once and whole', async () => {
+      const url = await postgres.newDatabase()
+      const store = await testStore(url)
+      let tries = 0
+      await store.write(async (transaction) => {
+        tries++
+        const values = { date: '2025-02-09', digest: 'a' }
+        await transaction.insertInto('usage_days').values(values).execute()
+        if (tries > 1) return
+        const { rows } = await sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`.execute(transaction)
+        await withClient(url, (client) => client.query('SELECT pg_terminate_backend($1)', [rows[0]?.pid]))
+        await transaction.selectFrom('usage_days').selectAll().execute()
+      })
+      expect(tries).toBe(2)
+      expect(await store.db.selectFrom('usage_days').selectAll().execute()).toHaveLength(1)
+    })
+
+    test('whose connection is lost in the middle of COMMIT is neither acknowledged nor done anew', async () => {
+      const url = await postgres.newDatabase()
+      const store = await testStore(url)
+      // A check at the end of a transaction makes COMMIT wait until it is known to have begun.
+      await withClient(url, (client) =>
+        client.query(`
+          CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(60); RETURN NULL; END';
+          CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON usage_days DEFERRABLE INITIALLY DEFERRED
+            FOR EACH ROW EXECUTE FUNCTION wait()`),
+      )
+      let tries = 0
+      const writing = store
+        .write(async (transaction) => {
+          tries++
+          await transaction.insertInto('usage_days').values({ date: '2025-02-09', digest: 'a' }).execute()
+        })
+        .catch((error: unknown) => error)
+      const waiting = "FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query = 'commit'"
+      await withClient(url, async (client) => {
+        const isCommitting = async () => (await client.query(`SELECT pid ${waiting}`)).rowCount
+        await expect.poll(isCommitting, { timeout: 10_000 }).toBe(1)
+        await client.query(`SELECT pg_terminate_backend(pid) ${waiting}`)
+      })
+      expect(await writing).toBeInstanceOf(UnknownOutcomeError)
+      expect(tries).toBe(1)
+    })
+
+    test('by a session that stopped in the middle of one keeps the others waiting only so long', async () => {
+      const url = await postgres.newDatabase()
+      const stuck = await testStore(`${url}?idle_in_transaction_session_timeout=300`)
+      const store = await testStore(url)
+      const over = Promise.withResolvers<void>()
+      onTestFinished(() => over.resolve())
+      const begun = Promise.withResolvers<void>()
+      const stopped = stuck.write(async () => {
+        begun.resolve()
+        await over.promise
+      })
+      await begun.promise
+      await expect(apiKeys(store).create({}, NOW)).resolves.toBeDefined()
+      over.resolve()
+      await expect(stopped).rejects.toThrow(StoreUnavailableError)
+    })
+
+    test('an error that does not pass is not tried again', async () => {
+      const store = await testStore(await postgres.newDatabase(), 60_000)
+      const { key } = await apiKeys(store).create({}, NOW)
+      let tries = 0
+      const twice = store.write(async (transaction) => {
+        tries++
+        await transaction.insertInto('api_keys').values(key).execute()
+      })
+      await expect(twice).rejects.toThrow(/unique/)
+      expect(tries).toBe(1)
+    })
+  })
+
+  test('a query that takes too long is given up', async () => {
+    const store = await testStore(`${await postgres.newDatabase()}?statement_timeout=50`)
+    await expect(sql`SELECT pg_sleep(60)`.execute(store.db)).rejects.toThrow(StoreUnavailableError)
+    await expect(store.ping()).resolves.toBeUndefined()
+  })
+
+  test('a network that swallows answers is given up, and its connections with it', async () => {
+    const slow = await testStore(`${await postgres.newDatabase()}?max=1&query_timeout=100`)
+    await expect(sql`SELECT pg_sleep(60)`.execute(slow.db)).rejects.toThrow(/timeout/)
+    await expect(slow.ping()).resolves.toBeUndefined()
+  })
+
+  test.each(['fast', 'immediate'] as const)('after a restart of the database (%s) it is there again', async (mode) => {
+    const store = await testStore(await postgres.newDatabase())
+    // Several connections, all of which are lost.
+    await Promise.all(Array.from({ length: 5 }, () => store.ping()))
+    await postgres.restart(mode)
+    await expect(store.ping()).resolves.toBeUndefined()
+    await expect(apiKeys(store).create({}, NOW)).resolves.toBeDefined()
+  })
+
+  test('a dump is the whole store, restored as docs/operations.md says', async () => {
+    const [url, restored] = [await postgres.newDatabase(), await postgres.newDatabase()]
+    const store = await testStore(url)
+    const { key } = await apiKeys(store).create({ name: 'kept' }, NOW)
+    const preset = await presets(store, () => NOW).addVersion(ADA, 'agent', CONTENT)
+    const file = join(postgres.folder, 'store.dump')
+    const { dump, restore } = documented()
+    await postgres.run(
+      dump[0] ?? '',
+      ...dump.slice(1).map((word) => word.replace('$DATABASE_URL', url).replace('store.dump', file)),
+    )
+    await postgres.run(
+      restore[0] ?? '',
+      ...restore.slice(1).map((word) => word.replace('$NEW_DATABASE_URL', restored).replace('store.dump', file)),
+    )
+    const copy = await testStore(restored)
+    expect(await apiKeys(copy).list()).toEqual([key])
+    expect(await presets(copy, () => NOW).find({ workspace_id: ADA.workspace_id, slug: 'agent' })).toEqual(preset)
+  })
+
+  describe('limits that servers share', () => {
+    const MINUTE: QuotaRule = { of: 'key', limit: 20, seconds: 60 }
+    const DAY: QuotaRule = { of: 'account', limit: 35, seconds: 86_400 }
+
+    async function twoServers() {
+      const url = await postgres.newDatabase()
+      const stores = [await testStore(url), await testStore(url)]
+      return { db: stores[0]?.db, counters: stores.map(sharedQuotas) }
+    }
+
+    test('let exactly so many uses pass, and count none of those refused', async () => {
+      const { counters } = await twoServers()
+      const use = async (key: string, now: number) => {
+        const uses = [
+          { rule: MINUTE, name: key },
+          { rule: DAY, name: 'user_ada' },
+        ]
+        const all = await Promise.all(
+          Array.from({ length: 60 }, (_, index) => counters[index % 2]?.spend(uses, now + (index % 2) * 40)),
+        )
+        return all.filter((spending) => spending?.isCounted).length
+      }
+      const start = NOW.getTime()
+      // The window is there, so that no two requests begin it at once.
+      expect((await counters[0]?.spend([{ rule: MINUTE, name: 'a' }], start))?.isCounted).toBe(true)
+      expect(await use('a', start)).toBe(19)
+      expect(await use('a', start + 59_000)).toBe(0)
+      // 35 - 19 are left to the account.
+      expect(await use('a', start + 61_000)).toBe(16)
+    })
+
+    test('say the same as those in memory, whatever the order of uses', async () => {
+      const { counters, db } = await twoServers()
+      const here = countHere()
+      const rules: QuotaRule[] = [
+        { of: 'key', limit: 2, seconds: 10 },
+        { of: 'account', limit: 5, seconds: 60 },
+      ]
+      for (let step = 0; step < 150; step++) {
+        const uses = rules.map((rule) => ({ rule, name: `${rule.of === 'key' ? step % 4 : step % 2}` }))
+        const now = NOW.getTime() + step * 900
+        expect(await counters[step % 2]?.spend(uses, now), `step ${step}`).toEqual(await here.spend(uses, now))
+      }
+      const left = await db?.selectFrom('rate_limits').selectAll().execute()
+      expect(left?.length).toBeLessThanOrEqual(6)
+    })
+
+    test('forget windows that are over', async () => {
+      const { counters, db } = await twoServers()
+      const rule: QuotaRule = { of: 'address', limit: 1, seconds: 60 }
+      for (let index = 0; index < 50; index++) await counters[0]?.spend([{ rule, name: `${index}` }], NOW.getTime())
+      for (let index = 0; index < 11; index++) await counters[1]?.spend([{ rule, name: 'x' }], NOW.getTime() + 60_000)
+      expect(await db?.selectFrom('rate_limits').select('name').execute()).toEqual([{ name: 'address x' }])
+    })
+  })
+})
