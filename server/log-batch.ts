@@ -1,5 +1,3 @@
-import type { Writable } from 'node:stream'
-
 /** Takes log lines and writes those of a moment together: a write for each costs as much as an answer. */
 export interface LogBatch {
   write(line: string): void
@@ -13,7 +11,7 @@ const LONGEST_WAIT_MS = 20
 /** Linux writes so many bytes into a pipe in one go (PIPE_BUF): lines of several processes must not be torn apart. */
 const ATOMIC_BYTES = 4096
 
-export function logBatch(target: Pick<Writable, 'write'>): LogBatch {
+export function logBatch(target: { write(text: string): unknown }): LogBatch {
   let batches: string[] = []
   let bytesOfLast = 0
 

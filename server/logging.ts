@@ -1,12 +1,10 @@
-import type { Writable } from 'node:stream'
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import type { LogLevel } from './config.ts'
-import type { LogBatch } from './log-batch.ts'
 
 /** Where log lines go, and from which level on. */
 export interface LogTarget {
   level: LogLevel
-  stream: Pick<Writable, 'write'> | LogBatch
+  stream: { write(line: string): unknown }
 }
 
 // The random part of a key, or the hash of one: neither belongs into a log, wherever in a URL a client put it.

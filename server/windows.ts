@@ -1,14 +1,12 @@
-import type { UtcDate } from '../pipeline/contract/utc-date.ts'
+import { toUtcDate, type UtcDate } from '../pipeline/contract/utc-date.ts'
 import { resolveWindow, type Window, WindowError } from '../pipeline/contract/window.ts'
 import { invalidRequest } from './errors.ts'
-
-const DAY_MS = 86_400_000
 
 /** Windows that were resolved on one day: more than there are pairs of dates that anybody asks for again and again. */
 const MOST_WINDOWS = 10_000
 
 /** What a client asked for. */
-export interface AskedWindow {
+interface AskedWindow {
   start_date?: UtcDate | undefined
   end_date?: UtcDate | undefined
 }
@@ -19,11 +17,11 @@ export interface AskedWindow {
  */
 export function rememberedWindows(now: () => Date): (asked: AskedWindow) => Window {
   const known = new Map<string, Window>()
-  let day: number | undefined
+  let day: UtcDate | undefined
 
   return (asked) => {
     const instant = now()
-    const today = Math.floor(instant.getTime() / DAY_MS)
+    const today = toUtcDate(instant)
     if (today !== day || known.size >= MOST_WINDOWS) known.clear()
     day = today
     const name = `${asked.start_date} ${asked.end_date}`

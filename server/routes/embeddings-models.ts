@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
+import { CONTENT_TYPE_OF } from '../forms.ts'
 import { limitParameter, OffsetParameter, type Page } from '../schemas/pagination.ts'
 import type { EmbeddingsCatalogue } from '../store/embeddings-models.ts'
 import type { ZodTypeProvider } from '../validation.ts'
@@ -22,7 +23,7 @@ export function embeddingsModels(app: FastifyInstance, { catalogue }: { catalogu
       const { offset, limit } = pageOf(request.query, entries.length)
       const end = offset + limit
       const next = end < entries.length ? `${request.routeOptions.url}?offset=${end}&limit=${limit}` : null
-      reply.header('content-type', 'application/json; charset=utf-8')
+      reply.header('content-type', CONTENT_TYPE_OF.json)
       return reply.send(body(entries.slice(offset, end), next, entries.length))
     },
   })

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { toUsd } from '../../pipeline/contract/usd.ts'
 import { toUtcDate } from '../../pipeline/contract/utc-date.ts'
 import { callerOf } from '../caller.ts'
+import { CONTENT_TYPE_OF } from '../forms.ts'
 import type { CurrentKey, CurrentKeyResponse } from '../schemas/key.ts'
 import type { ApiKey } from '../store/keys.ts'
 import { storeMemory } from '../store/memory.ts'
@@ -12,7 +13,6 @@ import { limitRemaining, sumUsage } from '../usage.ts'
 /** What the public service allows an account with credits. This server tells the count and refuses nobody for it. */
 const FREE_MODEL_REQUESTS_PER_DAY = 1000
 
-const DAY_MS = 86_400_000
 const MEMORY_BYTES = 8 * 2 ** 20
 
 interface CurrentKeyDependencies {
@@ -30,10 +30,9 @@ export function currentKey(app: FastifyInstance, { store, usage, now }: CurrentK
     handler(request, reply) {
       const key = callerOf(request)
       const instant = now()
-      reply.headers({ 'cache-control': 'no-store', 'content-type': 'application/json; charset=utf-8' })
+      reply.headers({ 'cache-control': 'no-store', 'content-type': CONTENT_TYPE_OF.json })
       // Sums are of whole UTC days, so the answer is the same all day long unless the store changes.
-      const day = Math.floor(instant.getTime() / DAY_MS)
-      return answers.get(`${day} ${key.hash}`, () => bodyFor(key, instant), request.storeState)
+      return answers.get(`${toUtcDate(instant)} ${key.hash}`, () => bodyFor(key, instant), request.storeState)
     },
   })
 

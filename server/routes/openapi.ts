@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { matchesEtag } from '../conditional.ts'
+import { CONTENT_TYPE_OF } from '../forms.ts'
 
 const STYLE = new URL('../openapi/docs.css', import.meta.url)
 
@@ -16,7 +17,7 @@ export function openApi(app: FastifyInstance): void {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/openapi.json',
-    handler: async (request, reply) => send(request, reply, 'application/json; charset=utf-8', await json()),
+    handler: async (request, reply) => send(request, reply, CONTENT_TYPE_OF.json, await json()),
   })
   app.route({
     method: ['GET', 'HEAD'],

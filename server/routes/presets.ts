@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { callerOf, requireManagementKey } from '../caller.ts'
 import { ApiError } from '../errors.ts'
+import { CONTENT_TYPE_OF } from '../forms.ts'
 import { parseMessageRequest } from '../schemas/message-request/parse.ts'
 import { SessionId } from '../schemas/message-request/tracking.ts'
 import { limitParameter, OffsetParameter } from '../schemas/pagination.ts'
@@ -84,7 +85,7 @@ function readPreset(app: FastifyInstance, presets: Presets, answers: StoreMemory
         const data = found(await presets.find({ workspace_id, slug }))
         return JSON.stringify({ data } satisfies PresetResponse)
       }
-      reply.header('content-type', 'application/json; charset=utf-8')
+      reply.header('content-type', CONTENT_TYPE_OF.json)
       return answers.get(`${workspace_id} ${slug}`, read, request.storeState)
     },
   })
@@ -99,7 +100,7 @@ function listVersions(app: FastifyInstance, presets: Presets): void {
     async handler(request, reply) {
       const { workspace_id } = callerOf(request)
       const list = found(await presets.listVersions({ workspace_id, slug: request.params.slug }, request.query))
-      reply.header('content-type', 'application/json; charset=utf-8')
+      reply.header('content-type', CONTENT_TYPE_OF.json)
       return reply.send(Readable.from(piecesOf(list), { objectMode: false }))
     },
   })
@@ -118,7 +119,7 @@ function readVersion(app: FastifyInstance, presets: Presets, answers: StoreMemor
         const data = found(await presets.findVersion({ workspace_id, slug }, version))
         return JSON.stringify({ data } satisfies PresetVersionResponse)
       }
-      reply.header('content-type', 'application/json; charset=utf-8')
+      reply.header('content-type', CONTENT_TYPE_OF.json)
       return answers.get(`${workspace_id} ${slug} ${version}`, read, request.storeState)
     },
   })

@@ -9,12 +9,12 @@ import type { CurrentRelease } from '../current-release.ts'
 import type { Dataset } from '../dataset.ts'
 import { ApiError } from '../errors.ts'
 import { FORMS, type Form, preferredForm } from '../forms.ts'
-import { preferredCoding, prefersGzip } from '../negotiation.ts'
+import { type Coding, preferredCoding } from '../negotiation.ts'
 import type { OlderReleases } from '../older-releases.ts'
 import { type RankingsAnswer, rankingsAnswers } from '../rankings-answers.ts'
 import { sendFromMemory } from '../send.ts'
 import { queryParameter, type ZodTypeProvider } from '../validation.ts'
-import { type AskedWindow, rememberedWindows } from '../windows.ts'
+import { rememberedWindows } from '../windows.ts'
 
 export const RankingsDailyQuery = z.object({
   start_date: queryParameter(UtcDate).meta({
@@ -34,6 +34,14 @@ export const RankingsDailyQuery = z.object({
     description: 'The form of the rows, whatever `Accept` says. Without either it is JSON.',
   }),
 })
+
+/** What decides in which coding an answer is sent. */
+interface Wish {
+  /** Whether the window is the default one, which alone is there as Brotli. */
+  isDefault: boolean
+  /** The `Accept-Encoding` of the request. */
+  accepted: string | undefined
+}
 
 /** `GET /datasets/rankings-daily` (SPECIFICATION.md § Endpoints 5, API.md): the rows of a window, from memory. */
 export function rankingsDaily(
@@ -58,19 +66,13 @@ export function rankingsDaily(
   }
 
   /** The answer in the coding that the client likes best of those in which it can be had now. */
-  function choose(
-    dataset: Dataset,
-    window: Window,
-    form: Form,
-    { start_date, end_date }: AskedWindow,
-    acceptEncoding: string | undefined,
-  ): RankingsAnswer {
-    const isDefault = start_date === undefined && end_date === undefined
-    if (isDefault && preferredCoding(acceptEncoding, ['br', 'gzip']) === 'br') {
+  function choose(dataset: Dataset, window: Window, form: Form, { isDefault, accepted }: Wish): RankingsAnswer {
+    const gzip: Coding[] = dataset.hasGzip ? ['gzip'] : []
+    if (isDefault && preferredCoding(accepted, ['br', ...gzip]) === 'br') {
       const brotli = brotliOf(dataset, window, form)
       if (brotli !== undefined) return answers.find(dataset, window, form, 'br', () => brotli)
     }
-    const coding = dataset.hasGzip && prefersGzip(acceptEncoding) ? 'gzip' : 'identity'
+    const coding = preferredCoding(accepted, gzip) === 'gzip' ? 'gzip' : 'identity'
     return answers.find(dataset, window, form, coding, () => dataset.answer(window, form, coding))
   }
 
@@ -89,8 +91,9 @@ export function rankingsDaily(
       const { query, headers } = request
       const window = windowOf(query)
       const form = query.format ?? preferredForm(headers.accept)
-      const sendFrom = (dataset: Dataset) =>
-        send(request, reply, choose(dataset, window, form, query, headers['accept-encoding']))
+      const isDefault = query.start_date === undefined && query.end_date === undefined
+      const wish = { isDefault, accepted: headers['accept-encoding'] }
+      const sendFrom = (dataset: Dataset) => send(request, reply, choose(dataset, window, form, wish))
       const dataset = datasetOf(query.as_of)
       return dataset instanceof Promise ? dataset.then(sendFrom).then(() => reply) : sendFrom(dataset)
     },

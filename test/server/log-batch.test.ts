@@ -3,11 +3,8 @@ import { logBatch } from '../../server/log-batch.ts'
 
 function batch() {
   const written: string[] = []
-  const write = (text: string) => {
-    written.push(text)
-    return true
-  }
-  return { log: logBatch({ write } as never), written }
+  const write = (text: string) => written.push(text)
+  return { log: logBatch({ write }), written }
 }
 
 test('lines of a moment are written together, a little later, once', () => {
