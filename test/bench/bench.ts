@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
+import { Argument, Command, InvalidArgumentError } from '@commander-js/extra-typings'
 import { compare } from './comparison.ts'
 import { describeMachine, mergedTable, type SuiteReport, table } from './report.ts'
 import type { Suite } from './suite.ts'
@@ -12,33 +12,46 @@ const SUITES: Record<string, () => Promise<{ openSuite: () => Promise<Suite> }>>
 
 const PAGE = join(import.meta.dirname, '../../docs/performance.md')
 
-/**
- * `make bench ARGS="SUITE… [--rounds N] [--only TEXT] [--json FILE] [--write]"`: runs the suites (all of them without a
- * name), prints tables to stdout, and with `--write` puts them into docs/performance.md.
- */
-async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      rounds: { type: 'string', default: '7' },
-      only: { type: 'string', default: '' },
-      json: { type: 'string' },
-      write: { type: 'boolean', default: false },
-    },
-  })
-  const names = positionals.length > 0 ? positionals : Object.keys(SUITES)
+interface Options {
+  rounds: number
+  only: string
+  json?: string
+  write?: true
+}
+
+/** `make bench`: runs suites, prints their tables to stdout, and with `--write` puts them into docs/performance.md. */
+const program = new Command('bench')
+  .description('measure Tokenboard against the bare machine; docs/performance.md says how to read it')
+  .addArgument(
+    new Argument('[suite...]', 'what to measure: all of them unless some are named').choices(Object.keys(SUITES)),
+  )
+  .option('--rounds <number>', 'how often each is measured', readRounds, 7)
+  .option('--only <text>', 'measure only the comparisons whose name has this text', '')
+  .option('--json <file>', 'write all that was measured, and on which machine, into a file')
+  .option('--write', 'put the tables into docs/performance.md')
+  .action((names, options: Options) => run(names.length > 0 ? names : Object.keys(SUITES), options))
+
+function readRounds(text: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1 to 9999.')
+  return Number(text)
+}
+
+async function run(names: readonly string[], { rounds, only, json, write }: Options): Promise<void> {
   const machine = describeMachine()
   const reports: SuiteReport[] = []
   for (const name of names) {
-    const load = SUITES[name]
-    if (load === undefined) throw new Error(`no suite ${name}; there are ${Object.keys(SUITES).join(', ')}`)
-    const report = await runSuite(name, await (await load()).openSuite(), Number(values.rounds), values.only)
-    process.stdout.write(`${table(report)}\n\n`)
+    const suite = await SUITES[name]?.()
+    if (suite === undefined) continue
+    const report = await runSuite(name, await suite.openSuite(), rounds, only)
+    if (report.results.length > 0) process.stdout.write(`${table(report)}\n\n`)
     reports.push(report)
   }
-  if (values.json !== undefined)
-    await writeFile(values.json, `${JSON.stringify({ machine, suites: reports }, null, 2)}\n`)
-  if (values.write) for (const report of reports) await writeIntoPage(report, machine)
+  if (reports.every(({ results }) => results.length === 0)) {
+    const known = reports.flatMap(({ comparisons }) => comparisons.map((comparison) => `\n  ${comparison.name}`))
+    program.error(`no comparison has ${JSON.stringify(only)} in its name; there are${known.join('')}`)
+  }
+  if (json !== undefined) await writeFile(json, `${JSON.stringify({ machine, suites: reports }, null, 2)}\n`)
+  if (write) for (const report of reports) await writeIntoPage(report, machine)
 }
 
 async function runSuite(name: string, suite: Suite, rounds: number, only: string): Promise<SuiteReport> {
@@ -69,4 +82,4 @@ async function writeIntoPage(report: SuiteReport, machine: Record<string, string
   )
 }
 
-await main()
+await program.parseAsync()
