@@ -41,9 +41,12 @@ describe.skipIf(noPostgres !== undefined)('servers with a store on PostgreSQL', 
   afterAll(() => postgres?.remove())
 
   test('the whole API test suite passes', async () => {
+    // One of its own, as many hundreds of stores slow down a restart; and what it keeps need not outlive the machine.
+    const own = await startPostgres('fsync=off')
+    onTestFinished(() => own.remove())
     const results = join(await temporaryFolder(), 'results.json')
     const vitest = join(REPOSITORY, 'node_modules/vitest/vitest.mjs')
-    const url = await postgres.newDatabase()
+    const url = await own.newDatabase()
     const words = ['run', '--project', 'unit', '--reporter=json', `--outputFile=${results}`, ...API_TESTS]
     const { PATH = '', HOME = '' } = process.env
     const options = { cwd: REPOSITORY, env: { PATH, HOME, TEST_DATABASE_URL: url }, maxBuffer: 2 ** 28 }
