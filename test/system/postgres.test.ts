@@ -17,18 +17,13 @@ import { noPostgres, PASSWORD, type Postgres, startPostgres } from './postgres.t
 const CLI = join(REPOSITORY, 'pipeline/cli.ts')
 const KEY = '/api/v1/key'
 
-/** All tests of the API but those of SQLite itself, and the tests of what the API keeps in the store. */
+/** All tests of the API, and of what it keeps in the store, but those of SQLite itself. */
 const API_TESTS = [
-  ...['app', 'rate-limits', 'usage-file'].map((name) => `test/server/${name}.test.ts`),
+  ...['app', 'openapi', 'rate-limits', 'usage-file', 'commands/store', 'commands/key-manage'].map(
+    (name) => `test/server/${name}.test.ts`,
+  ),
   ...['keys', 'presets', 'usage', 'embeddings-models'].map((name) => `test/server/store/${name}.test.ts`),
-  ...[
-    'test/server/commands/store.',
-    'test/server/routes/',
-    'test/spec/key.',
-    'test/spec/presets.',
-    'test/spec/embeddings-models.',
-    'test/spec/ranking/',
-  ],
+  ...['test/server/routes/', 'test/spec/key.', 'test/spec/presets.', 'test/spec/embeddings-models.', 'test/sdk/'],
 ]
 
 if (noPostgres !== undefined) process.stderr.write(`SKIPPED, NOT PROVED: ${noPostgres}\n`)
