@@ -196,7 +196,9 @@ describe.skipIf(noPostgres !== undefined)('the store on PostgreSQL', () => {
         await expect.poll(isCommitting, { timeout: 10_000 }).toBe(1)
         await client.query(`SELECT pg_terminate_backend(pid) ${waiting}`)
       })
-      expect(await writing).toBeInstanceOf(UnknownOutcomeError)
+      const error = await writing
+      expect(error).toBeInstanceOf(UnknownOutcomeError)
+      expect((error as Error).cause).toMatchObject({ message: expect.stringContaining('terminating connection') })
       expect(tries).toBe(1)
     })
 
