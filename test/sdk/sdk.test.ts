@@ -11,10 +11,10 @@ import { startServer } from '../../server/main.ts'
 import { parseCatalogue } from '../../server/schemas/embeddings-catalogue.ts'
 import { embeddingsCatalogue } from '../../server/store/embeddings-models.ts'
 import { apiKeys } from '../../server/store/keys.ts'
-import { openStore } from '../../server/store/store.ts'
 import { captureLog, NOW, temporaryFolder } from '../support/app.ts'
 import { someModels } from '../support/embeddings-models.ts'
 import { publish, sampleRows } from '../support/publish.ts'
+import { storeUrl, testStore } from '../support/store.ts'
 import { FULL_CONFIG, FULL_REQUEST } from './full-request.ts'
 
 /** The methods that are used here have the same types in both versions. */
@@ -35,12 +35,12 @@ const shipped = parseCatalogue(await readFile(new URL('../../data/embeddings-mod
 async function start({ OpenRouter }: typeof newest, settings: Record<string, string> = {}) {
   const folder = await temporaryFolder()
   await publish(join(folder, 'public'), sampleRows({ days: 40 }))
+  const folders = { PUBLIC_DIR: join(folder, 'public'), DATA_DIR: join(folder, 'data') }
   const config = readServerConfig(
     {},
-    { PORT: '0', PUBLIC_DIR: join(folder, 'public'), DATA_DIR: join(folder, 'data'), BOOTSTRAP_KEY: '0', ...settings },
+    { PORT: '0', ...folders, DATABASE_URL: await storeUrl(), BOOTSTRAP_KEY: '0', ...settings },
   )
-  const store = await openStore(config.databaseUrl)
-  onTestFinished(() => store.close())
+  const store = await testStore(config.databaseUrl)
   const catalogue = embeddingsCatalogue(store)
   await catalogue.replaceAll(someModels(MODELS))
   const server = await startServer(config, {

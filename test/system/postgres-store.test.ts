@@ -1,6 +1,8 @@
 /** The store on a real PostgreSQL: what differs from SQLite, and must not be seen. Skipped, loudly, where there is none. */
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { countHere, type QuotaRule } from '../../server/quota.ts'
@@ -194,7 +196,9 @@ describe.skipIf(noPostgres !== undefined)('the store on PostgreSQL', () => {
         await expect.poll(isCommitting, { timeout: 10_000 }).toBe(1)
         await client.query(`SELECT pg_terminate_backend(pid) ${waiting}`)
       })
-      expect(await writing).toBeInstanceOf(UnknownOutcomeError)
+      const error = await writing
+      expect(error).toBeInstanceOf(UnknownOutcomeError)
+      expect((error as Error).cause).toMatchObject({ message: expect.stringContaining('terminating connection') })
       expect(tries).toBe(1)
     })
 
@@ -226,6 +230,43 @@ describe.skipIf(noPostgres !== undefined)('the store on PostgreSQL', () => {
       await expect(twice).rejects.toThrow(/unique/)
       expect(tries).toBe(1)
     })
+  })
+
+  test('TLS is as the URL says, and the server is proved unless the URL says otherwise', async ({ skip }) => {
+    const [key, certificate] = [join(postgres.folder, 'server.key'), join(postgres.folder, 'server.pem')]
+    const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=test', '-days', '2']
+    const openssl = promisify(execFile)('openssl', [
+      ...request,
+      ...['-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', certificate],
+    ])
+    if (
+      await openssl.then(
+        () => false,
+        (error) => error.code === 'ENOENT',
+      )
+    )
+      return skip('no openssl')
+    for (const path of [key, certificate]) await postgres.own(path)
+    await withClient(postgres.url, async (client) => {
+      await client.query(`ALTER SYSTEM SET ssl_key_file = '${key}'`)
+      await client.query(`ALTER SYSTEM SET ssl_cert_file = '${certificate}'`)
+      await client.query('ALTER SYSTEM SET ssl = on')
+      await client.query('SELECT pg_reload_conf()')
+    })
+    const url = await postgres.newDatabase()
+    const isEncrypted = async (words: string) => {
+      const { db } = await testStore(url + words, 0)
+      return (await sql<{ ssl: number }>`SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()`.execute(db)).rows[0]
+    }
+    const root = `sslrootcert=${certificate}`
+    await expect.poll(() => isEncrypted(`?sslmode=verify-full&${root}`).catch(String)).toEqual({ ssl: 1 })
+    expect(await isEncrypted('?sslmode=no-verify')).toEqual({ ssl: 1 })
+    expect(await isEncrypted('')).toEqual({ ssl: 0 })
+    await expect(isEncrypted('?sslmode=verify-full')).rejects.toThrow(/self-signed certificate/)
+    const elsewhere = url.replace('127.0.0.1', 'localhost')
+    await expect(openStore(`${elsewhere}?sslmode=verify-full&${root}`, { retryBudgetMs: 0 })).rejects.toThrow(
+      /does not match certificate/,
+    )
   })
 
   test('a query that takes too long is given up', async () => {

@@ -32,6 +32,8 @@ export interface Postgres {
   stop(): Promise<void>
   /** Ends every connection as a crash would (`immediate`), or as an operator does (`fast`), and starts again. */
   restart(mode: 'fast' | 'immediate'): Promise<void>
+  /** Gives a file to the user who runs it. */
+  own(path: string): Promise<void>
   /** Runs one of its programs, such as `pg_dump`. */
   run(program: string, ...words: string[]): Promise<void>
   /** A new and empty database; its URL. */
@@ -64,6 +66,7 @@ export async function startPostgres(...settings: string[]): Promise<Postgres> {
     url: urlOf('postgres'),
     port,
     folder,
+    own,
     run: runAs,
     start,
     stop: () => runAs('pg_ctl', '-D', data, '-w', '-m', 'fast', 'stop'),

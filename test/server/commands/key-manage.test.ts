@@ -1,15 +1,15 @@
 /** `tokenboard key list|revoke|rotate`; `create` is in key.test.ts. */
-import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { key } from '../../../pipeline/commands/key.ts'
 import { UsageError } from '../../../pipeline/errors.ts'
 import { apiKeys, type CreatedKey, hashKey, type NewKey } from '../../../server/store/keys.ts'
 import { openStore } from '../../../server/store/store.ts'
-import { NOW, temporaryFolder, testApp } from '../../support/app.ts'
+import { NOW, testApp } from '../../support/app.ts'
+import { storeUrl } from '../../support/store.ts'
 
 /** A store in a file with some keys, and `tokenboard key …` on it. */
 async function storeWith(...details: NewKey[]) {
-  const url = `sqlite:${join(await temporaryFolder(), 'store.sqlite')}`
+  const url = await storeUrl()
   vi.stubEnv('DATABASE_URL', url)
   const store = await openStore(url)
   const keys = apiKeys(store)
