@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { Command } from '@commander-js/extra-typings'
 import { BuildError, UsageError } from '../errors.ts'
 import { isInside } from '../files.ts'
@@ -14,7 +15,7 @@ const backup = new Command('backup')
     const { databaseUrl, publicDir } = await serverConfig()
     if (!databaseUrl.startsWith(SQLITE)) {
       throw new UsageError(
-        'the store is in PostgreSQL, which has its own program for this: pg_dump --format=custom --file=FILE "$DATABASE_URL"',
+        'the store is in PostgreSQL, which has its own program for this: pg_dump; docs/operations.md has the lines',
       )
     }
     const path = databaseUrl.slice(SQLITE.length)
@@ -39,6 +40,9 @@ const copy = new Command('copy')
     const path = from.slice(SQLITE.length)
     if (!existsSync(path)) throw new UsageError(`there is no store at ${path}`)
     const { databaseUrl } = await serverConfig()
+    if (databaseUrl.startsWith(SQLITE) && resolve(databaseUrl.slice(SQLITE.length)) === resolve(path)) {
+      throw new UsageError('DATABASE_URL names the very store that is to be copied; set it to the new one')
+    }
     const { copyStore } = await import('../../server/store/copy.ts')
     const { openStore } = await import('../../server/store/store.ts')
     const source = await openStore(from)

@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { closeSync, openSync } from 'node:fs'
-import { open, rename, rm, stat } from 'node:fs/promises'
+import { link, open, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { StoreError } from './store.ts'
@@ -15,7 +16,7 @@ const ALL_PAGES = 2 ** 31 - 1
  * The copy is readable by its owner alone, is proved before it has its name, and is one file. Returns its size in bytes.
  */
 export async function backUp(path: string, copy: string): Promise<number> {
-  const next = `${copy}.${process.pid}.next`
+  const next = `${copy}.${randomUUID()}.next`
   try {
     closeSync(openSync(next, 'wx', 0o600))
     // Read alone, so that the store is not brought to another form by a version that is just being tried.
@@ -27,7 +28,8 @@ export async function backUp(path: string, copy: string): Promise<number> {
     }
     prove(next)
     await flush(next)
-    await rename(next, copy)
+    // Not a rename, which would replace what another has put there meanwhile.
+    await link(next, copy)
     await flush(dirname(copy))
     return (await stat(copy)).size
   } finally {

@@ -49,12 +49,12 @@ export function openPostgres(url: string, retryBudgetMs: number): Engine {
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<Tables>({ dialect: new StoreDialect({ pool: toldApart(pool) }) })
-  const inTurn = takeTurns()
+  const inTurn = takeTurns(retryBudgetMs)
   return {
     name: nameOf(url),
     db,
     isShared: true,
-    write: (work) => inTurn(() => retry((remainingMs) => writeOnce(db, work, remainingMs), retryBudgetMs, mayPass)),
+    write: (work) => inTurn((budgetMs) => retry((remainingMs) => writeOnce(db, work, remainingMs), budgetMs, mayPass)),
     // What another server changed is known by asking alone.
     state: () => undefined,
   }
@@ -149,6 +149,8 @@ function withLoss(client: PoolClient): PostgresPoolClient {
       try {
         return await client.query(text, [...values])
       } catch (error) {
+        // It holds values of the row, and errors are logged.
+        if (error instanceof DatabaseError) error.detail = undefined
         if (!isUnavailable(error)) throw error
         lost = unavailable(error)
         throw lost

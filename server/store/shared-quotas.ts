@@ -18,14 +18,18 @@ interface CountedRow {
 const MOST_REMOVED = 5
 
 /**
- * Counts uses in the store, for all servers that have it open (PostgreSQL alone), by one statement a request. That is a
- * transaction of its own and goes without the write lock: it changes nothing but its own rows. The windows are those of
+ * Counts uses in the store, for all servers that have it open (PostgreSQL alone), by one statement a request, without
+ * the write lock: it changes nothing but its own rows. The windows are those of
  * `Quota`; one that begins in the future counts too, unless by more than its length, as clocks of servers differ.
  */
 export function sharedQuotas(store: Pick<Store, 'db'>): QuotaCounter {
   return {
     async spend(uses, now) {
-      const { rows } = await spendOnce(uses, now).execute(store.db)
+      const { rows } = await store.db
+        .transaction()
+        // Whatever the role has by default: a snapshot older than the rows that are waited for could not count them.
+        .setIsolationLevel('read committed')
+        .execute((transaction) => spendOnce(uses, now).execute(transaction))
       const states = uses.flatMap(({ rule, name }) =>
         rows
           .filter((row) => row.name === rowName({ rule, name }))

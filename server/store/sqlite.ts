@@ -27,13 +27,13 @@ export async function openSqlite(path: string, retryBudgetMs: number): Promise<E
   const database = await retry(async () => openFile(path), retryBudgetMs, isBusy)
   const own = { count: 0 }
   const db = new Kysely<Tables>({ dialect: nodeSqliteDialect(database, own) })
-  const inTurn = takeTurns()
+  const inTurn = takeTurns(retryBudgetMs)
   return {
     name: path,
     db,
     isShared: false,
     // The whole transaction is tried anew, not its BEGIN alone: between two tries the one connection is free for readers.
-    write: (work) => inTurn(() => retry(() => db.transaction().execute(work), retryBudgetMs, isBusy)),
+    write: (work) => inTurn((budgetMs) => retry(() => db.transaction().execute(work), budgetMs, isBusy)),
     state: stateOf(database, own),
   }
 }

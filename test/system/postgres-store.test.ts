@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { countHere, type QuotaRule } from '../../server/quota.ts'
 import { apiKeys } from '../../server/store/keys.ts'
 import { NewerStoreError } from '../../server/store/migrations.ts'
@@ -296,15 +296,14 @@ describe.skipIf(noPostgres !== undefined)('the store on PostgreSQL', () => {
     const { key } = await apiKeys(store).create({ name: 'kept' }, NOW)
     const preset = await presets(store, () => NOW).addVersion(ADA, 'agent', CONTENT)
     const file = join(postgres.folder, 'store.dump')
+    const nameOf = (database: string) => new URL(database).pathname.slice(1)
+    const settings = { PGHOST: '127.0.0.1', PGPORT: `${postgres.port}`, PGUSER: 'ada', PGPASSWORD: PASSWORD }
+    for (const [name, value] of Object.entries({ ...settings, PGDATABASE: nameOf(url) })) vi.stubEnv(name, value)
     const { dump, restore } = documented()
-    await postgres.run(
-      dump[0] ?? '',
-      ...dump.slice(1).map((word) => word.replace('$DATABASE_URL', url).replace('store.dump', file)),
-    )
-    await postgres.run(
-      restore[0] ?? '',
-      ...restore.slice(1).map((word) => word.replace('$NEW_DATABASE_URL', restored).replace('store.dump', file)),
-    )
+    for (const [program = '', ...words] of [dump, restore]) {
+      const here = (word: string) => word.replace('tokenboard_restored', nameOf(restored)).replace('store.dump', file)
+      await postgres.run(program, ...words.map(here))
+    }
     const copy = await testStore(restored)
     expect(await apiKeys(copy).list()).toEqual([key])
     expect(await presets(copy, () => NOW).find({ workspace_id: ADA.workspace_id, slug: 'agent' })).toEqual(preset)

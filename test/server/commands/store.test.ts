@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { store as command } from '../../../pipeline/commands/store.ts'
 import { BuildError, UsageError } from '../../../pipeline/errors.ts'
+import { backUp } from '../../../server/store/backup.ts'
 import { embeddingsCatalogue } from '../../../server/store/embeddings-models.ts'
 import { apiKeys } from '../../../server/store/keys.ts'
 import { presets } from '../../../server/store/presets.ts'
@@ -115,6 +116,14 @@ describe('store backup', () => {
     expect(await readFile(file, 'utf8')).toBe('kept')
   })
 
+  test('of several at once under one name one is made, and the others fail', async () => {
+    const { folder, path } = await filledStore()
+    const file = join(folder, 'backup.sqlite')
+    const made = await Promise.allSettled([1, 2, 3].map(() => backUp(path, file)))
+    expect(made.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected', 'rejected'])
+    expect((await readdir(folder)).filter((name) => name.startsWith('backup'))).toEqual(['backup.sqlite'])
+  })
+
   test('writes nothing where everyone could read it', async () => {
     const { folder } = await filledStore()
     await expect(run('backup', join(folder, 'public', 'x.sqlite'))).rejects.toThrow(/lies in PUBLIC_DIR/)
@@ -141,7 +150,8 @@ describe('store backup', () => {
     vi.stubEnv('DATABASE_URL', 'postgres://ada:hunter2@host/db')
     const backup = run('backup', join(await temporaryFolder(), 'x'))
     await expect(backup).rejects.toThrow(UsageError)
-    await expect(backup).rejects.toThrow(/pg_dump --format=custom --file=FILE "\$DATABASE_URL"/)
+    await expect(backup).rejects.toThrow(/pg_dump; docs\/operations.md has the lines/)
+    await expect(backup).rejects.not.toThrow(/hunter2/)
   })
 })
 
@@ -164,6 +174,12 @@ describe('store copy', () => {
     expect(await contentOf(copied)).toEqual(await contentOf(store))
     const next = await presets(copied, () => NOW).addVersion(ADA, 'agent', { config: {}, system_prompt: null })
     expect(next.designated_version.version).toBe(4)
+  })
+
+  test('refuses to copy a store into itself, under whatever name', async () => {
+    const { folder, path } = await filledStore()
+    vi.stubEnv('DATABASE_URL', `sqlite:${folder}/./store.sqlite`)
+    await expect(run('copy', `sqlite:${path}`)).rejects.toThrow(/names the very store/)
   })
 
   test('takes more rows than one statement does', async () => {
