@@ -68,9 +68,13 @@ export function rankingsEtag(
 
 /** The headers that say where an answer comes from and how long it holds. */
 function answerHeaders(manifest: Manifest, window: Window): Record<string, string> {
-  const headers = releaseHeaders(manifest)
+  const headers = headersOfReleases.get(manifest) ?? releaseHeaders(manifest)
+  headersOfReleases.set(manifest, headers)
   return manifest.end_date < window.end_date ? { ...headers, 'x-dataset-end-date': manifest.end_date } : headers
 }
+
+/** The same for every window of a release. */
+const headersOfReleases = new WeakMap<Manifest, Record<string, string>>()
 
 function releaseHeaders(manifest: Manifest): Record<string, string> {
   return {

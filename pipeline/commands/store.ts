@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command } from '@commander-js/extra-typings'
 import { BuildError, UsageError } from '../errors.ts'
-import { isInside } from '../files.ts'
+import { isInside, realFiles } from '../files.ts'
 import { serverConfig } from './serve.ts'
 
 const SQLITE = 'sqlite:'
@@ -23,7 +23,7 @@ const backup = new Command('backup')
     if (existsSync(file)) throw new UsageError(`${file} is there already; name a new file`)
     if (isInside(file, publicDir)) throw new UsageError(`${file} lies in PUBLIC_DIR, where everyone could read it`)
     const { backUp } = await import('../../server/store/backup.ts')
-    const bytes = await backUp(path, file).catch((error: Error) => {
+    const bytes = await backUp(path, file, realFiles.flush).catch((error: Error) => {
       throw new BuildError(`${path} could not be copied to ${file}: ${error.message}`, { cause: error })
     })
     process.stderr.write(`copied the store to ${file}, ${bytes} bytes\n`)

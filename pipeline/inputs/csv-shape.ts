@@ -1,6 +1,6 @@
 import { BuildError } from '../errors.ts'
 import { CsvScanner, type LineEnd, wholeLineEnds } from './csv-scanner.ts'
-import { type OnRead, openInput } from './decompress.ts'
+import { type OnRead, openInput, passing } from './decompress.ts'
 import type { InputFile } from './find.ts'
 
 /** What a CSV file is like, by a count of its own: DuckDB takes some files for others without a word. */
@@ -18,13 +18,13 @@ const MEBIBYTE = 1_048_576
 export const LONGEST_RECORD_BYTES = 64 * MEBIBYTE
 
 /**
- * Reads a CSV file to its end, and hands over its bytes as they pass. Throws `BuildError`, naming file and record, when it cannot be read whole: it is cut, its
- * last quotes are never closed, or a record is longer than any should be.
+ * Reads a CSV file to its end, and hands over its bytes as they pass. Throws `BuildError`, naming file and record, when
+ * it cannot be read whole: it is cut, its last quotes are never closed, or a record is longer than any should be.
  */
 export async function readCsvShape(
   file: InputFile,
   delimiter: string,
-  { signal, onRead, onBytes }: { signal: AbortSignal; onRead?: OnRead; onBytes?: (bytes: Buffer) => void },
+  { signal, onRead, onBytes = () => {} }: { signal: AbortSignal; onRead?: OnRead; onBytes?: (bytes: Buffer) => void },
 ): Promise<CsvShape> {
   const scanner = new CsvScanner(delimiter)
   let records = -1
@@ -48,16 +48,6 @@ export async function readCsvShape(
   if (scanner.isQuoted) throw notWhole(file, `the quote that record ${records} opens is never closed`)
   const { lineEnds, hasQuotedLineEnds } = scanner
   return { records: Math.max(0, records), longestRecordBytes: longest, lineEnds, hasQuotedLineEnds }
-}
-
-async function* passing(
-  chunks: AsyncIterable<Buffer>,
-  onBytes: (bytes: Buffer) => void = () => {},
-): AsyncIterable<Buffer> {
-  for await (const chunk of chunks) {
-    onBytes(chunk)
-    yield chunk
-  }
 }
 
 function assertNotTooLong(length: number, file: InputFile, record: number, { isQuoted }: CsvScanner): number {

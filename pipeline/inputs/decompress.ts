@@ -37,7 +37,9 @@ function sizeOfPiece(most: number, { bytes }: InputFile): number {
 
 const CONTENT: Record<Compression, (file: InputFile, onRead: OnRead) => AsyncIterable<Buffer>> = {
   uncompressed: (file, onRead) =>
-    counting(createReadStream(file.path, { highWaterMark: sizeOfPiece(BYTES_AT_ONCE, file) }), onRead),
+    passing(createReadStream(file.path, { highWaterMark: sizeOfPiece(BYTES_AT_ONCE, file) }), ({ length }) =>
+      onRead(length),
+    ),
   gzip: decompressGzip,
   zstd: (file, onRead) =>
     decompressZstd(file.path, onRead, { chunkSize: sizeOfPiece(DECOMPRESSED_BYTES_AT_ONCE, file) }),
@@ -67,9 +69,10 @@ async function* readInOneBuffer(file: InputFile, onRead: OnRead): AsyncIterable<
   }
 }
 
-async function* counting(chunks: AsyncIterable<Buffer>, onRead: OnRead): AsyncIterable<Buffer> {
+/** The same chunks, each shown to `onBytes` before it goes on. */
+export async function* passing(chunks: AsyncIterable<Buffer>, onBytes: (bytes: Buffer) => void): AsyncIterable<Buffer> {
   for await (const chunk of chunks) {
-    onRead(chunk.length)
+    onBytes(chunk)
     yield chunk
   }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { closeSync, openSync } from 'node:fs'
-import { link, open, rm, stat } from 'node:fs/promises'
+import { link, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { StoreError } from './store.ts'
@@ -13,9 +13,10 @@ const ALL_PAGES = 2 ** 31 - 1
 
 /**
  * Copies the SQLite store at `path`, as it is at one moment, to the new file `copy`; servers may use the store meanwhile.
- * The copy is readable by its owner alone, is proved before it has its name, and is one file. Returns its size in bytes.
+ * The copy is readable by its owner alone, is proved before it has its name, and is one file. `flush` waits
+ * until a file or a folder is on disk. Returns its size in bytes.
  */
-export async function backUp(path: string, copy: string): Promise<number> {
+export async function backUp(path: string, copy: string, flush: (path: string) => Promise<void>): Promise<number> {
   const next = `${copy}.${randomUUID()}.next`
   try {
     closeSync(openSync(next, 'wx', 0o600))
@@ -46,14 +47,5 @@ function prove(path: string): void {
     if (result !== 'ok') throw new StoreError(`the store is damaged, and so would be its copy: ${result}`)
   } finally {
     copy.close()
-  }
-}
-
-async function flush(path: string): Promise<void> {
-  const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
   }
 }

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { store as command } from '../../../pipeline/commands/store.ts'
 import { BuildError, UsageError } from '../../../pipeline/errors.ts'
+import { realFiles } from '../../../pipeline/files.ts'
 import { backUp } from '../../../server/store/backup.ts'
 import { embeddingsCatalogue } from '../../../server/store/embeddings-models.ts'
 import { apiKeys } from '../../../server/store/keys.ts'
@@ -119,7 +120,7 @@ describe('store backup', () => {
   test('of several at once under one name one is made, and the others fail', async () => {
     const { folder, path } = await filledStore()
     const file = join(folder, 'backup.sqlite')
-    const made = await Promise.allSettled([1, 2, 3].map(() => backUp(path, file)))
+    const made = await Promise.allSettled([1, 2, 3].map(() => backUp(path, file, realFiles.flush)))
     expect(made.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected', 'rejected'])
     expect((await readdir(folder)).filter((name) => name.startsWith('backup'))).toEqual(['backup.sqlite'])
   })
