@@ -1,17 +1,18 @@
 import { join } from 'node:path'
 import type { Archive } from '../archive.ts'
-import { BuildError, UsageError } from '../errors.ts'
+import { BuildError } from '../errors.ts'
 import { type FoundFiles, findInputFiles } from '../inputs/find.ts'
 import type { Source } from '../sources.ts'
 import { countRecords } from './count.ts'
 import type { Progress, RollupEngine, RollupRequest } from './engine.ts'
+import { forgetFormerSources } from './former-sources.ts'
 import { Links } from './links.ts'
 import { judgeGone } from './losses.ts'
 import { readingOf } from './reading.ts'
-import { forgetRejects, tidyRejects } from './rejects.ts'
+import { tidyRejects } from './rejects.ts'
 import { deliver } from './result.ts'
 import { type SettleOptions, settle } from './settle.ts'
-import { forgetFiles, type KnownFile, knownFiles, openState } from './state.ts'
+import { type KnownFile, knownFiles, openState } from './state.ts'
 import { type Survey, survey } from './survey.ts'
 
 export interface DuckDbEngineOptions extends SettleOptions {
@@ -41,31 +42,6 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
       await kept.tidy()
       await tidyRejects(database, rejectsFolder, files)
     },
-  }
-}
-
-/** A source that is not listed any more takes its records with it, but for those that only the archive has. */
-async function forgetFormerSources(request: RollupRequest, { database, archive }: DuckDbEngineOptions): Promise<void> {
-  const names = request.sources.sources.map(({ name }) => name)
-  const missing = archive.sources.find((name) => !names.includes(name))
-  if (missing !== undefined) {
-    throw new UsageError(
-      `the archive holds dates of source ${JSON.stringify(missing)}, which the sources file has not any more; ` +
-        'list it again: its files may be gone, and "visibility": "private" publishes nothing of it',
-    )
-  }
-  const known = await database.rows<{ source: string }>('state/sources')
-  for (const { source } of known.filter((entry) => !names.includes(entry.source))) {
-    await archive.select(database, source)
-    const files = await knownFiles(database)
-    await database.transaction(async () => {
-      await forgetFiles(database, files)
-      await forgetRejects(database)
-    })
-    const kept = files.some((file) => file.kept !== null)
-      ? '; what was kept of files that are gone stays in the archive'
-      : ''
-    request.onNotice(`source ${JSON.stringify(source)} is not listed any more: its records are not counted${kept}`)
   }
 }
 

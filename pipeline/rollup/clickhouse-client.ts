@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  type ClickHouseClient,
+  ClickHouseError,
+  ClickHouseLogLevel,
+  type ClickHouseSettings,
+  createClient,
+} from '@clickhouse/client'
+import type { ClickHouseLogin } from '../config.ts'
+import type { ClickHouseChoice } from '../engine.ts'
+import { BuildError, reasonOf, UsageError } from '../errors.ts'
+import { renderStatement } from './clickhouse-statement.ts'
+
+/** How often a query is tried again that failed for something that passes, and how long after, in milliseconds. */
+const PAUSES = [500, 1000, 2000, 4000]
+const PROGRESS_INTERVAL_MS = 1000
+const KILL_TIMEOUT_MS = 5000
+
+/**
+ * Sent with every query. Without the first a shard that does not answer is left out without a word; without the second
+ * an error comes in the middle of an answer; the third refuses a view that has the data of all nodes.
+ */
+const SETTINGS: ClickHouseSettings = {
+  skip_unavailable_shards: 0,
+  wait_end_of_query: 1,
+  distributed_product_mode: 'deny',
+}
+
+/** Codes of ClickHouse for what passes: a node that is away or busy. Anything else would fail again. */
+const PASSING = new Set(['3', '32', '159', '202', '209', '210', '236', '279', '425', '999'])
+
+/** A row of an answer: every value is text, or a list of texts. */
+export type Row = Record<string, string | string[]>
+
+export interface ClickHouseOptions {
+  choice: ClickHouseChoice
+  login: ClickHouseLogin
+  signal: AbortSignal
+}
+
+/** A ClickHouse that is asked. Questions change nothing there, so that one that failed can be asked again. */
+export class ClickHouse {
+  readonly #client: ClickHouseClient
+  readonly #where: string
+  readonly #signal: AbortSignal
+  #settings = SETTINGS
+
+  private constructor(client: ClickHouseClient, where: string, signal: AbortSignal) {
+    this.#client = client
+    this.#where = where
+    this.#signal = signal
+  }
+
+  /** Throws `UsageError` for a file of a password or certificate that cannot be read, `BuildError` where nobody answers. */
+  static async open({ choice, login, signal }: ClickHouseOptions): Promise<ClickHouse> {
+    const { url, ca, cert, key, timeout_seconds } = choice
+    const password =
+      login.passwordFile === undefined
+        ? login.password
+        : (await readSecret(login.passwordFile)).toString('utf8').trimEnd()
+    const authority = ca === undefined ? {} : { ca_cert: await readSecret(ca) }
+    const own =
+      cert === undefined || key === undefined ? {} : { cert: await readSecret(cert), key: await readSecret(key) }
+    const client = createClient({
+      url,
+      username: login.user ?? 'default',
+      password: password ?? '',
+      application: 'tokenboard',
+      request_timeout: timeout_seconds * 1000,
+      // A query that failed is logged with its text and settings otherwise.
+      log: { level: ClickHouseLogLevel.OFF },
+      ...(ca !== undefined && { tls: { ...authority, ...own } as { ca_cert: Buffer } }),
+    })
+    const clickhouse = new ClickHouse(client, new URL(url).host, signal)
+    try {
+      const known = await clickhouse.rows<{ name: string }>(renderStatement('clickhouse/settings', {}))
+      clickhouse.#settings = { ...SETTINGS, ...Object.fromEntries(known.map(({ name }) => [name, 0])) }
+      return clickhouse
+    } catch (error) {
+      await clickhouse.close()
+      throw error
+    }
+  }
+
+  /** The whole answer to a question, asked again while it fails for something that passes. */
+  async rows<Answer extends Row>(statement: string, onProgress: (share: number) => void = () => {}): Promise<Answer[]> {
+    for (let attempt = 0; ; attempt += 1) {
+      this.#signal.throwIfAborted()
+      const query_id = randomUUID()
+      try {
+        return await this.#ask<Answer>(statement, query_id, onProgress)
+      } catch (error) {
+        if (!(error instanceof ClickHouseError)) await this.#kill(query_id)
+        this.#signal.throwIfAborted()
+        const pause = PAUSES[attempt]
+        if (pause === undefined || !isPassing(error)) throw inPlainWords(error, this.#where)
+        await delay(pause, undefined, { signal: this.#signal })
+      }
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#client.close()
+  }
+
+  async #ask<Answer>(query: string, query_id: string, onProgress: (share: number) => void): Promise<Answer[]> {
+    const timer = setInterval(() => void this.#reportProgress(query_id, onProgress), PROGRESS_INTERVAL_MS)
+    try {
+      const settings = { query_id, abort_signal: this.#signal, clickhouse_settings: this.#settings }
+      const answer = await this.#client.query({ query, format: 'JSONEachRow', ...settings })
+      return await answer.json<Answer>()
+    } finally {
+      clearInterval(timer)
+    }
+  }
+
+  async #reportProgress(query_id: string, onProgress: (share: number) => void): Promise<void> {
+    try {
+      const query = renderStatement('clickhouse/progress', { query_id })
+      const answer = await this.#client.query({ query, format: 'JSONEachRow', abort_signal: this.#signal })
+      const [row] = await answer.json<{ read_rows: string; total_rows: string }>()
+      if (row !== undefined && Number(row.total_rows) > 0)
+        onProgress(Math.min(1, Number(row.read_rows) / Number(row.total_rows)))
+    } catch {
+      // How far a query is is no reason to end it: whatever is wrong the query itself will say.
+    }
+  }
+
+  /** A query whose answer nobody waits for runs on, on every shard, until it is told to stop. */
+  async #kill(query_id: string): Promise<void> {
+    try {
+      const query = renderStatement('clickhouse/kill', { query_id })
+      await this.#client.command({ query, abort_signal: AbortSignal.timeout(KILL_TIMEOUT_MS) })
+    } catch {
+      // The server may be gone, or not let this user do so: the reason to stop is told, and this is none.
+    }
+  }
+}
+
+async function readSecret(path: string): Promise<Buffer> {
+  try {
+    return await readFile(path)
+  } catch (error) {
+    throw new UsageError(`${path} cannot be read: ${reasonOf(error)}`)
+  }
+}
+
+/** An error without a code is none of ClickHouse's: the connection failed. */
+function isPassing(error: unknown): boolean {
+  return error instanceof ClickHouseError ? PASSING.has(error.code) : true
+}
+
+const LONGEST_REASON = 500
+
+/** What ClickHouse says, with what to do about it. */
+function inPlainWords(error: unknown, where: string): Error {
+  const reason = reasonOf(error).slice(0, LONGEST_REASON)
+  const said = `ClickHouse at ${where}: ${reason}`
+  if (!(error instanceof ClickHouseError)) return new BuildError(`${said}; nothing was published`)
+  const advice = ADVICE[error.code]
+  if (advice === undefined) return new BuildError(`${said}; nothing was published`)
+  const ErrorOfAdvice = advice.isUsage ? UsageError : BuildError
+  return new ErrorOfAdvice(`${said}; ${advice.text}`)
+}
+
+const LOGIN = { isUsage: true, text: 'set CLICKHOUSE_USER and CLICKHOUSE_PASSWORD, or CLICKHOUSE_PASSWORD_FILE' }
+const AWAY = {
+  isUsage: false,
+  text: 'a shard does not answer, and without it the sums would be too small: nothing was published',
+}
+const FORBIDDEN = {
+  isUsage: true,
+  text: 'the user must be allowed to read the view and to change settings (readonly = 2)',
+}
+
+const ADVICE: Record<string, { isUsage: boolean; text: string }> = {
+  '192': LOGIN,
+  '193': LOGIN,
+  '194': LOGIN,
+  '516': LOGIN,
+  '164': FORBIDDEN,
+  '497': FORBIDDEN,
+  '170': { isUsage: true, text: 'name a cluster of its configuration as "cluster", or none where one server has all' },
+  '701': { isUsage: true, text: 'name a cluster of its configuration as "cluster", or none where one server has all' },
+  '60': { isUsage: true, text: 'the view must be there on every node; docs/scaling.md has its form' },
+  '279': AWAY,
+  '209': AWAY,
+  '210': AWAY,
+}

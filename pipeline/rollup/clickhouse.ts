@@ -1,0 +1,213 @@
+import { hash } from 'node:crypto'
+import type { Archive } from '../archive.ts'
+import type { ClickHouseLogin } from '../config.ts'
+import { addDays, mostRecentCompletedDay, type UtcDate } from '../contract/utc-date.ts'
+import { type Database, readStatement } from '../database.ts'
+import type { ClickHouseChoice } from '../engine.ts'
+import { BuildError, UsageError } from '../errors.ts'
+import type { Files } from '../files.ts'
+import { type AnswerRow, NOTHING, readAnswer } from './clickhouse-answer.ts'
+import { ClickHouse } from './clickhouse-client.ts'
+import { renderStatement, type StatementValues } from './clickhouse-statement.ts'
+import { type DayAnswer, enterDay, forgetDays, type KnownDay, knownDays, settleTies, wasFinal } from './days.ts'
+import type { RollupEngine, RollupRequest } from './engine.ts'
+import { forgetFormerSources } from './former-sources.ts'
+import type { KeptFiles } from './kept.ts'
+import { tidyRejects } from './rejects.ts'
+import { deliver, resolveModels } from './result.ts'
+import { openState } from './state.ts'
+
+export interface ClickHouseEngineOptions {
+  choice: ClickHouseChoice
+  login: ClickHouseLogin
+  /** The last date that is asked for is the last that is over then. */
+  asOf: Date
+  /** Dates that are asked for again although they were final when they were asked for last. */
+  reread: readonly UtcDate[]
+  database: Database
+  archive: Archive
+  kept: KeptFiles
+  rejectsFolder: string
+  files: Files
+  signal: AbortSignal
+}
+
+/**
+ * ClickHouse sums the usage where it lies, one day after the other, and repeated deliveries are told apart on the shard
+ * that has them: only days × models rows come back. They are kept in the state, so that a later build asks for days that
+ * are new or were not final.
+ */
+export function createClickHouseEngine(options: ClickHouseEngineOptions): RollupEngine {
+  return {
+    async rollup(request) {
+      const { database, archive, kept, rejectsFolder, files, choice } = options
+      await database.run('rollup/create')
+      await openState(database)
+      await forgetFormerSources(request, options)
+      await archive.select(database, choice.origin.name)
+      await updateDays(request, options)
+      await resolveModels(database, choice.origin, request.sources)
+      await database.transaction(() => settleTies(database))
+      await deliver(database, choice.origin, request)
+      await kept.tidy()
+      await tidyRejects(database, rejectsFolder, files)
+    },
+  }
+}
+
+/** Brings the days of the state up to date, each by itself: a build that is stopped goes on where it was. */
+async function updateDays(request: RollupRequest, options: ClickHouseEngineOptions): Promise<void> {
+  const { database, choice, asOf } = options
+  const reading = readingOf(choice)
+  const wanted = wantedDates(options)
+  assertAsked(options.reread, wanted)
+  const all = await knownDays(database)
+  const [known, strays] = [new Map<UtcDate, KnownDay>(), [] as string[]]
+  for (const day of all) {
+    if (day.reading === reading && wanted.includes(day.date)) known.set(day.date, day)
+    else strays.push(day.date)
+  }
+  if (strays.length > 0) await database.transaction(() => forgetDays(database, strays))
+  const isKnown = (date: UtcDate) => {
+    const day = known.get(date)
+    return day !== undefined && wasFinal(day) && !options.reread.includes(date)
+  }
+  const dates = wanted.filter((date) => !isKnown(date))
+  if (dates.length === 0) return
+  const stage = `ask ${choice.origin.name}`
+  const clickhouse = await ClickHouse.open(options)
+  try {
+    await assertView(clickhouse, choice)
+    const filled = await datesWithRecords(clickhouse, choice, dates)
+    for (const [position, date] of dates.entries()) {
+      const onProgress = (share: number) =>
+        request.onProgress({ stage, share: (position + share) / dates.length, bytes: undefined })
+      onProgress(0)
+      const answer = filled.has(date) ? await askFor(clickhouse, choice, date, onProgress) : NOTHING
+      const former = known.get(date)
+      const isKnown = former !== undefined
+      if (isKnown && !options.reread.includes(date) && !isAccepted(former, answer, request)) continue
+      await enterDay(database, { source: choice.origin.name, date, asOf, reading, isKnown }, answer)
+    }
+  } finally {
+    await clickhouse.close()
+  }
+  request.onStage({ stage, detail: `${dates.length} of ${wanted.length} days` })
+}
+
+/** The days from the first that is asked for and not archived to the last that is over. */
+function wantedDates({ choice, archive, asOf }: ClickHouseEngineOptions): UtcDate[] {
+  const open = archive.openFrom(choice.origin.name)
+  const first = open !== undefined && open > choice.from ? open : choice.from
+  const last = mostRecentCompletedDay(asOf)
+  const dates: UtcDate[] = []
+  for (let date = first; date <= last; date = addDays(date, 1)) dates.push(date)
+  return dates
+}
+
+function assertAsked(reread: readonly UtcDate[], wanted: readonly UtcDate[]): void {
+  const other = reread.find((date) => !wanted.includes(date))
+  if (other === undefined) return
+  throw new UsageError(
+    `--reread ${other}: the dates that are asked for are ${wanted.at(0) ?? 'none'} to ${wanted.at(-1) ?? 'none'}`,
+  )
+}
+
+/**
+ * Days do not become smaller by themselves: usage that is gone was deleted, or a part of it is not there at the moment. The
+ * sources file says what then (DESIGN.md §5, `on_missing`). Throws `BuildError` that names the day.
+ */
+function isAccepted(
+  former: KnownDay,
+  answer: DayAnswer,
+  { sources: { on_missing }, onNotice }: RollupRequest,
+): boolean {
+  const sum = (rows: readonly { records: bigint }[]) => rows.reduce((total, { records }) => total + records, 0n)
+  const records = sum(answer.delivered) - sum(answer.surplus) + sum(answer.ties)
+  if (records >= former.net_records) return true
+  const what = `${former.date} had ${former.net_records} records when it was asked for before and has ${records} now`
+  if (on_missing === 'fail') {
+    throw new BuildError(
+      `${what}. If that is right, say so with --reread ${former.date}; or say in the sources file "on_missing": "keep" to keep ` +
+        'what was, or "remove" to take what is',
+    )
+  }
+  onNotice(`${what}; on_missing is ${on_missing}: ${on_missing === 'keep' ? 'what was stays' : 'what is counts'}`)
+  return on_missing === 'remove'
+}
+
+/** Of a day with more ids some are compared, about as many: what lies on several shards by mistake does so all over. */
+const IDS_COMPARED = 2 ** 22
+
+async function askFor(
+  clickhouse: ClickHouse,
+  choice: ClickHouseChoice,
+  date: UtcDate,
+  onProgress: (share: number) => void,
+): Promise<DayAnswer> {
+  const values = { ...placesOf(choice), date, records: 'clickhouse/records' }
+  const answer = readAnswer(await clickhouse.rows<AnswerRow>(renderStatement('clickhouse/day', values), onProgress))
+  if (choice.cluster !== undefined) await assertSharded(clickhouse, values, date, answer)
+  return answer
+}
+
+/** Which of some dates have records: most questions about a long time would be about nothing. */
+async function datesWithRecords(
+  clickhouse: ClickHouse,
+  choice: ClickHouseChoice,
+  dates: readonly UtcDate[],
+): Promise<Set<UtcDate>> {
+  const values = { ...placesOf(choice), first: dates.at(0) ?? '', last: dates.at(-1) ?? '' }
+  const rows = await clickhouse.rows<{ date: UtcDate }>(renderStatement('clickhouse/dates', values))
+  return new Set(rows.map(({ date }) => date))
+}
+
+/** Throws `BuildError` when copies of a record may lie on several shards, where nobody finds them. */
+async function assertSharded(
+  clickhouse: ClickHouse,
+  values: StatementValues,
+  date: UtcDate,
+  { delivered }: DayAnswer,
+): Promise<void> {
+  const identified = delivered.reduce((sum, day) => sum + day.identified_records, 0n)
+  if (identified === 0n) return
+  const one_of = Math.ceil(Number(identified) / IDS_COMPARED)
+  const statement = renderStatement('clickhouse/sharding', { ...values, one_of })
+  const [row] = await clickhouse.rows<{ ids_of_shards: string; ids: string }>(statement)
+  if (row === undefined || row.ids_of_shards === row.ids) return
+  throw new BuildError(
+    `${date} has ${row.ids} different ids${one_of > 1 ? ` among one of ${one_of}` : ''}, but its shards have ${row.ids_of_shards} together: ` +
+      'ids lie on several shards, where their copies would count several times. Shard the table by request_id, and let the view of ' +
+      'each node read the table of that node alone; nothing was published',
+  )
+}
+
+/** What stands for the places of a statement. */
+function placesOf({ cluster, database, view }: ClickHouseChoice): StatementValues {
+  const nodes = cluster === undefined ? 'clickhouse/one_node' : 'clickhouse/all_nodes'
+  return { nodes, database, view, ...(cluster !== undefined && { cluster }) }
+}
+
+const COLUMNS = ['utc_date', 'request_id', 'model', 'prompt_tokens', 'completion_tokens']
+
+/** Throws `UsageError` with the form of the view where it is not there or lacks a column. */
+async function assertView(clickhouse: ClickHouse, { database, view }: ClickHouseChoice): Promise<void> {
+  const statement = renderStatement('clickhouse/columns', { database_name: database, view_name: view })
+  const names = (await clickhouse.rows<{ name: string; type: string }>(statement)).map(({ name }) => name)
+  const missing = COLUMNS.filter((column) => !names.includes(column))
+  if (missing.length === 0) return
+  const what =
+    names.length === 0
+      ? `there is no view ${view} in database ${database}`
+      : `view ${view} has no column ${missing.join(', ')}`
+  const form = renderStatement('clickhouse/create_view', { database, view })
+  throw new UsageError(
+    `engine.clickhouse.view: ${what}, or the user may not read it. Create it on every node, such as by\n${form}`,
+  )
+}
+
+/** Says how days are asked for: where, and by which statements. Days that were asked for otherwise are asked for again. */
+function readingOf({ url, database, view, cluster }: ClickHouseChoice): string {
+  const statements = ['clickhouse/day', 'clickhouse/records'].map(readStatement)
+  return hash('sha256', JSON.stringify([url, database, view, cluster ?? null, ...statements])).slice(0, 16)
+}
