@@ -49,7 +49,8 @@ export const Source = SourceFields.superRefine(({ schema: name, columns, base_ti
   }
 })
 
-export type Source = z.infer<typeof Source>
+/** One of the sources file, or the sums that its engine has in their place. */
+export type Source = Omit<z.infer<typeof Source>, 'schema'> & { schema: keyof typeof SCHEMAS }
 
 const SourcesFile = z.strictObject({
   models: z.string().min(1).optional(),
@@ -133,12 +134,9 @@ function whatIsRead(
       origins: [origin],
     }
   }
-  const origin = Source.parse({
-    name: engine.name ?? 'rollup_files',
-    schema: 'canonical',
-    files: rollup_files,
-    visibility,
-  })
+  const name = engine.name ?? 'rollup_files'
+  const fields = { name, schema: 'canonical', files: rollup_files, visibility }
+  const origin: Source = { ...SourceFields.parse(fields), schema: 'rollup-files' }
   return { sources: [origin], engine: { kind: 'duckdb' }, origins: [origin] }
 }
 

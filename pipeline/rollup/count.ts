@@ -31,6 +31,12 @@ export async function countRecords(
     report(0)
   }
   if (groups.some((group) => group.format === 'csv')) await assertAllRead(database, groups)
+  if (isOfSums(source)) await database.run('rollup/weigh')
+}
+
+/** Whether the records of a source are sums of requests that another engine made. */
+function isOfSums({ schema }: Source): boolean {
+  return schema === 'rollup-files'
 }
 
 async function countBatch(
@@ -44,7 +50,7 @@ async function countBatch(
   await database.run('rollup/create_read_files')
   const rows = groups.flatMap(({ files }, group) => files.map(({ link }, index) => [`${group}`, `${index}`, link]))
   await database.append('core_read_files', rows)
-  await database.runWithProgress('rollup/sums', {}, report)
+  await database.runWithProgress(isOfSums(source) ? 'rollup/sums_of_rollup' : 'rollup/sums', {}, report)
   if (groups.some((group) => group.format === 'csv')) await database.run('rollup/malformed')
 }
 
