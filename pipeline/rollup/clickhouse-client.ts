@@ -92,7 +92,7 @@ export class ClickHouse {
       try {
         return await this.#ask<Answer>(statement, query_id, onProgress)
       } catch (error) {
-        if (!(error instanceof ClickHouseError)) await this.#kill(query_id)
+        if (codeOf(error) === undefined) await this.#kill(query_id)
         this.#signal.throwIfAborted()
         const pause = PAUSES[attempt]
         if (pause === undefined || !isPassing(error)) throw inPlainWords(error, this.#where)
@@ -147,22 +147,24 @@ async function readSecret(path: string): Promise<Buffer> {
   }
 }
 
-/** An error without a code is none of ClickHouse's: the connection failed. */
+/** The code that ClickHouse gives an error; its client knows the form of newer servers alone. None where the connection failed. */
+function codeOf(error: unknown): string | undefined {
+  return error instanceof ClickHouseError ? error.code : /^Code: (\d+)/.exec(reasonOf(error))?.[1]
+}
+
 function isPassing(error: unknown): boolean {
-  return error instanceof ClickHouseError ? PASSING.has(error.code) : true
+  const code = codeOf(error)
+  return code === undefined || PASSING.has(code)
 }
 
 const LONGEST_REASON = 500
 
 /** What ClickHouse says, with what to do about it. */
 function inPlainWords(error: unknown, where: string): Error {
-  const reason = reasonOf(error).slice(0, LONGEST_REASON)
-  const said = `ClickHouse at ${where}: ${reason}`
-  if (!(error instanceof ClickHouseError)) return new BuildError(`${said}; nothing was published`)
-  const advice = ADVICE[error.code]
-  if (advice === undefined) return new BuildError(`${said}; nothing was published`)
-  const ErrorOfAdvice = advice.isUsage ? UsageError : BuildError
-  return new ErrorOfAdvice(`${said}; ${advice.text}`)
+  const reason = reasonOf(error).replace(/^Code: \d+, e\.displayText\(\) = (.*), e\.what\(\).*$/, '$1')
+  const { isUsage, text } = ADVICE[codeOf(error) ?? ''] ?? { isUsage: false, text: 'nothing was published' }
+  const ErrorOfAdvice = isUsage ? UsageError : BuildError
+  return new ErrorOfAdvice(`ClickHouse at ${where}: ${reason.slice(0, LONGEST_REASON)}; ${text}`)
 }
 
 const LOGIN = { isUsage: true, text: 'set CLICKHOUSE_USER and CLICKHOUSE_PASSWORD, or CLICKHOUSE_PASSWORD_FILE' }

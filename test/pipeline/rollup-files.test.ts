@@ -3,7 +3,18 @@ import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { describe, expect, it } from 'vitest'
 import { BuildError } from '../../pipeline/errors.ts'
-import { buildIn, csvOf, newWorkspace, publishedCsv, releaseFolder, runCli, settings, AS_OF, type Workspace, writeInput } from '../support/pipeline.ts'
+import {
+  AS_OF,
+  buildIn,
+  csvOf,
+  newWorkspace,
+  publishedCsv,
+  releaseFolder,
+  runCli,
+  settings,
+  type Workspace,
+  writeInput,
+} from '../support/pipeline.ts'
 
 const HEADER = 'utc_date,model_permaslug,tokens,requests\n'
 
@@ -14,7 +25,11 @@ async function withFiles(files: Record<string, string>, top: Record<string, unkn
   return workspace
 }
 
-function describeFiles(workspace: Workspace, files: readonly string[], top: Record<string, unknown> = {}): Promise<void> {
+function describeFiles(
+  workspace: Workspace,
+  files: readonly string[],
+  top: Record<string, unknown> = {},
+): Promise<void> {
   return writeInput(workspace, 'sources.json', { ...top, engine: { rollup_files: files, visibility: 'public' } })
 }
 
@@ -40,7 +55,9 @@ describe('files of sums', () => {
     const connection = await (await DuckDBInstance.create()).connect()
     const select = `SELECT DATE '2025-03-02' AS utc_date, 'acme/one' AS model_permaslug, 9007199254740991::HUGEINT AS tokens, 1::BIGINT AS requests`
     await connection.run(`COPY (${select}) TO '${join(workspace.input, 'a.parquet')}'`)
-    await connection.run(`COPY (SELECT * REPLACE (utc_date::VARCHAR AS utc_date) FROM (${select})) TO '${join(workspace.input, 'b.parquet')}'`)
+    await connection.run(
+      `COPY (SELECT * REPLACE (utc_date::VARCHAR AS utc_date) FROM (${select})) TO '${join(workspace.input, 'b.parquet')}'`,
+    )
     connection.closeSync()
     await describeFiles(workspace, ['*.parquet'])
     await buildIn(workspace)
@@ -48,7 +65,9 @@ describe('files of sums', () => {
   })
 
   it('go through the registry as raw logs do', async () => {
-    const workspace = await withFiles({ 'a.csv': `${HEADER}2025-03-02,one,10,1\n2025-03-02,acme/secret,20,2\n2025-03-02,acme/new,30,3\n` })
+    const workspace = await withFiles({
+      'a.csv': `${HEADER}2025-03-02,one,10,1\n2025-03-02,acme/secret,20,2\n2025-03-02,acme/new,30,3\n`,
+    })
     await writeInput(workspace, 'models.json', [
       { model_permaslug: 'acme/one', aliases: ['one'], public: true },
       { model_permaslug: 'acme/secret', public: false },
@@ -56,12 +75,26 @@ describe('files of sums', () => {
     await writeInput(workspace, 'sources.json', { models: 'models.json', engine: { rollup_files: ['a.csv'] } })
     const { records } = await buildIn(workspace)
     expect(await publishedCsv(workspace)).toBe(csvOf([['2025-03-02', 'acme/one', 10]]))
-    expect(records).toMatchObject({ published: 1, private: 2, withheld: [{ model: 'acme/new', records: 3, tokens: '30' }] })
+    expect(records).toMatchObject({
+      published: 1,
+      private: 2,
+      withheld: [{ model: 'acme/new', records: 3, tokens: '30' }],
+    })
   })
 
   it('have bad rows rejected, each with its reason, and kept', async () => {
-    const bad = ['2025-3-2,a,1,1', '2025-03-02,=a,1,1', '2025-03-02,a,-1,1', '2025-03-02,a,1,0', '2025-03-02,a,9007199254740992,1', '2025-03-02,a,1,1,1']
-    const workspace = await withFiles({ 'a.csv': `${HEADER}2025-03-02,acme/one,1,5\n${bad.join('\n')}\n` }, { max_rejected_share: 1 })
+    const bad = [
+      '2025-3-2,a,1,1',
+      '2025-03-02,=a,1,1',
+      '2025-03-02,a,-1,1',
+      '2025-03-02,a,1,0',
+      '2025-03-02,a,9007199254740992,1',
+      '2025-03-02,a,1,1,1',
+    ]
+    const workspace = await withFiles(
+      { 'a.csv': `${HEADER}2025-03-02,acme/one,1,5\n${bad.join('\n')}\n` },
+      { max_rejected_share: 1 },
+    )
     const { records } = await buildIn(workspace)
     expect(records).toMatchObject({
       published: 5,
@@ -72,11 +105,19 @@ describe('files of sums', () => {
   })
 
   it('are read again when they change, and a restated day is one file written anew', async () => {
-    const workspace = await withFiles({ 'a.csv': `${HEADER}2025-03-02,acme/one,1,1\n`, 'b.csv': `${HEADER}2025-03-03,acme/one,2,1\n` })
+    const workspace = await withFiles({
+      'a.csv': `${HEADER}2025-03-02,acme/one,1,1\n`,
+      'b.csv': `${HEADER}2025-03-03,acme/one,2,1\n`,
+    })
     await buildIn(workspace)
     await writeInput(workspace, 'a.csv', `${HEADER}2025-03-02,acme/one,4,2\n`)
     await buildIn(workspace, '2025-03-10T13:00:00Z')
-    expect(await publishedCsv(workspace)).toBe(csvOf([['2025-03-02', 'acme/one', 4], ['2025-03-03', 'acme/one', 2]]))
+    expect(await publishedCsv(workspace)).toBe(
+      csvOf([
+        ['2025-03-02', 'acme/one', 4],
+        ['2025-03-03', 'acme/one', 2],
+      ]),
+    )
     const provenance = JSON.parse(await readFile(join(await releaseFolder(workspace), 'provenance.json'), 'utf8'))
     expect(provenance.inputs).toHaveLength(2)
   })
@@ -87,7 +128,9 @@ describe('files of sums', () => {
     await describeFiles(workspace, ['*.csv'])
     await buildIn(workspace)
     await rm(join(workspace.input, 'b.csv'))
-    await expect(buildIn(workspace, '2025-03-10T13:00:00Z')).rejects.toThrow('records that an earlier build read are gone: b.csv (1 records)')
+    await expect(buildIn(workspace, '2025-03-10T13:00:00Z')).rejects.toThrow(
+      'records that an earlier build read are gone: b.csv (1 records)',
+    )
   })
 
   it.each([

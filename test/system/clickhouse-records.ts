@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 
-export const RECORDS = 300_000
+export const RECORDS = 3_000_000
 export const DATES = ['2025-03-02', '2025-03-03', '2025-03-04', '2025-03-05', '2025-03-06']
 
 /**

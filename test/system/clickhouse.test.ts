@@ -2,16 +2,27 @@
  * The rollup on ClickHouse, on two real servers of Debian's package as two shards, in a time zone that is not UTC. Where the
  * program is not installed this is skipped and says so.
  */
-import { readFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readPipelineConfig } from '../../pipeline/config.ts'
+import { realFiles } from '../../pipeline/files.ts'
+import { openEngine, readRecords } from '../../pipeline/intake.ts'
+import { Account } from '../../pipeline/quality.ts'
+import { rank } from '../../pipeline/rank.ts'
+import { readSources } from '../../pipeline/sources.ts'
+import { withScratch } from '../../pipeline/workspace.ts'
 import {
   buildIn,
   createWorkspace,
   publishedCsv,
+  readLatest,
   releaseFolder,
   removeWorkspace,
   runBuild,
+  runCli,
+  settings,
   type Workspace,
   writeInput,
 } from '../support/pipeline.ts'
@@ -127,4 +138,174 @@ describe.runIf(isClickHouseHere)('a rollup on ClickHouse', () => {
     expect(rows).toBeGreaterThan(0)
     expect(rows).toBeLessThan(2000)
   })
+
+  it('publishes the same from one server that has all as from two shards', async () => {
+    const one = await asking('all_usage', {})
+    const { code, stderr } = await build(one)
+    expect(code, stderr).toBe(0)
+    expect((await readLatest(one)).content_hash).toBe((await readLatest(shards)).content_hash)
+  })
+
+  it('asks again for days that were not final alone, and publishes nothing when nothing changed', async () => {
+    const { code, stdout, stderr } = await build(shards, { AS_OF: '2025-03-10T13:00:00Z' })
+    expect({ code, outcome: JSON.parse(stdout).outcome }).toEqual({ code: 0, outcome: 'unchanged' })
+    expect(stderr).toContain('ask gateway: 3 of 9 days')
+  })
+
+  it('asks for a restated day when it is told to, and for that alone', async () => {
+    const day = DATES[0] ?? ''
+    await pair.first.run(
+      `INSERT INTO requests VALUES (toDateTime('${day} 23:59:59', 'UTC'), 'late', 'acme/model-1', 1000000, 1)`,
+    )
+    const unaware = await build(shards, { AS_OF: '2025-03-10T14:00:00Z' })
+    expect(JSON.parse(unaware.stdout).outcome).toBe('unchanged')
+    const told = ['--reread', day, '--reason', 'late_data', '--note', 'A gateway was late.']
+    const aware = await build(shards, { AS_OF: '2025-03-10T15:00:00Z' }, told)
+    expect(aware.stderr).toContain('ask gateway: 4 of 9 days')
+    expect(JSON.parse(aware.stdout).outcome).toBe('released')
+    const changes = await readFile(join(await releaseFolder(shards), 'changes.csv'), 'utf8')
+    const [, ...rows] = changes.trim().split('\n')
+    expect(rows.map((row) => row.split(',').slice(0, 3))).toEqual([['update', day, 'acme/model-1']])
+  })
+
+  it('fails when a day has fewer records than before, unless the sources file says what then', async () => {
+    await pair.first.run(viewOf('everything', 'shrinking'))
+    const shrinking = await asking('shrinking', {})
+    expect((await build(shrinking, { AS_OF: '2025-03-08T12:00:00Z' })).code).toBe(0)
+    const before = await readLatest(shrinking)
+    await pair.first.run('DROP TABLE shrinking')
+    await pair.first.run(`${viewOf('everything', 'shrinking')} WHERE utc_date < toDate('2025-03-06')`)
+    const { code, stderr } = await build(shrinking, { AS_OF: '2025-03-08T13:00:00Z' })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/2025-03-06 had \d+ records when it was asked for before and has 0 now/)
+    expect(await readLatest(shrinking)).toEqual(before)
+    const sources = JSON.parse(await readFile(shrinking.sources, 'utf8'))
+    await writeInput(shrinking, 'sources.json', { ...sources, on_missing: 'keep' })
+    const kept = await build(shrinking, { AS_OF: '2025-03-08T14:00:00Z' })
+    expect(JSON.parse(kept.stdout).content_hash).toBe(before.content_hash)
+    await writeInput(shrinking, 'sources.json', { ...sources, on_missing: 'remove' })
+    const removed = await build(shrinking, { AS_OF: '2025-03-08T15:00:00Z' })
+    expect(JSON.parse(removed.stdout).end_date).toBe('2025-03-05')
+  })
+
+  it('keeps what is archived when the usage is gone, and lists no files that could go', async () => {
+    const archived = await asking('all_usage', {})
+    await build(archived)
+    const { code, stdout, stderr } = await runCli(['archive', '--before', '2025-03-05', '--json'], {
+      ...settings(archived, '2025-03-10T13:00:00Z'),
+      ...LOGIN,
+    })
+    expect(code, stderr).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ outcome: 'archived', deletable_files: [], needed_files: [] })
+    await rm(join(archived.dataDir, 'state'), { recursive: true })
+    const again = await build(archived, { AS_OF: '2025-03-10T14:00:00Z' })
+    expect(again.stderr).toContain('ask gateway: 5 of 5 days')
+    expect(JSON.parse(again.stdout).outcome).toBe('unchanged')
+  })
+
+  it('is made again by reproduce', async () => {
+    const { code, stdout } = await runCli(['reproduce', '--json'], { ...settings(shards, ''), ...LOGIN })
+    expect({ code, equal: JSON.parse(stdout).equal }).toEqual({ code: 0, equal: true })
+  })
+
+  it('refuses data that are not sharded by id', async () => {
+    await pair.first.run(viewOf('everything', 'everywhere'))
+    await pair.second.run(viewOf('requests', 'everywhere'))
+    const { code, stderr } = await build(await asking('everywhere'))
+    expect(code).toBe(1)
+    expect(stderr).toContain('ids lie on several shards, where their copies would count several times')
+  })
+
+  it('keeps a sum beyond 64 bits exact, as DuckDB does, and refuses to publish it', async () => {
+    const [records, each] = [3000, 9_007_199_254_740_991n]
+    await pair.first.run(
+      `CREATE VIEW huge AS SELECT toDate('2025-03-02') AS utc_date, '' AS request_id, 'big/one' AS model, toUInt64(${each}) AS prompt_tokens, toUInt64(${each}) AS completion_tokens FROM (SELECT number FROM system.numbers LIMIT ${records})`,
+    )
+    const exact = { tokens: BigInt(records) * 2n * each, requests: BigInt(records) }
+    expect(exact.tokens).toBeGreaterThan(2n ** 64n)
+    const asked = await asking('huge', {})
+    expect(await rollupOf(asked, LOGIN)).toEqual([exact])
+    const line = `2025-03-02T00:00:00Z,big/one,${each},${each}\n`
+    await writeInput(
+      files,
+      'huge.csv',
+      `timestamp,model_permaslug,prompt_tokens,completion_tokens\n${line.repeat(records)}`,
+    )
+    await writeInput(files, 'huge.json', {
+      sources: [{ name: 'huge', schema: 'canonical', files: ['huge.csv'], visibility: 'public' }],
+    })
+    expect(await rollupOf({ ...files, sources: join(files.input, 'huge.json') }, {})).toEqual([exact])
+    const { code, stderr } = await build(asked)
+    expect(code).toBe(1)
+    expect(stderr).toContain('not_an_integer_of_64_bits')
+  })
+
+  it('says what is wrong with a view, a cluster and a password', async () => {
+    const wrong = async (view: string, choice: Record<string, unknown>, environment = {}) => {
+      const { code, stderr } = await build(await asking(view, choice), environment)
+      return { code, stderr }
+    }
+    expect(await wrong('nothing', {})).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('there is no view nothing in database default'),
+    })
+    expect(await wrong('requests', {})).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('view requests has no column utc_date'),
+    })
+    expect(await wrong('usage', { cluster: 'other' })).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('name a cluster'),
+    })
+    expect(await wrong('usage', {}, { CLICKHOUSE_PASSWORD: 'wrong' })).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('set CLICKHOUSE_USER'),
+    })
+  })
+
+  it('reads the password from a file', async () => {
+    const workspace = await asking('all_usage', { from: '2025-03-09' })
+    await writeInput(workspace, 'password', `${USER.password}\n`)
+    const environment = { CLICKHOUSE_USER: USER.name, CLICKHOUSE_PASSWORD_FILE: join(workspace.input, 'password') }
+    const { stderr } = await runBuild(workspace, { AS_OF, ...environment })
+    expect(stderr).toContain('there is no public usage')
+  })
+
+  it('ends its query on the server when it is stopped', async () => {
+    await pair.first.run(
+      `CREATE VIEW endless AS SELECT toDate('2025-03-02') AS utc_date, toString(number) AS request_id, 'a' AS model, number AS prompt_tokens, number AS completion_tokens FROM system.numbers`,
+    )
+    const running = () => pair.first.run(`SELECT count() FROM system.processes WHERE user = '${USER.name}'`)
+    const controller = new AbortController()
+    const stopped = rollupOf(await asking('endless', {}), LOGIN, controller.signal)
+    while ((await running()) === '0') await sleep(20)
+    controller.abort()
+    await expect(stopped).rejects.toThrow(/abort/i)
+    while ((await running()) !== '0') await sleep(20)
+  })
+
+  // The last one, for it leaves one server alone.
+  it('fails when a shard is gone, says so, and leaves the release as it is', async () => {
+    const before = await readLatest(shards)
+    await pair.second.kill()
+    const { code, stderr } = await build(shards, { AS_OF: '2025-03-11T12:00:00Z' })
+    expect(code).toBe(1)
+    expect(stderr).toContain(
+      'a shard does not answer, and without it the sums would be too small: nothing was published',
+    )
+    expect(await readLatest(shards)).toEqual(before)
+  })
 })
+
+/** The rollup itself, as an engine fills it before anything is ranked. */
+async function rollupOf(workspace: Workspace, login: Record<string, string>, signal = new AbortController().signal) {
+  const config = readPipelineConfig({ ...settings(workspace, AS_OF), ...login })
+  const effects = { now: () => new Date(AS_OF), report: () => {}, signal, files: realFiles }
+  return withScratch(config, effects, async (scratch) => {
+    const sources = await readSources(workspace.sources)
+    const { engine } = await openEngine(scratch, { config, sources, asOf: new Date(AS_OF) }, effects)
+    await readRecords(engine, sources, { account: new Account() }, effects)
+    const { rows, published_records } = await rank(scratch.database, '2025-03-09')
+    return rows.map(({ total_tokens }) => ({ tokens: BigInt(total_tokens), requests: published_records }))
+  })
+}
