@@ -13,7 +13,6 @@ import type { ClickHouseChoice } from '../engine.ts'
 import { BuildError, reasonOf, UsageError } from '../errors.ts'
 import { renderStatement } from './clickhouse-statement.ts'
 
-/** How often a query is tried again that failed for something that passes, and how long after, in milliseconds. */
 const PAUSES = [500, 1000, 2000, 4000]
 const PROGRESS_INTERVAL_MS = 1000
 const KILL_TIMEOUT_MS = 5000
@@ -38,6 +37,8 @@ export interface ClickHouseOptions {
   choice: ClickHouseChoice
   login: ClickHouseLogin
   signal: AbortSignal
+  /** How long after each failure that passes a question is asked again, in milliseconds; after the last one never. */
+  pauses?: readonly number[]
 }
 
 /** A ClickHouse that is asked. Questions change nothing there, so that one that failed can be asked again. */
@@ -45,16 +46,19 @@ export class ClickHouse {
   readonly #client: ClickHouseClient
   readonly #where: string
   readonly #signal: AbortSignal
+  readonly #pauses: readonly number[]
   #settings = SETTINGS
 
-  private constructor(client: ClickHouseClient, where: string, signal: AbortSignal) {
+  private constructor(client: ClickHouseClient, { choice, signal, pauses = PAUSES }: ClickHouseOptions) {
     this.#client = client
-    this.#where = where
+    this.#where = new URL(choice.url).host
     this.#signal = signal
+    this.#pauses = pauses
   }
 
   /** Throws `UsageError` for a file of a password or certificate that cannot be read, `BuildError` where nobody answers. */
-  static async open({ choice, login, signal }: ClickHouseOptions): Promise<ClickHouse> {
+  static async open(options: ClickHouseOptions): Promise<ClickHouse> {
+    const { choice, login } = options
     const { url, ca, cert, key, timeout_seconds } = choice
     const password =
       login.passwordFile === undefined
@@ -73,7 +77,7 @@ export class ClickHouse {
       log: { level: ClickHouseLogLevel.OFF },
       ...(ca !== undefined && { tls: { ...authority, ...own } as { ca_cert: Buffer } }),
     })
-    const clickhouse = new ClickHouse(client, new URL(url).host, signal)
+    const clickhouse = new ClickHouse(client, options)
     try {
       const known = await clickhouse.rows<{ name: string }>(renderStatement('clickhouse/settings', {}))
       clickhouse.#settings = { ...SETTINGS, ...Object.fromEntries(known.map(({ name }) => [name, 0])) }
@@ -94,7 +98,7 @@ export class ClickHouse {
       } catch (error) {
         if (codeOf(error) === undefined) await this.#kill(query_id)
         this.#signal.throwIfAborted()
-        const pause = PAUSES[attempt]
+        const pause = this.#pauses[attempt]
         if (pause === undefined || !isPassing(error)) throw inPlainWords(error, this.#where)
         await delay(pause, undefined, { signal: this.#signal })
       }

@@ -275,7 +275,10 @@ describe.runIf(isClickHouseHere)('a rollup on ClickHouse', () => {
     await pair.first.run(
       `CREATE VIEW endless AS SELECT toDate('2025-03-02') AS utc_date, toString(number) AS request_id, 'a' AS model, number AS prompt_tokens, number AS completion_tokens FROM system.numbers`,
     )
-    const running = () => pair.first.run(`SELECT count() FROM system.processes WHERE user = '${USER.name}'`)
+    const running = () =>
+      pair.first.run(
+        `SELECT count() FROM system.processes WHERE user = '${USER.name}' AND query LIKE '%part_date%endless%'`,
+      )
     const controller = new AbortController()
     const stopped = rollupOf(await asking('endless', {}), LOGIN, controller.signal)
     while ((await running()) === '0') await sleep(20)
