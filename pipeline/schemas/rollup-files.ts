@@ -1,4 +1,4 @@
-import { count, over, utcDay, word } from './expression.ts'
+import { over, utcDay, word } from './expression.ts'
 import type { Schema } from './schema.ts'
 
 /**
@@ -10,7 +10,7 @@ export const rollupFiles: Schema = {
   record: {
     timestamp: utcDay('utc_date'),
     model_permaslug: word('model_permaslug'),
-    prompt_tokens: count('tokens'),
+    prompt_tokens: over('count', 'tokens', (value) => `sum_from_text(${value.text()})`),
     completion_tokens: over('count', 'requests', (value) => `nullif(${value.count()}, 0)`),
   },
   hasAbsoluteTime: true,

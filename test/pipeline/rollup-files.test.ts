@@ -64,6 +64,23 @@ describe('files of sums', () => {
     expect(await publishedCsv(workspace)).toBe(csvOf([['2025-03-02', 'acme/one', 2n * 9007199254740991n]]))
   })
 
+  it('have sums beyond the counts that JSON holds, exactly', async () => {
+    const large = 2n ** 63n - 4n
+    const workspace = await withFiles({
+      'a.csv': `${HEADER}2025-03-02,acme/one,${large},1\n`,
+      'b.ndjson': `{"utc_date":"2025-03-03","model_permaslug":"acme/one","tokens":${large},"requests":1}\n`,
+    })
+    const connection = await (await DuckDBInstance.create()).connect()
+    const select = `SELECT '2025-03-04' AS utc_date, 'acme/one' AS model_permaslug, ${large}::DECIMAL(38, 0) AS tokens, 1 AS requests`
+    await connection.run(`COPY (${select}) TO '${join(workspace.input, 'c.parquet')}'`)
+    connection.closeSync()
+    await describeFiles(workspace, ['a.csv', 'b.ndjson', 'c.parquet'])
+    await buildIn(workspace)
+    expect(await publishedCsv(workspace)).toBe(
+      csvOf(['2025-03-02', '2025-03-03', '2025-03-04'].map((date) => [date, 'acme/one', large])),
+    )
+  })
+
   it('go through the registry as raw logs do', async () => {
     const workspace = await withFiles({
       'a.csv': `${HEADER}2025-03-02,one,10,1\n2025-03-02,acme/secret,20,2\n2025-03-02,acme/new,30,3\n`,
@@ -88,7 +105,7 @@ describe('files of sums', () => {
       '2025-03-02,=a,1,1',
       '2025-03-02,a,-1,1',
       '2025-03-02,a,1,0',
-      '2025-03-02,a,9007199254740992,1',
+      '2025-03-02,a,9223372036854775808,1',
       '2025-03-02,a,1,1,1',
     ]
     const workspace = await withFiles(
