@@ -1,11 +1,24 @@
-"""The current ClickHouse in this process (chdb), which answers over HTTP as a server does. Prints its port."""
+"""
+The current ClickHouse in this process (chdb), which answers over HTTP as a server does. Prints its port. Its own folder is
+the argument. In the cluster "alone" it is the only shard; in "doubled" it is two, so that every record lies on both.
+"""
 
+import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Lock
 
-from chdb import session
+import chdb
 
-engine = session.Session()
+SHARD = "<shard><replica><host>localhost</host><port>9000</port></replica></shard>"
+CONFIG = f"""<clickhouse>
+  <tcp_port>9000</tcp_port>
+  <remote_servers><alone>{SHARD}</alone><doubled>{SHARD}{SHARD}</doubled></remote_servers>
+</clickhouse>"""
+
+folder = Path(sys.argv[1])
+(folder / "config.xml").write_text(CONFIG)
+engine = chdb.connect(f"{folder / 'data'}?config-file={folder / 'config.xml'}")
 one_at_a_time = Lock()
 
 

@@ -1,6 +1,6 @@
 /**
  * The statements of the rollup on the current ClickHouse, which chdb brings into a process of Python, and the views of
- * docs/scaling.md there. Where PyPI has no chdb for this machine this is skipped and says so. It knows no clusters.
+ * docs/scaling.md there. Where PyPI has no chdb for this machine this is skipped and says so.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -44,9 +44,13 @@ async function run(statement: string): Promise<string> {
 beforeAll(async () => {
   python = await pythonWith(['chdb==4.4.0'])
   if ('reason' in python) return
-  server = spawn(join(python.bin, 'python'), [join(REPOSITORY, 'test/system/chdb_server.py')], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
+  server = spawn(
+    join(python.bin, 'python'),
+    [join(REPOSITORY, 'test/system/chdb_server.py'), (await newFolders()).root],
+    {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    },
+  )
   if (server.stdout === null) throw new Error('no output')
   const ended = once(server, 'exit').then(() => Promise.reject(new Error('chdb ended before it answered')))
   const [port] = await Promise.race([once(createInterface({ input: server.stdout }), 'line'), ended])
@@ -78,14 +82,22 @@ it('publishes on the current ClickHouse what DuckDB publishes', async ({ skip })
   expect(await run('SELECT count() FROM logs.requests')).toBe(`${RECORDS}`)
   await run(`CREATE VIEW logs.usage AS
     SELECT toDate(created_at, 'UTC') AS utc_date, request_id, model, prompt_tokens, completion_tokens FROM logs.requests`)
-  const current = await newFolders()
-  await writeInput(current, 'models.json', MODELS)
-  const clickhouse = { url, database: 'logs', view: 'usage', from: DATES[0] }
-  await writeInput(current, 'sources.json', { models: 'models.json', engine: { clickhouse, name: 'gateway' } })
-  const onClickHouse = await buildIn(current, AS_OF)
-  expect(onClickHouse.records).toEqual(onDuckDb.records)
-  expect((await readLatest(current)).content_hash).toBe((await readLatest(files)).content_hash)
+  for (const choice of [{}, { cluster: 'alone' }]) {
+    const current = await askingFor({ url, database: 'logs', view: 'usage', from: DATES[0], ...choice })
+    const onClickHouse = await buildIn(current, AS_OF)
+    expect(onClickHouse.records).toEqual(onDuckDb.records)
+    expect((await readLatest(current)).content_hash).toBe((await readLatest(files)).content_hash)
+  }
+  const doubled = await askingFor({ url, database: 'logs', view: 'usage', from: DATES[0], cluster: 'doubled' })
+  await expect(buildIn(doubled, AS_OF)).rejects.toThrow('ids lie on several shards')
 })
+
+async function askingFor(clickhouse: Record<string, unknown>): Promise<Workspace> {
+  const workspace = await newFolders()
+  await writeInput(workspace, 'models.json', MODELS)
+  await writeInput(workspace, 'sources.json', { models: 'models.json', engine: { clickhouse, name: 'gateway' } })
+  return workspace
+}
 
 it('knows the settings that are sent, by the names that are sent', async ({ skip }) => {
   if ('reason' in python) skip()

@@ -13,7 +13,7 @@ SELECT
   toString(sum(part_identified)) AS identified_records,
   toString(sum(part_conflicting)) AS conflicting_records,
   toString(sum(part_tokens)) AS tokens
-FROM {nodes:Statement} ALL INNER JOIN (
+FROM {nodes:Statement} AS nodes ALL INNER JOIN (
   SELECT toUInt8(0) AS dummy, kind, models, part_records, part_identified, part_conflicting, part_tokens FROM (
     SELECT
       if(reject = '', 'delivered', reject) AS kind,

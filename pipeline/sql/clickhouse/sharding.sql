@@ -6,7 +6,7 @@
 SELECT
   toString(sum(part_ids)) AS ids_of_shards,
   toString(uniqExactMerge(part_state)) AS ids
-FROM {nodes:Statement} ALL INNER JOIN (
+FROM {nodes:Statement} AS nodes ALL INNER JOIN (
   SELECT toUInt8(0) AS dummy, uniqExact(id_hash) AS part_ids, uniqExactState(id_hash) AS part_state
   FROM (
     SELECT sipHash64(ifNull(toString(request_id), '')) AS id_hash

@@ -155,7 +155,7 @@ describe('a statement for ClickHouse', () => {
       last: '2025-03-03',
     }
     const statement = renderStatement('clickhouse/dates', values)
-    expect(statement).toContain('FROM cluster(`my-cluster`, system, one) ALL INNER JOIN')
+    expect(statement).toContain('FROM cluster(`my-cluster`, system, one) AS nodes ALL INNER JOIN')
     expect(statement).toContain(
       "FROM `logs`.`usage`\n  WHERE utc_date >= toDate('2025-03-02') AND utc_date <= toDate('2025-03-03')",
     )
