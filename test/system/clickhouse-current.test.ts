@@ -18,9 +18,10 @@ import {
   type Workspace,
   writeInput,
 } from '../support/pipeline.ts'
-import { DATES, MODELS, RECORDS, writeRecordFiles } from './clickhouse-records.ts'
+import { DATES, MODELS, writeRecordFiles } from './clickhouse-records.ts'
 import { type Python, pythonWith } from './python.ts'
 
+const RECORDS = 300_000
 const AS_OF = '2025-03-10T12:00:00Z'
 
 let python: Python
@@ -68,7 +69,7 @@ it('publishes on the current ClickHouse what DuckDB publishes', async ({ skip })
     skip()
   }
   const files = await newFolders()
-  const { parquet } = await writeRecordFiles(files.input)
+  const { parquet } = await writeRecordFiles(files.input, RECORDS)
   await writeInput(files, 'models.json', MODELS)
   const source = { name: 'gateway', schema: 'canonical', files: [parquet] }
   await writeInput(files, 'sources.json', { models: 'models.json', sources: [source] })

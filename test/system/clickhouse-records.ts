@@ -1,8 +1,7 @@
-/** Three million records of five days, with everything that makes sums of them differ, as Parquet and as CSV for each shard. */
+/** Records of five days, with everything that makes sums of them differ, as Parquet and as CSV for each shard. */
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 
-export const RECORDS = 3_000_000
 export const DATES = ['2025-03-02', '2025-03-03', '2025-03-04', '2025-03-05', '2025-03-06']
 
 /**
@@ -10,10 +9,10 @@ export const DATES = ['2025-03-02', '2025-03-03', '2025-03-04', '2025-03-05', '2
  * model. A copy has the time of its original: the view of ClickHouse knows days alone. Every fifth copy is of the day
  * after, where it counts. Some ids are empty, some records are to be rejected, and one model has more than 2^53 tokens a day.
  */
-const MAKE = `
+const make = (records: number) => `
   CREATE TABLE records AS
   WITH numbered AS (
-    SELECT i, if(i < ${RECORDS * 0.9}, i, (i * 7919) % ${RECORDS * 0.9}) AS original FROM range(${RECORDS}) t(i)
+    SELECT i, if(i < ${records * 0.9}, i, (i * 7919) % ${records * 0.9}) AS original FROM range(${records}) t(i)
   )
   SELECT
     i,
@@ -41,11 +40,11 @@ export interface RecordFiles {
   shards: [string, string]
 }
 
-export async function writeRecordFiles(folder: string): Promise<RecordFiles> {
+export async function writeRecordFiles(folder: string, records: number): Promise<RecordFiles> {
   const connection = await (await DuckDBInstance.create()).connect()
   const [parquet, first, second] = ['records.parquet', 'shard-1.csv', 'shard-2.csv'].map((name) => join(folder, name))
   if (parquet === undefined || first === undefined || second === undefined) throw new Error('no paths')
-  await connection.run(MAKE)
+  await connection.run(make(records))
   const columns = 'request_id, model, prompt_tokens, completion_tokens'
   await connection.run(
     `COPY (SELECT created_at AS timestamp, model AS model_permaslug, * EXCLUDE (i, created_at, model) FROM records) TO '${parquet}'`,
