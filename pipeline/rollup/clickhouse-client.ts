@@ -28,7 +28,7 @@ const SETTINGS: ClickHouseSettings = {
 }
 
 /** Codes of ClickHouse for what passes: a node that is away or busy. Anything else would fail again. */
-const PASSING = new Set(['3', '32', '159', '202', '209', '210', '236', '279', '425', '999'])
+const PASSING = new Set(['3', '32', '202', '209', '210', '236', '279', '425', '999'])
 
 /** A row of an answer: every value is text, or a list of texts. */
 export type Row = Record<string, string | string[]>
@@ -61,12 +61,9 @@ export class ClickHouse {
     const { choice, login } = options
     const { url, ca, cert, key, timeout_seconds } = choice
     const password =
-      login.passwordFile === undefined
-        ? login.password
-        : (await readSecret(login.passwordFile)).toString('utf8').trimEnd()
-    const authority = ca === undefined ? {} : { ca_cert: await readSecret(ca) }
-    const own =
-      cert === undefined || key === undefined ? {} : { cert: await readSecret(cert), key: await readSecret(key) }
+      login.passwordFile === undefined ? login.password : `${await readSecret(login.passwordFile)}`.trimEnd()
+    const [ca_cert, ownCert, ownKey] = await Promise.all([ca, cert, key].map((path) => path && readSecret(path)))
+    const own = ownCert && ownKey ? { cert: ownCert, key: ownKey } : {}
     const client = createClient({
       url,
       username: login.user ?? 'default',
@@ -75,7 +72,7 @@ export class ClickHouse {
       request_timeout: timeout_seconds * 1000,
       // A query that failed is logged with its text and settings otherwise.
       log: { level: ClickHouseLogLevel.OFF },
-      ...(ca !== undefined && { tls: { ...authority, ...own } as { ca_cert: Buffer } }),
+      ...(ca_cert && { tls: { ca_cert, ...own } }),
     })
     const clickhouse = new ClickHouse(client, options)
     try {
@@ -158,7 +155,12 @@ function codeOf(error: unknown): string | undefined {
 
 function isPassing(error: unknown): boolean {
   const code = codeOf(error)
-  return code === undefined || PASSING.has(code)
+  return code === undefined ? !isTimeout(error) : PASSING.has(code)
+}
+
+/** The answer took longer than it may: asked again, it would so again. */
+function isTimeout(error: unknown): boolean {
+  return reasonOf(error) === 'Timeout error.'
 }
 
 const LONGEST_REASON = 500
@@ -166,11 +168,13 @@ const LONGEST_REASON = 500
 /** What ClickHouse says, with what to do about it. */
 function inPlainWords(error: unknown, where: string): Error {
   const reason = reasonOf(error).replace(/^Code: \d+, e\.displayText\(\) = (.*), e\.what\(\).*$/, '$1')
-  const { isUsage, text } = ADVICE[codeOf(error) ?? ''] ?? { isUsage: false, text: 'nothing was published' }
+  const { isUsage, text } = isTimeout(error) ? SLOW : (ADVICE[codeOf(error) ?? ''] ?? OTHER)
   const ErrorOfAdvice = isUsage ? UsageError : BuildError
   return new ErrorOfAdvice(`ClickHouse at ${where}: ${reason.slice(0, LONGEST_REASON)}; ${text}`)
 }
 
+const OTHER = { isUsage: false, text: 'nothing was published' }
+const SLOW = { isUsage: false, text: 'give engine.clickhouse.timeout_seconds more; nothing was published' }
 const LOGIN = { isUsage: true, text: 'set CLICKHOUSE_USER and CLICKHOUSE_PASSWORD, or CLICKHOUSE_PASSWORD_FILE' }
 const AWAY = {
   isUsage: false,

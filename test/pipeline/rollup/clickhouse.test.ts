@@ -13,10 +13,10 @@ interface Request {
   parameters: URLSearchParams
 }
 
-type Reply = { status?: number; body: string } | 'hang up'
+type Reply = { status?: number; body: string } | 'hang up' | 'silence'
 
 /** A server that speaks HTTP as ClickHouse does; `reply` has the answer to what is asked after the settings. */
-async function fakeClickHouse(reply: (request: Request, position: number) => Reply) {
+async function fakeClickHouse(reply: (request: Request, position: number) => Reply, timeout_seconds = 60) {
   const requests: Request[] = []
   const server = createServer(async (request, response) => {
     const query = (await Array.fromAsync(request)).join('')
@@ -33,7 +33,7 @@ async function fakeClickHouse(reply: (request: Request, position: number) => Rep
     const answer = reply({ query, parameters }, position)
     if (answer === 'hang up') {
       request.socket.destroy()
-    } else {
+    } else if (answer !== 'silence') {
       response.statusCode = answer.status ?? 200
       response.end(answer.body)
     }
@@ -48,12 +48,13 @@ async function fakeClickHouse(reply: (request: Request, position: number) => Rep
     database: 'default',
     view: 'usage',
     from: '2025-01-01',
-    timeout_seconds: 60,
+    timeout_seconds,
   }
   const login = { user: 'me', password: 'secret', passwordFile: undefined }
   const clickhouse = await ClickHouse.open({ choice, login, signal: new AbortController().signal, pauses: [1, 1] })
   onTestFinished(async () => {
     await clickhouse.close()
+    server.closeAllConnections()
     server.close()
   })
   return { clickhouse, requests }
@@ -132,6 +133,12 @@ describe('a question to ClickHouse', () => {
     await expect(failed).rejects.toThrow(kind)
     await expect(failed).rejects.toThrow(message)
     await expect(failed).rejects.not.toThrow('secret')
+    expect(requests).toHaveLength(1)
+  })
+
+  it('is not asked again after it took too long', async () => {
+    const { clickhouse, requests } = await fakeClickHouse(() => 'silence', 0.2)
+    await expect(clickhouse.rows('SELECT 1')).rejects.toThrow('give engine.clickhouse.timeout_seconds more')
     expect(requests).toHaveLength(1)
   })
 
