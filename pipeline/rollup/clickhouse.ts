@@ -55,44 +55,61 @@ export function createClickHouseEngine(options: ClickHouseEngineOptions): Rollup
   }
 }
 
-/** Brings the days of the state up to date, each by itself: a build that is stopped goes on where it was. */
+/** Brings the days of the state up to date with what ClickHouse has. */
 async function updateDays(request: RollupRequest, options: ClickHouseEngineOptions): Promise<void> {
-  const { database, choice, asOf } = options
+  const { database, choice, reread } = options
   const reading = readingOf(choice)
   const wanted = wantedDates(options)
-  assertAsked(options.reread, wanted)
-  const all = await knownDays(database)
-  const [known, strays] = [new Map<UtcDate, KnownDay>(), [] as string[]]
-  for (const day of all) {
-    if (day.reading === reading && wanted.includes(day.date)) known.set(day.date, day)
-    else strays.push(day.date)
-  }
-  if (strays.length > 0) await database.transaction(() => forgetDays(database, strays))
-  const isKnown = (date: UtcDate) => {
+  assertAsked(reread, wanted)
+  const known = await daysInForce(database, wanted, reading)
+  const dates = wanted.filter((date) => {
     const day = known.get(date)
-    return day !== undefined && wasFinal(day) && !options.reread.includes(date)
-  }
-  const dates = wanted.filter((date) => !isKnown(date))
+    return day === undefined || !wasFinal(day) || reread.includes(date)
+  })
   if (dates.length === 0) return
-  const stage = `ask ${choice.origin.name}`
+  await askForAll(dates, known, reading, request, options)
+  request.onStage({ stage: `ask ${choice.origin.name}`, detail: `${dates.length} of ${wanted.length} days` })
+}
+
+/** The days that the state knows; it forgets those that are not wanted, and whatever was read in another way. */
+async function daysInForce(
+  database: Database,
+  wanted: readonly UtcDate[],
+  reading: string,
+): Promise<ReadonlyMap<UtcDate, KnownDay>> {
+  const isInForce = (day: KnownDay) => day.reading === reading && wanted.includes(day.date)
+  const days = await knownDays(database)
+  const others = days.filter((day) => !isInForce(day)).map(({ date }) => date)
+  if (others.length > 0) await database.transaction(() => forgetDays(database, others))
+  return new Map(days.filter(isInForce).map((day) => [day.date, day]))
+}
+
+/** Asks for one day after the other and enters each by itself: a build that is stopped goes on where it was. */
+async function askForAll(
+  dates: readonly UtcDate[],
+  known: ReadonlyMap<UtcDate, KnownDay>,
+  reading: string,
+  request: RollupRequest,
+  options: ClickHouseEngineOptions,
+): Promise<void> {
+  const { database, choice, asOf, reread } = options
+  const source = choice.origin.name
   const clickhouse = await ClickHouse.open(options)
   try {
     await assertView(clickhouse, choice)
     const filled = await datesWithRecords(clickhouse, choice, dates)
     for (const [position, date] of dates.entries()) {
       const onProgress = (share: number) =>
-        request.onProgress({ stage, share: (position + share) / dates.length, bytes: undefined })
+        request.onProgress({ stage: `ask ${source}`, share: (position + share) / dates.length, bytes: undefined })
       onProgress(0)
       const answer = filled.has(date) ? await askFor(clickhouse, choice, date, onProgress) : NOTHING
       const former = known.get(date)
-      const isKnown = former !== undefined
-      if (isKnown && !options.reread.includes(date) && !isAccepted(former, answer, request)) continue
-      await enterDay(database, { source: choice.origin.name, date, asOf, reading, isKnown }, answer)
+      if (former !== undefined && !reread.includes(date) && !isAccepted(former, answer, request)) continue
+      await enterDay(database, { source, date, asOf, reading, isKnown: former !== undefined }, answer)
     }
   } finally {
     await clickhouse.close()
   }
-  request.onStage({ stage, detail: `${dates.length} of ${wanted.length} days` })
 }
 
 /** The days from the first that is asked for and not archived to the last that is over. */
