@@ -2,14 +2,14 @@ import { hash } from 'node:crypto'
 import type { Archive } from '../archive.ts'
 import type { ClickHouseLogin } from '../config.ts'
 import { addDays, mostRecentCompletedDay, type UtcDate } from '../contract/utc-date.ts'
-import { type Database, readStatement } from '../database.ts'
+import type { Database } from '../database.ts'
 import type { ClickHouseChoice } from '../engine.ts'
 import { BuildError, UsageError } from '../errors.ts'
 import type { Files } from '../files.ts'
 import { type AnswerRow, NOTHING, readAnswer } from './clickhouse-answer.ts'
 import { ClickHouse } from './clickhouse-client.ts'
 import { renderStatement, type StatementValues } from './clickhouse-statement.ts'
-import { type DayAnswer, enterDay, forgetDays, type KnownDay, knownDays, settleTies, wasFinal } from './days.ts'
+import { type DayAnswer, enterDay, forgetDays, isDay, type KnownDay, knownDays, settleTies, wasFinal } from './days.ts'
 import type { RollupEngine, RollupRequest } from './engine.ts'
 import { forgetFormerSources } from './former-sources.ts'
 import type { KeptFiles } from './kept.ts'
@@ -55,33 +55,24 @@ export function createClickHouseEngine(options: ClickHouseEngineOptions): Rollup
   }
 }
 
-/** Brings the days of the state up to date with what ClickHouse has. */
+/** Brings the days of the state up to date with what ClickHouse has. Nothing is forgotten before it has answered. */
 async function updateDays(request: RollupRequest, options: ClickHouseEngineOptions): Promise<void> {
   const { database, choice, reread } = options
   const reading = readingOf(choice)
   const wanted = wantedDates(options)
   assertAsked(reread, wanted)
-  const known = await daysInForce(database, wanted, reading)
+  const entries = await knownDays(database)
+  const known = new Map(entries.filter(({ date }) => wanted.includes(date)).map((day) => [day.date, day]))
   const dates = wanted.filter((date) => {
     const day = known.get(date)
-    return day === undefined || !wasFinal(day) || reread.includes(date)
+    return day === undefined || day.reading !== reading || !wasFinal(day) || reread.includes(date)
   })
-  if (dates.length === 0) return
-  await askForAll(dates, known, reading, request, options)
-  request.onStage({ stage: `ask ${choice.origin.name}`, detail: `${dates.length} of ${wanted.length} days` })
-}
-
-/** The days that the state knows; it forgets those that are not wanted, and whatever was read in another way. */
-async function daysInForce(
-  database: Database,
-  wanted: readonly UtcDate[],
-  reading: string,
-): Promise<ReadonlyMap<UtcDate, KnownDay>> {
-  const isInForce = (day: KnownDay) => day.reading === reading && wanted.includes(day.date)
-  const days = await knownDays(database)
-  const others = days.filter((day) => !isInForce(day)).map(({ date }) => date)
+  if (dates.length > 0) {
+    await askForAll(dates, known, reading, request, options)
+    request.onStage({ stage: `ask ${choice.origin.name}`, detail: `${dates.length} of ${wanted.length} days` })
+  }
+  const others = entries.filter(({ date }) => isDay(date) && !wanted.includes(date)).map(({ date }) => date)
   if (others.length > 0) await database.transaction(() => forgetDays(database, others))
-  return new Map(days.filter(isInForce).map((day) => [day.date, day]))
 }
 
 /** Asks for one day after the other and enters each by itself: a build that is stopped goes on where it was. */
@@ -98,6 +89,7 @@ async function askForAll(
   try {
     await assertView(clickhouse, choice)
     const filled = await datesWithRecords(clickhouse, choice, dates)
+    await forgetRawFiles(request, options)
     for (const [position, date] of dates.entries()) {
       const onProgress = (share: number) =>
         request.onProgress({ stage: `ask ${source}`, share: (position + share) / dates.length, bytes: undefined })
@@ -110,6 +102,17 @@ async function askForAll(
   } finally {
     await clickhouse.close()
   }
+}
+
+/** Raw files that had the name of this origin before: what they hold is not counted beside what ClickHouse has. */
+async function forgetRawFiles(request: RollupRequest, { database, choice }: ClickHouseEngineOptions): Promise<void> {
+  const names = (await knownDays(database)).map(({ date }) => date).filter((name) => !isDay(name))
+  if (names.length === 0) return
+  await database.transaction(() => forgetDays(database, names))
+  request.onNotice(
+    `source ${JSON.stringify(choice.origin.name)}: ClickHouse is asked in place of ${names.length} raw files, such as ` +
+      `${names[0]}, whose records are not counted any more`,
+  )
 }
 
 /** The days from the first that is asked for and not archived to the last that is over. */
@@ -162,7 +165,7 @@ async function askFor(
   date: UtcDate,
   onProgress: (share: number) => void,
 ): Promise<DayAnswer> {
-  const values = { ...placesOf(choice), date, records: 'clickhouse/records' }
+  const values = { ...placesOf(choice), date, records: RECORDS }
   const answer = readAnswer(await clickhouse.rows<AnswerRow>(renderStatement('clickhouse/day', values), onProgress))
   if (choice.cluster !== undefined) await assertSharded(clickhouse, values, date, answer)
   return answer
@@ -199,6 +202,8 @@ async function assertSharded(
   )
 }
 
+const RECORDS = 'clickhouse/records'
+
 /** What stands for the places of a statement. */
 function placesOf({ cluster, database, view }: ClickHouseChoice): StatementValues {
   const nodes = cluster === undefined ? 'clickhouse/one_node' : 'clickhouse/all_nodes'
@@ -223,8 +228,11 @@ async function assertView(clickhouse: ClickHouse, { database, view }: ClickHouse
   )
 }
 
-/** Says how days are asked for: where, and by which statements. Days that were asked for otherwise are asked for again. */
-function readingOf({ url, database, view, cluster }: ClickHouseChoice): string {
-  const statements = ['clickhouse/day', 'clickhouse/records'].map(readStatement)
-  return hash('sha256', JSON.stringify([url, database, view, cluster ?? null, ...statements])).slice(0, 16)
+/** Any date: how a day is asked for does not depend on it. */
+const SOME_DATE = '2025-01-01'
+
+/** Says how days are asked for: where, and by which question. Days that were asked for otherwise are asked for again. */
+function readingOf(choice: ClickHouseChoice): string {
+  const question = renderStatement('clickhouse/day', { ...placesOf(choice), date: SOME_DATE, records: RECORDS })
+  return hash('sha256', JSON.stringify([new URL(choice.url).href, question])).slice(0, 16)
 }

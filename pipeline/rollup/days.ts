@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { provisionalFrom } from '../contract/manifest.ts'
 import { toTimestamp } from '../contract/ranking.ts'
-import type { UtcDate } from '../contract/utc-date.ts'
+import { UtcDate } from '../contract/utc-date.ts'
 import type { Database } from '../database.ts'
 import type { RejectReason } from './engine.ts'
 import { enterFiles, forgetFiles, type KnownFile, knownFiles } from './state.ts'
@@ -37,6 +37,11 @@ const MILLISECONDS_PER_DAY = 86_400_000
 /** The days of the source that `Archive.select` chose. To the state, a day is a file of that name. */
 export function knownDays(database: Database): Promise<KnownDay[]> {
   return database.rows<{ [Key in keyof KnownDay]: KnownDay[Key] }>('state/known_days')
+}
+
+/** Whether a name in the state is that of a day: raw files have an ending. */
+export function isDay(name: string): boolean {
+  return UtcDate.safeParse(name).success
 }
 
 /** Whether a day was over for so long, when it was asked for, that it was final (DESIGN.md §6.11). */
