@@ -27,6 +27,18 @@ const SETTINGS: ClickHouseSettings = {
   distributed_product_mode: 'deny',
 }
 
+/** Sent where the server knows them: they would have another node answer, cut the answer, or give a former one. */
+const OFF = ['prefer_global_in_and_join', 'distributed_group_by_no_merge', 'limit', 'offset', 'use_query_cache']
+
+/** What is done at a limit of the user's profile: some of the sums, where this is `break` or `any`. */
+const OVERFLOW_MODE = /_overflow_mode(_leaf)?$/
+
+function settingsAmong(names: readonly string[]): ClickHouseSettings {
+  const modes = names.filter((name) => OVERFLOW_MODE.test(name)).map((name) => [name, 'throw'])
+  const off = names.filter((name) => OFF.includes(name)).map((name) => [name, 0])
+  return { ...SETTINGS, ...Object.fromEntries([...modes, ...off]) }
+}
+
 /** Codes of ClickHouse for what passes: a node that is away or busy. Anything else would fail again. */
 const PASSING = new Set(['3', '32', '202', '209', '210', '236', '279', '425', '999'])
 
@@ -59,13 +71,19 @@ export class ClickHouse {
   /** Throws `UsageError` for a file of a password or certificate that cannot be read, `BuildError` where nobody answers. */
   static async open(options: ClickHouseOptions): Promise<ClickHouse> {
     const { choice, login } = options
-    const { url, ca, cert, key, timeout_seconds } = choice
+    const { url, database, ca, cert, key, timeout_seconds } = choice
+    const { origin, pathname } = new URL(url)
     const password =
-      login.passwordFile === undefined ? login.password : `${await readSecret(login.passwordFile)}`.trimEnd()
+      login.passwordFile === undefined
+        ? login.password
+        : `${await readSecret(login.passwordFile)}`.replace(LINE_ENDING, '')
     const [ca_cert, ownCert, ownKey] = await Promise.all([ca, cert, key].map((path) => path && readSecret(path)))
     const own = ownCert && ownKey ? { cert: ownCert, key: ownKey } : {}
     const client = createClient({
-      url,
+      // A path in the url would be taken for the name of a database.
+      url: origin,
+      pathname,
+      database,
       username: login.user ?? 'default',
       password: password ?? '',
       application: 'tokenboard',
@@ -77,7 +95,7 @@ export class ClickHouse {
     const clickhouse = new ClickHouse(client, options)
     try {
       const known = await clickhouse.rows<{ name: string }>(renderStatement('clickhouse/settings', {}))
-      clickhouse.#settings = { ...SETTINGS, ...Object.fromEntries(known.map(({ name }) => [name, 0])) }
+      clickhouse.#settings = settingsAmong(known.map(({ name }) => name))
       return clickhouse
     } catch (error) {
       await clickhouse.close()
@@ -140,6 +158,9 @@ export class ClickHouse {
   }
 }
 
+/** An editor puts one behind the only line of a file; what stands before it may be a blank of the password. */
+const LINE_ENDING = /\r?\n$/
+
 async function readSecret(path: string): Promise<Buffer> {
   try {
     return await readFile(path)
@@ -192,6 +213,8 @@ const ADVICE: Record<string, { isUsage: boolean; text: string }> = {
   '516': LOGIN,
   '164': FORBIDDEN,
   '497': FORBIDDEN,
+  '452': FORBIDDEN,
+  '81': { isUsage: true, text: 'name the database of the view as "database"' },
   '170': { isUsage: true, text: 'name a cluster of its configuration as "cluster", or none where one server has all' },
   '701': { isUsage: true, text: 'name a cluster of its configuration as "cluster", or none where one server has all' },
   '60': { isUsage: true, text: 'the view must be there on every node; docs/scaling.md has its form' },

@@ -1,36 +1,63 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { ClickHouseLogin } from '../../../pipeline/config.ts'
 import type { ClickHouseChoice } from '../../../pipeline/engine.ts'
 import { BuildError, UsageError } from '../../../pipeline/errors.ts'
 import { readAnswer } from '../../../pipeline/rollup/clickhouse-answer.ts'
 import { ClickHouse } from '../../../pipeline/rollup/clickhouse-client.ts'
 import { renderStatement } from '../../../pipeline/rollup/clickhouse-statement.ts'
+import { newWorkspace, writeInput } from '../../support/pipeline.ts'
 
 interface Request {
   query: string
   parameters: URLSearchParams
+  path: string
+  authorization: string | undefined
 }
 
 type Reply = { status?: number; body: string } | 'hang up' | 'silence'
 
+const LOGIN = { user: 'me', password: 'secret', passwordFile: undefined }
+
+const KNOWN_SETTINGS = [
+  'distributed_group_by_no_merge',
+  'group_by_overflow_mode',
+  'join_algorithm',
+  'limit',
+  'max_rows_to_read',
+  'offset',
+  'prefer_global_in_and_join',
+  'read_overflow_mode',
+  'read_overflow_mode_leaf',
+]
+
 /** A server that speaks HTTP as ClickHouse does; `reply` has the answer to what is asked after the settings. */
-async function fakeClickHouse(reply: (request: Request, position: number) => Reply, timeout_seconds = 60) {
+async function fakeClickHouse(
+  reply: (request: Request, position: number) => Reply,
+  {
+    timeout_seconds = 60,
+    path = '',
+    login = LOGIN,
+  }: { timeout_seconds?: number; path?: string; login?: ClickHouseLogin } = {},
+) {
   const requests: Request[] = []
   const server = createServer(async (request, response) => {
     const query = (await Array.fromAsync(request)).join('')
-    const parameters = new URL(request.url ?? '', 'http://localhost').searchParams
+    const { pathname, searchParams: parameters } = new URL(request.url ?? '', 'http://localhost')
+    const { authorization } = request.headers
     if (query.includes('system.settings')) {
-      response.end('{"name":"prefer_global_in_and_join"}\n')
+      response.end(KNOWN_SETTINGS.map((name) => `${JSON.stringify({ name })}\n`).join(''))
       return
     }
     if (query.includes('system.processes') || query.startsWith('KILL')) {
       response.end()
       return
     }
-    const position = requests.push({ query, parameters }) - 1
-    const answer = reply({ query, parameters }, position)
+    const asked = { query, parameters, path: pathname, authorization }
+    const answer = reply(asked, requests.push(asked) - 1)
     if (answer === 'hang up') {
       request.socket.destroy()
     } else if (answer !== 'silence') {
@@ -44,13 +71,12 @@ async function fakeClickHouse(reply: (request: Request, position: number) => Rep
   const choice: ClickHouseChoice = {
     kind: 'clickhouse',
     origin: { name: 'clickhouse', visibility: 'public' },
-    url: `http://127.0.0.1:${port}`,
-    database: 'default',
+    url: `http://127.0.0.1:${port}${path}`,
+    database: 'logs',
     view: 'usage',
     from: '2025-01-01',
     timeout_seconds,
   }
-  const login = { user: 'me', password: 'secret', passwordFile: undefined }
   const clickhouse = await ClickHouse.open({ choice, login, signal: new AbortController().signal, pauses: [1, 1] })
   onTestFinished(async () => {
     await clickhouse.close()
@@ -77,6 +103,40 @@ describe('a question to ClickHouse', () => {
       distributed_product_mode: 'deny',
       prefer_global_in_and_join: '0',
     })
+  })
+
+  it('goes with settings that cut no answer, as far as the server knows them', async () => {
+    const { clickhouse, requests } = await fakeClickHouse(() => ROW)
+    await clickhouse.rows('SELECT 1')
+    const sent = requests[0]?.parameters
+    for (const name of ['group_by_overflow_mode', 'read_overflow_mode', 'read_overflow_mode_leaf']) {
+      expect(sent?.get(name), name).toBe('throw')
+    }
+    for (const name of ['distributed_group_by_no_merge', 'limit', 'offset']) expect(sent?.get(name), name).toBe('0')
+    for (const name of ['join_algorithm', 'max_rows_to_read', 'sort_overflow_mode', 'use_query_cache']) {
+      expect(sent?.has(name), name).toBe(false)
+    }
+  })
+
+  it('is sent to the path of the url, and names the database', async () => {
+    const { clickhouse, requests } = await fakeClickHouse(() => ROW, { path: '/behind/a/proxy' })
+    await clickhouse.rows('SELECT 1')
+    expect(requests[0]?.path).toBe('/behind/a/proxy')
+    expect(requests[0]?.parameters.get('database')).toBe('logs')
+  })
+
+  it.each([
+    ['secret\n', 'secret'],
+    ['secret\r\n', 'secret'],
+    ['secret \n\n', 'secret \n'],
+    [' secret\t', ' secret\t'],
+  ])('goes with the password of a file but for one line ending: %j', async (content, password) => {
+    const workspace = await newWorkspace()
+    await writeInput(workspace, 'password', content)
+    const login = { user: 'me', password: undefined, passwordFile: join(workspace.input, 'password') }
+    const { clickhouse, requests } = await fakeClickHouse(() => ROW, { login })
+    await clickhouse.rows('SELECT 1')
+    expect(requests[0]?.authorization).toBe(`Basic ${Buffer.from(`me:${password}`).toString('base64')}`)
   })
 
   it.each<[string, Reply]>([
@@ -137,7 +197,7 @@ describe('a question to ClickHouse', () => {
   })
 
   it('is not asked again after it took too long', async () => {
-    const { clickhouse, requests } = await fakeClickHouse(() => 'silence', 0.2)
+    const { clickhouse, requests } = await fakeClickHouse(() => 'silence', { timeout_seconds: 0.2 })
     await expect(clickhouse.rows('SELECT 1')).rejects.toThrow('give engine.clickhouse.timeout_seconds more')
     expect(requests).toHaveLength(1)
   })
