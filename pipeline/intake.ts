@@ -53,7 +53,7 @@ export interface Intake {
 export async function openEngine(
   { database, stateDir, archiveDir, keptDir, folder }: Workspace,
   { config, sources, asOf, reread = [] }: Intake,
-  { files, signal }: Effects,
+  { files, signal, now }: Effects,
 ): Promise<{ engine: RollupEngine; archive: Archive }> {
   assertNamedEngine(config, sources)
   const archive = await Archive.open(archiveDir)
@@ -62,7 +62,7 @@ export async function openEngine(
   if (sources.engine.kind === 'clickhouse') {
     // Its client is loaded where it is needed.
     const { createClickHouseEngine } = await import('./rollup/clickhouse.ts')
-    const options = { choice: sources.engine, login: config.clickhouse, asOf, reread }
+    const options = { choice: sources.engine, login: config.clickhouse, asOf, now: now(), reread }
     return { engine: createClickHouseEngine({ ...common, ...options }), archive }
   }
   if (reread.length > 0) {

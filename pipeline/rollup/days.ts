@@ -23,7 +23,7 @@ export interface DayAnswer {
 export interface KnownDay {
   file_id: number
   date: UtcDate
-  /** As of when it was asked for, in nanoseconds. */
+  /** When it was asked for, or as of when, in nanoseconds. */
   asked: bigint
   sha256: string
   /** How it was asked for. */
@@ -52,13 +52,13 @@ export function wasFinal({ asked, date }: KnownDay): boolean {
 /** Enters what a day holds in place of what the state knows of it, if it does: all of it, or nothing. */
 export async function enterDay(
   database: Database,
-  day: { source: string; date: UtcDate; asOf: Date; reading: string; isKnown: boolean },
+  day: { source: string; date: UtcDate; asked: Date; reading: string; isKnown: boolean },
   answer: DayAnswer,
 ): Promise<void> {
-  const { source, date, asOf, reading, isKnown } = day
+  const { source, date, asked, reading, isKnown } = day
   await database.transaction(async () => {
     if (isKnown) await forgetDays(database, [date])
-    const modified = BigInt(asOf.getTime()) * NANOSECONDS_PER_MILLISECOND
+    const modified = BigInt(asked.getTime()) * NANOSECONDS_PER_MILLISECOND
     const entry = { name: date, bytes: 0, modified, sha256: hashOf(answer), reading }
     const [file_id = 0] = await enterFiles(database, source, [entry])
     await enterAnswer(database, { source, file_id, day_number: dayNumber(date) }, answer)

@@ -35,8 +35,8 @@ function open(path: string): Promise<Database> {
 }
 
 function enter(date: string, answer: DayAnswer, isKnown = false): Promise<void> {
-  const asOf = new Date('2025-03-05T12:00:00Z')
-  return enterDay(database, { source: ORIGIN.name, date, asOf, reading: 'so', isKnown }, answer)
+  const asked = new Date('2025-03-05T12:00:00Z')
+  return enterDay(database, { source: ORIGIN.name, date, asked, reading: 'so', isKnown }, answer)
 }
 
 /** What counts and what is repeated, as `model outcome records tokens`, when the registry gives these aliases. */
