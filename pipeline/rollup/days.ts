@@ -19,6 +19,15 @@ export interface DayAnswer {
   conflicting_records: bigint
 }
 
+export function sumRecords(rows: readonly { records: bigint }[]): bigint {
+  return rows.reduce((sum, { records }) => sum + records, 0n)
+}
+
+/** The records of an answer that count or are private: repeated and rejected ones are left away. */
+export function netRecords({ delivered, surplus, ties }: DayAnswer): bigint {
+  return sumRecords(delivered) - sumRecords(surplus) + sumRecords(ties)
+}
+
 /** A day as the state knows it. */
 export interface KnownDay {
   file_id: number
