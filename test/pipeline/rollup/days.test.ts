@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Archive } from '../../../pipeline/archive.ts'
 import { Database } from '../../../pipeline/database.ts'
+import { BuildError } from '../../../pipeline/errors.ts'
 import { createRegistry } from '../../../pipeline/registry.ts'
 import { type DayAnswer, enterDay, forgetDays, knownDays, settleTies, wasFinal } from '../../../pipeline/rollup/days.ts'
 import { resolveModels } from '../../../pipeline/rollup/result.ts'
@@ -58,6 +59,15 @@ async function resultWith(aliases: Record<string, string>): Promise<string[]> {
     ...rows.map(({ model_permaslug, reason, records, tokens }) => `${model_permaslug} ${reason} ${records} ${tokens}`),
     `${published?.records} records of ${published?.models} models`,
   ]
+}
+
+/** Has a build of the workspace find these days in its state. */
+async function inPlaceOfState(): Promise<void> {
+  database.close()
+  const state = join(workspace.dataDir, 'state')
+  await mkdir(state)
+  await rename(join(workspace.root, 'state.duckdb'), join(state, 'build.duckdb'))
+  database = await open(join(workspace.root, 'other.duckdb'))
 }
 
 const delivered = (model: string, records: bigint, tokens: bigint) => ({
@@ -119,10 +129,7 @@ describe('the days of a source', () => {
   it('leave nothing behind when files take their place under the same name', async () => {
     const surplus = [{ model: 'acme/one', records: 2n, tokens: 20n }]
     await enter('2025-03-01', { ...NOTHING, delivered: [delivered('acme/one', 5n, 50n)], surplus })
-    database.close()
-    const state = join(workspace.dataDir, 'state')
-    await mkdir(state)
-    await rename(join(workspace.root, 'state.duckdb'), join(state, 'build.duckdb'))
+    await inPlaceOfState()
     const record = {
       timestamp: '2025-03-01T12:00:00Z',
       model_permaslug: 'acme/one',
@@ -135,6 +142,19 @@ describe('the days of a source', () => {
     })
     const { records } = await buildIn(workspace)
     expect(records).toMatchObject({ read: 2, published: 1, duplicates: 1 })
-    database = await open(join(workspace.root, 'other.duckdb'))
+  })
+
+  it.each(['fail', 'keep'])('are not kept beside files of the same name when on_missing is %s', async (on_missing) => {
+    await enter('2025-03-01', { ...NOTHING, delivered: [delivered('acme/one', 5n, 50n)] })
+    await inPlaceOfState()
+    const record = { timestamp: '2025-03-01T12:00:00Z', model_permaslug: 'acme/one', prompt_tokens: '7' }
+    await writeSmallBuild(workspace, {
+      sources: [{ records: [record], settings: { name: ORIGIN.name } }],
+      top: { on_missing },
+    })
+    const failed = buildIn(workspace)
+    await expect(failed).rejects.toThrow(BuildError)
+    await expect(failed).rejects.toThrow('an engine was asked for 1 days of it, such as 2025-03-01')
+    await expect(failed).rejects.not.toThrow('"keep"')
   })
 })
