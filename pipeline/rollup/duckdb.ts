@@ -3,14 +3,14 @@ import type { Archive } from '../archive.ts'
 import { BuildError } from '../errors.ts'
 import { type FoundFiles, findInputFiles } from '../inputs/find.ts'
 import type { Source } from '../sources.ts'
-import { countRecords } from './count.ts'
+import { assertNotRestated, countRecords, isOfSums } from './count.ts'
 import type { Progress, RollupEngine, RollupRequest } from './engine.ts'
 import { forgetFormerSources } from './former-sources.ts'
 import { Links } from './links.ts'
-import { judgeGone } from './losses.ts'
+import { judgeGone, type Losses } from './losses.ts'
 import { readingOf } from './reading.ts'
 import { tidyRejects } from './rejects.ts'
-import { deliver } from './result.ts'
+import { deliver, reportRowsOfSums } from './result.ts'
 import { type SettleOptions, settle } from './settle.ts'
 import { type KnownFile, knownFiles, openState } from './state.ts'
 import { type Survey, survey } from './survey.ts'
@@ -38,6 +38,7 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
         await archive.select(database, source.name)
         await updateState(source, request, options)
         await deliver(database, source, request)
+        if (isOfSums(source)) await reportRowsOfSums(database, request)
       }
       await kept.tidy()
       await tidyRejects(database, rejectsFolder, files)
@@ -64,12 +65,21 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   const links = new Links(source, join(linkFolder, `${sources.indexOf(source)}`), options)
   try {
     const groups = await links.groupsOf(compared.fresh, progress('check'))
-    if (groups.length > 0) await countRecords(database, source, groups, request)
+    if (groups.length > 0) {
+      await countRecords(database, source, groups, request)
+      if (isOfSums(source)) await assertNotRestated(database, keptFiles(known, compared, losses))
+    }
     const update = { source, compared, losses, groups, links }
     await database.transaction(() => settle(update, request, options))
   } catch (error) {
     throw links.naming(error)
   }
+}
+
+/** The files whose records count although they are gone. */
+function keptFiles(known: readonly KnownFile[], { fresh, elsewhere }: Survey, losses: Losses): KnownFile[] {
+  const given = new Set([...elsewhere, ...fresh.map(({ replaces }) => replaces)])
+  return [...losses.keep, ...known.filter((file) => file.kept !== null && !given.has(file))]
 }
 
 /** A file that is named and not there is a mistake, unless its records were read or archived when it was. */

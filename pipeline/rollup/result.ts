@@ -41,6 +41,12 @@ export async function deliver(database: Database, source: Origin, request: Rollu
   await database.run('rollup/deliver')
 }
 
+/** Hands over what tells whether too many of the rows of a source of sums were rejected. */
+export async function reportRowsOfSums(database: Database, request: RollupRequest): Promise<void> {
+  for (const row of await database.rows<{ rows: bigint; rejected: bigint }>('rollup/rows_of_sums'))
+    request.onRowsOfSums(row)
+}
+
 async function reportConflicts(database: Database, source: Origin, request: RollupRequest): Promise<void> {
   const [conflicts] = await database.rows<{ records: bigint }>('rollup/conflicts')
   if (conflicts === undefined || conflicts.records === 0n) return

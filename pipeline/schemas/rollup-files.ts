@@ -13,5 +13,6 @@ export const rollupFiles: Schema = {
     prompt_tokens: over('count', 'tokens', (value) => `sum_from_text(${value.text()})`),
     completion_tokens: over('count', 'requests', (value) => `nullif(${value.count()}, 0)`),
   },
+  exact: ['tokens'],
   hasAbsoluteTime: true,
 }

@@ -2,7 +2,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { describe, expect, it } from 'vitest'
-import { BuildError } from '../../pipeline/errors.ts'
+import { BuildError, UsageError } from '../../pipeline/errors.ts'
 import {
   AS_OF,
   buildIn,
@@ -53,7 +53,7 @@ describe('files of sums', () => {
   it('may be Parquet, with a date or a text for the day', async () => {
     const workspace = await withFiles({})
     const connection = await (await DuckDBInstance.create()).connect()
-    const select = `SELECT DATE '2025-03-02' AS utc_date, 'acme/one' AS model_permaslug, 9007199254740991::HUGEINT AS tokens, 1::BIGINT AS requests`
+    const select = `SELECT DATE '2025-03-02' AS utc_date, 'acme/one' AS model_permaslug, 9007199254740991::DECIMAL(38, 0) AS tokens, 1::BIGINT AS requests`
     await connection.run(`COPY (${select}) TO '${join(workspace.input, 'a.parquet')}'`)
     await connection.run(
       `COPY (SELECT * REPLACE (utc_date::VARCHAR AS utc_date) FROM (${select})) TO '${join(workspace.input, 'b.parquet')}'`,
@@ -119,6 +119,57 @@ describe('files of sums', () => {
     })
     const { stdout } = await runCli(['rejects', '--json'], settings(workspace, AS_OF))
     expect(stdout.trim().split('\n')).toHaveLength(bad.length)
+  })
+
+  it('count as one row each where too many are rejected, however many requests they sum', async () => {
+    const good = [2, 3, 4].map((day) => `2025-03-0${day},acme/one,1,1000000\n`).join('')
+    const files = { 'a.csv': `${HEADER}${good}2025-03-02,acme/two,-1,1\n` }
+    const workspace = await withFiles(files, { max_rejected_share: 0.24 })
+    await expect(buildIn(workspace)).rejects.toThrow('1 of 4 rows (25.00 %) were rejected')
+    await describeFiles(workspace, ['a.csv'], { max_rejected_share: 0.25 })
+    await buildIn(workspace)
+  })
+
+  it.each(['DOUBLE', 'FLOAT'])('are refused when their tokens are %s', async (type) => {
+    const workspace = await withFiles({})
+    const connection = await (await DuckDBInstance.create()).connect()
+    const select = `SELECT DATE '2025-03-02' AS utc_date, 'acme/one' AS model_permaslug, 1e6::${type} AS tokens, 1 AS requests`
+    await connection.run(`COPY (${select}) TO '${join(workspace.input, 'a.parquet')}'`)
+    connection.closeSync()
+    await describeFiles(workspace, ['a.parquet'])
+    const failed = buildIn(workspace)
+    await expect(failed).rejects.toThrow(BuildError)
+    await expect(failed).rejects.toThrow(
+      `a.parquet: "tokens" is ${type}, which rounds large sums; CAST it to DECIMAL(38, 0)`,
+    )
+  })
+
+  it('are not kept beside files that restate their days', async () => {
+    const workspace = await withFiles({
+      'a-1.csv': `${HEADER}2025-03-02,acme/one,1,1\n`,
+      'b.csv': `${HEADER}2025-03-03,acme/one,2,1\n`,
+    })
+    const keep = (name: string) => describeFiles(workspace, [name], { on_missing: 'keep' })
+    await keep('*.csv')
+    await buildIn(workspace)
+    await rm(join(workspace.input, 'a-1.csv'))
+    await writeInput(workspace, 'a-2.csv', `${HEADER}2025-03-02,acme/one,4,2\n`)
+    const failed = buildIn(workspace, '2025-03-10T13:00:00Z')
+    await expect(failed).rejects.toThrow(UsageError)
+    await expect(failed).rejects.toThrow('a-1.csv is gone, and new files have rows of 2025-03-02 too')
+    await rm(join(workspace.input, 'a-2.csv'))
+    await buildIn(workspace, '2025-03-10T14:00:00Z')
+    const days: [string, string, number][] = [
+      ['2025-03-02', 'acme/one', 1],
+      ['2025-03-03', 'acme/one', 2],
+    ]
+    expect(await publishedCsv(workspace)).toBe(csvOf(days))
+    await writeInput(workspace, 'a-2.csv', `${HEADER}2025-03-02,acme/one,4,2\n`)
+    await expect(buildIn(workspace, '2025-03-10T15:00:00Z')).rejects.toThrow('would count twice')
+    await rm(join(workspace.input, 'a-2.csv'))
+    await writeInput(workspace, 'c.csv', `${HEADER}2025-03-04,acme/one,8,1\n`)
+    await buildIn(workspace, '2025-03-10T16:00:00Z')
+    expect(await publishedCsv(workspace)).toBe(csvOf([...days, ['2025-03-04', 'acme/one', 8]]))
   })
 
   it('are read again when they change, and a restated day is one file written anew', async () => {
