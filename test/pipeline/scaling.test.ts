@@ -28,7 +28,7 @@ const RECORDS = [
 
 it.each([
   ['Spark', 'TIMESTAMP', /^INSERT OVERWRITE DIRECTORY .* USING parquet$/m],
-  ['Trino', 'TIMESTAMPTZ', /^INSERT INTO rollup$/m],
+  ['Trino', 'TIMESTAMPTZ', /^-- day\.sql$/m],
 ])('a statement for %s gives what a build of the records publishes', async (_, type, begin) => {
   const block = BLOCKS.find((text) => begin.test(text)) ?? ''
   const select = block.slice(block.search(begin)).replace(begin, '').replaceAll('2026-11-19', DATE)
