@@ -26,7 +26,7 @@ import {
   type Workspace,
   writeInput,
 } from '../support/pipeline.ts'
-import { CLUSTER, isClickHouseHere, type Pair, startPair, USER } from './clickhouse.ts'
+import { CLUSTER, isClickHouseHere, LIMITED_USER, type Pair, startPair, USER } from './clickhouse.ts'
 import { DATES, MODELS, writeRecordFiles } from './clickhouse-records.ts'
 
 const RECORDS = 3_000_000
@@ -49,6 +49,10 @@ async function newFolders(): Promise<Workspace> {
 
 function viewOf(table: string, name: string): string {
   return `CREATE VIEW ${name} AS SELECT toDate(created_at, 'UTC') AS utc_date, request_id, model, prompt_tokens, completion_tokens FROM ${table}`
+}
+
+function withoutIds(table: string, name: string): string {
+  return viewOf(table, name).replace('request_id,', "'' AS request_id,")
 }
 
 /** Folders whose sources file names a view of the servers. */
@@ -218,6 +222,26 @@ describe.runIf(isClickHouseHere)('a rollup on ClickHouse', () => {
     const { code, stderr } = await build(await asking('everywhere'))
     expect(code).toBe(1)
     expect(stderr).toContain('ids lie on several shards, where their copies would count several times')
+  })
+
+  it('refuses a view of all nodes on each of them, where ids do not tell', async () => {
+    for (const node of [pair.first, pair.second]) {
+      await node.run(`CREATE TABLE of_all AS requests ENGINE = Distributed(${CLUSTER}, default, requests)`)
+      await node.run(withoutIds('of_all', 'of_all_usage'))
+      await node.run(withoutIds('requests', 'anonymous_usage'))
+    }
+    const { code, stderr } = await build(await asking('of_all_usage'))
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/each of the 2 nodes has the same records of 2025-03-02, \d+ without ids/)
+    const { stdout } = await build(await asking('anonymous_usage'))
+    expect(JSON.parse(stdout).records).toMatchObject({ duplicates: 0 })
+  })
+
+  it('fails at a limit of the profile of its user, instead of leaving out what is beyond', async () => {
+    const { code, stderr } = await build(await asking('few_usage', {}), { CLICKHOUSE_USER: LIMITED_USER })
+    expect(code).toBe(1)
+    expect(stderr).toContain('nothing was published')
+    expect(stderr).toMatch(/limit|max_rows_to_group_by/i)
   })
 
   it('keeps a sum beyond 64 bits exact, as DuckDB does, and refuses to publish it', async () => {

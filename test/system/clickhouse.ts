@@ -11,6 +11,9 @@ import { freePort, isInstalled } from './hosting.ts'
 export const CLUSTER = 'pair'
 export const USER = { name: 'tokenboard', password: 'a password that is secret' }
 
+/** Has the password of `USER`, and a profile that leaves out what is more than a few groups. */
+export const LIMITED_USER = 'limited'
+
 /** Debian's program knows no --version; with a configuration that is not there it ends and says so. */
 export const isClickHouseHere = isInstalled('sh', '-c', 'command -v clickhouse-server')
 
@@ -118,10 +121,12 @@ function configuration(folder: string, { http, tcp, shards }: Place): string {
 
 const ALLOWED = '<networks><ip>127.0.0.1</ip></networks><quota>default</quota>'
 const USERS = `<yandex>
-  <profiles><default><log_queries>1</log_queries></default><reader><log_queries>1</log_queries><readonly>2</readonly></reader></profiles>
+  <profiles><default><log_queries>1</log_queries></default><reader><log_queries>1</log_queries><readonly>2</readonly></reader>
+    <cut><readonly>2</readonly><max_rows_to_group_by>5</max_rows_to_group_by><group_by_overflow_mode>any</group_by_overflow_mode></cut></profiles>
   <users>
     <default><password></password><profile>default</profile>${ALLOWED}</default>
     <${USER.name}><password>${USER.password}</password><profile>reader</profile>${ALLOWED}</${USER.name}>
+    <${LIMITED_USER}><password>${USER.password}</password><profile>cut</profile>${ALLOWED}</${LIMITED_USER}>
   </users>
   <quotas><default></default></quotas>
 </yandex>`
