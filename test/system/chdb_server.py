@@ -1,12 +1,13 @@
 """
 The current ClickHouse in this process (chdb), which answers over HTTP as a server does. Prints its port. Its own folder is
-the argument. In the cluster "alone" it is the only shard; in "doubled" it is two, so that every record lies on both.
+the argument. Settings of a URL are those of all that is asked after. In the cluster "alone" it is the only shard; in "doubled" it is two, so that every record lies on both.
 """
 
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Lock
+from urllib.parse import parse_qsl, urlsplit
 
 import chdb
 
@@ -15,6 +16,8 @@ CONFIG = f"""<clickhouse>
   <tcp_port>9000</tcp_port>
   <remote_servers><alone>{SHARD}</alone><doubled>{SHARD}{SHARD}</doubled></remote_servers>
 </clickhouse>"""
+
+NO_SETTINGS = {"query_id", "database", "default_format", "wait_end_of_query"}
 
 folder = Path(sys.argv[1])
 (folder / "config.xml").write_text(CONFIG)
@@ -29,6 +32,9 @@ class Handler(BaseHTTPRequestHandler):
         query = self.body().decode()
         try:
             with one_at_a_time:
+                for name, value in parse_qsl(urlsplit(self.path).query):
+                    if name not in NO_SETTINGS:
+                        engine.query(f"SET {name} = '{value}'")
                 body = engine.query(query, "TabSeparated").bytes()
             self.answer(200, body)
         except Exception as error:

@@ -102,7 +102,18 @@ async function askingFor(clickhouse: Record<string, unknown>): Promise<Workspace
 
 it('knows the settings that are sent, by the names that are sent', async ({ skip }) => {
   if ('reason' in python) skip()
-  const names = ['skip_unavailable_shards', 'distributed_product_mode', 'prefer_global_in_and_join']
+  const names = [
+    'distributed_group_by_no_merge',
+    'distributed_product_mode',
+    'group_by_overflow_mode',
+    'limit',
+    'offset',
+    'prefer_global_in_and_join',
+    'read_overflow_mode',
+    'read_overflow_mode_leaf',
+    'skip_unavailable_shards',
+    'use_query_cache',
+  ]
   const known = await run(
     `SELECT name FROM system.settings WHERE name IN (${names.map((name) => `'${name}'`)}) ORDER BY name`,
   )
