@@ -30,7 +30,7 @@ import { BuildError, UsageError } from './errors.ts'
 import { type Files, readTextIfAny, replaceFile } from './files.ts'
 import { CHANGES_FILE, changeLog, writeChanges } from './history/change-log.ts'
 import { nextVersion } from './history/data-version.ts'
-import { chooseSources, openEngine, readRecords } from './intake.ts'
+import { chooseSources, type Intake, openEngine, readRecords } from './intake.ts'
 import { parseJson } from './json.ts'
 import { modelFacts } from './models/facts.ts'
 import { MODELS_FILE, writeModels } from './models/file.ts'
@@ -71,6 +71,8 @@ export interface BuildOptions {
   /** Why final numbers change, if any do, and a sentence about it: both are published with the restatement. */
   reason?: RestatementReason
   note?: string | undefined
+  /** Final dates to ask ClickHouse for again, because usage of them changed. */
+  reread?: readonly UtcDate[]
 }
 
 /**
@@ -117,7 +119,7 @@ export interface Built {
 export async function build(
   config: PipelineConfig,
   effects: Effects,
-  { accept = [], dryRun = false, reason = 'unspecified', note }: BuildOptions = {},
+  { accept = [], dryRun = false, reason = 'unspecified', note, reread = [] }: BuildOptions = {},
 ): Promise<BuildSummary> {
   const asOf = config.asOf ?? effects.now()
   const lastDate = mostRecentCompletedDay(asOf)
@@ -136,7 +138,7 @@ export async function build(
     const sampleFolder = dryRun ? join(folder, 'sample') : resolve(config.dataDir, 'raw/sample')
     const { sources, synthetic } = await chooseSources(config, sampleFolder, lastDate, effects)
     const publisher = await readPublisher(config.dataDir, synthetic, effects)
-    const recipe = { asOf, sources, synthetic, publisher }
+    const recipe = { config, asOf, sources, synthetic, publisher, reread }
     const { built, usage } = await prepare(workspace, recipe, effects)
     const summary = await release(
       built,
@@ -151,9 +153,7 @@ export async function build(
 }
 
 /** What a release is made of, and as of when. */
-export interface Recipe {
-  asOf: Date
-  sources: Sources
+export interface Recipe extends Intake {
   synthetic: boolean
   publisher: Publisher
 }
@@ -161,18 +161,19 @@ export interface Recipe {
 /** Reads, ranks and checks: everything before the question whether there is a release to make. */
 export async function prepare(
   workspace: Workspace,
-  { asOf, sources, synthetic, publisher }: Recipe,
+  recipe: Recipe,
   effects: Effects,
 ): Promise<{ built: Built; usage: UsageLedger }> {
   const { database, stateDir } = workspace
+  const { asOf, sources, synthetic, publisher } = recipe
   const lastDate = mostRecentCompletedDay(asOf)
-  const { engine } = await openEngine(workspace, effects)
+  const { engine } = await openEngine(workspace, recipe, effects)
   const account = new Account()
   const usage = new UsageLedger()
   const inputs: string[] = []
   const ranking = await rankSources(database, engine, sources, { account, usage, inputs }, lastDate, effects)
   const records = countRecords(ranking, account)
-  const findings = await findOddities(database, sources.sources, account.deliveries)
+  const findings = await findOddities(database, sources.origins, account.deliveries)
   const warnings = findings.map(toWarning)
   const detail = { as_of: toTimestamp(asOf), records, warnings, ...account.detail, outside: outsideDays(ranking) }
   await replaceFile(effects.files, join(stateDir, 'quality.json'), toJson(detail))

@@ -65,9 +65,9 @@ export async function closeDates(
     const { database, archiveDir, folder } = workspace
     const { files, signal, report } = effects
     const { sources } = await chooseSources(config, join(folder, 'sample'), mostRecentCompletedDay(now), effects)
-    const { engine, archive } = await openEngine(workspace, effects)
+    const { engine, archive } = await openEngine(workspace, { config, sources, asOf: now }, effects)
     await bringUpToDate(database, engine, sources, effects)
-    const names = sources.sources.map(({ name }) => name)
+    const names = sources.origins.map(({ name }) => name)
     const staging = dryRun ? join(folder, 'archive') : join(archiveDir, '.staging')
     try {
       const staged = await archive.stage({ database, files, sources: names, before, asOf, folder: staging })

@@ -1,6 +1,7 @@
 import { totalmem } from 'node:os'
 import { z } from 'zod'
 import { AsOf } from './contract/as-of.ts'
+import type { Engine } from './engine.ts'
 import { UsageError } from './errors.ts'
 
 const Setting = z.string().min(1).optional()
@@ -10,7 +11,10 @@ const Environment = z.object({
   DATA_DIR: z.string().min(1).default('data'),
   PUBLIC_DIR: z.string().min(1).default('public'),
   AS_OF: AsOf.optional(),
-  ENGINE: z.enum(['duckdb']).default('duckdb'),
+  ENGINE: z.enum(['duckdb', 'clickhouse']).optional(),
+  CLICKHOUSE_USER: Setting,
+  CLICKHOUSE_PASSWORD: Setting,
+  CLICKHOUSE_PASSWORD_FILE: Setting,
   MEMORY_LIMIT: z
     .string()
     .regex(/^\d+(\.\d+)?\s?[KMGT]i?B$/, { error: 'must be a size such as 512MiB or 4GB' })
@@ -23,10 +27,20 @@ export interface PipelineConfig {
   dataDir: string
   publicDir: string
   asOf: Date | undefined
+  /** The engine that the sources file has to name; whichever it names where this is undefined. */
+  engine: Engine['kind'] | undefined
+  clickhouse: ClickHouseLogin
   /** A size as DuckDB reads it, such as `512MiB`; what exceeds it is spilled to disk. */
   memoryLimit: string
   /** How many threads DuckDB has: as many as the machine, unless a test says otherwise, for no number depends on it. */
   threads?: number
+}
+
+/** As whom a build asks ClickHouse; the password is given itself, or the file that holds it. */
+export interface ClickHouseLogin {
+  user: string | undefined
+  password: string | undefined
+  passwordFile: string | undefined
 }
 
 /** Reads the settings once; an empty variable counts as absent. Throws `UsageError` that lists every wrong setting. */
@@ -37,12 +51,18 @@ export function readPipelineConfig(environment: Record<string, string | undefine
     const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`)
     throw new UsageError(`wrong settings: ${problems.join('; ')}`)
   }
-  const { SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT } = parsed.data
+  const { SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, ENGINE, MEMORY_LIMIT } = parsed.data
+  const { CLICKHOUSE_USER, CLICKHOUSE_PASSWORD, CLICKHOUSE_PASSWORD_FILE } = parsed.data
+  if (CLICKHOUSE_PASSWORD !== undefined && CLICKHOUSE_PASSWORD_FILE !== undefined) {
+    throw new UsageError('wrong settings: CLICKHOUSE_PASSWORD and CLICKHOUSE_PASSWORD_FILE are both set; keep one')
+  }
   return {
     sources: SOURCES,
     dataDir: DATA_DIR,
     publicDir: PUBLIC_DIR,
     asOf: AS_OF,
+    engine: ENGINE,
+    clickhouse: { user: CLICKHOUSE_USER, password: CLICKHOUSE_PASSWORD, passwordFile: CLICKHOUSE_PASSWORD_FILE },
     memoryLimit: MEMORY_LIMIT ?? defaultMemoryLimit(totalmem(), process.constrainedMemory()),
   }
 }

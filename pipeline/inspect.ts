@@ -51,7 +51,7 @@ export interface Inspection {
   file: string
   format: InputFile['format']
   columns: Column[]
-  schema: SchemaName | undefined
+  schema: Source['schema'] | undefined
   records: MappedRecord[]
   source: SourceEntry | undefined
   /** What the maintainer has to say or to look at before a build. */

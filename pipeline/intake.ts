@@ -3,6 +3,7 @@ import { Archive } from './archive.ts'
 import type { PipelineConfig } from './config.ts'
 import type { UtcDate } from './contract/utc-date.ts'
 import type { Effects } from './effects.ts'
+import { UsageError } from './errors.ts'
 import { readTextIfAny } from './files.ts'
 import type { Account } from './quality.ts'
 import { createDuckDbEngine } from './rollup/duckdb.ts'
@@ -36,16 +37,49 @@ export async function chooseSources(
   return { sources: await readSources(sourcesFile), synthetic: true }
 }
 
-/** The engine that sums the raw files, and the archive that stands in for those that are gone, both proven. */
+/** What an engine is chosen by, and what it may have to know. */
+export interface Intake {
+  config: PipelineConfig
+  sources: Sources
+  asOf: Date
+  /** Dates that are to be asked for again, of an engine that is asked day by day. */
+  reread?: readonly UtcDate[] | undefined
+}
+
+/**
+ * The engine that sums the usage, and the archive that stands in for what is gone, both proven. Throws `UsageError` where
+ * ENGINE and the sources file name different ones.
+ */
 export async function openEngine(
   { database, stateDir, archiveDir, keptDir, folder }: Workspace,
-  { files, signal }: Effects,
+  { config, sources, asOf, reread = [] }: Intake,
+  { files, signal, now }: Effects,
 ): Promise<{ engine: RollupEngine; archive: Archive }> {
+  assertNamedEngine(config, sources)
   const archive = await Archive.open(archiveDir)
   const kept = await KeptFiles.open({ stateDir, keptDir, database, files })
-  const [linkFolder, rejectsFolder] = [join(folder, 'inputs'), join(stateDir, 'rejects')]
-  const engine = createDuckDbEngine({ database, linkFolder, rejectsFolder, archive, kept, files, signal })
-  return { engine, archive }
+  const common = { database, rejectsFolder: join(stateDir, 'rejects'), archive, kept, files, signal }
+  if (sources.engine.kind === 'clickhouse') {
+    // Its client is loaded where it is needed.
+    const { createClickHouseEngine } = await import('./rollup/clickhouse.ts')
+    const options = { choice: sources.engine, login: config.clickhouse, asOf, now: now(), reread }
+    return { engine: createClickHouseEngine({ ...common, ...options }), archive }
+  }
+  if (reread.length > 0) {
+    throw new UsageError(
+      '--reread is for ClickHouse, which is asked for a final day once: raw files are read again when they change',
+    )
+  }
+  return { engine: createDuckDbEngine({ ...common, linkFolder: join(folder, 'inputs') }), archive }
+}
+
+function assertNamedEngine({ engine }: PipelineConfig, { engine: { kind } }: Sources): void {
+  if (engine === undefined || engine === kind) return
+  throw new UsageError(
+    engine === 'clickhouse'
+      ? 'ENGINE is clickhouse, but the sources file does not say which: add "engine": {"clickhouse": {"url": …, "view": …}}'
+      : `ENGINE is ${engine}, but the sources file names ${kind} as its engine; unset ENGINE, or remove "engine" and list "sources"`,
+  )
 }
 
 /** Has the engine fill the rollup; what is no part of it goes into the account, what keys used into the ledger, what it was made of into `inputs`. */
@@ -62,6 +96,7 @@ export async function readRecords(
     onStage: (stage) => report({ kind: 'done', ...stage }),
     onSetAside: (records) => account.add(records),
     onRejectedInFile: (records) => account.addFile(records),
+    onRowsOfSums: ({ rows, rejected }) => account.addRowsOfSums(Number(rows), Number(rejected)),
     onKeyUsage: (row) => usage?.add(row),
     onInput: (sha256) => inputs?.push(sha256),
     onNotice: (message) => report({ kind: 'notice', message }),

@@ -22,6 +22,7 @@ export interface Delivery {
 export class Account {
   readonly #setAside: SetAside[] = []
   readonly #rejectedInFiles: RejectedInFile[] = []
+  #rowsOfSums: ReturnType<Account['judged']> | undefined
 
   add(records: SetAside): void {
     this.#setAside.push(records)
@@ -29,6 +30,15 @@ export class Account {
 
   addFile(records: RejectedInFile): void {
     this.#rejectedInFiles.push(records)
+  }
+
+  addRowsOfSums(rows: number, rejected: number): void {
+    this.#rowsOfSums = { rejected, of: rows, unit: 'rows' }
+  }
+
+  /** What tells whether too much of `read` records was rejected; of sums the rows, for one of them may be a million records. */
+  judged(read: number): { rejected: number; of: number; unit: 'rows' | 'records' } {
+    return this.#rowsOfSums ?? { rejected: this.rejectedTotal, of: read, unit: 'records' }
   }
 
   /** Records set aside for a reason. */

@@ -25,13 +25,14 @@ export interface RecordCounts {
   not_yet_complete: number
 }
 
-/** Throws `BuildError` when a larger share of all records was rejected than the maintainer allows. */
+/** Throws `BuildError` when a larger share of all records, or of all rows of sums, was rejected than the maintainer allows. */
 export function assertFewRejected(read: number, account: Account, maxRejectedShare: number): void {
-  const share = read === 0 ? 0 : account.rejectedTotal / read
+  const { rejected, of, unit } = account.judged(read)
+  const share = of === 0 ? 0 : rejected / of
   if (share <= maxRejectedShare) return
   const percent = (value: number) => `${(value * 100).toFixed(2)} %`
   throw new BuildError(
-    `${account.rejectedTotal} of ${read} records (${percent(share)}) were rejected, more than max_rejected_share ` +
+    `${rejected} of ${of} ${unit} (${percent(share)}) were rejected, more than max_rejected_share ` +
       `${percent(maxRejectedShare)}; \`tokenboard rejects\` (make rejects) shows them\n${account.worstFiles(5).join('\n')}`,
   )
 }

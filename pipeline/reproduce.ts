@@ -113,7 +113,7 @@ async function makeAgain(
   const { synthetic, publisher } = manifest
   const sources = await sourcesOf(manifest, config, workspace.folder, effects)
   const frozen = await freeze(sources, provenance, effects)
-  const recipe = { asOf: new Date(manifest.as_of), sources: frozen.sources, synthetic, publisher }
+  const recipe = { config, asOf: new Date(manifest.as_of), sources: frozen.sources, synthetic, publisher }
   const { built } = await prepare(workspace, recipe, effects)
   const made = join(workspace.folder, 'release')
   await stageAgain(original, built, made, workspace.database, effects)

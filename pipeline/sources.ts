@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { CsvError, parse as parseCsv } from 'csv-parse/sync'
 import { z } from 'zod'
 import { SanityCheck } from './checks.ts'
+import { ClickHouseFields, type Engine, EngineChoice, EngineFields, type Origin, SourceVisibility } from './engine.ts'
 import { UsageError } from './errors.ts'
 import { hashFile, isMissing } from './files.ts'
 import { parse, parseJson } from './json.ts'
@@ -19,7 +20,7 @@ const SourceFields = z.strictObject({
   name: z.string().min(1),
   schema: z.enum(SCHEMA_NAMES, { error: ({ input }) => unknownSchema(input) }),
   files: z.array(z.string().min(1)).min(1),
-  visibility: z.enum(['public', 'private', 'registry']).default('registry'),
+  visibility: SourceVisibility,
   columns: z.record(z.string(), z.string().min(1)).default({}),
   model: z.string().min(1).optional(),
   timezone: TimeZone.default('UTC'),
@@ -48,7 +49,8 @@ export const Source = SourceFields.superRefine(({ schema: name, columns, base_ti
   }
 })
 
-export type Source = z.infer<typeof Source>
+/** One of the sources file, or the sums that its engine has in their place. */
+export type Source = Omit<z.infer<typeof Source>, 'schema'> & { schema: keyof typeof SCHEMAS }
 
 const SourcesFile = z.strictObject({
   models: z.string().min(1).optional(),
@@ -56,13 +58,18 @@ const SourcesFile = z.strictObject({
   max_rejected_share: z.number().min(0).max(1).default(0.01),
   blocking: z.array(SanityCheck).default([]),
   on_missing: OnMissing.default('fail'),
-  sources: z.array(Source).min(1),
+  sources: z.array(Source).min(1).optional(),
+  engine: EngineChoice.optional(),
 })
 
 /** What a build reads: the sources, the registry of models, and the folder that relative paths start from. */
 export interface Sources {
   folder: string
+  /** Sets of files; none where the engine reads no files. */
   sources: Source[]
+  engine: Engine
+  /** Where usage comes from: the sources, or what the engine reads in their place. */
+  origins: Origin[]
   registry: Registry
   /** SHA-256 of the files that the registry was made from; null where the sources file names none. */
   registry_files: { models_sha256: string | null; aliases_sha256: string | null }
@@ -79,13 +86,14 @@ export interface Sources {
 export async function readSources(path: string): Promise<Sources> {
   const file = parseJson(SourcesFile, await readText(path), path, UsageError, KNOWN_KEYS)
   const folder = dirname(resolve(path))
-  assertUniqueNames(file.sources, path)
-  assertRegistry(file, path)
+  const read = whatIsRead(file, path, folder)
+  assertUniqueNames(read.origins, path)
+  assertRegistry(file, read.origins, path)
   const models = file.models === undefined ? [] : await readModels(resolve(folder, file.models))
   const aliases = file.aliases === undefined ? [] : await readAliases(resolve(folder, file.aliases))
   return {
     folder,
-    sources: file.sources,
+    ...read,
     registry: createRegistry(models, aliases),
     registry_files: {
       models_sha256: await hashIfNamed(folder, file.models),
@@ -97,14 +105,49 @@ export async function readSources(path: string): Promise<Sources> {
   }
 }
 
-function assertUniqueNames(sources: readonly Source[], path: string): void {
+/** The sources, or the engine that reads something in their place. */
+function whatIsRead(
+  { sources, engine }: z.infer<typeof SourcesFile>,
+  path: string,
+  folder: string,
+): Pick<Sources, 'sources' | 'engine' | 'origins'> {
+  if (engine === undefined) {
+    if (sources === undefined)
+      throw new UsageError(`${path}: sources: is missing; list what to read, or name an "engine"`)
+    return { sources, engine: { kind: 'duckdb' }, origins: sources }
+  }
+  if (sources !== undefined) {
+    throw new UsageError(
+      `${path}: sources: means nothing beside "engine", which has all of the usage: remove one of them`,
+    )
+  }
+  const { clickhouse, rollup_files, visibility } = engine
+  if (clickhouse !== undefined) {
+    const origin = { name: engine.name ?? 'clickhouse', visibility }
+    const { ca, cert, key, ...rest } = clickhouse
+    const files = Object.entries({ ca, cert, key }).flatMap(([name, file]) =>
+      file === undefined ? [] : [[name, resolve(folder, file)]],
+    )
+    return {
+      sources: [],
+      engine: { kind: 'clickhouse', origin, ...rest, ...Object.fromEntries(files) },
+      origins: [origin],
+    }
+  }
+  const name = engine.name ?? 'rollup_files'
+  const fields = { name, schema: 'canonical', files: rollup_files, visibility }
+  const origin: Source = { ...SourceFields.parse(fields), schema: 'rollup-files' }
+  return { sources: [origin], engine: { kind: 'duckdb' }, origins: [origin] }
+}
+
+function assertUniqueNames(sources: readonly Origin[], path: string): void {
   const names = sources.map((source) => source.name)
   const twice = names.find((name, position) => names.indexOf(name) !== position)
   if (twice !== undefined) throw new UsageError(`${path}: two sources have the name ${JSON.stringify(twice)}`)
 }
 
-function assertRegistry(file: z.infer<typeof SourcesFile>, path: string): void {
-  const wanting = file.sources.find((source) => source.visibility === 'registry')
+function assertRegistry(file: z.infer<typeof SourcesFile>, origins: readonly Origin[], path: string): void {
+  const wanting = origins.find(({ visibility }) => visibility === 'registry')
   if (wanting === undefined || file.models !== undefined) return
   throw new UsageError(
     `${path}: source ${JSON.stringify(wanting.name)} leaves visibility to the model registry, but the file names no "models"; ` +
@@ -146,6 +189,8 @@ async function readText(path: string): Promise<string> {
 const KNOWN_KEYS: readonly string[] = [
   ...Object.keys(SourcesFile.shape),
   ...Object.keys(SourceFields.shape),
+  ...Object.keys(EngineFields.shape),
+  ...Object.keys(ClickHouseFields.shape),
   ...Object.keys(Model.shape),
   ...schemaColumns(SCHEMAS.canonical),
 ]

@@ -2,6 +2,8 @@ import { Command, Option } from '@commander-js/extra-typings'
 import type { BuildOptions } from '../build.ts'
 import { readPipelineConfig } from '../config.ts'
 import { RESTATEMENT_REASONS } from '../contract/reason.ts'
+import { UtcDate } from '../contract/utc-date.ts'
+import { UsageError } from '../errors.ts'
 import { realFiles } from '../files.ts'
 import { createReporter } from '../reporter.ts'
 import { withInterrupt } from './interrupt.ts'
@@ -18,17 +20,27 @@ export const build = new Command('build')
       .default('unspecified' as const),
   )
   .option('--note <text>', 'a sentence about the change, published with the reason')
+  .option('--reread <date>', 'ask ClickHouse for a final date again; repeatable', collectDate, [])
   .option('--json', 'print the summary as one JSON object on stdout')
   .addHelpText(
     'after',
     `
-Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT. Without SOURCES and without
+Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, ENGINE, CLICKHOUSE_USER,
+CLICKHOUSE_PASSWORD, CLICKHOUSE_PASSWORD_FILE. Without SOURCES and without
 data/sources.json a synthetic sample is built.`,
   )
-  .action(({ accept, dryRun = false, json = false, reason, note }) => runBuild({ accept, dryRun, json, reason, note }))
+  .action(({ accept, dryRun = false, json = false, reason, note, reread }) =>
+    runBuild({ accept, dryRun, json, reason, note, reread }),
+  )
 
 function collect(name: string, names: string[]): string[] {
   return [...names, name]
+}
+
+function collectDate(text: string, dates: UtcDate[]): UtcDate[] {
+  const date = UtcDate.safeParse(text)
+  if (!date.success) throw new UsageError(`--reread ${text}: ${date.error.issues[0]?.message}`)
+  return [...dates, date.data]
 }
 
 /** Builds with the settings of the environment; progress and the summary for people go to stderr. */

@@ -108,6 +108,18 @@ export function locateColumns(source: Source, file: InputFile, names: readonly s
   return positions
 }
 
+/** Throws `BuildError` for a column of a floating type that has to be exact: how it was rounded nobody knows any more. */
+export function assertExact(source: Source, file: InputFile, { names, types }: FileColumns): void {
+  const { exact = [] }: Schema = SCHEMAS[source.schema]
+  for (const name of exact.map((column) => fileColumn(source, column))) {
+    const type = types[names.indexOf(name)] ?? ''
+    if (!['FLOAT', 'DOUBLE'].includes(type)) continue
+    throw new BuildError(
+      `${file.name}: ${JSON.stringify(name)} is ${type}, which rounds large sums; CAST it to DECIMAL(38, 0) where it is written`,
+    )
+  }
+}
+
 /** Sets of columns of which each file must have one: what the schema needs, and what the source renames. */
 function wantedColumns(source: Source): (readonly string[])[] {
   const renamed = Object.keys(source.columns).map((column) => [column])

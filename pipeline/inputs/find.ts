@@ -40,6 +40,7 @@ export async function findInputFiles(source: Source, folder: string): Promise<Fo
   const unmatched: string[] = []
   const absent: string[] = []
   for (const entry of source.files) {
+    assertLocal(source, entry)
     const path = resolve(folder, entry)
     if (await isFile(path)) {
       paths.add(path)
@@ -58,6 +59,17 @@ export async function findInputFiles(source: Source, folder: string): Promise<Fo
   }
   const sorted = [...paths].sort()
   return { files: await Promise.all(sorted.map((path) => describeFile(path, folder))), unmatched, absent }
+}
+
+/** A URL: what it leads to is not fetched, for a build would take another time and other bytes each time. */
+function assertLocal(source: Source, entry: string): void {
+  const [, scheme, bucket = ''] = /^([a-z][a-z0-9+.-]*):\/\/([^*?[{]*)/i.exec(entry) ?? []
+  if (scheme === undefined) return
+  const copy = scheme === 's3' ? ` with aws s3 sync s3://${bucket} raw/` : ''
+  throw new UsageError(
+    `source ${JSON.stringify(source.name)}: ${JSON.stringify(entry)} is no file of this machine; copy what is new of it here first${copy}, ` +
+      'and name the copies (docs/scaling.md)',
+  )
 }
 
 async function matchesOf(pattern: string, folder: string): Promise<string[]> {

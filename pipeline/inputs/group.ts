@@ -4,7 +4,14 @@ import { jsonPointer } from '../schemas/expression.ts'
 import { SCHEMAS } from '../schemas/index.ts'
 import { schemaColumns } from '../schemas/schema.ts'
 import type { Source } from '../sources.ts'
-import { type FileColumns, locateColumns, readCsvColumns, readParquetColumns, sourceColumns } from './columns.ts'
+import {
+  assertExact,
+  type FileColumns,
+  locateColumns,
+  readCsvColumns,
+  readParquetColumns,
+  sourceColumns,
+} from './columns.ts'
 import type { Compression, Format } from './find.ts'
 import { asRead, type CsvReading, type LinkedFile } from './link.ts'
 
@@ -97,6 +104,7 @@ async function describeGroup(
   const columns = await columnsOf(file, names)
   if (columns === undefined) return undefined
   const positions = locateColumns(source, file, columns.names)
+  assertExact(source, file, columns)
   const { delimiter, types } = columns
   return { source, format, compression, csvReading, delimiter, types, positions, pointers: [], files: [file] }
 }

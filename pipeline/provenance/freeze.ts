@@ -16,13 +16,15 @@ export interface FrozenSources {
 /**
  * Leaves of the files of each source those whose content the release had as an input, as often as it had it and whatever
  * they are called now.
- * What was published once is not judged again by the share of rejected records.
+ * What was published once is not judged again by the share of rejected records. An engine that reads no files is asked
+ * as it is.
  */
 export async function freezeSources(
   sources: Sources,
   inputs: Provenance['inputs'],
   { signal, report }: Pick<Effects, 'signal' | 'report'>,
 ): Promise<FrozenSources> {
+  if (sources.engine.kind !== 'duckdb') return { sources: { ...sources, max_rejected_share: 1 }, leftOut: [] }
   const wanted = new Map([...Map.groupBy(inputs, ({ sha256 }) => sha256)].map(([hash, { length }]) => [hash, length]))
   const take = (hash = '') => {
     const times = wanted.get(hash) ?? 0

@@ -1,10 +1,11 @@
 import type { Database } from '../database.ts'
-import { BuildError } from '../errors.ts'
+import { BuildError, UsageError } from '../errors.ts'
 import { defineUsage } from '../ingest.ts'
 import { recordColumns } from '../inputs/columns.ts'
 import { type GroupedFile, type InputGroup, regroup } from '../inputs/group.ts'
 import type { Source } from '../sources.ts'
 import type { RollupRequest } from './engine.ts'
+import type { KnownFile } from './state.ts'
 
 /**
  * Files are read in batches of at least that many bytes and files: how far a batch is DuckDB knows only roughly, how many
@@ -31,6 +32,12 @@ export async function countRecords(
     report(0)
   }
   if (groups.some((group) => group.format === 'csv')) await assertAllRead(database, groups)
+  if (isOfSums(source)) await database.run('rollup/weigh')
+}
+
+/** Whether the records of a source are sums of requests that another engine made. */
+export function isOfSums({ schema }: Source): boolean {
+  return schema === 'rollup-files'
 }
 
 async function countBatch(
@@ -44,7 +51,7 @@ async function countBatch(
   await database.run('rollup/create_read_files')
   const rows = groups.flatMap(({ files }, group) => files.map(({ link }, index) => [`${group}`, `${index}`, link]))
   await database.append('core_read_files', rows)
-  await database.runWithProgress('rollup/sums', {}, report)
+  await database.runWithProgress(isOfSums(source) ? 'rollup/sums_of_rollup' : 'rollup/sums', {}, report)
   if (groups.some((group) => group.format === 'csv')) await database.run('rollup/malformed')
 }
 
@@ -76,6 +83,21 @@ export async function keepCounts(
     files.map(({ name, link }) => [link, `${numbers.get(name)}`]),
   )
   await database.run('rollup/keep_sums')
+}
+
+/**
+ * Sums have no ids to tell a restated day from one more part of it: where `gone` files are kept, fresh ones must be of other
+ * days. Throws `UsageError` that names file and day.
+ */
+export async function assertNotRestated(database: Database, gone: readonly KnownFile[]): Promise<void> {
+  if (gone.length === 0) return
+  const file_ids = gone.map((file) => `${file.file_id}`)
+  const [restated] = await database.rows<{ file: string; date: string }>('rollup/restated', { file_ids })
+  if (restated === undefined) return
+  throw new UsageError(
+    `${restated.file} is gone, and new files have rows of ${restated.date} too: with "on_missing": "keep" that day would count twice. ` +
+      'Write a restated day under the name that it had before; or say "on_missing": "remove" to have what is there count',
+  )
 }
 
 /** DuckDB has to find as many records in a CSV file as a plain count does: a misread quote would show here. */

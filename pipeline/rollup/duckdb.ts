@@ -1,19 +1,20 @@
 import { join } from 'node:path'
 import type { Archive } from '../archive.ts'
-import { BuildError, UsageError } from '../errors.ts'
+import { BuildError } from '../errors.ts'
 import type { Contents } from '../inputs/content.ts'
 import { type FoundFiles, findInputFiles, type InputFile } from '../inputs/find.ts'
 import type { InputGroup } from '../inputs/group.ts'
 import type { Source } from '../sources.ts'
-import { countRecords } from './count.ts'
+import { assertNotRestated, countRecords, isOfSums } from './count.ts'
 import type { Progress, RollupEngine, RollupRequest } from './engine.ts'
+import { forgetFormerSources } from './former-sources.ts'
 import { Links } from './links.ts'
-import { judgeGone } from './losses.ts'
+import { judgeGone, type Losses } from './losses.ts'
 import { readingOf } from './reading.ts'
-import { forgetRejects, tidyRejects } from './rejects.ts'
-import { deliver } from './result.ts'
+import { tidyRejects } from './rejects.ts'
+import { deliver, reportRowsOfSums } from './result.ts'
 import { type SettleOptions, settle } from './settle.ts'
-import { forgetFiles, type KnownFile, knownFiles, listFiles, openState } from './state.ts'
+import { type KnownFile, knownFiles, listFiles, openState } from './state.ts'
 import { compareStamps, type Survey, survey } from './survey.ts'
 
 export interface DuckDbEngineOptions extends SettleOptions {
@@ -39,35 +40,11 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
         await archive.select(database, source.name)
         await updateState(source, request, options)
         await deliver(database, source, request)
+        if (isOfSums(source)) await reportRowsOfSums(database, request)
       }
       await kept.tidy()
       await tidyRejects(database, rejectsFolder, files)
     },
-  }
-}
-
-/** A source that is not listed any more takes its records with it, but for those that only the archive has. */
-async function forgetFormerSources(request: RollupRequest, { database, archive }: DuckDbEngineOptions): Promise<void> {
-  const names = request.sources.sources.map(({ name }) => name)
-  const missing = archive.sources.find((name) => !names.includes(name))
-  if (missing !== undefined) {
-    throw new UsageError(
-      `the archive holds dates of source ${JSON.stringify(missing)}, which the sources file has not any more; ` +
-        'list it again: its files may be gone, and "visibility": "private" publishes nothing of it',
-    )
-  }
-  const known = await database.rows<{ source: string }>('state/sources')
-  for (const { source } of known.filter((entry) => !names.includes(entry.source))) {
-    await archive.select(database, source)
-    const files = await listFiles(database)
-    await database.transaction(async () => {
-      await forgetFiles(database, files)
-      await forgetRejects(database)
-    })
-    const kept = files.some((file) => file.kept !== null)
-      ? '; what was kept of files that are gone stays in the archive'
-      : ''
-    request.onNotice(`source ${JSON.stringify(source)} is not listed any more: its records are not counted${kept}`)
   }
 }
 
@@ -101,6 +78,7 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
     reportSurvey(source, found, compared, request)
     const losses = judgeGone(source, compared.gone, request)
     const groups = counted ?? (await count(compared.fresh, reader))
+    if (groups.length > 0 && isOfSums(source)) await assertNotRestated(database, keptFiles(known, compared, losses))
     const update = { source, compared, losses, groups, links }
     await database.transaction(() => settle(update, request, options))
   } catch (error) {
@@ -114,6 +92,12 @@ async function together<First, Second>(first: Promise<First>, second: Promise<Se
   if (a.status === 'rejected') throw a.reason
   if (b.status === 'rejected') throw b.reason
   return [a.value, b.value] as const
+}
+
+/** The files whose records count although they are gone. */
+function keptFiles(known: readonly KnownFile[], { fresh, elsewhere }: Survey, losses: Losses): KnownFile[] {
+  const given = new Set([...elsewhere, ...fresh.map(({ replaces }) => replaces)])
+  return [...losses.keep, ...known.filter((file) => file.kept !== null && !given.has(file))]
 }
 
 /** A file that is named and not there is a mistake, unless its records were read or archived when it was. */

@@ -63,6 +63,8 @@ export interface RollupRequest {
   onStage(done: { stage: string; detail: string }): void
   onSetAside(records: SetAside): void
   onRejectedInFile(records: RejectedInFile): void
+  /** Called for a source of sums alone: how many rows were read and how many of them rejected, whatever they sum. */
+  onRowsOfSums(rows: { rows: bigint; rejected: bigint }): void
   /** Called once for each source, UTC date, API key and `is_byok`. Records without a key are in none. */
   onKeyUsage(usage: KeyUsageRow): void
   /** Called once for each raw file that has a part in the rollup, gone or not: the SHA-256 of its decompressed content. */

@@ -1,5 +1,6 @@
 import { BuildError } from '../errors.ts'
 import type { Source } from '../sources.ts'
+import { isDay } from './days.ts'
 import type { RollupRequest } from './engine.ts'
 import type { KnownFile } from './state.ts'
 import type { FreshFile } from './survey.ts'
@@ -25,9 +26,22 @@ export function judgeGone(
   const lost = gone.filter((file) => file.open_records > 0n)
   if (lost.length === 0) return { forget: closed, keep: [] }
   const what = `source ${JSON.stringify(source.name)}: records that an earlier build read are gone: ${describe(lost)}`
+  if (on_missing !== 'remove') assertNoDays(source, lost)
   if (on_missing === 'fail') throw new BuildError(`${what}. ${CHOICES}`)
   onNotice(`${what}; on_missing is ${on_missing}: they ${on_missing === 'keep' ? 'stay' : 'are not counted any more'}`)
   return on_missing === 'keep' ? { forget: closed, keep: lost } : { forget: gone.slice(), keep: [] }
+}
+
+/** Days that an engine was asked for hold what the files may hold too, and nothing tells the copies. */
+function assertNoDays(source: Source, lost: readonly KnownFile[]): void {
+  const days = lost.filter(({ name }) => isDay(name))
+  const [first] = days
+  if (first === undefined) return
+  throw new BuildError(
+    `source ${JSON.stringify(source.name)}: an engine was asked for ${days.length} days of it, such as ${first.name}, and raw files take ` +
+      'their place. Ask that engine again; or say in the sources file "on_missing": "remove" to have what the files hold count ' +
+      'alone; or close these dates with tokenboard archive, with that engine, before the files are listed',
+  )
 }
 
 /**

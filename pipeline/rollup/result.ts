@@ -1,11 +1,12 @@
 import type { Database } from '../database.ts'
+import type { Origin } from '../engine.ts'
 import { BuildError } from '../errors.ts'
 import { slugProblem } from '../slug.ts'
-import type { Source, Sources } from '../sources.ts'
+import type { Sources } from '../sources.ts'
 import type { KeyUsageRow, RejectReason, RollupRequest, SetAsideReason } from './engine.ts'
 
 /** Asks the registry once for each model name of the source: names are few, records are many. */
-export async function resolveModels(database: Database, source: Source, { registry }: Sources): Promise<void> {
+export async function resolveModels(database: Database, source: Origin, { registry }: Sources): Promise<void> {
   const names = await database.rows<{ model: string }>('rollup/models')
   await database.run('rollup/create_models')
   const rows = names.map(({ model }) => {
@@ -18,7 +19,7 @@ export async function resolveModels(database: Database, source: Source, { regist
 }
 
 /** Enters what the state and the archive have of a source into the rollup, and hands over what is no part of it. */
-export async function deliver(database: Database, source: Source, request: RollupRequest): Promise<void> {
+export async function deliver(database: Database, source: Origin, request: RollupRequest): Promise<void> {
   await reportConflicts(database, source, request)
   await reportRejectedFiles(database, source, request)
   await reportLate(database, source, request)
@@ -41,7 +42,13 @@ export async function deliver(database: Database, source: Source, request: Rollu
   await database.script('rollup/forget_result')
 }
 
-async function reportConflicts(database: Database, source: Source, request: RollupRequest): Promise<void> {
+/** Hands over what tells whether too many of the rows of a source of sums were rejected. */
+export async function reportRowsOfSums(database: Database, request: RollupRequest): Promise<void> {
+  for (const row of await database.rows<{ rows: bigint; rejected: bigint }>('rollup/rows_of_sums'))
+    request.onRowsOfSums(row)
+}
+
+async function reportConflicts(database: Database, source: Origin, request: RollupRequest): Promise<void> {
   const [conflicts] = await database.rows<{ records: bigint }>('rollup/conflicts')
   if (conflicts === undefined || conflicts.records === 0n) return
   request.onNotice(
@@ -49,7 +56,7 @@ async function reportConflicts(database: Database, source: Source, request: Roll
   )
 }
 
-async function reportRejectedFiles(database: Database, source: Source, request: RollupRequest): Promise<void> {
+async function reportRejectedFiles(database: Database, source: Origin, request: RollupRequest): Promise<void> {
   type Row = { file: string; reason: RejectReason; records: bigint }
   for (const row of await database.rows<Row>('rollup/rejected_files')) {
     request.onRejectedInFile({ source: source.name, ...row })
@@ -59,7 +66,7 @@ async function reportRejectedFiles(database: Database, source: Source, request: 
 const LATE_FILES_SHOWN = 5
 
 /** Records of dates that were archived before they came: not counted, for the files of those dates may be gone. */
-async function reportLate(database: Database, source: Source, request: RollupRequest): Promise<void> {
+async function reportLate(database: Database, source: Origin, request: RollupRequest): Promise<void> {
   type Row = { file: string; date: string; records: bigint; tokens: bigint }
   const late = await database.rows<Row>('archive/late')
   if (late.length === 0) return
@@ -74,7 +81,7 @@ async function reportLate(database: Database, source: Source, request: RollupReq
   )
 }
 
-async function reportKeyUsage(database: Database, source: Source, request: RollupRequest): Promise<void> {
+async function reportKeyUsage(database: Database, source: Origin, request: RollupRequest): Promise<void> {
   type Row = Record<'date' | 'api_key_hash' | 'cost_usd', string> &
     Record<'requests' | 'free_requests' | 'misread_charges', bigint> & { is_byok: boolean }
   let misread = 0n

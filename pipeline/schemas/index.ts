@@ -8,10 +8,11 @@ import { openrouterActivity } from './openrouter-activity.ts'
 import { openrouterGeneration } from './openrouter-generation.ts'
 import { otelGenaiSpans } from './otel-genai-spans.ts'
 import { portkeyLogs } from './portkey-logs.ts'
+import { rollupFiles } from './rollup-files.ts'
 import type { Schema } from './schema.ts'
 
 /** The schemas that a source may name (DESIGN.md §5). */
-export const SCHEMAS = {
+const RAW_LOGS = {
   canonical,
   'openrouter-activity': openrouterActivity,
   'openrouter-generation': openrouterGeneration,
@@ -24,5 +25,9 @@ export const SCHEMAS = {
   'cloudflare-ai-gateway-logs': cloudflareAiGatewayLogs,
 } as const satisfies Record<string, Schema>
 
-export type SchemaName = keyof typeof SCHEMAS
-export const SCHEMA_NAMES = Object.keys(SCHEMAS) as [SchemaName, ...SchemaName[]]
+/** All schemas: the last one is no raw log, and what `"engine": {"rollup_files"}` has. */
+export const SCHEMAS = { ...RAW_LOGS, 'rollup-files': rollupFiles } as const satisfies Record<string, Schema>
+
+/** The name of a schema that a source may name. */
+export type SchemaName = keyof typeof RAW_LOGS
+export const SCHEMA_NAMES = Object.keys(RAW_LOGS) as [SchemaName, ...SchemaName[]]

@@ -22,6 +22,8 @@ export interface Schema {
   record: UsageRecord
   /** Columns that belong to the schema and that nothing reads. */
   unread?: readonly string[]
+  /** Columns that may be of no floating type, which would round them. */
+  exact?: readonly string[]
   /** Set where a timestamp is never relative, so that a `base_time` would mean nothing. */
   hasAbsoluteTime?: true
 }

@@ -60,6 +60,13 @@ CREATE OR REPLACE TEMP MACRO count_from_text(value) AS
 CREATE OR REPLACE TEMP MACRO count_from_integer(value) AS
   CASE WHEN value IS NULL THEN 0 ELSE count_in_range(value) END;
 
+-- A sum of counts, which may be larger than a count: up to 2^63 - 1. As digits, for a floating number of that size is none.
+CREATE OR REPLACE TEMP MACRO sum_from_text(value) AS
+  CASE
+    WHEN value IS NULL OR value = '' THEN 0
+    WHEN regexp_full_match(value, '[0-9]+(\.0+)?') THEN try_cast(split_part(value, '.', 1) AS BIGINT)
+  END;
+
 CREATE OR REPLACE TEMP MACRO whole_count(value) AS
   CASE WHEN value = floor(value) THEN count_in_range(value) END;
 

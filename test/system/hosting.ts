@@ -112,7 +112,8 @@ async function isServed(url: string): Promise<boolean> {
   )
 }
 
-async function freePort(): Promise<number> {
+/** A port of the loopback interface that nobody listens on. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()

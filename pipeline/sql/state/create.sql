@@ -38,3 +38,9 @@ CREATE TABLE IF NOT EXISTS state_models (
 CREATE TABLE IF NOT EXISTS state_rejects (
   source VARCHAR, file VARCHAR, sha256 VARCHAR, reason VARCHAR, records BIGINT
 );
+
+-- Copies of records that only the registry can choose from, of a source whose usage is asked for day by day: they have the
+-- same greatest counts, and models of these names, a JSON list. `model` is the one that stays; `tokens` are its tokens.
+CREATE TABLE IF NOT EXISTS state_ties (
+  source VARCHAR, day_number BIGINT, models VARCHAR, model VARCHAR, records BIGINT, tokens HUGEINT
+);

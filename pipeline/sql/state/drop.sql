@@ -7,3 +7,4 @@ DROP TABLE IF EXISTS state_surplus;
 DROP TABLE IF EXISTS state_touched_days;
 DROP TABLE IF EXISTS state_models;
 DROP TABLE IF EXISTS state_rejects;
+DROP TABLE IF EXISTS state_ties;

@@ -1,0 +1,45 @@
+import type { ClickHouseChoice } from '../engine.ts'
+import { UsageError } from '../errors.ts'
+import type { ClickHouse } from './clickhouse-client.ts'
+import { renderStatement } from './clickhouse-statement.ts'
+
+/** Types as ClickHouse names them. A number compares with text, a time with a day, and so on, in ways that nobody expects. */
+const TEXT = ['String', 'Nullable(String)', 'LowCardinality(String)', 'LowCardinality(Nullable(String))']
+const ID = [...TEXT, 'UUID', 'Nullable(UUID)', 'Nullable(Nothing)']
+const BITS = [8, 16, 32, 64, 128, 256]
+const COUNT = BITS.flatMap((bits) => [`Int${bits}`, `UInt${bits}`, `Nullable(Int${bits})`, `Nullable(UInt${bits})`])
+
+/** What each column of the view may be, and how it becomes so. */
+const COLUMNS: Record<string, { types: readonly string[]; remedy: string }> = {
+  utc_date: { types: ['Date', 'Date32'], remedy: "toDate(…, 'UTC')" },
+  request_id: { types: ID, remedy: 'toString(…)' },
+  model: { types: TEXT, remedy: 'toString(…)' },
+  prompt_tokens: { types: COUNT, remedy: 'toInt64(…)' },
+  completion_tokens: { types: COUNT, remedy: 'toInt64(…)' },
+}
+
+/** Throws `UsageError` with the form of the view where it is not there, lacks a column or has one of another type. */
+export async function assertView(clickhouse: ClickHouse, { database, view }: ClickHouseChoice): Promise<void> {
+  const statement = renderStatement('clickhouse/columns', { database_name: database, view_name: view })
+  const rows = await clickhouse.rows<{ name: string; type: string }>(statement)
+  const types = new Map(rows.map(({ name, type }) => [name, type]))
+  const missing = Object.keys(COLUMNS).filter((column) => !types.has(column))
+  if (missing.length > 0) {
+    const what =
+      types.size === 0
+        ? `there is no view ${view} in database ${database}`
+        : `view ${view} has no column ${missing.join(', ')}`
+    const form = renderStatement('clickhouse/create_view', { database, view })
+    throw new UsageError(
+      `engine.clickhouse.view: ${what}, or the user may not read it. Create it on every node, such as by\n${form}`,
+    )
+  }
+  for (const [column, { types: allowed, remedy }] of Object.entries(COLUMNS)) {
+    const actual = types.get(column) ?? ''
+    if (allowed.includes(actual)) continue
+    throw new UsageError(
+      `engine.clickhouse.view: column ${column} of view ${view} is ${actual}, which is not what it has to be; ` +
+        `write ${remedy} AS ${column} in the view of every node`,
+    )
+  }
+}

@@ -1,0 +1,168 @@
+import type { Archive } from '../archive.ts'
+import type { ClickHouseLogin } from '../config.ts'
+import { addDays, mostRecentCompletedDay, type UtcDate } from '../contract/utc-date.ts'
+import type { Database } from '../database.ts'
+import type { ClickHouseChoice } from '../engine.ts'
+import { BuildError, UsageError } from '../errors.ts'
+import type { Files } from '../files.ts'
+import { ClickHouse } from './clickhouse-client.ts'
+import { askFor, countDays, readingOf } from './clickhouse-day.ts'
+import { assertView } from './clickhouse-view.ts'
+import {
+  type DayAnswer,
+  enterDay,
+  forgetDays,
+  isDay,
+  type KnownDay,
+  knownDays,
+  netRecords,
+  settleTies,
+  wasFinal,
+} from './days.ts'
+import type { RollupEngine, RollupRequest } from './engine.ts'
+import { forgetFormerSources } from './former-sources.ts'
+import type { KeptFiles } from './kept.ts'
+import { tidyRejects } from './rejects.ts'
+import { deliver, resolveModels } from './result.ts'
+import { openState } from './state.ts'
+
+export interface ClickHouseEngineOptions {
+  choice: ClickHouseChoice
+  login: ClickHouseLogin
+  /** The last date that is asked for is the last that is over then. */
+  asOf: Date
+  /** The time by the clock: a day that still runs is not final, whatever `asOf` is. */
+  now: Date
+  /** Dates that are asked for again although they were final when they were asked for last. */
+  reread: readonly UtcDate[]
+  database: Database
+  archive: Archive
+  kept: KeptFiles
+  rejectsFolder: string
+  files: Files
+  signal: AbortSignal
+}
+
+/**
+ * ClickHouse sums the usage where it lies, one day after the other, and repeated deliveries are told apart on the shard
+ * that has them: only days × models rows come back. They are kept in the state, so that a later build asks for days that
+ * are new or were not final.
+ */
+export function createClickHouseEngine(options: ClickHouseEngineOptions): RollupEngine {
+  return {
+    async rollup(request) {
+      const { database, archive, kept, rejectsFolder, files, choice } = options
+      await database.run('rollup/create')
+      await openState(database)
+      await forgetFormerSources(request, options)
+      await archive.select(database, choice.origin.name)
+      await updateDays(request, options)
+      await resolveModels(database, choice.origin, request.sources)
+      await database.transaction(() => settleTies(database))
+      await deliver(database, choice.origin, request)
+      await kept.tidy()
+      await tidyRejects(database, rejectsFolder, files)
+    },
+  }
+}
+
+/** Brings the days of the state up to date with what ClickHouse has. Nothing is forgotten before it has answered. */
+async function updateDays(request: RollupRequest, options: ClickHouseEngineOptions): Promise<void> {
+  const { database, choice, reread } = options
+  const reading = readingOf(choice)
+  const wanted = wantedDates(options)
+  assertAsked(reread, wanted)
+  const entries = await knownDays(database)
+  const known = new Map(entries.filter(({ date }) => wanted.includes(date)).map((day) => [day.date, day]))
+  const dates = wanted.filter((date) => {
+    const day = known.get(date)
+    return day === undefined || day.reading !== reading || !wasFinal(day) || reread.includes(date)
+  })
+  if (dates.length > 0) {
+    await askForAll(dates, known, reading, request, options)
+    request.onStage({ stage: `ask ${choice.origin.name}`, detail: `${dates.length} of ${wanted.length} days` })
+  }
+  const others = entries.filter(({ date }) => isDay(date) && !wanted.includes(date)).map(({ date }) => date)
+  if (others.length > 0) await database.transaction(() => forgetDays(database, others))
+}
+
+/** Asks for one day after the other and enters each by itself: a build that is stopped goes on where it was. */
+async function askForAll(
+  dates: readonly UtcDate[],
+  known: ReadonlyMap<UtcDate, KnownDay>,
+  reading: string,
+  request: RollupRequest,
+  options: ClickHouseEngineOptions,
+): Promise<void> {
+  const { database, choice, asOf, now, reread } = options
+  const source = choice.origin.name
+  const asked = now < asOf ? now : asOf
+  const clickhouse = await ClickHouse.open(options)
+  try {
+    await assertView(clickhouse, choice)
+    const counts = await countDays(clickhouse, choice, dates)
+    await forgetRawFiles(request, options)
+    for (const [position, date] of dates.entries()) {
+      const onProgress = (share: number) =>
+        request.onProgress({ stage: `ask ${source}`, share: (position + share) / dates.length, bytes: undefined })
+      onProgress(0)
+      const answer = await askFor(clickhouse, choice, { date, records: counts.get(date) ?? 0n }, onProgress)
+      const former = known.get(date)
+      if (former !== undefined && !reread.includes(date) && !isAccepted(former, answer, request)) continue
+      await enterDay(database, { source, date, asked, reading, isKnown: former !== undefined }, answer)
+    }
+  } finally {
+    await clickhouse.close()
+  }
+}
+
+/** Raw files that had the name of this origin before: what they hold is not counted beside what ClickHouse has. */
+async function forgetRawFiles(request: RollupRequest, { database, choice }: ClickHouseEngineOptions): Promise<void> {
+  const names = (await knownDays(database)).map(({ date }) => date).filter((name) => !isDay(name))
+  if (names.length === 0) return
+  await database.transaction(() => forgetDays(database, names))
+  request.onNotice(
+    `source ${JSON.stringify(choice.origin.name)}: ClickHouse is asked in place of ${names.length} raw files, such as ` +
+      `${names[0]}, whose records are not counted any more`,
+  )
+}
+
+/** The days from the first that is asked for and not archived to the last that is over. */
+function wantedDates({ choice, archive, asOf }: ClickHouseEngineOptions): UtcDate[] {
+  const open = archive.openFrom(choice.origin.name)
+  const first = open !== undefined && open > choice.from ? open : choice.from
+  const last = mostRecentCompletedDay(asOf)
+  const dates: UtcDate[] = []
+  for (let date = first; date <= last; date = addDays(date, 1)) dates.push(date)
+  return dates
+}
+
+function assertAsked(reread: readonly UtcDate[], wanted: readonly UtcDate[]): void {
+  const other = reread.find((date) => !wanted.includes(date))
+  if (other === undefined) return
+  throw new UsageError(
+    `--reread ${other}: the dates that are asked for are ${wanted.at(0) ?? 'none'} to ${wanted.at(-1) ?? 'none'}`,
+  )
+}
+
+/**
+ * Days do not become smaller by themselves: usage that is gone was deleted, or a part of it is not there at the moment. The
+ * sources file says what then (DESIGN.md §5, `on_missing`). Throws `BuildError` that names the day.
+ */
+function isAccepted(
+  former: KnownDay,
+  answer: DayAnswer,
+  { sources: { on_missing }, onNotice }: RollupRequest,
+): boolean {
+  const records = netRecords(answer)
+  if (records >= former.net_records) return true
+  const what = `${former.date} had ${former.net_records} records when it was asked for before and has ${records} now`
+  if (on_missing === 'fail') {
+    throw new BuildError(
+      `${what}. If that is right, say so with --reread ${former.date}; or say in the sources file "on_missing": "keep" to keep ` +
+        'what was, or "remove" to take what is',
+    )
+  }
+  onNotice(`${what}; on_missing is ${on_missing}: ${on_missing === 'keep' ? 'what was stays' : 'what is counts'}`)
+  return on_missing === 'remove'
+}

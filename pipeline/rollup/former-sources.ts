@@ -1,0 +1,34 @@
+import type { Archive } from '../archive.ts'
+import type { Database } from '../database.ts'
+import { UsageError } from '../errors.ts'
+import type { RollupRequest } from './engine.ts'
+import { forgetRejects } from './rejects.ts'
+import { forgetFiles, listFiles } from './state.ts'
+
+/** A source that is not listed any more takes its records with it, but for those that only the archive has. */
+export async function forgetFormerSources(
+  request: RollupRequest,
+  { database, archive }: { database: Database; archive: Archive },
+): Promise<void> {
+  const names = request.sources.origins.map(({ name }) => name)
+  const missing = archive.sources.find((name) => !names.includes(name))
+  if (missing !== undefined) {
+    throw new UsageError(
+      `the archive holds dates of source ${JSON.stringify(missing)}, which the sources file has not any more; ` +
+        'list it again: its files may be gone, and "visibility": "private" publishes nothing of it',
+    )
+  }
+  const known = await database.rows<{ source: string }>('state/sources')
+  for (const { source } of known.filter((entry) => !names.includes(entry.source))) {
+    await archive.select(database, source)
+    const files = await listFiles(database)
+    await database.transaction(async () => {
+      await forgetFiles(database, files)
+      await forgetRejects(database)
+    })
+    const kept = files.some((file) => file.kept !== null)
+      ? '; what was kept of files that are gone stays in the archive'
+      : ''
+    request.onNotice(`source ${JSON.stringify(source)} is not listed any more: its records are not counted${kept}`)
+  }
+}

@@ -1,0 +1,61 @@
+-- Purpose: what one UTC day holds, repeated deliveries told apart (DESIGN.md §6.7). The joined part runs on every node over
+--          the records that lie there, for a JOIN that is not GLOBAL does: ids never leave their shard. As in DuckDB a
+--          64-bit hash finds ids that occur twice, and only these are looked at whole. Sums are Decimal128 and come as
+--          text: sums of integers would wrap without a word.
+-- Grain:   kind x models. Kinds: delivered, all accepted records, and repeated, those of them whose id occurs again, by
+--          the name of their model; kept, of each such id the copy with the greatest counts, by the names of all models
+--          that have a copy with these; or a reason to reject, without a name.
+-- Inputs:  statements records, nodes; as these.
+SELECT
+  kind,
+  models,
+  toString(sum(part_records)) AS records,
+  toString(sum(part_identified)) AS identified_records,
+  toString(sum(part_conflicting)) AS conflicting_records,
+  toString(sum(part_tokens)) AS tokens
+FROM {nodes:Statement} AS nodes ALL INNER JOIN (
+  SELECT toUInt8(0) AS dummy, kind, models, part_records, part_identified, part_conflicting, part_tokens FROM (
+    SELECT
+      if(reject = '', 'delivered', reject) AS kind,
+      if(reject = '', [name], emptyArrayString()) AS models,
+      toInt64(count()) AS part_records,
+      toInt64(countIf(id != '')) AS part_identified,
+      toInt64(0) AS part_conflicting,
+      sum(toDecimal128(if(reject = '', toInt64(prompt) + toInt64(completion), 0), 0)) AS part_tokens
+    FROM ({records:Statement})
+    GROUP BY kind, models
+    UNION ALL
+    SELECT
+      part.1 AS kind,
+      part.2 AS models,
+      sum(part.3) AS part_records,
+      sum(part.3) AS part_identified,
+      sum(part.4) AS part_conflicting,
+      sum(toDecimal128(part.5, 0) * part.3) AS part_tokens
+    FROM (
+      SELECT
+        arraySort(groupArray((prompt_count, completion_count, name, copies))) AS versions,
+        (versions[-1]).1 AS best_prompt,
+        (versions[-1]).2 AS best_completion,
+        arrayFilter(v -> v.1 = best_prompt AND v.2 = best_completion, versions) AS best,
+        arrayConcat(
+          arrayMap(v -> ('repeated', [v.3], v.4, toInt64(0), v.1 + v.2), versions),
+          [('kept', arrayMap(v -> v.3, best), toInt64(1), arraySum(v -> v.4, versions) - arraySum(v -> v.4, best), best_prompt + best_completion)]
+        ) AS parts
+      FROM (
+        SELECT id, name, toInt64(prompt) AS prompt_count, toInt64(completion) AS completion_count, toInt64(count()) AS copies
+        FROM ({records:Statement})
+        WHERE reject = '' AND id != '' AND sipHash64(id) IN (
+          SELECT sipHash64(id) FROM ({records:Statement}) WHERE id != '' GROUP BY sipHash64(id) HAVING count() > 1
+        )
+        GROUP BY id, name, prompt_count, completion_count
+      )
+      GROUP BY id
+      HAVING sum(copies) > 1
+    )
+    ARRAY JOIN parts AS part
+    GROUP BY kind, models
+  )
+) AS answers USING (dummy)
+GROUP BY kind, models
+ORDER BY kind, models

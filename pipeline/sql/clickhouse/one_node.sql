@@ -1,0 +1,4 @@
+-- Purpose: the server that is asked, as the only node.
+-- Grain:   one row.
+-- Inputs:  none.
+system.one

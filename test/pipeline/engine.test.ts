@@ -1,0 +1,162 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readPipelineConfig } from '../../pipeline/config.ts'
+import { UsageError } from '../../pipeline/errors.ts'
+import { readSources } from '../../pipeline/sources.ts'
+import { buildIn, newWorkspace, runBuild, type Workspace, writeInput } from '../support/pipeline.ts'
+
+const CLICKHOUSE = { url: 'https://clickhouse.example.org:8443', view: 'tokenboard_usage' }
+
+async function withEngine(engine: unknown, top: Record<string, unknown> = {}): Promise<Workspace> {
+  const workspace = await newWorkspace()
+  await writeInput(workspace, 'sources.json', { ...(engine !== undefined && { engine }), ...top })
+  return workspace
+}
+
+async function reading(engine: unknown, top: Record<string, unknown> = {}) {
+  return readSources((await withEngine(engine, top)).sources)
+}
+
+describe('the engine of a sources file', () => {
+  it('is DuckDB where none is named', async () => {
+    const source = { name: 'a', schema: 'canonical', files: ['a.csv'], visibility: 'public' }
+    const { engine, origins } = await reading(undefined, { sources: [source] })
+    expect(engine).toEqual({ kind: 'duckdb' })
+    expect(origins).toEqual([expect.objectContaining({ name: 'a', visibility: 'public' })])
+  })
+
+  it('is a ClickHouse with its defaults, and what it has stands in the place of sources', async () => {
+    const { engine, origins, sources } = await reading({ clickhouse: CLICKHOUSE, visibility: 'public' })
+    const origin = { name: 'clickhouse', visibility: 'public' }
+    expect(engine).toEqual({
+      kind: 'clickhouse',
+      origin,
+      ...CLICKHOUSE,
+      database: 'default',
+      from: '2025-01-01',
+      timeout_seconds: 3600,
+    })
+    expect({ origins, sources }).toEqual({ origins: [origin], sources: [] })
+  })
+
+  it('has certificates beside the sources file', async () => {
+    const workspace = await withEngine({ clickhouse: { ...CLICKHOUSE, ca: 'ca.pem' }, visibility: 'public' })
+    expect((await readSources(workspace.sources)).engine).toMatchObject({ ca: join(workspace.input, 'ca.pem') })
+  })
+
+  it.each<[string, unknown, Record<string, unknown>, string]>([
+    ['neither sources nor an engine', undefined, {}, 'sources: is missing; list what to read, or name an "engine"'],
+    [
+      'both',
+      { clickhouse: CLICKHOUSE, visibility: 'public' },
+      { sources: [{ name: 'a', schema: 'canonical', files: ['a.csv'] }] },
+      'remove one of them',
+    ],
+    ['an engine that is none', {}, {}, 'engine: must have either "clickhouse"'],
+    ['two engines', { clickhouse: CLICKHOUSE, rollup_files: ['a.csv'] }, {}, 'engine: must have either "clickhouse"'],
+    [
+      'a misspelt key',
+      { clickhouse: { ...CLICKHOUSE, clutser: 'a' } },
+      {},
+      'unknown key "clutser", did you mean "cluster"?',
+    ],
+    ['no view', { clickhouse: { url: CLICKHOUSE.url } }, {}, 'engine.clickhouse.view'],
+    [
+      'a view that is no name',
+      { clickhouse: { ...CLICKHOUSE, view: 'a`; DROP TABLE b' } },
+      {},
+      'engine.clickhouse.view: must consist of letters',
+    ],
+    [
+      'a cluster that is no name',
+      { clickhouse: { ...CLICKHOUSE, cluster: "a'" } },
+      {},
+      'engine.clickhouse.cluster: must consist of letters',
+    ],
+    [
+      'a url with a password',
+      { clickhouse: { ...CLICKHOUSE, url: 'https://me:secret@example.org' } },
+      {},
+      'must hold no user and no password',
+    ],
+    [
+      'a url with settings',
+      { clickhouse: { ...CLICKHOUSE, url: 'https://example.org/?max_threads=1' } },
+      {},
+      'settings of ClickHouse belong into the profile',
+    ],
+    [
+      'a url of another kind',
+      { clickhouse: { ...CLICKHOUSE, url: 'tcp://example.org:9000' } },
+      {},
+      'engine.clickhouse.url: must be a URL such as',
+    ],
+    [
+      'a first date before the dataset',
+      { clickhouse: { ...CLICKHOUSE, from: '2024-12-31' } },
+      {},
+      'must not be before 2025-01-01',
+    ],
+    [
+      'a certificate without its key',
+      { clickhouse: { ...CLICKHOUSE, ca: 'a', cert: 'b' } },
+      {},
+      'engine.clickhouse.key: is missing',
+    ],
+    [
+      'a certificate for http',
+      { clickhouse: { ...CLICKHOUSE, url: 'http://example.org', ca: 'a' } },
+      {},
+      'make it https:',
+    ],
+    ['a registry that is not there', { clickhouse: CLICKHOUSE }, {}, 'leaves visibility to the model registry'],
+  ])('is wrong usage with %s', async (_, engine, top, message) => {
+    const failed = reading(engine, top)
+    await expect(failed).rejects.toThrow(UsageError)
+    await expect(failed).rejects.toThrow(message)
+    await expect(failed).rejects.not.toThrow('secret')
+  })
+})
+
+describe('ENGINE', () => {
+  it('need not be set, and is duckdb or clickhouse', () => {
+    expect(readPipelineConfig({}).engine).toBeUndefined()
+    expect(readPipelineConfig({ ENGINE: 'clickhouse' }).engine).toBe('clickhouse')
+    expect(() => readPipelineConfig({ ENGINE: 'spark' })).toThrow(UsageError)
+  })
+
+  it('must be what the sources file says', async () => {
+    const workspace = await withEngine({ clickhouse: CLICKHOUSE, visibility: 'public' })
+    const { code, stderr } = await runBuild(workspace, { ENGINE: 'duckdb' })
+    expect(code).toBe(2)
+    expect(stderr).toContain('ENGINE is duckdb, but the sources file names clickhouse as its engine')
+    await writeInput(workspace, 'sources.json', {
+      sources: [{ name: 'a', schema: 'canonical', files: ['a.csv'], visibility: 'public' }],
+    })
+    const other = await runBuild(workspace, { ENGINE: 'clickhouse' })
+    expect(other.code).toBe(2)
+    expect(other.stderr).toContain('ENGINE is clickhouse, but the sources file does not say which')
+  })
+
+  it('has its password from one place', async () => {
+    expect(() => readPipelineConfig({ CLICKHOUSE_PASSWORD: 'a', CLICKHOUSE_PASSWORD_FILE: 'b' })).toThrow('keep one')
+  })
+})
+
+describe('--reread', () => {
+  it('means nothing to raw files', async () => {
+    const workspace = await newWorkspace()
+    await writeFile(join(workspace.input, 'a.csv'), 'timestamp,model_permaslug,prompt_tokens,completion_tokens\n')
+    await writeInput(workspace, 'sources.json', {
+      sources: [{ name: 'a', schema: 'canonical', files: ['a.csv'], visibility: 'public' }],
+    })
+    const failed = buildIn(workspace, undefined, {}, { reread: ['2025-03-02'] })
+    await expect(failed).rejects.toThrow('--reread is for ClickHouse')
+  })
+
+  it('is a date', async () => {
+    const { code, stderr } = await runBuild(await newWorkspace(), {}, ['--reread', '2025-02-30'])
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('--reread 2025-02-30') })
+  })
+})

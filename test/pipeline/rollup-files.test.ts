@@ -1,0 +1,212 @@
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { describe, expect, it } from 'vitest'
+import { BuildError, UsageError } from '../../pipeline/errors.ts'
+import {
+  AS_OF,
+  buildIn,
+  csvOf,
+  newWorkspace,
+  publishedCsv,
+  releaseFolder,
+  runCli,
+  settings,
+  type Workspace,
+  writeInput,
+} from '../support/pipeline.ts'
+
+const HEADER = 'utc_date,model_permaslug,tokens,requests\n'
+
+async function withFiles(files: Record<string, string>, top: Record<string, unknown> = {}): Promise<Workspace> {
+  const workspace = await newWorkspace()
+  for (const [name, content] of Object.entries(files)) await writeInput(workspace, name, content)
+  await describeFiles(workspace, Object.keys(files), top)
+  return workspace
+}
+
+function describeFiles(
+  workspace: Workspace,
+  files: readonly string[],
+  top: Record<string, unknown> = {},
+): Promise<void> {
+  return writeInput(workspace, 'sources.json', { ...top, engine: { rollup_files: files, visibility: 'public' } })
+}
+
+describe('files of sums', () => {
+  it('are published, rows of one day and model added up, and the requests that they sum are counted', async () => {
+    const workspace = await withFiles({
+      'a.csv': `${HEADER}2025-03-02,acme/one,100,7\n2025-03-02,acme/two,50,1\n2025-03-03,acme/one,5,2\n`,
+      'b.ndjson': '{"utc_date":"2025-03-02","model_permaslug":"acme/one","tokens":1,"requests":3}\n',
+    })
+    const { records } = await buildIn(workspace)
+    expect(await publishedCsv(workspace)).toBe(
+      csvOf([
+        ['2025-03-02', 'acme/one', 101],
+        ['2025-03-02', 'acme/two', 50],
+        ['2025-03-03', 'acme/one', 5],
+      ]),
+    )
+    expect(records).toMatchObject({ read: 13, published: 13, rejected: {} })
+  })
+
+  it('may be Parquet, with a date or a text for the day', async () => {
+    const workspace = await withFiles({})
+    const connection = await (await DuckDBInstance.create()).connect()
+    const select = `SELECT DATE '2025-03-02' AS utc_date, 'acme/one' AS model_permaslug, 9007199254740991::DECIMAL(38, 0) AS tokens, 1::BIGINT AS requests`
+    await connection.run(`COPY (${select}) TO '${join(workspace.input, 'a.parquet')}'`)
+    await connection.run(
+      `COPY (SELECT * REPLACE (utc_date::VARCHAR AS utc_date) FROM (${select})) TO '${join(workspace.input, 'b.parquet')}'`,
+    )
+    connection.closeSync()
+    await describeFiles(workspace, ['*.parquet'])
+    await buildIn(workspace)
+    expect(await publishedCsv(workspace)).toBe(csvOf([['2025-03-02', 'acme/one', 2n * 9007199254740991n]]))
+  })
+
+  it('have sums beyond the counts that JSON holds, exactly', async () => {
+    const large = 2n ** 63n - 4n
+    const workspace = await withFiles({
+      'a.csv': `${HEADER}2025-03-02,acme/one,${large},1\n`,
+      'b.ndjson': `{"utc_date":"2025-03-03","model_permaslug":"acme/one","tokens":${large},"requests":1}\n`,
+    })
+    const connection = await (await DuckDBInstance.create()).connect()
+    const select = `SELECT '2025-03-04' AS utc_date, 'acme/one' AS model_permaslug, ${large}::DECIMAL(38, 0) AS tokens, 1 AS requests`
+    await connection.run(`COPY (${select}) TO '${join(workspace.input, 'c.parquet')}'`)
+    connection.closeSync()
+    await describeFiles(workspace, ['a.csv', 'b.ndjson', 'c.parquet'])
+    await buildIn(workspace)
+    expect(await publishedCsv(workspace)).toBe(
+      csvOf(['2025-03-02', '2025-03-03', '2025-03-04'].map((date) => [date, 'acme/one', large])),
+    )
+  })
+
+  it('go through the registry as raw logs do', async () => {
+    const workspace = await withFiles({
+      'a.csv': `${HEADER}2025-03-02,one,10,1\n2025-03-02,acme/secret,20,2\n2025-03-02,acme/new,30,3\n`,
+    })
+    await writeInput(workspace, 'models.json', [
+      { model_permaslug: 'acme/one', aliases: ['one'], public: true },
+      { model_permaslug: 'acme/secret', public: false },
+    ])
+    await writeInput(workspace, 'sources.json', { models: 'models.json', engine: { rollup_files: ['a.csv'] } })
+    const { records } = await buildIn(workspace)
+    expect(await publishedCsv(workspace)).toBe(csvOf([['2025-03-02', 'acme/one', 10]]))
+    expect(records).toMatchObject({
+      published: 1,
+      private: 2,
+      withheld: [{ model: 'acme/new', records: 3, tokens: '30' }],
+    })
+  })
+
+  it('have bad rows rejected, each with its reason, and kept', async () => {
+    const bad = [
+      '2025-3-2,a,1,1',
+      '2025-03-02,=a,1,1',
+      '2025-03-02,a,-1,1',
+      '2025-03-02,a,1,0',
+      '2025-03-02,a,9223372036854775808,1',
+      '2025-03-02,a,1,1,1',
+    ]
+    const workspace = await withFiles(
+      { 'a.csv': `${HEADER}2025-03-02,acme/one,1,5\n${bad.join('\n')}\n` },
+      { max_rejected_share: 1 },
+    )
+    const { records } = await buildIn(workspace)
+    expect(records).toMatchObject({
+      published: 5,
+      rejected: { malformed_record: 1, invalid_timestamp: 1, invalid_token_count: 3, invalid_model: 1 },
+    })
+    const { stdout } = await runCli(['rejects', '--json'], settings(workspace, AS_OF))
+    expect(stdout.trim().split('\n')).toHaveLength(bad.length)
+  })
+
+  it('count as one row each where too many are rejected, however many requests they sum', async () => {
+    const good = [2, 3, 4].map((day) => `2025-03-0${day},acme/one,1,1000000\n`).join('')
+    const files = { 'a.csv': `${HEADER}${good}2025-03-02,acme/two,-1,1\n` }
+    const workspace = await withFiles(files, { max_rejected_share: 0.24 })
+    await expect(buildIn(workspace)).rejects.toThrow('1 of 4 rows (25.00 %) were rejected')
+    await describeFiles(workspace, ['a.csv'], { max_rejected_share: 0.25 })
+    await buildIn(workspace)
+  })
+
+  it.each(['DOUBLE', 'FLOAT'])('are refused when their tokens are %s', async (type) => {
+    const workspace = await withFiles({})
+    const connection = await (await DuckDBInstance.create()).connect()
+    const select = `SELECT DATE '2025-03-02' AS utc_date, 'acme/one' AS model_permaslug, 1e6::${type} AS tokens, 1 AS requests`
+    await connection.run(`COPY (${select}) TO '${join(workspace.input, 'a.parquet')}'`)
+    connection.closeSync()
+    await describeFiles(workspace, ['a.parquet'])
+    const failed = buildIn(workspace)
+    await expect(failed).rejects.toThrow(BuildError)
+    await expect(failed).rejects.toThrow(
+      `a.parquet: "tokens" is ${type}, which rounds large sums; CAST it to DECIMAL(38, 0)`,
+    )
+  })
+
+  it('are not kept beside files that restate their days', async () => {
+    const workspace = await withFiles({
+      'a-1.csv': `${HEADER}2025-03-02,acme/one,1,1\n`,
+      'b.csv': `${HEADER}2025-03-03,acme/one,2,1\n`,
+    })
+    const keep = (name: string) => describeFiles(workspace, [name], { on_missing: 'keep' })
+    await keep('*.csv')
+    await buildIn(workspace)
+    await rm(join(workspace.input, 'a-1.csv'))
+    await writeInput(workspace, 'a-2.csv', `${HEADER}2025-03-02,acme/one,4,2\n`)
+    const failed = buildIn(workspace, '2025-03-10T13:00:00Z')
+    await expect(failed).rejects.toThrow(UsageError)
+    await expect(failed).rejects.toThrow('a-1.csv is gone, and new files have rows of 2025-03-02 too')
+    await rm(join(workspace.input, 'a-2.csv'))
+    await buildIn(workspace, '2025-03-10T14:00:00Z')
+    const days: [string, string, number][] = [
+      ['2025-03-02', 'acme/one', 1],
+      ['2025-03-03', 'acme/one', 2],
+    ]
+    expect(await publishedCsv(workspace)).toBe(csvOf(days))
+    await writeInput(workspace, 'a-2.csv', `${HEADER}2025-03-02,acme/one,4,2\n`)
+    await expect(buildIn(workspace, '2025-03-10T15:00:00Z')).rejects.toThrow('would count twice')
+    await rm(join(workspace.input, 'a-2.csv'))
+    await writeInput(workspace, 'c.csv', `${HEADER}2025-03-04,acme/one,8,1\n`)
+    await buildIn(workspace, '2025-03-10T16:00:00Z')
+    expect(await publishedCsv(workspace)).toBe(csvOf([...days, ['2025-03-04', 'acme/one', 8]]))
+  })
+
+  it('are read again when they change, and a restated day is one file written anew', async () => {
+    const workspace = await withFiles({
+      'a.csv': `${HEADER}2025-03-02,acme/one,1,1\n`,
+      'b.csv': `${HEADER}2025-03-03,acme/one,2,1\n`,
+    })
+    await buildIn(workspace)
+    await writeInput(workspace, 'a.csv', `${HEADER}2025-03-02,acme/one,4,2\n`)
+    await buildIn(workspace, '2025-03-10T13:00:00Z')
+    expect(await publishedCsv(workspace)).toBe(
+      csvOf([
+        ['2025-03-02', 'acme/one', 4],
+        ['2025-03-03', 'acme/one', 2],
+      ]),
+    )
+    const provenance = JSON.parse(await readFile(join(await releaseFolder(workspace), 'provenance.json'), 'utf8'))
+    expect(provenance.inputs).toHaveLength(2)
+  })
+
+  it('are missed when they are gone', async () => {
+    const files = { 'a.csv': `${HEADER}2025-03-02,acme/one,1,1\n`, 'b.csv': `${HEADER}2025-03-03,acme/one,2,1\n` }
+    const workspace = await withFiles(files)
+    await describeFiles(workspace, ['*.csv'])
+    await buildIn(workspace)
+    await rm(join(workspace.input, 'b.csv'))
+    await expect(buildIn(workspace, '2025-03-10T13:00:00Z')).rejects.toThrow(
+      'records that an earlier build read are gone: b.csv (1 records)',
+    )
+  })
+
+  it.each([
+    ['a column that is not there', 'utc_date,model,tokens,requests\n2025-03-02,a,1,1\n', 'model_permaslug'],
+    ['no requests', 'utc_date,model_permaslug,tokens\n2025-03-02,a,1\n', 'requests'],
+  ])('stop the build with %s', async (_, content, message) => {
+    const failed = buildIn(await withFiles({ 'a.csv': content }))
+    await expect(failed).rejects.toThrow(BuildError)
+    await expect(failed).rejects.toThrow(message)
+  })
+})

@@ -1,0 +1,188 @@
+/** Which days of ClickHouse a build asks for, keeps, replaces and forgets. */
+import { describe, expect, it } from 'vitest'
+import { BuildError, UsageError } from '../../../pipeline/errors.ts'
+import { COLUMN_TYPES, type FakeClickHouse, startFakeClickHouse } from '../../support/fake-clickhouse.ts'
+import { buildIn, csvOf, newWorkspace, publishedCsv, type Workspace, writeInput } from '../../support/pipeline.ts'
+
+const DAYS = { '2025-03-01': 1, '2025-03-02': 2, '2025-03-03': 3, '2025-03-08': 4 }
+
+async function describeEngine(
+  workspace: Workspace,
+  clickhouse: Record<string, unknown>,
+  top: Record<string, unknown> = {},
+): Promise<void> {
+  const engine = { visibility: 'public', clickhouse: { view: 'usage', from: '2025-03-01', ...clickhouse } }
+  await writeInput(workspace, 'sources.json', { ...top, engine })
+}
+
+async function askedFor(days: Record<string, number> = DAYS): Promise<{ workspace: Workspace; fake: FakeClickHouse }> {
+  const fake = await startFakeClickHouse({ ...days })
+  const workspace = await newWorkspace()
+  await describeEngine(workspace, { url: fake.url })
+  await buildIn(workspace)
+  fake.asked.length = 0
+  return { workspace, fake }
+}
+
+/** The days that were asked for since. */
+function daysAsked({ asked }: FakeClickHouse): string[] {
+  const questions = asked.filter(({ statement }) => statement.includes('part_conflicting'))
+  return questions.map(({ statement }) => /toDate\('([^']*)'\)/.exec(statement)?.[1] ?? '')
+}
+
+const published = (days: Record<string, number>) =>
+  csvOf(Object.entries(days).map(([date, records]) => [date, 'acme/one', records * 10]))
+
+describe('days that were asked for in another way', () => {
+  it('are asked for again, and a day that lost records fails the build', async () => {
+    const { workspace, fake } = await askedFor()
+    await describeEngine(workspace, { url: fake.url, view: 'other' })
+    delete fake.days['2025-03-01']
+    const failed = buildIn(workspace, '2025-03-10T13:00:00Z')
+    await expect(failed).rejects.toThrow(BuildError)
+    await expect(failed).rejects.toThrow('2025-03-01 had 1 records when it was asked for before and has 0 now')
+    fake.days['2025-03-01'] = 5
+    await buildIn(workspace, '2025-03-10T14:00:00Z')
+    expect(await publishedCsv(workspace)).toBe(published({ ...DAYS, '2025-03-01': 5 }))
+  })
+
+  it('stay where the sources file says so', async () => {
+    const { workspace, fake } = await askedFor()
+    await describeEngine(workspace, { url: fake.url, view: 'other' }, { on_missing: 'keep' })
+    delete fake.days['2025-03-01']
+    fake.days['2025-03-02'] = 7
+    await buildIn(workspace, '2025-03-10T13:00:00Z')
+    expect(await publishedCsv(workspace)).toBe(published({ ...DAYS, '2025-03-02': 7 }))
+  })
+
+  it('are not forgotten while ClickHouse does not answer', async () => {
+    const { workspace, fake } = await askedFor()
+    await describeEngine(workspace, { url: fake.url, view: 'other' })
+    fake.isDown = true
+    await expect(buildIn(workspace, '2025-03-10T13:00:00Z')).rejects.toThrow('Nothing works')
+    fake.isDown = false
+    delete fake.days['2025-03-01']
+    await describeEngine(workspace, { url: fake.url })
+    await buildIn(workspace, '2025-03-10T14:00:00Z')
+    expect(await publishedCsv(workspace)).toBe(published(DAYS))
+    expect(daysAsked(fake)).not.toContain('2025-03-02')
+  })
+
+  it('are not those of the same url in another spelling', async () => {
+    const { workspace, fake } = await askedFor()
+    await describeEngine(workspace, { url: `${fake.url}/` })
+    await buildIn(workspace, '2025-03-10T13:00:00Z')
+    expect(daysAsked(fake)).toEqual(['2025-03-08'])
+  })
+})
+
+describe('days before the first date that is asked for', () => {
+  it('are forgotten, and not before ClickHouse has answered', async () => {
+    const { workspace, fake } = await askedFor()
+    await describeEngine(workspace, { url: fake.url, from: '2025-03-03' })
+    fake.isDown = true
+    await expect(buildIn(workspace, '2025-03-10T13:00:00Z')).rejects.toThrow('Nothing works')
+    fake.isDown = false
+    await describeEngine(workspace, { url: fake.url })
+    await buildIn(workspace, '2025-03-10T14:00:00Z')
+    expect(daysAsked(fake)).toEqual(['2025-03-08'])
+    await describeEngine(workspace, { url: fake.url, from: '2025-03-03' })
+    await buildIn(workspace, '2025-03-10T15:00:00Z')
+    expect(await publishedCsv(workspace)).toBe(published({ '2025-03-03': 3, '2025-03-08': 4 }))
+  })
+})
+
+describe('a day that records arrive for while it is asked for', () => {
+  it('is asked for again until nothing came meanwhile', async () => {
+    const { workspace, fake } = await askedFor()
+    let arriving = 3
+    fake.onDay = (date) => {
+      if (arriving-- > 0) fake.days[date] = (fake.days[date] ?? 0) + 1
+    }
+    await buildIn(workspace, '2025-03-10T13:00:00Z')
+    expect(daysAsked(fake)).toEqual(Array(4).fill('2025-03-08'))
+    expect(await publishedCsv(workspace)).toBe(published({ ...DAYS, '2025-03-08': 7 }))
+  })
+
+  it('fails the build when there is no end to them', async () => {
+    const { workspace, fake } = await askedFor()
+    fake.onDay = (date) => {
+      fake.days[date] = (fake.days[date] ?? 0) + 1
+    }
+    const failed = buildIn(workspace, '2025-03-10T13:00:00Z')
+    await expect(failed).rejects.toThrow(BuildError)
+    await expect(failed).rejects.toThrow('the records of 2025-03-08 change while they are summed')
+  })
+})
+
+describe('a day that is not over when it is asked for', () => {
+  it('is asked for again, whatever AS_OF said', async () => {
+    const { workspace, fake } = await askedFor()
+    const now = () => new Date('2025-03-10T13:00:00Z')
+    fake.days['2025-03-10'] = 1
+    await buildIn(workspace, '2025-04-10T00:00:00Z', { now })
+    fake.asked.length = 0
+    fake.days['2025-03-10'] = 9
+    await buildIn(workspace, '2025-04-10T01:00:00Z')
+    expect(await publishedCsv(workspace)).toBe(published({ ...DAYS, '2025-03-10': 9 }))
+  })
+})
+
+describe('the view', () => {
+  it.each([
+    ['utc_date', "DateTime('UTC')", "toDate(…, 'UTC')"],
+    ['utc_date', 'Nullable(Date)', "toDate(…, 'UTC')"],
+    ['request_id', 'FixedString(16)', 'toString(…)'],
+    ['model', "Enum8('a' = 1)", 'toString(…)'],
+    ['prompt_tokens', 'Float64', 'toInt64(…)'],
+    ['completion_tokens', 'Nullable(Decimal(18, 2))', 'toInt64(…)'],
+  ])('is refused when its column %s is %s', async (column, type, remedy) => {
+    const fake = await startFakeClickHouse(DAYS)
+    fake.columns = { ...COLUMN_TYPES, [column]: type }
+    const workspace = await newWorkspace()
+    await describeEngine(workspace, { url: fake.url })
+    const failed = buildIn(workspace)
+    await expect(failed).rejects.toThrow(UsageError)
+    await expect(failed).rejects.toThrow(`column ${column} of view usage is ${type}`)
+    await expect(failed).rejects.toThrow(remedy)
+  })
+
+  it.each([
+    ['utc_date', 'Date32'],
+    ['request_id', 'Nullable(UUID)'],
+    ['request_id', 'Nullable(Nothing)'],
+    ['model', 'String'],
+    ['prompt_tokens', 'UInt256'],
+    ['completion_tokens', 'Nullable(UInt64)'],
+  ])('may have a column %s that is %s', async (column, type) => {
+    const fake = await startFakeClickHouse(DAYS)
+    fake.columns = { ...COLUMN_TYPES, [column]: type }
+    const workspace = await newWorkspace()
+    await describeEngine(workspace, { url: fake.url })
+    await buildIn(workspace)
+    expect(await publishedCsv(workspace)).toBe(published(DAYS))
+  })
+})
+
+describe('records without ids on several nodes', () => {
+  const onNodes = async (nodes: FakeClickHouse['nodes']) => {
+    const fake = await startFakeClickHouse({ '2025-03-01': 4 })
+    fake.nodes = nodes
+    const workspace = await newWorkspace()
+    await describeEngine(workspace, { url: fake.url, cluster: 'main' })
+    return buildIn(workspace)
+  }
+
+  it('are refused where every node has the same: the view reads them all', async () => {
+    const failed = onNodes({ nodes: '2', different: '1', records: '4' })
+    await expect(failed).rejects.toThrow(BuildError)
+    await expect(failed).rejects.toThrow('each of the 2 nodes has the same records of 2025-03-01')
+  })
+
+  it.each([
+    ['nodes have different ones', { nodes: '2', different: '2', records: '4' }],
+    ['there is one node', { nodes: '1', different: '1', records: '4' }],
+  ])('are summed where %s', async (_, nodes) => {
+    expect((await onNodes(nodes)).records.published).toBe(4)
+  })
+})

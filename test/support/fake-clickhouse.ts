@@ -1,0 +1,80 @@
+/** A server that answers the questions of a build as ClickHouse would, from a table of its own. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
+
+export interface FakeClickHouse {
+  url: string
+  /** How many records of model acme/one each UTC day has, of ten tokens each and without ids. */
+  days: Record<string, number>
+  /** The types of the columns of the view. */
+  columns: Record<string, string>
+  /** Whether each question is answered by an error. */
+  isDown: boolean
+  /** Each request that came: the statement and what the URL said. */
+  asked: { statement: string; url: URL }[]
+  /** Called before a day is answered. */
+  onDay: (date: string) => void
+  /** What each node has alone, where there are several: as many rows as it says. */
+  nodes: { nodes: string; different: string; records: string }
+}
+
+export const COLUMN_TYPES = {
+  utc_date: 'Date',
+  request_id: 'String',
+  model: 'LowCardinality(Nullable(String))',
+  prompt_tokens: 'Nullable(UInt32)',
+  completion_tokens: 'Int64',
+}
+
+export async function startFakeClickHouse(days: Record<string, number>): Promise<FakeClickHouse> {
+  const fake: FakeClickHouse = {
+    url: '',
+    days,
+    columns: COLUMN_TYPES,
+    isDown: false,
+    asked: [],
+    onDay: () => {},
+    nodes: { nodes: '1', different: '1', records: '0' },
+  }
+  const server = createServer(async (request, response) => {
+    const statement = (await Array.fromAsync(request)).join('')
+    fake.asked.push({ statement, url: new URL(request.url ?? '', 'http://localhost') })
+    if (fake.isDown) {
+      response.statusCode = 500
+      response.end('Code: 62. DB::Exception: Nothing works. (SYNTAX_ERROR)')
+      return
+    }
+    response.end(
+      answer(statement, fake)
+        .map((row) => `${JSON.stringify(row)}\n`)
+        .join(''),
+    )
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return Object.assign(fake, { url: `http://127.0.0.1:${port}` })
+}
+
+function answer(statement: string, fake: FakeClickHouse): unknown[] {
+  if (statement.includes('system.columns')) {
+    return Object.entries(fake.columns).map(([name, type]) => ({ name, type }))
+  }
+  if (statement.includes('part_fingerprint')) return [fake.nodes]
+  const [first = '', last = ''] = [...statement.matchAll(/toDate\('(\d{4}-\d\d-\d\d)'\)/g)].map(([, date]) => date)
+  if (statement.includes('part_date')) {
+    const dates = Object.keys(fake.days).filter((date) => date >= first && date <= last)
+    return dates.toSorted().map((date) => ({ date, records: `${fake.days[date]}` }))
+  }
+  if (!statement.includes('part_conflicting')) return []
+  fake.onDay(first)
+  const records = fake.days[first] ?? 0
+  const counts = { records: `${records}`, identified_records: '0', conflicting_records: '0', tokens: `${records * 10}` }
+  return records === 0 ? [] : [{ kind: 'delivered', models: ['acme/one'], ...counts }]
+}

@@ -1,0 +1,342 @@
+/**
+ * The rollup on ClickHouse, on two real servers of Debian's package as two shards, in a time zone that is not UTC. Where the
+ * program is not installed this is skipped and says so.
+ */
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readPipelineConfig } from '../../pipeline/config.ts'
+import { realFiles } from '../../pipeline/files.ts'
+import { openEngine, readRecords } from '../../pipeline/intake.ts'
+import { Account } from '../../pipeline/quality.ts'
+import { rank } from '../../pipeline/rank.ts'
+import { readSources } from '../../pipeline/sources.ts'
+import { withScratch } from '../../pipeline/workspace.ts'
+import {
+  buildIn,
+  createWorkspace,
+  publishedCsv,
+  readLatest,
+  releaseFolder,
+  removeWorkspace,
+  runBuild,
+  runCli,
+  settings,
+  type Workspace,
+  writeInput,
+} from '../support/pipeline.ts'
+import { CLUSTER, isClickHouseHere, LIMITED_USER, type Pair, startPair, USER } from './clickhouse.ts'
+import { DATES, MODELS, writeRecordFiles } from './clickhouse-records.ts'
+
+const RECORDS = 3_000_000
+const AS_OF = '2025-03-10T12:00:00Z'
+const LOGIN = { CLICKHOUSE_USER: USER.name, CLICKHOUSE_PASSWORD: USER.password }
+const TABLE = `(
+  created_at DateTime, request_id String, model String, prompt_tokens UInt64, completion_tokens UInt64
+) ENGINE = MergeTree PARTITION BY toYYYYMM(toDate(created_at, 'UTC')) ORDER BY created_at`
+
+let pair: Pair
+let parquet: string
+let root: Workspace
+const workspaces: Workspace[] = []
+
+async function newFolders(): Promise<Workspace> {
+  const workspace = await createWorkspace()
+  workspaces.push(workspace)
+  return workspace
+}
+
+function viewOf(table: string, name: string): string {
+  return `CREATE VIEW ${name} AS SELECT toDate(created_at, 'UTC') AS utc_date, request_id, model, prompt_tokens, completion_tokens FROM ${table}`
+}
+
+function withoutIds(table: string, name: string): string {
+  return viewOf(table, name).replace('request_id,', "'' AS request_id,")
+}
+
+/** Folders whose sources file names a view of the servers. */
+async function asking(
+  view: string,
+  choice: Record<string, unknown> = { cluster: CLUSTER },
+  top = {},
+): Promise<Workspace> {
+  const workspace = await newFolders()
+  const clickhouse = { url: pair.first.url, view, from: '2025-03-01', ...choice }
+  await writeInput(workspace, 'models.json', MODELS)
+  await writeInput(workspace, 'sources.json', {
+    models: 'models.json',
+    ...top,
+    engine: { clickhouse, name: 'gateway' },
+  })
+  return workspace
+}
+
+function build(workspace: Workspace, environment: Record<string, string> = {}, args: string[] = []) {
+  return runBuild(workspace, { AS_OF, ...LOGIN, ...environment }, ['--json', ...args])
+}
+
+beforeAll(async () => {
+  if (!isClickHouseHere) return
+  root = await newFolders()
+  const files = await writeRecordFiles(root.root, RECORDS)
+  parquet = files.parquet
+  pair = await startPair()
+  for (const [position, node] of [pair.first, pair.second].entries()) {
+    await node.run(`CREATE TABLE requests ${TABLE}`)
+    await node.run(viewOf('requests', 'usage'))
+    await node.load('requests', files.shards[position] ?? '')
+  }
+  await pair.first.run(`CREATE TABLE everything ${TABLE}`)
+  for (const path of files.shards) await pair.first.load('everything', path)
+  await pair.first.run(viewOf('everything', 'all_usage'))
+  await pair.first.run(`CREATE TABLE few ${TABLE}`)
+  await pair.first.run(`INSERT INTO few SELECT * FROM everything WHERE sipHash64(request_id) % 100 = 0`)
+  await pair.first.run(viewOf('few', 'few_usage'))
+})
+
+afterAll(async () => {
+  await pair?.stop()
+  for (const workspace of workspaces) await removeWorkspace(workspace)
+})
+
+if (!isClickHouseHere) {
+  it('clickhouse-server is not installed here', ({ skip }) => {
+    process.stderr.write('SKIPPED, NOT PROVED: clickhouse-server is not installed, so no rollup ran on ClickHouse\n')
+    skip()
+  })
+}
+
+describe.runIf(isClickHouseHere)('a rollup on ClickHouse', () => {
+  let files: Workspace
+  let shards: Workspace
+
+  it('publishes the bytes that DuckDB publishes of the same records', async () => {
+    files = await newFolders()
+    const source = { name: 'gateway', schema: 'canonical', files: [parquet] }
+    await writeInput(files, 'models.json', MODELS)
+    await writeInput(files, 'sources.json', { models: 'models.json', sources: [source] })
+    const onDuckDb = await buildIn(files, AS_OF)
+    shards = await asking('usage')
+    const { code, stdout, stderr } = await build(shards)
+    expect(code, stderr).toBe(0)
+    expect(stderr).not.toContain(USER.password)
+    const onClickHouse = JSON.parse(stdout)
+    expect(onClickHouse.records).toEqual(JSON.parse(JSON.stringify(onDuckDb.records)))
+    expect(onClickHouse.records.read).toBe(RECORDS)
+    expect(onClickHouse.records.duplicates).toBeGreaterThan(RECORDS / 30)
+    expect(onClickHouse.records.withheld.length).toBeGreaterThan(0)
+    const [before, after] = [await releaseFolder(files), await releaseFolder(shards)]
+    const same = ['csv', 'csv.gz', 'parquet', 'json.gz', 'ndjson.gz'].map((ending) => `rankings-daily.${ending}`)
+    for (const name of [...same, 'quality.json', 'models.csv', 'changes.csv', 'chart.svg']) {
+      expect((await readFile(join(after, name))).equals(await readFile(join(before, name))), name).toBe(true)
+    }
+    const big = (await publishedCsv(shards)).split('\n').filter((row) => row.includes('big/one'))
+    expect(big.length).toBeGreaterThan(3)
+    for (const row of big) expect(BigInt(row.split(',')[2] ?? 0)).toBeGreaterThan(2n ** 53n)
+  })
+
+  it('has no more rows come from a shard than its days have models, in each of their kinds', async () => {
+    await pair.second.run('SYSTEM FLUSH LOGS')
+    const log = await pair.second.run(
+      `SELECT max(result_rows), count() FROM system.query_log WHERE type = 2 AND NOT is_initial_query AND query LIKE '%part_conflicting%'`,
+    )
+    const [rows = 0, queries = 0] = log.split('\t').map(Number)
+    expect(queries).toBe(DATES.length)
+    expect(rows).toBeGreaterThan(0)
+    expect(rows).toBeLessThan(2000)
+  })
+
+  it('publishes the same from one server that has all as from two shards', async () => {
+    const one = await asking('all_usage', {})
+    const { code, stderr } = await build(one)
+    expect(code, stderr).toBe(0)
+    expect((await readLatest(one)).content_hash).toBe((await readLatest(shards)).content_hash)
+  })
+
+  it('asks again for days that were not final alone, and publishes nothing when nothing changed', async () => {
+    const { code, stdout, stderr } = await build(shards, { AS_OF: '2025-03-10T13:00:00Z' })
+    expect({ code, outcome: JSON.parse(stdout).outcome }).toEqual({ code: 0, outcome: 'unchanged' })
+    expect(stderr).toContain('ask gateway: 3 of 9 days')
+  })
+
+  it('asks for a restated day when it is told to, and for that alone', async () => {
+    const day = DATES[0] ?? ''
+    await pair.first.run(
+      `INSERT INTO requests VALUES (toDateTime('${day} 23:59:59', 'UTC'), 'late', 'acme/model-1', 1000000, 1)`,
+    )
+    const unaware = await build(shards, { AS_OF: '2025-03-10T14:00:00Z' })
+    expect(JSON.parse(unaware.stdout).outcome).toBe('unchanged')
+    const told = ['--reread', day, '--reason', 'late_data', '--note', 'A gateway was late.']
+    const aware = await build(shards, { AS_OF: '2025-03-10T15:00:00Z' }, told)
+    expect(aware.stderr).toContain('ask gateway: 4 of 9 days')
+    expect(JSON.parse(aware.stdout).outcome).toBe('released')
+    const changes = await readFile(join(await releaseFolder(shards), 'changes.csv'), 'utf8')
+    const [, ...rows] = changes.trim().split('\n')
+    expect(rows.map((row) => row.split(',').slice(0, 3))).toEqual([['update', day, 'acme/model-1']])
+  })
+
+  it('fails when a day has fewer records than before, unless the sources file says what then', async () => {
+    await pair.first.run(viewOf('few', 'shrinking'))
+    const shrinking = await asking('shrinking', {})
+    expect((await build(shrinking, { AS_OF: '2025-03-08T12:00:00Z' })).code).toBe(0)
+    const before = await readLatest(shrinking)
+    await pair.first.run('DROP TABLE shrinking')
+    await pair.first.run(`${viewOf('few', 'shrinking')} WHERE utc_date < toDate('2025-03-06')`)
+    const { code, stderr } = await build(shrinking, { AS_OF: '2025-03-08T13:00:00Z' })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/2025-03-06 had \d+ records when it was asked for before and has 0 now/)
+    expect(await readLatest(shrinking)).toEqual(before)
+    const sources = JSON.parse(await readFile(shrinking.sources, 'utf8'))
+    await writeInput(shrinking, 'sources.json', { ...sources, on_missing: 'keep' })
+    const kept = await build(shrinking, { AS_OF: '2025-03-08T14:00:00Z' })
+    expect(JSON.parse(kept.stdout).content_hash).toBe(before.content_hash)
+    await writeInput(shrinking, 'sources.json', { ...sources, on_missing: 'remove' })
+    const removed = await build(shrinking, { AS_OF: '2025-03-08T15:00:00Z' })
+    expect(JSON.parse(removed.stdout).end_date).toBe('2025-03-05')
+  })
+
+  it('keeps what is archived when the usage is gone, and lists no files that could go', async () => {
+    const archived = await asking('few_usage', {})
+    await build(archived)
+    const { code, stdout, stderr } = await runCli(['archive', '--before', '2025-03-05', '--json'], {
+      ...settings(archived, '2025-03-10T13:00:00Z'),
+      ...LOGIN,
+    })
+    expect(code, stderr).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ outcome: 'archived', deletable_files: [], needed_files: [] })
+    await rm(join(archived.dataDir, 'state'), { recursive: true })
+    const again = await build(archived, { AS_OF: '2025-03-10T14:00:00Z' })
+    expect(again.stderr).toContain('ask gateway: 5 of 5 days')
+    expect(JSON.parse(again.stdout).outcome).toBe('unchanged')
+  })
+
+  it('is made again by reproduce', async () => {
+    const { code, stdout } = await runCli(['reproduce', '--json'], { ...settings(shards, ''), ...LOGIN })
+    expect({ code, equal: JSON.parse(stdout).equal }).toEqual({ code: 0, equal: true })
+  })
+
+  it('refuses data that are not sharded by id', async () => {
+    await pair.first.run(viewOf('everything', 'everywhere'))
+    await pair.second.run(viewOf('requests', 'everywhere'))
+    const { code, stderr } = await build(await asking('everywhere'))
+    expect(code).toBe(1)
+    expect(stderr).toContain('ids lie on several shards, where their copies would count several times')
+  })
+
+  it('refuses a view of all nodes on each of them, where ids do not tell', async () => {
+    for (const node of [pair.first, pair.second]) {
+      await node.run(`CREATE TABLE of_all AS requests ENGINE = Distributed(${CLUSTER}, default, requests)`)
+      await node.run(withoutIds('of_all', 'of_all_usage'))
+      await node.run(withoutIds('requests', 'anonymous_usage'))
+    }
+    const { code, stderr } = await build(await asking('of_all_usage'))
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/each of the 2 nodes has the same records of 2025-03-02, \d+ without ids/)
+    const { stdout } = await build(await asking('anonymous_usage'))
+    expect(JSON.parse(stdout).records).toMatchObject({ duplicates: 0 })
+  })
+
+  it('fails at a limit of the profile of its user, instead of leaving out what is beyond', async () => {
+    const { code, stderr } = await build(await asking('few_usage', {}), { CLICKHOUSE_USER: LIMITED_USER })
+    expect(code).toBe(1)
+    expect(stderr).toContain('nothing was published')
+    expect(stderr).toMatch(/limit|max_rows_to_group_by/i)
+  })
+
+  it('keeps a sum beyond 64 bits exact, as DuckDB does, and refuses to publish it', async () => {
+    const [records, each] = [3000, 9_007_199_254_740_991n]
+    await pair.first.run(
+      `CREATE VIEW huge AS SELECT toDate('2025-03-02') AS utc_date, '' AS request_id, 'big/one' AS model, toUInt64(${each}) AS prompt_tokens, toUInt64(${each}) AS completion_tokens FROM (SELECT number FROM system.numbers LIMIT ${records})`,
+    )
+    const exact = { tokens: BigInt(records) * 2n * each, requests: BigInt(records) }
+    expect(exact.tokens).toBeGreaterThan(2n ** 64n)
+    const asked = await asking('huge', {})
+    expect(await rollupOf(asked, LOGIN)).toEqual([exact])
+    const line = `2025-03-02T00:00:00Z,big/one,${each},${each}\n`
+    await writeInput(
+      files,
+      'huge.csv',
+      `timestamp,model_permaslug,prompt_tokens,completion_tokens\n${line.repeat(records)}`,
+    )
+    await writeInput(files, 'huge.json', {
+      sources: [{ name: 'huge', schema: 'canonical', files: ['huge.csv'], visibility: 'public' }],
+    })
+    expect(await rollupOf({ ...files, sources: join(files.input, 'huge.json') }, {})).toEqual([exact])
+    const { code, stderr } = await build(asked)
+    expect(code).toBe(1)
+    expect(stderr).toContain('not_an_integer_of_64_bits')
+  })
+
+  it('says what is wrong with a view, a cluster and a password', async () => {
+    const wrong = async (view: string, choice: Record<string, unknown>, environment = {}) => {
+      const { code, stderr } = await build(await asking(view, choice), environment)
+      return { code, stderr }
+    }
+    expect(await wrong('nothing', {})).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('there is no view nothing in database default'),
+    })
+    expect(await wrong('requests', {})).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('view requests has no column utc_date'),
+    })
+    expect(await wrong('usage', { cluster: 'other' })).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('name a cluster'),
+    })
+    expect(await wrong('usage', {}, { CLICKHOUSE_PASSWORD: 'wrong' })).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('set CLICKHOUSE_USER'),
+    })
+  })
+
+  it('reads the password from a file', async () => {
+    const workspace = await asking('all_usage', { from: '2025-03-09' })
+    await writeInput(workspace, 'password', `${USER.password}\n`)
+    const environment = { CLICKHOUSE_USER: USER.name, CLICKHOUSE_PASSWORD_FILE: join(workspace.input, 'password') }
+    const { stderr } = await runBuild(workspace, { AS_OF, ...environment })
+    expect(stderr).toContain('there is no public usage')
+  })
+
+  it('ends its query on the server when it is stopped', async () => {
+    await pair.first.run(
+      `CREATE VIEW endless AS SELECT toDate('2025-03-02') AS utc_date, toString(number) AS request_id, 'a' AS model, number AS prompt_tokens, number AS completion_tokens FROM system.numbers`,
+    )
+    const running = () =>
+      pair.first.run(
+        `SELECT count() FROM system.processes WHERE user = '${USER.name}' AND query LIKE '%part_date%endless%'`,
+      )
+    const controller = new AbortController()
+    const stopped = rollupOf(await asking('endless', {}), LOGIN, controller.signal)
+    while ((await running()) === '0') await sleep(20)
+    controller.abort()
+    await expect(stopped).rejects.toThrow(/abort/i)
+    while ((await running()) !== '0') await sleep(20)
+  })
+
+  // The last one, for it leaves one server alone.
+  it('fails when a shard is gone, says so, and leaves the release as it is', async () => {
+    const before = await readLatest(shards)
+    await pair.second.kill()
+    const { code, stderr } = await build(shards, { AS_OF: '2025-03-11T12:00:00Z' })
+    expect(code).toBe(1)
+    expect(stderr).toContain(
+      'a shard does not answer, and without it the sums would be too small: nothing was published',
+    )
+    expect(await readLatest(shards)).toEqual(before)
+  })
+})
+
+/** The rollup itself, as an engine fills it before anything is ranked. */
+async function rollupOf(workspace: Workspace, login: Record<string, string>, signal = new AbortController().signal) {
+  const config = readPipelineConfig({ ...settings(workspace, AS_OF), ...login })
+  const effects = { now: () => new Date(AS_OF), report: () => {}, signal, files: realFiles }
+  return withScratch(config, effects, async (scratch) => {
+    const sources = await readSources(workspace.sources)
+    const { engine } = await openEngine(scratch, { config, sources, asOf: new Date(AS_OF) }, effects)
+    await readRecords(engine, sources, { account: new Account() }, effects)
+    const { rows, published_records } = await rank(scratch.database, '2025-03-09')
+    return rows.map(({ total_tokens }) => ({ tokens: BigInt(total_tokens), requests: published_records }))
+  })
+}
