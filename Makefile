@@ -44,11 +44,13 @@ sample: $(INSTALLED) ## write synthetic raw usage logs to build from
 	$(CLI) sample $(ARGS)
 
 ##@ Develop
-.PHONY: test test-system bench check format screenshots clean help
+.PHONY: test test-system soak bench check format screenshots clean help
 test: $(INSTALLED) ## unit and integration tests (npm alone)
 	$(VITEST) --project unit $(ARGS)
 test-system: $(INSTALLED) ## tests of the whole program as a user runs it
 	$(VITEST) --project system $(ARGS)
+soak: $(INSTALLED) ## try to break what docs/reliability.md promises, for an hour (ARGS="kills --share 0.1 --seed 1")
+	$(RUN) test/soak/soak.ts $(ARGS)
 bench: $(INSTALLED) ## measure against the bare machine, nginx and others (ARGS="server --rounds 5")
 	$(RUN) test/bench/bench.ts $(ARGS)
 check: $(INSTALLED) ## types, lint, format, the OpenAPI document, licences of the dependencies

@@ -1,8 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Argument, Command, InvalidArgumentError } from '@commander-js/extra-typings'
+import { describeMachine } from '../support/machine.ts'
 import { compare } from './comparison.ts'
-import { describeMachine, mergedTable, type SuiteReport, table } from './report.ts'
+import { mergedTable, type SuiteReport, table } from './report.ts'
 import type { Suite } from './suite.ts'
 
 const SUITES: Record<string, () => Promise<{ openSuite: () => Promise<Suite> }>> = {

@@ -1,5 +1,3 @@
-import { execFileSync } from 'node:child_process'
-import { cpus, release, totalmem, type } from 'node:os'
 import type { Result, Spread } from './comparison.ts'
 
 /** What a row of a table is known by. */
@@ -13,19 +11,6 @@ export interface SuiteReport {
   comparisons: RowName[]
   /** What was left out, and why. */
   skipped: string[]
-}
-
-/** The machine that the figures are of. */
-export function describeMachine(): Record<string, string | number> {
-  const [cpu] = cpus()
-  return {
-    cpu: cpu?.model.trim() ?? 'unknown',
-    cores: cpus().length,
-    memory_gib: Math.round(totalmem() / 2 ** 30),
-    system: `${type()} ${release()}`,
-    node: process.version,
-    commit: execFileSync('git', ['describe', '--always', '--dirty', '--abbrev=12']).toString().trim(),
-  }
 }
 
 /** The results as a Markdown table: medians with min and max, and the ratio that counts. */
