@@ -115,6 +115,24 @@ describe('a day that records arrive for while it is asked for', () => {
   })
 })
 
+describe('a build that is stopped', () => {
+  it('has entered the days that were answered, and the next goes on with the others', async () => {
+    const fake = await startFakeClickHouse(DAYS)
+    const workspace = await newWorkspace()
+    await describeEngine(workspace, { url: fake.url })
+    const controller = new AbortController()
+    fake.onDay = (date) => {
+      if (date === '2025-03-03') controller.abort(new Error('stopped'))
+    }
+    await expect(buildIn(workspace, undefined, { signal: controller.signal })).rejects.toThrow('stopped')
+    fake.asked.length = 0
+    fake.onDay = () => {}
+    await buildIn(workspace)
+    expect(daysAsked(fake)).toEqual(['2025-03-03', '2025-03-08'])
+    expect(await publishedCsv(workspace)).toBe(published(DAYS))
+  })
+})
+
 describe('a day that is not over when it is asked for', () => {
   it('is asked for again, whatever AS_OF said', async () => {
     const { workspace, fake } = await askedFor()
