@@ -35,6 +35,7 @@ import { parseJson } from './json.ts'
 import { modelFacts } from './models/facts.ts'
 import { MODELS_FILE, writeModels } from './models/file.ts'
 import { readNote } from './note.ts'
+import { inputNames } from './provenance/input-names.ts'
 import { type Ingredients, PROVENANCE_FILE, provenanceOf } from './provenance/provenance.ts'
 import { Account } from './quality.ts'
 import { type Ranking, rank } from './rank.ts'
@@ -181,7 +182,8 @@ export async function prepare(
   if (ranking.rows.length === 0) throw new BuildError(nothingToPublish(records, lastDate))
   await assertInvariants(database, lastDate)
   const draft = draftRelease({ rows: ranking.rows, asOf: toTimestamp(asOf), publisher, synthetic })
-  const ingredients = { inputs, registry: sources.registry_files }
+  const nameOf = await inputNames(sources, workspace.inputKey)
+  const ingredients = { inputs: inputs.map(nameOf), registry: sources.registry_files }
   const { names } = sources.registry
   return { built: { draft, ranking, names, ingredients, account, records, findings }, usage }
 }
