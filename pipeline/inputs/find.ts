@@ -118,10 +118,7 @@ async function matchesOf(pattern: string, folder: string): Promise<string[]> {
 
 /** What the ending of the name of a raw file says of it. Throws `UsageError` for an unknown ending. */
 export async function describeFile(path: string, name: string): Promise<InputFile> {
-  const format = formatOf(name)
-  if (format === undefined) {
-    throw new UsageError(`${name}: a raw file must end in .csv, .ndjson, .jsonl or .parquet, plain or with .gz or .zst`)
-  }
+  const format = knownFormat(name)
   const [, , , , gzip, zstd] = ENDING.exec(name) ?? []
   return {
     path,
@@ -130,6 +127,13 @@ export async function describeFile(path: string, name: string): Promise<InputFil
     format,
     compression: gzip !== undefined ? 'gzip' : zstd !== undefined ? 'zstd' : 'uncompressed',
   }
+}
+
+/** The format of a raw file of that name. Throws `UsageError` where it is none. */
+export function knownFormat(name: string): Format {
+  const format = formatOf(name)
+  if (format !== undefined) return format
+  throw new UsageError(`${name}: a raw file must end in .csv, .ndjson, .jsonl or .parquet, plain or with .gz or .zst`)
 }
 
 /** The format that the ending of a raw file's name stands for; undefined for no such ending. */

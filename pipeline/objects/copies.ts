@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Effects } from '../effects.ts'
 import { BuildError, UsageError } from '../errors.ts'
 import { namesIn, statsIfAny } from '../files.ts'
+import { knownFormat } from '../inputs/find.ts'
 import { sideBySide } from '../inputs/side-by-side.ts'
 import { formatBytes } from '../progress.ts'
 import type { Source } from '../sources.ts'
@@ -78,7 +79,7 @@ class Stores {
   }
 }
 
-/** The objects that a source names, each once. */
+/** The objects that a source names, each once. What could not be read is not fetched. */
 async function listObjects(source: Source, stores: Stores): Promise<StoredObject[]> {
   const found = new Map<string, StoredObject>()
   for (const entry of source.files.filter(isObjectUrl)) {
@@ -87,6 +88,7 @@ async function listObjects(source: Source, stores: Stores): Promise<StoredObject
     const listed = await stores.use((store) => store.list(entry))
     for (const object of listed.filter(({ url }) => namesObject(entry, url))) found.set(object.url, object)
   }
+  for (const url of found.keys()) knownFormat(url)
   return [...found.values()]
 }
 

@@ -230,6 +230,16 @@ describe.runIf('bin' in found)('sources in buckets', () => {
     expect(stderr).toContain(`s3://${bucket}/gateway/what?.csv has a question mark in its name`)
   })
 
+  it('are refused before anything is fetched where one has no known ending', async () => {
+    const objects = { 'gateway/a.csv': csv('a', '2025-03-01', [10]), 'gateway/notes.txt': 'no log' }
+    const { bucket, workspace } = await withBucket(objects)
+    await name(workspace, [`s3://${bucket}/gateway/*`])
+    const { code, stderr } = await cli(workspace, ['build'])
+    expect(code).toBe(2)
+    expect(stderr).toContain(`source "gateway": s3://${bucket}/gateway/notes.txt: a raw file must end in .csv`)
+    expect(fetched(bucket)).toEqual([])
+  })
+
   it('are refused where an object takes more memory than there is', async () => {
     const large = csv('a', '2025-03-01', [10]).padEnd(12e6, '\n')
     const { bucket, workspace } = await withBucket({ 'gateway/a.csv': large })
