@@ -37,10 +37,14 @@ export async function copyObjects(sources: readonly Source[], options: CopyOptio
   const stores = new Stores(options)
   const paths = new Map<string, string>()
   try {
-    for (const source of sources) {
+    const listed = new Map<Source, StoredObject[]>()
+    for (const source of sources.filter(({ files }) => files.some(isObjectUrl))) {
       const objects = await ofSource(source, () => listObjects(source, stores))
       for (const { url } of objects) paths.set(url, join(folder, copyName(url)))
-      await ofSource(source, () => fetchChanged(source, objects, paths, stores, options))
+      listed.set(source, objects)
+    }
+    for (const [source, objects] of listed) {
+      await ofSource(source, () => fetchChanged(source.name, objects, stores, options))
     }
   } finally {
     stores.close()
@@ -94,29 +98,23 @@ async function listObjects(source: Source, stores: Stores): Promise<StoredObject
 
 /** Fetches those objects whose copies are not theirs any more. */
 async function fetchChanged(
-  source: Source,
+  source: string,
   objects: readonly StoredObject[],
-  paths: ReadonlyMap<string, string>,
   stores: Stores,
-  { folder, scratch, effects: { files, report } }: CopyOptions,
+  options: CopyOptions,
 ): Promise<void> {
-  if (!source.files.some(isObjectUrl)) return
-  const pathOf = ({ url }: StoredObject) => paths.get(url) ?? ''
-  const isCurrent = await sideBySide(objects, (object) => hasStamp(pathOf(object), object))
+  const { folder, scratch, effects } = options
+  const { files, report } = effects
+  const isCurrent = await sideBySide(objects, (object) => hasStamp(join(folder, copyName(object.url)), object))
   const changed = objects.filter((_, position) => !isCurrent[position])
   assertFit(changed)
   await files.makeFolder(folder)
   await files.makeFolder(scratch)
-  const stage = `fetch ${source.name}`
+  const stage = `fetch ${source}`
   const bytes = changed.reduce((sum, object) => sum + object.bytes, 0)
   let fetched = 0
   const fetch = async (object: StoredObject) => {
-    const next = join(scratch, copyName(object.url))
-    await stores.use((store) => store.fetch(object.url, next))
-    await assertWhole(next, object)
-    await utimes(next, new Date(object.modifiedMs), new Date(object.modifiedMs))
-    await files.flush(next)
-    await files.rename(next, pathOf(object))
+    await replaceCopy(object, stores, options)
     fetched += object.bytes
     report({ kind: 'progress', stage, share: bytes === 0 ? 1 : fetched / bytes, bytes })
   }
@@ -128,6 +126,22 @@ async function fetchChanged(
   await sideBySide(large, fetch, 1)
   const detail = changed.length === 0 ? 'none new' : `${changed.length} new, ${formatBytes(bytes)}`
   report({ kind: 'done', stage, detail: `${objects.length} objects, ${detail}` })
+}
+
+/** Fetches an object out of sight; its copy is the former one or the new one, whole. */
+async function replaceCopy(
+  object: StoredObject,
+  stores: Stores,
+  { folder, scratch, effects: { files } }: CopyOptions,
+): Promise<void> {
+  const name = copyName(object.url)
+  const next = join(scratch, name)
+  await stores.use((store) => store.fetch(object.url, next))
+  await assertWhole(next, object)
+  const modified = new Date(object.modifiedMs)
+  await utimes(next, modified, modified)
+  await files.flush(next)
+  await files.rename(next, join(folder, name))
 }
 
 async function hasStamp(path: string, { bytes, modifiedMs }: StoredObject): Promise<boolean> {

@@ -5,7 +5,7 @@ import { listingPatterns, type StoredObject } from './object.ts'
 /** A database of its own for asking a bucket: nothing of a build is in it. */
 export type StoreOptions = Omit<DatabaseOptions, 'path'>
 
-/** Without the extension no bucket can be asked. `copied` says what would do without it. */
+/** Without the extension no bucket can be asked. */
 export class NotInstalledError extends UsageError {}
 
 /**
@@ -37,6 +37,7 @@ export class ObjectStore {
   async list(entry: string): Promise<StoredObject[]> {
     type Row = { url: string; bytes: bigint; modified_ms: bigint }
     const patterns = listingPatterns(entry)
+    await this.#database.run('objects/set_literal', { is_literal: false })
     const rows = await this.#ask(entry, 'listed', async () => {
       try {
         return await this.#database.rows<Row>('objects/list', { patterns })
@@ -50,7 +51,7 @@ export class ObjectStore {
 
   /** Writes the bytes of an object to `path`. All of them are in memory for it, twice. */
   async fetch(url: string, path: string): Promise<void> {
-    await this.#database.run('objects/take_names_as_they_are')
+    await this.#database.run('objects/set_literal', { is_literal: true })
     await this.#ask(url, 'fetched', () => this.#database.run('objects/fetch', { url, path }))
   }
 

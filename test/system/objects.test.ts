@@ -147,6 +147,21 @@ describe.runIf('bin' in found)('sources in buckets', () => {
     expect(rowsOf(await publishedCsv(workspace)).length).toBe(10)
   })
 
+  it('are fetched once for two sources that name them', async () => {
+    const { bucket, workspace } = await withBucket({
+      'gateway/a.csv': csv('a', '2025-03-01', [10]),
+      'partner/b.csv': csv('b', '2025-03-01', [20]),
+    })
+    const source = (label: string, files: string[]) => {
+      return { name: label, schema: 'canonical', files, visibility: 'public' }
+    }
+    const [one, two] = [source('one', [`s3://${bucket}/gateway/*.csv`]), source('two', [`s3://${bucket}/*/*.csv`])]
+    await writeInput(workspace, 'sources.json', { sources: [one, two] })
+    await build(workspace)
+    expect(fetched(bucket)).toEqual(['gateway/a.csv', 'partner/b.csv'])
+    expect(rowsOf(await publishedCsv(workspace))).toEqual(['2025-03-01 acme/model-0 40'])
+  })
+
   it('are only listed where nothing is new, and made again from the same bytes', async () => {
     const { bucket, workspace } = await withBucket(OBJECTS)
     await build(workspace)
