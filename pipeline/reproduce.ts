@@ -18,7 +18,7 @@ import type { Effects } from './effects.ts'
 import { BuildError, UsageError } from './errors.ts'
 import { hashFile, namesIn } from './files.ts'
 import { CHANGES_FILE, changeLog, readChanges } from './history/change-log.ts'
-import { namedSources } from './intake.ts'
+import { namedSources, withObjects } from './intake.ts'
 import { compareProvenance, type ProvenanceDifferences } from './provenance/differences.ts'
 import { type FrozenSources, freezeSources } from './provenance/freeze.ts'
 import { inputNames } from './provenance/input-names.ts'
@@ -112,7 +112,8 @@ async function makeAgain(
 ): Promise<Reproduction> {
   const { folder, manifest, provenance } = original
   const { synthetic, publisher } = manifest
-  const sources = await sourcesOf(manifest, config, workspace.folder, effects)
+  const chosen = await sourcesOf(manifest, config, workspace.folder, effects)
+  const sources = await withObjects(chosen, workspace, config, effects)
   const frozen = await freeze(sources, provenance, workspace, effects)
   const recipe = { config, asOf: new Date(manifest.as_of), sources: frozen.sources, synthetic, publisher }
   const { built } = await prepare(workspace, recipe, effects)

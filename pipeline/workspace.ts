@@ -67,7 +67,7 @@ export function lockPublic(publicDir: string): ReturnType<typeof lock> {
 /**
  * The same for a build that publishes and keeps nothing: it works in a folder of its own below the system's temporary
  * one, takes no lock, and finds published and kept files as they are, if they are there at all. With `knowsNothing` it
- * takes nothing from the state, so that every raw file is read again.
+ * takes nothing from the state but copies of objects, so that every raw file is read again.
  */
 export async function withScratch<Result>(
   config: PipelineConfig,
@@ -81,6 +81,7 @@ export async function withScratch<Result>(
     const [stateDir, keptDir] = [join(folder, 'state'), join(folder, 'kept')]
     await mirror(real.keptDir, keptDir)
     await mkdir(stateDir)
+    await mirror(join(real.stateDir, 'objects'), join(stateDir, 'objects'))
     if (!knowsNothing) await copyState(real.stateDir, stateDir)
     const database = await openState(stateDir, join(folder, 'spill'), config, effects)
     try {

@@ -37,7 +37,7 @@ export async function freezeSources(
   const leftOut: string[] = []
   const frozen: Sources['sources'] = []
   for (const source of sources.sources) {
-    const { files } = await findInputFiles(source, sources.folder)
+    const { files } = await findInputFiles(source, sources)
     const hashes = await sideBySide(files, (file) => hashIfWhole(file, { signal, report }))
     const { chosen = [], others = [] } = Object.groupBy(files, (_, position) =>
       take(hashes[position]) ? 'chosen' : 'others',
