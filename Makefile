@@ -13,7 +13,7 @@ CLI = $(RUN) pipeline/cli.ts
 VITEST = $(RUN) node_modules/vitest/vitest.mjs run
 
 ##@ Use
-.PHONY: build archive withdraw export serve key catalog store verify derive reproduce inspect rejects sample
+.PHONY: build archive withdraw export serve key catalog store verify derive reproduce inspect rejects sample httpfs
 build: $(INSTALLED) ## sources -> a new release in public/ (none when nothing changed)
 	$(CLI) build $(ARGS)
 archive: $(INSTALLED) ## keep closed dates, so that raw logs may be deleted (ARGS="--before 2025-03-01")
@@ -42,6 +42,8 @@ rejects: $(INSTALLED) ## the records that the last build rejected (ARGS="--reaso
 	$(CLI) rejects $(ARGS)
 sample: $(INSTALLED) ## write synthetic raw usage logs to build from
 	$(CLI) sample $(ARGS)
+httpfs: $(INSTALLED) ## download DuckDB's httpfs, 22 MB, for s3:// sources
+	$(CLI) httpfs $(ARGS)
 
 ##@ Develop
 .PHONY: test test-system soak bench check format screenshots clean help

@@ -30,11 +30,12 @@ import { BuildError, UsageError } from './errors.ts'
 import { type Files, readTextIfAny, replaceFile } from './files.ts'
 import { CHANGES_FILE, changeLog, writeChanges } from './history/change-log.ts'
 import { nextVersion } from './history/data-version.ts'
-import { chooseSources, type Intake, openEngine, readRecords } from './intake.ts'
+import { chooseSources, type Intake, openEngine, readRecords, withObjects } from './intake.ts'
 import { parseJson } from './json.ts'
 import { modelFacts } from './models/facts.ts'
 import { MODELS_FILE, writeModels } from './models/file.ts'
 import { readNote } from './note.ts'
+import { inputNames } from './provenance/input-names.ts'
 import { type Ingredients, PROVENANCE_FILE, provenanceOf } from './provenance/provenance.ts'
 import { Account } from './quality.ts'
 import { type Ranking, rank } from './rank.ts'
@@ -136,7 +137,8 @@ export async function build(
     const index = dryRun ? await readIndex(publicDir) : await recover(published, database)
     assertNotBefore(asOf, index)
     const sampleFolder = dryRun ? join(folder, 'sample') : resolve(config.dataDir, 'raw/sample')
-    const { sources, synthetic } = await chooseSources(config, sampleFolder, lastDate, effects)
+    const { sources: chosen, synthetic } = await chooseSources(config, sampleFolder, lastDate, effects)
+    const sources = await withObjects(chosen, workspace, config, effects)
     const publisher = await readPublisher(config.dataDir, synthetic, effects)
     const recipe = { config, asOf, sources, synthetic, publisher, reread }
     const { built, usage } = await prepare(workspace, recipe, effects)
@@ -181,7 +183,8 @@ export async function prepare(
   if (ranking.rows.length === 0) throw new BuildError(nothingToPublish(records, lastDate))
   await assertInvariants(database, lastDate)
   const draft = draftRelease({ rows: ranking.rows, asOf: toTimestamp(asOf), publisher, synthetic })
-  const ingredients = { inputs, registry: sources.registry_files }
+  const nameOf = await inputNames(sources, workspace.inputKey)
+  const ingredients = { inputs: inputs.map(nameOf), registry: sources.registry_files }
   const { names } = sources.registry
   return { built: { draft, ranking, names, ingredients, account, records, findings }, usage }
 }

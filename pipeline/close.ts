@@ -7,7 +7,8 @@ import { mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
 import type { Database } from './database.ts'
 import type { Effects } from './effects.ts'
 import { UsageError } from './errors.ts'
-import { chooseSources, namedSources, openEngine, readRecords } from './intake.ts'
+import { chooseSources, namedSources, openEngine, readRecords, withObjects } from './intake.ts'
+import { isObjectUrl } from './objects/object.ts'
 import { Account } from './quality.ts'
 import { assertFewRejected } from './records.ts'
 import type { RollupEngine } from './rollup/engine.ts'
@@ -27,6 +28,7 @@ export interface RawFile {
   source: string
   /** As the sources file has it. */
   file: string
+  /** Where it lies; of an object of a bucket, its URL. */
   path: string
 }
 
@@ -64,7 +66,8 @@ export async function closeDates(
   return withFolders(config, effects, async (workspace) => {
     const { database, archiveDir, folder } = workspace
     const { files, signal, report } = effects
-    const { sources } = await chooseSources(config, join(folder, 'sample'), mostRecentCompletedDay(now), effects)
+    const chosen = await chooseSources(config, join(folder, 'sample'), mostRecentCompletedDay(now), effects)
+    const sources = await withObjects(chosen.sources, workspace, config, effects)
     const { engine, archive } = await openEngine(workspace, { config, sources, asOf: now }, effects)
     await bringUpToDate(database, engine, sources, effects)
     const names = sources.origins.map(({ name }) => name)
@@ -125,7 +128,7 @@ async function sortFiles(
   const all: CloseSummary['needed_files'] = []
   for (const { name } of sources) {
     for (const { file, records_left } of await archive.filesOf(database, name, before)) {
-      all.push({ source: name, file, path: resolve(folder, file), records_left })
+      all.push({ source: name, file, path: isObjectUrl(file) ? file : resolve(folder, file), records_left })
     }
   }
   return {

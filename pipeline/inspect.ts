@@ -85,7 +85,7 @@ export async function inspect(paths: readonly string[], signal: AbortSignal): Pr
 
 async function describeGiven(path: string): Promise<InputFile> {
   if (!(await isFile(path))) throw new UsageError(`there is no file ${path}`)
-  return { ...(await describeFile(resolve(path), '')), name: path }
+  return describeFile(resolve(path), path)
 }
 
 async function inspectFile(database: Database, file: LinkedFile): Promise<Inspection> {

@@ -5,6 +5,7 @@ import type { UtcDate } from './contract/utc-date.ts'
 import type { Effects } from './effects.ts'
 import { UsageError } from './errors.ts'
 import { readTextIfAny } from './files.ts'
+import { copyObjects } from './objects/copies.ts'
 import type { Account } from './quality.ts'
 import { createDuckDbEngine } from './rollup/duckdb.ts'
 import type { RollupEngine } from './rollup/engine.ts'
@@ -35,6 +36,17 @@ export async function chooseSources(
   effects.report({ kind: 'notice', message: `there is no ${DEFAULT_SOURCES}: building from SYNTHETIC sample data` })
   const { sourcesFile } = await writeSample({ folder: sampleFolder, lastDay: lastDate, ...SAMPLE_DEFAULTS }, effects)
   return { sources: await readSources(sourcesFile), synthetic: true }
+}
+
+/** The sources with copies of what they name in buckets, fetched where they are not there or not those of the objects. */
+export async function withObjects(
+  sources: Sources,
+  { stateDir, folder }: Pick<Workspace, 'stateDir' | 'folder'>,
+  { memoryLimit }: PipelineConfig,
+  effects: Effects,
+): Promise<Sources> {
+  const options = { folder: join(stateDir, 'objects'), scratch: join(folder, 'objects'), memoryLimit, effects }
+  return { ...sources, objects: await copyObjects(sources.sources, options) }
 }
 
 /** What an engine is chosen by, and what it may have to know. */
@@ -82,7 +94,10 @@ function assertNamedEngine({ engine }: PipelineConfig, { engine: { kind } }: Sou
   )
 }
 
-/** Has the engine fill the rollup; what is no part of it goes into the account, what keys used into the ledger, what it was made of into `inputs`. */
+/**
+ * Has the engine fill the rollup; what is no part of it goes into the account, what keys used into the ledger, what it was made of into
+ * `inputs`. Copies of objects that are gone go when it is done, and not before.
+ */
 export async function readRecords(
   engine: RollupEngine,
   sources: Sources,
@@ -101,4 +116,5 @@ export async function readRecords(
     onInput: (sha256) => inputs?.push(sha256),
     onNotice: (message) => report({ kind: 'notice', message }),
   })
+  await sources.objects?.tidy()
 }

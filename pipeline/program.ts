@@ -4,6 +4,7 @@ import { build } from './commands/build.ts'
 import { catalog } from './commands/catalog.ts'
 import { derive } from './commands/derive.ts'
 import { exportCopy } from './commands/export.ts'
+import { httpfs } from './commands/httpfs.ts'
 import { inspect } from './commands/inspect.ts'
 import { key } from './commands/key.ts'
 import { rejects } from './commands/rejects.ts'
@@ -40,6 +41,7 @@ function createProgram(): Command {
     catalog,
     store,
     sample,
+    httpfs,
   ])
     program.addCommand(command)
   return throwInsteadOfExit(program)

@@ -18,9 +18,10 @@ import type { Effects } from './effects.ts'
 import { BuildError, UsageError } from './errors.ts'
 import { hashFile, namesIn } from './files.ts'
 import { CHANGES_FILE, changeLog, readChanges } from './history/change-log.ts'
-import { namedSources } from './intake.ts'
+import { namedSources, withObjects } from './intake.ts'
 import { compareProvenance, type ProvenanceDifferences } from './provenance/differences.ts'
 import { type FrozenSources, freezeSources } from './provenance/freeze.ts'
+import { inputNames } from './provenance/input-names.ts'
 import { readProvenance } from './provenance/provenance.ts'
 import { MANIFEST_FILE } from './release/files.ts'
 import { currentEntry, readIndex } from './release/index.ts'
@@ -111,8 +112,9 @@ async function makeAgain(
 ): Promise<Reproduction> {
   const { folder, manifest, provenance } = original
   const { synthetic, publisher } = manifest
-  const sources = await sourcesOf(manifest, config, workspace.folder, effects)
-  const frozen = await freeze(sources, provenance, effects)
+  const chosen = await sourcesOf(manifest, config, workspace.folder, effects)
+  const sources = await withObjects(chosen, workspace, config, effects)
+  const frozen = await freeze(sources, provenance, workspace, effects)
   const recipe = { config, asOf: new Date(manifest.as_of), sources: frozen.sources, synthetic, publisher }
   const { built } = await prepare(workspace, recipe, effects)
   const made = join(workspace.folder, 'release')
@@ -198,8 +200,15 @@ async function linkDays(from: string, to: string, lastDay: string): Promise<void
   }
 }
 
-async function freeze(sources: Sources, provenance: Provenance | undefined, effects: Effects): Promise<FrozenSources> {
-  if (provenance !== undefined) return freezeSources(sources, provenance.inputs, effects)
+async function freeze(
+  sources: Sources,
+  provenance: Provenance | undefined,
+  { inputKey }: Workspace,
+  effects: Effects,
+): Promise<FrozenSources> {
+  if (provenance !== undefined) {
+    return freezeSources(sources, provenance.inputs, await inputNames(sources, inputKey), effects)
+  }
   const message = 'the release does not say what it was made from: all that the sources have now is read'
   effects.report({ kind: 'notice', message })
   return { sources, leftOut: [] }

@@ -8,6 +8,7 @@ import { UsageError } from './errors.ts'
 import { hashFile, isMissing } from './files.ts'
 import { parse, parseJson } from './json.ts'
 import { nearest } from './nearest.ts'
+import type { ObjectCopies } from './objects/object.ts'
 import { type Alias, createRegistry, Model, type Registry } from './registry.ts'
 import { SCHEMA_NAMES, SCHEMAS } from './schemas/index.ts'
 import { type Schema, schemaColumns } from './schemas/schema.ts'
@@ -77,6 +78,8 @@ export interface Sources {
   /** Sanity checks whose findings stop a release. */
   blocking: SanityCheck[]
   on_missing: OnMissing
+  /** The copies of what entries of `files` name in buckets; absent until these were fetched. */
+  objects?: ObjectCopies
 }
 
 /**

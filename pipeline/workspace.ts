@@ -6,6 +6,7 @@ import { Database, lock, UnreadableDatabaseError } from './database.ts'
 import type { Effects } from './effects.ts'
 import { UsageError } from './errors.ts'
 import { isInside, namesIn } from './files.ts'
+import { borrowKey, keepKey } from './provenance/input-names.ts'
 
 /** What one build has to itself while it runs. */
 export interface Workspace {
@@ -19,6 +20,8 @@ export interface Workspace {
   /** An empty folder, gone when the build ends. */
   folder: string
   publicDir: string
+  /** A secret that stays the same from build to build, by which releases call what is not raw. */
+  inputKey(): Promise<string>
 }
 
 /**
@@ -31,7 +34,8 @@ export async function withWorkspace<Result>(
   work: (workspace: Workspace) => Promise<Result>,
 ): Promise<Result> {
   const { files } = effects
-  const { publicDir, stateDir, archiveDir, keptDir } = foldersOf(config)
+  const { keyPath, ...folders } = placesOf(config)
+  const { publicDir, stateDir } = folders
   await files.makeFolder(publicDir)
   await files.makeFolder(stateDir)
   const folder = join(stateDir, 'tmp')
@@ -41,7 +45,7 @@ export async function withWorkspace<Result>(
     try {
       await files.remove(folder)
       await files.makeFolder(folder)
-      return await work({ database, stateDir, archiveDir, keptDir, folder, publicDir })
+      return await work({ ...folders, database, folder, inputKey: () => keepKey(keyPath, files) })
     } finally {
       await publicLock.release()
     }
@@ -63,7 +67,7 @@ export function lockPublic(publicDir: string): ReturnType<typeof lock> {
 /**
  * The same for a build that publishes and keeps nothing: it works in a folder of its own below the system's temporary
  * one, takes no lock, and finds published and kept files as they are, if they are there at all. With `knowsNothing` it
- * takes nothing from the state, so that every raw file is read again.
+ * takes nothing from the state but copies of objects, so that every raw file is read again.
  */
 export async function withScratch<Result>(
   config: PipelineConfig,
@@ -71,16 +75,17 @@ export async function withScratch<Result>(
   work: (workspace: Workspace) => Promise<Result>,
   { knowsNothing = false } = {},
 ): Promise<Result> {
-  const real = foldersOf(config)
+  const { keyPath, ...real } = placesOf(config)
   const folder = await mkdtemp(join(tmpdir(), 'tokenboard-scratch-'))
   try {
     const [stateDir, keptDir] = [join(folder, 'state'), join(folder, 'kept')]
     await mirror(real.keptDir, keptDir)
     await mkdir(stateDir)
+    await mirror(join(real.stateDir, 'objects'), join(stateDir, 'objects'))
     if (!knowsNothing) await copyState(real.stateDir, stateDir)
     const database = await openState(stateDir, join(folder, 'spill'), config, effects)
     try {
-      return await work({ ...real, database, stateDir, keptDir, folder })
+      return await work({ ...real, database, stateDir, keptDir, folder, inputKey: () => borrowKey(keyPath) })
     } finally {
       database.close()
     }
@@ -128,12 +133,20 @@ async function mirror(from: string, to: string): Promise<void> {
   for (const name of names) await symlink(join(from, name), join(to, name))
 }
 
-function foldersOf(config: PipelineConfig): Pick<Workspace, 'publicDir' | 'stateDir' | 'archiveDir' | 'keptDir'> {
+type Folders = Pick<Workspace, 'publicDir' | 'stateDir' | 'archiveDir' | 'keptDir'>
+
+function placesOf(config: PipelineConfig): Folders & { keyPath: string } {
   const publicDir = resolve(config.publicDir)
   const stateDir = resolve(config.dataDir, 'state')
   assertNotPublished(stateDir, publicDir)
-  const archiveDir = resolve(config.dataDir, 'archive/dates')
-  return { publicDir, stateDir, archiveDir, keptDir: resolve(config.dataDir, 'archive/files') }
+  const archive = resolve(config.dataDir, 'archive')
+  return {
+    publicDir,
+    stateDir,
+    archiveDir: join(archive, 'dates'),
+    keptDir: join(archive, 'files'),
+    keyPath: join(archive, 'inputs.key'),
+  }
 }
 
 /** The state names private models and what each key used; everything below the public folder is served and copied. */

@@ -20,7 +20,7 @@ export const archive = new Command('archive')
 It reads the sources as a build does and publishes nothing. Records of archived dates that come later are not counted.
 The archive, DATA_DIR/archive, cannot be made again: back it up before you delete raw logs.
 
-Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT.`,
+Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, and those of ClickHouse (build --help).`,
   )
   .action(async ({ before: given, dryRun = false, json = false }) => {
     const before = readDate(given)

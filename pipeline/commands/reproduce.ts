@@ -14,7 +14,10 @@ export const reproduce = new Command('reproduce')
   )
   .argument('[release]', 'such as 20261120T001200Z; the current one by default')
   .option('--json', 'print the comparison as one JSON object on stdout')
-  .addHelpText('after', '\nSettings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, MEMORY_LIMIT.')
+  .addHelpText(
+    'after',
+    '\nSettings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, MEMORY_LIMIT, and those of ClickHouse (build --help).',
+  )
   .action(async (release, { json = false }) => {
     const config = readPipelineConfig()
     const module = await import('../reproduce.ts')

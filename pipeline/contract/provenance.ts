@@ -7,7 +7,10 @@ const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 /** A raw file by its place in the order of the hashes: nothing tells its name, its source, or when it came. */
 const Input = z.object({
   ordinal: z.int().positive(),
-  /** Of the decompressed content, so that a file may be compressed, renamed or archived and stays the same input. */
+  /**
+   * Of the decompressed content, so that a file may be compressed, renamed or archived and stays the same input. Of sums,
+   * which could be guessed from it, an HMAC with a key of the publisher's.
+   */
   sha256: Sha256,
 })
 

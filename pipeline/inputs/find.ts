@@ -2,12 +2,16 @@ import { glob, stat } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
 import { UsageError } from '../errors.ts'
 import { statsIfAny } from '../files.ts'
-import type { Source } from '../sources.ts'
+import { isObjectUrl, namesObject, type ObjectCopies } from '../objects/object.ts'
+import type { Source, Sources } from '../sources.ts'
 
 export type Format = 'csv' | 'ndjson' | 'parquet'
 export type Compression = 'uncompressed' | 'gzip' | 'zstd'
 
-/** A raw file of a source. `name` is its path relative to the sources file, for people to read. */
+/**
+ * A raw file of a source. `name` is its path relative to the sources file, for people to read; that of the copy of an
+ * object is the URL of the object.
+ */
 export interface InputFile {
   path: string
   name: string
@@ -32,19 +36,30 @@ export interface FoundFiles {
 
 /**
  * Looks for the files of a source. An entry that names an existing file is that file, whatever characters it has; any
- * other entry with a wildcard is a pattern. Throws `UsageError` for an entry that names a folder, for a file whose name is
- * not UTF-8, and for one with an ending that no format claims.
+ * other entry with a wildcard is a pattern. Objects of buckets are looked for among their copies. Throws `UsageError` for
+ * an entry that names a folder, for a file whose name is not UTF-8, and for one with an ending that no format claims.
  */
-export async function findInputFiles(source: Source, folder: string): Promise<FoundFiles> {
+export async function findInputFiles(
+  source: Source,
+  { folder, objects }: Pick<Sources, 'folder' | 'objects'>,
+): Promise<FoundFiles> {
   const paths = new Set<string>()
+  const urls = new Set<string>()
   const unmatched: string[] = []
   const absent: string[] = []
   for (const entry of source.files) {
+    if (isObjectUrl(entry)) {
+      const named = urlsOf(entry, objects)
+      for (const url of named) urls.add(url)
+      if (named.length === 0 && !isPattern(entry)) absent.push(entry)
+      else if (named.length === 0) unmatched.push(entry)
+      continue
+    }
     assertLocal(source, entry)
     const path = resolve(folder, entry)
     if (await isFile(path)) {
       paths.add(path)
-    } else if (/[*?[{]/.test(entry)) {
+    } else if (isPattern(entry)) {
       const matches = await matchesOf(entry, folder)
       if (matches.length === 0) unmatched.push(entry)
       for (const match of matches) paths.add(match)
@@ -57,19 +72,38 @@ export async function findInputFiles(source: Source, folder: string): Promise<Fo
       absent.push(relative(folder, path))
     }
   }
-  const sorted = [...paths].sort()
-  return { files: await Promise.all(sorted.map((path) => describeFile(path, folder))), unmatched, absent }
+  const files = [
+    ...[...paths].sort().map((path) => describeFile(path, relative(folder, path))),
+    ...[...urls].sort().map((url) => describeFile(objects?.paths.get(url) ?? '', url)),
+  ]
+  return { files: await Promise.all(files), unmatched, absent }
 }
 
-/** A URL: what it leads to is not fetched, for a build would take another time and other bytes each time. */
+function isPattern(entry: string): boolean {
+  return /[*?[{]/.test(entry)
+}
+
+/** An object with the very name that an entry has is that object, as it is with files. */
+function urlsOf(entry: string, objects: ObjectCopies | undefined): string[] {
+  if (objects?.paths.has(entry)) return [entry]
+  return [...(objects?.paths.keys() ?? [])].filter((url) => namesObject(entry, url))
+}
+
+/** A URL of another kind: what it leads to has no listing that would tell what is new of it. */
 function assertLocal(source: Source, entry: string): void {
-  const [, scheme, bucket = ''] = /^([a-z][a-z0-9+.-]*):\/\/([^*?[{]*)/i.exec(entry) ?? []
-  if (scheme === undefined) return
-  const copy = scheme === 's3' ? ` with aws s3 sync s3://${bucket} raw/` : ''
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(entry)) return
   throw new UsageError(
-    `source ${JSON.stringify(source.name)}: ${JSON.stringify(entry)} is no file of this machine; copy what is new of it here first${copy}, ` +
-      'and name the copies (docs/scaling.md)',
+    `source ${JSON.stringify(source.name)}: ${JSON.stringify(entry)} is no file of this machine and no s3:// URL; copy what is ` +
+      'new of it here first, and name the copies (docs/scaling.md)',
   )
+}
+
+/**
+ * Whether a file that is none of the files of its source any more is one that no entry names any more, and not one that
+ * is gone.
+ */
+export async function isUnlisted(name: string, source: Source, folder: string): Promise<boolean> {
+  return isObjectUrl(name) ? !source.files.some((entry) => namesObject(entry, name)) : isFile(resolve(folder, name))
 }
 
 async function matchesOf(pattern: string, folder: string): Promise<string[]> {
@@ -82,14 +116,10 @@ async function matchesOf(pattern: string, folder: string): Promise<string[]> {
   return files.filter((_, position) => kept[position])
 }
 
-/** What the ending of a raw file says of it. `name` is relative to `folder`. Throws `UsageError` for an unknown ending. */
-export async function describeFile(path: string, folder: string): Promise<InputFile> {
-  const name = relative(folder, path)
-  const format = formatOf(path)
-  if (format === undefined) {
-    throw new UsageError(`${name}: a raw file must end in .csv, .ndjson, .jsonl or .parquet, plain or with .gz or .zst`)
-  }
-  const [, , , , gzip, zstd] = ENDING.exec(path) ?? []
+/** What the ending of the name of a raw file says of it. Throws `UsageError` for an unknown ending. */
+export async function describeFile(path: string, name: string): Promise<InputFile> {
+  const format = knownFormat(name)
+  const [, , , , gzip, zstd] = ENDING.exec(name) ?? []
   return {
     path,
     name,
@@ -97,6 +127,13 @@ export async function describeFile(path: string, folder: string): Promise<InputF
     format,
     compression: gzip !== undefined ? 'gzip' : zstd !== undefined ? 'zstd' : 'uncompressed',
   }
+}
+
+/** The format of a raw file of that name. Throws `UsageError` where it is none. */
+export function knownFormat(name: string): Format {
+  const format = formatOf(name)
+  if (format !== undefined) return format
+  throw new UsageError(`${name}: a raw file must end in .csv, .ndjson, .jsonl or .parquet, plain or with .gz or .zst`)
 }
 
 /** The format that the ending of a raw file's name stands for; undefined for no such ending. */

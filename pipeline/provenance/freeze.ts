@@ -5,6 +5,7 @@ import { hashContent } from '../inputs/decompress.ts'
 import { findInputFiles, type InputFile } from '../inputs/find.ts'
 import { sideBySide } from '../inputs/side-by-side.ts'
 import type { Sources } from '../sources.ts'
+import type { InputName } from './input-names.ts'
 
 /** The sources with those files alone that a release was made from, and what was left out. */
 export interface FrozenSources {
@@ -22,19 +23,21 @@ export interface FrozenSources {
 export async function freezeSources(
   sources: Sources,
   inputs: Provenance['inputs'],
+  nameOf: InputName,
   { signal, report }: Pick<Effects, 'signal' | 'report'>,
 ): Promise<FrozenSources> {
   if (sources.engine.kind !== 'duckdb') return { sources: { ...sources, max_rejected_share: 1 }, leftOut: [] }
   const wanted = new Map([...Map.groupBy(inputs, ({ sha256 }) => sha256)].map(([hash, { length }]) => [hash, length]))
-  const take = (hash = '') => {
-    const times = wanted.get(hash) ?? 0
-    if (times > 0) wanted.set(hash, times - 1)
+  const take = (hash: string | undefined) => {
+    const name = hash === undefined ? '' : nameOf(hash)
+    const times = wanted.get(name) ?? 0
+    if (times > 0) wanted.set(name, times - 1)
     return times > 0
   }
   const leftOut: string[] = []
   const frozen: Sources['sources'] = []
   for (const source of sources.sources) {
-    const { files } = await findInputFiles(source, sources.folder)
+    const { files } = await findInputFiles(source, sources)
     const hashes = await sideBySide(files, (file) => hashIfWhole(file, { signal, report }))
     const { chosen = [], others = [] } = Object.groupBy(files, (_, position) =>
       take(hashes[position]) ? 'chosen' : 'others',

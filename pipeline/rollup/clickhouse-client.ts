@@ -19,7 +19,7 @@ const KILL_TIMEOUT_MS = 5000
 
 /**
  * Sent with every query. Without the first a shard that does not answer is left out without a word; without the second
- * an error comes in the middle of an answer; the third refuses a view that has the data of all nodes.
+ * an error comes in the middle of an answer; the third refuses a table of all nodes inside of a question to each node.
  */
 const SETTINGS: ClickHouseSettings = {
   skip_unavailable_shards: 0,
@@ -125,7 +125,14 @@ export class ClickHouse {
   }
 
   async #ask<Answer>(query: string, query_id: string, onProgress: (share: number) => void): Promise<Answer[]> {
-    const timer = setInterval(() => void this.#reportProgress(query_id, onProgress), PROGRESS_INTERVAL_MS)
+    let isReporting = false
+    const reportOnce = async () => {
+      if (isReporting) return
+      isReporting = true
+      await this.#reportProgress(query_id, onProgress)
+      isReporting = false
+    }
+    const timer = setInterval(() => void reportOnce(), PROGRESS_INTERVAL_MS)
     try {
       const settings = { query_id, abort_signal: this.#signal, clickhouse_settings: this.#settings }
       const answer = await this.#client.query({ query, format: 'JSONEachRow', ...settings })

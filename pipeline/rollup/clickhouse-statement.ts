@@ -1,7 +1,12 @@
 import { z } from 'zod'
 import { UtcDate } from '../contract/utc-date.ts'
 import { readStatement } from '../database.ts'
-import { ClickHouseName } from '../engine.ts'
+import { type ClickHouseChoice, ClickHouseName } from '../engine.ts'
+
+/** The statement of the nodes that are asked: one of every shard, or the server alone. */
+export function nodesOf({ cluster }: Pick<ClickHouseChoice, 'cluster'>): StatementValues {
+  return cluster === undefined ? { nodes: 'clickhouse/one_node' } : { nodes: 'clickhouse/all_nodes', cluster }
+}
 
 /** What stands in for the marks of a statement, such as `{date:Date}`. */
 export type StatementValues = Readonly<Record<string, string | number>>

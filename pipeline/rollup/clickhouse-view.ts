@@ -1,7 +1,7 @@
 import type { ClickHouseChoice } from '../engine.ts'
 import { UsageError } from '../errors.ts'
 import type { ClickHouse } from './clickhouse-client.ts'
-import { renderStatement } from './clickhouse-statement.ts'
+import { nodesOf, renderStatement } from './clickhouse-statement.ts'
 
 /** Types as ClickHouse names them. A number compares with text, a time with a day, and so on, in ways that nobody expects. */
 const TEXT = ['String', 'Nullable(String)', 'LowCardinality(String)', 'LowCardinality(Nullable(String))']
@@ -18,11 +18,19 @@ const COLUMNS: Record<string, { types: readonly string[]; remedy: string }> = {
   completion_tokens: { types: COUNT, remedy: 'toInt64(…)' },
 }
 
-/** Throws `UsageError` with the form of the view where it is not there, lacks a column or has one of another type. */
-export async function assertView(clickhouse: ClickHouse, { database, view }: ClickHouseChoice): Promise<void> {
-  const statement = renderStatement('clickhouse/columns', { database_name: database, view_name: view })
+/**
+ * Throws `UsageError` with the form of the view where it is not there, lacks a column or has one of another type, on any
+ * node: a day that compares as something else on one of them would leave its records out.
+ */
+export async function assertView(clickhouse: ClickHouse, choice: ClickHouseChoice): Promise<void> {
+  const { database, view } = choice
+  const statement = renderStatement('clickhouse/columns', {
+    ...nodesOf(choice),
+    database_name: database,
+    view_name: view,
+  })
   const rows = await clickhouse.rows<{ name: string; type: string }>(statement)
-  const types = new Map(rows.map(({ name, type }) => [name, type]))
+  const types = Map.groupBy(rows, ({ name }) => name)
   const missing = Object.keys(COLUMNS).filter((column) => !types.has(column))
   if (missing.length > 0) {
     const what =
@@ -35,10 +43,10 @@ export async function assertView(clickhouse: ClickHouse, { database, view }: Cli
     )
   }
   for (const [column, { types: allowed, remedy }] of Object.entries(COLUMNS)) {
-    const actual = types.get(column) ?? ''
-    if (allowed.includes(actual)) continue
+    const actual = types.get(column)?.find(({ type }) => !allowed.includes(type))?.type
+    if (actual === undefined) continue
     throw new UsageError(
-      `engine.clickhouse.view: column ${column} of view ${view} is ${actual}, which is not what it has to be; ` +
+      `engine.clickhouse.view: column ${column} of view ${view} is ${actual}${types.get(column)?.length === 1 ? '' : ' on some nodes'}, which is not what it has to be; ` +
         `write ${remedy} AS ${column} in the view of every node`,
     )
   }

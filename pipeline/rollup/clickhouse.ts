@@ -22,7 +22,7 @@ import {
 import type { RollupEngine, RollupRequest } from './engine.ts'
 import { forgetFormerSources } from './former-sources.ts'
 import type { KeptFiles } from './kept.ts'
-import { tidyRejects } from './rejects.ts'
+import { forgetRejects, tidyRejects } from './rejects.ts'
 import { deliver, resolveModels } from './result.ts'
 import { openState } from './state.ts'
 
@@ -101,7 +101,7 @@ async function askForAll(
   try {
     await assertView(clickhouse, choice)
     const counts = await countDays(clickhouse, choice, dates)
-    await forgetRawFiles(request, options)
+    await forgetRawFiles(counts, request, options)
     for (const [position, date] of dates.entries()) {
       const onProgress = (share: number) =>
         request.onProgress({ stage: `ask ${source}`, share: (position + share) / dates.length, bytes: undefined })
@@ -116,11 +116,32 @@ async function askForAll(
   }
 }
 
-/** Raw files that had the name of this origin before: what they hold is not counted beside what ClickHouse has. */
-async function forgetRawFiles(request: RollupRequest, { database, choice }: ClickHouseEngineOptions): Promise<void> {
+/**
+ * Raw files that had the name of this origin before: what they hold is not counted beside what ClickHouse has. Throws
+ * `BuildError` that names a day of which ClickHouse has fewer records, unless the sources file says `remove`.
+ */
+async function forgetRawFiles(
+  counts: ReadonlyMap<UtcDate, bigint>,
+  request: RollupRequest,
+  { database, choice }: ClickHouseEngineOptions,
+): Promise<void> {
   const names = (await knownDays(database)).map(({ date }) => date).filter((name) => !isDay(name))
   if (names.length === 0) return
-  await database.transaction(() => forgetDays(database, names))
+  if (request.sources.on_missing !== 'remove') {
+    const days = await database.rows<{ date: UtcDate; records: bigint }>('state/open_days')
+    const lost = days.find(({ date, records }) => (counts.get(date) ?? 0n) < records)
+    if (lost !== undefined) {
+      throw new BuildError(
+        `raw files had ${lost.records} records of ${lost.date}, and ClickHouse, which is asked in their place, has ${counts.get(lost.date) ?? 0n}. ` +
+          'Close such dates with tokenboard archive before the switch; or say in the sources file "on_missing": "remove" to have ' +
+          'what ClickHouse has count alone',
+      )
+    }
+  }
+  await database.transaction(async () => {
+    await forgetDays(database, names)
+    await forgetRejects(database)
+  })
   request.onNotice(
     `source ${JSON.stringify(choice.origin.name)}: ClickHouse is asked in place of ${names.length} raw files, such as ` +
       `${names[0]}, whose records are not counted any more`,

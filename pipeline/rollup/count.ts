@@ -1,5 +1,5 @@
 import type { Database } from '../database.ts'
-import { BuildError, UsageError } from '../errors.ts'
+import { BuildError } from '../errors.ts'
 import { defineUsage } from '../ingest.ts'
 import { recordColumns } from '../inputs/columns.ts'
 import { type GroupedFile, type InputGroup, regroup } from '../inputs/group.ts'
@@ -87,16 +87,20 @@ export async function keepCounts(
 
 /**
  * Sums have no ids to tell a restated day from one more part of it: where `gone` files are kept, fresh ones must be of other
- * days. Throws `UsageError` that names file and day.
+ * days. Throws `BuildError` that names file and day.
  */
 export async function assertNotRestated(database: Database, gone: readonly KnownFile[]): Promise<void> {
   if (gone.length === 0) return
   const file_ids = gone.map((file) => `${file.file_id}`)
-  const [restated] = await database.rows<{ file: string; date: string }>('rollup/restated', { file_ids })
+  const [restated] = await database.rows<{ file: string; is_kept: boolean; date: string }>('rollup/restated', {
+    file_ids,
+  })
   if (restated === undefined) return
-  throw new UsageError(
-    `${restated.file} is gone, and new files have rows of ${restated.date} too: with "on_missing": "keep" that day would count twice. ` +
-      'Write a restated day under the name that it had before; or say "on_missing": "remove" to have what is there count',
+  const { file, is_kept, date } = restated
+  const other = is_kept ? '' : '; or say "on_missing": "remove" to have what is there count'
+  throw new BuildError(
+    `${file} is gone${is_kept ? ' and its rows are kept' : ''}, and new files have rows of ${date} too: that day would count twice. ` +
+      `Write a restated day under the name that it had before, ${file}${other}`,
   )
 }
 

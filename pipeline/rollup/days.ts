@@ -4,7 +4,7 @@ import { toTimestamp } from '../contract/ranking.ts'
 import { UtcDate } from '../contract/utc-date.ts'
 import type { Database } from '../database.ts'
 import type { RejectReason } from './engine.ts'
-import { enterFiles, forgetFiles, type KnownFile, knownFiles } from './state.ts'
+import { enterFiles, forgetFiles, forgetStrayDays, type KnownFile, knownFiles } from './state.ts'
 
 /** What one UTC day holds, as an engine that is asked day by day answered. Counts and tokens are exact. */
 export interface DayAnswer {
@@ -70,7 +70,10 @@ export async function enterDay(
     const modified = BigInt(asked.getTime()) * NANOSECONDS_PER_MILLISECOND
     const entry = { name: date, bytes: 0, modified, sha256: hashOf(answer), reading }
     const [file_id = 0] = await enterFiles(database, source, [entry])
-    await enterAnswer(database, { source, file_id, day_number: dayNumber(date) }, answer)
+    const day_number = dayNumber(date)
+    await database.run('state/forget_day_surplus', { day_number })
+    await database.run('state/forget_day_ties', { day_number })
+    await enterAnswer(database, { source, file_id, day_number }, answer)
     await database.run('rollup/forget_touched')
   })
 }
@@ -80,8 +83,7 @@ export async function forgetDays(database: Database, names: readonly string[]): 
   const known: KnownFile[] = await knownFiles(database)
   const gone = known.filter(({ name }) => names.includes(name))
   await forgetFiles(database, gone)
-  await database.run('state/forget_stray_surplus')
-  await database.run('state/forget_stray_ties')
+  await forgetStrayDays(database)
   await database.run('rollup/forget_touched')
 }
 

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Archive } from '../archive.ts'
 import { BuildError } from '../errors.ts'
 import type { Contents } from '../inputs/content.ts'
-import { type FoundFiles, findInputFiles, type InputFile } from '../inputs/find.ts'
+import { type FoundFiles, findInputFiles, type InputFile, isUnlisted } from '../inputs/find.ts'
 import type { InputGroup } from '../inputs/group.ts'
 import type { Source } from '../sources.ts'
 import { assertNotRestated, countRecords, isOfSums } from './count.ts'
@@ -52,7 +52,7 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
 async function updateState(source: Source, request: RollupRequest, options: DuckDbEngineOptions): Promise<void> {
   const { database, archive, kept, linkFolder } = options
   const { folder, sources } = request.sources
-  const found = await findInputFiles(source, folder)
+  const found = await findInputFiles(source, request.sources)
   await database.transaction(async () => kept.adopt(source.name, await listFiles(database)))
   const known = await knownFiles(database)
   assertPresent(source, found, request, [...known.map(({ name }) => name), ...(await archive.inputs(database))])
@@ -73,8 +73,16 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
     // What is new whatever it holds is counted while it is hashed.
     const early = stamps.left.length === 0 ? count(stamps.changed, reader) : undefined
     const [contents, counted] = await together(reader.all, early)
-    const isReplaceable = (file: KnownFile) => kept.isReplaceable(file)
-    const compared = await survey(found.files, known, { ...stamps, contents }, { reading, folder, isReplaceable })
+    const compared = await survey(
+      found.files,
+      known,
+      { ...stamps, contents },
+      {
+        reading,
+        isUnlisted: ({ name }) => isUnlisted(name, source, folder),
+        isReplaceable: (file) => kept.isReplaceable(file),
+      },
+    )
     reportSurvey(source, found, compared, request)
     const losses = judgeGone(source, compared.gone, request)
     const groups = counted ?? (await count(compared.fresh, reader))

@@ -3,7 +3,7 @@ import type { Database } from '../database.ts'
 import { UsageError } from '../errors.ts'
 import type { RollupRequest } from './engine.ts'
 import { forgetRejects } from './rejects.ts'
-import { forgetFiles, listFiles } from './state.ts'
+import { forgetFiles, forgetStrayDays, listFiles } from './state.ts'
 
 /** A source that is not listed any more takes its records with it, but for those that only the archive has. */
 export async function forgetFormerSources(
@@ -24,6 +24,7 @@ export async function forgetFormerSources(
     const files = await listFiles(database)
     await database.transaction(async () => {
       await forgetFiles(database, files)
+      await forgetStrayDays(database)
       await forgetRejects(database)
     })
     const kept = files.some((file) => file.kept !== null)

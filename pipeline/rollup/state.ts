@@ -82,6 +82,12 @@ export async function forgetFiles(database: Database, files: readonly StateFile[
   await database.run('state/drop_files', { file_ids })
 }
 
+/** Forgets what was repeated on days of which no record is left. */
+export async function forgetStrayDays(database: Database): Promise<void> {
+  await database.run('state/forget_stray_surplus')
+  await database.run('state/forget_stray_ties')
+}
+
 /** Has the days looked at again on which files have records that may be repeated. */
 export async function touchFiles(database: Database, file_ids: readonly string[]): Promise<void> {
   if (file_ids.length > 0) await database.run('rollup/touch_files', { file_ids })

@@ -1,7 +1,6 @@
-import { resolve } from 'node:path'
 import { BuildError } from '../errors.ts'
 import type { Content } from '../inputs/content.ts'
-import { formatOf, type InputFile, isFile, readStamp } from '../inputs/find.ts'
+import { formatOf, type InputFile, readStamp } from '../inputs/find.ts'
 import type { HashedFile, KnownFile } from './state.ts'
 
 /**
@@ -38,8 +37,8 @@ export interface Stamps {
 
 export interface SurveyOptions {
   reading: string
-  /** The folder that names of files are relative to. */
-  folder: string
+  /** Whether a file that is not among those of the source is one that no entry of it names any more. */
+  isUnlisted(file: KnownFile): Promise<boolean>
   /** Whether a kept file gives way to one of its name. */
   isReplaceable(file: KnownFile): boolean
 }
@@ -102,7 +101,7 @@ export async function survey(
   return {
     same,
     fresh,
-    ...(await sortMissing(missing, names, options.folder)),
+    ...(await sortMissing(missing, names, options.isUnlisted)),
     elsewhere: [...known.filter(({ kept }) => kept !== null), ...left.values()].filter(({ sha256 }) =>
       contents.has(sha256),
     ),
@@ -132,12 +131,14 @@ function twinsOf(fresh: readonly HashedFile[], names: Map<string, string>): { fi
   })
 }
 
-async function sortMissing(missing: readonly KnownFile[], listed: ReadonlySet<string>, folder: string) {
-  const isUnlisted = await Promise.all(
-    missing.map(async ({ name }) => !listed.has(name) && (await isFile(resolve(folder, name)))),
-  )
+async function sortMissing(
+  missing: readonly KnownFile[],
+  found: ReadonlySet<string>,
+  isUnlisted: SurveyOptions['isUnlisted'],
+) {
+  const unlisted = await Promise.all(missing.map(async (file) => !found.has(file.name) && (await isUnlisted(file))))
   return {
-    gone: missing.filter((_, position) => isUnlisted[position] === false),
-    unlisted: missing.filter((_, position) => isUnlisted[position] === true),
+    gone: missing.filter((_, position) => unlisted[position] === false),
+    unlisted: missing.filter((_, position) => unlisted[position] === true),
   }
 }

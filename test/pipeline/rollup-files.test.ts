@@ -2,7 +2,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { describe, expect, it } from 'vitest'
-import { BuildError, UsageError } from '../../pipeline/errors.ts'
+import { BuildError } from '../../pipeline/errors.ts'
 import {
   AS_OF,
   buildIn,
@@ -12,6 +12,7 @@ import {
   releaseFolder,
   runCli,
   settings,
+  sha256,
   type Workspace,
   writeInput,
 } from '../support/pipeline.ts'
@@ -155,8 +156,9 @@ describe('files of sums', () => {
     await rm(join(workspace.input, 'a-1.csv'))
     await writeInput(workspace, 'a-2.csv', `${HEADER}2025-03-02,acme/one,4,2\n`)
     const failed = buildIn(workspace, '2025-03-10T13:00:00Z')
-    await expect(failed).rejects.toThrow(UsageError)
+    await expect(failed).rejects.toThrow(BuildError)
     await expect(failed).rejects.toThrow('a-1.csv is gone, and new files have rows of 2025-03-02 too')
+    await expect(failed).rejects.toThrow('"on_missing": "remove"')
     await rm(join(workspace.input, 'a-2.csv'))
     await buildIn(workspace, '2025-03-10T14:00:00Z')
     const days: [string, string, number][] = [
@@ -165,7 +167,9 @@ describe('files of sums', () => {
     ]
     expect(await publishedCsv(workspace)).toBe(csvOf(days))
     await writeInput(workspace, 'a-2.csv', `${HEADER}2025-03-02,acme/one,4,2\n`)
-    await expect(buildIn(workspace, '2025-03-10T15:00:00Z')).rejects.toThrow('would count twice')
+    const restated = buildIn(workspace, '2025-03-10T15:00:00Z')
+    await expect(restated).rejects.toThrow('would count twice')
+    await expect(restated).rejects.not.toThrow('on_missing')
     await rm(join(workspace.input, 'a-2.csv'))
     await writeInput(workspace, 'c.csv', `${HEADER}2025-03-04,acme/one,8,1\n`)
     await buildIn(workspace, '2025-03-10T16:00:00Z')
@@ -186,8 +190,23 @@ describe('files of sums', () => {
         ['2025-03-03', 'acme/one', 2],
       ]),
     )
-    const provenance = JSON.parse(await readFile(join(await releaseFolder(workspace), 'provenance.json'), 'utf8'))
-    expect(provenance.inputs).toHaveLength(2)
+  })
+
+  it('have names in what is published that tell nothing of them, and the same ones each time', async () => {
+    const content = `${HEADER}2025-03-02,acme/one,1,1\n`
+    const workspace = await withFiles({ 'a.csv': content, 'b.csv': `${HEADER}2025-03-03,acme/one,2,1\n` })
+    const inputs = async (): Promise<{ sha256: string }[]> =>
+      JSON.parse(await readFile(join(await releaseFolder(workspace), 'provenance.json'), 'utf8')).inputs
+    await buildIn(workspace)
+    const first = await inputs()
+    expect(first).toHaveLength(2)
+    expect(first.map((input) => input.sha256)).not.toContain(sha256(content))
+    expect(await runCli(['reproduce'], settings(workspace, AS_OF))).toMatchObject({ code: 0 })
+
+    await writeInput(workspace, 'b.csv', `${HEADER}2025-03-03,acme/one,3,1\n`)
+    await buildIn(workspace, '2025-03-10T13:00:00Z')
+    const hashes = new Set(first.map((input) => input.sha256))
+    expect((await inputs()).filter((input) => hashes.has(input.sha256))).toHaveLength(1)
   })
 
   it('are missed when they are gone', async () => {

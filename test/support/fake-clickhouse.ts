@@ -10,6 +10,8 @@ export interface FakeClickHouse {
   days: Record<string, number>
   /** The types of the columns of the view. */
   columns: Record<string, string>
+  /** The types that columns have on other nodes, where these differ. */
+  columnsElsewhere: Record<string, string>
   /** Whether each question is answered by an error. */
   isDown: boolean
   /** Each request that came: the statement and what the URL said. */
@@ -33,6 +35,7 @@ export async function startFakeClickHouse(days: Record<string, number>): Promise
     url: '',
     days,
     columns: COLUMN_TYPES,
+    columnsElsewhere: {},
     isDown: false,
     asked: [],
     onDay: () => {},
@@ -64,7 +67,8 @@ export async function startFakeClickHouse(days: Record<string, number>): Promise
 
 function answer(statement: string, fake: FakeClickHouse): unknown[] {
   if (statement.includes('system.columns')) {
-    return Object.entries(fake.columns).map(([name, type]) => ({ name, type }))
+    const columns = [...Object.entries(fake.columns), ...Object.entries(fake.columnsElsewhere)]
+    return columns.map(([name, type]) => ({ name, type }))
   }
   if (statement.includes('part_fingerprint')) return [fake.nodes]
   const [first = '', last = ''] = [...statement.matchAll(/toDate\('(\d{4}-\d\d-\d\d)'\)/g)].map(([, date]) => date)

@@ -11,6 +11,7 @@ import { realFiles } from '../../pipeline/files.ts'
 import { openEngine, readRecords } from '../../pipeline/intake.ts'
 import { Account } from '../../pipeline/quality.ts'
 import { rank } from '../../pipeline/rank.ts'
+import { renderStatement } from '../../pipeline/rollup/clickhouse-statement.ts'
 import { readSources } from '../../pipeline/sources.ts'
 import { withScratch } from '../../pipeline/workspace.ts'
 import {
@@ -222,6 +223,40 @@ describe.runIf(isClickHouseHere)('a rollup on ClickHouse', () => {
     const { code, stderr } = await build(await asking('everywhere'))
     expect(code).toBe(1)
     expect(stderr).toContain('ids lie on several shards, where their copies would count several times')
+  })
+
+  it('finds ids that moved to another shard among those that it compares, whatever the shards are chosen by', async () => {
+    const ids = 'SELECT toString(number) AS request_id FROM (SELECT number FROM system.numbers LIMIT 20000)'
+    const moved: [Pair['first'], string][] = [
+      [pair.first, ids],
+      [pair.second, `SELECT request_id FROM (${ids}) WHERE sipHash64(request_id) % 2 = 1`],
+    ]
+    for (const [node, those] of moved) {
+      await node.run(
+        `CREATE VIEW moved AS SELECT toDate('2025-03-02') AS utc_date, request_id, 'a' AS model, 1 AS prompt_tokens, 1 AS completion_tokens FROM (${those})`,
+      )
+    }
+    const values = {
+      nodes: 'clickhouse/all_nodes',
+      cluster: CLUSTER,
+      database: 'default',
+      view: 'moved',
+      date: '2025-03-02',
+    }
+    for (const one_of of [1, 2, 4]) {
+      const answer = await pair.first.run(renderStatement('clickhouse/sharding', { ...values, one_of }))
+      const [ofShards = 0, ids = 0] = answer.split('\t').map(Number)
+      expect(ofShards / ids, `one of ${one_of}`).toBeCloseTo(1.5, 1)
+    }
+  })
+
+  it('refuses a view that another node has with other types', async () => {
+    await pair.first.run(viewOf('requests', 'typed'))
+    await pair.second.run(viewOf('requests', 'typed').replace('toDate(', 'toDateTime('))
+    const { code, stderr } = await build(await asking('typed'))
+    expect(code).toBe(2)
+    expect(stderr).toContain('column utc_date of view typed is DateTime')
+    expect(stderr).toContain('on some nodes')
   })
 
   it('refuses a view of all nodes on each of them, where ids do not tell', async () => {

@@ -1,7 +1,8 @@
 -- Purpose: what one UTC day holds, repeated deliveries told apart (DESIGN.md §6.7). The joined part runs on every node over
 --          the records that lie there, for a JOIN that is not GLOBAL does: ids never leave their shard. As in DuckDB a
 --          64-bit hash finds ids that occur twice, and only these are looked at whole. Sums are Decimal128 and come as
---          text: sums of integers would wrap without a word.
+--          text: sums of integers would wrap without a word. What is counted again for proof comes last, so that an answer
+--          that was cut is noticed.
 -- Grain:   kind x models. Kinds: delivered, all accepted records, and repeated, those of them whose id occurs again, by
 --          the name of their model; kept, of each such id the copy with the greatest counts, by the names of all models
 --          that have a copy with these; or a reason to reject, without a name.
@@ -58,4 +59,4 @@ FROM {nodes:Statement} AS nodes ALL INNER JOIN (
   )
 ) AS answers USING (dummy)
 GROUP BY kind, models
-ORDER BY kind, models
+ORDER BY kind IN ('kept', 'repeated') DESC, kind, models

@@ -3,6 +3,7 @@
 -- Inputs:  tables core_sums, state_files, state_sums; $file_ids.
 SELECT DISTINCT
   name AS file,
+  kept IS NOT NULL AS is_kept,
   strftime(DATE '1970-01-01' + day_number::INTEGER, '%Y-%m-%d') AS date
 FROM state_sums
 JOIN state_files USING (file_id)

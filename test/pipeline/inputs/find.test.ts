@@ -1,20 +1,67 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { UsageError } from '../../../pipeline/errors.ts'
-import { buildIn, newWorkspace, writeInput } from '../../support/pipeline.ts'
+import { findInputFiles, isUnlisted } from '../../../pipeline/inputs/find.ts'
+import { Source } from '../../../pipeline/sources.ts'
+import { buildIn, newWorkspace, runBuild, type Workspace, writeInput } from '../../support/pipeline.ts'
+
+async function withFiles(files: string[]): Promise<Workspace> {
+  const workspace = await newWorkspace()
+  const source = { name: 'bucket', schema: 'canonical', files, visibility: 'public' }
+  await writeInput(workspace, 'sources.json', { sources: [source] })
+  return workspace
+}
 
 describe('the files of a source', () => {
-  it.each([
-    [
-      's3://logs/gateway/*.csv',
-      'copy what is new of it here first with aws s3 sync s3://logs/gateway/ raw/, and name the copies',
-    ],
-    ['https://example.org/a.csv', 'copy what is new of it here first, and name the copies'],
-  ])('are no URLs such as %s', async (entry, message) => {
-    const workspace = await newWorkspace()
-    const source = { name: 'bucket', schema: 'canonical', files: [entry], visibility: 'public' }
-    await writeInput(workspace, 'sources.json', { sources: [source] })
-    const failed = buildIn(workspace)
+  it('are no URLs such as https://example.org/a.csv', async () => {
+    const failed = buildIn(await withFiles(['https://example.org/a.csv']))
     await expect(failed).rejects.toThrow(UsageError)
-    await expect(failed).rejects.toThrow(message)
+    await expect(failed).rejects.toThrow('copy what is new of it here first, and name the copies')
+  })
+
+  it('are no URLs of a bucket that name nothing', async () => {
+    const failed = buildIn(await withFiles(['s3://logs/gateway/']))
+    await expect(failed).rejects.toThrow(UsageError)
+    await expect(failed).rejects.toThrow(
+      'source "bucket": "s3://logs/gateway/" is a folder; name its files, such as "s3://logs/gateway/**/*.csv"',
+    )
+  })
+
+  it('are no objects where httpfs is not installed: one sentence says how it comes, or what to copy', async () => {
+    const workspace = await withFiles(['s3://logs/gateway/2025-*.csv'])
+    const { code, stderr } = await runBuild(workspace, { HOME: workspace.root })
+    expect(code).toBe(2)
+    expect(stderr).toContain('source "bucket": "s3://logs/gateway/2025-*.csv" lies in a bucket')
+    expect(stderr).toContain('have it downloaded once with make httpfs')
+    expect(stderr).toContain('or copy what is new of it here first with aws s3 sync s3://logs/gateway/ raw/')
+    expect(stderr.trim().split('\n')).toHaveLength(1)
+  })
+})
+
+describe('objects of buckets', () => {
+  const read = (files: string[]): Source => Source.parse({ name: 'bucket', schema: 'canonical', files })
+
+  it('have their URLs as names, and their copies as paths', async () => {
+    const workspace = await newWorkspace()
+    const urls = ['s3://logs/a[1]?.csv', 's3://logs/b/c.ndjson.gz', 's3://logs/other.csv']
+    const paths = new Map(urls.map((url, index) => [url, join(workspace.root, 'copies', `${index}`)]))
+    await mkdir(join(workspace.root, 'copies'))
+    for (const path of paths.values()) await writeFile(path, 'x')
+    const source = read(['s3://logs/b/**', 's3://logs/a[1]?.csv', 's3://logs/none/*.csv', 's3://logs/gone.csv'])
+    const objects = { paths, tidy: async () => {} }
+    const { files, unmatched, absent } = await findInputFiles(source, { folder: workspace.input, objects })
+    expect(files.map(({ name, path, format, compression }) => [name, path, format, compression])).toEqual([
+      ['s3://logs/a[1]?.csv', paths.get('s3://logs/a[1]?.csv'), 'csv', 'uncompressed'],
+      ['s3://logs/b/c.ndjson.gz', paths.get('s3://logs/b/c.ndjson.gz'), 'ndjson', 'gzip'],
+    ])
+    expect(unmatched).toEqual(['s3://logs/none/*.csv'])
+    expect(absent).toEqual(['s3://logs/gone.csv'])
+  })
+
+  it('are gone where an entry names them still, and not listed any more where none does', async () => {
+    const source = read(['s3://logs/b/**'])
+    expect(await isUnlisted('s3://logs/b/c.csv', source, '/')).toBe(false)
+    expect(await isUnlisted('s3://logs/a.csv', source, '/')).toBe(true)
   })
 })

@@ -2,7 +2,15 @@
 import { describe, expect, it } from 'vitest'
 import { BuildError, UsageError } from '../../../pipeline/errors.ts'
 import { COLUMN_TYPES, type FakeClickHouse, startFakeClickHouse } from '../../support/fake-clickhouse.ts'
-import { buildIn, csvOf, newWorkspace, publishedCsv, type Workspace, writeInput } from '../../support/pipeline.ts'
+import {
+  buildIn,
+  csvOf,
+  newWorkspace,
+  publishedCsv,
+  type Workspace,
+  writeInput,
+  writeSmallBuild,
+} from '../../support/pipeline.ts'
 
 const DAYS = { '2025-03-01': 1, '2025-03-02': 2, '2025-03-03': 3, '2025-03-08': 4 }
 
@@ -10,8 +18,9 @@ async function describeEngine(
   workspace: Workspace,
   clickhouse: Record<string, unknown>,
   top: Record<string, unknown> = {},
+  name?: string,
 ): Promise<void> {
-  const engine = { visibility: 'public', clickhouse: { view: 'usage', from: '2025-03-01', ...clickhouse } }
+  const engine = { name, visibility: 'public', clickhouse: { view: 'usage', from: '2025-03-01', ...clickhouse } }
   await writeInput(workspace, 'sources.json', { ...top, engine })
 }
 
@@ -115,6 +124,24 @@ describe('a day that records arrive for while it is asked for', () => {
   })
 })
 
+describe('a build that is stopped', () => {
+  it('has entered the days that were answered, and the next goes on with the others', async () => {
+    const fake = await startFakeClickHouse(DAYS)
+    const workspace = await newWorkspace()
+    await describeEngine(workspace, { url: fake.url })
+    const controller = new AbortController()
+    fake.onDay = (date) => {
+      if (date === '2025-03-03') controller.abort(new Error('stopped'))
+    }
+    await expect(buildIn(workspace, undefined, { signal: controller.signal })).rejects.toThrow('stopped')
+    fake.asked.length = 0
+    fake.onDay = () => {}
+    await buildIn(workspace)
+    expect(daysAsked(fake)).toEqual(['2025-03-03', '2025-03-08'])
+    expect(await publishedCsv(workspace)).toBe(published(DAYS))
+  })
+})
+
 describe('a day that is not over when it is asked for', () => {
   it('is asked for again, whatever AS_OF said', async () => {
     const { workspace, fake } = await askedFor()
@@ -162,6 +189,64 @@ describe('the view', () => {
     await buildIn(workspace)
     expect(await publishedCsv(workspace)).toBe(published(DAYS))
   })
+
+  it('is refused when another node has it otherwise', async () => {
+    const fake = await startFakeClickHouse(DAYS)
+    fake.columnsElsewhere = { utc_date: 'DateTime' }
+    const workspace = await newWorkspace()
+    await describeEngine(workspace, { url: fake.url, cluster: 'main' })
+    await expect(buildIn(workspace)).rejects.toThrow('column utc_date of view usage is DateTime on some nodes')
+  })
+})
+
+describe('raw files whose place ClickHouse takes', () => {
+  const record = (day: number, request_id: string) => {
+    return { timestamp: `2025-03-0${day}T12:00:00Z`, model_permaslug: 'acme/one', prompt_tokens: '7', request_id }
+  }
+
+  /** A workspace that has read two records of one day, one of them twice, and one record of another. */
+  async function afterRawFiles(top = {}): Promise<{ workspace: Workspace; fake: FakeClickHouse }> {
+    const workspace = await newWorkspace()
+    const records = [record(1, 'a'), record(1, 'a'), record(1, 'b'), record(2, 'c')]
+    await writeSmallBuild(workspace, { sources: [{ records, settings: { name: 'gateway' } }], top })
+    await buildIn(workspace)
+    return { workspace, fake: await startFakeClickHouse({ '2025-03-01': 2, '2025-03-02': 1 }) }
+  }
+
+  it('are not counted beside it, nor is what they repeated taken off it', async () => {
+    const { workspace, fake } = await afterRawFiles()
+    await describeEngine(workspace, { url: fake.url })
+    await buildIn(workspace, '2025-03-10T13:00:00Z')
+    expect(await publishedCsv(workspace)).toBe(published(fake.days))
+    await describeEngine(workspace, { url: fake.url }, {}, 'gateway')
+    await buildIn(workspace, '2025-03-10T14:00:00Z')
+    expect(await publishedCsv(workspace)).toBe(published(fake.days))
+  })
+
+  it.each(['fail', 'keep'])(
+    'are a loss where it has fewer records of a day, when on_missing is %s',
+    async (on_missing) => {
+      const { workspace, fake } = await afterRawFiles({ on_missing })
+      delete fake.days['2025-03-02']
+      await describeEngine(workspace, { url: fake.url }, { on_missing }, 'gateway')
+      const failed = buildIn(workspace, '2025-03-10T13:00:00Z')
+      await expect(failed).rejects.toThrow(BuildError)
+      await expect(failed).rejects.toThrow(
+        'raw files had 1 records of 2025-03-02, and ClickHouse, which is asked in their place, has 0',
+      )
+      fake.days['2025-03-02'] = 1
+      await buildIn(workspace, '2025-03-10T14:00:00Z')
+      expect(await publishedCsv(workspace)).toBe(published(fake.days))
+    },
+  )
+
+  it('give way to fewer records when on_missing is remove', async () => {
+    const { workspace, fake } = await afterRawFiles()
+    delete fake.days['2025-03-02']
+    await describeEngine(workspace, { url: fake.url }, { on_missing: 'remove' }, 'gateway')
+    await buildIn(workspace, '2025-03-10T13:00:00Z')
+    expect(await publishedCsv(workspace)).toBe(published(fake.days))
+  })
 })
 
 describe('records without ids on several nodes', () => {
@@ -174,14 +259,15 @@ describe('records without ids on several nodes', () => {
   }
 
   it('are refused where every node has the same: the view reads them all', async () => {
-    const failed = onNodes({ nodes: '2', different: '1', records: '4' })
+    const failed = onNodes({ nodes: '2', different: '1', records: '100' })
     await expect(failed).rejects.toThrow(BuildError)
     await expect(failed).rejects.toThrow('each of the 2 nodes has the same records of 2025-03-01')
   })
 
   it.each([
-    ['nodes have different ones', { nodes: '2', different: '2', records: '4' }],
-    ['there is one node', { nodes: '1', different: '1', records: '4' }],
+    ['nodes have different ones', { nodes: '2', different: '2', records: '100' }],
+    ['there is one node', { nodes: '1', different: '1', records: '100' }],
+    ['they are few', { nodes: '2', different: '1', records: '99' }],
   ])('are summed where %s', async (_, nodes) => {
     expect((await onNodes(nodes)).records.published).toBe(4)
   })

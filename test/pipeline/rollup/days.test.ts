@@ -7,7 +7,7 @@ import { BuildError } from '../../../pipeline/errors.ts'
 import { createRegistry } from '../../../pipeline/registry.ts'
 import { type DayAnswer, enterDay, forgetDays, knownDays, settleTies, wasFinal } from '../../../pipeline/rollup/days.ts'
 import { resolveModels } from '../../../pipeline/rollup/result.ts'
-import { openState } from '../../../pipeline/rollup/state.ts'
+import { forgetFiles, listFiles, openState } from '../../../pipeline/rollup/state.ts'
 import type { Sources } from '../../../pipeline/sources.ts'
 import { buildIn, createWorkspace, removeWorkspace, type Workspace, writeSmallBuild } from '../../support/pipeline.ts'
 
@@ -106,6 +106,15 @@ describe('the days of a source', () => {
     await forgetDays(database, ['2025-03-01'])
     expect(await knownDays(database)).toEqual([])
     expect(await resultWith({})).toEqual(['0 records of 0 models'])
+  })
+
+  it('are not less what was repeated among records that are forgotten', async () => {
+    const surplus = [{ model: 'a', records: 2n, tokens: 20n }]
+    const ties = [{ models: ['a', 'b'], records: 1n, tokens: 10n }]
+    await enter('2025-03-01', { ...NOTHING, delivered: [delivered('a', 5n, 50n)], surplus, ties })
+    await forgetFiles(database, await listFiles(database))
+    await enter('2025-03-01', { ...NOTHING, delivered: [delivered('a', 5n, 50n)] })
+    expect(await resultWith({})).toEqual(['5 records of 1 models'])
   })
 
   it('have of copies with the same counts the one of the greatest slug, as the registry sees it by now', async () => {

@@ -1,0 +1,27 @@
+import { DUCKDB_VERSION } from '../database.ts'
+import { BuildError, reasonOf } from '../errors.ts'
+import { withTemporaryDatabase } from '../scratch.ts'
+
+/** Which version of DuckDB the extension is for, and where it lies. */
+export interface Installed {
+  version: string
+  path: string
+}
+
+/**
+ * Has DuckDB download its extension httpfs into its own folder below HOME, unless it is there, and loads it to prove that
+ * it works. Throws `BuildError` when it does not come.
+ */
+export async function installHttpfs(signal: AbortSignal): Promise<Installed> {
+  return withTemporaryDatabase('httpfs', signal, async (database) => {
+    try {
+      await database.run('objects/install')
+      await database.run('objects/load')
+      const [row] = await database.rows<{ install_path: string }>('objects/installed')
+      return { version: DUCKDB_VERSION, path: row?.install_path ?? '' }
+    } catch (error) {
+      signal.throwIfAborted()
+      throw new BuildError(`DuckDB's httpfs cannot be installed: ${reasonOf(error)}`, { cause: error })
+    }
+  })
+}
