@@ -161,16 +161,13 @@ function assertNotPublished(what: string, path: string, publicDir: string): void
   throw new ConfigError(`wrong settings: ${what} ${path} lies in PUBLIC_DIR ${publicDir}, where everyone can read it`)
 }
 
-/** Where `path` lies when all links that are there are followed; what is not there yet is no link. */
+/** Where `path` lies when all links are followed. It need not be there yet, or not be for this user to look at. */
 function realPath(path: string): string {
   const whole = resolve(path)
-  const parent = dirname(whole)
-  if (parent === whole) return whole
   try {
     return realpathSync.native(whole)
   } catch {
-    // Not there, or not to be looked at, which whoever opens it will say; the folder that it is in may be.
-    return join(realPath(parent), basename(whole))
+    return dirname(whole) === whole ? whole : join(realPath(dirname(whole)), basename(whole))
   }
 }
 
