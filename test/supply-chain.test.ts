@@ -46,7 +46,7 @@ describe('scripts of packages', () => {
     const installs = tracked
       .filter((path) => /(^|\/)(Makefile|Dockerfile|run|[^/]+\.(md|ya?ml|sh))$/.test(path))
       .flatMap((path) =>
-        [...read(path).matchAll(/^(?!\s*#).*\bnpm (ci|i|install|add|update|rebuild)\b.*/gm)].map(([line]) => ({
+        [...read(path).matchAll(/^(?!\s*#).*(?<!`)\bnpm (ci|i|install|add|update|rebuild)\b.*/gm)].map(([line]) => ({
           path,
           line,
         })),
