@@ -1,5 +1,4 @@
 import { connect } from 'node:net'
-import { buffer } from 'node:stream/consumers'
 
 /** An answer as it came over the wire; names of headers in lower case, in the order in which they came. */
 export interface WireAnswer {
@@ -18,8 +17,17 @@ export const LAST_REQUEST = 'GET /healthz HTTP/1.1\r\nHost: last\r\nConnection: 
 export async function exchange(url: string, bytes: string): Promise<WireAnswer[]> {
   const { hostname, port } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port) })
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk) => chunks.push(chunk))
+  const closed = Promise.withResolvers<void>()
+  socket.on('error', (error: NodeJS.ErrnoException) => {
+    // A server may also end a connection at once, while there is something left that it will not read.
+    if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') closed.reject(error)
+  })
+  socket.on('close', () => closed.resolve())
   socket.write(Buffer.from(bytes + LAST_REQUEST, 'latin1'))
-  return answersIn((await buffer(socket)).toString('latin1'))
+  await closed.promise
+  return answersIn(Buffer.concat(chunks).toString('latin1'))
 }
 
 function answersIn(text: string): WireAnswer[] {
