@@ -46,7 +46,7 @@ httpfs: $(INSTALLED) ## download DuckDB's httpfs, 22 MB, for s3:// sources
 	$(CLI) httpfs $(ARGS)
 
 ##@ Develop
-.PHONY: test test-system soak bench check format screenshots clean help
+.PHONY: test test-system soak bench check sbom format screenshots clean help
 test: $(INSTALLED) ## unit and integration tests (npm alone)
 	$(VITEST) --project unit $(ARGS)
 test-system: $(INSTALLED) ## tests of the whole program as a user runs it
@@ -55,12 +55,15 @@ soak: $(INSTALLED) ## try to break what docs/reliability.md promises, for an hou
 	$(RUN) test/soak/soak.ts $(ARGS)
 bench: $(INSTALLED) ## measure against the bare machine, nginx and others (ARGS="server --rounds 5")
 	$(RUN) test/bench/bench.ts $(ARGS)
-check: $(INSTALLED) ## types, lint, format, the OpenAPI document, licences of the dependencies
+check: $(INSTALLED) ## types, lint, format, the OpenAPI document, licences and known vulnerabilities of the dependencies
 	$(RUN) node_modules/typescript/bin/tsc
 	$(RUN) node_modules/typescript/bin/tsc -p pipeline/site/browser
 	@biome check --error-on-warnings .
 	$(RUN) test/openapi-lint.ts
 	$(RUN) test/licences.ts
+	$(RUN) test/audit.ts
+sbom: $(INSTALLED) ## what the project is made of, as CycloneDX: make sbom > tokenboard.cdx.json
+	$(RUN) test/sbom.ts
 format: $(INSTALLED) ## mend format and order of imports
 	@biome check --write .
 screenshots: $(INSTALLED) ## take the pictures of the README from the sample (needs chromium)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, type Stats } from 'node:fs'
+import { createReadStream, realpathSync, type Stats } from 'node:fs'
 import {
   constants,
   copyFile,
@@ -13,7 +13,7 @@ import {
   stat,
   symlink,
 } from 'node:fs/promises'
-import { dirname, isAbsolute, relative, sep } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 
 /** The changes that publishing makes to a file system: each is one step that may fail, and tests make each fail. */
 export interface Files {
@@ -113,10 +113,20 @@ export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
 }
 
-/** Whether `path` is `folder` or lies in it, by their names alone. */
+/** Whether `path` is `folder` or lies in it, wherever links lead; neither has to be there yet. */
 export function isInside(path: string, folder: string): boolean {
-  const below = relative(folder, path)
+  const below = relative(realPath(folder), realPath(path))
   return below.split(sep)[0] !== '..' && !isAbsolute(below)
+}
+
+function realPath(path: string): string {
+  const whole = resolve(path)
+  try {
+    return realpathSync.native(whole)
+  } catch (error) {
+    if (!isMissing(error) || dirname(whole) === whole) throw error
+    return join(realPath(dirname(whole)), basename(whole))
+  }
 }
 
 /** What is at `path`, behind links, or undefined when there is nothing. */

@@ -10,7 +10,7 @@ import { ApiError, RETRY_AFTER_SECONDS, toEnvelope } from './errors.ts'
 import { fileMemory } from './file-memory.ts'
 import { acceptJsonAlone } from './json-body.ts'
 import { type LogTarget, RequestLog, requestFields } from './logging.ts'
-import { decodableUrl, KnownMethods } from './methods.ts'
+import { decodableUrl, KnownMethods, originForm } from './methods.ts'
 import { olderReleases } from './older-releases.ts'
 import { type PublicFiles, publicFiles } from './public-files.ts'
 import { countHere } from './quota.ts'
@@ -84,7 +84,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: IDLE_CONNECTION_TIMEOUT_MS,
     routerOptions: { maxParamLength: LONGEST_PATH_PARAMETER },
-    rewriteUrl: ({ url = '/' }) => decodableUrl(url),
+    rewriteUrl: ({ url = '/' }) => decodableUrl(originForm(url)),
     frameworkErrors(error, request, reply) {
       setCommonHeaders(request, reply)
       sendError(error, request, reply)
@@ -160,7 +160,8 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
 }
 
 function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
-  reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' })
+  // What a key reads is its workspace's own: an answer is kept nowhere unless whoever makes it says how long.
+  reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' })
   allowAnyOrigin(reply)
 }
 

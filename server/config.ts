@@ -1,5 +1,6 @@
+import { realpathSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { isAbsolute, relative, sep } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { z } from 'zod'
 import { AsOf } from '../pipeline/contract/as-of.ts'
 
@@ -127,7 +128,10 @@ export function readServerConfig(
   }
   const settings = parsed.data
   const databaseUrl = settings.DATABASE_URL ?? `${SQLITE}${settings.DATA_DIR}/store.sqlite`
-  if (databaseUrl.startsWith(SQLITE)) assertNotPublished(databaseUrl.slice(SQLITE.length), settings.PUBLIC_DIR)
+  if (databaseUrl.startsWith(SQLITE)) {
+    assertNotPublished('the store', databaseUrl.slice(SQLITE.length), settings.PUBLIC_DIR)
+  }
+  assertNotPublished('DATA_DIR', settings.DATA_DIR, settings.PUBLIC_DIR)
   return {
     host: settings.HOST,
     port: settings.PORT,
@@ -147,11 +151,24 @@ export function readServerConfig(
   }
 }
 
-/** Everything below the public folder is served to anyone: the store, which knows the keys, may not lie there. */
-function assertNotPublished(path: string, publicDir: string): void {
-  const below = relative(publicDir, path)
+/**
+ * Everything below the public folder is served to anyone: neither the store, which knows the keys, nor what builds keep,
+ * which knows private models and what each key used, may lie there, links followed.
+ */
+function assertNotPublished(what: string, path: string, publicDir: string): void {
+  const below = relative(realPath(publicDir), realPath(path))
   if (below.split(sep)[0] === '..' || isAbsolute(below)) return
-  throw new ConfigError(`wrong settings: the store ${path} lies in PUBLIC_DIR ${publicDir}, where everyone can read it`)
+  throw new ConfigError(`wrong settings: ${what} ${path} lies in PUBLIC_DIR ${publicDir}, where everyone can read it`)
+}
+
+/** Where `path` lies when all links are followed. It need not be there yet, or not be for this user to look at. */
+function realPath(path: string): string {
+  const whole = resolve(path)
+  try {
+    return realpathSync.native(whole)
+  } catch {
+    return dirname(whole) === whole ? whole : join(realPath(dirname(whole)), basename(whole))
+  }
 }
 
 /** Whether `host` can be reached from this machine alone. */

@@ -37,5 +37,11 @@ export function mediaType(path: string): string {
 
 /** Whether a browser runs a published file as a document when it is opened, so that a policy has to bind it. */
 export function isDocument(path: string): boolean {
-  return ['.html', '.svg'].includes(extname(path).toLowerCase())
+  return ['.atom', '.html', '.svg', '.xml'].includes(extname(path).toLowerCase())
+}
+
+/** What every document says beside its policy: it tells nobody where its readers come from, and no page has a hold on it. */
+export const DOCUMENT_HEADERS = {
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
 }

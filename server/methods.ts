@@ -18,6 +18,13 @@ export class KnownMethods {
   }
 }
 
+/** Path and query of a request's target, also of one that is a whole URL, as a proxy is sent it (RFC 9112 § 3.2.2). */
+export function originForm(target: string): string {
+  if (target.startsWith('/')) return target
+  const [, rest = target] = /^https?:\/\/[^/?]*(.*)$/i.exec(target) ?? []
+  return rest === '' || rest.startsWith('?') ? `/${rest}` : rest
+}
+
 /**
  * The URL with every `%` of a path that cannot be decoded taken for itself, so that such a path goes the way of any
  * other: the router would refuse it before a key is asked for.

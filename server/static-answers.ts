@@ -1,6 +1,6 @@
 import { cachePolicy } from './cache-policy.ts'
 import type { Validators } from './conditional.ts'
-import { isDocument, mediaType } from './media-types.ts'
+import { DOCUMENT_HEADERS, isDocument, mediaType } from './media-types.ts'
 import type { Representation } from './public-files.ts'
 
 /** What is sent of a published file, in one coding, beside its bytes. */
@@ -24,8 +24,11 @@ export const LARGEST_SMALL_FILE = 256 * 1024
 
 const BYTES_OF_HEADERS = 2000
 
-/** What pages say of themselves too, for hosts that send no headers: they load what the site has, and nothing else. */
-const PAGE_POLICY = "default-src 'self'"
+/**
+ * Documents load what the site has, and nothing else; pages say so themselves too, for hosts that send no headers. That no
+ * other site frames them can be said by a header alone.
+ */
+const PAGE_POLICY = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'; object-src 'none'"
 
 /** `location` is the path of the file itself, where `urlPath` leads over links. */
 export function describeFile(urlPath: string, file: Representation, location: string | undefined): StaticAnswer {
@@ -39,13 +42,15 @@ export function describeFile(urlPath: string, file: Representation, location: st
       etag,
       'last-modified': modified.toUTCString(),
       'accept-ranges': 'bytes',
+      // Any page may use the data, also one that is isolated and then takes nothing that does not say this.
+      'cross-origin-resource-policy': 'cross-origin',
       ...(location === undefined ? {} : { 'content-location': location }),
       ...(contentHash === undefined ? {} : { 'x-content-hash': contentHash }),
       ...(hasOther ? { vary: 'Accept-Encoding' } : {}),
     },
     contentHeaders: {
       'content-type': mediaType(path),
-      ...(isDocument(path) ? { 'content-security-policy': PAGE_POLICY } : {}),
+      ...(isDocument(path) ? { 'content-security-policy': PAGE_POLICY, ...DOCUMENT_HEADERS } : {}),
       ...(coding === undefined ? {} : { 'content-encoding': coding }),
     },
   }

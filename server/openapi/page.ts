@@ -6,9 +6,8 @@ import { type Html, html } from './html.ts'
 
 const NOTHING = html``
 
-/** `server` is where the API can be reached, for the examples: `http://127.0.0.1:8080`. */
-export function docsPage(document: OpenApiDocument, server: string): string {
-  const base = server + (document.servers[0]?.url ?? '')
+export function docsPage(document: OpenApiDocument): string {
+  const base = document.servers[0]?.url ?? ''
   const operations = operationsOf(document)
   return html`<!doctype html>
 <html lang="en">
@@ -31,7 +30,8 @@ ${document.tags.map(
 <main>
 <h1>${document.info.title} <small>${document.info.version}</small></h1>
 ${prose(document.info.description)}
-<p>Base URL: <code>${base}</code>. For programs: <a href="/openapi.json">openapi.json</a>.</p>
+<p>Base URL: <code>${base}</code> on this server. For programs: <a href="/openapi.json">openapi.json</a>. In the examples
+<code>$SERVER</code> is the address of this server, such as <code>http://127.0.0.1:8080</code>, and <code>$KEY</code> an API key.</p>
 ${document.tags.map(
   (tag) => html`<h2>${tag.name}</h2>
 <p>${tag.description}</p>
@@ -122,7 +122,7 @@ function shown(example: unknown): string {
 }
 
 function curl(method: string, url: string, body: unknown): string {
-  const lines = [`curl -sS '${url}'`, `-H "Authorization: Bearer $KEY"`]
+  const lines = [`curl -sS "$SERVER${url}"`, `-H "Authorization: Bearer $KEY"`]
   if (method !== 'GET') lines.push(`-H 'Content-Type: application/json'`, `-d '${JSON.stringify(body)}'`)
   return lines.join(' \\\n  ')
 }

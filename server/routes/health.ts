@@ -9,10 +9,6 @@ const STORE_LIMIT_MS = 2000
 
 /** `/healthz`: the process lives. `/readyz`: it can answer, because a release is loaded and the store works. */
 export function health(app: FastifyInstance, { store, releases }: { store: Store; releases: CurrentRelease }): void {
-  app.addHook('onRequest', async (_request, reply) => {
-    reply.header('cache-control', 'no-store')
-  })
-
   app.route({ method: ['GET', 'HEAD'], url: '/healthz', handler: async () => ({ status: 'ok' }) })
 
   app.route({

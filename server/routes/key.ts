@@ -30,7 +30,7 @@ export function currentKey(app: FastifyInstance, { store, usage, now }: CurrentK
     handler(request, reply) {
       const key = callerOf(request)
       const instant = now()
-      reply.headers({ 'cache-control': 'no-store', 'content-type': CONTENT_TYPE_OF.json })
+      reply.header('content-type', CONTENT_TYPE_OF.json)
       // Sums are of whole UTC days, so the answer is the same all day long unless the store changes.
       return answers.get(`${toUtcDate(instant)} ${key.hash}`, () => bodyFor(key, instant), request.storeState)
     },

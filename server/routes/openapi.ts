@@ -3,6 +3,10 @@ import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { matchesEtag } from '../conditional.ts'
 import { CONTENT_TYPE_OF } from '../forms.ts'
+import { DOCUMENT_HEADERS } from '../media-types.ts'
+
+/** Plain files and no scripts: the page works without a network beyond this server, and nothing can be put into it. */
+const POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 const STYLE = new URL('../openapi/docs.css', import.meta.url)
 
@@ -13,6 +17,9 @@ const STYLE = new URL('../openapi/docs.css', import.meta.url)
 export function openApi(app: FastifyInstance): void {
   const document = once(async () => (await import('../openapi.ts')).openApiDocument())
   const json = once(async () => JSON.stringify(await document()))
+  // The same for everyone: a page that repeated the Host of a request would show others, out of a cache, commands with
+  // whatever somebody sent as that.
+  const page = once(async () => (await import('../openapi/page.ts')).docsPage(await document()))
 
   app.route({
     method: ['GET', 'HEAD'],
@@ -23,11 +30,8 @@ export function openApi(app: FastifyInstance): void {
     method: ['GET', 'HEAD'],
     url: '/docs',
     async handler(request, reply) {
-      const { docsPage } = await import('../openapi/page.ts')
-      // Plain files and no scripts: the page works without a network beyond this server, and nothing can be put into it.
-      reply.header('content-security-policy', "default-src 'none'; style-src 'self'; base-uri 'none'")
-      const page = docsPage(await document(), `${request.protocol}://${request.host}`)
-      return send(request, reply, 'text/html; charset=utf-8', page)
+      reply.headers({ ...DOCUMENT_HEADERS, 'content-security-policy': POLICY })
+      return send(request, reply, 'text/html; charset=utf-8', await page())
     },
   })
   app.route({

@@ -1,5 +1,8 @@
-import { expect, test } from 'vitest'
+import { mkdir, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
 import { ConfigError, isLoopback, readServerConfig } from '../../server/config.ts'
+import { temporaryFolder } from '../support/folder.ts'
 
 test('without settings the defaults hold', () => {
   expect(readServerConfig({}, {})).toEqual({
@@ -114,6 +117,35 @@ test.each([
 test('loopback hosts are told from others', () => {
   expect(['127.0.0.1', '127.1.2.3', '::1', 'localhost'].filter((host) => !isLoopback(host))).toEqual([])
   expect(['0.0.0.0', '::', '10.0.0.1', '127.example.org', 'example.org'].filter(isLoopback)).toEqual([])
+})
+
+describe('what would be served', () => {
+  const refused = (settings: Record<string, string>) =>
+    expect(() => readServerConfig({}, settings)).toThrow(/lies in PUBLIC_DIR/)
+
+  test('is no place for what builds keep, wherever the store is', () => {
+    const elsewhere = 'sqlite:/srv/store.sqlite'
+    for (const url of [elsewhere, 'postgres://db.example.org/tokenboard']) {
+      refused({ PUBLIC_DIR: '/srv/site', DATA_DIR: '/srv/site/data', DATABASE_URL: url })
+      refused({ PUBLIC_DIR: '.', DATABASE_URL: url })
+      refused({ PUBLIC_DIR: 'site', DATA_DIR: './site/', DATABASE_URL: url })
+    }
+    const around = { PUBLIC_DIR: '/srv/data/site', DATA_DIR: '/srv/data', DATABASE_URL: elsewhere }
+    expect(readServerConfig({}, around).dataDir).toBe('/srv/data')
+  })
+
+  test('is told also where a link leads there', async () => {
+    const folder = await temporaryFolder()
+    await mkdir(join(folder, 'site/inner'), { recursive: true })
+    await symlink('site/inner', join(folder, 'data'))
+    await symlink('site', join(folder, 'public'))
+    await symlink('..', join(folder, 'site/up'))
+    refused({ PUBLIC_DIR: join(folder, 'site'), DATA_DIR: join(folder, 'data') })
+    refused({ PUBLIC_DIR: join(folder, 'public'), DATA_DIR: join(folder, 'data/not/yet/there') })
+    refused({ PUBLIC_DIR: join(folder, 'site/up'), DATA_DIR: join(folder, 'other') })
+    const beside = { PUBLIC_DIR: join(folder, 'public'), DATA_DIR: join(folder, 'other') }
+    expect(readServerConfig({}, beside).dataDir).toBe(join(folder, 'other'))
+  })
 })
 
 test('the store may not lie where it would be served', () => {

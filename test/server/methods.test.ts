@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { decodableUrl, KnownMethods } from '../../server/methods.ts'
+import { decodableUrl, KnownMethods, originForm } from '../../server/methods.ts'
 
 describe('the methods of a path', () => {
   const known = new KnownMethods()
@@ -20,6 +20,20 @@ describe('the methods of a path', () => {
     '/api/v1/keys',
     '/api/v1/presets/a/b/messages',
   ])('%s, taken as it was sent, is unknown', (path) => expect(known.of(path)).toEqual([]))
+})
+
+describe('the target of a request', () => {
+  test.each(['/a?b=http://c', '/', '//a', '*', 'ftp://a/b'])('%s stays as it is', (target) =>
+    expect(originForm(target)).toBe(target),
+  )
+
+  test.each([
+    ['http://a.example/b?c', '/b?c'],
+    ['HTTPS://a.example:8080//b', '//b'],
+    ['http://a.example', '/'],
+    ['http://a.example?b', '/?b'],
+    ['http:///b', '/b'],
+  ])('%s is %s', (target, path) => expect(originForm(target)).toBe(path))
 })
 
 describe('a URL that can be decoded', () => {

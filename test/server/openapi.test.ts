@@ -173,7 +173,7 @@ describe('GET /docs', () => {
   test('loads its style from this server and nothing else, and runs no script', async () => {
     const { app } = await testApp()
     const { headers, body } = await app.inject('/docs')
-    expect(headers['content-security-policy']).toBe("default-src 'none'; style-src 'self'; base-uri 'none'")
+    expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'self';/)
     expect(body.match(/<(script|link|img|iframe|style)\b[^>]*>/g)).toEqual(['<link rel="stylesheet" href="/docs.css">'])
     expect(body).not.toMatch(/ (style|on\w+)=/)
     const style = await app.inject('/docs.css')
@@ -181,10 +181,11 @@ describe('GET /docs', () => {
     expect(style.body).not.toMatch(/url\(|@import/)
   })
 
-  test('escapes what comes from outside', async () => {
+  test('repeats nothing of the request, and has examples that run in a shell', async () => {
     const { app } = await testApp()
-    const { body } = await app.inject({ url: '/docs', headers: { host: `"><script>'x` } })
-    expect(body).not.toContain('<script>')
+    const { body } = await app.inject('/docs')
+    expect((await app.inject({ url: '/docs?x=<b>', headers: { host: `"><script>'x` } })).body).toBe(body)
+    expect(body).toContain('curl -sS &#34;$SERVER/api/v1/key&#34; \\\n  -H &#34;Authorization: Bearer $KEY&#34;')
   })
 
   test('is cached by a tag of its bytes', async () => {

@@ -1,0 +1,377 @@
+/**
+ * What a stranger tries over HTTP against the app as it listens: paths, headers, bodies and keys that are meant to get at
+ * what is not theirs. The same against the whole program is in test/system/attack.test.ts.
+ */
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { AppDependencies } from '../../server/app.ts'
+import { NOW, RANKINGS, type TestApp, temporaryFolder, testApp } from '../support/app.ts'
+import { PRESETS, REQUEST } from '../support/presets.ts'
+import { tries } from '../support/property.ts'
+import { publish, sampleRows } from '../support/publish.ts'
+import { exchange, type WireAnswer } from '../support/wire.ts'
+
+const SECRET = 'nobody may read this'
+
+interface Site extends TestApp {
+  url: string
+  /** Asks as the bytes say, on a connection of its own. */
+  ask(head: string, body?: string): Promise<WireAnswer>
+}
+
+/** A server whose public folder lies beside a secret, and has links to it of every kind. */
+async function site(options: Partial<AppDependencies> = {}): Promise<Site> {
+  const parent = await temporaryFolder()
+  const publicDir = join(parent, 'public')
+  await mkdir(join(publicDir, 'folder/inner'), { recursive: true })
+  await mkdir(join(publicDir, '.git'))
+  await mkdir(join(parent, 'data'))
+  for (const name of ['secret.txt', 'data/store.sqlite', 'data/index.html', 'public/.git/config', 'public/.env']) {
+    await writeFile(join(parent, name), SECRET)
+  }
+  for (const name of ['index.html', 'folder/index.html', 'folder/inner/file.txt']) {
+    await writeFile(join(publicDir, name), 'public')
+  }
+  const links = {
+    'file.txt': '../secret.txt',
+    absolute: join(parent, 'secret.txt'),
+    data: '../data',
+    'folder/up': '../..',
+    hidden: '.env',
+    chain: 'file.txt',
+    'file.csv.gz': '../secret.txt',
+    root: '/',
+  }
+  for (const [name, target] of Object.entries(links)) await symlink(target, join(publicDir, name))
+  await writeFile(join(publicDir, 'file.csv'), 'public')
+  const setup = await testApp({ publicDir, ...options })
+  const url = await setup.app.listen({ host: '127.0.0.1', port: 0 })
+  const ask = async (head: string, body = '') => {
+    const [answer] = await exchange(url, `${head}\r\n\r\n${body}`)
+    if (answer === undefined) throw new Error(`no answer to ${head}`)
+    return answer
+  }
+  return { ...setup, url, ask }
+}
+
+function headerOf({ headers }: WireAnswer, name: string): string | undefined {
+  return headers.find(([known]) => known === name)?.[1]
+}
+
+describe('paths', () => {
+  const UP = [
+    '..',
+    '%2e%2e',
+    '%2E.',
+    '.%2e',
+    '%252e%252e',
+    '%c0%ae%c0%ae',
+    '%u002e%u002e',
+    '..;',
+    '..%00',
+    '%ef%bc%8e.',
+  ]
+  const SEPARATORS = ['/', '//', '%2f', '%252f', '\\', '%5c', '%c0%af', '/./', ';/', '%00/']
+  const TARGETS = ['secret.txt', 'data/store.sqlite', 'data/', '.env', 'public/.git/config', 'etc/passwd', '']
+  const LINKS = ['file.txt', 'absolute', 'data', 'folder/up', 'hidden', 'chain', 'root', 'folder/inner', 'folder']
+
+  test('of every spelling lead to published files alone', async () => {
+    const { ask } = await site()
+    const piece = fc.constantFrom(...UP, ...SEPARATORS, ...LINKS, ...TARGETS, '.', '?', 'http://x', '%20', '%0a', '%')
+    const path = fc.array(piece, { minLength: 1, maxLength: 8 }).map((pieces) => `/${pieces.join('')}`)
+    const straight = UP.flatMap((up) =>
+      SEPARATORS.flatMap((slash) => TARGETS.map((target) => `/folder${slash}${up}${slash}${up}${slash}${target}`)),
+    )
+    const linked = LINKS.flatMap((link) => TARGETS.map((target) => `/${link}/${target}`))
+    const { options } = tries()
+    const tried = [...straight, ...linked, ...fc.sample(path, { ...options, numRuns: 300 })]
+    for (const target of tried) {
+      const answer = await ask(`GET ${target} HTTP/1.1\r\nHost: a`)
+      expect(answer.body, target).not.toContain(SECRET)
+      expect(answer.body, target).not.toContain('root:')
+      expect([200, 301, 400, 404], target).toContain(answer.status)
+      if (answer.status === 200) expect(answer.body, target).toBe('public')
+      if (answer.status === 301) expect(headerOf(answer, 'location'), target).toMatch(/^\/folder(\/inner)?\/(\?|$)/)
+    }
+  }, 60_000)
+
+  test('of a link to the outside are unknown, also where it is the gzip beside a file', async () => {
+    const { ask } = await site()
+    for (const link of [
+      'file.txt',
+      'absolute',
+      'data/store.sqlite',
+      'data/',
+      'folder/up/secret.txt',
+      'hidden',
+      'chain',
+    ]) {
+      expect((await ask(`GET /${link} HTTP/1.1\r\nHost: a`)).status, link).toBe(404)
+    }
+    const answer = await ask('GET /file.csv HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip')
+    expect([answer.status, answer.body]).toEqual([200, 'public'])
+  })
+
+  test('as a whole URL, as proxies are asked, are paths of this server', async () => {
+    const { ask } = await site()
+    for (const path of ['/folder/inner/file.txt', '/', '']) {
+      expect(await ask(`GET http://evil.example${path} HTTP/1.1\r\nHost: a`)).toMatchObject({
+        status: 200,
+        body: 'public',
+      })
+    }
+    expect((await ask('GET HTTP://evil.example?x=/folder HTTP/1.1\r\nHost: a')).body).toBe('public')
+    expect((await ask('GET http://evil.example/../../etc/passwd HTTP/1.1\r\nHost: a')).status).toBe(404)
+    expect((await ask('GET http://evil.example/api/v1/key HTTP/1.1\r\nHost: a')).status).toBe(401)
+    expect((await ask('GET ftp://evil.example/folder/ HTTP/1.1\r\nHost: a')).status).toBe(404)
+  })
+})
+
+describe('headers', () => {
+  const INJECTED = ['%0d%0aX-Evil:%201', '%0aX-Evil:1', '%0d%0a%0d%0a<script>', '%E5%98%8A%E5%98%8DX-Evil:1']
+
+  test.each(INJECTED)('of answers cannot be added to by %s, in a path, a redirect or a query', async (text) => {
+    const { ask, authorized } = await site()
+    const authorization = `Authorization: ${authorized.authorization}`
+    for (const target of [
+      `/folder?x=${text}`,
+      `/folder${text}`,
+      `/${text}/folder`,
+      `//evil.example/${text}`,
+      `${RANKINGS}?start_date=${text}`,
+      `${PRESETS}/${text}`,
+      `/api/v1/embeddings/models?offset=0&limit=${text}`,
+    ]) {
+      const answer = await ask(`GET ${target} HTTP/1.1\r\nHost: a\r\n${authorization}`)
+      expect(
+        answer.headers.map(([name]) => name),
+        target,
+      ).not.toContain('x-evil')
+      expect(headerOf(answer, 'location') ?? '/folder/', target).toMatch(/^\/folder\//)
+      expect(answer.status, target).toBeLessThan(500)
+    }
+  })
+
+  test('of a request do not become its id', async () => {
+    const { ask, log } = await site()
+    const answer = await ask('GET /healthz HTTP/1.1\r\nHost: a\r\nX-Request-Id: evil\r\nRequest-Id: evil')
+    expect(headerOf(answer, 'x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+    expect(log.text()).not.toContain('evil')
+  })
+
+  test('cannot make a line of the log', async () => {
+    const { ask, log } = await site({ trustProxy: 1 })
+    await ask('GET /%0a{"level":60} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 1.1.1.1"}{"level":60')
+    expect(log.lines().filter(({ level }) => level === 60)).toEqual([])
+  })
+
+  test.each([false, 1] as const)(
+    'that name a host, a scheme or a path change no answer (TRUST_PROXY %s)',
+    async (trustProxy) => {
+      const { ask, publicDir, app, authorized } = await site({ trustProxy })
+      await publish(publicDir, sampleRows({ days: 2 }))
+      await app.releases.check()
+      const authorization = `Authorization: ${authorized.authorization}`
+      const evil = [
+        'X-Forwarded-Host: evil.example',
+        'X-Forwarded-Proto: javascript',
+        'X-Forwarded-Port: 666',
+        'X-Forwarded-Prefix: /evil',
+        'Forwarded: host=evil.example;proto=evil',
+        'X-Host: evil.example',
+        'X-Original-URL: /evil',
+        'X-Rewrite-URL: /evil',
+        'X-HTTP-Method-Override: DELETE',
+      ]
+      for (const target of [
+        '/',
+        '/folder',
+        '/docs',
+        '/openapi.json',
+        '/healthz',
+        '/none',
+        RANKINGS,
+        '/api/v1/key',
+        PRESETS,
+      ]) {
+        const plain = await ask(`GET ${target} HTTP/1.1\r\nHost: a\r\n${authorization}`)
+        const poisoned = await ask(
+          `GET ${target} HTTP/1.1\r\nHost: evil.example\r\n${evil.join('\r\n')}\r\n${authorization}`,
+        )
+        expect(withoutId(poisoned), target).toEqual(withoutId(plain))
+        expect(JSON.stringify(poisoned), target).not.toContain('evil')
+      }
+    },
+  )
+})
+
+/** An answer without what differs between any two. */
+function withoutId({ headers, ...answer }: WireAnswer): WireAnswer {
+  return { ...answer, headers: headers.filter(([name]) => name !== 'x-request-id' && name !== 'date') }
+}
+
+describe('what may be kept, and what browsers are told', () => {
+  test('nothing that takes a key is kept by a cache that others share', async () => {
+    const { app, publicDir, createKey } = await site()
+    await publish(publicDir, sampleRows({ days: 2 }))
+    await app.releases.check()
+    const headers = { authorization: `Bearer ${await createKey({ isManagement: true })}` }
+    const made = await app.inject({ method: 'POST', url: `${PRESETS}/one/messages`, headers, payload: REQUEST })
+    expect([made.statusCode, made.headers['cache-control']]).toEqual([200, 'no-store'])
+    for (const url of [
+      '/api/v1/key',
+      PRESETS,
+      `${PRESETS}/one`,
+      `${PRESETS}/one/versions`,
+      `${PRESETS}/one/versions/1`,
+      '/api/v1/embeddings/models',
+    ]) {
+      const answer = await app.inject({ url, headers })
+      expect([answer.statusCode, answer.headers['cache-control']], url).toEqual([200, 'no-store'])
+    }
+    const { headers: ranking } = await app.inject({ url: RANKINGS, headers })
+    expect(ranking).toMatchObject({
+      'cache-control': 'private, max-age=60',
+      vary: expect.stringMatching(/^Authorization/),
+    })
+  })
+
+  test('errors, health and preflights are not kept', async () => {
+    const { app } = await site()
+    for (const url of ['/none', RANKINGS, '/healthz', '/readyz', '/%']) {
+      expect((await app.inject(url)).headers['cache-control'], url).toBe('no-store')
+    }
+    expect((await app.inject({ method: 'OPTIONS', url: RANKINGS })).headers['cache-control']).toBe('no-store')
+  })
+
+  test('every document is bound to the site, framed by no other and opened by none', async () => {
+    const { app, publicDir } = await site()
+    for (const name of ['page.html', 'chart.svg', 'feed.atom', 'sitemap.xml']) {
+      await writeFile(join(publicDir, name), '<script xmlns="http://www.w3.org/1999/xhtml">alert(1)</script>')
+    }
+    for (const url of ['/', '/page.html', '/chart.svg', '/feed.atom', '/sitemap.xml', '/docs']) {
+      const { headers } = await app.inject(url)
+      const policy = String(headers['content-security-policy'])
+      expect(policy, url).toMatch(/^default-src '(self|none)'; .*frame-ancestors '(self|none)'/)
+      expect(policy, url).toContain("base-uri 'none'")
+      expect(policy, url).not.toMatch(/unsafe|\*|data:|https?:/)
+      expect(headers, url).toMatchObject({
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'no-referrer',
+        'cross-origin-opener-policy': 'same-origin',
+      })
+    }
+  })
+
+  test('published files may be used by every origin, isolated pages too', async () => {
+    const { app } = await site()
+    const { headers } = await app.inject('/folder/inner/file.txt')
+    expect(headers).toMatchObject({
+      'access-control-allow-origin': '*',
+      'cross-origin-resource-policy': 'cross-origin',
+      'x-content-type-options': 'nosniff',
+    })
+    expect(headers['set-cookie']).toBeUndefined()
+  })
+})
+
+describe('JSON that names what objects inherit', () => {
+  const EVIL = '{"polluted":"yes","isAdmin":true,"max_tokens":-1,"workspace_id":"x"}'
+
+  test('is kept as any other key, and changes no object', async () => {
+    const { app, createKey } = await site()
+    const headers = {
+      authorization: `Bearer ${await createKey({ isManagement: true })}`,
+      'content-type': 'application/json',
+    }
+    const provider = `{"__proto__":${EVIL},"constructor":{"prototype":${EVIL}}}`
+    const payload = `{"model":"a/b","messages":[],"__proto__":${EVIL},"constructor":{"prototype":${EVIL}},"provider":${provider}}`
+    const answer = await app.inject({ method: 'POST', url: `${PRESETS}/one/messages`, headers, payload })
+    expect(answer.statusCode, answer.body).toBe(200)
+    const config = '{"model":"a/b","provider":'.concat(provider, '}')
+    expect(answer.body).toContain(`"config":${config}`)
+    const read = await app.inject({ url: `${PRESETS}/one/versions/1`, headers })
+    expect(read.body).toContain(`"config":${config}`)
+    expect(Object.keys(Object.prototype)).toEqual([])
+    expect(Reflect.get({}, 'polluted')).toBeUndefined()
+  })
+
+  test.each([
+    ['{"__proto__":{"model":"a/b","messages":[]}}', /model is required/],
+    ['{"model":"a/b","messages":[],"thinking":{"__proto__":{"type":"disabled"}}}', /thinking\.type is required/],
+    ['{"model":"a/b","messages":[],"plugins":[{"id":"constructor"}]}', /plugins\[0\]\.id must be one of/],
+    ['{"model":"a/b","messages":[],"plugins":[{"id":"__proto__"}]}', /plugins\[0\]\.id must be one of/],
+    ['{"model":"a/b","messages":[],"tool_choice":{"type":"toString"}}', /tool_choice\.type must be one of/],
+  ])('stands for nothing that is asked for: %s', async (payload, message) => {
+    const { app, createKey } = await site()
+    const headers = {
+      authorization: `Bearer ${await createKey({ isManagement: true })}`,
+      'content-type': 'application/json',
+    }
+    const answer = await app.inject({ method: 'POST', url: `${PRESETS}/one/messages`, headers, payload })
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json().error.message).toMatch(message)
+  })
+
+  test.each(['__proto__', 'constructor', 'hasOwnProperty', 'toString'])(
+    'is no preset and no parameter: %s',
+    async (name) => {
+      const { app, authorized } = await site()
+      expect((await app.inject({ url: `${PRESETS}/${name}`, headers: authorized })).statusCode).toBeOneOf([400, 404])
+      const url = `/api/v1/embeddings/models?${name}=1&${name}[limit]=1&limit=1`
+      expect((await app.inject({ url, headers: { ...authorized, [name]: '1' } })).statusCode).toBe(200)
+    },
+  )
+})
+
+describe('keys', () => {
+  test('that are unknown, malformed, revoked or expired get the same answer to the byte, from every operation', async () => {
+    const { ask, store, createKey } = await site()
+    const expired = await createKey({ expiresAt: NOW, isManagement: true })
+    const revoked = await createKey({ name: 'revoked', isManagement: true })
+    await store.db
+      .updateTable('api_keys')
+      .set({ revoked_at: NOW.toISOString() })
+      .where('name', '=', 'revoked')
+      .execute()
+    const good = await createKey()
+    const bad = [
+      expired,
+      revoked,
+      `${good}0`,
+      good.slice(0, -1),
+      good.toUpperCase(),
+      'x',
+      `${good} ${good}`,
+      "' OR 1=1--",
+      'é',
+    ]
+    const operations = ['GET /api/v1/key', `GET ${PRESETS}/one`, `POST ${PRESETS}/one/messages`, `GET ${RANKINGS}`]
+    for (const operation of operations) {
+      const answers = new Set<string>()
+      for (const key of bad) {
+        const answer = await ask(`${operation} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}`)
+        expect(answer.status, key).toBe(401)
+        answers.add(JSON.stringify(withoutId(answer)))
+      }
+      expect(answers.size, operation).toBe(1)
+    }
+  })
+
+  test('are taken from the one header alone', async () => {
+    const { ask, createKey } = await site()
+    const key = await createKey()
+    for (const [target, header] of [
+      [`/api/v1/key?key=${key}`, 'X-Api-Key: x'],
+      [`/api/v1/key?access_token=${key}`, `X-Api-Key: ${key}`],
+      ['/api/v1/key', `Cookie: Authorization=Bearer ${key}; key=${key}`],
+      ['/api/v1/key', `Proxy-Authorization: Bearer ${key}`],
+      ['/api/v1/key', `X-Authorization: Bearer ${key}`],
+      ['/api/v1/key', `Authorization: Basic ${Buffer.from(`${key}:`).toString('base64')}`],
+    ]) {
+      expect((await ask(`GET ${target} HTTP/1.1\r\nHost: a\r\n${header}`)).status, header).toBe(401)
+    }
+  })
+})
