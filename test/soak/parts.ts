@@ -2,5 +2,6 @@ import type { SoakPart } from './part.ts'
 
 /** All parts, in the order of docs/reliability.md. */
 export const PARTS: Record<string, () => Promise<{ part: SoakPart }>> = {
+  load: () => import('./load.ts'),
   endpoints: () => import('./endpoints.ts'),
 }
