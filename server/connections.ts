@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
 import type { FastifyBaseLogger } from 'fastify'
 import { ApiError, toEnvelope } from './errors.ts'
 
@@ -66,16 +65,13 @@ export interface Connections {
 export function watchConnections(server: Server, most: number, log: FastifyBaseLogger): Connections {
   /** Each with its last answer, undefined before the first; in the order of their last use. */
   const answers = new Map<Socket, ServerResponse | undefined>()
-  const refused = new WeakSet<Duplex>()
+  const refused = new WeakSet<Socket>()
   let isClosing = false
 
   server.on('connection', (socket: Socket) => {
     if (isClosing) socket.destroy()
-    else if (answers.size >= most && !closeOneIdle()) {
-      refuse(socket, 503)
-      // Who is refused must not hold what there is too little of.
-      socket.destroySoon()
-    } else {
+    else if (answers.size >= most && !closeOneIdle()) refuseAtOnce(socket, 503)
+    else {
       answers.set(socket, undefined)
       socket.once('close', () => answers.delete(socket))
     }
@@ -84,8 +80,11 @@ export function watchConnections(server: Server, most: number, log: FastifyBaseL
     // Taken out and put in again, so that it is the last one. One that was closed meanwhile is not there any more.
     if (answers.delete(socket)) answers.set(socket, answer)
   })
-  // A proxy is what this server is not; Node would close the connection without a word.
-  server.on('connect', (_request: IncomingMessage, socket: Duplex) => refuse(socket, 501))
+  // A proxy is what this server is not; Node would close the connection without a word, and has let go of it here.
+  server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+    socket.on('error', () => socket.destroy())
+    refuseAtOnce(socket, 501)
+  })
   // Judged with the rest of the head, by `requireSoundHead`; Node would answer without the envelope.
   server.on('checkExpectation', (request, answer) => server.emit('request', request, answer))
 
@@ -99,7 +98,13 @@ export function watchConnections(server: Server, most: number, log: FastifyBaseL
     return false
   }
 
-  function refuse(socket: Duplex, status: number): void {
+  /** Does not wait for what the client has still to say: who is refused must not hold what there is too little of. */
+  function refuseAtOnce(socket: Socket, status: number): void {
+    refuse(socket, status)
+    socket.destroySoon()
+  }
+
+  function refuse(socket: Socket, status: number): void {
     if (refused.has(socket)) return
     refused.add(socket)
     socket.end(bareAnswer(status))

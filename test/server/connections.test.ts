@@ -200,6 +200,27 @@ test('a client that goes away in the middle of its body is one line in the log, 
   ])
 })
 
+test('clients that reset the connection at the worst moment harm nobody', async () => {
+  const { port, log } = await start(await workspace())
+  const HTTP = 'HTTP/1.1\r\nhost: x\r\n'
+  for (const request of [
+    `CONNECT example.org:443 ${HTTP}\r\n`,
+    'nonsense\r\n\r\n',
+    `${HEALTH}nonsense\r\n\r\n`,
+    `GET /healthz ${HTTP}connection: upgrade\r\nupgrade: h2c\r\n\r\nnonsense`,
+    `POST /healthz ${HTTP}content-length: 10\r\n\r\n`,
+  ]) {
+    for (let waitMs = 0; waitMs < 5; waitMs++) {
+      const socket = await rawConnection(port)
+      socket.write(request)
+      await sleep(waitMs)
+      socket.resetAndDestroy()
+    }
+  }
+  expect(await isOpen(await rawConnection(port))).toBe(true)
+  expect(log.lines().filter(({ level }) => Number(level) > 30)).toEqual([])
+})
+
 describe('stopping', () => {
   test('does not wait for the rest of a head, on a connection that was used before too', async () => {
     const { port, close } = await start(await workspace(), {}, { stopDeadlineMs: 30_000 })
