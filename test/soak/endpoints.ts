@@ -7,6 +7,7 @@ import { apiKeys } from '../../server/store/keys.ts'
 import { openStore } from '../../server/store/store.ts'
 import { publish, sampleRows } from '../support/publish.ts'
 import { writeIndex } from '../support/release-index.ts'
+import { diceFrom } from './dice.ts'
 import { type Known, type OpenApi, type Operation, type Probe, probes } from './endpoint-probes.ts'
 import { exchange, type WireAnswer } from './exchange.ts'
 import { type SoakPart, shareOf } from './part.ts'
@@ -29,7 +30,7 @@ export const part: SoakPart = {
       const known = await fill(server, folders.dataDir, releases)
       const document = await documentOf(server)
       const judge = judgeOf(document)
-      const supply = probes(document, known, seededRandom('endpoints', options.seed))
+      const supply = probes(document, known, diceFrom(seededRandom('endpoints', options.seed)))
       const requests = shareOf(REQUESTS, options)
       const statuses = new Map<number, number>()
       let sent = 0
