@@ -1,12 +1,18 @@
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { authenticate } from './auth.ts'
 import type { RateLimitSettings, TrustProxy } from './config.ts'
+import {
+  CONNECTION_LIMITS,
+  type ConnectionLimits,
+  type Connections,
+  MOST_BYTES_OF_HEAD,
+  requireSoundHead,
+  watchConnections,
+} from './connections.ts'
 import { allowAnyOrigin, allowPreflight } from './cors.ts'
 import { type CurrentRelease, currentRelease } from './current-release.ts'
-import { ApiError, RETRY_AFTER_SECONDS, toEnvelope } from './errors.ts'
+import { ApiError, isOutOfFiles, RETRY_AFTER_SECONDS, toEnvelope } from './errors.ts'
 import { fileMemory } from './file-memory.ts'
 import { acceptJsonAlone } from './json-body.ts'
 import { type LogTarget, RequestLog, requestFields } from './logging.ts'
@@ -51,6 +57,7 @@ export interface AppDependencies {
   asOf?: Date | undefined
   trustProxy?: TrustProxy
   rateLimitSettings?: RateLimitSettings
+  connectionLimits?: Partial<ConnectionLimits> | undefined
   log: LogTarget
   /** By default in a thread of its own. */
   loadRelease?: LoadRelease
@@ -58,8 +65,6 @@ export interface AppDependencies {
 
 const API = '/api/v1'
 const WILDCARD = '/*'
-const REQUEST_TIMEOUT_MS = 60_000
-const IDLE_CONNECTION_TIMEOUT_MS = 120_000
 const MOST_BYTES_OF_FILES = 16 * 2 ** 20
 const LONGEST_PATH_PARAMETER = 16_384
 
@@ -70,6 +75,8 @@ const LONGEST_PATH_PARAMETER = 16_384
  */
 export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const { store, publicDir, usageFile, clock, asOf, trustProxy = false, log } = dependencies
+  const limitsOfConnections = { ...CONNECTION_LIMITS, ...dependencies.connectionLimits }
+  const { headMs, requestMs, idleMs, stalledMs, checkEveryMs } = limitsOfConnections
   const app = fastify({
     logger: { level: log.level, stream: log.stream },
     logController: new RequestLog(),
@@ -81,8 +88,16 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     schemaController: { compilersFactory: NO_JSON_SCHEMA },
     // Requests on connections that are open already are answered during a stop, and told that it is the last one.
     return503OnClosing: false,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    connectionTimeout: IDLE_CONNECTION_TIMEOUT_MS,
+    requestTimeout: requestMs,
+    keepAliveTimeout: idleMs,
+    connectionTimeout: stalledMs,
+    http: {
+      headersTimeout: headMs,
+      connectionsCheckingInterval: checkEveryMs,
+      maxHeaderSize: MOST_BYTES_OF_HEAD,
+      // `requireSoundHead` sees to it, in the envelope.
+      requireHostHeader: false,
+    },
     routerOptions: { maxParamLength: LONGEST_PATH_PARAMETER },
     rewriteUrl: ({ url = '/' }) => decodableUrl(originForm(url)),
     frameworkErrors(error, request, reply) {
@@ -90,8 +105,9 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
       sendError(error, request, reply)
       request.log.info({ ...requestFields(request), status: reply.statusCode }, 'request')
     },
-    clientErrorHandler: refuseUnreadableRequest,
+    clientErrorHandler: (error, socket) => connections.refuseUnreadable(error, socket),
   })
+  const connections: Connections = watchConnections(app.server, limitsOfConnections.most, app.log)
   const load = dependencies.loadRelease ?? loadRelease
   const releases = currentRelease(publicDir, app.log, load)
   const older = olderReleases(publicDir, app.log, load)
@@ -120,6 +136,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   // Hooks that most requests pass are not async: each promise of a request costs as much as what its hook does.
   app.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(request, reply)
+    requireSoundHead(request.raw)
     // Here and not in a handler for unknown routes, which would run after the body was read and judged.
     if (request.is404) refuseUnrouted(request, reply, done)
     else done()
@@ -127,6 +144,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   app.addHook('onRequestAbort', async (request) => {
     request.log.info(requestFields(request), 'request aborted by the client')
   })
+  app.addHook('preClose', async () => connections.closeIdle())
   for (const file of followed) {
     app.addHook('onReady', file.check)
     app.addHook('onListen', async () => file.follow())
@@ -188,39 +206,16 @@ function answerUnrouted(request: FastifyRequest, reply: FastifyReply, methods: s
 }
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  // The client went away in the middle of its body: nobody waits for an answer, and the log has the line for it.
+  if (error === request.raw.errored) return
   const { status, body } = toEnvelope(error, request.apiKey?.creator_user_id)
   if (status === 500) request.log.error({ reqId: request.id, err: error }, 'unexpected error')
   if (error instanceof StoreUnavailableError) {
     request.log.error({ reqId: request.id, err: error }, 'the store does not answer')
   }
+  if (isOutOfFiles(error)) request.log.error({ reqId: request.id, err: error }, 'no more files can be opened')
   keepOpenForUnreadBody(request, reply)
   const retryAfter = RETRY_AFTER_SECONDS[status]
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
   reply.code(status).header('cache-control', 'no-store').send(body)
-}
-
-/** What Node could not read as HTTP has no request to answer: the envelope is written to the bare socket. */
-function refuseUnreadableRequest(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
-  }
-  const status = STATUS_OF_CLIENT_ERROR[error.code ?? ''] ?? 400
-  const reason = STATUS_CODES[status] ?? ''
-  const body = JSON.stringify(toEnvelope(new ApiError(status, reason)).body)
-  socket.end(
-    [
-      `HTTP/1.1 ${status} ${reason}`,
-      'Connection: close',
-      'Content-Type: application/json; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      '',
-      body,
-    ].join('\r\n'),
-  )
-}
-
-const STATUS_OF_CLIENT_ERROR: Record<string, number> = {
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
-  HPE_HEADER_OVERFLOW: 431,
 }

@@ -47,11 +47,16 @@ export function toEnvelope(error: unknown, userId?: string): { status: number; b
 function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof StoreConflictError) return new ApiError(409, 'Resource conflict. Please try again later.')
-  if (error instanceof StoreUnavailableError) {
+  if (error instanceof StoreUnavailableError || isOutOfFiles(error)) {
     return new ApiError(503, 'The service is not available. Please try again later.')
   }
   if (isClientErrorOfFastify(error)) return new ApiError(error.statusCode, error.message)
   return new ApiError(500, 'Internal Server Error')
+}
+
+/** Whether this process, or the machine, has as many files and connections open as it may. */
+export function isOutOfFiles(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE')
 }
 
 /** Bad JSON, a body that is too large, an unknown content type, a malformed URL: Fastify words these for clients. */

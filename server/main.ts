@@ -1,11 +1,11 @@
-import type { Server } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { USAGE_FILE } from '../pipeline/contract/usage.ts'
 import { buildApp } from './app.ts'
 import { isLoopback, type ServerConfig } from './config.ts'
+import type { ConnectionLimits } from './connections.ts'
 import { logBatch } from './log-batch.ts'
 import { embeddingsCatalogue, fillNewCatalogue } from './store/embeddings-models.ts'
 import { apiKeys } from './store/keys.ts'
@@ -33,11 +33,17 @@ export class ListenError extends Error {
 /** How long running answers may take after a stop was asked for. */
 export const STOP_DEADLINE_MS = 10_000
 
+/** What is not a setting, because nobody but a test needs it otherwise. */
+interface ServerLimits {
+  stopDeadlineMs?: number
+  connectionLimits?: Partial<ConnectionLimits>
+}
+
 /** Opens the store, loads the current release and listens. Prints `listening <url>`, and for a new store its first key. */
 export async function startServer(
   config: ServerConfig,
   effects: ServerEffects,
-  { stopDeadlineMs = STOP_DEADLINE_MS } = {},
+  { stopDeadlineMs = STOP_DEADLINE_MS, connectionLimits }: ServerLimits = {},
 ): Promise<RunningServer> {
   const store = await openStore(config.databaseUrl)
   const log = logBatch(effects.logStream)
@@ -50,11 +56,11 @@ export async function startServer(
     asOf: config.asOf,
     trustProxy: config.trustProxy,
     rateLimitSettings: config.rateLimits,
+    connectionLimits,
     log: { level: config.logLevel, stream: log },
   })
-  const unused = unusedConnections(app.server)
   async function end(deadlineMs: number): Promise<void> {
-    await stop(app, store, unused, deadlineMs)
+    await stop(app, store, deadlineMs)
     log.flush()
     process.off('exit', log.flush)
   }
@@ -76,7 +82,8 @@ export async function startServer(
 
 async function listen(app: FastifyInstance, { host, port }: ServerConfig): Promise<string> {
   try {
-    await app.listen({ host, port })
+    // Fastify would open a second socket for the other address of this name, and know nothing of it afterwards.
+    await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port })
   } catch (error) {
     throw new ListenError(`cannot listen on ${host}, port ${port}: ${reasonOf(error)}`, { cause: error })
   }
@@ -112,9 +119,8 @@ export async function bootstrapKey(
   )
 }
 
-async function stop(app: FastifyInstance, store: Store, unused: Set<Socket>, deadlineMs: number): Promise<void> {
+async function stop(app: FastifyInstance, store: Store, deadlineMs: number): Promise<void> {
   const closed = app.close()
-  for (const socket of unused) socket.destroy()
   const deadline = setTimeout(() => app.server.closeAllConnections(), deadlineMs)
   try {
     await closed
@@ -122,15 +128,4 @@ async function stop(app: FastifyInstance, store: Store, unused: Set<Socket>, dea
     clearTimeout(deadline)
     await store.close()
   }
-}
-
-/** The connections that carried no request yet. Browsers open such in advance, and Node does not count them as idle. */
-function unusedConnections(server: Server): Set<Socket> {
-  const unused = new Set<Socket>()
-  server.on('connection', (socket: Socket) => {
-    unused.add(socket)
-    socket.once('close', () => unused.delete(socket))
-  })
-  server.on('request', ({ socket }) => unused.delete(socket))
-  return unused
 }

@@ -4,6 +4,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { DATASET_PATH, type ReleaseEntry, type ReleaseName } from '../pipeline/contract/manifest.ts'
 import { BoundedCache } from './bounded-cache.ts'
 import type { Dataset } from './dataset.ts'
+import { ApiError } from './errors.ts'
 import { fingerprint } from './followed-file.ts'
 import { parseReleaseIndex } from './release.ts'
 import type { LoadRelease } from './release-loader.ts'
@@ -11,18 +12,24 @@ import { isWithdrawn, withdrawn } from './tombstone.ts'
 
 /** Releases by name, read when they are asked for; a few stay in memory. */
 export interface OlderReleases {
-  /** The release of that name; undefined when `releases/index.json` has none. Throws the 410 for a withdrawn one. */
+  /**
+   * The release of that name; undefined when `releases/index.json` has none. Throws the 410 for a withdrawn one, and a 503
+   * where too many others are being read.
+   */
   find(name: ReleaseName): Promise<Dataset | undefined>
 }
 
 /** Some releases of two years, each in three forms and as gzip. */
 const MOST_BYTES = 64 * 2 ** 20
 
+/** Each takes a second or so: whoever had to wait for more of them is asked to come again. */
+const MOST_LOADING = 10
+
 export function olderReleases(
   publicDir: string,
   log: FastifyBaseLogger,
   loadRelease: LoadRelease,
-  mostBytes = MOST_BYTES,
+  { mostBytes = MOST_BYTES, mostLoading = MOST_LOADING } = {},
 ): OlderReleases {
   // By the hash of the entry, because a dataset that was rebuilt from nothing may use a name again.
   const kept = new BoundedCache<Dataset>(mostBytes)
@@ -49,6 +56,9 @@ export function olderReleases(
 
   /** One release after the other: each takes many times its bytes while it is read. */
   function loadInTurn(entry: ReleaseEntry): Promise<Dataset> {
+    if (loading.size >= mostLoading) {
+      throw new ApiError(503, 'Too many older releases are being read. Please try again later.')
+    }
     const turn = lastLoad.then(() => load(entry)).finally(() => loading.delete(entry.hash))
     loading.set(entry.hash, turn)
     // Whoever asked learns of a failure; the next in turn has nothing to do with it.

@@ -35,6 +35,11 @@ test('a store without a turn is a conflict', () => {
   })
 })
 
+test.each(['EMFILE', 'ENFILE'])('no file can be opened any more (%s): not for good, so a 503', (code) => {
+  const { status, body } = toEnvelope(Object.assign(new Error(`${code}: open '/srv/public/x'`), { code }))
+  expect([status, body.error.message]).toEqual([503, 'The service is not available. Please try again later.'])
+})
+
 test('what Fastify says to clients is kept, what it says of itself is not', () => {
   expect(toEnvelope(fastifyError('FST_ERR_CTP_INVALID_JSON_BODY', 400)).body.error).toEqual({
     code: 400,

@@ -2,69 +2,22 @@ import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir, readlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { RankingResponse } from '../../pipeline/contract/ranking.ts'
-import { readServerConfig } from '../../server/config.ts'
-import { ListenError, startServer } from '../../server/main.ts'
+import { ListenError } from '../../server/main.ts'
 import { apiKeys } from '../../server/store/keys.ts'
 import { openStore } from '../../server/store/store.ts'
-import { captureLog, NOW, temporaryFolder } from '../support/app.ts'
+import { NOW } from '../support/app.ts'
 import { assertEnvelope } from '../support/envelope.ts'
-import { publish, type Row, sampleRows } from '../support/publish.ts'
+import { publish, sampleRows } from '../support/publish.ts'
+import { rawAnswer, rawConnection, start, workspace } from '../support/running-server.ts'
 
 const PATH = '/api/v1/datasets/rankings-daily'
-
-async function workspace(rows: Row[] = sampleRows({ days: 3 })) {
-  const folder = await temporaryFolder()
-  const publicDir = join(folder, 'public')
-  await publish(publicDir, rows)
-  return { folder, publicDir, dataDir: join(folder, 'data') }
-}
-
-async function start(
-  { publicDir, dataDir }: { publicDir: string; dataDir: string },
-  settings: Record<string, string> = {},
-  options: { stopDeadlineMs?: number } = {},
-) {
-  const config = readServerConfig({}, { PORT: '0', PUBLIC_DIR: publicDir, DATA_DIR: dataDir, ...settings })
-  const printed: string[] = []
-  const log = captureLog()
-  const server = await startServer(
-    config,
-    { clock: () => NOW, print: (line) => printed.push(line), logStream: log.stream },
-    options,
-  )
-  let closing: Promise<void> | undefined
-  const close = () => (closing ??= server.close())
-  onTestFinished(close)
-  const key = printed[1]?.replace('key ', '') ?? ''
-  return { url: server.url, port: Number(new URL(server.url).port), printed, log, close, key }
-}
-
-/** A connection without the manners of an HTTP client. */
-async function rawConnection(port: number): Promise<Socket> {
-  const socket = connect(port, '127.0.0.1')
-  onTestFinished(() => {
-    socket.destroy()
-  })
-  socket.on('error', () => {})
-  await once(socket, 'connect')
-  return socket
-}
-
-async function rawAnswer(port: number, request: string) {
-  const socket = await rawConnection(port)
-  socket.end(request)
-  const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n', 2)
-  const [status = '', ...fields] = head.split('\r\n')
-  const headers = Object.fromEntries(fields.map((field) => field.toLowerCase().split(': ', 2)))
-  return { statusCode: Number(status.split(' ')[1]), headers, body }
-}
 
 describe('what is printed', () => {
   test('on a new store: address, management key and a curl line that works', async () => {
@@ -150,13 +103,7 @@ describe('a start that fails', () => {
   })
 })
 
-describe('requests that are no HTTP', () => {
-  test('get the envelope', async () => {
-    const { port } = await start(await workspace())
-    assertEnvelope(await rawAnswer(port, 'nonsense\r\n\r\n'), 400)
-    assertEnvelope(await rawAnswer(port, `GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'x'.repeat(20_000)}\r\n\r\n`), 431)
-  })
-
+describe('requests that are no HTTP of a client', () => {
   test('a path that climbs is 404, as no client normalises it here', async () => {
     const folders = await workspace()
     await writeFile(join(folders.folder, 'secret.txt'), 'secret')

@@ -14,7 +14,7 @@ const FIRST = '20250104T000000Z'
 const SECOND = '20250105T000000Z'
 const WINDOW = { start_date: '2025-01-01', end_date: '2025-01-31' }
 
-async function published({ mostBytes }: { mostBytes?: number } = {}) {
+async function published(limits: { mostBytes?: number; mostLoading?: number } = {}) {
   const publicDir = await temporaryFolder()
   await publish(publicDir, sampleRows({ days: 3 }), { asOf: '2025-01-04T00:00:00Z' })
   await publish(publicDir, sampleRows({ days: 4 }), { asOf: '2025-01-05T00:00:00Z' })
@@ -22,7 +22,7 @@ async function published({ mostBytes }: { mostBytes?: number } = {}) {
   const log = captureLog()
   const logger = fastify({ logger: { level: 'trace', stream: log.stream } }).log
   const loaded = () => log.lines().map(({ release }) => release)
-  return { publicDir, releases: olderReleases(publicDir, logger, loadReleaseHere, mostBytes), loaded }
+  return { publicDir, releases: olderReleases(publicDir, logger, loadReleaseHere, limits), loaded }
 }
 
 test('a release is found by its name, and read once', async () => {
@@ -39,6 +39,14 @@ test('many who ask at once are given one reading', async () => {
   const found = await Promise.all([FIRST, SECOND, FIRST, FIRST].map(releases.find))
   expect(new Set(found).size).toBe(2)
   expect(loaded().toSorted()).toEqual([FIRST, SECOND])
+})
+
+test('nobody waits behind too many others: one more is told to come again', async () => {
+  const { releases } = await published({ mostLoading: 1 })
+  const [first, again, second] = await Promise.allSettled([FIRST, FIRST, SECOND].map(releases.find))
+  expect([first?.status, again?.status]).toEqual(['fulfilled', 'fulfilled'])
+  expect(second).toMatchObject({ status: 'rejected', reason: { status: 503 } })
+  expect((await releases.find(SECOND))?.manifest.release).toBe(SECOND)
 })
 
 test('no more is kept than there is room for', async () => {

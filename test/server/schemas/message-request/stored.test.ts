@@ -70,6 +70,12 @@ describe('config', () => {
     expect(configOf(text.replace('{', '{"messages":null,'))).toBe(text)
   })
 
+  test('an integer that no double is equal to comes back as the nearest one, and is refused in a field of the specification', () => {
+    const { config } = parseMessageRequest(JSON.parse('{"model":"m","messages":[],"provider":{"x":9007199254740993}}'))
+    expect(JSON.stringify(config.provider)).toBe('{"x":9007199254740992}')
+    expect(() => parseMessageRequest(request({ max_tokens: 2 ** 53 }))).toThrow('max_tokens')
+  })
+
   test('the values are those of the body, not copies', () => {
     const tools = [{ type: 'any' }]
     expect(parseMessageRequest(request({ tools })).config.tools).toBe(tools)

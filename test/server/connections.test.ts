@@ -1,0 +1,245 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { mostConnections } from '../../server/connections.ts'
+import { assertEnvelope } from '../support/envelope.ts'
+import { sampleRows } from '../support/publish.ts'
+import { parseAnswer, rawAnswer, rawConnection, start, workspace } from '../support/running-server.ts'
+
+const PATH = '/api/v1/datasets/rankings-daily'
+const HEALTH = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
+/** More than sockets hold. */
+const LARGE = sampleRows({ days: 40 })
+  .filter(({ model_permaslug }) => model_permaslug.startsWith('vendor/'))
+  .map((row) => ({ ...row, model_permaslug: row.model_permaslug.padEnd(3000, 'x') }))
+
+function get(path: string, key: string, more = ''): string {
+  return `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n${more}\r\n`
+}
+
+function post(key: string, headers: string): string {
+  return `POST /api/v1/presets/agent/messages HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\n${headers}\r\n\r\n`
+}
+
+async function startWith(connectionLimits: object, rows = sampleRows({ days: 3 })) {
+  return start(await workspace(rows), {}, { connectionLimits: { checkEveryMs: 20, ...connectionLimits } })
+}
+
+/** Sends `request` and reads its answer, which has a short body, and leaves the connection open. */
+async function converse(socket: Socket, request: string) {
+  socket.write(request)
+  const [bytes] = await once(socket, 'data')
+  return parseAnswer(String(bytes))
+}
+
+async function isOpen(socket: Socket): Promise<boolean> {
+  return (await converse(socket, HEALTH).catch(() => undefined)) !== undefined
+}
+
+describe('what is wrong with HTTP itself is answered in the envelope', () => {
+  const REFUSED = [
+    ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n', 400],
+    ['two Hosts', 'GET /healthz HTTP/1.1\r\nhost: a\r\nHost: b\r\n\r\n', 400],
+    ['an unknown expectation', 'GET /healthz HTTP/1.1\r\nhost: x\r\nexpect: tea\r\n\r\n', 417],
+    ['CONNECT', 'CONNECT example.org:443 HTTP/1.1\r\nhost: x\r\n\r\n', 501],
+    ['no HTTP', 'nonsense\r\n\r\n', 400],
+    ['two lengths', `${'POST /healthz HTTP/1.1\r\nhost: x\r\n'}content-length: 1\r\ncontent-length: 2\r\n\r\n`, 400],
+    [
+      'a length and chunks',
+      'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n',
+      400,
+    ],
+    ['too long a header', `GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+    ['too long a URL', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`, 431],
+    ['too many headers', `GET / HTTP/1.1\r\nhost: x\r\n${'a:b\r\n'.repeat(4000)}\r\n`, 431],
+  ] as const
+
+  test('whatever it is', async () => {
+    const { port } = await start(await workspace())
+    for (const [what, request, status] of REFUSED) {
+      const answer = await rawAnswer(port, request)
+      expect([what, answer.statusCode]).toEqual([what, status])
+      assertEnvelope(answer, status)
+    }
+  })
+
+  test('HTTP/1.0 needs no Host, and 100-continue is an expectation that is met', async () => {
+    const { port } = await start(await workspace())
+    expect((await rawAnswer(port, 'GET /healthz HTTP/1.0\r\n\r\n')).statusCode).toBe(200)
+    const expecting = 'GET /healthz HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\n\r\n'
+    expect((await rawAnswer(port, expecting)).statusCode).toBe(100)
+  })
+
+  test('broken chunks of a body that is being read', async () => {
+    const { port, key } = await start(await workspace())
+    assertEnvelope(await rawAnswer(port, `${post(key, 'transfer-encoding: chunked')}zz\r\n`), 400)
+  })
+
+  test('but not for a second time, where the request was refused before its body broke', async () => {
+    const { port } = await start(await workspace())
+    const socket = await rawConnection(port)
+    const answer = await converse(socket, post('none', 'transfer-encoding: chunked'))
+    assertEnvelope(answer, 401)
+    socket.write('zz\r\n')
+    expect(await text(socket)).toBe('')
+  })
+
+  test('and logged, with the reason that Node gives', async () => {
+    const { port, log } = await start(await workspace())
+    await rawAnswer(port, 'nonsense\r\n\r\n')
+    await expect
+      .poll(() => log.lines().filter(({ msg }) => msg === 'unreadable request'))
+      .toMatchObject([{ level: 30, status: 400, reason: 'HPE_INVALID_METHOD', address: '127.0.0.1' }])
+  })
+})
+
+describe('what comes behind a good request does not harm its answer', () => {
+  test.each([
+    ['in one packet', 0],
+    ['later', 100],
+  ])('%s', async (_, pauseMs) => {
+    const { port, key } = await start(await workspace(LARGE))
+    const socket = await rawConnection(port)
+    socket.pause()
+    const good = get(`${PATH}?start_date=2025-01-01`, key)
+    if (pauseMs === 0) socket.write(`${good}${good}nonsense\r\n\r\n`)
+    else {
+      socket.write(good + good)
+      await sleep(pauseMs)
+      socket.write('nonsense\r\n\r\n')
+    }
+    const [first = '', second = '', third = ''] = (await text(socket)).split(/(?=HTTP\/1\.1 )/)
+    for (const answer of [first, second]) expect(JSON.parse(parseAnswer(answer).body).data).toHaveLength(LARGE.length)
+    assertEnvelope(parseAnswer(third), 400)
+  })
+})
+
+describe('time', () => {
+  test('a head that comes too slowly is 408, and so is a body', async () => {
+    const { port, key } = await startWith({ headMs: 100, requestMs: 300 })
+    for (const [start, rest] of [
+      ['GET /healthz HTTP/1.1\r\nx: ', 'x'],
+      [post(key, 'content-length: 1000'), ' '],
+    ] as const) {
+      const socket = await rawConnection(port)
+      socket.write(start)
+      const drip = setInterval(() => socket.write(rest), 20)
+      const answer = parseAnswer(await text(socket))
+      clearInterval(drip)
+      assertEnvelope(answer, 408)
+    }
+  })
+
+  test('a connection that asks nothing is closed without a word, first or after an answer', async () => {
+    const { port } = await startWith({ headMs: 100, requestMs: 300, idleMs: 100 })
+    expect(await text(await rawConnection(port))).toBe('')
+    const kept = await rawConnection(port)
+    expect((await converse(kept, HEALTH)).statusCode).toBe(200)
+    expect(await text(kept)).toBe('')
+  })
+
+  test('a client that takes nothing of its answer any more is cut off', async () => {
+    const { port, key, log } = await startWith({ stalledMs: 300 }, LARGE)
+    const stalled = await rawConnection(port)
+    stalled.pause()
+    stalled.write(get(`${PATH}?start_date=2025-01-01`, key))
+    await expect
+      .poll(() => log.lines().filter(({ url }) => String(url).startsWith(PATH)), { timeout: 10_000 })
+      .toMatchObject([{ msg: 'request aborted by the client' }])
+    expect((await text(stalled)).length).toBeLessThan(6_000_000)
+  })
+})
+
+describe('the number of connections', () => {
+  test('beyond it the one that was not used for longest is closed', async () => {
+    const { port } = await startWith({ most: 3 })
+    const [unused, used, usedLater] = [await rawConnection(port), await rawConnection(port), await rawConnection(port)]
+    await isOpen(usedLater)
+    await isOpen(used)
+    const closed = once(unused.resume(), 'close')
+    const next = await rawConnection(port)
+    await closed
+    expect(await isOpen(next)).toBe(true)
+    const closedNext = once(usedLater.resume(), 'close')
+    expect(await isOpen(await rawConnection(port))).toBe(true)
+    await closedNext
+    expect(await isOpen(used)).toBe(true)
+  })
+
+  test('one whose request is under way is never closed for another, which is refused', async () => {
+    const { port, key } = await startWith({ most: 2 })
+    const busy = [await rawConnection(port), await rawConnection(port)]
+    for (const socket of busy) socket.write(post(key, 'content-length: 36\r\nexpect: 100-continue'))
+    await Promise.all(busy.map((socket) => once(socket, 'data')))
+    assertEnvelope(parseAnswer(await text(await rawConnection(port))), 503)
+    const statuses = busy.map(
+      async (socket) => (await converse(socket, '{"model":"acme/one", "messages": []}')).statusCode,
+    )
+    expect(await Promise.all(statuses)).toEqual([200, 200])
+    expect(await isOpen(await rawConnection(port))).toBe(true)
+  })
+
+  test('leaves a quarter of the files that may be open to all else', () => {
+    expect([mostConnections(1000), mostConnections(20_000), mostConnections(Infinity)]).toEqual([750, 15_000, 20_000])
+  })
+})
+
+test('a client that goes away in the middle of its body is one line in the log, and no error', async () => {
+  const { port, key, log } = await start(await workspace())
+  const socket = await rawConnection(port)
+  socket.write(`${post(key, 'content-length: 100\r\nexpect: 100-continue')}{`)
+  await once(socket, 'data')
+  socket.destroy()
+  await isOpen(await rawConnection(port))
+  const requests = () => log.lines().filter(({ url, level }) => url !== undefined || level !== 30)
+  await expect.poll(requests).toMatchObject([
+    { level: 30, msg: 'request aborted by the client', url: '/api/v1/presets/agent/messages' },
+    { level: 30, msg: 'request', url: '/healthz' },
+  ])
+})
+
+test('clients that reset the connection at the worst moment harm nobody', async () => {
+  const { port, log } = await start(await workspace())
+  const HTTP = 'HTTP/1.1\r\nhost: x\r\n'
+  for (const request of [
+    `CONNECT example.org:443 ${HTTP}\r\n`,
+    'nonsense\r\n\r\n',
+    `${HEALTH}nonsense\r\n\r\n`,
+    `GET /healthz ${HTTP}connection: upgrade\r\nupgrade: h2c\r\n\r\nnonsense`,
+    `POST /healthz ${HTTP}content-length: 10\r\n\r\n`,
+  ]) {
+    for (let waitMs = 0; waitMs < 5; waitMs++) {
+      const socket = await rawConnection(port)
+      socket.write(request)
+      await sleep(waitMs)
+      socket.resetAndDestroy()
+    }
+  }
+  expect(await isOpen(await rawConnection(port))).toBe(true)
+  expect(log.lines().filter(({ level }) => Number(level) > 30)).toEqual([])
+})
+
+describe('stopping', () => {
+  test('does not wait for the rest of a head, on a connection that was used before too', async () => {
+    const { port, close } = await start(await workspace(), {}, { stopDeadlineMs: 30_000 })
+    const socket = await rawConnection(port)
+    expect((await converse(socket, HEALTH)).statusCode).toBe(200)
+    socket.write('GET / HTTP/1.1\r\nhost')
+    await sleep(50)
+    const started = performance.now()
+    await close()
+    expect(performance.now() - started).toBeLessThan(5000)
+  })
+
+  test('HOST=localhost is one address, so that nothing is accepted behind the back of a stop', async () => {
+    const { url, port, close } = await start(await workspace(), { HOST: 'localhost' })
+    expect(url).toBe(`http://localhost:${port}`)
+    assertEnvelope(await rawAnswer(port, 'nonsense\r\n\r\n'), 400)
+    await expect(once(connect(port, '::1'), 'connect')).rejects.toThrow(/ECONNREFUSED|EADDRNOTAVAIL|EAFNOSUPPORT/)
+    await rawConnection(port)
+    await close()
+    await expect(once(connect(port, '127.0.0.1'), 'connect')).rejects.toThrow('ECONNREFUSED')
+  })
+})
