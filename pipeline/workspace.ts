@@ -1,6 +1,7 @@
 import { copyFile, mkdir, mkdtemp, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { archiveStaging } from './archive.ts'
 import type { PipelineConfig } from './config.ts'
 import { Database, EMPTY_DATABASE_BYTES, remedyFor, UnreadableDatabaseError } from './database.ts'
 import type { Effects } from './effects.ts'
@@ -41,6 +42,7 @@ export async function withWorkspace<Result>(
     const publicLock = await lockPublic(publicDir)
     try {
       await files.remove(folder)
+      await files.remove(archiveStaging(archiveDir))
       await files.makeFolder(folder)
       return await work({ database, stateDir, archiveDir, keptDir, folder, publicDir })
     } finally {
