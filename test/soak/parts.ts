@@ -1,4 +1,7 @@
 import type { SoakPart } from './part.ts'
 
 /** All parts, in the order of docs/reliability.md. */
-export const PARTS: Record<string, () => Promise<{ part: SoakPart }>> = {}
+export const PARTS: Record<string, () => Promise<{ part: SoakPart }>> = {
+  publish: () => import('./publish.ts'),
+  store: () => import('./store.ts'),
+}

@@ -4,7 +4,7 @@ import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { verify } from '../../pipeline/verify.ts'
 import type { Scenario } from './fault-scenarios.ts'
-import { type Effect, type Fault, failingAt, tear, withEffects } from './faults.ts'
+import { canBeTorn, type Effect, type Fault, failingAt, tear, withEffects } from './faults.ts'
 import {
   createWorkspace,
   datasetFolder,
@@ -60,10 +60,12 @@ export async function loseMachines(ready: Ready, isChosen: (effect: number) => b
     count += 1
     if (isChosen(count)) {
       const moment = `${scenario.name}, effect ${count} of ${ready.effects}, ${effect.name} ${effect.paths.join(' ')}`
-      const [before, torn] = [await copyOf(running), await copyOf(running)]
-      await tear({ ...effect, paths: effect.paths.map((path) => path.replace(running.root, torn.root)) })
-      machines.push({ moment: `lost before ${moment}`, workspace: before })
-      machines.push({ moment: `lost amid ${moment}`, workspace: torn })
+      machines.push({ moment: `lost before ${moment}`, workspace: await copyOf(running) })
+      if (canBeTorn(effect)) {
+        const torn = await copyOf(running)
+        await tear({ ...effect, paths: effect.paths.map((path) => path.replace(running.root, torn.root)) })
+        machines.push({ moment: `lost amid ${moment}`, workspace: torn })
+      }
     }
     await take()
   }

@@ -54,7 +54,14 @@ function effectOf(name: keyof Files, [first, second]: unknown[]): Effect {
   return { name, paths: [first, second].filter((path) => path !== undefined).map(String) }
 }
 
-/** What an effect leaves when it is cut short. What is one step of the file system, such as a rename, leaves nothing. */
+const CAN_BE_TORN: readonly Effect['name'][] = ['write', 'copy', 'copyTo', 'remove']
+
+/** Whether an effect can be half done: what is one step of the file system, such as a rename, is done or not. */
+export function canBeTorn({ name }: Effect): boolean {
+  return CAN_BE_TORN.includes(name)
+}
+
+/** Does half of an effect that can be torn. */
 export async function tear({ name, paths: [first = '', second = ''], content }: Effect): Promise<void> {
   if (name === 'write') await writeFile(first, halfOf(content))
   if (name === 'copy') await writeFile(second, halfOf(await readFile(first)))
