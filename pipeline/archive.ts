@@ -31,6 +31,11 @@ const DESCRIPTION = 'archive.json'
 /** What to do about a damaged archive: unlike the state it cannot be made again. */
 export const RESTORE = ': the archive is damaged; restore it from a backup'
 
+/** Where a part is put together that is to go into the archive in `folder`: no name that begins with a dot is read. */
+export function archiveStaging(folder: string): string {
+  return join(folder, '.staging')
+}
+
 /** Earlier than any date that a record can have. */
 const BEGINNING = -1_000_000n
 const MILLISECONDS_PER_DAY = 86_400_000

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import type { Archive, ClosedSource } from './archive.ts'
+import { type Archive, archiveStaging, type ClosedSource } from './archive.ts'
 import type { PipelineConfig } from './config.ts'
 import { provisionalFrom } from './contract/manifest.ts'
 import { type Timestamp, toTimestamp } from './contract/ranking.ts'
@@ -71,7 +71,7 @@ export async function closeDates(
     const { engine, archive } = await openEngine(workspace, { config, sources, asOf: now }, effects)
     await bringUpToDate(database, engine, sources, effects)
     const names = sources.origins.map(({ name }) => name)
-    const staging = dryRun ? join(folder, 'archive') : join(archiveDir, '.staging')
+    const staging = dryRun ? join(folder, 'archive') : archiveStaging(archiveDir)
     try {
       const staged = await archive.stage({ database, files, sources: names, before, asOf, folder: staging })
       const rawFiles = await sortFiles(database, archive, sources, before)

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import {
@@ -190,32 +189,24 @@ function inPlainWords(error: unknown, path: string): unknown {
   }
   const isCut = reason.includes('Could not read enough bytes') && reason.includes(path)
   if (isCut || reason.includes('Corrupt database file')) {
-    return new BuildError(
-      `${path} is damaged; delete ${dirname(path)}, and the next build reads all files again (${reason})`,
-    )
+    return new BuildError(`${path} is damaged; ${remedyFor(path)} (${reason})`)
   }
   return error
 }
 
-/**
- * Takes the lock at `path`, a file of its own, until `release` is called or the process ends in any way: DuckDB locks a
- * file that it has open, and the operating system drops the lock with the process. Throws `BuildError` when another
- * process has it. The file is removed before the lock is given back, when nothing is left to be guarded.
- */
-export async function lock(path: string): Promise<{ release(): Promise<void> }> {
-  const instance = await openExclusively(path, { threads: '1' })
-  return {
-    async release() {
-      await rm(path, { force: true })
-      instance.closeSync()
-    },
-  }
+/** The state may be all that is left of raw files that went since the last build, so nothing but a person throws it away. */
+export function remedyFor(path: string): string {
+  const folder = dirname(path)
+  return (
+    `restore ${folder} from a backup, or delete ${folder}, and the next build reads all files again; it then knows ` +
+    'nothing of files that are gone since they were read'
+  )
 }
 
 /** Raised for a file that is damaged, that another version of DuckDB wrote, or that is something else. */
 export class UnreadableDatabaseError extends BuildError {}
 
-const UNREADABLE = /not a valid DuckDB|corrupt|version number|checksum|serializ|WAL/i
+const UNREADABLE = /not a valid DuckDB|not read enough bytes|corrupt|version number|checksum|serializ|WAL/i
 
 async function createInstance(options: DatabaseOptions): Promise<DuckDBInstance> {
   return openExclusively(options.path, {
@@ -227,7 +218,14 @@ async function createInstance(options: DatabaseOptions): Promise<DuckDBInstance>
   })
 }
 
-async function openExclusively(path: string, settings: Record<string, string>): Promise<DuckDBInstance> {
+/** What DuckDB writes before the first table: three headers of 4096 bytes. */
+export const EMPTY_DATABASE_BYTES = 12_288
+
+/** Opens a file that no other process has open then. Throws `BuildError` where one has, and what is wrong with the file. */
+export async function openExclusively(
+  path: string,
+  settings: Record<string, string> = { threads: '1' },
+): Promise<DuckDBInstance> {
   // DuckDB takes what follows for no part of the name, and writes beside the file where there is no folder.
   if (path.includes('?'))
     throw new UsageError(`${path} has a question mark, which DuckDB cannot have; choose another path`)

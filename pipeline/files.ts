@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, realpathSync, type Stats } from 'node:fs'
+import { createReadStream, createWriteStream, realpathSync, type Stats } from 'node:fs'
 import {
   constants,
   copyFile,
@@ -12,15 +12,20 @@ import {
   rm,
   stat,
   symlink,
+  writeFile,
 } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+
+/** What a file is to hold; lines that are made one after another need not fit in memory. */
+export type Content = string | Uint8Array | AsyncIterable<string>
 
 /** The changes that publishing makes to a file system: each is one step that may fail, and tests make each fail. */
 export interface Files {
   /** Creates `path` with its parents; an existing folder is fine. */
   makeFolder(path: string): Promise<void>
   /** Writes a new file and waits until its bytes are on disk. */
-  write(path: string, bytes: string | Uint8Array): Promise<void>
+  write(path: string, content: Content): Promise<void>
   /** Moves a file or folder within one file system, replacing a file of that name; waits until the move is on disk. */
   rename(from: string, to: string): Promise<void>
   /** Writes a new file with the bytes of another and waits until they are on disk. */
@@ -42,6 +47,18 @@ async function flush(path: string): Promise<void> {
   }
 }
 
+function isMade(content: Content): content is AsyncIterable<string> {
+  return typeof content === 'object' && Symbol.asyncIterator in content
+}
+
+const WRITING = ['write', 'writev', 'fsync']
+
+/** Node names a file when it cannot be opened, but not when the disk is full. What is wrong with content is left as it is. */
+function naming(path: string, error: unknown): unknown {
+  const isOfFile = error instanceof Error && 'syscall' in error && WRITING.includes(String(error.syscall))
+  return isOfFile ? new Error(`${path} cannot be written: ${error.message}`, { cause: error }) : error
+}
+
 /** Node's own `recursive` never ends where the file system takes no folders and says that something is missing: /proc. */
 async function makeFolder(path: string): Promise<void> {
   try {
@@ -60,16 +77,12 @@ async function makeFolder(path: string): Promise<void> {
 /** The real file system. */
 export const realFiles: Files = {
   makeFolder,
-  async write(path, bytes) {
-    const handle = await open(path, 'w')
+  async write(path, content) {
     try {
-      await handle.writeFile(bytes)
-      await handle.sync()
+      if (isMade(content)) await pipeline(content, createWriteStream(path, { flush: true }))
+      else await writeFile(path, content, { flush: true })
     } catch (error) {
-      // Node names the file when it cannot be opened, but not when the disk is full.
-      throw new Error(`${path} cannot be written: ${error instanceof Error ? error.message : error}`, { cause: error })
-    } finally {
-      await handle.close()
+      throw naming(path, error)
     }
   },
   async rename(from, to) {
@@ -93,12 +106,7 @@ export const realFiles: Files = {
  * Writes beside `path`, to `next`, and renames: a reader finds the old content or the new, whole. What fails leaves no
  * trace. Where several processes may write at once, each needs a `next` of its own.
  */
-export async function replaceFile(
-  files: Files,
-  path: string,
-  content: string | Uint8Array,
-  next = `${path}.next`,
-): Promise<void> {
+export async function replaceFile(files: Files, path: string, content: Content, next = `${path}.next`): Promise<void> {
   try {
     await files.write(next, content)
     await files.rename(next, path)

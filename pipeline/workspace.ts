@@ -1,11 +1,13 @@
 import { copyFile, mkdir, mkdtemp, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { archiveStaging } from './archive.ts'
 import type { PipelineConfig } from './config.ts'
-import { Database, lock, UnreadableDatabaseError } from './database.ts'
+import { Database, EMPTY_DATABASE_BYTES, remedyFor, UnreadableDatabaseError } from './database.ts'
 import type { Effects } from './effects.ts'
-import { UsageError } from './errors.ts'
-import { isInside, namesIn } from './files.ts'
+import { BuildError, UsageError } from './errors.ts'
+import { isInside, namesIn, statsIfAny } from './files.ts'
+import { type Lock, lock } from './lock.ts'
 import { borrowKey, keepKey } from './provenance/input-names.ts'
 
 /** What one build has to itself while it runs. */
@@ -44,6 +46,7 @@ export async function withWorkspace<Result>(
     const publicLock = await lockPublic(publicDir)
     try {
       await files.remove(folder)
+      await files.remove(archiveStaging(folders.archiveDir))
       await files.makeFolder(folder)
       return await work({ ...folders, database, folder, inputKey: () => keepKey(keyPath, files) })
     } finally {
@@ -60,7 +63,7 @@ export async function withWorkspace<Result>(
 }
 
 /** Keeps builds away from the public folder until it is released. Throws `BuildError` when one is running. */
-export function lockPublic(publicDir: string): ReturnType<typeof lock> {
+export function lockPublic(publicDir: string): Promise<Lock> {
   return lock(join(publicDir, '.lock'))
 }
 
@@ -104,22 +107,24 @@ async function copyState(from: string, to: string): Promise<void> {
   }
 }
 
-/** Opens the state, or an empty one where what is there is none: it is a cache. */
+/** Opens the state. What a build was stopped in the middle of making has never held anything, and is made anew. */
 async function openState(
   stateDir: string,
   temporaryFolder: string,
   { memoryLimit, threads }: PipelineConfig,
-  { files, signal, report }: Effects,
+  { files, signal }: Effects,
 ): Promise<Database> {
   const path = join(stateDir, STATE_FILE)
+  const open = () => Database.open({ path, temporaryFolder, memoryLimit, threads, signal })
   try {
-    return await Database.open({ path, temporaryFolder, memoryLimit, threads, signal })
+    return await open()
   } catch (error) {
     if (!(error instanceof UnreadableDatabaseError)) throw error
-    report({ kind: 'notice', message: `${error.message}: it is made again, and all files are read` })
-    for (const name of await namesIn(stateDir))
-      if (name.startsWith(STATE_FILE)) await files.remove(join(stateDir, name))
-    return Database.open({ path, temporaryFolder, memoryLimit, threads, signal })
+    if (((await statsIfAny(path))?.size ?? 0) > EMPTY_DATABASE_BYTES) {
+      throw new BuildError(`${error.message}; ${remedyFor(path)}`, { cause: error })
+    }
+    await files.remove(path)
+    return open()
   }
 }
 

@@ -76,6 +76,7 @@ export class KeptFiles {
 
   /** Enters the kept files of a source that the state does not know, and forgets those that the archive has not. */
   async adopt(source: string, known: readonly StateFile[]): Promise<void> {
+    await this.#putBack(known)
     const archived = new Map([...this.#kept].filter(([, file]) => file.source === source))
     const removed = known.filter((file) => file.kept !== null && !archived.has(file.kept))
     await forgetFiles(this.#database, removed)
@@ -144,21 +145,24 @@ export class KeptFiles {
     }
     await this.#files.write(join(staging, DESCRIPTION), `${JSON.stringify(description, undefined, 2)}\n`)
     await seal(staging, this.#files)
-    await this.#discard(kept)
+    await this.#setAside(kept)
     await this.#files.rename(staging, join(this.#keptFolder, kept))
     this.#kept.set(kept, description)
     await markKept(this.#database, file, kept)
   }
 
-  /** Removes a kept file whose content is there again, or was replaced, from the archive. */
+  /** Takes a kept file whose content is there again, or was replaced, out of the archive. It is gone with the next `tidy`. */
   async remove({ kept }: StateFile): Promise<void> {
     if (kept === null) return
     this.#kept.delete(kept)
-    await this.#discard(kept)
+    await this.#setAside(kept)
   }
 
-  /** Removes the records of files that the state does not know any more. */
+  /** Removes what was taken out of the archive, and the records of files that the state does not know any more. */
   async tidy(): Promise<void> {
+    for (const name of await namesIn(this.#keptFolder)) {
+      if (name.startsWith('.')) await this.#files.remove(join(this.#keptFolder, name))
+    }
     const known = await this.#database.rows<Pick<HashedFile, 'sha256' | 'reading'>>('state/readings')
     const wanted = new Set(known.map((file) => this.#recordsPath(file)))
     for (const name of await namesIn(this.#recordsFolder)) {
@@ -168,17 +172,35 @@ export class KeptFiles {
   }
 
   /** Takes a folder away at once: one that is half there would be a damaged one. */
-  async #discard(kept: string): Promise<void> {
-    const removed = join(this.#keptFolder, '.removed')
-    await this.#files.remove(removed)
-    if (!(await exists(join(this.#keptFolder, kept)))) return
-    await this.#files.rename(join(this.#keptFolder, kept), removed)
-    await this.#files.remove(removed)
+  async #setAside(kept: string): Promise<void> {
+    const aside = join(this.#keptFolder, asideName(kept))
+    await this.#files.remove(aside)
+    if (await exists(join(this.#keptFolder, kept))) await this.#files.rename(join(this.#keptFolder, kept), aside)
+  }
+
+  /**
+   * Puts back what a build took out of the archive that was stopped before the state knew of it: the raw file, which was
+   * there again then, may be gone by now.
+   */
+  async #putBack(known: readonly StateFile[]): Promise<void> {
+    for (const { kept } of known) {
+      if (kept === null || this.#kept.has(kept)) continue
+      const aside = join(this.#keptFolder, asideName(kept))
+      if (!(await exists(aside))) continue
+      const description = await readKept(await realpath(aside))
+      await this.#files.rename(aside, join(this.#keptFolder, kept))
+      this.#kept.set(kept, description)
+    }
   }
 
   #recordsPath({ sha256, reading }: Pick<HashedFile, 'sha256' | 'reading'>): string {
     return join(this.#recordsFolder, `${sha256}-${reading}.parquet`)
   }
+}
+
+/** The name of a kept file's folder when it was taken out; no name that begins with a dot is read. */
+function asideName(kept: string): string {
+  return `.removed-${kept}`
 }
 
 async function readKept(folder: string): Promise<KeptFile> {

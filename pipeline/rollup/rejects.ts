@@ -1,9 +1,7 @@
 import { hash } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import type { Database } from '../database.ts'
-import { type Files, namesIn } from '../files.ts'
+import { type Files, namesIn, replaceFile } from '../files.ts'
 import { defineNumberedUsage } from '../ingest.ts'
 import { parseFirstRecord, readCsvColumns, readParquetColumns, sourceColumns } from '../inputs/columns.ts'
 import { openInput } from '../inputs/decompress.ts'
@@ -26,7 +24,7 @@ export async function writeRejects(
   await files.makeFolder(folder)
   for (const { group, file } of rejected) {
     const path = join(folder, rejectsFileName(group.source.name, file.name))
-    await writeLines(files, path, linesOf(group, file, recordsOf(database, group, file)))
+    await replaceFile(files, path, linesOf(group, file, recordsOf(database, group, file)))
   }
 }
 
@@ -63,18 +61,6 @@ export async function tidyRejects(database: Database, folder: string, files: Fil
 function rejectsFileName(source: string, file: string): string {
   const digest = hash('sha256', JSON.stringify([source, file]))
   return `${digest.slice(0, 32)}.ndjson`
-}
-
-async function writeLines(files: Files, path: string, lines: AsyncIterable<string>): Promise<void> {
-  const next = `${path}.next`
-  try {
-    await pipeline(lines, createWriteStream(next))
-    await files.flush(next)
-    await files.rename(next, path)
-  } catch (error) {
-    await files.remove(next)
-    throw error
-  }
 }
 
 type NumberedRecord = Pick<RejectedRecord, 'record' | 'reason' | 'content'>

@@ -7,7 +7,7 @@ import { usage } from './migrations/0004-usage.ts'
 import { rateLimits } from './migrations/0005-rate-limits.ts'
 
 /** Numbered, run in this order, never edited once released, never undone. */
-const MIGRATIONS: Record<string, Migration> = {
+export const MIGRATIONS: Record<string, Migration> = {
   '0001-api-keys': apiKeys,
   '0002-presets': presets,
   '0003-embeddings-models': embeddingsModels,

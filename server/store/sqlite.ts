@@ -13,7 +13,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import type { Engine } from './engine.ts'
-import { retry } from './retry.ts'
+import { retry, StoreUnavailableError } from './retry.ts'
 import type { Tables } from './tables.ts'
 import { takeTurns } from './turns.ts'
 
@@ -21,6 +21,9 @@ import { takeTurns } from './turns.ts'
 const IN_MEMORY = ':memory:'
 
 const BUSY = 5
+
+/** READONLY, IOERR, FULL and CANTOPEN: what SQLite says of a disk that takes no more. It has rolled back by itself then. */
+const OF_THE_DISK = [8, 10, 13, 14]
 
 /** Opens the database in the file at `path`. */
 export async function openSqlite(path: string, retryBudgetMs: number): Promise<Engine> {
@@ -33,15 +36,27 @@ export async function openSqlite(path: string, retryBudgetMs: number): Promise<E
     db,
     isShared: false,
     // The whole transaction is tried anew, not its BEGIN alone: between two tries the one connection is free for readers.
-    write: (work) => inTurn((budgetMs) => retry(() => db.transaction().execute(work), budgetMs, isBusy)),
+    write: (work) =>
+      inTurn((budgetMs) => retry(() => db.transaction().execute(work), budgetMs, isBusy)).catch(toldOfDisk),
     state: stateOf(database, own),
   }
 }
 
 /** Whether SQLite refused a statement because another connection holds the lock that it needs. */
 function isBusy(error: unknown): boolean {
+  return plainCode(error) === BUSY
+}
+
+/** Throws what kept a write from being made. A disk may have room again, so clients are told to come back. */
+function toldOfDisk(error: unknown): never {
+  if (!OF_THE_DISK.includes(plainCode(error))) throw error
+  throw new StoreUnavailableError((error as Error).message, { cause: error })
+}
+
+/** The result code of SQLite, or NaN of any other error. */
+function plainCode(error: unknown): number {
   // The low byte of an extended result code is the plain one.
-  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === BUSY
+  return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : Number.NaN
 }
 
 /** Opens the SQLite file at `path`, made with its folder if need be, readable by its owner alone. */
@@ -55,11 +70,21 @@ function openFile(path: string): DatabaseSync {
   try {
     database.exec('PRAGMA journal_mode = WAL')
     database.exec('PRAGMA synchronous = FULL')
+    mustBeSound(database)
     return database
   } catch (error) {
     database.close()
     throw error
   }
+}
+
+/**
+ * Reads all of the file: what is written into a damaged one makes it worse, and what is read from it may be wrong. Takes
+ * some six seconds for a gigabyte.
+ */
+function mustBeSound(database: DatabaseSync): void {
+  const [result = 'unknown'] = Object.values(database.prepare('PRAGMA integrity_check(1)').get() ?? {})
+  if (result !== 'ok') throw new Error(`it is damaged, put a backup in its place (${result})`)
 }
 
 /** Kysely on `node:sqlite`, with one connection whose transactions take the write lock at once or fail at once. */

@@ -4,8 +4,8 @@ import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/config.ts'
-import { lock } from '../../pipeline/database.ts'
 import { UsageError } from '../../pipeline/errors.ts'
+import { lock } from '../../pipeline/lock.ts'
 import {
   buildIn,
   datasetFolder,
@@ -286,10 +286,33 @@ describe('settings at the edge', () => {
     const state = join(workspace.dataDir, 'state/build.duckdb')
     await truncate(state, (await stat(state)).size / 2)
     await expect(buildIn(workspace)).rejects.toThrow(
-      /build\.duckdb is damaged; delete \S*\/state, .* reads all files again/,
+      /build\.duckdb is damaged; restore .* or delete \S*\/state, .* reads all files again; .* gone since/,
     )
     await rm(dirname(state), { recursive: true })
     expect((await buildIn(workspace)).outcome).toBe('unchanged')
+  })
+
+  it('a state that cannot be opened is not thrown away with the records that it alone has', async () => {
+    const workspace = await workspaceOf({ 'raw/a.csv': `${HEADER}\n${ROW}\n`, 'raw/b.csv': `${HEADER}\n${ROW}0\n` })
+    const source = { name: 's', schema: 'canonical', files: ['raw/*'], visibility: 'public' }
+    await writeInput(workspace, 'sources.json', { on_missing: 'keep', sources: [source] })
+    await buildIn(workspace)
+    await rm(join(workspace.input, 'raw/b.csv'))
+    const state = join(workspace.dataDir, 'state/build.duckdb')
+    const whole = await readFile(state)
+    await writeFile(state, Buffer.concat([Buffer.alloc(4096), whole.subarray(4096)]))
+    await expect(buildIn(workspace)).rejects.toThrow(/is no database that can be read; restore .* delete \S*\/state, /)
+    await writeFile(state, whole)
+    await buildIn(workspace)
+    expect(await rows(workspace)).toEqual(['2025-03-01,a/b,75'])
+  })
+
+  it.each([0, 4096, 8192])('a state of which a stopped build made only %d bytes is made anew', async (bytes) => {
+    const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${ROW}\n` })
+    await mkdir(join(workspace.dataDir, 'state'))
+    await writeFile(join(workspace.dataDir, 'state/build.duckdb'), Buffer.alloc(bytes))
+    await buildIn(workspace)
+    expect(await rows(workspace)).toEqual(['2025-03-01,a/b,15'])
   })
 
   it('on_missing may say what is the default', async () => {

@@ -2,7 +2,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { realFiles } from '../../pipeline/files.ts'
+import { type Content, realFiles } from '../../pipeline/files.ts'
 import type { RejectedRecord } from '../../pipeline/rejects.ts'
 import { buildIn, newWorkspace, type Workspace, writeInput } from '../support/pipeline.ts'
 import { compress, query, sqlText } from '../support/records.ts'
@@ -256,9 +256,10 @@ describe('the files of rejected records', () => {
     const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${GOOD}\nx\n` })
     const files = {
       ...realFiles,
-      flush: async (path: string) => {
-        if (path.includes('rejects')) throw new Error('the disk is full')
-        await realFiles.flush(path)
+      write: async (path: string, content: Content) => {
+        if (!path.includes('rejects')) return realFiles.write(path, content)
+        await realFiles.write(path, 'half of i')
+        throw new Error('the disk is full')
       },
     }
     await expect(buildIn(workspace, undefined, { files })).rejects.toThrow('the disk is full')

@@ -1,7 +1,8 @@
 /** Files whose records are kept when they are gone: decided late, with names that others take, and by builds that are stopped. */
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { type Files, realFiles } from '../../../pipeline/files.ts'
 import { filesAfter, LOST } from '../../support/crash.ts'
 import { copyOf, type Gateway, newGateway, useOn } from '../../support/gateway.ts'
 import { writeInput } from '../../support/pipeline.ts'
@@ -152,6 +153,10 @@ describe.each([
     await gateway.deliver('usage.2.csv', [form(ONE)])
     await gateway.deliver('usage.1.csv', [form(TWO)])
     await gateway.deliver('usage.csv', [form(THREE)])
+    // Logs of several days do not have one size and one time to the tick of the clock, which these may.
+    for (const [day, name] of ['usage.2.csv', 'usage.1.csv', 'usage.csv'].entries()) {
+      await utimes(gateway.path(name), 0, new Date(`2025-03-0${day + 3}T23:59:59Z`))
+    }
     await gateway.rows()
     await rotate(gateway, form(FOUR))
     return gateway
@@ -179,5 +184,42 @@ describe.each([
   it('count as long as they are there under `remove`', async () => {
     const gateway = await rotatedGateway('remove')
     expect(await rowsAndAgain(gateway)).toEqual([THREE_ROW, TWO_ROW, FOUR_ROW])
+  })
+})
+
+describe('a file that is back leaves the archive', () => {
+  /** A file whose records are kept, and which is there again. */
+  async function withFileBack(): Promise<Gateway> {
+    const gateway = await newGateway({ on_missing: 'keep' })
+    await gateway.deliver('a.csv', [ONE])
+    await gateway.deliver('b.csv', [TWO])
+    await gateway.build()
+    await gateway.takeAway('a.csv')
+    await gateway.build()
+    await gateway.deliver('a.csv', [ONE])
+    return gateway
+  }
+
+  const archived = ({ workspace }: Gateway) => readdir(join(workspace.dataDir, 'archive/files'))
+
+  it('when the state knows of it, and then without a trace', async () => {
+    const gateway = await withFileBack()
+    expect(await archived(gateway)).toHaveLength(1)
+    await gateway.build()
+    expect(await archived(gateway)).toEqual([])
+  })
+
+  it('and is put back where the build was lost before, for the file may be gone again', async () => {
+    const gateway = await withFileBack()
+    const files: Files = {
+      ...realFiles,
+      async rename(from, to) {
+        await realFiles.rename(from, to)
+        if (to.includes('.removed-')) throw new Error(LOST)
+      },
+    }
+    await expect(gateway.build(gateway.later(), files)).rejects.toThrow(LOST)
+    await gateway.takeAway('a.csv')
+    expect(await rowsAndAgain(gateway)).toEqual([TWO_ROW, ONE_ROW])
   })
 })

@@ -1,0 +1,89 @@
+/**
+ * Nothing that goes wrong at any one effect of a build loses or breaks what is published: a lost machine, a torn write, an
+ * error of the disk, a full one, a read-only one, a clock that steps back. Here some effects of builds are tried, chosen by
+ * PROPERTY_SEED; `make soak` tries each one, of other commands too, and real kills.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { testApp } from '../support/app.ts'
+import { SCENARIOS } from '../support/fault-scenarios.ts'
+import { haveFail, loseMachines, makeReady, type Ready } from '../support/fault-trials.ts'
+import { FAULTS, withEffects } from '../support/faults.ts'
+import { newGateway, useOn } from '../support/gateway.ts'
+import { buildIn, removeWorkspace, snapshotTree } from '../support/pipeline.ts'
+import { Reader } from '../support/reader.ts'
+
+const { PROPERTY_SEED = '0' } = process.env
+
+/** Every effect whose number leaves the same rest as the seed. */
+function everyOne(of: number): (effect: number) => boolean {
+  return (effect) => effect % of === Number(PROPERTY_SEED) % of
+}
+
+const [build] = SCENARIOS
+if (build === undefined) throw new Error('there is no build')
+
+describe('a build', () => {
+  let ready: Ready
+  beforeAll(async () => {
+    ready = await makeReady(build)
+  })
+  afterAll(() => ready?.remove())
+
+  it('leaves a whole release current where the machine is lost, and the next one mends the rest', async () => {
+    expect(ready.effects).toBeGreaterThan(150)
+    const { times, current } = await loseMachines(ready, everyOne(20))
+    expect(times).toBeGreaterThan(15)
+    expect(current).toEqual(new Set(['20250310T110000Z', '20250310T130000Z']))
+  })
+
+  it.each(FAULTS)('that fails with %s says so and does the same', async (fault) => {
+    expect((await haveFail(ready, fault, everyOne(60))).times).toBeGreaterThan(3)
+  })
+})
+
+it.each(SCENARIOS.filter(({ name }) => name === 'build'))(
+  'a server that reads at every step of a $name never gives a torn or mixed answer',
+  async (scenario) => {
+    const workspace = await scenario.prepare()
+    try {
+      const { app, authorized } = await testApp({
+        publicDir: workspace.publicDir,
+        asOf: new Date('2025-03-10T13:00:00Z'),
+      })
+      const reader = new Reader(async (path) => {
+        const { statusCode, headers, rawPayload } = await app.inject({ url: path, headers: authorized })
+        return { status: statusCode, etag: headers.etag, body: rawPayload }
+      })
+      const read = async () => {
+        await app.releases.check()
+        await reader.read()
+      }
+      await withEffects(
+        async (_, take) => {
+          await read()
+          await take()
+        },
+        (files) => scenario.run(workspace, files),
+      )
+      await read()
+      expect(reader.states('/datasets/rankings-daily/v1/latest.json')).toBe(2)
+      expect(reader.answers).toBeGreaterThan(1000)
+    } finally {
+      await removeWorkspace(workspace)
+    }
+  },
+)
+
+it('a clock that stepped back since the last build stops the next one, until it is right again', async () => {
+  const gateway = await newGateway()
+  await gateway.deliver('a.csv', [useOn('2025-03-03', 'acme/one', 1)])
+  const at = (time: string) => ({ now: () => new Date(time) })
+  await buildIn(gateway.workspace, '', at('2025-03-10T12:00:00Z'))
+  const before = await snapshotTree(gateway.workspace.publicDir)
+  await gateway.deliver('b.csv', [useOn('2025-03-04', 'acme/two', 2)])
+  await expect(buildIn(gateway.workspace, '', at('2025-03-10T11:59:59Z'))).rejects.toThrow(
+    /AS_OF 2025-03-10T11:59:59Z is before that of the latest release, 2025-03-10T12:00:00Z; .* check the clock/,
+  )
+  expect(await snapshotTree(gateway.workspace.publicDir)).toEqual(before)
+  expect((await buildIn(gateway.workspace, '', at('2025-03-10T12:00:01Z'))).outcome).toBe('released')
+})
