@@ -69,6 +69,15 @@ export class Database {
     return database
   }
 
+  /**
+   * From now on statements reach what lies below these folders, the file of the database and its temporary folder: no
+   * other file, no network, no extension, whatever a file or a value should make DuckDB do. A link counts by where it leads.
+   */
+  async confine(folders: readonly string[]): Promise<void> {
+    await this.run('set_allowed_directories', { folders })
+    await this.script('confine')
+  }
+
   /** Runs the statement of a `.sql` file. */
   async run(name: string, parameters: SqlParameters = {}): Promise<void> {
     await this.execute(readStatement(name), parameters)
@@ -203,7 +212,7 @@ function inPlainWords(error: unknown, path: string): unknown {
  * process has it. The file is removed before the lock is given back, when nothing is left to be guarded.
  */
 export async function lock(path: string): Promise<{ release(): Promise<void> }> {
-  const instance = await openExclusively(path, { threads: '1' })
+  const instance = await openExclusively(path, { threads: '1', enable_external_access: 'false' })
   return {
     async release() {
       await rm(path, { force: true })

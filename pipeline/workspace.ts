@@ -19,6 +19,8 @@ export interface Workspace {
   /** An empty folder, gone when the build ends. */
   folder: string
   publicDir: string
+  /** Where all of these really lie: what statements have to reach beside the raw files. */
+  reach: readonly string[]
 }
 
 /**
@@ -41,7 +43,8 @@ export async function withWorkspace<Result>(
     try {
       await files.remove(folder)
       await files.makeFolder(folder)
-      return await work({ database, stateDir, archiveDir, keptDir, folder, publicDir })
+      const reach = [publicDir, stateDir, archiveDir, keptDir]
+      return await work({ database, stateDir, archiveDir, keptDir, folder, publicDir, reach })
     } finally {
       await publicLock.release()
     }
@@ -80,7 +83,7 @@ export async function withScratch<Result>(
     if (!knowsNothing) await copyState(real.stateDir, stateDir)
     const database = await openState(stateDir, join(folder, 'spill'), config, effects)
     try {
-      return await work({ ...real, database, stateDir, keptDir, folder })
+      return await work({ ...real, database, stateDir, keptDir, folder, reach: [folder, ...Object.values(real)] })
     } finally {
       database.close()
     }

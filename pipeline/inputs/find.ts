@@ -1,5 +1,5 @@
-import { glob, stat } from 'node:fs/promises'
-import { relative, resolve } from 'node:path'
+import { glob, realpath, stat } from 'node:fs/promises'
+import { dirname, relative, resolve } from 'node:path'
 import { UsageError } from '../errors.ts'
 import { statsIfAny } from '../files.ts'
 import type { Source } from '../sources.ts'
@@ -59,6 +59,18 @@ export async function findInputFiles(source: Source, folder: string): Promise<Fo
   }
   const sorted = [...paths].sort()
   return { files: await Promise.all(sorted.map((path) => describeFile(path, folder))), unmatched, absent }
+}
+
+/** The folder below which an entry of `files` finds all that it finds, but for what links lead to. */
+export function folderOfEntry(entry: string, folder: string): string {
+  const [plain = ''] = /^[^*?[{]*/.exec(entry) ?? []
+  return dirname(resolve(folder, `${plain}x`))
+}
+
+/** The folders in which files really lie, behind links. */
+export async function foldersOf(files: readonly InputFile[]): Promise<string[]> {
+  const paths = await Promise.all(files.map(({ path }) => realpath(path)))
+  return [...new Set(paths.map((path) => dirname(path)))]
 }
 
 /** A URL: what it leads to is not fetched, for a build would take another time and other bytes each time. */
