@@ -119,12 +119,13 @@ async function readSample(database: Database, file: LinkedFile): Promise<Column[
   if (file.format !== 'ndjson' && header === undefined) throw new BuildError(`${file.name} is empty`)
   const { names = [], types = [], delimiter = '' } = header ?? {}
   const source = Source.parse({ name: file.name, schema: 'canonical', files: [file.name] })
-  const { format, compression, csvReading } = file
+  const { format, compression, csvReading, readsAllColumns } = file
   const group: InputGroup = {
     source,
     format,
     compression,
     csvReading,
+    readsAllColumns,
     delimiter,
     types,
     positions: new Map(),

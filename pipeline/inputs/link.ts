@@ -25,6 +25,12 @@ export interface LinkedFile extends InputFile {
   /** That of the link. */
   compression: Compression
   csvReading: CsvReading
+  /**
+   * Whether DuckDB has to read every column of a CSV file, needed or not. Of columns that it leaves out it takes a field too
+   * many for none when there are quotes within its quotes, and it breaks down on a byte that is no UTF-8 elsewhere. True
+   * where nobody looked.
+   */
+  readsAllColumns: boolean
   /** How many records a CSV file has behind its header, malformed ones among them, where it was read to its end. */
   csvRecords: number | undefined
 }
@@ -56,7 +62,8 @@ export function asRead(file: LinkedFile): InputFile {
 
 /** Does so for one file, without a look at how CSV is best read. */
 export async function linkFile(file: InputFile, link: string): Promise<LinkedFile> {
-  const linked = { ...file, link, csvReading: 'ordered', csvRecords: undefined } as const
+  const unknown = { csvReading: 'ordered', readsAllColumns: true, csvRecords: undefined } as const
+  const linked = { ...file, link, ...unknown }
   const skip = await bytesToSkip(file)
   if (skip === 0 && (file.format !== 'parquet' || file.compression === 'uncompressed')) {
     await symlink(file.path, link)
@@ -67,7 +74,8 @@ export async function linkFile(file: InputFile, link: string): Promise<LinkedFil
 }
 
 async function linkCsv(file: InputFile, link: string, wanted: readonly string[], shape: CsvShape): Promise<LinkedFile> {
-  const looked = { csvReading: readingOf(shape), csvRecords: shape.records }
+  const { records: csvRecords, hasEscapedQuotes, isUtf8 } = shape
+  const looked = { csvReading: readingOf(shape), readsAllColumns: hasEscapedQuotes || !isUtf8, csvRecords }
   if (shape.lineEnds.size <= 1) return { ...(await linkFile(file, link)), ...looked }
   const delimiter = await delimiterOf(file, wanted)
   await pipeline(splitCsv(openInput(file), delimiter), withLineFeeds, createWriteStream(link))
