@@ -27,7 +27,7 @@ import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/
 import type { Database } from './database.ts'
 import type { Effects } from './effects.ts'
 import { BuildError, UsageError } from './errors.ts'
-import { type Files, readTextIfAny, replaceFile } from './files.ts'
+import { type Files, readIfAny, replaceFile, toText } from './files.ts'
 import { CHANGES_FILE, changeLog, writeChanges } from './history/change-log.ts'
 import { nextVersion } from './history/data-version.ts'
 import { chooseSources, type Intake, openEngine, readRecords } from './intake.ts'
@@ -340,10 +340,10 @@ function summarize(
 /** Who publishes: `publisher.json` of the data folder, or the one that comes with the project. */
 async function readPublisher(dataDir: string, synthetic: boolean, { report }: Effects): Promise<Publisher> {
   const path = join(dataDir, 'publisher.json')
-  const own = await readTextIfAny(path)
+  const own = await readIfAny(path)
   if (own === undefined && !synthetic) {
     report({ kind: 'notice', message: `there is no ${path}: the release names a placeholder as its publisher` })
   }
-  const text = own ?? (await readFile(new URL('../data/publisher.json', import.meta.url), 'utf8'))
-  return parseJson(Publisher, text, path, UsageError)
+  const bytes = own ?? (await readFile(new URL('../data/publisher.json', import.meta.url)))
+  return parseJson(Publisher, toText(bytes, path, UsageError), path, UsageError)
 }

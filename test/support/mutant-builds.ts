@@ -12,7 +12,7 @@ import { BuildError, UsageError } from '../../pipeline/errors.ts'
 import { realFiles } from '../../pipeline/files.ts'
 import { readSources } from '../../pipeline/sources.ts'
 import { withScratch } from '../../pipeline/workspace.ts'
-import { mutant, type RawFile, validFiles } from './mutants.ts'
+import { mutant, validFiles } from './mutants.ts'
 import { expectedDataset, type RawRecord } from './oracle.ts'
 import { AS_OF, createWorkspace, removeWorkspace, settings, type Workspace, writeInput } from './pipeline.ts'
 import { type Readings, readRaw } from './raw-reader.ts'
@@ -57,7 +57,10 @@ async function main([seed = 0, from = 0, to = 0]: number[]): Promise<void> {
   }
 }
 
-async function tryMutant(workspace: Workspace, number: number, { name, bytes }: RawFile): Promise<Outcome> {
+type Mutant = ReturnType<typeof mutant>
+
+async function tryMutant(workspace: Workspace, number: number, file: Mutant): Promise<Outcome> {
+  const { name, bytes } = file
   await writeFile(join(workspace.input, name), bytes)
   const source = { name: 's', schema: 'canonical', files: ['whole.csv', name], visibility: 'public' }
   await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources: [source] })
@@ -70,8 +73,7 @@ async function tryMutant(workspace: Workspace, number: number, { name, bytes }: 
   if (built instanceof Error) return { ...told, outcome: 'wrong', why: `${built.stack}`.slice(0, 1500) }
   const { read, rejected, csv } = built as Numbers
   try {
-    const readings = await readRaw(name, bytes)
-    const expected = answers(readings)
+    const expected = answers(await readAnew(file))
     const found = expected.some((answer) => answer.csv === csv && answer.read === read && answer.rejected === rejected)
     if (found) return { ...told, outcome: 'agrees', rejected }
     const [first] = expected
@@ -83,6 +85,15 @@ async function tryMutant(workspace: Workspace, number: number, { name, bytes }: 
   } catch (error) {
     return { ...told, outcome: 'wrong', why: `found ${JSON.stringify({ read, rejected, csv })}, but ${error}` }
   }
+}
+
+/**
+ * What other readers find in a mutant; of Parquet that none of them takes any more what the file said before: a build may be
+ * content with less of a footer, and still has no other numbers.
+ */
+async function readAnew({ name, bytes, original }: Mutant): Promise<Readings[]> {
+  const readings = readRaw(name, bytes)
+  return name.includes('.parquet') ? readings.catch(() => readRaw(name, original)) : readings
 }
 
 interface Numbers {

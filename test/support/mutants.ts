@@ -148,17 +148,22 @@ async function parquetFile(random: Random, codec: string, folder: string): Promi
 }
 
 /** The mutant of this number: one of the files, changed in one to three ways. */
-export function mutant(files: readonly RawFile[], seed: number, number: number): RawFile {
+export function mutant(files: readonly RawFile[], seed: number, number: number): RawFile & { original: Buffer } {
   const random = seededRandom(seed, number)
   const { name, bytes } = pick(random, files)
-  let mutated = bytes
-  for (let left = 1 + Math.floor(random() * random() * 3); left > 0; left--) {
-    mutated = pick(random, MUTATIONS)(mutated, random, pick(random, files).bytes)
-  }
-  return { name, bytes: mutated }
+  return { name, bytes: mutate(bytes, random, pick(random, files).bytes), original: bytes }
 }
 
-function pick<T>(random: Random, items: readonly T[]): T {
+/** The same bytes, changed in one to three ways; `other` are such that a piece of them may get among them. */
+export function mutate(bytes: Buffer, random: Random, other: Buffer): Buffer {
+  let mutated = bytes
+  for (let left = 1 + Math.floor(random() * random() * 3); left > 0; left--) {
+    mutated = pick(random, MUTATIONS)(mutated, random, other)
+  }
+  return mutated
+}
+
+export function pick<T>(random: Random, items: readonly T[]): T {
   return items[Math.floor(random() * items.length)] as T
 }
 

@@ -259,9 +259,15 @@ async function readParquet(bytes: Buffer): Promise<Readings[]> {
 async function hyparquetRows(bytes: Buffer): Promise<Record<string, unknown>[]> {
   const compressors = { ZSTD: (input: Uint8Array, length: number) => decompress(input, new Uint8Array(length)) }
   const file = new Uint8Array(bytes).buffer
-  const names = parquetMetadata(file).schema.map(({ name }) => name)
+  const { schema, row_groups } = parquetMetadata(file)
+  const names = schema.map(({ name }) => name)
   // What lies in other columns is nobody's concern.
   const columns = FIELDS.filter((field) => names.includes(field))
+  for (const group of row_groups) {
+    const chunks = group.columns.map(({ meta_data }) => meta_data?.path_in_schema[0] ?? '')
+    const isWhole = columns.every((name) => chunks.includes(name)) && chunks.every((name) => names.includes(name))
+    if (!isWhole) throw new Error('the columns are not those of the schema')
+  }
   return parquetReadObjects({ file, compressors, columns })
 }
 
