@@ -57,6 +57,7 @@ import { measure, type PublishedSize } from './release/size.ts'
 import { type Draft, draftRelease, stageRelease } from './release/stage.ts'
 import { readManifest, verifyRelease } from './release/verify.ts'
 import type { RollupEngine } from './rollup/engine.ts'
+import { embeddingsModels } from './site/api.ts'
 import { releaseChart, releasePage } from './site/release-page.ts'
 import type { Sources } from './sources.ts'
 import { UsageLedger, writeUsage } from './usage.ts'
@@ -138,6 +139,8 @@ export async function build(
     const sampleFolder = dryRun ? join(folder, 'sample') : resolve(config.dataDir, 'raw/sample')
     const { sources, synthetic } = await chooseSources(config, sampleFolder, lastDate, effects)
     const publisher = await readPublisher(config.dataDir, synthetic, effects)
+    // What is published beside a release is found wrong before there is one, and not between two steps of the switch.
+    await embeddingsModels(config.dataDir)
     const recipe = { config, asOf, sources, synthetic, publisher, reread }
     const { built, usage } = await prepare(workspace, recipe, effects)
     const summary = await release(

@@ -48,7 +48,8 @@ export async function renderRankingsDaily(folder: string, { as_of, version }: Ma
   return writeJson(rows, { as_of, ...window, version }).toString()
 }
 
-async function embeddingsModels(dataDir: string): Promise<string> {
+/** The list of embeddings models as it is published. Throws `UsageError` for a catalogue that is none. */
+export async function embeddingsModels(dataDir: string): Promise<string> {
   const own = join(dataDir, CATALOGUE_FILE)
   const path = existsSync(own) ? own : fileURLToPath(SHIPPED_CATALOGUE)
   const models = parseJson(z.array(Model), toText(await readFile(path), path, UsageError), path, UsageError)

@@ -47,7 +47,19 @@ const STRANGE: readonly unknown[] = [
   [[[[[]]]]],
   { __proto__: null, toString: 1 },
 ]
-const KEYS = ['__proto__', 'constructor', 'prototype', 'toString', 'length', 'sources', 'public', 'name', '', '\0', 'modles']
+const KEYS = [
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  'length',
+  'sources',
+  'public',
+  'name',
+  '',
+  '\0',
+  'modles',
+]
 
 /** The same value with something else somewhere inside. */
 function strangely(value: unknown, random: Random): unknown {
@@ -73,7 +85,7 @@ describe.each([
   it('is wrong usage that names a file, or says something else that is right', async () => {
     const workspace = await newWorkspace()
     await writeAll(workspace)
-    const files = [name, 'sources.json', 'models.json', 'aliases.csv']
+    const named = /(sources|models)\.json|aliases\.csv|there is no file |cannot be read/
     let refused = 0
     for (let number = 0; number < 400; number++) {
       const random = seededRandom('settings', name, number)
@@ -90,7 +102,7 @@ describe.each([
       refused += 1
       expect(error, `number ${number}: ${error}`).toBeInstanceOf(UsageError)
       const { message } = error as UsageError
-      expect(files.some((file) => message.includes(file)), `number ${number}: ${message}`).toBe(true)
+      expect(message, `number ${number}`).toMatch(named)
     }
     expect(refused).toBeGreaterThan(200)
     expect(Object.keys(Object.prototype)).toEqual([])
@@ -111,10 +123,22 @@ describe('wrong usage, by file and field', () => {
       '[{"model_permaslug": "a/b", "public": false, "name": "x\\"{,", "public": true}]',
       /models\.json: \[0\]\.public: stands twice/,
     ],
-    ['models.json', '[{"model_permaslug": "a/b", "public": true, "\\u0070ublic": true}]', /\[0\]\.public: stands twice/],
-    ['models.json', '[{"model_permaslug": "=1", "public": true}]', /models\.json and aliases\.csv: model_permaslug "=1"/],
+    [
+      'models.json',
+      '[{"model_permaslug": "a/b", "public": true, "\\u0070ublic": true}]',
+      /\[0\]\.public: stands twice/,
+    ],
+    [
+      'models.json',
+      '[{"model_permaslug": "=1", "public": true}]',
+      /models\.json and aliases\.csv: model_permaslug "=1"/,
+    ],
     ['models.json', '[{"model_permaslug": "a/b", "public": true, "__proto__": {}}]', /\[0\]: unknown key "__proto__"/],
-    ['models.json', Buffer.from('[{"model_permaslug": "a/\xe9", "public": true}]', 'latin1'), /models\.json is not UTF-8/],
+    [
+      'models.json',
+      Buffer.from('[{"model_permaslug": "a/\xe9", "public": true}]', 'latin1'),
+      /models\.json is not UTF-8/,
+    ],
     ['aliases.csv', Buffer.from('alias,model_permaslug\n\xe9,acme/one\n', 'latin1'), /aliases\.csv is not UTF-8/],
     ['sources.json', Buffer.from(JSON.stringify(SOURCES), 'utf16le'), /sources\.json is not JSON/],
     ['sources.json', '['.repeat(1_000_000), /sources\.json is not JSON/],
