@@ -2,6 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { BuildError } from '../errors.ts'
 import { delimiterOf } from './columns.ts'
 import type { Contents } from './content.ts'
 import type { CsvShape } from './csv-shape.ts'
@@ -36,6 +37,7 @@ export interface LinkedFile extends InputFile {
 }
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff')
+const PARQUET_MAGIC = Buffer.from('PAR1')
 
 /**
  * Gives each file a plain name in `folder` by a symbolic link, so that spaces, quotes, braces and wildcards in its own
@@ -69,6 +71,7 @@ export async function linkFile(file: InputFile, link: string): Promise<LinkedFil
     await symlink(file.path, link)
     return linked
   }
+  if (file.format === 'parquet') await assertParquet(file)
   await pipeline(openInput(file), withoutFirst(skip), createWriteStream(link))
   return { ...linked, compression: 'uncompressed' }
 }
@@ -90,6 +93,12 @@ function readingOf({ longestRecordBytes, hasQuotedLineEnds }: CsvShape): CsvRead
 async function* withLineFeeds(batches: AsyncIterable<Buffer[]>): AsyncIterable<Buffer> {
   const lineFeed = Buffer.from('\n')
   for await (const records of batches) yield Buffer.concat(records.flatMap((record) => [record, lineFeed]))
+}
+
+/** Before it is unpacked: what is small may hold more than the disk. */
+async function assertParquet(file: InputFile): Promise<void> {
+  const head = await readHead(file, PARQUET_MAGIC.length)
+  if (!head.equals(PARQUET_MAGIC)) throw new BuildError(`${file.name} cannot be read whole: it is no Parquet`)
 }
 
 async function bytesToSkip(file: InputFile): Promise<number> {

@@ -143,6 +143,7 @@ describe('wrong usage, by file and field', () => {
     ['sources.json', Buffer.from(JSON.stringify(SOURCES), 'utf16le'), /sources\.json is not JSON/],
     ['sources.json', '['.repeat(1_000_000), /sources\.json is not JSON/],
     ['sources.json', '', /sources\.json is not JSON/],
+    ['sources.json', '{"blocking": [{"toString": 1}], "sources": []}', /sources\.json: blocking\[0\]: /],
     ['sources.json', '\0'.repeat(100), /sources\.json is not JSON/],
   ])('%s: %j', async (name, content, message) => {
     const workspace = await newWorkspace()
