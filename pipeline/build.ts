@@ -27,7 +27,7 @@ import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/
 import type { Database } from './database.ts'
 import type { Effects } from './effects.ts'
 import { BuildError, UsageError } from './errors.ts'
-import { type Files, readTextIfAny, replaceFile } from './files.ts'
+import { type Files, readIfAny, replaceFile, toText } from './files.ts'
 import { CHANGES_FILE, changeLog, writeChanges } from './history/change-log.ts'
 import { nextVersion } from './history/data-version.ts'
 import { chooseSources, type Intake, openEngine, readRecords, withObjects } from './intake.ts'
@@ -58,6 +58,7 @@ import { measure, type PublishedSize } from './release/size.ts'
 import { type Draft, draftRelease, stageRelease } from './release/stage.ts'
 import { readManifest, verifyRelease } from './release/verify.ts'
 import type { RollupEngine } from './rollup/engine.ts'
+import { embeddingsModels } from './site/api.ts'
 import { releaseChart, releasePage } from './site/release-page.ts'
 import type { Sources } from './sources.ts'
 import { UsageLedger, writeUsage } from './usage.ts'
@@ -140,6 +141,8 @@ export async function build(
     const { sources: chosen, synthetic } = await chooseSources(config, sampleFolder, lastDate, effects)
     const sources = await withObjects(chosen, workspace, config, effects)
     const publisher = await readPublisher(config.dataDir, synthetic, effects)
+    // What is published beside a release is found wrong before there is one, and not between two steps of the switch.
+    await embeddingsModels(config.dataDir)
     const recipe = { config, asOf, sources, synthetic, publisher, reread }
     const { built, usage } = await prepare(workspace, recipe, effects)
     const summary = await release(
@@ -343,10 +346,10 @@ function summarize(
 /** Who publishes: `publisher.json` of the data folder, or the one that comes with the project. */
 async function readPublisher(dataDir: string, synthetic: boolean, { report }: Effects): Promise<Publisher> {
   const path = join(dataDir, 'publisher.json')
-  const own = await readTextIfAny(path)
+  const own = await readIfAny(path)
   if (own === undefined && !synthetic) {
     report({ kind: 'notice', message: `there is no ${path}: the release names a placeholder as its publisher` })
   }
-  const text = own ?? (await readFile(new URL('../data/publisher.json', import.meta.url), 'utf8'))
-  return parseJson(Publisher, text, path, UsageError)
+  const bytes = own ?? (await readFile(new URL('../data/publisher.json', import.meta.url)))
+  return parseJson(Publisher, toText(bytes, path, UsageError), path, UsageError)
 }

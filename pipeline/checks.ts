@@ -23,7 +23,9 @@ const INVARIANTS = [
 const SANITY_CHECKS = ['collapsed_day', 'new_leader', 'missing_date', 'silent_source'] as const
 
 /** The name of a check that can be made blocking and be accepted. */
-export const SanityCheck = z.enum(SANITY_CHECKS, { error: ({ input }) => noSanityCheck(String(input)) })
+export const SanityCheck = z.enum(SANITY_CHECKS, {
+  error: ({ input }) => noSanityCheck(typeof input === 'string' ? input : JSON.stringify(input)),
+})
 export type SanityCheck = z.infer<typeof SanityCheck>
 
 /** What a sanity check found. `source` is named to the maintainer alone; `finding` then goes on where it ends. */

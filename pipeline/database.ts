@@ -68,6 +68,15 @@ export class Database {
     return database
   }
 
+  /**
+   * From now on statements reach what lies below these folders, the file of the database and its temporary folder: no
+   * other file, no network, no extension, whatever a file or a value should make DuckDB do. A link counts by where it leads.
+   */
+  async confine(folders: readonly string[]): Promise<void> {
+    await this.run('set_allowed_directories', { folders })
+    await this.script('confine')
+  }
+
   /** Runs the statement of a `.sql` file. */
   async run(name: string, parameters: SqlParameters = {}): Promise<void> {
     await this.execute(readStatement(name), parameters)
@@ -224,7 +233,7 @@ export const EMPTY_DATABASE_BYTES = 12_288
 /** Opens a file that no other process has open then. Throws `BuildError` where one has, and what is wrong with the file. */
 export async function openExclusively(
   path: string,
-  settings: Record<string, string> = { threads: '1' },
+  settings: Record<string, string> = { threads: '1', enable_external_access: 'false' },
 ): Promise<DuckDBInstance> {
   // DuckDB takes what follows for no part of the name, and writes beside the file where there is no folder.
   if (path.includes('?'))

@@ -68,7 +68,7 @@ export async function derive(
 ): Promise<DeriveSummary> {
   const parquet = await locate(place)
   if ((await namesIn(out)).length > 0) throw new UsageError(`${out} holds something already; give an empty folder`)
-  return withTemporaryDatabase('derive', signal, async (database) => {
+  return withTemporaryDatabase('derive', { signal, folders: [dirname(parquet), out] }, async (database) => {
     const { footer, rows } = await readRelease(database, parquet)
     const beside = await Beside.of(dirname(parquet))
     await mkdir(out, { recursive: true })

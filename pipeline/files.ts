@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream, realpathSync, type Stats } from 'node:fs'
 import {
@@ -160,6 +161,12 @@ export async function namesIn(folder: string): Promise<string[]> {
 /** Text of a file, or undefined when there is none. */
 export async function readTextIfAny(path: string): Promise<string | undefined> {
   return (await readIfAny(path))?.toString()
+}
+
+/** Bytes as text. Throws an error that names the file where they are no UTF-8: a name would be read as another. */
+export function toText(bytes: Buffer, path: string, ErrorOfCaller: new (message: string) => Error): string {
+  if (!isUtf8(bytes)) throw new ErrorOfCaller(`${path} is not UTF-8 text; save it as such`)
+  return bytes.toString()
 }
 
 /** Bytes of a file, or undefined when there is none. */

@@ -113,9 +113,13 @@ function selectGroup(group: InputGroup, number: number, isNumbered = false): str
 
 /** The records of a group as they stand in its files, and what is computed once for each. */
 function fromGroup(group: InputGroup, number: number, computed: ReadonlyMap<string, string>): string {
-  const from = readStatement(`ingest_${group.format}`)
+  const names = columnNames(group).join(', ')
+  const statement = readStatement(`ingest_${group.format}`)
     .replaceAll(/_N\b/g, `_${number}`)
-    .replaceAll('COLUMN_NAMES', columnNames(group).join(', '))
+    .replaceAll('COLUMN_NAMES', names)
+  // No list is null: the condition is there to have every column read.
+  const readsAll = group.format === 'csv' && group.readsAllColumns
+  const from = readsAll ? `${statement}\nWHERE [${names}] IS NOT NULL` : statement
   if (computed.size === 0) return from
   const added = [...computed].map(([sql, name]) => `${sql} AS ${name}`)
   return `FROM (\nSELECT ${['*', ...MADE_UP_COLUMNS[group.format], ...added].join(', ')}\n${from})`

@@ -5,7 +5,7 @@ import { DATASET_START } from './contract/utc-date.ts'
 import { Database } from './database.ts'
 import { BuildError, reasonOf, UsageError } from './errors.ts'
 import { defineSample, defineUsage } from './ingest.ts'
-import { describeFile, type InputFile, isFile } from './inputs/find.ts'
+import { describeFile, foldersOf, type InputFile, isFile } from './inputs/find.ts'
 import { groupFiles, type InputGroup, readColumns } from './inputs/group.ts'
 import { type LinkedFile, linkFile } from './inputs/link.ts'
 import { SCHEMA_NAMES, SCHEMAS, type SchemaName } from './schemas/index.ts'
@@ -70,6 +70,7 @@ export async function inspect(paths: readonly string[], signal: AbortSignal): Pr
     const database = await Database.open({ path: ':memory:', temporaryFolder, memoryLimit: undefined, signal })
     try {
       await database.run('inspect_keep_order')
+      await database.confine([folder, ...(await foldersOf(files))])
       const inspections: Inspection[] = []
       for (const [position, file] of files.entries()) {
         inspections.push(await inspectFile(database, await linkFile(file, join(folder, `${position}.${file.format}`))))
@@ -118,12 +119,13 @@ async function readSample(database: Database, file: LinkedFile): Promise<Column[
   if (file.format !== 'ndjson' && header === undefined) throw new BuildError(`${file.name} is empty`)
   const { names = [], types = [], delimiter = '' } = header ?? {}
   const source = Source.parse({ name: file.name, schema: 'canonical', files: [file.name] })
-  const { format, compression, csvReading } = file
+  const { format, compression, csvReading, readsAllColumns } = file
   const group: InputGroup = {
     source,
     format,
     compression,
     csvReading,
+    readsAllColumns,
     delimiter,
     types,
     positions: new Map(),

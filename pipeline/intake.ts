@@ -5,7 +5,9 @@ import type { UtcDate } from './contract/utc-date.ts'
 import type { Effects } from './effects.ts'
 import { UsageError } from './errors.ts'
 import { readTextIfAny } from './files.ts'
+import { findInputFiles, folderOfEntry, foldersOf } from './inputs/find.ts'
 import { copyObjects } from './objects/copies.ts'
+import { isObjectUrl } from './objects/object.ts'
 import type { Account } from './quality.ts'
 import { createDuckDbEngine } from './rollup/duckdb.ts'
 import type { RollupEngine } from './rollup/engine.ts'
@@ -58,16 +60,27 @@ export interface Intake {
   reread?: readonly UtcDate[] | undefined
 }
 
+/** Where the raw files of all sources lie: below the folders that their entries name, and wherever links lead. */
+async function foldersOfSources(all: Sources): Promise<string[]> {
+  const { folder, sources } = all
+  const found = await Promise.all(sources.map((source) => findInputFiles(source, all)))
+  const entries = sources.flatMap(({ files }) => files.filter((entry) => !isObjectUrl(entry)))
+  const named = entries.map((entry) => folderOfEntry(entry, folder))
+  return [...new Set([...named, ...(await foldersOf(found.flatMap(({ files }) => files)))])]
+}
+
 /**
- * The engine that sums the usage, and the archive that stands in for what is gone, both proven. Throws `UsageError` where
+ * The engine that sums the usage, and the archive that stands in for what is gone, both proven. From here on the database
+ * reaches the raw files and the folders of the workspace alone. Throws `UsageError` where
  * ENGINE and the sources file name different ones.
  */
 export async function openEngine(
-  { database, stateDir, archiveDir, keptDir, folder }: Workspace,
+  { database, stateDir, archiveDir, keptDir, folder, reach }: Workspace,
   { config, sources, asOf, reread = [] }: Intake,
   { files, signal, now }: Effects,
 ): Promise<{ engine: RollupEngine; archive: Archive }> {
   assertNamedEngine(config, sources)
+  await database.confine([...reach, ...(await foldersOfSources(sources))])
   const archive = await Archive.open(archiveDir)
   const kept = await KeptFiles.open({ stateDir, keptDir, database, files })
   const common = { database, rejectsFolder: join(stateDir, 'rejects'), archive, kept, files, signal }

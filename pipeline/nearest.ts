@@ -1,10 +1,12 @@
 /** The entry of `known` that a person most likely meant by `word`, or undefined when none is near. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
+  const tolerated = Math.max(2, Math.floor(word.length / 2))
   const candidates = known
+    // Beyond that they differ by more letters than is tolerated, and a word of megabytes is not gone through for each.
+    .filter((candidate) => Math.abs(candidate.length - word.length) <= tolerated)
     .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance)
   const best = candidates[0]
-  const tolerated = Math.max(2, Math.floor(word.length / 2))
   return best !== undefined && best.distance <= tolerated ? best.candidate : undefined
 }
 

@@ -16,10 +16,10 @@ export async function withTemporaryFolder<Result>(
   }
 }
 
-/** Runs `work` with an empty database that is gone afterwards. */
+/** Runs `work` with an empty database that is gone afterwards and reaches no files but those below `folders`. */
 export async function withTemporaryDatabase<Result>(
   purpose: string,
-  signal: AbortSignal,
+  { signal, folders }: { signal: AbortSignal; folders: readonly string[] },
   work: (database: Database) => Promise<Result>,
 ): Promise<Result> {
   return withTemporaryFolder(purpose, async (folder) => {
@@ -28,6 +28,7 @@ export async function withTemporaryDatabase<Result>(
     const path = join(folder, `${purpose}.duckdb`)
     const database = await Database.open({ path, temporaryFolder, memoryLimit: undefined, signal })
     try {
+      await database.confine(folders)
       return await work(database)
     } finally {
       database.close()

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { SanityCheck } from './checks.ts'
 import { ClickHouseFields, type Engine, EngineChoice, EngineFields, type Origin, SourceVisibility } from './engine.ts'
 import { UsageError } from './errors.ts'
-import { hashFile, isMissing } from './files.ts'
+import { hashFile, isMissing, toText } from './files.ts'
 import { parse, parseJson } from './json.ts'
 import { nearest } from './nearest.ts'
 import type { ObjectCopies } from './objects/object.ts'
@@ -97,7 +97,7 @@ export async function readSources(path: string): Promise<Sources> {
   return {
     folder,
     ...read,
-    registry: createRegistry(models, aliases),
+    registry: registryOf(models, aliases, [file.models, file.aliases]),
     registry_files: {
       models_sha256: await hashIfNamed(folder, file.models),
       aliases_sha256: await hashIfNamed(folder, file.aliases),
@@ -158,6 +158,20 @@ function assertRegistry(file: z.infer<typeof SourcesFile>, origins: readonly Ori
   )
 }
 
+/** Errors name the files that the models and aliases are from. */
+function registryOf(
+  models: readonly Model[],
+  aliases: readonly Alias[],
+  files: readonly (string | undefined)[],
+): Registry {
+  try {
+    return createRegistry(models, aliases)
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    throw new UsageError(`${files.filter((file) => file !== undefined).join(' and ')}: ${error.message}`)
+  }
+}
+
 async function hashIfNamed(folder: string, path: string | undefined): Promise<string | null> {
   return path === undefined ? null : (await hashFile(resolve(folder, path))).sha256
 }
@@ -181,8 +195,9 @@ async function readAliases(path: string): Promise<Alias[]> {
 
 async function readText(path: string): Promise<string> {
   try {
-    return await readFile(path, 'utf8')
+    return toText(await readFile(path), path, UsageError)
   } catch (error) {
+    if (error instanceof UsageError) throw error
     if (isMissing(error)) throw new UsageError(`there is no file ${path}`)
     throw new UsageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
   }

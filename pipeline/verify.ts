@@ -53,7 +53,7 @@ export async function verify(
   if (current === undefined) throw new BuildError(`${dataset} holds no release; run make build first`)
   await verifyIndex(root, index)
   await verifyPointers(dataset, current)
-  return withTemporaryDatabase('verify', signal, async (database) => {
+  return withTemporaryDatabase('verify', { signal, folders: [root] }, async (database) => {
     const files = await verifyAll(database, root, index, report)
     await verifyBeside(database, root, { index, current, withPages })
     return { releases: index.releases.length, files, latest: current.release }

@@ -56,7 +56,8 @@ export async function withdraw(
   }
   // Before the workspace is made: a slip of the pen leaves no folders behind.
   findEntry(await readIndex(publicDir), asked.release)
-  return withWorkspace(config, effects, async ({ database, stateDir }) => {
+  return withWorkspace(config, effects, async ({ database, stateDir, reach }) => {
+    await database.confine(reach)
     const { files, signal, report } = effects
     const folder = { publicDir, dataDir: config.dataDir, stateDir, files }
     const planned = await plan(await recover(folder, database), asked, publicDir)

@@ -22,6 +22,8 @@ export interface Workspace {
   /** An empty folder, gone when the build ends. */
   folder: string
   publicDir: string
+  /** Where all of these really lie: what statements have to reach beside the raw files. */
+  reach: readonly string[]
   /** A secret that stays the same from build to build, by which releases call what is not raw. */
   inputKey(): Promise<string>
 }
@@ -48,7 +50,8 @@ export async function withWorkspace<Result>(
       await files.remove(folder)
       await files.remove(archiveStaging(folders.archiveDir))
       await files.makeFolder(folder)
-      return await work({ ...folders, database, folder, inputKey: () => keepKey(keyPath, files) })
+      const reach = Object.values(folders)
+      return await work({ ...folders, database, folder, reach, inputKey: () => keepKey(keyPath, files) })
     } finally {
       await publicLock.release()
     }
@@ -88,7 +91,8 @@ export async function withScratch<Result>(
     if (!knowsNothing) await copyState(real.stateDir, stateDir)
     const database = await openState(stateDir, join(folder, 'spill'), config, effects)
     try {
-      return await work({ ...real, database, stateDir, keptDir, folder, inputKey: () => borrowKey(keyPath) })
+      const reach = [folder, ...Object.values(real)]
+      return await work({ ...real, database, stateDir, keptDir, folder, reach, inputKey: () => borrowKey(keyPath) })
     } finally {
       database.close()
     }

@@ -20,6 +20,8 @@ export class CsvScanner {
   readonly lineEnds = new Set<LineEnd>()
   /** Whether a line ended within quotes so far. */
   hasQuotedLineEnds = false
+  /** Whether a quote stood for itself within quotes so far. */
+  hasEscapedQuotes = false
   readonly #delimiter: number
   #isQuoted = false
   /** The last byte of a chunk was a quote within quotes: the next one says whether it closed them. */
@@ -69,6 +71,7 @@ export class CsvScanner {
         this.#before = QUOTE
         return position
       }
+      this.hasEscapedQuotes = true
       position += 1
     }
     for (;;) {
@@ -88,6 +91,7 @@ export class CsvScanner {
         this.#isQuoted = false
         return position
       }
+      this.hasEscapedQuotes = true
       position += 1
     }
   }

@@ -2,6 +2,7 @@ import { BuildError } from '../errors.ts'
 import { CsvScanner, type LineEnd, wholeLineEnds } from './csv-scanner.ts'
 import { type OnRead, openInput, passing } from './decompress.ts'
 import type { InputFile } from './find.ts'
+import { Utf8Check } from './utf8.ts'
 
 /** What a CSV file is like, by a count of its own: DuckDB takes some files for others without a word. */
 export interface CsvShape {
@@ -11,6 +12,9 @@ export interface CsvShape {
   lineEnds: ReadonlySet<LineEnd>
   /** Whether a quoted field holds a line end. */
   hasQuotedLineEnds: boolean
+  /** Whether a quoted field holds a quote, written twice. */
+  hasEscapedQuotes: boolean
+  isUtf8: boolean
 }
 
 const MEBIBYTE = 1_048_576
@@ -27,6 +31,7 @@ export async function readCsvShape(
   { signal, onRead, onBytes = () => {} }: { signal: AbortSignal; onRead?: OnRead; onBytes?: (bytes: Buffer) => void },
 ): Promise<CsvShape> {
   const scanner = new CsvScanner(delimiter)
+  const text = new Utf8Check()
   let records = -1
   let longest = 0
   let begun = 0
@@ -36,6 +41,7 @@ export async function readCsvShape(
   }
   for await (const chunk of wholeLineEnds(passing(openInput(file, onRead), onBytes))) {
     signal.throwIfAborted()
+    text.add(chunk)
     let start = -begun
     scanner.scan(chunk, (position, next) => {
       end(position - start)
@@ -46,8 +52,15 @@ export async function readCsvShape(
   }
   end(begun)
   if (scanner.isQuoted) throw notWhole(file, `the quote that record ${records} opens is never closed`)
-  const { lineEnds, hasQuotedLineEnds } = scanner
-  return { records: Math.max(0, records), longestRecordBytes: longest, lineEnds, hasQuotedLineEnds }
+  const { lineEnds, hasQuotedLineEnds, hasEscapedQuotes } = scanner
+  return {
+    records: Math.max(0, records),
+    longestRecordBytes: longest,
+    lineEnds,
+    hasQuotedLineEnds,
+    hasEscapedQuotes,
+    isUtf8: text.isWhole(),
+  }
 }
 
 function assertNotTooLong(length: number, file: InputFile, record: number, { isQuoted }: CsvScanner): number {

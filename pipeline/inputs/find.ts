@@ -1,5 +1,5 @@
-import { glob, stat } from 'node:fs/promises'
-import { relative, resolve } from 'node:path'
+import { glob, realpath, stat } from 'node:fs/promises'
+import { dirname, relative, resolve } from 'node:path'
 import { UsageError } from '../errors.ts'
 import { statsIfAny } from '../files.ts'
 import { isObjectUrl, namesObject, type ObjectCopies } from '../objects/object.ts'
@@ -87,6 +87,18 @@ function isPattern(entry: string): boolean {
 function urlsOf(entry: string, objects: ObjectCopies | undefined): string[] {
   if (objects?.paths.has(entry)) return [entry]
   return [...(objects?.paths.keys() ?? [])].filter((url) => namesObject(entry, url))
+}
+
+/** The folder below which an entry of `files` finds all that it finds, but for what links lead to. */
+export function folderOfEntry(entry: string, folder: string): string {
+  const [plain = ''] = /^[^*?[{]*/.exec(entry) ?? []
+  return dirname(resolve(folder, `${plain}x`))
+}
+
+/** The folders in which files really lie, behind links. */
+export async function foldersOf(files: readonly InputFile[]): Promise<string[]> {
+  const paths = await Promise.all(files.map(({ path }) => realpath(path)))
+  return [...new Set(paths.map((path) => dirname(path)))]
 }
 
 /** A URL of another kind: what it leads to has no listing that would tell what is new of it. */

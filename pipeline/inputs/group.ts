@@ -21,6 +21,7 @@ export interface InputGroup {
   format: Format
   compression: Compression
   csvReading: CsvReading
+  readsAllColumns: boolean
   delimiter: string
   /** DuckDB's type of each column of the files, in their order; empty for NDJSON, whose lines have no order. */
   types: readonly string[]
@@ -62,8 +63,8 @@ export async function groupFiles(
   for (const file of files) {
     const group = await describeGroup(source, file, columnsOf)
     if (group === undefined) continue
-    const { format, compression, csvReading, delimiter, types, positions } = group
-    const key = JSON.stringify([format, compression, csvReading, delimiter, types, [...positions]])
+    const { format, compression, csvReading, readsAllColumns, delimiter, types, positions } = group
+    const key = JSON.stringify([format, compression, csvReading, readsAllColumns, delimiter, types, [...positions]])
     const existing = groups.get(key)
     if (existing === undefined) groups.set(key, group)
     else existing.files.push(file)
@@ -94,19 +95,20 @@ async function describeGroup(
   file: LinkedFile,
   columnsOf: (file: LinkedFile, wanted: readonly string[]) => Promise<FileColumns | undefined>,
 ): Promise<InputGroup | undefined> {
-  const { format, compression, csvReading } = file
+  const { format, compression, csvReading, readsAllColumns } = file
+  const common = { source, format, compression, csvReading, readsAllColumns, files: [file] }
   const names = sourceColumns(source)
   if (format === 'ndjson') {
     const positions = new Map(schemaColumns(SCHEMAS[source.schema]).map((column, position) => [column, position]))
     const pointers = names.map(jsonPointer)
-    return { source, format, compression, csvReading, delimiter: '', types: [], positions, pointers, files: [file] }
+    return { ...common, delimiter: '', types: [], positions, pointers }
   }
   const columns = await columnsOf(file, names)
   if (columns === undefined) return undefined
   const positions = locateColumns(source, file, columns.names)
   assertExact(source, file, columns)
   const { delimiter, types } = columns
-  return { source, format, compression, csvReading, delimiter, types, positions, pointers: [], files: [file] }
+  return { ...common, delimiter, types, positions, pointers: [] }
 }
 
 /**

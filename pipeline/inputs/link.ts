@@ -2,6 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { BuildError } from '../errors.ts'
 import { delimiterOf } from './columns.ts'
 import type { Contents } from './content.ts'
 import type { CsvShape } from './csv-shape.ts'
@@ -25,11 +26,18 @@ export interface LinkedFile extends InputFile {
   /** That of the link. */
   compression: Compression
   csvReading: CsvReading
+  /**
+   * Whether DuckDB has to read every column of a CSV file, needed or not. Of columns that it leaves out it takes a field too
+   * many for none when there are quotes within its quotes, and it breaks down on a byte that is no UTF-8 elsewhere. True
+   * where nobody looked.
+   */
+  readsAllColumns: boolean
   /** How many records a CSV file has behind its header, malformed ones among them, where it was read to its end. */
   csvRecords: number | undefined
 }
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff')
+const PARQUET_MAGIC = Buffer.from('PAR1')
 
 /**
  * Gives each file a plain name in `folder` by a symbolic link, so that spaces, quotes, braces and wildcards in its own
@@ -56,18 +64,21 @@ export function asRead(file: LinkedFile): InputFile {
 
 /** Does so for one file, without a look at how CSV is best read. */
 export async function linkFile(file: InputFile, link: string): Promise<LinkedFile> {
-  const linked = { ...file, link, csvReading: 'ordered', csvRecords: undefined } as const
+  const unknown = { csvReading: 'ordered', readsAllColumns: true, csvRecords: undefined } as const
+  const linked = { ...file, link, ...unknown }
   const skip = await bytesToSkip(file)
   if (skip === 0 && (file.format !== 'parquet' || file.compression === 'uncompressed')) {
     await symlink(file.path, link)
     return linked
   }
+  if (file.format === 'parquet') await assertParquet(file)
   await pipeline(openInput(file), withoutFirst(skip), createWriteStream(link))
   return { ...linked, compression: 'uncompressed' }
 }
 
 async function linkCsv(file: InputFile, link: string, wanted: readonly string[], shape: CsvShape): Promise<LinkedFile> {
-  const looked = { csvReading: readingOf(shape), csvRecords: shape.records }
+  const { records: csvRecords, hasEscapedQuotes, isUtf8 } = shape
+  const looked = { csvReading: readingOf(shape), readsAllColumns: hasEscapedQuotes || !isUtf8, csvRecords }
   if (shape.lineEnds.size <= 1) return { ...(await linkFile(file, link)), ...looked }
   const delimiter = await delimiterOf(file, wanted)
   await pipeline(splitCsv(openInput(file), delimiter), withLineFeeds, createWriteStream(link))
@@ -82,6 +93,12 @@ function readingOf({ longestRecordBytes, hasQuotedLineEnds }: CsvShape): CsvRead
 async function* withLineFeeds(batches: AsyncIterable<Buffer[]>): AsyncIterable<Buffer> {
   const lineFeed = Buffer.from('\n')
   for await (const records of batches) yield Buffer.concat(records.flatMap((record) => [record, lineFeed]))
+}
+
+/** Before it is unpacked: what is small may hold more than the disk. */
+async function assertParquet(file: InputFile): Promise<void> {
+  const head = await readHead(file, PARQUET_MAGIC.length)
+  if (!head.equals(PARQUET_MAGIC)) throw new BuildError(`${file.name} cannot be read whole: it is no Parquet`)
 }
 
 async function bytesToSkip(file: InputFile): Promise<number> {

@@ -1,6 +1,6 @@
-import { DUCKDB_VERSION } from '../database.ts'
+import { Database, DUCKDB_VERSION } from '../database.ts'
 import { BuildError, reasonOf } from '../errors.ts'
-import { withTemporaryDatabase } from '../scratch.ts'
+import { withTemporaryFolder } from '../scratch.ts'
 
 /** Which version of DuckDB the extension is for, and where it lies. */
 export interface Installed {
@@ -13,7 +13,9 @@ export interface Installed {
  * it works. Throws `BuildError` when it does not come.
  */
 export async function installHttpfs(signal: AbortSignal): Promise<Installed> {
-  return withTemporaryDatabase('httpfs', signal, async (database) => {
+  return withTemporaryFolder('httpfs', async (temporaryFolder) => {
+    // Other databases reach no network, no extension and no folder that they have nothing to do with.
+    const database = await Database.open({ path: ':memory:', temporaryFolder, memoryLimit: undefined, signal })
     try {
       await database.run('objects/install')
       await database.run('objects/load')
@@ -22,6 +24,8 @@ export async function installHttpfs(signal: AbortSignal): Promise<Installed> {
     } catch (error) {
       signal.throwIfAborted()
       throw new BuildError(`DuckDB's httpfs cannot be installed: ${reasonOf(error)}`, { cause: error })
+    } finally {
+      database.close()
     }
   })
 }

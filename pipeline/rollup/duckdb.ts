@@ -90,7 +90,7 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
     const update = { source, compared, losses, groups, links }
     await database.transaction(() => settle(update, request, options))
   } catch (error) {
-    throw links.naming(error)
+    throw await links.naming(error)
   }
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Database } from '../database.ts'
-import { BuildError } from '../errors.ts'
+import { BuildError, reasonOf } from '../errors.ts'
 import type { Files } from '../files.ts'
 import { sourceColumns } from '../inputs/columns.ts'
 import { Contents } from '../inputs/content.ts'
@@ -66,17 +66,39 @@ export class Links {
   }
 
   /** The error with the names that people know in place of the links that DuckDB was given. */
-  naming(error: unknown): unknown {
+  async naming(error: unknown): Promise<unknown> {
     if (!(error instanceof Error) || error instanceof BuildError || error.name === 'AbortError') return error
-    const file = this.#linked.find(({ link }) => error.message.includes(link))
     const plain = PLAIN_WORDS.find(([pattern]) => pattern.test(error.message))?.[1]
-    if (file === undefined && plain === undefined) return error
-    const name = file?.name ?? `a file of source ${JSON.stringify(this.#source.name)}`
-    const reason =
-      plain ?? (file === undefined ? error.message : error.message.replaceAll(file.link, file.name).split('\n')[0])
+    const named = this.#linked.find(({ link }) => error.message.includes(link))
+    if (named === undefined && plain === undefined && !ABOUT_CONTENT.test(error.message)) return error
+    const file = named ?? (await this.#findUnreadable())
+    const name = file?.name ?? this.#oneOfThem()
+    const reason = plain ?? reasonOf(error).replaceAll(file?.link ?? name, name)
     return new BuildError(`${name} cannot be read whole: ${reason}`, { cause: error })
   }
+
+  /** The Parquet file that DuckDB cannot read to its end: it does not always say which one it is at. */
+  async #findUnreadable(): Promise<LinkedFile | undefined> {
+    for (const file of this.#linked.filter(({ format }) => format === 'parquet')) {
+      try {
+        await this.#database.run('ingest_parquet_whole', { path: file.link })
+      } catch (error) {
+        this.#signal.throwIfAborted()
+        if (ABOUT_CONTENT.test(reasonOf(error))) return file
+      }
+    }
+    return undefined
+  }
+
+  #oneOfThem(): string {
+    const [first, ...others] = this.#linked.map(({ name }) => name)
+    if (first === undefined || others.length > 0) return `a file of source ${JSON.stringify(this.#source.name)}`
+    return first
+  }
 }
+
+/** Errors of DuckDB that what it reads can bring about. */
+const ABOUT_CONTENT = /^(INTERNAL|Invalid|Invalid Input|Conversion|Out of Range|Serialization) Error: /
 
 /** What DuckDB says, in the words of someone who has the file and not DuckDB before them. */
 const PLAIN_WORDS: readonly [RegExp, string][] = [

@@ -9,6 +9,7 @@ import { RankingRow, TOP_MODELS } from '../contract/ranking.ts'
 import { daysBetween } from '../contract/utc-date.ts'
 import { resolveWindow } from '../contract/window.ts'
 import { UsageError } from '../errors.ts'
+import { toText } from '../files.ts'
 import { parseJson } from '../json.ts'
 import { readText } from '../release/read-back.ts'
 import { writeJson } from '../writers/text.ts'
@@ -47,10 +48,11 @@ export async function renderRankingsDaily(folder: string, { as_of, version }: Ma
   return writeJson(rows, { as_of, ...window, version }).toString()
 }
 
-async function embeddingsModels(dataDir: string): Promise<string> {
+/** The list of embeddings models as it is published. Throws `UsageError` for a catalogue that is none. */
+export async function embeddingsModels(dataDir: string): Promise<string> {
   const own = join(dataDir, CATALOGUE_FILE)
   const path = existsSync(own) ? own : fileURLToPath(SHIPPED_CATALOGUE)
-  const models = parseJson(z.array(Model), await readFile(path, 'utf8'), path, UsageError)
+  const models = parseJson(z.array(Model), toText(await readFile(path), path, UsageError), path, UsageError)
   const newestFirst = models.toSorted(inListOrder)
   return JSON.stringify({ data: newestFirst, links: { next: null }, total_count: newestFirst.length })
 }

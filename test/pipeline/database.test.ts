@@ -1,9 +1,9 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Database, UnreadableDatabaseError } from '../../pipeline/database.ts'
 import { BuildError } from '../../pipeline/errors.ts'
-import { newWorkspace } from '../support/pipeline.ts'
+import { buildIn, newWorkspace, writeInput } from '../support/pipeline.ts'
 
 function openAt(path: string): Promise<Database> {
   const { signal } = new AbortController()
@@ -61,4 +61,76 @@ it('views are defined once, and again when their SQL or their types are others o
   await expect(failed).rejects.toThrow('it came to nothing')
   await define(view, [])
   await assertTimes(5)
+})
+
+describe('a confined database', () => {
+  async function confined(): Promise<{ database: Database; root: string }> {
+    const { root } = await newWorkspace()
+    for (const folder of ['in', 'out']) await mkdir(join(root, folder))
+    for (const folder of ['in', 'out']) await writeFile(join(root, folder, 'a.csv'), 'a\n1\n')
+    await symlink(join(root, 'out/a.csv'), join(root, 'in/leads-out.csv'))
+    await symlink(join(root, 'in/a.csv'), join(root, 'in/leads-in.csv'))
+    const database = await openAt(join(root, 'build.duckdb'))
+    onTestFinished(() => database.close())
+    await database.confine([join(root, 'in')])
+    return { database, root }
+  }
+
+  it('reads and writes below its folders, its own file and its temporary one', async () => {
+    const { database, root } = await confined()
+    for (const name of ['a', 'leads-in']) await database.execute(`FROM read_csv('${root}/in/${name}.csv')`)
+    await database.execute(`COPY (SELECT 1) TO '${root}/in/b.csv'`)
+    await database.execute('CREATE TABLE kept AS SELECT 1; CHECKPOINT')
+    await database.setTimeZone('Europe/Paris')
+  })
+
+  it.each([
+    ["FROM read_text('/etc/passwd')", /disabled by configuration/],
+    ["FROM read_csv('ROOT/out/a.csv')", /disabled by configuration/],
+    ["FROM read_csv('ROOT/in/../out/a.csv')", /disabled by configuration/],
+    ["FROM read_csv('ROOT/in/leads-out.csv')", /disabled by configuration/],
+    ["FROM glob('/etc/*')", /disabled by configuration/],
+    ["FROM read_csv('http://127.0.0.1:9/a.csv')", /disabled by configuration/],
+    ["FROM read_parquet('s3://bucket/a.parquet')", /disabled by configuration/],
+    ["ATTACH 'ROOT/out/other.duckdb'", /disabled by configuration/],
+    ["COPY (SELECT 1) TO 'ROOT/out/b.csv'", /disabled by configuration/],
+    ["EXPORT DATABASE 'ROOT/out/export'", /disabled by configuration/],
+    ['INSTALL httpfs', /disabled by configuration/],
+    ['LOAD httpfs', /disabled through configuration/],
+    ["LOAD 'ROOT/in/own.duckdb_extension'", /disabled through configuration/],
+    ['SET enable_external_access = true', /has been locked/],
+    ["SET allowed_directories = ['/']", /has been locked/],
+    ["SET allowed_configs = ['memory_limit']", /has been locked/],
+    ['SET lock_configuration = false', /has been locked/],
+    ["SET temp_directory = '/tmp'", /has been locked/],
+  ])('cannot %s', async (sql, message) => {
+    const { database, root } = await confined()
+    await expect(database.execute(sql.replaceAll('ROOT', root))).rejects.toThrow(message)
+  })
+
+  it('is what reads raw files: those of the sources alone, also behind links and in folders that are made later', async () => {
+    const workspace = await newWorkspace()
+    const record = 'timestamp,model_permaslug,prompt_tokens,completion_tokens\n2025-03-02,acme/one,1,2\n'
+    await mkdir(join(workspace.root, 'elsewhere'))
+    await writeFile(join(workspace.root, 'elsewhere/a.csv'), record)
+    await writeInput(workspace, 'raw/day/b.csv', record)
+    await symlink(join(workspace.root, 'elsewhere/a.csv'), join(workspace.input, 'raw/a.csv'))
+    const source = { name: 's', schema: 'canonical', files: ['raw/**/*.csv'], visibility: 'public' }
+    await writeInput(workspace, 'sources.json', { sources: [source] })
+    const confine = vi.spyOn(Database.prototype, 'confine')
+    const define = vi.spyOn(Database.prototype, 'define')
+    onTestFinished(() => void vi.restoreAllMocks())
+    expect((await buildIn(workspace)).total_tokens).toBe('6')
+    const folders = confine.mock.calls.flatMap(([paths]) => paths)
+    expect(folders.map((path) => path.replace(workspace.root, '')).toSorted()).toEqual([
+      '/data/archive/dates',
+      '/data/archive/files',
+      '/data/state',
+      '/elsewhere',
+      '/input/raw',
+      '/input/raw/day',
+      '/public',
+    ])
+    expect(confine.mock.invocationCallOrder[0]).toBeLessThan(define.mock.invocationCallOrder[0] ?? 0)
+  })
 })

@@ -23,6 +23,7 @@ describe('decision 6.6: which slugs may be published', () => {
     ['🦜'.repeat(301), /longer than 300/],
     ['a\nb', /control/],
     ['a\u0000', /control/],
+    ['a/\ud800', /half of a character/],
     ['\u0085', /control/],
     ['=1', /begins with =/],
     ['+1', /begins with \+/],

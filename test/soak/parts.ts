@@ -6,4 +6,5 @@ export const PARTS: Record<string, () => Promise<{ part: SoakPart }>> = {
   store: () => import('./store.ts'),
   load: () => import('./load.ts'),
   endpoints: () => import('./endpoints.ts'),
+  input: () => import('./input.ts'),
 }

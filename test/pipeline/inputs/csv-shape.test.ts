@@ -56,6 +56,15 @@ describe('the shape of a CSV file', () => {
 
   it.each([
     ['a,b\n1,2\n', false],
+    ['a,b\n1,"2"\n"",""\n', false],
+    ['a,b\n1,"2"""\n', true],
+    ['a,b\n1,2""3\n', false],
+  ])('%j has quotes within quotes: %j', async (text, expected) => {
+    expect((await shapeOf(text)).hasEscapedQuotes).toBe(expected)
+  })
+
+  it.each([
+    ['a,b\n1,2\n', false],
     ['a,b\n"1",""\n', false],
     ['a,b\n1,"\n"\n', true],
     ['a,b\n1,"\r"\n', true],

@@ -152,21 +152,18 @@ describe('bytes that are no text', () => {
     Buffer.concat([HEADER, ...records].map((part) => Buffer.from(`${part}\n`)))
   const latin1 = (text: string) => Buffer.from(text, 'latin1')
 
-  it('in a field of CSV that is needed reject the record, and in no other', async () => {
+  it('in any field of CSV reject the record, wherever its column stands', async () => {
+    const wide = 'note,user,model_permaslug,timestamp,prompt_tokens,completion_tokens,request_id,end'
     const bytes = Buffer.concat([
-      Buffer.from(`${HEADER},note\n${ROW},\n`),
-      latin1('2025-03-02,acme/\xe9,4,8,\n2025-03-02,acme/one,4,8,caf\xe9\n2025-03-02,acme/one,4\xff,8,\n'),
-      latin1('soon,acme/one,4,8,caf\xe9\n'),
-      Buffer.from(`${ROW},caf\u00e9\n`),
+      Buffer.from(`${wide}\n,,acme/one,2025-03-02,1,2,id-1,\n`),
+      latin1(',,acme/\xe9,2025-03-02,4,8,id-2,\n,,acme/one,2025-03-02,4,8,id-\xe9,\n,,acme/one,2025-03-02,4\xff,8,,\n'),
+      latin1('caf\xe9,,acme/one,2025-03-02,4,8,,\n,,acme/one,2025-03-02,4,8,,caf\xe9\n,,acme/one,soon,4,8,,caf\xe9\n'),
+      Buffer.from('caf\u00e9,,acme/one,2025-03-02,1,2,id-1,caf\u00e9\n,,acme/one,2025-03-02,1,2,,\n'),
     ])
     const { rows, records, rejects } = await buildOf({ 'a.csv': bytes })
-    expect(rows).toEqual(['2025-03-02 acme/one 18'])
-    expect(records.rejected).toEqual({ malformed_record: 2, invalid_timestamp: 1 })
-    expect(rejects.map(({ record, reason }) => [record, reason])).toEqual([
-      [2, 'malformed_record'],
-      [4, 'malformed_record'],
-      [5, 'invalid_timestamp'],
-    ])
+    expect(rows).toEqual(['2025-03-02 acme/one 6'])
+    expect(records).toMatchObject({ read: 9, duplicates: 1, rejected: { malformed_record: 6 } })
+    expect(rejects.map(({ record }) => record)).toEqual([2, 3, 4, 5, 6, 7])
   })
 
   it('in a line of NDJSON reject it', async () => {
@@ -211,6 +208,19 @@ describe('records that were cut or have a field too many', () => {
       const { rows, rejects } = await buildOf({ 'a.csv': `${HEADER}\n${ROW}\n${record}${end}` })
       expect(rows).toEqual(['2025-03-02 acme/one 3'])
       expect(rejects).toMatchObject([{ record: 2, reason, content: record }])
+    }
+  })
+
+  it('are rejected where the field too many has quotes within quotes, and columns are not needed', async () => {
+    const row = '2025-03-02T12:00:00Z,acme/one,Ann,1,2,'
+    // A comma without quotes: the tokens are one column further on.
+    const ends = ['"a ""b"""', '"""b"""', '"a ""b""",']
+    const shifted = ends.map((end) => `2025-03-02T12:00:00Z,acme/one,Lee,5,1,2,${end}`)
+    for (const record of shifted) {
+      const text = `timestamp,model_permaslug,user,prompt_tokens,completion_tokens,note\n${row}"a ""b"""\n${record}\n${row}\n`
+      const { rows, records } = await buildOf({ 'a.csv': text, 'b.csv.gz': gzipSync(text) })
+      expect(rows).toEqual(['2025-03-02 acme/one 12'])
+      expect(records.rejected).toEqual({ malformed_record: 2 })
     }
   })
 

@@ -1,0 +1,36 @@
+import { isUtf8 } from 'node:buffer'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { Utf8Check } from '../../../pipeline/inputs/utf8.ts'
+
+const Piece = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 5 }).map((text) => Buffer.from(text)),
+  fc.uint8Array({ maxLength: 2 }).map((bytes) => Buffer.from(bytes)),
+)
+
+it('bytes are UTF-8 or not wherever they are cut', () => {
+  fc.assert(
+    fc.property(fc.array(Piece), fc.array(fc.nat({ max: 30 })), (pieces, places) => {
+      const bytes = Buffer.concat(pieces)
+      const check = new Utf8Check()
+      const cuts = [0, ...places.sort((a, b) => a - b), bytes.length]
+      for (const [index, start] of cuts.slice(0, -1).entries()) check.add(bytes.subarray(start, cuts[index + 1]))
+      expect(check.isWhole()).toBe(isUtf8(bytes))
+    }),
+    { seed: 9, numRuns: 2000 },
+  )
+})
+
+it.each([
+  [['c3', 'a9'], true],
+  [['f0', '9f', '98', '80'], true],
+  [['c3'], false],
+  [['c3', '41'], false],
+  [['f0 9f 98', '80 41'], true],
+  [['80'], false],
+  [['41', '80', '80', '80', '80'], false],
+])('%j is UTF-8: %j', (chunks, expected) => {
+  const check = new Utf8Check()
+  for (const chunk of chunks) check.add(Buffer.from(chunk.replaceAll(' ', ''), 'hex'))
+  expect(check.isWhole()).toBe(expected)
+})
