@@ -1,5 +1,5 @@
 /**
- * Two months of real published numbers, delivered day by day with the corrections that came later: the change logs lead
+ * Two months of real published numbers, delivered every third day with the corrections that came later: the change logs lead
  * from the first release to the last, and a day that nothing corrected keeps its one revision.
  */
 import { existsSync } from 'node:fs'
@@ -58,9 +58,13 @@ async function captures(): Promise<{ day: string; rows: Row[] }[]> {
   })
 }
 
-/** What restated days there are is to be known: those whose last numbers a capture on their own day had not. */
-function restatedDays(all: { day: string; rows: Row[] }[]): Set<string> {
-  const first = new Map(all.flatMap(({ day, rows }) => rows.filter(({ date }) => date === day).map(entryOf)))
+/** What restated days there are is to be known: those whose last numbers the first capture that has them had not. */
+function restatedDays(all: { rows: Row[] }[]): Set<string> {
+  const [known, first] = [new Set<string>(), new Map<string, string>()]
+  for (const { rows } of all) {
+    for (const row of rows.filter(({ date }) => !known.has(date))) first.set(...entryOf(row))
+    for (const { date } of rows) known.add(date)
+  }
   const last = (all.at(-1)?.rows ?? []).map(entryOf)
   return new Set(last.filter(([key, tokens]) => first.get(key) !== tokens).map(([key]) => key.slice(0, 10)))
 }
@@ -71,7 +75,7 @@ function entryOf({ date, model, tokens }: Row): [key: string, tokens: string] {
 
 describe.skipIf(!isThere)('the replay of real published days', () => {
   it('has change logs that make the last release of the first one', async () => {
-    const all = await captures()
+    const all = (await captures()).filter((_, index, { length }) => (length - 1 - index) % 3 === 0)
     const workspace = await newWorkspace()
     const source = { name: 'rankings', schema: 'canonical', files: ['rankings.csv'], visibility: 'public' }
     await writeInput(workspace, 'sources.json', { on_missing: 'remove', sources: [source] })
@@ -90,10 +94,10 @@ describe.skipIf(!isThere)('the replay of real published days', () => {
     let tokens = await readTokens(workspace, first)
     for (const { release } of releases.slice(1)) tokens = apply(tokens, await readChanges(workspace, release))
     expect(inOrder(tokens)).toEqual(inOrder(await readTokens(workspace, last)))
-    expect(tokens.size).toBe(all.length * 50)
+    expect(tokens.size).toBe(new Set(all.at(-1)?.rows.map(({ date }) => date)).size * 50)
 
     const restated = restatedDays(all)
-    expect(restated.size).toBeGreaterThan(10)
+    expect(restated.size).toBeGreaterThan(5)
     const { days } = await readCoverage(workspace)
     for (const { date, revision } of days.filter(({ rows }) => rows > 0)) {
       expect(revision === 1, `${date} has revision ${revision}`).toBe(!restated.has(date))

@@ -7,7 +7,8 @@ import { atMinute, copyOf, type Gateway, inputAlone, newGateway, useOn } from '.
 import { buildIn, publishedCsv, REPOSITORY, removeWorkspace, settings } from '../../support/pipeline.ts'
 import type { FileRecord } from '../../support/records.ts'
 
-const KILLS = 10
+/** Each test; `make soak` kills two hundred builds. */
+const KILLS = 5
 const DAYS = ['2025-03-02', '2025-03-03', '2025-03-04', '2025-03-05']
 
 /** Many records of one file, of which every third is delivered by each other file again. */
