@@ -32,7 +32,7 @@ describe('a build', () => {
   it('leaves a whole release current where the machine is lost, and the next one mends the rest', async () => {
     expect(ready.effects).toBeGreaterThan(150)
     const { times, current } = await loseMachines(ready, everyOne(20))
-    expect(times).toBeGreaterThan(15)
+    expect(times).toBeGreaterThan(12)
     expect(current).toEqual(new Set(['20250310T110000Z', '20250310T130000Z']))
   })
 

@@ -23,7 +23,8 @@ import type { Figure, SoakOptions } from './part.ts'
 
 const CLI = join(REPOSITORY, 'pipeline/cli.ts')
 const KILLS_PER_DATASET = 10
-const RECORDS_PER_FILE = 300
+const RECORDS_PER_FILE = 90
+const READER_PAUSE_MS = 100
 const DATES = ['2025-03-03', '2025-03-04', '2025-03-05', '2025-03-06']
 
 interface Counts {
@@ -159,7 +160,7 @@ async function readWithoutPause(workspace: Workspace) {
     while (!isOver) {
       await reader.read()
       // The machine is there for the builds too.
-      await sleep(20)
+      await sleep(READER_PAUSE_MS)
     }
   })().catch((error: unknown) => {
     wrong = error

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,7 +11,6 @@ import { environment, finish, run } from './clone.ts'
 const REPOSITORY = join(import.meta.dirname, '../..')
 const CLI = join(REPOSITORY, 'pipeline/cli.ts')
 const ROWS = 100_000
-const KILLS = 8
 
 let original: string
 
@@ -58,10 +57,6 @@ function copy(): string {
   return folder
 }
 
-function latest(folder: string): string {
-  return JSON.parse(readFileSync(join(folder, 'public/datasets/rankings-daily/v1/latest.json'), 'utf8')).release
-}
-
 describe('a build that is stopped', () => {
   it('by Ctrl-C says so, exits 1 and leaves the public folder as it was', async () => {
     const folder = copy()
@@ -80,34 +75,6 @@ describe('a build that is stopped', () => {
     expect(code).toBe(1)
     expect(readdirSync(join(folder, 'public'), { recursive: true }).sort()).toEqual(before)
     expect(existsSync(join(folder, 'data/state/tmp'))).toBe(false)
-  })
-
-  it('by SIGKILL at any moment leaves a whole release current, and the next build mends the rest', async () => {
-    const started = performance.now()
-    const whole = copy()
-    expect((await cli(whole, 'build', '2025-06-20T13:00:00Z')).code).toBe(0)
-    const duration = performance.now() - started
-    for (let kill = 1; kill <= KILLS; kill++) {
-      const folder = copy()
-      const child = spawn(process.execPath, [CLI, 'build'], {
-        cwd: folder,
-        env: settings(folder, '2025-06-20T13:00:00Z'),
-        stdio: 'ignore',
-      })
-      const ended = finish(child)
-      await sleep((duration * kill) / KILLS)
-      child.kill('SIGKILL')
-      await ended
-      expect(['20250620T120000Z', '20250620T130000Z']).toContain(latest(folder))
-      const next = await cli(folder, 'build', '2025-06-20T14:00:00Z')
-      expect(next.code, next.stderr).toBe(0)
-      const verified = await cli(folder, 'verify', '2025-06-20T14:00:00Z')
-      expect(verified.code, verified.stderr).toBe(0)
-      expect(existsSync(join(folder, 'public/.staging'))).toBe(false)
-      expect(readFileSync(join(folder, 'public/datasets/rankings-daily/v1/latest/rankings-daily.csv'))).toEqual(
-        readFileSync(join(whole, 'public/datasets/rankings-daily/v1/latest/rankings-daily.csv')),
-      )
-    }
   })
 
   it('while another one runs says so and exits 1', async () => {
