@@ -55,7 +55,7 @@ function decompressed(bytes: Buffer, compression: string | undefined): Buffer {
 function readCsv(bytes: Buffer): Readings[] {
   const text = withoutMark(bytes)
   if (text.length === 0) return []
-  const [best] = DELIMITERS.map((delimiter) => csvRecords(text, delimiter))
+  const [best] = DELIMITERS.flatMap((delimiter) => recordsIfWhole(text, delimiter))
     .map((records) => ({ records, known: (records[0]?.fields ?? []).filter(isKnown).length }))
     .sort((a, b) => b.known - a.known || width(b.records) - width(a.records))
   const [header, ...records] = best?.records ?? []
@@ -63,6 +63,15 @@ function readCsv(bytes: Buffer): Readings[] {
   const missing = NEEDED.find((field) => !names.includes(field))
   if (missing !== undefined) throw new Error(`there is no column ${missing}`)
   return records.map((record) => csvReadings(names, record))
+}
+
+/** The records by this delimiter, in a list; nothing where a quote is never closed by it. */
+function recordsIfWhole(text: string, delimiter: string): CsvRecord[][] {
+  try {
+    return [csvRecords(text, delimiter)]
+  } catch {
+    return []
+  }
 }
 
 const width = (records: readonly CsvRecord[]) => records[0]?.fields.length ?? 0
