@@ -35,12 +35,21 @@ test('are found in the code', () => {
   expect(patterns.map(({ source }) => source)).toContain('^Bearer +(\\S+) *$')
 })
 
+/** The least time of some tries: what a busy machine adds to one it does not add to all. */
+function millisecondsOf(work: () => void): number {
+  let least = Number.POSITIVE_INFINITY
+  for (let tries = 0; tries < 5 && least >= MOST_MILLISECONDS; tries++) {
+    const started = performance.now()
+    work()
+    least = Math.min(least, performance.now() - started)
+  }
+  return least
+}
+
 test.each(patterns)('no text makes $path take its time for /$source/', ({ source, flags }) => {
   const pattern = new RegExp(source, flags.replace('g', ''))
   for (const text of attacks(source)) {
-    const started = performance.now()
-    pattern.test(text)
-    const milliseconds = performance.now() - started
+    const milliseconds = millisecondsOf(() => pattern.test(text))
     expect(milliseconds, `for ${LENGTH} characters such as ${JSON.stringify(text.slice(0, 40))}`).toBeLessThan(
       MOST_MILLISECONDS,
     )
