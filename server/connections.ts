@@ -65,7 +65,8 @@ export interface Connections {
 export function watchConnections(server: Server, most: number, log: FastifyBaseLogger): Connections {
   /** Each with its last answer, undefined before the first; in the order of their last use. */
   const answers = new Map<Socket, ServerResponse | undefined>()
-  const refused = new WeakSet<Socket>()
+  /** Nothing that comes from them is read any more. */
+  const unreadable = new WeakSet<Socket>()
   let isClosing = false
 
   server.on('connection', (socket: Socket) => {
@@ -105,9 +106,7 @@ export function watchConnections(server: Server, most: number, log: FastifyBaseL
   }
 
   function refuse(socket: Socket, status: number): void {
-    if (refused.has(socket)) return
-    refused.add(socket)
-    socket.end(bareAnswer(status))
+    if (socket.writable) socket.end(bareAnswer(status))
   }
 
   return {
@@ -123,6 +122,8 @@ export function watchConnections(server: Server, most: number, log: FastifyBaseL
         socket.destroy()
         return
       }
+      if (unreadable.has(socket)) return
+      unreadable.add(socket)
       const status = STATUS_OF_CLIENT_ERROR[error.code ?? ''] ?? 400
       if (answer !== undefined && !answer.req.complete) {
         // It is the body of a request, which has its own line in the log. Two answers to it would be one too many.

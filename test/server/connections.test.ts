@@ -116,6 +116,20 @@ describe('what comes behind a good request does not harm its answer', () => {
   })
 })
 
+test('whoever goes on with nonsense is read no further, and told of it once', async () => {
+  const { port, key, log } = await start(await workspace(LARGE))
+  const socket = await rawConnection(port)
+  socket.pause()
+  socket.write(get(`${PATH}?start_date=2025-01-01`, key))
+  for (let packet = 0; packet < 20; packet++) {
+    await sleep(5)
+    socket.write('nonsense\r\n\r\n')
+  }
+  const answers = (await text(socket)).split(/(?=HTTP\/1\.1 )/)
+  expect(answers.map((answer) => parseAnswer(answer).statusCode)).toEqual([200, 400])
+  expect(log.lines().filter(({ msg }) => msg === 'unreadable request')).toHaveLength(1)
+})
+
 describe('time', () => {
   test('a head that comes too slowly is 408, and so is a body', async () => {
     const { port, key } = await startWith({ headMs: 100, requestMs: 300 })
