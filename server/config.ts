@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs'
+import { readlinkSync, realpathSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { z } from 'zod'
@@ -167,7 +167,18 @@ function realPath(path: string): string {
   try {
     return realpathSync.native(whole)
   } catch {
-    return dirname(whole) === whole ? whole : join(realPath(dirname(whole)), basename(whole))
+    if (dirname(whole) === whole) return whole
+    const target = linkTarget(whole)
+    return target === undefined ? join(realPath(dirname(whole)), basename(whole)) : realPath(target)
+  }
+}
+
+/** Where a link leads whose end is not there yet: what is written to it is made there. */
+function linkTarget(path: string): string | undefined {
+  try {
+    return resolve(realPath(dirname(path)), readlinkSync(path))
+  } catch {
+    return undefined
   }
 }
 

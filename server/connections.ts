@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs'
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
-import { ApiError, toEnvelope } from './errors.ts'
+import { ApiError, RETRY_AFTER_SECONDS, toEnvelope } from './errors.ts'
 
 const MOST_CONNECTIONS = 20_000
+const WARNING_INTERVAL_MS = 60_000
 
 /** What clients may take of time and room, whoever they are (docs/operations.md § Limits). */
 export interface ConnectionLimits {
@@ -52,7 +53,7 @@ function openFilesLimit(): number {
 
 /** The open connections of a server. */
 export interface Connections {
-  /** Closes those on which nothing is under way, and all that come in from now on. */
+  /** Closes those on which nothing is under way, the others when that is done, and all that come in from now on. */
   closeIdle(): void
   /** Answers what Node could not read as HTTP, or gave up waiting for; there is no request that could be answered. */
   refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void
@@ -60,26 +61,34 @@ export interface Connections {
 
 /**
  * Keeps the connections of `server` within `most`: for one more it closes the one that was not used for longest, so that
- * who only holds connections keeps nobody out, and refuses the new one by 503 only where all are in use.
+ * who only holds connections keeps nobody out, and refuses the new one by 503 only where all wait for an answer.
  */
 export function watchConnections(server: Server, most: number, log: FastifyBaseLogger): Connections {
-  /** Each with its last answer, undefined before the first; in the order of their last use. */
+  /** Each with its last answer, undefined before the first. */
   const answers = new Map<Socket, ServerResponse | undefined>()
+  /** Those whose last request is answered, in the order of their last use: others may have their places. */
+  const free = new Set<Socket>()
   /** Nothing that comes from them is read any more. */
   const unreadable = new WeakSet<Socket>()
   let isClosing = false
 
   server.on('connection', (socket: Socket) => {
     if (isClosing) socket.destroy()
-    else if (answers.size >= most && !closeOneIdle()) refuseAtOnce(socket, 503)
+    else if (answers.size >= most && !closeOneFree()) refuseAtOnce(socket, 503)
     else {
       answers.set(socket, undefined)
-      socket.once('close', () => answers.delete(socket))
+      free.add(socket)
+      socket.once('close', () => forget(socket))
     }
   })
   server.on('request', ({ socket }: IncomingMessage, answer: ServerResponse) => {
-    // Taken out and put in again, so that it is the last one. One that was closed meanwhile is not there any more.
-    if (answers.delete(socket)) answers.set(socket, answer)
+    // One that was closed meanwhile is not there any more.
+    if (!answers.has(socket)) return
+    answers.set(socket, answer)
+    free.delete(socket)
+    answer.once('close', () => {
+      if (answers.get(socket) === answer) free.add(socket)
+    })
   })
   // A proxy is what this server is not; Node would close the connection without a word, and has let go of it here.
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
@@ -89,14 +98,36 @@ export function watchConnections(server: Server, most: number, log: FastifyBaseL
   // Judged with the rest of the head, by `requireSoundHead`; Node would answer without the envelope.
   server.on('checkExpectation', (request, answer) => server.emit('request', request, answer))
 
-  function closeOneIdle(): boolean {
-    for (const [socket, answer] of answers) {
-      if (!isIdle(answer)) continue
-      answers.delete(socket)
-      socket.destroy()
-      return true
+  function forget(socket: Socket): void {
+    answers.delete(socket)
+    free.delete(socket)
+  }
+
+  function closeOneFree(): boolean {
+    warn()
+    const [socket] = free
+    if (socket === undefined) return false
+    forget(socket)
+    socket.destroy()
+    return true
+  }
+
+  let warned = Number.NEGATIVE_INFINITY
+  function warn(): void {
+    const now = performance.now()
+    if (now - warned < WARNING_INTERVAL_MS) return
+    warned = now
+    log.warn({ most }, 'as many connections as there may be: for a new one an unused one is closed, or it is refused')
+  }
+
+  /** Ends the connection with what is under way on it; the answer says so where it has not begun. */
+  function endAfter(socket: Socket, answer: ServerResponse): void {
+    if (!answer.headersSent) answer.shouldKeepAlive = false
+    const endIfIdle = () => {
+      if (isIdle(answers.get(socket))) socket.end()
     }
-    return false
+    answer.once('close', endIfIdle)
+    answer.req.once('end', endIfIdle)
   }
 
   /** Does not wait for what the client has still to say: who is refused must not hold what there is too little of. */
@@ -112,7 +143,10 @@ export function watchConnections(server: Server, most: number, log: FastifyBaseL
   return {
     closeIdle() {
       isClosing = true
-      for (const [socket, answer] of answers) if (isIdle(answer)) socket.destroy()
+      for (const [socket, answer] of answers) {
+        if (answer === undefined || isIdle(answer)) socket.destroy()
+        else endAfter(socket, answer)
+      }
     },
 
     refuseUnreadable(error, socket) {
@@ -146,10 +180,12 @@ function isIdle(answer: ServerResponse | undefined): boolean {
 
 function bareAnswer(status: number): string {
   const reason = STATUS_CODES[status] ?? ''
+  const retryAfter = RETRY_AFTER_SECONDS[status]
   const body = JSON.stringify(toEnvelope(new ApiError(status, reason)).body)
   return [
     `HTTP/1.1 ${status} ${reason}`,
     'Connection: close',
+    ...(retryAfter === undefined ? [] : [`Retry-After: ${retryAfter}`]),
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     '',

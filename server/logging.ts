@@ -10,6 +10,9 @@ export interface LogTarget {
 // The random part of a key, or the hash of one: neither belongs into a log, wherever in a URL a client put it.
 const SECRET = /[0-9a-f]{32,}/gi
 
+/** Name and password before the host, where the target of a request is a whole URL. */
+const USER = /\/\/[^/@]*@/
+
 /** One line a request, when it is over. Headers are never logged: one of them holds the key. */
 export class RequestLog extends LogController {
   override incomingRequest(): void {}
@@ -26,7 +29,7 @@ export function requestFields(request: FastifyRequest) {
   return {
     reqId: request.id,
     method: request.method,
-    url: request.originalUrl.replaceAll(SECRET, '[secret]'),
+    url: request.originalUrl.replace(USER, '//').replaceAll(SECRET, '[secret]'),
     address: request.ip,
   }
 }

@@ -132,7 +132,7 @@ test('whoever goes on with nonsense is read no further, and told of it once', as
 
 describe('time', () => {
   test('a head that comes too slowly is 408, and so is a body', async () => {
-    const { port, key } = await startWith({ headMs: 100, requestMs: 300 })
+    const { port, key } = await startWith({ headMs: 1000, requestMs: 3000 })
     for (const [start, rest] of [
       ['GET /healthz HTTP/1.1\r\nx: ', 'x'],
       [post(key, 'content-length: 1000'), ' '],
@@ -147,7 +147,7 @@ describe('time', () => {
   })
 
   test('a connection that asks nothing is closed without a word, first or after an answer', async () => {
-    const { port } = await startWith({ headMs: 100, requestMs: 300, idleMs: 100 })
+    const { port } = await startWith({ headMs: 1000, requestMs: 3000, idleMs: 1000 })
     expect(await text(await rawConnection(port))).toBe('')
     const kept = await rawConnection(port)
     expect((await converse(kept, HEALTH)).statusCode).toBe(200)
@@ -187,12 +187,23 @@ describe('the number of connections', () => {
     const busy = [await rawConnection(port), await rawConnection(port)]
     for (const socket of busy) socket.write(post(key, 'content-length: 36\r\nexpect: 100-continue'))
     await Promise.all(busy.map((socket) => once(socket, 'data')))
-    assertEnvelope(parseAnswer(await text(await rawConnection(port))), 503)
+    const refused = parseAnswer(await text(await rawConnection(port)))
+    assertEnvelope(refused, 503)
+    expect(refused.headers['retry-after']).toBe('5')
     const statuses = busy.map(
       async (socket) => (await converse(socket, '{"model":"acme/one", "messages": []}')).statusCode,
     )
     expect(await Promise.all(statuses)).toEqual([200, 200])
     expect(await isOpen(await rawConnection(port))).toBe(true)
+  })
+
+  test('one that is answered has no claim, whatever body it owes', async () => {
+    const { port, log } = await startWith({ most: 2 })
+    const owing = [await rawConnection(port), await rawConnection(port)]
+    for (const socket of owing) await converse(socket, post('none', 'content-length: 10'))
+    expect(await isOpen(await rawConnection(port))).toBe(true)
+    const warnings = () => log.lines().filter(({ level, most }) => level === 40 && most === 2)
+    await expect.poll(warnings).toHaveLength(1)
   })
 
   test('leaves a quarter of the files that may be open to all else', () => {
@@ -245,6 +256,28 @@ describe('stopping', () => {
     const started = performance.now()
     await close()
     expect(performance.now() - started).toBeLessThan(5000)
+  })
+
+  test('waits for what is under way, and for no more of its connection', async () => {
+    const { port, key, close } = await start(await workspace(LARGE), {}, { stopDeadlineMs: 30_000 })
+    const [posting, owing, loading] = [await rawConnection(port), await rawConnection(port), await rawConnection(port)]
+    posting.write(post(key, 'content-length: 36\r\nexpect: 100-continue'))
+    await once(posting, 'data')
+    await converse(owing, post('none', 'content-length: 2'))
+    loading.pause()
+    loading.write(get(`${PATH}?start_date=2025-01-01`, key))
+    await once(loading, 'readable')
+    const started = performance.now()
+    const closed = close()
+    const connecting = () => once(connect(port, '127.0.0.1'), 'connect').catch(({ code }) => code)
+    await expect.poll(connecting).toBe('ECONNREFUSED')
+    const answered = await converse(posting, '{"model":"acme/one", "messages": []}')
+    expect(answered.statusCode).toBe(200)
+    expect(answered.headers.connection).toBe('close')
+    owing.write('{}')
+    expect(JSON.parse(parseAnswer(await text(loading)).body).data).toHaveLength(LARGE.length)
+    await closed
+    expect(performance.now() - started).toBeLessThan(15_000)
   })
 
   test('HOST=localhost is one address, so that nothing is accepted behind the back of a stop', async () => {
