@@ -207,8 +207,9 @@ function inPlainWords(error: unknown, path: string): unknown {
 export function remedyFor(path: string): string {
   const folder = dirname(path)
   return (
-    `restore ${folder} from a backup, or delete ${folder}, and the next build reads all files again; it then knows ` +
-    'nothing of files that are gone since they were read'
+    `if there is ${path}.wal, move it away first: what a stopped build had noted in it is read again. Else restore ` +
+    `${folder} from a backup, or delete it, and the next build reads all files again; it then knows nothing of files that ` +
+    'are gone since they were read'
   )
 }
 

@@ -1,5 +1,4 @@
-import { realpath } from 'node:fs/promises'
-import { dirname, join, relative, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import type { PipelineConfig } from './config.ts'
 import type { ReleaseName } from './contract/manifest.ts'
 import type { Effects } from './effects.ts'
@@ -50,7 +49,7 @@ export async function exportPublished(
 ): Promise<ExportSummary> {
   const publicDir = resolve(config.publicDir)
   const target = resolve(folder)
-  await assertApart(publicDir, target)
+  assertApart(publicDir, target)
   const before = await readList(target)
   if (currentEntry(await readIndex(publicDir)) === undefined) {
     throw new BuildError(`${publicDir} holds no release; run make build first`)
@@ -128,6 +127,7 @@ async function stage(staging: string, changed: readonly PublishedEntry[], effect
     },
     AT_ONCE,
   )
+  for (const folder of folders) await files.flush(folder)
   signal.throwIfAborted()
 }
 
@@ -159,14 +159,7 @@ function foldersAbove(path: string): string[] {
 }
 
 /** A copy inside of what is copied would be copied the next time, and the other way round would be removed. */
-async function assertApart(publicDir: string, target: string): Promise<void> {
-  const [from, to] = [await realPathOf(publicDir), await realPathOf(target)]
-  if (!isInside(to, from) && !isInside(from, to)) return
+function assertApart(publicDir: string, target: string): void {
+  if (!isInside(target, publicDir) && !isInside(publicDir, target)) return
   throw new UsageError(`${target} and PUBLIC_DIR ${publicDir} lie in each other; give the copy a folder of its own`)
-}
-
-/** The path without links, also of a folder that is not there yet. */
-async function realPathOf(path: string): Promise<string> {
-  if ((await statsIfAny(path)) !== undefined || dirname(path) === path) return realpath(path)
-  return join(await realPathOf(dirname(path)), relative(dirname(path), path))
 }

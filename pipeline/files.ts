@@ -9,6 +9,7 @@ import {
   readdir,
   readFile,
   readlink,
+  realpath,
   rename,
   rm,
   stat,
@@ -135,6 +136,28 @@ function realPath(path: string): string {
   } catch (error) {
     if (!isMissing(error) || dirname(whole) === whole) throw error
     return join(realPath(dirname(whole)), basename(whole))
+  }
+}
+
+/** Where links that lie directly in some folders lead; a folder or an end that is not there leads nowhere. */
+export async function endsOfLinks(folders: readonly string[]): Promise<string[]> {
+  const ends: string[] = []
+  for (const folder of folders) {
+    for (const name of await namesIn(folder)) {
+      const path = join(folder, name)
+      const end = (await linkTarget(path)) === undefined ? undefined : await realPathIfAny(path)
+      if (end !== undefined) ends.push(end)
+    }
+  }
+  return ends
+}
+
+async function realPathIfAny(path: string): Promise<string | undefined> {
+  try {
+    return await realpath(path)
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
   }
 }
 

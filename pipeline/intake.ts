@@ -43,11 +43,11 @@ export async function chooseSources(
 /** The sources with copies of what they name in buckets, fetched where they are not there or not those of the objects. */
 export async function withObjects(
   sources: Sources,
-  { stateDir, folder }: Pick<Workspace, 'stateDir' | 'folder'>,
+  { stateDir }: Pick<Workspace, 'stateDir'>,
   { memoryLimit }: PipelineConfig,
   effects: Effects,
 ): Promise<Sources> {
-  const options = { folder: join(stateDir, 'objects'), scratch: join(folder, 'objects'), memoryLimit, effects }
+  const options = { folder: join(stateDir, 'objects'), scratch: join(stateDir, 'objects/.next'), memoryLimit, effects }
   return { ...sources, objects: await copyObjects(sources.sources, options) }
 }
 

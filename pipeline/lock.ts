@@ -1,6 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openExclusively, UnreadableDatabaseError } from './database.ts'
+import { isMissing } from './files.ts'
 import { withTemporaryFolder } from './scratch.ts'
 
 /** What one process has and no other, until it is released or the process ends in any way. */
@@ -32,8 +33,17 @@ async function openOrMend(path: string) {
     return await openExclusively(path)
   } catch (error) {
     if (!(error instanceof UnreadableDatabaseError)) throw error
-    await writeFile(path, await emptyDatabase(), { flag: 'r+' })
+    await mend(path)
     return openExclusively(path)
+  }
+}
+
+async function mend(path: string): Promise<void> {
+  try {
+    await writeFile(path, await emptyDatabase(), { flag: 'r+' })
+  } catch (error) {
+    // Whoever had it is done with it, and has removed it.
+    if (!isMissing(error)) throw error
   }
 }
 

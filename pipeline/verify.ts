@@ -5,12 +5,12 @@ import { Catalog } from './contract/catalog.ts'
 import { DATASET_PATH, LatestPointer, type ReleaseEntry, type ReleaseIndex } from './contract/manifest.ts'
 import type { Database } from './database.ts'
 import { BuildError } from './errors.ts'
-import { hashFile, isMissing, linkTarget, namesIn, readTextIfAny, statsIfAny } from './files.ts'
+import { endsOfLinks, hashFile, isMissing, linkTarget, namesIn, readTextIfAny, statsIfAny } from './files.ts'
 import { COVERAGE_FILE, RESTATEMENTS_FILE, readCoverage, readRestatements } from './history/follow.ts'
 import { HistoryCheck } from './history/verify.ts'
 import { parseJson } from './json.ts'
 import { toJson } from './release/files.ts'
-import { currentEntry, INDEX_FILE, readIndex, toPointer, withStatus } from './release/index.ts'
+import { currentEntry, INDEX_FILE, publishedFolders, readIndex, toPointer, withStatus } from './release/index.ts'
 import { isFolder } from './release/move.ts'
 import { verifyTombstone } from './release/tombstone.ts'
 import { readManifest, verifyEntry, verifyRelease } from './release/verify.ts'
@@ -53,7 +53,8 @@ export async function verify(
   if (current === undefined) throw new BuildError(`${dataset} holds no release; run make build first`)
   await verifyIndex(root, index)
   await verifyPointers(dataset, current)
-  return withTemporaryDatabase('verify', { signal, folders: [root] }, async (database) => {
+  const folders = [root, ...(await endsOfLinks(publishedFolders(root)))]
+  return withTemporaryDatabase('verify', { signal, folders }, async (database) => {
     const files = await verifyAll(database, root, index, report)
     await verifyBeside(database, root, { index, current, withPages })
     return { releases: index.releases.length, files, latest: current.release }

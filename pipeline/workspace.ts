@@ -6,9 +6,10 @@ import type { PipelineConfig } from './config.ts'
 import { Database, EMPTY_DATABASE_BYTES, remedyFor, UnreadableDatabaseError } from './database.ts'
 import type { Effects } from './effects.ts'
 import { BuildError, UsageError } from './errors.ts'
-import { isInside, namesIn, statsIfAny } from './files.ts'
+import { endsOfLinks, isInside, namesIn, statsIfAny } from './files.ts'
 import { type Lock, lock } from './lock.ts'
 import { borrowKey, keepKey } from './provenance/input-names.ts'
+import { publishedFolders } from './release/index.ts'
 
 /** What one build has to itself while it runs. */
 export interface Workspace {
@@ -50,7 +51,7 @@ export async function withWorkspace<Result>(
       await files.remove(folder)
       await files.remove(archiveStaging(folders.archiveDir))
       await files.makeFolder(folder)
-      const reach = Object.values(folders)
+      const reach = await reachOf(folders)
       return await work({ ...folders, database, folder, reach, inputKey: () => keepKey(keyPath, files) })
     } finally {
       await publicLock.release()
@@ -89,9 +90,9 @@ export async function withScratch<Result>(
     await mkdir(stateDir)
     await mirror(join(real.stateDir, 'objects'), join(stateDir, 'objects'))
     if (!knowsNothing) await copyState(real.stateDir, stateDir)
-    const database = await openState(stateDir, join(folder, 'spill'), config, effects)
+    const database = await openState(stateDir, join(folder, 'spill'), config, effects, real.stateDir)
     try {
-      const reach = [folder, ...Object.values(real)]
+      const reach = [folder, ...(await reachOf(real))]
       return await work({ ...real, database, stateDir, keptDir, folder, reach, inputKey: () => borrowKey(keyPath) })
     } finally {
       database.close()
@@ -111,12 +112,13 @@ async function copyState(from: string, to: string): Promise<void> {
   }
 }
 
-/** Opens the state. What a build was stopped in the middle of making has never held anything, and is made anew. */
+/** Opens the state, which messages call `knownAs`. What a build was stopped in the middle of making has never held anything, and is made anew. */
 async function openState(
   stateDir: string,
   temporaryFolder: string,
   { memoryLimit, threads }: PipelineConfig,
   { files, signal }: Effects,
+  knownAs = stateDir,
 ): Promise<Database> {
   const path = join(stateDir, STATE_FILE)
   const open = () => Database.open({ path, temporaryFolder, memoryLimit, threads, signal })
@@ -124,8 +126,10 @@ async function openState(
     return await open()
   } catch (error) {
     if (!(error instanceof UnreadableDatabaseError)) throw error
-    if (((await statsIfAny(path))?.size ?? 0) > EMPTY_DATABASE_BYTES) {
-      throw new BuildError(`${error.message}; ${remedyFor(path)}`, { cause: error })
+    const [size = 0, unwritten = 0] = [(await statsIfAny(path))?.size, (await statsIfAny(`${path}.wal`))?.size]
+    if (size > EMPTY_DATABASE_BYTES || unwritten > 0) {
+      const message = `${error.message}; ${remedyFor(path)}`
+      throw new BuildError(message.replaceAll(stateDir, knownAs), { cause: error })
     }
     await files.remove(path)
     return open()
@@ -140,6 +144,12 @@ async function mirror(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true })
   const names = (await namesIn(from)).filter((name) => !name.endsWith('.next'))
   for (const name of names) await symlink(join(from, name), join(to, name))
+}
+
+/** The folders and what links in them lead to: a release or an archived part may lie on another disk. */
+async function reachOf(folders: Folders): Promise<string[]> {
+  const { publicDir, archiveDir, keptDir } = folders
+  return [...Object.values(folders), ...(await endsOfLinks([...publishedFolders(publicDir), archiveDir, keptDir]))]
 }
 
 type Folders = Pick<Workspace, 'publicDir' | 'stateDir' | 'archiveDir' | 'keptDir'>

@@ -11,9 +11,9 @@ import { copyName, isObjectUrl, namesObject, type ObjectCopies, type StoredObjec
 import { NotInstalledError, ObjectStore } from './store.ts'
 
 export interface CopyOptions {
-  /** Where the copies lie: nothing else is in it. */
+  /** Where the copies lie, and nothing else but `scratch`. */
   folder: string
-  /** An empty folder in the same file system, for what is not whole yet. */
+  /** A folder in it, for what is not whole yet. */
   scratch: string
   memoryLimit: string
   effects: Effects
@@ -36,6 +36,7 @@ export async function copyObjects(sources: readonly Source[], options: CopyOptio
   const { folder, effects } = options
   const stores = new Stores(options)
   const paths = new Map<string, string>()
+  await effects.files.remove(options.scratch)
   try {
     const listed = new Map<Source, StoredObject[]>()
     for (const source of sources.filter(({ files }) => files.some(isObjectUrl))) {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import {
   DATASET_PATH,
   type LatestPointer,
@@ -14,6 +14,11 @@ import { parseJson } from '../json.ts'
 
 /** The path of the index below the folder of the dataset. */
 export const INDEX_FILE = 'releases/index.json'
+
+/** The folders in which what is published lies, the releases among it. */
+export function publishedFolders(publicDir: string): string[] {
+  return ['', DATASET_PATH, dirname(join(DATASET_PATH, INDEX_FILE))].map((folder) => join(publicDir, folder))
+}
 
 /** Reads the history of releases, empty where nothing was ever published. Throws `BuildError` when its chain is broken. */
 export async function readIndex(publicDir: string): Promise<ReleaseIndex> {

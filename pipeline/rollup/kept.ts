@@ -161,7 +161,7 @@ export class KeptFiles {
   /** Removes what was taken out of the archive, and the records of files that the state does not know any more. */
   async tidy(): Promise<void> {
     for (const name of await namesIn(this.#keptFolder)) {
-      if (name.startsWith('.')) await this.#files.remove(join(this.#keptFolder, name))
+      if (name === '.staging' || name.startsWith(ASIDE)) await this.#files.remove(join(this.#keptFolder, name))
     }
     const known = await this.#database.rows<Pick<HashedFile, 'sha256' | 'reading'>>('state/readings')
     const wanted = new Set(known.map((file) => this.#recordsPath(file)))
@@ -198,9 +198,11 @@ export class KeptFiles {
   }
 }
 
+const ASIDE = '.removed'
+
 /** The name of a kept file's folder when it was taken out; no name that begins with a dot is read. */
 function asideName(kept: string): string {
-  return `.removed-${kept}`
+  return `${ASIDE}-${kept}`
 }
 
 async function readKept(folder: string): Promise<KeptFile> {

@@ -79,7 +79,10 @@ export class Links {
 
   /** The Parquet file that DuckDB cannot read to its end: it does not always say which one it is at. */
   async #findUnreadable(): Promise<LinkedFile | undefined> {
+    let bytes = 0
     for (const file of this.#linked.filter(({ format }) => format === 'parquet')) {
+      bytes += file.bytes
+      if (bytes > MOST_BYTES_SEARCHED) return undefined
       try {
         await this.#database.run('ingest_parquet_whole', { path: file.link })
       } catch (error) {
@@ -96,6 +99,9 @@ export class Links {
     return first
   }
 }
+
+/** What is read again to name one file: minutes, and not hours. */
+const MOST_BYTES_SEARCHED = 8 * 2 ** 30
 
 /** Errors of DuckDB that what it reads can bring about. */
 const ABOUT_CONTENT = /^(INTERNAL|Invalid|Invalid Input|Conversion|Out of Range|Serialization) Error: /

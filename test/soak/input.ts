@@ -25,14 +25,20 @@ export async function tryMutants(options: SoakOptions): Promise<Figure[]> {
   const starts = Array.from({ length: Math.ceil(whole / PER_PROCESS) }, (_, index) => index * PER_PROCESS)
   const outcomes: Outcome[] = []
   const waiting = starts.values()
+  const failed = new AbortController()
+  const signal = AbortSignal.any([options.signal, failed.signal])
   const worker = async () => {
     for (const from of waiting) {
       options.signal.throwIfAborted()
-      outcomes.push(...(await runChild(options, from, Math.min(whole, from + PER_PROCESS))))
+      outcomes.push(...(await runChild({ ...options, signal }, from, Math.min(whole, from + PER_PROCESS))))
       options.report(`${outcomes.length} of ${whole} mutants`)
     }
   }
-  await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, worker))
+  try {
+    await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, worker))
+  } finally {
+    failed.abort()
+  }
   const of = (outcome: Outcome['outcome']) => outcomes.filter((each) => each.outcome === outcome)
   const rejected = of('agrees').filter((each) => (each.rejected ?? 0) > 0).length
   return [
@@ -54,6 +60,8 @@ async function runChild({ seed, signal }: SoakOptions, from: number, to: number)
     child.once('error', fail)
     child.once('close', (code, name) => done(code ?? name))
   })
+  // Whoever stops it early does not wait for its end.
+  ended.catch(() => {})
   let stderr = ''
   child.stderr.on('data', (text) => {
     stderr = `${stderr}${text}`.slice(-2000)
