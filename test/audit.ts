@@ -18,7 +18,7 @@ export type Verdict = { known: true; refused: string[]; noted: string[] } | { kn
 /** Judges what `npm audit --json` printed: a line for each package and advisory that concerns it. */
 export function judgeAudit(text: string, accepted = ACCEPTED): Verdict {
   const report = parse(text)
-  if (report === undefined) return { known: false, reason: 'npm audit printed no report' }
+  if (report == null) return { known: false, reason: 'npm audit printed no report' }
   if (report.vulnerabilities === undefined)
     return { known: false, reason: report.message ?? 'the report names nothing' }
   const found = Object.entries(report.vulnerabilities).flatMap(([name, { via }]) =>
