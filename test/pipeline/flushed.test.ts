@@ -1,0 +1,42 @@
+/** Nothing gets its name before it is on disk: bytes that are renamed are flushed, and so are the folders that hold them. */
+import { dirname, sep } from 'node:path'
+import { expect, it } from 'vitest'
+import { SCENARIOS } from '../support/fault-scenarios.ts'
+import { withEffects } from '../support/faults.ts'
+import { removeWorkspace } from '../support/pipeline.ts'
+
+/** What `Files` writes it flushes itself; what DuckDB writes, and the entries of folders, must be flushed by who asks for it. */
+const MAKES_AN_ENTRY = ['write', 'copy', 'copyTo', 'link']
+
+it.each(SCENARIOS)('$name renames nothing that is not on disk', async (scenario) => {
+  const workspace = await scenario.prepare()
+  const waiting = new Set<string>()
+  const early = new Set<string>()
+  const flushed: string[] = []
+  const forget = (isOver: (path: string) => boolean) => {
+    for (const path of waiting) if (isOver(path)) waiting.delete(path)
+  }
+  const within = (folder: string) => (path: string) => path === folder || path.startsWith(folder + sep)
+  await withEffects(
+    async ({ name, paths }, take) => {
+      await take()
+      const [first = '', second = ''] = paths
+      const made = name === 'copy' ? second : first
+      if (name === 'copyTo') waiting.add(made)
+      if (MAKES_AN_ENTRY.includes(name)) waiting.add(dirname(made))
+      if (name === 'flush') forget((path) => path === first)
+      if (name === 'flush') flushed.push(first)
+      if (name === 'remove') forget(within(first))
+      if (name === 'rename') {
+        // It flushes the folder that it renames into.
+        forget((path) => path === dirname(second))
+        for (const path of [...waiting].filter(within(first))) early.add(path.slice(workspace.root.length))
+        forget(within(first))
+      }
+    },
+    (files) => scenario.run(workspace, files),
+  )
+  await removeWorkspace(workspace)
+  expect([...early]).toEqual([])
+  expect(flushed.length).toBeGreaterThan(1)
+})
