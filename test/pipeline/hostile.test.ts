@@ -1,11 +1,12 @@
-import { mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { mkdir, readdir, readFile, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/config.ts'
 import { UsageError } from '../../pipeline/errors.ts'
 import { lock } from '../../pipeline/lock.ts'
+import { verify } from '../../pipeline/verify.ts'
 import {
   buildIn,
   datasetFolder,
@@ -286,7 +287,7 @@ describe('settings at the edge', () => {
     const state = join(workspace.dataDir, 'state/build.duckdb')
     await truncate(state, (await stat(state)).size / 2)
     await expect(buildIn(workspace)).rejects.toThrow(
-      /build\.duckdb is damaged; restore .* or delete \S*\/state, .* reads all files again; .* gone since/,
+      /build\.duckdb is damaged; .* restore \S*\/state .* delete it, .* reads all files again; .* gone since/,
     )
     await rm(dirname(state), { recursive: true })
     expect((await buildIn(workspace)).outcome).toBe('unchanged')
@@ -301,7 +302,9 @@ describe('settings at the edge', () => {
     const state = join(workspace.dataDir, 'state/build.duckdb')
     const whole = await readFile(state)
     await writeFile(state, Buffer.concat([Buffer.alloc(4096), whole.subarray(4096)]))
-    await expect(buildIn(workspace)).rejects.toThrow(/is no database that can be read; restore .* delete \S*\/state, /)
+    await expect(buildIn(workspace)).rejects.toThrow(
+      /is no database that can be read; .* restore \S*\/state .* delete it, /,
+    )
     await writeFile(state, whole)
     await buildIn(workspace)
     expect(await rows(workspace)).toEqual(['2025-03-01,a/b,75'])
@@ -313,6 +316,44 @@ describe('settings at the edge', () => {
     await writeFile(join(workspace.dataDir, 'state/build.duckdb'), Buffer.alloc(bytes))
     await buildIn(workspace)
     expect(await rows(workspace)).toEqual(['2025-03-01,a/b,15'])
+  })
+
+  it('a state is never made anew while DuckDB has not yet written into it what it holds', async () => {
+    const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${ROW}\n` })
+    const state = join(workspace.dataDir, 'state/build.duckdb')
+    await mkdir(dirname(state))
+    await writeFile(state, Buffer.alloc(4096))
+    await writeFile(`${state}.wal`, 'what a stopped build noted')
+    await expect(buildIn(workspace)).rejects.toThrow(/build\.duckdb\.wal, move it away first/)
+    const asDry = buildIn(workspace, undefined, {}, { dryRun: true })
+    await expect(asDry).rejects.toThrow(`${state}.wal, move it away first`)
+    await rm(`${state}.wal`)
+    await buildIn(workspace)
+    expect(await rows(workspace)).toEqual(['2025-03-01,a/b,15'])
+  })
+
+  it('releases and kept files may be links to another disk', async () => {
+    const workspace = await workspaceOf({ 'raw/a.csv': `${HEADER}\n${ROW}\n`, 'raw/b.csv': `${HEADER}\n${ROW}0\n` })
+    const source = { name: 's', schema: 'canonical', files: ['raw/*'], visibility: 'public' }
+    await writeInput(workspace, 'sources.json', { on_missing: 'keep', sources: [source] })
+    await buildIn(workspace)
+    await rm(join(workspace.input, 'raw/b.csv'))
+    await buildIn(workspace)
+    const keptFolder = join(workspace.dataDir, 'archive/files')
+    const [kept = ''] = await readdir(keptFolder)
+    await mkdir(join(keptFolder, '.snapshot'))
+    for (const folder of [join(datasetFolder(workspace), 'releases'), join(keptFolder, kept)]) {
+      const elsewhere = join(workspace.root, `elsewhere-${basename(folder)}`)
+      await rename(folder, elsewhere)
+      await symlink(elsewhere, folder)
+    }
+    await writeInput(workspace, 'raw/c.csv', `${HEADER}\n${ROW}1\n`)
+    await buildIn(workspace, '2025-03-10T13:00:00Z')
+    const { signal } = new AbortController()
+    expect(await verify(workspace.publicDir, { signal, report: () => {} })).toMatchObject({
+      latest: '20250310T130000Z',
+    })
+    expect(await readdir(keptFolder)).toEqual(['.snapshot', kept])
   })
 
   it('on_missing may say what is the default', async () => {
