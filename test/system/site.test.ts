@@ -37,22 +37,29 @@ const SCREENS = [
   { name: 'phone', viewport: PHONE },
 ]
 
-describe.each(['server', 'subPath'] as const)('pages on the %s', (host) => {
-  test.for(
-    SCREENS.flatMap((screen) => (['light', 'dark'] as const).map((colorScheme) => ({ ...screen, colorScheme }))),
-  )('are accessible and complain of nothing, $name, $colorScheme', async ({ viewport, colorScheme }, context) => {
-    const browser = browserOf(chromium, context)
-    expect(pages).toEqual(expect.arrayContaining(['index.html', 'explore.html']))
-    const top = site.hosts[host]
-    const { page, complaints } = await openPage(browser, new URL(top).origin, { viewport, colorScheme })
-    for (const path of pages) {
-      await page.goto(top + path)
-      await page.waitForLoadState('networkidle')
-      await expectAccessible(page)
-      await expectNoSidewaysScroll(page)
-      expect(complaints, path).toEqual([])
-    }
-  })
+const LOOKS = SCREENS.flatMap((screen) =>
+  (['light', 'dark'] as const).map((colorScheme) => ({ ...screen, colorScheme, host: 'server' as const })),
+)
+
+// Below a sub-path they look no different, so that one look at it is enough.
+describe('pages', () => {
+  test.for([...LOOKS, { name: 'desktop', viewport: DESKTOP, colorScheme: 'light' as const, host: 'subPath' as const }])(
+    'are accessible and complain of nothing, $host, $name, $colorScheme',
+    async (look, context) => {
+      const { viewport, colorScheme, host } = look
+      const browser = browserOf(chromium, context)
+      expect(pages).toEqual(expect.arrayContaining(['index.html', 'explore.html']))
+      const top = site.hosts[host]
+      const { page, complaints } = await openPage(browser, new URL(top).origin, { viewport, colorScheme })
+      for (const path of pages) {
+        await page.goto(top + path)
+        await page.waitForLoadState('networkidle')
+        await expectAccessible(page)
+        await expectNoSidewaysScroll(page)
+        expect(complaints, path).toEqual([])
+      }
+    },
+  )
 })
 
 const [nginx] = HOST_KINDS.filter(({ name }) => name === 'nginx')
