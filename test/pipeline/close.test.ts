@@ -180,7 +180,8 @@ it('a machine lost at any step leaves the former archive or the new one whole', 
   await close(await copyOf(original), { files: whole.files })
   expect(whole.steps()).toBeGreaterThan(10)
   const left = new Set<string>()
-  for (let last = 0; last < whole.steps(); last += 1) {
+  // Some of the steps; `make soak` interrupts it at every one.
+  for (let last = 0; last < whole.steps(); last += 3) {
     const gateway = await copyOf(original)
     await expect(close(gateway, { files: crashAfter(last).files }), `after step ${last}`).rejects.toThrow(LOST)
     const held = (await parts(gateway)).filter((name) => !name.startsWith('.'))

