@@ -13,6 +13,8 @@ interface Options {
   write?: true
 }
 
+type Run = Pick<Options, 'seed' | 'share'>
+
 /** What came of one part. */
 interface Outcome {
   part: SoakPart
@@ -54,19 +56,24 @@ async function run(names: readonly string[], { seed, share, write }: Options): P
     const start = performance.now()
     const figures = await part.run({ seed, share, signal: controller.signal, report })
     outcomes.push({ part, figures, seconds: Math.round((performance.now() - start) / 1000) })
-    process.stdout.write(`${section(outcomes.slice(-1), seed)}\n`)
+    process.stdout.write(`${section(outcomes.slice(-1), { seed, share })}\n`)
   }
-  if (write) for (const outcome of outcomes) await writeIntoPage(outcome, seed)
+  if (write) for (const outcome of outcomes) await writeIntoPage(outcome, { seed, share })
 }
 
-function section(outcomes: readonly Outcome[], seed: number): string {
+function section(outcomes: readonly Outcome[], { seed, share }: Run): string {
   const rows = outcomes.flatMap(({ figures }) => figures.map(({ what, value }) => `| ${what} | ${value} |`))
   const seconds = outcomes.reduce((sum, outcome) => sum + outcome.seconds, 0)
-  return ['| what | last run |', '|---|---|', ...rows, `| seed, time | ${seed}, ${seconds} s |`].join('\n')
+  return [
+    '| what | last run |',
+    '|---|---|',
+    ...rows,
+    `| seed, share of the whole, time | ${seed}, ${share}, ${seconds} s |`,
+  ].join('\n')
 }
 
 /** Replaces what stands between the marks of the part. */
-async function writeIntoPage(outcome: Outcome, seed: number): Promise<void> {
+async function writeIntoPage(outcome: Outcome, run: Run): Promise<void> {
   const { name } = outcome.part
   const [begin, end] = [`<!-- soak ${name} -->`, `<!-- end of soak ${name} -->`]
   const page = await readFile(PAGE, 'utf8')
@@ -74,7 +81,7 @@ async function writeIntoPage(outcome: Outcome, seed: number): Promise<void> {
   const [, after] = rest?.split(end, 2) ?? []
   if (before === undefined || after === undefined) throw new Error(`${PAGE} has no place for the part ${name}`)
   const on = Object.entries(describeMachine()).map(([key, value]) => `${key} ${value}`)
-  const table = section([outcome], seed)
+  const table = section([outcome], run)
   await writeFile(PAGE, `${before}${begin}\nMeasured on: ${on.join(', ')}.\n\n${table}\n${end}${after}`)
 }
 
