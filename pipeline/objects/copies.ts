@@ -36,6 +36,7 @@ export async function copyObjects(sources: readonly Source[], options: CopyOptio
   const { folder, effects } = options
   const stores = new Stores(options)
   const paths = new Map<string, string>()
+  // A build that was killed left it.
   await effects.files.remove(options.scratch)
   try {
     const listed = new Map<Source, StoredObject[]>()
@@ -49,6 +50,7 @@ export async function copyObjects(sources: readonly Source[], options: CopyOptio
     }
   } finally {
     stores.close()
+    await effects.files.remove(options.scratch)
   }
   const tidy = async () => {
     const wanted = new Set([...paths.keys()].map(copyName))
