@@ -34,30 +34,34 @@ const LARGEST_BYTES = 2 ** 32 - 1
  */
 export async function copyObjects(sources: readonly Source[], options: CopyOptions): Promise<ObjectCopies> {
   const { folder, effects } = options
-  const stores = new Stores(options)
-  const paths = new Map<string, string>()
-  // A build that was killed left it.
-  await effects.files.remove(options.scratch)
-  try {
-    const listed = new Map<Source, StoredObject[]>()
-    for (const source of sources.filter(({ files }) => files.some(isObjectUrl))) {
-      const objects = await ofSource(source, () => listObjects(source, stores))
-      for (const { url } of objects) paths.set(url, join(folder, copyName(url)))
-      listed.set(source, objects)
-    }
-    for (const [source, objects] of listed) {
-      await ofSource(source, () => fetchChanged(source.name, objects, stores, options))
-    }
-  } finally {
-    stores.close()
-    await effects.files.remove(options.scratch)
-  }
+  const ofBuckets = sources.filter(({ files }) => files.some(isObjectUrl))
+  const objects = ofBuckets.length === 0 ? [] : await fetchAll(ofBuckets, options)
+  const paths = new Map(objects.map(({ url }) => [url, join(folder, copyName(url))]))
   const tidy = async () => {
     const wanted = new Set([...paths.keys()].map(copyName))
     const names = await namesIn(folder)
     for (const name of names.filter((each) => !wanted.has(each))) await effects.files.remove(join(folder, name))
   }
   return { paths, tidy }
+}
+
+/** All objects that the sources name, listed before any is fetched. */
+async function fetchAll(sources: readonly Source[], options: CopyOptions): Promise<StoredObject[]> {
+  const { scratch, effects } = options
+  const stores = new Stores(options)
+  // A build that was killed left it.
+  await effects.files.remove(scratch)
+  try {
+    const listed = new Map<Source, StoredObject[]>()
+    for (const source of sources) listed.set(source, await ofSource(source, () => listObjects(source, stores)))
+    for (const [source, objects] of listed) {
+      await ofSource(source, () => fetchChanged(source.name, objects, stores, options))
+    }
+    return [...listed.values()].flat()
+  } finally {
+    stores.close()
+    await effects.files.remove(scratch)
+  }
 }
 
 /** The connections to the service: as many as were needed at once. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { access, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { RESTORE } from '../archive.ts'
+import { archiveStaging, RESTORE } from '../archive.ts'
 import { assertSealed, seal } from '../checksums.ts'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
@@ -125,7 +125,7 @@ export class KeptFiles {
   /** Moves a file whose content is gone into the archive. What the state has of it stays. */
   async keep(source: string, file: StateFile, isNameTaken: boolean): Promise<void> {
     const kept = `${shortHash(`${source}\n${file.name}`)}-${file.sha256.slice(0, 12)}`
-    const staging = join(this.#keptFolder, '.staging')
+    const staging = archiveStaging(this.#keptFolder)
     await this.#files.remove(staging)
     await this.#files.makeFolder(staging)
     const sums = join(staging, SUMS)
@@ -160,8 +160,10 @@ export class KeptFiles {
 
   /** Removes what was taken out of the archive, and the records of files that the state does not know any more. */
   async tidy(): Promise<void> {
+    const staging = archiveStaging(this.#keptFolder)
     for (const name of await namesIn(this.#keptFolder)) {
-      if (name === '.staging' || name.startsWith(ASIDE)) await this.#files.remove(join(this.#keptFolder, name))
+      const path = join(this.#keptFolder, name)
+      if (path === staging || name.startsWith(ASIDE)) await this.#files.remove(path)
     }
     const known = await this.#database.rows<Pick<HashedFile, 'sha256' | 'reading'>>('state/readings')
     const wanted = new Set(known.map((file) => this.#recordsPath(file)))

@@ -1,7 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Argument, Command, InvalidArgumentError } from '@commander-js/extra-typings'
-import { describeMachine } from '../support/machine.ts'
+import { describeMachine, measuredOn } from '../support/machine.ts'
+import { replaceBetweenMarks } from '../support/page.ts'
 import { compare } from './comparison.ts'
 import { mergedTable, type SuiteReport, table } from './report.ts'
 import type { Suite } from './suite.ts'
@@ -68,18 +69,12 @@ async function runSuite(name: string, suite: Suite, rounds: number, only: string
   return report
 }
 
-/** Replaces what stands between the marks of the suite, but for the rows of what was not measured this time. */
-async function writeIntoPage(report: SuiteReport, machine: Record<string, string | number>): Promise<void> {
-  const [begin, end] = [`<!-- bench ${report.suite} -->`, `<!-- end of bench ${report.suite} -->`]
-  const page = await readFile(PAGE, 'utf8')
-  const [before, rest] = page.split(begin, 2)
-  const [earlier, after] = rest?.split(end, 2) ?? []
-  if (before === undefined || earlier === undefined || after === undefined)
-    throw new Error(`${PAGE} has no place for the suite ${report.suite}`)
-  const on = Object.entries(machine).map(([key, value]) => `${key} ${value}`)
-  await writeFile(
+/** Replaces the table of the suite, but for the rows of what was not measured this time. */
+function writeIntoPage(report: SuiteReport, machine: Record<string, string | number>): Promise<void> {
+  return replaceBetweenMarks(
     PAGE,
-    `${before}${begin}\nMeasured on: ${on.join(', ')}.\n\n${mergedTable(report, earlier)}\n${end}${after}`,
+    `bench ${report.suite}`,
+    (earlier) => `${measuredOn(machine)}\n\n${mergedTable(report, earlier)}`,
   )
 }
 

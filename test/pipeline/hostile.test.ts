@@ -32,6 +32,16 @@ async function workspaceOf(files: Record<string, string | Uint8Array>, settings 
   return workspace
 }
 
+/** A workspace of two raw files that were read and are to be kept, one of which is gone since. */
+async function workspaceWithLoss(): Promise<Workspace> {
+  const workspace = await workspaceOf({ 'raw/a.csv': `${HEADER}\n${ROW}\n`, 'raw/b.csv': `${HEADER}\n${ROW}0\n` })
+  const source = { name: 's', schema: 'canonical', files: ['raw/*'], visibility: 'public' }
+  await writeInput(workspace, 'sources.json', { on_missing: 'keep', sources: [source] })
+  await buildIn(workspace)
+  await rm(join(workspace.input, 'raw/b.csv'))
+  return workspace
+}
+
 async function rows(workspace: Workspace): Promise<string[]> {
   await buildIn(workspace)
   return (await publishedCsv(workspace)).split('\n').slice(1, -1)
@@ -294,11 +304,7 @@ describe('settings at the edge', () => {
   })
 
   it('a state that cannot be opened is not thrown away with the records that it alone has', async () => {
-    const workspace = await workspaceOf({ 'raw/a.csv': `${HEADER}\n${ROW}\n`, 'raw/b.csv': `${HEADER}\n${ROW}0\n` })
-    const source = { name: 's', schema: 'canonical', files: ['raw/*'], visibility: 'public' }
-    await writeInput(workspace, 'sources.json', { on_missing: 'keep', sources: [source] })
-    await buildIn(workspace)
-    await rm(join(workspace.input, 'raw/b.csv'))
+    const workspace = await workspaceWithLoss()
     const state = join(workspace.dataDir, 'state/build.duckdb')
     const whole = await readFile(state)
     await writeFile(state, Buffer.concat([Buffer.alloc(4096), whole.subarray(4096)]))
@@ -333,11 +339,7 @@ describe('settings at the edge', () => {
   })
 
   it('releases and kept files may be links to another disk', async () => {
-    const workspace = await workspaceOf({ 'raw/a.csv': `${HEADER}\n${ROW}\n`, 'raw/b.csv': `${HEADER}\n${ROW}0\n` })
-    const source = { name: 's', schema: 'canonical', files: ['raw/*'], visibility: 'public' }
-    await writeInput(workspace, 'sources.json', { on_missing: 'keep', sources: [source] })
-    await buildIn(workspace)
-    await rm(join(workspace.input, 'raw/b.csv'))
+    const workspace = await workspaceWithLoss()
     await buildIn(workspace)
     const keptFolder = join(workspace.dataDir, 'archive/files')
     const [kept = ''] = await readdir(keptFolder)

@@ -11,14 +11,21 @@ import { NOW, RANKINGS, type TestApp, temporaryFolder, testApp } from '../suppor
 import { PRESETS, REQUEST } from '../support/presets.ts'
 import { tries } from '../support/property.ts'
 import { publish, sampleRows } from '../support/publish.ts'
-import { exchange, type WireAnswer } from '../support/wire.ts'
+import { exchangeAndLeave } from '../support/wire.ts'
 
 const SECRET = 'nobody may read this'
+
+interface Answer {
+  status: number
+  headers: [name: string, value: string][]
+  /** As Latin-1. */
+  body: string
+}
 
 interface Site extends TestApp {
   url: string
   /** Asks as the bytes say, on a connection of its own. */
-  ask(head: string, body?: string): Promise<WireAnswer>
+  ask(head: string, body?: string): Promise<Answer>
 }
 
 /** A server whose public folder lies beside a secret, and has links to it of every kind. */
@@ -49,14 +56,14 @@ async function site(options: Partial<AppDependencies> = {}): Promise<Site> {
   const setup = await testApp({ publicDir, ...options })
   const url = await setup.app.listen({ host: '127.0.0.1', port: 0 })
   const ask = async (head: string, body = '') => {
-    const [answer] = await exchange(url, `${head}\r\n\r\n${body}`)
+    const [answer] = await exchangeAndLeave(url, `${head}\r\n\r\n${body}`)
     if (answer === undefined) throw new Error(`no answer to ${head}`)
-    return answer
+    return { status: answer.status, headers: answer.fields, body: answer.body.toString('latin1') }
   }
   return { ...setup, url, ask }
 }
 
-function headerOf({ headers }: WireAnswer, name: string): string | undefined {
+function headerOf({ headers }: Answer, name: string): string | undefined {
   return headers.find(([known]) => known === name)?.[1]
 }
 
@@ -208,7 +215,7 @@ describe('headers', () => {
 })
 
 /** An answer without what differs between any two. */
-function withoutId({ headers, ...answer }: WireAnswer): WireAnswer {
+function withoutId({ headers, ...answer }: Answer): Answer {
   return { ...answer, headers: headers.filter(([name]) => name !== 'x-request-id' && name !== 'date') }
 }
 

@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { verify } from '../../pipeline/verify.ts'
@@ -20,6 +19,7 @@ import {
 } from '../support/pipeline.ts'
 import { Reader } from '../support/reader.ts'
 import type { Figure, SoakOptions } from './part.ts'
+import { serve } from './serving.ts'
 
 const CLI = join(REPOSITORY, 'pipeline/cli.ts')
 const KILLS_PER_DATASET = 10
@@ -140,17 +140,11 @@ async function releases({ publicDir }: Workspace): Promise<string[]> {
 
 /** A server of its own process, and a reader of it that stops at the first wrong answer. */
 async function readWithoutPause(workspace: Workspace) {
-  const child = spawn(process.execPath, [CLI, 'serve'], {
-    cwd: REPOSITORY,
-    env: { ...environment(workspace, atMinute(0, '2025-03-11')), PORT: '0', LOG_LEVEL: 'warn' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const lines: string[] = []
-  for await (const line of createInterface(child.stdout)) if (lines.push(line) === 2) break
-  const [address = '', key = ''] = lines.map((line) => line.replace(/^(listening|key) /, ''))
+  const { publicDir, dataDir } = workspace
+  const server = await serve({ publicDir, dataDir }, { AS_OF: atMinute(0, '2025-03-11') })
   const reader = new Reader(async (path) => {
-    const headers = { authorization: `Bearer ${key}`, 'accept-encoding': 'identity' }
-    const answer = await fetch(address + path, { headers })
+    const headers = { authorization: `Bearer ${server.key}`, 'accept-encoding': 'identity' }
+    const answer = await fetch(server.url + path, { headers })
     const body = Buffer.from(await answer.arrayBuffer())
     return { status: answer.status, etag: answer.headers.get('etag') ?? undefined, body }
   })
@@ -172,9 +166,7 @@ async function readWithoutPause(workspace: Workspace) {
     async end(): Promise<number> {
       isOver = true
       await reading
-      const exit = once(child, 'exit')
-      child.kill('SIGKILL')
-      await exit
+      await server.kill()
       assertGoingOn()
       return reader.answers
     },

@@ -6,10 +6,11 @@ import { createInterface } from 'node:readline'
 
 const CLI = join(import.meta.dirname, '../../pipeline/cli.ts')
 
-/** `tokenboard serve` as a process of its own, on a new store. */
+/** `tokenboard serve` as a process of its own. */
 export interface Serving {
+  url: string
   port: number
-  /** The management key that it printed. */
+  /** The management key that it printed for a new store. */
   key: string
   /** What it logged at `warn` and above. */
   complaints: string[]
@@ -25,7 +26,9 @@ export interface Serving {
 export async function serve(
   folders: { publicDir: string; dataDir: string },
   settings: Record<string, string> = {},
+  { isNewStore = true } = {},
 ): Promise<Serving> {
+  const expectedLines = isNewStore ? 3 : 1
   const { PATH, HOME } = process.env
   const child = spawn(process.execPath, [CLI, 'serve'], {
     env: {
@@ -45,11 +48,13 @@ export async function serve(
   const lines: string[] = []
   for await (const line of createInterface(child.stdout)) {
     lines.push(line)
-    if (lines.length === 3) break
+    if (lines.length === expectedLines) break
   }
-  if (lines.length < 3) throw new Error(`the server did not start: ${complaints.join('\n')}`)
+  if (lines.length < expectedLines) throw new Error(`the server did not start: ${complaints.join('\n')}`)
+  const url = (lines[0] ?? '').replace('listening ', '')
   return {
-    port: Number(new URL((lines[0] ?? '').replace('listening ', '')).port),
+    url,
+    port: Number(new URL(url).port),
     key: lines[1]?.replace('key ', '') ?? '',
     complaints,
     residentMemory: () => residentMemory(child),

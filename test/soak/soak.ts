@@ -1,7 +1,7 @@
-import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Argument, Command, InvalidArgumentError } from '@commander-js/extra-typings'
-import { describeMachine } from '../support/machine.ts'
+import { describeMachine, measuredOn } from '../support/machine.ts'
+import { replaceBetweenMarks } from '../support/page.ts'
 import type { Figure, SoakPart } from './part.ts'
 import { PARTS } from './parts.ts'
 
@@ -55,15 +55,15 @@ async function run(names: readonly string[], { seed, share, write }: Options): P
     report(`${part.promise} (seed ${seed}, share ${share})`)
     const start = performance.now()
     const figures = await part.run({ seed, share, signal: controller.signal, report })
-    outcomes.push({ part, figures, seconds: Math.round((performance.now() - start) / 1000) })
-    process.stdout.write(`${section(outcomes.slice(-1), { seed, share })}\n`)
+    const outcome = { part, figures, seconds: Math.round((performance.now() - start) / 1000) }
+    outcomes.push(outcome)
+    process.stdout.write(`${table(outcome, { seed, share })}\n`)
   }
   if (write) for (const outcome of outcomes) await writeIntoPage(outcome, { seed, share })
 }
 
-function section(outcomes: readonly Outcome[], { seed, share }: Run): string {
-  const rows = outcomes.flatMap(({ figures }) => figures.map(({ what, value }) => `| ${what} | ${value} |`))
-  const seconds = outcomes.reduce((sum, outcome) => sum + outcome.seconds, 0)
+function table({ figures, seconds }: Outcome, { seed, share }: Run): string {
+  const rows = figures.map(({ what, value }) => `| ${what} | ${value} |`)
   return [
     '| what | last run |',
     '|---|---|',
@@ -72,17 +72,9 @@ function section(outcomes: readonly Outcome[], { seed, share }: Run): string {
   ].join('\n')
 }
 
-/** Replaces what stands between the marks of the part. */
-async function writeIntoPage(outcome: Outcome, run: Run): Promise<void> {
-  const { name } = outcome.part
-  const [begin, end] = [`<!-- soak ${name} -->`, `<!-- end of soak ${name} -->`]
-  const page = await readFile(PAGE, 'utf8')
-  const [before, rest] = page.split(begin, 2)
-  const [, after] = rest?.split(end, 2) ?? []
-  if (before === undefined || after === undefined) throw new Error(`${PAGE} has no place for the part ${name}`)
-  const on = Object.entries(describeMachine()).map(([key, value]) => `${key} ${value}`)
-  const table = section([outcome], run)
-  await writeFile(PAGE, `${before}${begin}\nMeasured on: ${on.join(', ')}.\n\n${table}\n${end}${after}`)
+function writeIntoPage(outcome: Outcome, run: Run): Promise<void> {
+  const text = `${measuredOn(describeMachine())}\n\n${table(outcome, run)}`
+  return replaceBetweenMarks(PAGE, `soak ${outcome.part.name}`, () => text)
 }
 
 await program.parseAsync()

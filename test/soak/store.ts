@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import fc from 'fast-check'
 import type { ListPresetVersionsResponse, PresetResponse } from '../../server/schemas/preset.ts'
-import { REPOSITORY } from '../support/pipeline.ts'
 import { PRESETS } from '../support/presets.ts'
 import { publish, sampleRows } from '../support/publish.ts'
 import { type Figure, type SoakOptions, type SoakPart, shareOf } from './part.ts'
+import { serve } from './serving.ts'
 
 const KILLS = 100
 const CLIENTS = 8
@@ -33,14 +30,15 @@ export const part: SoakPart = {
 
 async function run(options: SoakOptions): Promise<Figure[]> {
   const folder = await mkdtemp(join(tmpdir(), 'tokenboard-soak-store-'))
-  await publish(join(folder, 'public'), sampleRows({ days: 2 }))
+  const folders = { publicDir: join(folder, 'public'), dataDir: join(folder, 'data') }
+  await publish(folders.publicDir, sampleRows({ days: 2 }))
   const moments = fc.sample(fc.integer({ min: 1, max: MOST_ACKNOWLEDGED_BEFORE_KILL }), {
     numRuns: shareOf(KILLS, options),
     seed: options.seed,
   })
-  let server = await startServer(folder, 3)
-  const key = server.lines[1]?.replace('key ', '') ?? ''
-  const api = () => presetApi(server.lines[0]?.replace('listening ', '') ?? '', key)
+  let server = await serve(folders)
+  const { key } = server
+  const api = () => presetApi(server.url, key)
   const acknowledged: Version[] = []
   const starts: number[] = []
   try {
@@ -52,7 +50,7 @@ async function run(options: SoakOptions): Promise<Figure[]> {
       assertCutOff(await writing.ended)
       acknowledged.push(...writing.acknowledged)
       const begun = performance.now()
-      server = await startServer(folder, 1)
+      server = await serve(folders, {}, { isNewStore: false })
       starts.push(performance.now() - begun)
       await assertReadable(api(), writing.acknowledged)
       options.report(`${kill + 1} of ${moments.length} kills`)
@@ -69,34 +67,6 @@ async function run(options: SoakOptions): Promise<Figure[]> {
   } finally {
     await server.kill()
     await rm(folder, { recursive: true })
-  }
-}
-
-interface RunningServer {
-  /** The lines of its stdout: the address, and on a new store the key. */
-  lines: string[]
-  kill(): Promise<void>
-}
-
-async function startServer(folder: string, expectedLines: number): Promise<RunningServer> {
-  const child = spawn(process.execPath, [join(REPOSITORY, 'pipeline/cli.ts'), 'serve'], {
-    env: { PORT: '0', DATA_DIR: join(folder, 'data'), PUBLIC_DIR: join(folder, 'public'), LOG_LEVEL: 'warn' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const lines: string[] = []
-  for await (const line of createInterface(child.stdout)) {
-    lines.push(line)
-    if (lines.length === expectedLines) break
-  }
-  assert.equal(lines.length, expectedLines, 'the server did not start')
-  return {
-    lines,
-    async kill() {
-      if (child.exitCode !== null || child.signalCode !== null) return
-      const exit = once(child, 'exit')
-      child.kill('SIGKILL')
-      await exit
-    },
   }
 }
 

@@ -13,16 +13,23 @@ export function crashAfter(last: number): { files: Files; steps: () => number } 
   return { files, steps: () => steps }
 }
 
-type Step = (...given: unknown[]) => Promise<void>
-
 /** The real file system with something to happen, or to be waited for, before each of its steps; it is given what the step is. */
 export function filesAfter(before: (...given: unknown[]) => Promise<void> | void): Files {
-  const waiting = (step: Step): Step => {
-    return async (...given) => {
-      await before(...given)
-      await step(...given)
-    }
-  }
-  const steps = Object.entries(realFiles).map(([name, step]) => [name, waiting(step as Step)])
+  return filesWithin(async (_, given, take) => {
+    await before(...given)
+    await take()
+  })
+}
+
+type Step = (...given: unknown[]) => Promise<void>
+
+/** The real file system with `around` about each of its steps, which happens when `take` is called. */
+export function filesWithin(
+  around: (name: keyof Files, given: unknown[], take: () => Promise<void>) => Promise<void>,
+): Files {
+  const steps = Object.entries(realFiles).map(([name, step]) => {
+    const instead: Step = (...given) => around(name as keyof Files, given, () => (step as Step)(...given))
+    return [name, instead]
+  })
   return Object.fromEntries(steps)
 }

@@ -2,7 +2,8 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Database } from '../../pipeline/database.ts'
-import { type Files, realFiles } from '../../pipeline/files.ts'
+import type { Files } from '../../pipeline/files.ts'
+import { filesWithin } from './crash.ts'
 
 /**
  * One effect: a step of `Files`, or a statement by which DuckDB writes a file (`copyTo`) or its own (`commit`). `paths` are
@@ -28,23 +29,10 @@ export async function withEffects<Result>(around: Around, work: (files: Files) =
     return around({ name: 'copyTo', paths: [String(path)] }, take)
   }
   try {
-    return await work(filesAround(around))
+    return await work(filesWithin((name, given, take) => around(effectOf(name, given), take)))
   } finally {
     Database.prototype.execute = execute
   }
-}
-
-type Step = (...given: unknown[]) => Promise<void>
-
-function filesAround(around: Around): Files {
-  const steps = Object.entries(realFiles).map(([name, step]) => {
-    const instead: Step = (...given) => {
-      const effect = effectOf(name as keyof Files, given)
-      return around(effect, () => (step as Step)(...given))
-    }
-    return [name, instead]
-  })
-  return Object.fromEntries(steps)
 }
 
 function effectOf(name: keyof Files, [first, second]: unknown[]): Effect {

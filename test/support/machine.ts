@@ -13,3 +13,9 @@ export function describeMachine(): Record<string, string | number> {
     commit: execFileSync('git', ['describe', '--always', '--dirty', '--abbrev=12']).toString().trim(),
   }
 }
+
+/** A line for people that says which machine figures are of. */
+export function measuredOn(machine: Record<string, string | number>): string {
+  const facts = Object.entries(machine).map(([key, value]) => `${key} ${value}`)
+  return `Measured on: ${facts.join(', ')}.`
+}

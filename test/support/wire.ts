@@ -1,50 +1,105 @@
 import { connect } from 'node:net'
 
-/** An answer as it came over the wire; names of headers in lower case, in the order in which they came. */
+/** One answer, as it came over the wire. */
 export interface WireAnswer {
   status: number
-  headers: [name: string, value: string][]
-  body: string
+  /** Names in lower case, in the order in which they came. */
+  fields: [name: string, value: string][]
+  /** The same by name; of repeated ones the last. */
+  headers: Record<string, string>
+  body: Buffer
 }
+
+/** How long a server may take to answer all that was sent and close. */
+const LIMIT_MS = 20_000
 
 /** Ends the connection when the server has answered what was sent before it. */
-export const LAST_REQUEST = 'GET /healthz HTTP/1.1\r\nHost: last\r\nConnection: close\r\n\r\n'
+const LAST_REQUEST = 'GET /healthz HTTP/1.1\r\nHost: last\r\nConnection: close\r\n\r\n'
 
-/**
- * Sends bytes (Latin-1) as no HTTP client would, and then `LAST_REQUEST`; returns all that comes back until the server
- * closes the connection: one answer for each request that it saw.
- */
-export async function exchange(url: string, bytes: string): Promise<WireAnswer[]> {
-  const { hostname, port } = new URL(url)
-  const socket = connect({ host: hostname, port: Number(port) })
-  const chunks: Buffer[] = []
-  socket.on('data', (chunk) => chunks.push(chunk))
-  const closed = Promise.withResolvers<void>()
-  socket.on('error', (error: NodeJS.ErrnoException) => {
-    // A server may also end a connection at once, while there is something left that it will not read.
-    if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') closed.reject(error)
-  })
-  socket.on('close', () => closed.resolve())
-  socket.write(Buffer.from(bytes + LAST_REQUEST, 'latin1'))
-  await closed.promise
-  return answersIn(Buffer.concat(chunks).toString('latin1'))
+/** Sends text (Latin-1) as no HTTP client would, and then a last request: one answer for each request that the server saw. */
+export function exchangeAndLeave(url: string, text: string): Promise<WireAnswer[]> {
+  return exchange(Number(new URL(url).port), Buffer.from(text + LAST_REQUEST, 'latin1'))
 }
 
-function answersIn(text: string): WireAnswer[] {
+/**
+ * Sends `bytes` on a connection of its own and reads all that comes back until the server closes it. `isHead` tells for
+ * each answer whether it is one without a body. Throws where the server does not close in time, or what comes back is no HTTP.
+ */
+export async function exchange(port: number, bytes: Buffer, isHead: boolean[] = []): Promise<WireAnswer[]> {
+  const received = await everything(port, bytes)
   const answers: WireAnswer[] = []
-  for (let rest = text; rest !== ''; ) {
-    const end = rest.indexOf('\r\n\r\n')
-    const [line = '', ...fields] = rest.slice(0, end).split('\r\n')
-    const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(line)?.[1])
-    if (end < 0 || Number.isNaN(status)) throw new Error(`no answer begins with ${JSON.stringify(rest.slice(0, 200))}`)
-    const headers = fields.map((field): [string, string] => {
-      const [name = '', value = ''] = field.split(/: (.*)/s)
-      return [name.toLowerCase(), value]
-    })
-    const bytes = Number(headers.find(([name]) => name === 'content-length')?.[1] ?? 0)
-    const body = end + '\r\n\r\n'.length
-    answers.push({ status, headers, body: rest.slice(body, body + bytes) })
-    rest = rest.slice(body + bytes)
+  for (let rest = received; rest.length > 0; ) {
+    const { answer, length } = parseAnswer(rest, isHead[answers.length] ?? false)
+    // What comes before the answer proper, such as 100 Continue.
+    if (answer.status >= 200) answers.push(answer)
+    rest = rest.subarray(length)
   }
   return answers
+}
+
+function everything(port: number, bytes: Buffer): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+  const chunks: Buffer[] = []
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  const limit = setTimeout(() => {
+    socket.destroy()
+    reject(new Error(`no end after ${LIMIT_MS} ms; so far: ${Buffer.concat(chunks).toString('latin1', 0, 300)}`))
+  }, LIMIT_MS)
+  socket.on('connect', () => socket.write(bytes))
+  socket.on('data', (chunk) => chunks.push(chunk))
+  socket.on('error', (error: NodeJS.ErrnoException) => {
+    // The server may be done with a client that still writes, and end the connection while there is something left.
+    if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error)
+  })
+  socket.on('close', () => {
+    clearTimeout(limit)
+    resolve(Buffer.concat(chunks))
+  })
+  return promise
+}
+
+function parseAnswer(bytes: Buffer, isHead: boolean): { answer: WireAnswer; length: number } {
+  const headEnd = bytes.indexOf('\r\n\r\n')
+  const [line = '', ...lines] = bytes.toString('latin1', 0, headEnd).split('\r\n')
+  const status = /^HTTP\/1\.1 (\d{3}) /.exec(line)?.[1]
+  if (headEnd < 0 || status === undefined) throw new Error(`no HTTP: ${bytes.toString('latin1', 0, 200)}`)
+  const fields = lines.map((field): [string, string] => [nameIn(field), valueIn(field)])
+  const headers = Object.fromEntries(fields)
+  const start = headEnd + 4
+  const code = Number(status)
+  // What was refused before it could be read has a body, whatever the method.
+  const isBare = headers['x-request-id'] === undefined
+  if ((isHead && !isBare) || code < 200 || code === 204 || code === 304) {
+    return { answer: { status: code, fields, headers, body: Buffer.alloc(0) }, length: start }
+  }
+  const { body, length } =
+    headers['transfer-encoding'] === 'chunked'
+      ? chunked(bytes, start)
+      : {
+          body: bytes.subarray(start, start + Number(headers['content-length'])),
+          length: Number(headers['content-length']),
+        }
+  if (Number.isNaN(length) || start + length > bytes.length) throw new Error(`an answer of ${status} was cut`)
+  return { answer: { status: code, fields, headers, body }, length: start + length }
+}
+
+function nameIn(field: string): string {
+  return field.slice(0, field.indexOf(':')).toLowerCase()
+}
+
+function valueIn(field: string): string {
+  return field.slice(field.indexOf(':') + 1).trim()
+}
+
+function chunked(bytes: Buffer, start: number): { body: Buffer; length: number } {
+  const pieces: Buffer[] = []
+  for (let at = start; ; ) {
+    const lineEnd = bytes.indexOf('\r\n', at)
+    const size = Number.parseInt(bytes.toString('latin1', at, lineEnd), 16)
+    if (lineEnd < 0 || Number.isNaN(size)) throw new Error('chunks were cut')
+    const from = lineEnd + 2
+    pieces.push(bytes.subarray(from, from + size))
+    at = from + size + 2
+    if (size === 0) return { body: Buffer.concat(pieces), length: at - start }
+  }
 }

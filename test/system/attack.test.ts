@@ -7,7 +7,7 @@ import { mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { exchange } from '../support/wire.ts'
+import { exchangeAndLeave } from '../support/wire.ts'
 import { AS_OF, environment, type Finished, finish, run } from './clone.ts'
 
 const CLI = join(import.meta.dirname, '../../pipeline/cli.ts')
@@ -76,7 +76,7 @@ const AMBIGUOUS: Record<string, string> = {
 
 describe('requests within requests', () => {
   test.each(Object.entries(AMBIGUOUS))('%s: the connection ends without a second request', async (_name, bytes) => {
-    const answers = await exchange(url, bytes)
+    const answers = await exchangeAndLeave(url, bytes)
     // The head may have been answered, by the 401 that it deserves; what follows it is nothing, and is told so or not.
     expect(['400', '401', '401 400']).toContain(answers.map(({ status }) => status).join(' '))
   })
@@ -93,7 +93,7 @@ describe('requests within requests', () => {
         [`GET /healthz HTTP/1.1\r\n${HOST}`, [200, 200]],
         [`DELETE /none HTTP/1.1\r\n${HOST}`, [404, 200]],
       ] as const) {
-        const answers = await exchange(url, head + body)
+        const answers = await exchangeAndLeave(url, head + body)
         expect(answers.map((answer) => answer.status)).toEqual(statuses)
       }
     }
@@ -103,7 +103,7 @@ describe('requests within requests', () => {
     'a body in %s is not unpacked',
     async (coding) => {
       const head = `${POST}Authorization: Bearer ${key}\r\nContent-Encoding: ${coding}\r\n`
-      const [answer] = await exchange(url, `${head}Content-Length: 2\r\n\r\n{}`)
+      const [answer] = await exchangeAndLeave(url, `${head}Content-Length: 2\r\n\r\n{}`)
       expect(answer?.status).toBe(415)
     },
   )
@@ -134,11 +134,11 @@ describe('what lies beside the published files', () => {
         'x/../../',
         'data/',
       ]) {
-        const [answer] = await exchange(url, `GET /${up}${target} HTTP/1.1\r\n${HOST}\r\n`)
+        const [answer] = await exchangeAndLeave(url, `GET /${up}${target} HTTP/1.1\r\n${HOST}\r\n`)
         expect(answer?.status, up + target).toBe(404)
       }
     }
-    const [listed] = await exchange(url, `GET /datasets/ HTTP/1.1\r\n${HOST}\r\n`)
+    const [listed] = await exchangeAndLeave(url, `GET /datasets/ HTTP/1.1\r\n${HOST}\r\n`)
     expect(listed?.status).toBe(404)
   })
 
@@ -208,7 +208,7 @@ describe('secrets', () => {
         `GET /x HTTP/1.1\r\n${HOST}Authorization: Bearer ${secret}\r\nX: \0\r\n\r\n`,
         `${secret} / HTTP/1.1\r\n${HOST}\r\n`,
       ]) {
-        await exchange(url, bytes)
+        await exchangeAndLeave(url, bytes)
       }
     }
     stop()
