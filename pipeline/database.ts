@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import {
   type DuckDBConnection,
   DuckDBInstance,
+  type DuckDBMaterializedResult,
   type DuckDBValue,
   type JS,
   listValue,
@@ -89,7 +90,7 @@ export class Database {
 
   /** Runs SQL that was put together from statements of this project and generated identifiers. */
   async execute(sql: string, parameters: SqlParameters = {}): Promise<void> {
-    await this.#guard(() => this.#connection.run(sql, bind(parameters)))
+    await this.#guard(() => this.#query(sql, parameters))
   }
 
   /** Runs the statement of a `.sql` file and reports which share of it is done, 0 to 1, while it runs. */
@@ -106,8 +107,8 @@ export class Database {
 
   /** All rows that the statement of a `.sql` file returns; integers of 64 bits and more come as `bigint`. */
   async rows<Row extends Record<string, JS>>(name: string, parameters: SqlParameters = {}): Promise<Row[]> {
-    const reader = await this.#guard(() => this.#connection.runAndReadAll(readStatement(name), bind(parameters)))
-    return reader.getRowObjectsJS() as Row[]
+    const query = async () => (await this.#query(readStatement(name), parameters)).getRowObjectsJS()
+    return (await this.#guard(query)) as Row[]
   }
 
   /** The same in batches as they come, for more rows than fit in memory; no other statement may run before the last. */
@@ -177,6 +178,18 @@ export class Database {
     this.#signal.removeEventListener('abort', this.#interrupt)
     this.#connection.closeSync()
     this.#instance.closeSync()
+  }
+
+  /** DuckDB's `run` with values would look for further statements first: a third step where two do. */
+  async #query(sql: string, parameters: SqlParameters): Promise<DuckDBMaterializedResult> {
+    if (Object.keys(parameters).length === 0) return this.#connection.run(sql)
+    const prepared = await this.#connection.prepare(sql)
+    try {
+      prepared.bind(bind(parameters))
+      return await prepared.run()
+    } finally {
+      prepared.destroySync()
+    }
   }
 
   async #guard<Result>(query: () => Promise<Result>): Promise<Result> {
