@@ -16,6 +16,7 @@ import { verify } from './commands/verify.ts'
 import { withdraw } from './commands/withdraw.ts'
 import { UsageError } from './errors.ts'
 import { endProgress } from './reporter.ts'
+import { GENERATOR } from './version.ts'
 
 const DONE = 0
 const FAILED = 1
@@ -25,6 +26,10 @@ const WRONG_USAGE = 2
 function createProgram(): Command {
   const program = new Command('tokenboard')
     .description("Turn an LLM gateway's raw usage logs into a public dataset, and serve it.")
+    .version(
+      `${GENERATOR.name} ${GENERATOR.version} (DuckDB ${GENERATOR.duckdb}, Node ${process.version})`,
+      '--version',
+    )
     .configureHelp({ showGlobalOptions: true })
   for (const command of [
     build,

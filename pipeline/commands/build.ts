@@ -12,7 +12,7 @@ import { describeSummary } from './summary.ts'
 /** `tokenboard build`: sources -> a new release in the public folder, or none when nothing changed. */
 export const build = new Command('build')
   .description('Build a new release from the sources; none when nothing changed. Settings come from the environment.')
-  .option('--accept <check>', 'publish what a blocking check of this name found; repeatable', collect, [])
+  .option('--accept <check>', 'publish what a blocking check of this name found; repeatable', collect)
   .option('--dry-run', 'say what would change, and publish and keep nothing')
   .addOption(
     new Option('--reason <reason>', 'why final numbers change, published if any do')
@@ -20,7 +20,7 @@ export const build = new Command('build')
       .default('unspecified' as const),
   )
   .option('--note <text>', 'a sentence about the change, published with the reason')
-  .option('--reread <date>', 'ask ClickHouse for a final date again; repeatable', collectDate, [])
+  .option('--reread <date>', 'ask ClickHouse for a final date again; repeatable', collectDate)
   .option('--json', 'print the summary as one JSON object on stdout')
   .addHelpText(
     'after',
@@ -29,15 +29,15 @@ Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, ENGI
 CLICKHOUSE_PASSWORD, CLICKHOUSE_PASSWORD_FILE. Without SOURCES and without
 data/sources.json a synthetic sample is built.`,
   )
-  .action(({ accept, dryRun = false, json = false, reason, note, reread }) =>
+  .action(({ accept = [], dryRun = false, json = false, reason, note, reread = [] }) =>
     runBuild({ accept, dryRun, json, reason, note, reread }),
   )
 
-function collect(name: string, names: string[]): string[] {
+function collect(name: string, names: readonly string[] = []): string[] {
   return [...names, name]
 }
 
-function collectDate(text: string, dates: UtcDate[]): UtcDate[] {
+function collectDate(text: string, dates: readonly UtcDate[] = []): UtcDate[] {
   const date = UtcDate.safeParse(text)
   if (!date.success) throw new UsageError(`--reread ${text}: ${date.error.issues[0]?.message}`)
   return [...dates, date.data]

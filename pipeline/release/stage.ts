@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CHECKSUMS_FILE, toChecksums } from '../checksums.ts'
 import {
@@ -12,20 +11,19 @@ import {
   releaseName,
 } from '../contract/manifest.ts'
 import { DATASET_VERSION, type RankingMeta, type RankingRow, type Timestamp } from '../contract/ranking.ts'
-import { type Database, DUCKDB_VERSION } from '../database.ts'
+import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { type Files, hashFile } from '../files.ts'
 import { describeDataset } from '../metadata/describe.ts'
 import { renderDocuments } from '../metadata/documents.ts'
 import { parquetKeys } from '../metadata/parquet-keys.ts'
+import { GENERATOR } from '../version.ts'
 import { gzip, writeCsv, writeJson, writeNdjson } from '../writers/text.ts'
 import { DATA_FILES, type DataFile, MANIFEST_FILE, toJson } from './files.ts'
 import { contentHash } from './read-back.ts'
 
 /** Everything that decides what a release says, before a byte of it is written. */
 export type Draft = Omit<Manifest, 'files'>
-
-const PACKAGE: { version: string } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 
 /** Describes the release of `rows` as of an instant. `rows` are in published order and not empty. */
 export function draftRelease(options: {
@@ -54,7 +52,7 @@ export function draftRelease(options: {
     attribution: attributionLine(publisher, asOf, synthetic),
     license: LICENSE,
     schema: ROW_SCHEMA,
-    generator: { name: 'tokenboard', version: PACKAGE.version, duckdb: DUCKDB_VERSION },
+    generator: GENERATOR,
   }
 }
 
