@@ -249,9 +249,9 @@ describe('decision 6.6: slugs that are rejected', () => {
     const built = await publishBeside(
       Object.values(slugs).map((slug) => ({ model_permaslug: slug, prompt_tokens: '5' })),
     )
-    expect(built.rows).toEqual(['2025-03-02 bystander 1'])
     const rejects = (await rejectsOf(built)).map(({ record, reason }) => [names[record - 1], reason])
     expect(rejects).toEqual(names.map((name) => [name, 'invalid_model']))
+    expect(built.rows).toEqual(['2025-03-02 bystander 1'])
     expect(built.summary.records.rejected).toEqual({ invalid_model: names.length })
   })
 
@@ -458,9 +458,9 @@ describe('decision 6.8: the form of a token count', () => {
       '99999999999999999999999999',
     ]
     const built = await publishBeside(texts.map((text) => ({ model_permaslug: 'a', prompt_tokens: text })))
-    expect(built.rows).toEqual(['2025-03-02 bystander 1'])
     const rejects = (await rejectsOf(built)).map(({ record, reason }) => [texts[record - 1], reason])
     expect(rejects).toEqual(texts.map((text) => [text, 'invalid_token_count']))
+    expect(built.rows).toEqual(['2025-03-02 bystander 1'])
     expect(built.summary.records.rejected).toEqual({ invalid_token_count: texts.length })
   })
 })
@@ -499,9 +499,9 @@ describe('decision 6.8: a JSON number counts when its value is a non-negative in
   it('rejects any other value', async () => {
     const values = ['-1', '1.5', '1e-1', '9007199254740992', '1e300', 'true', '[7]', '{"count":7}', '"7e2"']
     const built = await buildWithNumbers(values)
-    expect(built.rows).toEqual(['2025-03-02 bystander 1'])
     const rejects = (await rejectsOf(built)).map(({ record, reason }) => [values[record - 1], reason])
     expect(rejects).toEqual(values.map((json) => [json, 'invalid_token_count']))
+    expect(built.rows).toEqual(['2025-03-02 bystander 1'])
     expect(built.summary.records.rejected).toEqual({ invalid_token_count: values.length })
   })
 })
@@ -709,9 +709,9 @@ describe('decision 6.13: timestamps are read in UTC, and no fraction rounds a re
     ]
     const records = timestamps.map((timestamp) => ({ timestamp, model_permaslug: 'a', prompt_tokens: '5' }))
     const built = await publishBeside(records)
-    expect(built.rows).toEqual(['2025-03-02 bystander 1'])
     const rejects = (await rejectsOf(built)).map(({ record, reason }) => [timestamps[record - 1], reason])
     expect(rejects).toEqual(timestamps.map((timestamp) => [timestamp, 'invalid_timestamp']))
+    expect(built.rows).toEqual(['2025-03-02 bystander 1'])
     expect(built.summary.records.rejected).toEqual({ invalid_timestamp: timestamps.length })
   })
 })
