@@ -1,39 +1,26 @@
 /** What each named schema means by its columns (DESIGN.md §6.1, §6.7, §6.12): one test for each rule, and its negative. */
 import { describe, expect, it } from 'vitest'
 import type { BuildSummary } from '../../../pipeline/build.ts'
-import { buildIn, newWorkspace, publishedCsv, rowsOf, writeInput } from '../../support/pipeline.ts'
-import { buildLogs } from '../../support/schemas.ts'
+import { buildIn, newWorkspace, writeInput } from '../../support/pipeline.ts'
+import { buildLog, buildLogs } from '../../support/schemas.ts'
 
 type Fields = Record<string, unknown>
 
-/** What a build makes of these NDJSON records of one public source, beside one that can always be published. */
-async function read(
-  schema: string,
-  records: Fields[],
-  settings: Fields = {},
-): Promise<{ rows: string[]; summary: BuildSummary }> {
-  const workspace = await newWorkspace()
-  const source = { name: 'wild', schema, files: ['wild.ndjson'], visibility: 'public', ...settings }
-  const beside = { name: 'beside', schema: 'canonical', files: ['beside.csv'], visibility: 'public' }
-  await writeInput(workspace, 'wild.ndjson', records.map((record) => `${JSON.stringify(record)}\n`).join(''))
-  await writeInput(
-    workspace,
-    'beside.csv',
-    'timestamp,model_permaslug,prompt_tokens,completion_tokens\n2025-01-01T00:00:00Z,beside,1,0\n',
-  )
-  await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources: [source, beside] })
-  const summary = await buildIn(workspace)
-  expectNothingInSilence(summary)
-  const rows = rowsOf(await publishedCsv(workspace)).filter((row) => row !== '2025-01-01 beside 1')
-  return { rows, summary }
+type Summary = Pick<BuildSummary, 'records'>
+
+/** What a build makes of these NDJSON records of one public source. */
+async function read(schema: string, records: Fields[]): Promise<{ rows: string[]; summary: Summary }> {
+  const built = await buildLog(schema, records)
+  expectNothingInSilence(built)
+  return { rows: built.rows, summary: built }
 }
 
-async function rows(schema: string, records: Fields[], settings: Fields = {}): Promise<string[]> {
-  return (await read(schema, records, settings)).rows
+async function rows(schema: string, records: Fields[]): Promise<string[]> {
+  return (await read(schema, records)).rows
 }
 
 /** Every record that was read is in exactly one account. */
-function expectNothingInSilence({ records }: Pick<BuildSummary, 'records'>): void {
+function expectNothingInSilence({ records }: Summary): void {
   const { read: all, rejected, withheld, ...others } = records
   const counts: unknown[] = [
     ...Object.values(others),
@@ -45,7 +32,7 @@ function expectNothingInSilence({ records }: Pick<BuildSummary, 'records'>): voi
 }
 
 /** How many records were left out because their schema says that no provider served them. */
-function leftOut({ records }: BuildSummary): unknown {
+function leftOut({ records }: Summary): unknown {
   return Object.entries(records).find(([name]) => name.startsWith('left'))?.[1]
 }
 
