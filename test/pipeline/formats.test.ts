@@ -255,6 +255,13 @@ describe('raw files', () => {
     ['2025-03-02', 'b', 1],
   ])
 
+  /** `EXPECTED` of every name, where the models of each are called after it. */
+  function expectedOf(names: string[]): string {
+    const rows = (model: string, tokens: number) =>
+      names.toSorted().map((name): [string, string, number] => ['2025-03-02', `${name}/${model}`, tokens])
+    return csvOf([...rows('a', 3), ...rows('b', 1)])
+  }
+
   async function buildFiles(
     files: Record<string, string | Uint8Array>,
     settings: Record<string, unknown> = {},
@@ -267,16 +274,22 @@ describe('raw files', () => {
     return publishedCsv(workspace)
   }
 
-  const csvLines = [HEADER, '2025-03-02T12:00:00Z,a,1,2', '2025-03-02T12:00:00Z,b,1,']
+  const csvLinesOf = (a: string, b: string) => [HEADER, `2025-03-02T12:00:00Z,${a},1,2`, `2025-03-02T12:00:00Z,${b},1,`]
+  const csvLines = csvLinesOf('a', 'b')
 
-  it.each([
-    ['LF', csvLines.join('\n')],
-    ['CRLF', csvLines.join('\r\n')],
-    ['a line end after the last record', `${csvLines.join('\n')}\n`],
-    ['a byte order mark', `\ufeff${csvLines.join('\n')}\n`],
-    ['quotes around every field', csvLines.map((line) => `"${line.replaceAll(',', '","')}"`).join('\n')],
-  ])('may be CSV with %s', async (_, text) => {
-    expect(await buildFiles({ 'usage.csv': text })).toBe(EXPECTED)
+  it('may be CSV with any line end, a byte order mark, and quotes around every field', async () => {
+    const texts: Record<string, (lines: string[]) => string> = {
+      LF: (lines) => lines.join('\n'),
+      CRLF: (lines) => lines.join('\r\n'),
+      'a line end after the last record': (lines) => `${lines.join('\n')}\n`,
+      'a byte order mark': (lines) => `\ufeff${lines.join('\n')}\n`,
+      'quotes around every field': (lines) => lines.map((line) => `"${line.replaceAll(',', '","')}"`).join('\n'),
+    }
+    const files = Object.entries(texts).map(([name, text]) => [
+      `${name}.csv`,
+      text(csvLinesOf(`${name}/a`, `${name}/b`)),
+    ])
+    expect(await buildFiles(Object.fromEntries(files))).toBe(expectedOf(Object.keys(texts)))
   })
 
   it('may be CSV that is a header alone', async () => {
@@ -289,24 +302,31 @@ describe('raw files', () => {
     expect(await buildFiles({ 'usage.csv': [HEADER, ...many, ...late].join('\n') })).toBe(EXPECTED)
   })
 
-  const ndjson = [
-    { timestamp: '2025-03-02T12:00:00Z', model_permaslug: 'a', prompt_tokens: 1, completion_tokens: 2 },
-    {
-      completion_tokens: null,
-      model_permaslug: 'b',
-      prompt_tokens: '1',
-      timestamp: '2025-03-02T12:00:00Z',
-      nested: { model_permaslug: ['x'] },
-    },
-  ].map((record) => JSON.stringify(record))
+  const ndjsonOf = (a: string, b: string) =>
+    [
+      { timestamp: '2025-03-02T12:00:00Z', model_permaslug: a, prompt_tokens: 1, completion_tokens: 2 },
+      {
+        completion_tokens: null,
+        model_permaslug: b,
+        prompt_tokens: '1',
+        timestamp: '2025-03-02T12:00:00Z',
+        nested: { model_permaslug: ['x'] },
+      },
+    ].map((record) => JSON.stringify(record))
+  const ndjson = ndjsonOf('a', 'b')
 
-  it.each([
-    ['LF', ndjson.join('\n')],
-    ['CRLF', ndjson.join('\r\n')],
-    ['keys in any order, strings for numbers and nested data', `${ndjson.join('\n')}\n`],
-    ['spaces inside', `${ndjson.join('\n').replaceAll(',"', ' , "').replaceAll('":', '" : ')}\n`],
-  ])('may be NDJSON with %s', async (_, text) => {
-    expect(await buildFiles({ 'usage.ndjson': text })).toBe(EXPECTED)
+  it('may be NDJSON with any line end and spaces inside, keys in any order, strings for numbers and nested data', async () => {
+    const texts: Record<string, (lines: string[]) => string> = {
+      LF: (lines) => lines.join('\n'),
+      CRLF: (lines) => lines.join('\r\n'),
+      'a line end after the last record': (lines) => `${lines.join('\n')}\n`,
+      'spaces inside': (lines) => `${lines.join('\n').replaceAll(',"', ' , "').replaceAll('":', '" : ')}\n`,
+    }
+    const files = Object.entries(texts).map(([name, text]) => [
+      `${name}.ndjson`,
+      text(ndjsonOf(`${name}/a`, `${name}/b`)),
+    ])
+    expect(await buildFiles(Object.fromEntries(files))).toBe(expectedOf(Object.keys(texts)))
   })
 
   it('may be NDJSON with odd characters in values that are not ours', async () => {
@@ -361,54 +381,72 @@ describe('raw files', () => {
     )
   })
 
-  it.each(['.gz', '.zst'])('may be Parquet that was compressed once more, as %s', async (ending) => {
+  it('may be Parquet that was compressed once more', async () => {
     const workspace = await newWorkspace()
-    const records = csvLines.slice(1).map((line) => {
-      const [timestamp = '', model_permaslug = '', prompt_tokens = '', completion_tokens = ''] = line.split(',')
-      return { timestamp, model_permaslug, prompt_tokens, completion_tokens }
-    })
-    await writeRecords(join(workspace.input, 'usage.parquet'), records, { columns: HEADER.split(',') })
-    const bytes = await readFile(join(workspace.input, 'usage.parquet'))
-    expect(await buildFiles({ [`usage.parquet${ending}`]: compress(ending, bytes) })).toBe(EXPECTED)
+    const endings = ['.gz', '.zst']
+    const files: Record<string, Uint8Array> = {}
+    for (const ending of endings) {
+      const records = ['a', 'b'].map((model) => ({
+        timestamp: '2025-03-02T12:00:00Z',
+        model_permaslug: `${ending}/${model}`,
+        prompt_tokens: '1',
+        completion_tokens: model === 'a' ? '2' : '',
+      }))
+      await writeRecords(join(workspace.input, 'usage.parquet'), records, { columns: HEADER.split(',') })
+      files[`usage.parquet${ending}`] = compress(ending, await readFile(join(workspace.input, 'usage.parquet')))
+    }
+    expect(await buildFiles(files)).toBe(expectedOf(endings))
   })
 
-  async function buildParquet(select: string, settings: Record<string, unknown> = {}): Promise<string> {
+  /** Builds one Parquet file for each of these queries. */
+  async function buildParquet(selects: string[], settings: Record<string, unknown> = {}): Promise<string> {
     const workspace = await newWorkspace()
-    await query(`COPY (${select}) TO ${sqlText(join(workspace.input, 'usage.parquet'))} (FORMAT parquet)`)
-    const source = { name: 's', schema: 'canonical', files: ['usage.parquet'], visibility: 'public', ...settings }
+    const files = selects.map((_, index) => `usage-${index}.parquet`)
+    for (const [index, select] of selects.entries()) {
+      await query(`COPY (${select}) TO ${sqlText(join(workspace.input, `usage-${index}.parquet`))} (FORMAT parquet)`)
+    }
+    const source = { name: 's', schema: 'canonical', files, visibility: 'public', ...settings }
     await writeInput(workspace, 'sources.json', { sources: [source] })
     await buildIn(workspace)
     return publishedCsv(workspace)
   }
 
-  it.each([
-    ['TIMESTAMPTZ', "TIMESTAMPTZ '2025-03-03 07:59:59.999999+08:00'"],
-    ['TIMESTAMP', "TIMESTAMP '2025-03-02 23:59:59.999999'"],
-    ['TIMESTAMP_NS', "TIMESTAMP_NS '2025-03-02 23:59:59.999999999'"],
-    ['TIMESTAMP_MS', "TIMESTAMP_MS '2025-03-02 23:59:59.999'"],
-    ['VARCHAR', "'2025-03-03T07:59:59.999999999+08:00'"],
-  ])('may be Parquet with timestamps of type %s', async (_, timestamp) => {
-    const select = `SELECT ${timestamp} AS timestamp, slug AS model_permaslug, n AS prompt_tokens, 0 AS completion_tokens FROM (VALUES ('a', 3), ('b', 1)) AS t(slug, n)`
-    expect(await buildParquet(select)).toBe(EXPECTED)
+  /** The models and tokens of `expectedOf` for one name, as a table for SQL. */
+  const usageOf = (name: string) => `(VALUES ('${name}/a', 3), ('${name}/b', 1)) AS t(slug, n)`
+
+  it('may be Parquet with timestamps of any type', async () => {
+    const timestamps = {
+      TIMESTAMPTZ: "TIMESTAMPTZ '2025-03-03 07:59:59.999999+08:00'",
+      TIMESTAMP: "TIMESTAMP '2025-03-02 23:59:59.999999'",
+      TIMESTAMP_NS: "TIMESTAMP_NS '2025-03-02 23:59:59.999999999'",
+      TIMESTAMP_MS: "TIMESTAMP_MS '2025-03-02 23:59:59.999'",
+      VARCHAR: "'2025-03-03T07:59:59.999999999+08:00'",
+    }
+    const selects = Object.entries(timestamps).map(
+      ([type, timestamp]) =>
+        `SELECT ${timestamp} AS timestamp, slug AS model_permaslug, n AS prompt_tokens, 0 AS completion_tokens FROM ${usageOf(type)}`,
+    )
+    expect(await buildParquet(selects)).toBe(expectedOf(Object.keys(timestamps)))
   })
 
   it('may be Parquet whose timestamps have no zone: the declared one is theirs', async () => {
     const select =
       "SELECT TIMESTAMP '2025-03-03 07:59:59' AS timestamp, 'a' AS model_permaslug, 3 AS prompt_tokens, 0 AS completion_tokens"
-    expect(await buildParquet(select, { timezone: 'Asia/Shanghai' })).toBe(csvOf([['2025-03-02', 'a', 3]]))
+    expect(await buildParquet([select], { timezone: 'Asia/Shanghai' })).toBe(csvOf([['2025-03-02', 'a', 3]]))
   })
 
-  it.each(['TINYINT', 'INTEGER', 'UINTEGER', 'BIGINT', 'UBIGINT', 'DOUBLE', 'FLOAT', 'DECIMAL(18,2)', 'VARCHAR'])(
-    'may be Parquet with token counts of type %s',
-    async (type) => {
-      const select = `SELECT '2025-03-02T12:00:00Z' AS timestamp, slug AS model_permaslug, n::${type} AS prompt_tokens, NULL::${type} AS completion_tokens FROM (VALUES ('a', 3), ('b', 1)) AS t(slug, n)`
-      expect(await buildParquet(select)).toBe(EXPECTED)
-    },
-  )
+  it('may be Parquet with token counts of any type', async () => {
+    const types = ['TINYINT', 'INTEGER', 'UINTEGER', 'BIGINT', 'UBIGINT', 'DOUBLE', 'FLOAT', 'DECIMAL(18,2)', 'VARCHAR']
+    const selects = types.map(
+      (type) =>
+        `SELECT '2025-03-02T12:00:00Z' AS timestamp, slug AS model_permaslug, n::${type} AS prompt_tokens, NULL::${type} AS completion_tokens FROM ${usageOf(type)}`,
+    )
+    expect(await buildParquet(selects)).toBe(expectedOf(types))
+  })
 
   it('may be Parquet with more columns, nested ones among them, in any order', async () => {
     const select =
       "SELECT [1, 2] AS hash_ids, n AS completion_tokens, {'a': 1} AS extra, slug AS model_permaslug, 0 AS prompt_tokens, TIMESTAMP '2025-03-02 12:00:00' AS timestamp FROM (VALUES ('a', 3), ('b', 1)) AS t(slug, n)"
-    expect(await buildParquet(select)).toBe(EXPECTED)
+    expect(await buildParquet([select])).toBe(EXPECTED)
   })
 })

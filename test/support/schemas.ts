@@ -1,7 +1,8 @@
 /** Raw logs in a named schema: objects in, a file of any format out, and the build of it. */
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BuildSummary } from '../../pipeline/build.ts'
+import { type RejectedRecord, readRejects } from '../../pipeline/rejects.ts'
 import { buildIn, newWorkspace, publishedCsv, rowsOf, type Workspace, writeInput } from './pipeline.ts'
 import { query, sqlText } from './records.ts'
 
@@ -115,6 +116,45 @@ export const RECORDS = {
   },
 } satisfies Record<string, LogRecord>
 
+export type SchemaName = keyof typeof RECORDS
+
+/** Where the fields of a record lie: the paths to them. */
+export const PATHS = {
+  canonical: at('model_permaslug', 'timestamp', 'prompt_tokens', 'completion_tokens', 'request_id'),
+  'openrouter-activity': at('model_permaslug', 'created_at', 'tokens_prompt', 'tokens_completion', 'generation_id'),
+  'openrouter-generation': at(
+    'data/model',
+    'data/created_at',
+    'data/tokens_prompt',
+    'data/tokens_completion',
+    'data/id',
+  ),
+  'litellm-spend-logs': at('model', 'startTime', 'prompt_tokens', 'completion_tokens', 'request_id'),
+  'litellm-daily-user-spend': at('model', 'date', 'prompt_tokens', 'completion_tokens', 'user_id'),
+  'helicone-requests': at('model', 'request_created_at', 'prompt_tokens', 'completion_tokens', 'request_id'),
+  'langfuse-observations': at('provided_model_name', 'start_time', 'usage_details/input', 'usage_details/output', 'id'),
+  'portkey-logs': at('ai_model', 'created_at', 'req_units', 'res_units', 'id'),
+  'otel-genai-spans': at(
+    'attributes/gen_ai.response.model',
+    'startTimeUnixNano',
+    'attributes/gen_ai.usage.input_tokens',
+    'attributes/gen_ai.usage.output_tokens',
+    'spanId',
+  ),
+  'cloudflare-ai-gateway-logs': at('model', 'created_at', 'tokens_in', 'tokens_out', 'id'),
+} satisfies Record<SchemaName, ReturnType<typeof at>>
+
+function at(model: string, time: string, prompt: string, completion: string, id: string) {
+  const path = (text: string) => text.split('/')
+  return { model: path(model), time: path(time), prompt: path(prompt), completion: path(completion), id: path(id) }
+}
+
+/** The record of a schema as that of another model and another request, both of this name. */
+export function named(schema: SchemaName, name: string): LogRecord {
+  const { model, id } = PATHS[schema]
+  return having(having(RECORDS[schema], model, name), id, name)
+}
+
 /** The record with another value at a path. */
 export function having(record: LogRecord, [key = '', ...rest]: readonly string[], value: unknown): LogRecord {
   return { ...record, [key]: rest.length === 0 ? value : having(record[key] as LogRecord, rest, value) }
@@ -131,20 +171,65 @@ export interface Built {
   workspace: Workspace
 }
 
+/** One of several logs that are built together. A text stands for the whole file. */
+export interface Log {
+  schema: string
+  log: LogRecord[] | string
+  form?: Form | undefined
+  settings?: LogRecord | undefined
+}
+
+export interface BuiltTogether extends Built {
+  /** How many records of each log were set aside, by reason. */
+  setAside: Record<string, number>[]
+  /** The rejected records of each log. */
+  rejects: RejectedRecord[][]
+}
+
 /** Builds one public source with one file of these records; a text stands for the whole file. */
-export async function buildLog(
+export function buildLog(
   schema: string,
   log: LogRecord[] | string,
-  { form = 'ndjson', settings = {} }: { form?: Form; settings?: LogRecord } = {},
+  options: Pick<Log, 'form' | 'settings'> = {},
 ): Promise<Built> {
+  return buildLogs([{ schema, log, ...options }])
+}
+
+/** Builds logs at once, each as a public source of its own: `log-0`, `log-1` and so on, as its file is called. */
+export async function buildLogs(logs: Log[]): Promise<BuiltTogether> {
   const workspace = await newWorkspace()
-  const path = join(workspace.input, `log.${form}`)
-  if (typeof log === 'string') await writeFile(path, log)
-  else await writeLog(path, log, form)
-  const source = { name: 'log', schema, files: [`log.${form}`], visibility: 'public', ...settings }
-  await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources: [source] })
+  const sources: LogRecord[] = []
+  for (const [index, { schema, log, form = 'ndjson', settings }] of logs.entries()) {
+    const [name, file] = [`log-${index}`, `log-${index}.${form}`]
+    if (typeof log === 'string') await writeInput(workspace, file, log)
+    else await writeLog(join(workspace.input, file), log, form)
+    sources.push({ name, schema, files: [file], visibility: 'public', ...settings })
+  }
+  await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources })
   const { records } = await buildIn(workspace, '2025-06-10T12:00:00Z')
-  return { rows: rowsOf(await publishedCsv(workspace)), records, workspace }
+  const names = sources.map(({ name }) => String(name))
+  const detail = JSON.parse(await readFile(join(workspace.dataDir, 'state/quality.json'), 'utf8'))
+  const rejects = await Array.fromAsync(readRejects(workspace.dataDir))
+  return {
+    rows: rowsOf(await publishedCsv(workspace)),
+    records,
+    workspace,
+    setAside: names.map((name) => countByReason(detail.set_aside.filter((entry: SetAside) => entry.source === name))),
+    rejects: names.map((name) => rejects.filter(({ source }) => source === name)),
+  }
+}
+
+interface SetAside {
+  source: string
+  reason: string
+  records: number
+}
+
+function countByReason(entries: SetAside[]): Record<string, number> {
+  const byReason = Map.groupBy(entries, ({ reason }) => reason)
+  return Object.fromEntries(
+    [...byReason].map(([reason, same]) => [reason, same.reduce((sum, { records }) => sum + records, 0)]),
+  )
 }
 
 export async function writeLog(path: string, log: readonly LogRecord[], form: Form): Promise<void> {

@@ -20,9 +20,11 @@ async function shapeOf(text: string): Promise<CsvShape> {
   return readCsvShape(file, ',', new AbortController())
 }
 
-/** How many records DuckDB reads, those it calls malformed among them. */
+const duckdb = await DuckDBInstance.create(':memory:')
+
+/** How many records DuckDB reads, those it calls malformed among them. A connection knows of its own rejects alone. */
 async function countByDuckDb(path: string): Promise<number> {
-  const connection = await (await DuckDBInstance.create(':memory:')).connect()
+  const connection = await duckdb.connect()
   try {
     const read = await connection.runAndReadAll(
       `SELECT count(*)::INTEGER FROM read_csv(

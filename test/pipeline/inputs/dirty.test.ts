@@ -27,10 +27,14 @@ async function buildOf(files: Record<string, string | Uint8Array>): Promise<Buil
   return { rows: rowsOf(await publishedCsv(workspace)), records, rejects: await readRejects(workspace) }
 }
 
+/** The rejects, file after file in the order of their names. */
 async function readRejects(workspace: Workspace): Promise<RejectedRecord[]> {
   const folder = join(workspace.dataDir, 'state/rejects')
   const texts = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8')))
-  return texts.flatMap((text) => text.split('\n').slice(0, -1)).map((line) => JSON.parse(line))
+  const rejects: RejectedRecord[] = texts
+    .flatMap((text) => text.split('\n').slice(0, -1))
+    .map((line) => JSON.parse(line))
+  return rejects.sort((a, b) => Number(a.file > b.file) - Number(a.file < b.file))
 }
 
 describe('CSV with line ends of several kinds', () => {
@@ -45,18 +49,22 @@ describe('CSV with line ends of several kinds', () => {
     `${ROW},`,
   ].join('')
 
-  it.each([
-    ['a.csv', text],
-    ['a.csv.gz', gzipSync(text)],
-    ['a.csv.zst', zstdCompressSync(`\ufeff${text}`)],
-  ])('%s is read, line ends within quotes as written', async (name, content) => {
-    const { rows, records, rejects } = await buildOf({ [name]: content })
-    expect(rows).toEqual(['2025-03-02 acme/one 12'])
-    expect(records).toMatchObject({ read: 6, published: 4 })
-    expect(rejects.map(({ record, reason, content }) => [record, reason, content])).toEqual([
-      [3, 'invalid_timestamp', expect.objectContaining({ timestamp: 'soon', note: 'a\r\nb\nc\rd' })],
-      [5, 'malformed_record', 'malformed'],
-    ])
+  it('is read plain and compressed, line ends within quotes as written', async () => {
+    const of = (model: string) => text.replaceAll('acme/one', model)
+    const { rows, records, rejects } = await buildOf({
+      'a.csv': of('plain'),
+      'a.csv.gz': gzipSync(of('gzip')),
+      'a.csv.zst': zstdCompressSync(`\ufeff${of('zstd')}`),
+    })
+    expect(rows).toEqual(['2025-03-02 gzip 12', '2025-03-02 plain 12', '2025-03-02 zstd 12'])
+    expect(records).toMatchObject({ read: 3 * 6, published: 3 * 4 })
+    const found = ({ file, record, reason, content }: RejectedRecord) => [file, record, reason, content]
+    expect(rejects.map(found)).toEqual(
+      ['a.csv', 'a.csv.gz', 'a.csv.zst'].flatMap((file) => [
+        [file, 3, 'invalid_timestamp', expect.objectContaining({ timestamp: 'soon', note: 'a\r\nb\nc\rd' })],
+        [file, 5, 'malformed_record', 'malformed'],
+      ]),
+    )
   })
 })
 
@@ -133,17 +141,20 @@ describe('CSV that lacks something', () => {
 describe('compressed files of several parts', () => {
   const parts = [`${HEADER}\n${ROW}\n2025-03-02T1`, `2:00:00Z,acme/one,1,2\n${ROW}`, '', `\n${ROW}\n`]
 
-  it.each([
-    ['gzip members', '.gz', gzipSync],
-    ['zstd frames', '.zst', zstdCompressSync],
-  ])('%s are read to the last', async (_, ending, compress) => {
-    const csv = Buffer.concat(parts.map((part) => compress(part)))
-    const ndjson = Buffer.concat(
-      [`${JSON_ROW.slice(0, 9)}`, `${JSON_ROW.slice(9)}\n`, JSON_ROW].map((part) => compress(part)),
-    )
-    const { rows, records } = await buildOf({ [`a.csv${ending}`]: csv, [`b.ndjson${ending}`]: ndjson })
-    expect(rows).toEqual(['2025-03-02 acme/one 18'])
-    expect(records).toMatchObject({ read: 6, published: 6 })
+  it('are read to the last, gzip members and zstd frames', async () => {
+    const csv = (model: string) => parts.map((part) => part.replaceAll('acme/one', model))
+    const row = (model: string) => JSON_ROW.replace('acme/one', model)
+    const ndjson = (model: string) => [row(model).slice(0, 9), `${row(model).slice(9)}\n`, row(model)]
+    const gzip = (texts: string[]) => Buffer.concat(texts.map((part) => gzipSync(part)))
+    const zstd = (texts: string[]) => Buffer.concat(texts.map((part) => zstdCompressSync(part)))
+    const { rows, records } = await buildOf({
+      'a.csv.gz': gzip(csv('gzip members')),
+      'b.ndjson.gz': gzip(ndjson('gzip members')),
+      'a.csv.zst': zstd(csv('zstd frames')),
+      'b.ndjson.zst': zstd(ndjson('zstd frames')),
+    })
+    expect(rows).toEqual(['2025-03-02 gzip members 18', '2025-03-02 zstd frames 18'])
+    expect(records).toMatchObject({ read: 12, published: 12 })
   })
 })
 
@@ -196,19 +207,38 @@ describe('bytes that are no text', () => {
 })
 
 describe('records that were cut or have a field too many', () => {
-  it.each([
-    ['2025-03-02,acme/one,4', 'malformed_record'],
-    ['2025-03-02,acme', 'malformed_record'],
-    ['20', 'malformed_record'],
-    ['2025-03-02,acme/one,4,8,16', 'malformed_record'],
-    ['2025-03-02,acme/one,4,8,,16', 'malformed_record'],
-    ['2025-03-02,acme/one,"4"1,8', 'malformed_record'],
-  ])('%j at the end of CSV is rejected', async (record, reason) => {
-    for (const end of ['', '\n', '\r\n']) {
-      const { rows, rejects } = await buildOf({ 'a.csv': `${HEADER}\n${ROW}\n${record}${end}` })
-      expect(rows).toEqual(['2025-03-02 acme/one 3'])
-      expect(rejects).toMatchObject([{ record: 2, reason, content: record }])
-    }
+  /**
+   * Builds a file for each of these records and line ends, behind a right record of a model that is called as the file;
+   * expects that record to count and the other to be rejected.
+   */
+  async function expectRejectedAtTheEnd(
+    wrong: string[],
+    { ends, format, right }: { ends: string[]; format: string; right: (model: string) => string },
+  ): Promise<void> {
+    const files = wrong.flatMap((record, index) =>
+      ends.map((end) => {
+        const file = `record-${index}-end-${ends.indexOf(end)}.${format}`
+        return { file, record, text: `${right(file)}\n${record}${end}` }
+      }),
+    )
+    const { rows, rejects } = await buildOf(Object.fromEntries(files.map(({ file, text }) => [file, text])))
+    expect(rejects.map(({ file, record, reason, content }) => [file, record, reason, content])).toEqual(
+      files.map(({ file, record }) => [file, 2, 'malformed_record', record]),
+    )
+    expect(rows).toEqual(files.map(({ file }) => `2025-03-02 ${file} 3`))
+  }
+
+  it('are rejected at the end of CSV, whatever ends the line', async () => {
+    const wrong = [
+      '2025-03-02,acme/one,4',
+      '2025-03-02,acme',
+      '20',
+      '2025-03-02,acme/one,4,8,16',
+      '2025-03-02,acme/one,4,8,,16',
+      '2025-03-02,acme/one,"4"1,8',
+    ]
+    const right = (model: string) => `${HEADER}\n${ROW.replace('acme/one', model)}`
+    await expectRejectedAtTheEnd(wrong, { ends: ['', '\n', '\r\n'], format: 'csv', right })
   })
 
   it('are rejected where the field too many has quotes within quotes, and columns are not needed', async () => {
@@ -216,12 +246,20 @@ describe('records that were cut or have a field too many', () => {
     // A comma without quotes: the tokens are one column further on.
     const ends = ['"a ""b"""', '"""b"""', '"a ""b""",']
     const shifted = ends.map((end) => `2025-03-02T12:00:00Z,acme/one,Lee,5,1,2,${end}`)
-    for (const record of shifted) {
-      const text = `timestamp,model_permaslug,user,prompt_tokens,completion_tokens,note\n${row}"a ""b"""\n${record}\n${row}\n`
-      const { rows, records } = await buildOf({ 'a.csv': text, 'b.csv.gz': gzipSync(text) })
-      expect(rows).toEqual(['2025-03-02 acme/one 12'])
-      expect(records.rejected).toEqual({ malformed_record: 2 })
-    }
+    const files = shifted.flatMap((record, index) => {
+      const right = row.replace('acme/one', `record-${index}`)
+      const text = `timestamp,model_permaslug,user,prompt_tokens,completion_tokens,note\n${right}"a ""b"""\n${record}\n${right}\n`
+      return [
+        [`${index}.csv`, text],
+        [`${index}.csv.gz`, gzipSync(text)],
+      ]
+    })
+    const { rows, records, rejects } = await buildOf(Object.fromEntries(files))
+    expect(records.rejected).toEqual({ malformed_record: files.length })
+    expect(rows).toEqual(shifted.map((_, index) => `2025-03-02 record-${index} 12`))
+    expect(rejects.map(({ file, record, reason }) => [file, record, reason])).toEqual(
+      files.map(([file]) => [file, 2, 'malformed_record']),
+    )
   })
 
   it('count where what is too many is empty: commas at the end say nothing', async () => {
@@ -230,16 +268,14 @@ describe('records that were cut or have a field too many', () => {
     expect(records.rejected).toEqual({})
   })
 
-  it.each([
-    '{"timestamp":"2025-03-02T12:00:00Z","model_permaslug":"acme',
-    '{',
-    `${JSON_ROW} x`,
-    `${JSON_ROW}${JSON_ROW}`,
-  ])('%j at the end of NDJSON is rejected', async (line) => {
-    for (const end of ['', '\n']) {
-      const { rows, rejects } = await buildOf({ 'a.ndjson': `${JSON_ROW}\n${line}${end}` })
-      expect(rows).toEqual(['2025-03-02 acme/one 3'])
-      expect(rejects).toMatchObject([{ record: 2, reason: 'malformed_record', content: line }])
-    }
+  it('are rejected at the end of NDJSON, whether or not the line ends', async () => {
+    const wrong = [
+      '{"timestamp":"2025-03-02T12:00:00Z","model_permaslug":"acme',
+      '{',
+      `${JSON_ROW} x`,
+      `${JSON_ROW}${JSON_ROW}`,
+    ]
+    const right = (model: string) => JSON_ROW.replace('acme/one', model)
+    await expectRejectedAtTheEnd(wrong, { ends: ['', '\n'], format: 'ndjson', right })
   })
 })

@@ -5,16 +5,40 @@ import { describe, expect, it } from 'vitest'
 import { BuildError, UsageError } from '../../../pipeline/errors.ts'
 import { buildIn, newWorkspace, publishedCsv, releaseFolder, rowsOf, writeInput } from '../../support/pipeline.ts'
 import { query, sqlText } from '../../support/records.ts'
-import { type Built, buildLog, FORMS, having, type LogRecord, RECORDS, toCsv } from '../../support/schemas.ts'
+import {
+  type Built,
+  buildLog,
+  buildLogs,
+  FORMS,
+  having,
+  type LogRecord,
+  named,
+  RECORDS,
+  type SchemaName,
+  toCsv,
+} from '../../support/schemas.ts'
 
 const KEY_HASH = 'a'.repeat(64)
 
-/** The record of a schema with other fields, nested ones by `|`. */
-function record(name: keyof typeof RECORDS, fields: LogRecord = {}): LogRecord {
+/** A record with other fields, nested ones by `|`. */
+function changed(original: LogRecord, fields: LogRecord): LogRecord {
   return Object.entries(fields).reduce(
-    (changed: LogRecord, [path, value]) => having(changed, path.split('|'), value),
-    RECORDS[name],
+    (record: LogRecord, [path, value]) => having(record, path.split('|'), value),
+    original,
   )
+}
+
+/** The record of a schema with other fields. */
+function record(name: SchemaName, fields: LogRecord = {}): LogRecord {
+  return changed(RECORDS[name], fields)
+}
+
+/** One log for each schema: the cases in it are told apart by their models, which are called as the schema and the case. */
+function logsOf(cases: [schema: SchemaName, what: string, fields: LogRecord][]) {
+  return [...Map.groupBy(cases, ([schema]) => schema)].map(([schema, ofSchema]) => ({
+    schema,
+    log: ofSchema.map(([, what, fields]) => changed(named(schema, `${schema}: ${what}`), fields)),
+  }))
 }
 
 async function usageOf({ workspace }: Built): Promise<unknown[]> {
@@ -27,7 +51,7 @@ async function usageOf({ workspace }: Built): Promise<unknown[]> {
 }
 
 describe('records that are left out', () => {
-  it.each<[keyof typeof RECORDS, string, LogRecord]>([
+  const LEFT_OUT: [SchemaName, string, LogRecord][] = [
     ['litellm-spend-logs', 'a cache hit', { cache_hit: 'True' }],
     ['litellm-spend-logs', 'a cache hit in small letters', { cache_hit: 'true' }],
     ['litellm-spend-logs', 'a cache hit as a flag', { cache_hit: true }],
@@ -48,13 +72,18 @@ describe('records that are left out', () => {
     ['otel-genai-spans', 'a tool', { 'attributes|gen_ai.operation.name': 'execute_tool' }],
     ['otel-genai-spans', 'a span of something else', { attributes: { 'http.request.method': 'GET' } }],
     ['otel-genai-spans', 'a span without attributes', { attributes: {} }],
-  ])('%s: %s', async (name, _, fields) => {
-    const { rows, records } = await buildLog(name, [record(name), record(name, fields)])
-    expect(rows).toEqual(['2025-06-01 m 10'])
-    expect(records).toMatchObject({ read: 2, published: 1, left_out: 1, rejected: {}, duplicates: 0 })
+  ]
+
+  it('are neither counted nor rejected', async () => {
+    const logs = logsOf(LEFT_OUT).map(({ schema, log }) => ({ schema, log: [record(schema), ...log] }))
+    const { rows, records, setAside, rejects } = await buildLogs(logs)
+    expect(rows).toEqual([`2025-06-01 m ${10 * logs.length}`])
+    expect(rejects.flat()).toEqual([])
+    expect(setAside).toEqual(logs.map(({ log }) => ({ left_out: log.length - 1 })))
+    expect(records).toMatchObject({ published: logs.length, left_out: LEFT_OUT.length, rejected: {}, duplicates: 0 })
   })
 
-  it.each<[keyof typeof RECORDS, string, LogRecord]>([
+  const COUNTED: [SchemaName, string, LogRecord][] = [
     ['litellm-spend-logs', 'a miss', { cache_hit: 'False' }],
     ['litellm-spend-logs', 'no word of a cache', { cache_hit: 'None' }],
     ['litellm-spend-logs', 'a failed call', { status: 'failure' }],
@@ -69,10 +98,13 @@ describe('records that are left out', () => {
     ['otel-genai-spans', 'embeddings', { 'attributes|gen_ai.operation.name': 'embeddings' }],
     ['otel-genai-spans', 'an operation that nobody knows', { 'attributes|gen_ai.operation.name': 'dream' }],
     ['otel-genai-spans', 'a call without the name of its operation', { 'attributes|gen_ai.operation.name': null }],
-  ])('are not, for %s: %s', async (name, _, fields) => {
-    const { rows, records } = await buildLog(name, [record(name, fields)])
-    expect(rows).toEqual(['2025-06-01 m 10'])
-    expect(records).toMatchObject({ published: 1, left_out: 0 })
+  ]
+
+  it('are not those that a provider served', async () => {
+    const { rows, records } = await buildLogs(logsOf(COUNTED))
+    const models = COUNTED.map(([schema, what]) => `${schema}: ${what}`)
+    expect(rows).toEqual(models.toSorted().map((model) => `2025-06-01 ${model} 10`))
+    expect(records).toMatchObject({ published: COUNTED.length, left_out: 0 })
   })
 
   it('are told of in quality.json, by day, and are not rejected', async () => {
@@ -84,36 +116,45 @@ describe('records that are left out', () => {
     expect(quality.records).toMatchObject({ published: 1, left_out: 1, rejected: {} })
     expect(quality.days).toEqual([{ date: '2025-06-01', reason: 'left_out', records: 1 }])
     const detail = JSON.parse(await readFile(join(workspace.dataDir, 'state/quality.json'), 'utf8'))
-    expect(detail.set_aside).toMatchObject([{ source: 'log', reason: 'left_out', date: '2025-06-01', records: 1 }])
+    expect(detail.set_aside).toMatchObject([{ source: 'log-0', reason: 'left_out', date: '2025-06-01', records: 1 }])
     expect(detail.rejected_in_files).toEqual([])
   })
 
-  it.each(FORMS)('are left out of %s', async (form) => {
-    for (const [name, fields] of [
+  it('are left out of every format', async () => {
+    const cases = [
       ['litellm-spend-logs', { cache_hit: 'True' }],
       ['cloudflare-ai-gateway-logs', { cached: true }],
       ['langfuse-observations', { id: 'agent', type: 'AGENT' }],
       ['otel-genai-spans', { spanId: 'agent', 'attributes|gen_ai.operation.name': 'invoke_agent' }],
-    ] as const) {
-      const { records } = await buildLog(name, [record(name), record(name, fields)], { form })
-      expect(records, name).toMatchObject({ published: 1, left_out: 1 })
-    }
+    ] as const
+    const logs = FORMS.flatMap((form) =>
+      cases.map(([schema, fields]) => {
+        const counted = named(schema, `${schema} as ${form}`)
+        return { schema, form, log: [counted, changed(counted, fields)] }
+      }),
+    )
+    const { rows, setAside } = await buildLogs(logs)
+    const models = logs.map(({ schema, form }) => `${schema} as ${form}`)
+    expect(rows).toEqual(models.toSorted().map((model) => `2025-06-01 ${model} 10`))
+    expect(setAside).toEqual(logs.map(() => ({ left_out: 1 })))
   })
 })
 
 describe('openrouter-activity', () => {
-  it.each([
-    ['free', 'm', 'm:free'],
-    ['free', 'm:free', 'm:free'],
-    ['beta', 'm:free', 'm:free:beta'],
-    ['standard', 'm', 'm'],
-    ['', 'm', 'm'],
-    [null, 'm', 'm'],
-  ])('makes of variant %j and slug %s the model %s', async (variant, slug, model) => {
-    const { rows } = await buildLog('openrouter-activity', [
-      record('openrouter-activity', { variant, model_permaslug: slug }),
-    ])
-    expect(rows).toEqual([`2025-06-01 ${model} 10`])
+  it('makes the model of a slug and its variant', async () => {
+    const cases = [
+      ['free', 'a', 'a:free'],
+      ['free', 'b:free', 'b:free'],
+      ['beta', 'c:free', 'c:free:beta'],
+      ['standard', 'd', 'd'],
+      ['', 'e', 'e'],
+      [null, 'f', 'f'],
+    ]
+    const log = cases.map(([variant, slug]) =>
+      record('openrouter-activity', { generation_id: slug, variant, model_permaslug: slug }),
+    )
+    const { rows } = await buildLog('openrouter-activity', log)
+    expect(rows).toEqual(cases.map(([, , model]) => `2025-06-01 ${model} 10`))
   })
 
   it('does not make a model of a variant alone', async () => {
@@ -123,16 +164,22 @@ describe('openrouter-activity', () => {
 
   it('takes a zone that is not written for UTC, and a declared one for what it says', async () => {
     const late = record('openrouter-activity', { created_at: '2025-05-31 23:59:59.900' })
-    expect((await buildLog('openrouter-activity', [late])).rows).toEqual(['2025-05-31 m 10'])
     const settings = { timezone: 'America/New_York' }
-    expect((await buildLog('openrouter-activity', [late], { settings })).rows).toEqual(['2025-06-01 m 10'])
+    const { rows } = await buildLogs([
+      { schema: 'openrouter-activity', log: [{ ...late, model_permaslug: 'without' }] },
+      { schema: 'openrouter-activity', log: [{ ...late, model_permaslug: 'declared' }], settings },
+    ])
+    expect(rows).toEqual(['2025-05-31 without 10', '2025-06-01 declared 10'])
   })
 })
 
 describe('openrouter-generation', () => {
-  it.each(FORMS)('is also what is in `data` alone, in %s', async (form) => {
-    const { rows } = await buildLog('openrouter-generation', [RECORDS['openrouter-generation'].data], { form })
-    expect(rows).toEqual(['2025-06-01 m 10'])
+  it('is also what is in `data` alone, in every format', async () => {
+    const { data } = RECORDS['openrouter-generation']
+    const { rows } = await buildLogs(
+      FORMS.map((form) => ({ schema: 'openrouter-generation', log: [{ ...data, model: form }], form })),
+    )
+    expect(rows).toEqual(FORMS.map((form) => `2025-06-01 ${form} 10`))
   })
 
   it('may have both in one file, and knows a generation again', async () => {
@@ -165,17 +212,33 @@ describe('litellm-daily-user-spend', () => {
     expect(records).toMatchObject({ published: 1, duplicates: 1 })
   })
 
-  it.each([
-    ['user_id', 'v'],
-    ['date', '2025-06-02'],
-    ['api_key', 'other'],
-    ['model', 'n'],
-    ['custom_llm_provider', 'azure'],
-    ['mcp_namespaced_tool_name', 'tool'],
-    ['endpoint', '/v1/messages'],
-  ])('has rows that differ in %s alone', async (column, value) => {
-    const { records } = await buildLog('litellm-daily-user-spend', [daily({}), daily({ [column]: value })])
-    expect(records).toMatchObject({ published: 2, duplicates: 0 })
+  it('has rows that differ in one column alone', async () => {
+    const columns = {
+      user_id: 'v',
+      date: '2025-06-02',
+      api_key: 'other',
+      model: 'n',
+      custom_llm_provider: 'azure',
+      mcp_namespaced_tool_name: 'tool',
+      endpoint: '/v1/messages',
+    }
+    const log = Object.entries(columns).flatMap(([column, value]) => [
+      daily({ model: column }),
+      daily({ model: column, [column]: value }),
+    ])
+    const { rows, records } = await buildLog('litellm-daily-user-spend', log)
+    expect(rows).toEqual([
+      '2025-06-01 api_key 20',
+      '2025-06-01 custom_llm_provider 20',
+      '2025-06-01 endpoint 20',
+      '2025-06-01 mcp_namespaced_tool_name 20',
+      '2025-06-01 user_id 20',
+      '2025-06-01 date 10',
+      '2025-06-01 model 10',
+      '2025-06-01 n 10',
+      '2025-06-02 date 10',
+    ])
+    expect(records).toMatchObject({ published: 14, duplicates: 0 })
   })
 
   it('has two rows where only the place of a separator differs', async () => {
@@ -195,11 +258,16 @@ describe('litellm-daily-user-spend', () => {
     expect((await buildLog('litellm-daily-user-spend', log)).records).toMatchObject({ published: 1, duplicates: 2 })
   })
 
-  it.each(['Asia/Tokyo', 'America/New_York'])('has days of UTC, also where the source says %s', async (timezone) => {
-    for (const form of FORMS) {
-      const { rows } = await buildLog('litellm-daily-user-spend', [daily({})], { form, settings: { timezone } })
-      expect(rows, form).toEqual(['2025-06-01 m 10'])
-    }
+  it('has days of UTC, also where the source names another zone, in every format', async () => {
+    const logs = ['Asia/Tokyo', 'America/New_York'].flatMap((timezone) =>
+      FORMS.map((form) => {
+        const log = [daily({ model: `${timezone} ${form}` })]
+        return { schema: 'litellm-daily-user-spend', log, form, settings: { timezone } }
+      }),
+    )
+    const { rows } = await buildLogs(logs)
+    const models = logs.map(({ form, settings }) => `${settings.timezone} ${form}`)
+    expect(rows).toEqual(models.toSorted().map((model) => `2025-06-01 ${model} 10`))
   })
 })
 
@@ -212,9 +280,9 @@ describe('helicone-requests', () => {
       version({ prompt_tokens: 1, updated_at: '2025-06-01T12:00:09.000Z' }),
       version({ prompt_tokens: 90, updated_at: '2025-06-01T12:00:03.000Z' }),
     ]
-    for (const ordered of [log, log.toReversed()]) {
-      expect((await buildLog('helicone-requests', ordered)).rows).toEqual(['2025-06-01 m 3'])
-    }
+    const turnedRound = log.toReversed().map((copy) => ({ ...copy, request_id: 'turned-round', model: 'n' }))
+    const { rows } = await buildLog('helicone-requests', [...log, ...turnedRound])
+    expect(rows).toEqual(['2025-06-01 m 3', '2025-06-01 n 3'])
   })
 
   it('keeps a version with the time of its update before one without', async () => {
@@ -233,12 +301,9 @@ describe('helicone-requests', () => {
 })
 
 describe('langfuse-observations', () => {
-  const using = (usage_details: unknown) =>
-    buildLog('langfuse-observations', [record('langfuse-observations', { usage_details })])
-
-  it.each<[string, unknown, number]>([
+  const USAGES: [what: string, usage: unknown, tokens: number][] = [
     [
-      'adds up parts that exclude each other, and not their total',
+      'adds up parts that exclude each other but not their total',
       { input: 600, input_cached_tokens: 400, output: 150, output_reasoning_tokens: 50, total: 1200 },
       1200,
     ],
@@ -248,24 +313,35 @@ describe('langfuse-observations', () => {
     ['takes a total beside parts of null', { input: null, output: null, total: 900 }, 900],
     ['reads counts in text', { input: '600', output: '+1' }, 601],
     ['reads an object in text', '{"input": 7}', 7],
-  ])('%s', async (_, usage, tokens) => {
-    expect((await using(usage)).rows).toEqual([`2025-06-01 m ${tokens}`])
+  ]
+
+  it('counts its usage by its parts, and by its total where it has no parts', async () => {
+    const log = USAGES.map(([what, usage_details]) => changed(named('langfuse-observations', what), { usage_details }))
+    const { rows } = await buildLog('langfuse-observations', log)
+    expect(rows.toSorted()).toEqual(USAGES.map(([what, , tokens]) => `2025-06-01 ${what} ${tokens}`).toSorted())
   })
 
-  it.each<[unknown]>([
-    [{ input: 5, output: -1 }],
-    [{ input: 1.5 }],
-    [{ input: 'many' }],
-    [{ input: { text: 5 } }],
-    [{ input: 5, output: true }],
-    [{ total: -1 }],
-    [{ input: 2 ** 53 - 1, input_cached_tokens: 1 }],
-    [[1, 2]],
-    [5],
-    ['input: 5'],
-  ])('rejects a generation with the usage %j', async (usage_details) => {
-    const log = [record('langfuse-observations'), record('langfuse-observations', { id: 'wrong', usage_details })]
-    expect((await buildLog('langfuse-observations', log)).records.rejected).toEqual({ invalid_token_count: 1 })
+  const WRONG_USAGES = [
+    { input: 5, output: -1 },
+    { input: 1.5 },
+    { input: 'many' },
+    { input: { text: 5 } },
+    { input: 5, output: true },
+    { total: -1 },
+    { input: 2 ** 53 - 1, input_cached_tokens: 1 },
+    [1, 2],
+    5,
+    'input: 5',
+  ]
+
+  it('rejects a generation with any other usage', async () => {
+    const wrong = WRONG_USAGES.map((usage_details) => record('langfuse-observations', { id: 'wrong', usage_details }))
+    const log = [...wrong, record('langfuse-observations')]
+    const { rows, records, rejects } = await buildLogs([{ schema: 'langfuse-observations', log }])
+    const found = rejects[0]?.map(({ record, reason }) => [WRONG_USAGES[record - 1], reason])
+    expect(found).toEqual(WRONG_USAGES.map((usage) => [usage, 'invalid_token_count']))
+    expect(rows).toEqual(['2025-06-01 m 10'])
+    expect(records.rejected).toEqual({ invalid_token_count: WRONG_USAGES.length })
   })
 })
 
@@ -281,14 +357,18 @@ describe('otel-genai-spans', () => {
     'gen_ai.usage.output_tokens': { intValue: 2 },
   })
 
-  it.each(FORMS)('may have its attributes as OTLP lists them, in %s', async (form) => {
-    const log = [
-      span({ attributes: OTLP }),
-      span({ spanId: 'agent', attributes: list({ 'gen_ai.operation.name': { stringValue: 'invoke_agent' } }) }),
-    ]
-    const { rows, records } = await buildLog('otel-genai-spans', log, { form })
-    expect(rows).toEqual(['2025-06-01 m 10'])
-    expect(records).toMatchObject({ published: 1, left_out: 1 })
+  it('may have its attributes as OTLP lists them, in every format', async () => {
+    const agent = { spanId: 'agent', attributes: list({ 'gen_ai.operation.name': { stringValue: 'invoke_agent' } }) }
+    const { rows, setAside } = await buildLogs(
+      FORMS.map((form) => {
+        const attributes = OTLP.map(({ key, value }) =>
+          key === 'gen_ai.response.model' ? { key, value: { stringValue: form } } : { key, value },
+        )
+        return { schema: 'otel-genai-spans', log: [span({ attributes }), span(agent)], form }
+      }),
+    )
+    expect(rows).toEqual(FORMS.map((form) => `2025-06-01 ${form} 10`))
+    expect(setAside).toEqual(FORMS.map(() => ({ left_out: 1 })))
   })
 
   it('passes over what is no attribute in such a list', async () => {
@@ -323,12 +403,12 @@ describe('otel-genai-spans', () => {
     expect((await buildLog('otel-genai-spans', log)).records).toMatchObject({ published: 9, duplicates: 1 })
   })
 
-  it.each([
-    ['text', '"1748735999999999999"'],
-    ['a number', '1748735999999999999'],
-  ])('has nanoseconds as %s, which never round into the next day', async (_, time) => {
-    const line = JSON.stringify(span({ startTimeUnixNano: 'TIME' })).replace('"TIME"', time)
-    expect((await buildLog('otel-genai-spans', `${line}\n`)).rows).toEqual(['2025-05-31 m 10'])
+  it('has nanoseconds as text or as a number, which never round into the next day', async () => {
+    const line = (model: string, time: string) =>
+      JSON.stringify(changed(named('otel-genai-spans', model), { startTimeUnixNano: 'TIME' })).replace('"TIME"', time)
+    const lines = [line('text', '"1748735999999999999"'), line('number', '1748735999999999999')]
+    const { rows } = await buildLog('otel-genai-spans', `${lines.join('\n')}\n`)
+    expect(rows).toEqual(['2025-05-31 number 10', '2025-05-31 text 10'])
   })
 
   it('may be Parquet with its attributes in a map and its time in an integer', async () => {
@@ -359,10 +439,13 @@ describe('settings of a source', () => {
   it('`columns` renames the columns of the schema', async () => {
     const { created_at, ...rest } = RECORDS['portkey-logs']
     const settings = { columns: { created_at: 'time_of_generation' } }
-    for (const form of FORMS) {
-      const log = [{ ...rest, time_of_generation: created_at }]
-      expect((await buildLog('portkey-logs', log, { form, settings })).rows, form).toEqual(['2025-06-01 m 10'])
-    }
+    const { rows } = await buildLogs(
+      FORMS.map((form) => {
+        const log = [{ ...rest, ai_model: form, time_of_generation: created_at }]
+        return { schema: 'portkey-logs', log, form, settings }
+      }),
+    )
+    expect(rows).toEqual(FORMS.map((form) => `2025-06-01 ${form} 10`))
   })
 
   it('`columns` names the nearest column of the schema for one that it does not have', async () => {
@@ -372,13 +455,13 @@ describe('settings of a source', () => {
   })
 
   it('`model` is for every record of files without a column for it', async () => {
-    const { model, ...rest } = RECORDS['cloudflare-ai-gateway-logs']
-    for (const form of FORMS) {
-      const built = await buildLog('cloudflare-ai-gateway-logs', [rest], { form, settings: { model: 'own' } })
-      expect(built.rows, form).toEqual(['2025-06-01 own 10'])
-    }
-    const built = await buildLog('cloudflare-ai-gateway-logs', [{ model, ...rest }], { settings: { model: 'own' } })
-    expect(built.rows).toEqual(['2025-06-01 m 10'])
+    const schema = 'cloudflare-ai-gateway-logs'
+    const { model, ...rest } = RECORDS[schema]
+    const { rows } = await buildLogs([
+      ...FORMS.map((form) => ({ schema, log: [rest], form, settings: { model: `own of ${form}` } })),
+      { schema, log: [{ model, ...rest }], settings: { model: 'own' } },
+    ])
+    expect(rows).toEqual(['m', ...FORMS.map((form) => `own of ${form}`)].map((name) => `2025-06-01 ${name} 10`))
   })
 
   it('`base_time` makes numbers timestamps', async () => {
@@ -395,7 +478,7 @@ describe('settings of a source', () => {
 })
 
 describe('a file without a column that its schema needs', () => {
-  it.each<[keyof typeof RECORDS, string]>([
+  it.each<[SchemaName, string]>([
     ['openrouter-activity', 'tokens_completion'],
     ['openrouter-generation', 'data'],
     ['litellm-spend-logs', 'startTime'],
@@ -409,20 +492,27 @@ describe('a file without a column that its schema needs', () => {
     const { [column]: _, ...rest } = record(name)
     const failed = expect(buildLog(name, toCsv([{ ...rest, unheard_of: 1 }]), { form: 'csv' })).rejects
     await failed.toThrow(BuildError)
-    await failed.toThrow(new RegExp(`log\\.csv has no column .*"${column}".*${name}.*It has: .*unheard_of`))
+    await failed.toThrow(new RegExp(`log-0\\.csv has no column .*"${column}".*${name}.*It has: .*unheard_of`))
   })
 
-  it.each<[keyof typeof RECORDS, string]>([
-    ['openrouter-activity', 'variant'],
-    ['openrouter-activity', 'generation_id'],
-    ['litellm-spend-logs', 'cache_hit'],
-    ['helicone-requests', 'updated_at'],
-    ['helicone-requests', 'cache_reference_id'],
-    ['portkey-logs', 'cache_status'],
-    ['cloudflare-ai-gateway-logs', 'cached'],
-  ])('may be without %s of %s', async (name, column) => {
-    const { [column]: _, ...rest } = record(name)
-    expect((await buildLog(name, [rest], { form: 'csv' })).rows).toEqual(['2025-06-01 m 10'])
+  it('may be without a column that a schema can do without', async () => {
+    const optional: [SchemaName, string][] = [
+      ['openrouter-activity', 'variant'],
+      ['openrouter-activity', 'generation_id'],
+      ['litellm-spend-logs', 'cache_hit'],
+      ['helicone-requests', 'updated_at'],
+      ['helicone-requests', 'cache_reference_id'],
+      ['portkey-logs', 'cache_status'],
+      ['cloudflare-ai-gateway-logs', 'cached'],
+    ]
+    const models = optional.map(([schema, column]) => `${schema} without ${column}`)
+    const { rows } = await buildLogs(
+      optional.map(([schema, column], index) => {
+        const { [column]: _, ...rest } = named(schema, models[index] ?? '')
+        return { schema, log: [rest], form: 'csv' }
+      }),
+    )
+    expect(rows).toEqual(models.toSorted().map((model) => `2025-06-01 ${model} 10`))
   })
 
   it('is found out in NDJSON when no line has it', async () => {

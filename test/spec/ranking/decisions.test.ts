@@ -3,13 +3,16 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { BuildError } from '../../../pipeline/errors.ts'
+import { type RejectedRecord, readRejects } from '../../../pipeline/rejects.ts'
 import {
   buildIn,
   crowd,
+  crowdSlug,
   newWorkspace,
   publish,
   publishedCsv,
   rowsOf,
+  type SmallResult,
   type SmallSource,
   writeInput,
 } from '../../support/pipeline.ts'
@@ -21,18 +24,51 @@ function publishBeside(records: FileRecord[]) {
   return publish({ sources: [{ records: [...records, bystander] }], top: { max_rejected_share: 1 } })
 }
 
-describe('decision 6.1: total_tokens = prompt + completion', () => {
-  it('adds prompt and completion', async () => {
-    const { rows } = await publish([{ model_permaslug: 'a', prompt_tokens: '30', completion_tokens: '12' }])
-    expect(rows).toEqual(['2025-03-02 a 42'])
-  })
+function rejectsOf({ workspace }: Pick<SmallResult, 'workspace'>): Promise<RejectedRecord[]> {
+  return Array.fromAsync(readRejects(workspace.dataDir))
+}
 
-  it('counts one of them alone when the other is empty', async () => {
+/** The `index`-th date of the dataset, from 0. */
+function dateOf(index: number): string {
+  return new Date(Date.UTC(2025, 0, 1 + index)).toISOString().slice(0, 10)
+}
+
+/** Rows of several dates by their date, each as `model tokens`. */
+function byDate(rows: string[]): Map<string, string[]> {
+  const dates = Map.groupBy(rows, (row) => row.slice(0, 10))
+  return new Map([...dates].map(([date, ofDate]) => [date, ofDate.map((row) => row.slice(11))]))
+}
+
+/** The same names with other values. */
+function mapped<From, To>(values: Record<string, From>, change: (value: From) => To): Record<string, To> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]))
+}
+
+/**
+ * Publishes cases by name, and gives the rows of each as `model tokens`. One build does for all of them, because each
+ * has a date of its own in the place of 2025-03-02: no ranking, and no copy of a request, reaches beyond its date.
+ */
+async function publishEach(cases: Record<string, FileRecord[]>) {
+  const dated = Object.entries(cases).map(([name, records], index) => ({ name, records, date: dateOf(index) }))
+  const all = dated.flatMap(({ records, date }) =>
+    records.map(({ timestamp = '2025-03-02T12:00:00Z', ...record }) => ({
+      ...record,
+      timestamp: timestamp.replace('2025-03-02', date),
+    })),
+  )
+  const { rows, summary } = await publish({ sources: [{ records: all, extraColumns: ['status'] }] })
+  const found = byDate(rows)
+  return { rows: Object.fromEntries(dated.map(({ name, date }) => [name, found.get(date) ?? []])), summary }
+}
+
+describe('decision 6.1: total_tokens = prompt + completion', () => {
+  it('adds prompt and completion, and counts one of them alone when the other is empty', async () => {
     const { rows } = await publish([
-      { model_permaslug: 'a', prompt_tokens: '30', completion_tokens: '' },
-      { model_permaslug: 'b', prompt_tokens: '', completion_tokens: '12' },
+      { model_permaslug: 'a', prompt_tokens: '30', completion_tokens: '12' },
+      { model_permaslug: 'b', prompt_tokens: '30', completion_tokens: '' },
+      { model_permaslug: 'c', prompt_tokens: '', completion_tokens: '12' },
     ])
-    expect(rows).toEqual(['2025-03-02 a 30', '2025-03-02 b 12'])
+    expect(rows).toEqual(['2025-03-02 a 42', '2025-03-02 b 30', '2025-03-02 c 12'])
   })
 
   it('never adds cached and reasoning tokens, which are parts of those', async () => {
@@ -59,28 +95,29 @@ describe('decision 6.2: a variant is a model of its own, and slugs are compared 
     expect(rows).toEqual(['2025-03-02 a/b:free 3', '2025-03-02 a/b 2'])
   })
 
-  it.each([
-    ['case', 'a/B', 'a/b'],
-    ['a space before', ' a/b', 'a/b'],
-    ['a space after', 'a/b ', 'a/b'],
-    ['the form of an accent', 'a/caf\u00e9', 'a/cafe\u0301'],
-    ['zeros before a number', '007', '7'],
-    ['a space without a break', 'a\u00a0b', 'a b'],
-  ])('keeps two slugs apart that differ in %s', async (_, one, two) => {
-    const { rows } = await publish([
-      { model_permaslug: one, prompt_tokens: '2' },
-      { model_permaslug: two, prompt_tokens: '1' },
-    ])
-    expect(rows).toEqual([`2025-03-02 ${one} 2`, `2025-03-02 ${two} 1`])
+  it('keeps two slugs apart that differ in little', async () => {
+    const pairs = {
+      case: ['a/B', 'a/b'],
+      'a space before': [' a/b', 'a/b'],
+      'a space after': ['a/b ', 'a/b'],
+      'the form of an accent': ['a/caf\u00e9', 'a/cafe\u0301'],
+      'zeros before a number': ['007', '7'],
+      'a space without a break': ['a\u00a0b', 'a b'],
+    }
+    const { rows } = await publishEach(
+      mapped(pairs, ([one = '', two = '']) => [
+        { model_permaslug: one, prompt_tokens: '2' },
+        { model_permaslug: two, prompt_tokens: '1' },
+      ]),
+    )
+    expect(rows).toEqual(mapped(pairs, ([one, two]) => [`${one} 2`, `${two} 1`]))
   })
 
-  it.each(['null', 'NULL', 'NaN', 'nan', 'true', '1e5', 'inf', '\\N', 'None', '2025-03-02'])(
-    'takes %s for a name',
-    async (slug) => {
-      const { rows } = await publish([{ model_permaslug: slug, prompt_tokens: '2' }])
-      expect(rows).toEqual([`2025-03-02 ${slug} 2`])
-    },
-  )
+  it('takes for a name what elsewhere stands for nothing, a number or a date', async () => {
+    const slugs = ['null', 'NULL', 'NaN', 'nan', 'true', '1e5', 'inf', '\\N', 'None', '2025-03-02']
+    const { rows } = await publish(slugs.map((slug) => ({ model_permaslug: slug, prompt_tokens: '2' })))
+    expect(rows).toEqual(slugs.toSorted().map((slug) => `2025-03-02 ${slug} 2`))
+  })
 
   it('quotes a slug in CSV only where CSV needs it', async () => {
     const { csv } = await publish([
@@ -142,84 +179,96 @@ describe('decision 6.3: only public usage is published, `other` included', () =>
 })
 
 describe('decision 6.4: a model with zero tokens on a date is left out of that date before ranking', () => {
-  it('has no row of zero', async () => {
-    const { rows } = await publish([
-      { model_permaslug: 'a', prompt_tokens: '0' },
-      { model_permaslug: 'b', prompt_tokens: '1' },
-    ])
-    expect(rows).toEqual(['2025-03-02 b 1'])
-  })
-
-  it('leaves it out of the count that makes `other`', async () => {
-    const { rows } = await publish(crowd(51, (index) => (index === 50 ? 0 : 1)))
-    expect(rows).toHaveLength(50)
+  it('has no row of zero, no `other` because of one, and keeps a model of which one record has none', async () => {
+    const { rows } = await publishEach({
+      'a model of zero': [
+        { model_permaslug: 'a', prompt_tokens: '0' },
+        { model_permaslug: 'b', prompt_tokens: '1' },
+      ],
+      'the 51st of zero': crowd(51, (index) => (index === 50 ? 0 : 1)),
+      'one record of zero': [...crowd(1, () => 0), ...crowd(1, () => 1)],
+    })
+    expect(rows).toEqual({
+      'a model of zero': ['b 1'],
+      'the 51st of zero': Array.from({ length: 50 }, (_, index) => `${crowdSlug(index)} 1`),
+      'one record of zero': [`${crowdSlug(0)} 1`],
+    })
   })
 
   it('leaves it out of that date alone', async () => {
     const { rows } = await publish([...crowd(1, () => 0, '2025-03-02'), ...crowd(1, () => 1, '2025-03-03')])
     expect(rows).toEqual(['2025-03-03 crowd/model-001 1'])
   })
-
-  it('keeps a model whose sum is not zero although one of its records is', async () => {
-    const { rows } = await publish([...crowd(1, () => 0), ...crowd(1, () => 1)])
-    expect(rows).toEqual(['2025-03-02 crowd/model-001 1'])
-  })
 })
 
 describe('decision 6.5: ties break by code point order of the slug, also at the cut', () => {
-  it.each([
-    ['upper case before lower case', ['a/Z', 'a/a']],
-    ['punctuation before letters', ['a-b', 'a/b', 'a:b', 'a_b', 'aab']],
-    ['a prefix before what continues it', ['a/b', 'a/b-1']],
-    ['ASCII before accents', ['a/z', 'a/é']],
-    ['U+FF5E before U+1F600, which in UTF-16 comes first', ['a/\uff5e', 'a/\u{1f600}']],
-  ])('puts %s', async (_, slugs) => {
-    const { rows } = await publish(slugs.toReversed().map((slug) => ({ model_permaslug: slug, prompt_tokens: '1' })))
-    expect(rows).toEqual(slugs.map((slug) => `2025-03-02 ${slug} 1`))
+  it('orders equal totals so', async () => {
+    const orders = {
+      'upper case before lower case': ['a/Z', 'a/a'],
+      'punctuation before letters': ['a-b', 'a/b', 'a:b', 'a_b', 'aab'],
+      'a prefix before what continues it': ['a/b', 'a/b-1'],
+      'ASCII before accents': ['a/z', 'a/é'],
+      'U+FF5E before U+1F600, which in UTF-16 comes first': ['a/\uff5e', 'a/\u{1f600}'],
+    }
+    const { rows } = await publishEach(
+      mapped(orders, (slugs) => slugs.toReversed().map((slug) => ({ model_permaslug: slug, prompt_tokens: '1' }))),
+    )
+    expect(rows).toEqual(mapped(orders, (slugs) => slugs.map((slug) => `${slug} 1`)))
   })
 
-  it.each([
-    ['a/Z', 'a/a'],
-    ['a/\uff5e', 'a/\u{1f600}'],
-  ])('between rank 50 and 51 keeps %s and drops %s', async (kept, dropped) => {
-    const tied = [dropped, kept].map((slug) => ({ model_permaslug: slug, prompt_tokens: '1' }))
-    const { rows } = await publish([...crowd(49, () => 9), ...tied])
-    expect(rows.slice(49)).toEqual([`2025-03-02 ${kept} 1`, '2025-03-02 other 1'])
+  it('keeps the first of two and drops the second between rank 50 and 51', async () => {
+    const pairs = { 'upper case': ['a/Z', 'a/a'], 'beyond the basic plane': ['a/\uff5e', 'a/\u{1f600}'] }
+    const { rows } = await publishEach(
+      mapped(pairs, (pair) => [
+        ...crowd(49, () => 9),
+        ...pair.toReversed().map((slug) => ({ model_permaslug: slug, prompt_tokens: '1' })),
+      ]),
+    )
+    expect(mapped(rows, (ofDate) => ofDate.slice(49))).toEqual(mapped(pairs, ([kept]) => [`${kept} 1`, 'other 1']))
   })
 })
 
 describe('decision 6.6: slugs that are rejected', () => {
-  it.each([
-    ['an empty one', ''],
-    ['one of 301 characters', 'x'.repeat(301)],
-    ['one with a tab', 'a\tb'],
-    ['one with a line feed', 'a\nb'],
-    ['one with U+0000', 'a\0b'],
-    ['one with U+001F', 'a\x1fb'],
-    ['one with U+007F', 'a\x7fb'],
-    ['one with U+0085', 'a\x85b'],
-    ['one that begins with =', '=a'],
-    ['one that begins with +', '+a'],
-    ['one that begins with -', '-a'],
-    ['one that begins with @', '@a'],
-    ['the reserved one', 'other'],
-  ])('rejects %s', async (_, slug) => {
-    const { rows, summary } = await publishBeside([{ model_permaslug: slug, prompt_tokens: '5' }])
-    expect(rows).toEqual(['2025-03-02 bystander 1'])
-    expect(summary.records.rejected).toMatchObject({ invalid_model: 1 })
+  it('rejects what is no name, what a spreadsheet would run, and the reserved one', async () => {
+    const slugs = {
+      'an empty one': '',
+      'one of 301 characters': 'x'.repeat(301),
+      'one with a tab': 'a\tb',
+      'one with a line feed': 'a\nb',
+      'one with U+0000': 'a\0b',
+      'one with U+001F': 'a\x1fb',
+      'one with U+007F': 'a\x7fb',
+      'one with U+0085': 'a\x85b',
+      'one that begins with =': '=a',
+      'one that begins with +': '+a',
+      'one that begins with -': '-a',
+      'one that begins with @': '@a',
+      'the reserved one': 'other',
+    }
+    const names = Object.keys(slugs)
+    const built = await publishBeside(
+      Object.values(slugs).map((slug) => ({ model_permaslug: slug, prompt_tokens: '5' })),
+    )
+    const rejects = (await rejectsOf(built)).map(({ record, reason }) => [names[record - 1], reason])
+    expect(rejects).toEqual(names.map((name) => [name, 'invalid_model']))
+    expect(built.rows).toEqual(['2025-03-02 bystander 1'])
+    expect(built.summary.records.rejected).toEqual({ invalid_model: names.length })
   })
 
-  it.each([
-    ['300 characters', 'x'.repeat(300)],
-    ['300 characters beyond the basic plane', '\u{1f600}'.repeat(300)],
-    ['=, +, - and @ after the first character', 'a=+-@'],
-    ['the reserved word in another case', 'Other'],
-    ['the reserved word as a part', 'other/other'],
-    ['the reserved word with a variant', 'other:free'],
-  ])('accepts %s', async (_, slug) => {
-    const { rows, summary } = await publishBeside([{ model_permaslug: slug, prompt_tokens: '5' }])
-    expect(rows).toEqual([`2025-03-02 ${slug} 5`, '2025-03-02 bystander 1'])
-    expect(summary.records.published).toBe(2)
+  it('accepts what only comes near to that', async () => {
+    const slugs = {
+      '300 characters': 'x'.repeat(300),
+      '300 characters beyond the basic plane': '\u{1f600}'.repeat(300),
+      '=, +, - and @ after the first character': 'a=+-@',
+      'the reserved word in another case': 'Other',
+      'the reserved word as a part': 'other/other',
+      'the reserved word with a variant': 'other:free',
+    }
+    const { rows, summary } = await publishEach(
+      mapped(slugs, (slug) => [{ model_permaslug: slug, prompt_tokens: '5' }]),
+    )
+    expect(rows).toEqual(mapped(slugs, (slug) => [`${slug} 5`]))
+    expect(summary.records.published).toBe(6)
   })
 })
 
@@ -232,19 +281,35 @@ describe('decision 6.7: records are de-duplicated by (request_id, UTC date) with
     request_id: 'r1',
   }
 
-  async function kept(...copies: FileRecord[]): Promise<string[]> {
-    const [forward, backward] = [await publish(copies), await publish(copies.toReversed())]
-    expect(backward.rows).toEqual(forward.rows)
-    expect(forward.summary.records.duplicates).toBe(
-      copies.length - forward.summary.records.published - forward.summary.records.private,
-    )
-    return forward.rows
-  }
-
-  it('counts equal copies once, and says how many it left out', async () => {
-    const { rows, summary } = await publish([one, one, one])
-    expect(rows).toEqual(['2025-03-02 a 15'])
-    expect(summary.records).toMatchObject({ read: 3, published: 1, duplicates: 2 })
+  it('counts copies of one id and one UTC date once, and says how many it left out', async () => {
+    const nextDay = { timestamp: '2025-03-03T00:00:00Z' }
+    const of = (name: string) => ({ ...one, model_permaslug: name, request_id: name })
+    const equal = of('equal copies')
+    const zones = of('the same instant in two zones')
+    const dates = of('one id on two dates')
+    const repeated = of('one id twice on each of two dates')
+    const written = of('ids that differ as written')
+    const without = { ...of('no id'), request_id: '' }
+    const { rows, summary } = await publish([
+      ...[equal, equal, equal],
+      ...[zones, { ...zones, timestamp: '2025-03-03T01:00:00+13:00' }],
+      ...[dates, { ...dates, ...nextDay }],
+      ...[repeated, { ...repeated, ...nextDay }, repeated, { ...repeated, ...nextDay }],
+      ...[written, { ...written, request_id: 'IDS that differ as written' }],
+      { ...written, request_id: `${written.request_id} ` },
+      ...[without, without],
+    ])
+    expect(rows).toEqual([
+      '2025-03-02 ids that differ as written 45',
+      '2025-03-02 no id 30',
+      '2025-03-02 equal copies 15',
+      '2025-03-02 one id on two dates 15',
+      '2025-03-02 one id twice on each of two dates 15',
+      '2025-03-02 the same instant in two zones 15',
+      '2025-03-03 one id on two dates 15',
+      '2025-03-03 one id twice on each of two dates 15',
+    ])
+    expect(summary.records).toMatchObject({ read: 16, published: 11, duplicates: 5 })
   })
 
   it('finds copies in different files of a source', async () => {
@@ -268,76 +333,64 @@ describe('decision 6.7: records are de-duplicated by (request_id, UTC date) with
     expect(rows).toEqual(['2025-03-02 a 30'])
   })
 
-  it('takes the same id on two dates for two requests', async () => {
-    const { rows } = await publish([one, { ...one, timestamp: '2025-03-03T00:00:00Z' }])
-    expect(rows).toEqual(['2025-03-02 a 15', '2025-03-03 a 15'])
-  })
-
-  it('counts an id that was delivered twice on each of two dates once on each', async () => {
-    const nextDay = { ...one, timestamp: '2025-03-03T00:00:00Z' }
-    const { rows } = await publish([one, nextDay, one, nextDay])
-    expect(rows).toEqual(['2025-03-02 a 15', '2025-03-03 a 15'])
-  })
-
-  it('tells dates by UTC: the same instant in two zones is one request', async () => {
-    const { rows } = await publish([one, { ...one, timestamp: '2025-03-03T01:00:00+13:00' }])
-    expect(rows).toEqual(['2025-03-02 a 15'])
-  })
-
-  it('counts every record without an id', async () => {
-    const { rows } = await publish([
-      { ...one, request_id: '' },
-      { ...one, request_id: '' },
-    ])
-    expect(rows).toEqual(['2025-03-02 a 30'])
-  })
-
-  it('compares ids as written', async () => {
-    const { rows } = await publish([one, { ...one, request_id: 'R1' }, { ...one, request_id: 'r1 ' }])
-    expect(rows).toEqual(['2025-03-02 a 45'])
-  })
-
-  it('keeps the latest of copies that disagree', async () => {
-    expect(await kept({ ...one, timestamp: '2025-03-02T12:00:00.000001Z' }, { ...one, prompt_tokens: '99' })).toEqual([
-      '2025-03-02 a 15',
-    ])
-  })
-
-  it('then the one with the most prompt tokens, compared as numbers', async () => {
-    expect(
-      await kept({ ...one, prompt_tokens: '10' }, { ...one, prompt_tokens: '9', completion_tokens: '99' }),
-    ).toEqual(['2025-03-02 a 15'])
-  })
-
-  it('then the one with the most completion tokens', async () => {
-    expect(
-      await kept({ ...one, completion_tokens: '100', model_permaslug: 'a' }, { ...one, model_permaslug: 'b' }),
-    ).toEqual(['2025-03-02 a 110'])
-  })
-
-  it('then the one with the greatest model, by code point', async () => {
-    expect(await kept({ ...one, model_permaslug: '\uff5e' }, { ...one, model_permaslug: '\u{1f600}' })).toEqual([
-      '2025-03-02 \u{1f600} 15',
-    ])
-  })
-
-  it('then a private one before a public one', async () => {
-    const bystander = { ...one, request_id: 'r2' }
-    const copies = [
-      { ...one, visibility: 'private' },
+  it('keeps of copies that disagree the greatest, in either order', async () => {
+    const later = { ...one, timestamp: '2025-03-02T13:00:00Z' }
+    const [open, closed] = [
       { ...one, visibility: 'public' },
+      { ...one, visibility: 'private' },
     ]
-    expect(await kept(bystander, ...copies)).toEqual(['2025-03-02 a 15'])
-  })
-
-  it('but keeps a public one of a greater model before a private one', async () => {
-    const greater = { ...one, model_permaslug: 'b', visibility: 'public' }
-    expect(await kept(greater, { ...one, visibility: 'private' })).toEqual(['2025-03-02 b 15'])
-  })
-
-  it('but keeps a later public one before an earlier private one', async () => {
-    const later = { ...one, timestamp: '2025-03-02T13:00:00Z', visibility: 'public' }
-    expect(await kept(later, { ...one, visibility: 'private' })).toEqual(['2025-03-02 a 15'])
+    const cases: [what: string, stays: string, copies: FileRecord[]][] = [
+      [
+        'the latest',
+        'a 15',
+        [
+          { ...one, timestamp: '2025-03-02T12:00:00.000001Z' },
+          { ...one, prompt_tokens: '99' },
+        ],
+      ],
+      [
+        'then the one with the most prompt tokens, compared as numbers',
+        'a 15',
+        [one, { ...one, prompt_tokens: '9', completion_tokens: '99' }],
+      ],
+      [
+        'then the one with the most completion tokens',
+        'a 110',
+        [
+          { ...one, completion_tokens: '100' },
+          { ...one, model_permaslug: 'b' },
+        ],
+      ],
+      [
+        'then the one with the greatest model, by code point',
+        '\u{1f600} 15',
+        [
+          { ...one, model_permaslug: '\uff5e' },
+          { ...one, model_permaslug: '\u{1f600}' },
+        ],
+      ],
+      ['then a private one before a public one', 'a 15', [{ ...one, request_id: 'bystander' }, closed, open]],
+      ['but a public one of a greater model before a private one', 'b 15', [{ ...open, model_permaslug: 'b' }, closed]],
+      ['but a later public one before an earlier private one', 'a 15', [{ ...later, visibility: 'public' }, closed]],
+    ]
+    const { rows, summary } = await publishEach(
+      Object.fromEntries(
+        cases.flatMap(([what, , copies]) => [
+          [what, copies],
+          [`${what}, turned round`, copies.toReversed()],
+        ]),
+      ),
+    )
+    expect(rows).toEqual(
+      Object.fromEntries(
+        cases.flatMap(([what, stays]) => [
+          [what, [stays]],
+          [`${what}, turned round`, [stays]],
+        ]),
+      ),
+    )
+    // Two copies each, and a bystander in one case that is there when the private copy stays.
+    expect(summary.records).toMatchObject({ read: 30, published: 14, private: 2, duplicates: 14 })
   })
 
   it('gives one answer, whatever their order, when one copy says it is public and the other says nothing', async () => {
@@ -376,93 +429,103 @@ describe('decision 6.7: records are de-duplicated by (request_id, UTC date) with
 })
 
 describe('decision 6.8: the form of a token count', () => {
-  it.each(['7', '007', '+7', ' 7', '7 ', '  +7.0  ', '7.000'])('reads the text "%s" as 7', async (text) => {
-    const { rows } = await publish([{ model_permaslug: 'a', prompt_tokens: text }])
-    expect(rows).toEqual(['2025-03-02 a 7'])
+  it('reads a text with zeros, a plus sign, spaces and decimals of zero for the number that it is', async () => {
+    const counts = { '7': '7', '007': '7', '+7': '7', ' 7': '7', '7 ': '7', '  +7.0  ': '7', '7.000': '7' }
+    const greatest = { '9007199254740991': '9007199254740991' }
+    const texts = { ...counts, ...greatest }
+    const { rows } = await publishEach(
+      Object.fromEntries(Object.keys(texts).map((text) => [text, [{ model_permaslug: 'a', prompt_tokens: text }]])),
+    )
+    expect(rows).toEqual(mapped(texts, (tokens) => [`a ${tokens}`]))
   })
 
-  it('accepts 2^53 − 1', async () => {
-    const { rows } = await publish([{ model_permaslug: 'a', prompt_tokens: '9007199254740991' }])
-    expect(rows).toEqual(['2025-03-02 a 9007199254740991'])
-  })
-
-  it.each([
-    '-1',
-    '1.5',
-    '1e3',
-    '7.',
-    '.0',
-    '0x7',
-    '1,000',
-    '1_000',
-    'NaN',
-    'null',
-    '\t7',
-    '+ 7',
-    '٧',
-    '9007199254740992',
-    '99999999999999999999999999',
-  ])('rejects the text "%s"', async (text) => {
-    const { rows, summary } = await publishBeside([{ model_permaslug: 'a', prompt_tokens: text }])
-    expect(rows).toEqual(['2025-03-02 bystander 1'])
-    expect(summary.records.rejected).toEqual({ invalid_token_count: 1 })
+  it('rejects any other text', async () => {
+    const texts = [
+      '-1',
+      '1.5',
+      '1e3',
+      '7.',
+      '.0',
+      '0x7',
+      '1,000',
+      '1_000',
+      'NaN',
+      'null',
+      '\t7',
+      '+ 7',
+      '٧',
+      '9007199254740992',
+      '99999999999999999999999999',
+    ]
+    const built = await publishBeside(texts.map((text) => ({ model_permaslug: 'a', prompt_tokens: text })))
+    const rejects = (await rejectsOf(built)).map(({ record, reason }) => [texts[record - 1], reason])
+    expect(rejects).toEqual(texts.map((text) => [text, 'invalid_token_count']))
+    expect(built.rows).toEqual(['2025-03-02 bystander 1'])
+    expect(built.summary.records.rejected).toEqual({ invalid_token_count: texts.length })
   })
 })
 
 describe('decision 6.8: a JSON number counts when its value is a non-negative integer up to 2^53 − 1', () => {
-  async function buildWithNumber(json: string) {
+  /** Builds one record for each of these JSON values, the first on the first date of the dataset, and one beside them. */
+  async function buildWithNumbers(values: string[]) {
     const workspace = await newWorkspace()
-    const line = (model: string, tokens: string) =>
-      `{"timestamp":"2025-03-02T12:00:00Z","model_permaslug":"${model}","prompt_tokens":${tokens},"completion_tokens":null}\n`
-    await writeInput(workspace, 'usage.ndjson', line('a', json) + line('bystander', '1'))
+    const line = (date: string, model: string, tokens: string) =>
+      `{"timestamp":"${date}T12:00:00Z","model_permaslug":"${model}","prompt_tokens":${tokens},"completion_tokens":null}\n`
+    const lines = values.map((json, index) => line(dateOf(index), 'a', json))
+    await writeInput(workspace, 'usage.ndjson', [...lines, line('2025-03-02', 'bystander', '1')].join(''))
     const source = { name: 's', schema: 'canonical', files: ['usage.ndjson'], visibility: 'public' }
     await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources: [source] })
     const summary = await buildIn(workspace)
-    return { summary, rows: rowsOf(await publishedCsv(workspace)) }
+    return { summary, rows: rowsOf(await publishedCsv(workspace)), workspace }
   }
 
-  async function rejectsNumber(json: string): Promise<void> {
-    const { rows, summary } = await buildWithNumber(json)
-    expect(rows).toEqual(['2025-03-02 bystander 1'])
-    expect(summary.records.rejected).toEqual({ invalid_token_count: 1 })
-  }
-
-  it.each([
-    ['7', '7'],
-    ['7.0', '7'],
-    ['7e2', '700'],
-    ['0.7e1', '7'],
-    ['9007199254740991', '9007199254740991'],
-    ['"7"', '7'],
-    ['" +7.0 "', '7'],
-  ])('reads %s as %s', async (json, tokens) => {
-    const { rows } = await buildWithNumber(json)
-    expect(rows).toContain(`2025-03-02 a ${tokens}`)
+  it('reads an integer however it is written, and one in a string', async () => {
+    const numbers: [json: string, tokens: string][] = [
+      ['7', '7'],
+      ['7.0', '7'],
+      ['7e2', '700'],
+      ['0.7e1', '7'],
+      ['9007199254740991', '9007199254740991'],
+      ['"7"', '7'],
+      ['" +7.0 "', '7'],
+    ]
+    const { rows } = await buildWithNumbers(numbers.map(([json]) => json))
+    const found = byDate(rows)
+    expect(numbers.map(([json], index) => [json, found.get(dateOf(index))])).toEqual(
+      numbers.map(([json, tokens]) => [json, [`a ${tokens}`]]),
+    )
   })
 
-  it.each(['-1', '1.5', '1e-1', '9007199254740992', '1e300', 'true', '[7]', '{"count":7}', '"7e2"'])(
-    'rejects %s',
-    rejectsNumber,
-  )
+  it('rejects any other value', async () => {
+    const values = ['-1', '1.5', '1e-1', '9007199254740992', '1e300', 'true', '[7]', '{"count":7}', '"7e2"']
+    const built = await buildWithNumbers(values)
+    const rejects = (await rejectsOf(built)).map(({ record, reason }) => [values[record - 1], reason])
+    expect(rejects).toEqual(values.map((json) => [json, 'invalid_token_count']))
+    expect(built.rows).toEqual(['2025-03-02 bystander 1'])
+    expect(built.summary.records.rejected).toEqual({ invalid_token_count: values.length })
+  })
 })
 
 describe('decision 6.9: a file that cannot be read whole fails the build and names the file', () => {
-  const records = crowd(2000, (index) => index + 1)
-
-  /** Builds a source of one whole file and one that `damage` changed. */
-  async function buildWith(name: string, damage: (bytes: Uint8Array) => Uint8Array): Promise<string[]> {
+  /**
+   * Builds a source of one whole file and files of these names that `damage` changed; the first has its records on the
+   * first date of the dataset, the next on the next. Gives the rows of each.
+   */
+  async function buildWith(names: string[], damage: (bytes: Uint8Array) => Uint8Array): Promise<Map<string, string[]>> {
     const workspace = await newWorkspace()
-    await writeRecords(
-      join(workspace.input, 'whole.csv'),
-      crowd(1, () => 1),
-      { columns: COLUMNS },
-    )
-    await writeRecords(join(workspace.input, name), records, { columns: COLUMNS })
-    await writeInput(workspace, name, damage(await readFile(join(workspace.input, name))))
-    const source = { name: 's', schema: 'canonical', files: ['whole.csv', name], visibility: 'public' }
+    const dates = names.map((_, index) => dateOf(index))
+    const whole = dates.flatMap((date) => crowd(1, () => 1, date))
+    await writeRecords(join(workspace.input, 'whole.csv'), whole, { columns: COLUMNS })
+    for (const [index, name] of names.entries()) {
+      const records = crowd(2000, (tokens) => tokens + 1, dates[index])
+      await writeRecords(join(workspace.input, name), records, { columns: COLUMNS })
+      await writeInput(workspace, name, damage(await readFile(join(workspace.input, name))))
+    }
+    const source = { name: 's', schema: 'canonical', files: ['whole.csv', ...names], visibility: 'public' }
     await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources: [source] })
     await buildIn(workspace)
-    return rowsOf(await publishedCsv(workspace))
+    const found = byDate(rowsOf(await publishedCsv(workspace)))
+    return new Map(names.map((name, index) => [name, found.get(dateOf(index)) ?? []]))
   }
 
   const half = (bytes: Uint8Array) => bytes.subarray(0, bytes.length >> 1)
@@ -481,27 +544,27 @@ describe('decision 6.9: a file that cannot be read whole fails the build and nam
     ['usage.csv.gz', 'that is no gzip', () => Buffer.from('timestamp,model_permaslug\n')],
     ['usage.parquet', 'that is no Parquet', () => Buffer.from('timestamp,model_permaslug\n')],
   ] as const)('fails for %s %s', async (name, _, damage) => {
-    const failed = expect(buildWith(name, damage)).rejects
+    const failed = expect(buildWith([name], damage)).rejects
     await failed.toThrow(BuildError)
     await failed.toThrow(name)
   })
 
-  it.each(['usage.csv', 'usage.csv.gz', 'usage.csv.zst', 'usage.ndjson.gz', 'usage.ndjson.zst', 'usage.parquet'])(
-    'reads the whole %s',
-    async (name) => {
-      const rows = await buildWith(name, (bytes) => bytes)
-      expect(rows[0]).toBe('2025-03-02 crowd/model-2000 2000')
-      expect(rows.at(-1)).toBe(`2025-03-02 other ${(1950 * 1951) / 2 + 1}`)
-    },
-  )
+  it('reads what is whole, in every format and compression', async () => {
+    const names = ['usage.csv', 'usage.csv.gz', 'usage.csv.zst', 'usage.ndjson.gz', 'usage.ndjson.zst', 'usage.parquet']
+    const built = await buildWith(names, (bytes) => bytes)
+    const other = `other ${(1950 * 1951) / 2 + 1}`
+    expect([...built].map(([name, rows]) => [name, rows[0], rows.at(-1)])).toEqual(
+      names.map((name) => [name, 'crowd/model-2000 2000', other]),
+    )
+  })
 
-  it.each(['usage.ndjson.gz', 'usage.ndjson.zst'])(
-    'reads %s to its end when it has two compressed parts, one after the other',
-    async (name) => {
-      const rows = await buildWith(name, twice)
-      expect(rows[0]).toBe('2025-03-02 crowd/model-2000 4000')
-    },
-  )
+  it('reads a file to its end that has two compressed parts, one after the other', async () => {
+    const names = ['usage.ndjson.gz', 'usage.ndjson.zst']
+    const built = await buildWith(names, twice)
+    expect([...built].map(([name, rows]) => [name, rows[0]])).toEqual(
+      names.map((name) => [name, 'crowd/model-2000 4000']),
+    )
+  })
 })
 
 describe('decision 6.10: what is not published', () => {
@@ -540,88 +603,115 @@ describe('decision 6.10: what is not published', () => {
 })
 
 describe('decision 6.12: a record counts with the tokens it carries, whatever its status', () => {
-  it.each(['success', 'failure', 'cancelled', '500', 'anything'])('counts one of status %s', async (status) => {
-    const records = [{ model_permaslug: 'a', prompt_tokens: '4', status }]
-    const { rows } = await publish({ sources: [{ records, extraColumns: ['status'] }] })
-    expect(rows).toEqual(['2025-03-02 a 4'])
+  it('counts one of any status', async () => {
+    const statuses = ['success', 'failure', 'cancelled', '500', 'anything']
+    const { rows } = await publishEach(
+      Object.fromEntries(statuses.map((status) => [status, [{ model_permaslug: 'a', prompt_tokens: '4', status }]])),
+    )
+    expect(rows).toEqual(Object.fromEntries(statuses.map((status) => [status, ['a 4']])))
   })
 })
 
 describe('decision 6.13: timestamps are read in UTC, and no fraction rounds a record into the next day', () => {
-  async function dateOf(timestamp: string, settings?: Record<string, unknown>): Promise<string | undefined> {
-    const { csv } = await publish({
-      sources: [{ records: [{ timestamp, model_permaslug: 'a', prompt_tokens: '1' }], settings }],
+  /** The dates of these timestamps, each that of a model of its own. The settings are those of their sources. */
+  async function datesOf(
+    ...sources: { timestamps: string[]; settings?: Record<string, unknown> }[]
+  ): Promise<[timestamp: string, date: string][]> {
+    const { rows } = await publish({
+      sources: sources.map(({ timestamps, settings }) => ({
+        records: timestamps.map((timestamp) => ({ timestamp, model_permaslug: timestamp, prompt_tokens: '1' })),
+        settings,
+      })),
+      asOf: '2025-08-01T00:00:00Z',
     })
-    return rowsOf(csv)[0]?.split(' ')[0]
+    return rows.map((row) => [row.slice(11, -' 1'.length), row.slice(0, 10)])
   }
 
-  it.each([
-    ['2025-03-02T23:59:59Z', '2025-03-02'],
-    ['2025-03-02T23:59:59.9Z', '2025-03-02'],
-    ['2025-03-02T23:59:59.999Z', '2025-03-02'],
-    ['2025-03-02T23:59:59.999999Z', '2025-03-02'],
-    ['2025-03-02T23:59:59.9999999Z', '2025-03-02'],
-    ['2025-03-02T23:59:59.999999999Z', '2025-03-02'],
-    ['2025-03-02 23:59:59.9999999', '2025-03-02'],
-    ['2025-03-03T07:59:59.999999999+08:00', '2025-03-02'],
-    ['2025-03-03T00:00:00.000000001Z', '2025-03-03'],
-    ['2025-03-03T00:00:00Z', '2025-03-03'],
-  ])('puts %s on %s', async (timestamp, date) => {
-    expect(await dateOf(timestamp)).toBe(date)
+  it('puts the last fraction of a day on that day', async () => {
+    const dates = {
+      '2025-03-02T23:59:59Z': '2025-03-02',
+      '2025-03-02T23:59:59.9Z': '2025-03-02',
+      '2025-03-02T23:59:59.999Z': '2025-03-02',
+      '2025-03-02T23:59:59.999999Z': '2025-03-02',
+      '2025-03-02T23:59:59.9999999Z': '2025-03-02',
+      '2025-03-02T23:59:59.999999999Z': '2025-03-02',
+      '2025-03-02 23:59:59.9999999': '2025-03-02',
+      '2025-03-03T07:59:59.999999999+08:00': '2025-03-02',
+      '2025-03-03T00:00:00.000000001Z': '2025-03-03',
+      '2025-03-03T00:00:00Z': '2025-03-03',
+    }
+    expect(Object.fromEntries(await datesOf({ timestamps: Object.keys(dates) }))).toEqual(dates)
   })
 
-  it.each([
-    ['2025-03-03T00:00:00+08:00', '2025-03-02'],
-    ['2025-03-03T08:00:00+08:00', '2025-03-03'],
-    ['2025-03-02T18:59:59-05:00', '2025-03-02'],
-    ['2025-03-02T19:00:00-05:00', '2025-03-03'],
-    ['2025-03-03T05:29:59+05:30', '2025-03-02'],
-    ['2025-03-03T05:30:00+05:30', '2025-03-03'],
-    ['2025-03-03T13:59:59+14:00', '2025-03-02'],
-    ['2025-03-02T12:00:00-12:00', '2025-03-03'],
-    ['2025-03-02T23:59:59-00:01', '2025-03-03'],
-  ])('takes the offset of %s to %s', async (timestamp, date) => {
-    expect(await dateOf(timestamp)).toBe(date)
+  it('takes the offset of a timestamp into account', async () => {
+    const dates = {
+      '2025-03-03T00:00:00+08:00': '2025-03-02',
+      '2025-03-03T08:00:00+08:00': '2025-03-03',
+      '2025-03-02T18:59:59-05:00': '2025-03-02',
+      '2025-03-02T19:00:00-05:00': '2025-03-03',
+      '2025-03-03T05:29:59+05:30': '2025-03-02',
+      '2025-03-03T05:30:00+05:30': '2025-03-03',
+      '2025-03-03T13:59:59+14:00': '2025-03-02',
+      '2025-03-02T12:00:00-12:00': '2025-03-03',
+      '2025-03-02T23:59:59-00:01': '2025-03-03',
+    }
+    expect(Object.fromEntries(await datesOf({ timestamps: Object.keys(dates) }))).toEqual(dates)
   })
 
-  it.each([
-    ['2025-03-02T19:00:00', 'America/New_York', '2025-03-03'],
-    ['2025-03-02T18:59:59.999999', 'America/New_York', '2025-03-02'],
-    ['2025-07-02T20:00:00', 'America/New_York', '2025-07-03'],
-    ['2025-07-02T19:59:59.999999', 'America/New_York', '2025-07-02'],
-    ['2025-03-03 07:59:59', 'Asia/Shanghai', '2025-03-02'],
-    ['2025-03-03 05:45:00', 'Asia/Kathmandu', '2025-03-03'],
-    ['2025-03-03 05:44:59', 'Asia/Kathmandu', '2025-03-02'],
-  ])('reads %s in the declared zone %s as %s', async (timestamp, timezone, date) => {
-    const records = [{ timestamp, model_permaslug: 'a', prompt_tokens: '1' }]
-    const { rows } = await publish({ sources: [{ records, settings: { timezone } }], asOf: '2025-08-01T00:00:00Z' })
-    expect(rows).toEqual([`${date} a 1`])
+  it('reads a timestamp without an offset in the declared zone, and lets an offset win over it', async () => {
+    const zones = {
+      'America/New_York': {
+        '2025-03-02T19:00:00': '2025-03-03',
+        '2025-03-02T18:59:59.999999': '2025-03-02',
+        '2025-07-02T20:00:00': '2025-07-03',
+        '2025-07-02T19:59:59.999999': '2025-07-02',
+      },
+      'Asia/Shanghai': {
+        '2025-03-03 07:59:59': '2025-03-02',
+        '2025-03-02T23:00:00Z': '2025-03-02',
+      },
+      'Asia/Kathmandu': {
+        '2025-03-03 05:45:00': '2025-03-03',
+        '2025-03-03 05:44:59': '2025-03-02',
+      },
+    }
+    const sources = Object.entries(zones).map(([timezone, dates]) => {
+      return { timestamps: Object.keys(dates), settings: { timezone } }
+    })
+    const expected = Object.assign({}, ...Object.values(zones))
+    expect(Object.fromEntries(await datesOf(...sources))).toEqual(expected)
   })
 
-  it('lets an offset win over the declared zone', async () => {
-    expect(await dateOf('2025-03-02T23:00:00Z', { timezone: 'Asia/Shanghai' })).toBe('2025-03-02')
+  it('keeps a relative timestamp after 23:00, in seconds or milliseconds, before midnight', async () => {
+    const units = {
+      seconds: ['3599.9999999', '3599.9999999999', '3599.9999999999995'],
+      milliseconds: ['3599999.9999', '3599999.9999999999'],
+    }
+    const sources = Object.entries(units).map(([time_unit, timestamps]) => {
+      return { timestamps, settings: { base_time: '2025-03-02T23:00:00Z', time_unit } }
+    })
+    expect(await datesOf(...sources)).toEqual(
+      Object.values(units)
+        .flat()
+        .toSorted()
+        .map((timestamp) => [timestamp, '2025-03-02']),
+    )
   })
 
-  it.each([
-    ['3599.9999999', 'seconds'],
-    ['3599.9999999999', 'seconds'],
-    ['3599.9999999999995', 'seconds'],
-    ['3599999.9999', 'milliseconds'],
-    ['3599999.9999999999', 'milliseconds'],
-  ])('keeps the relative timestamp %s, in %s after 23:00, before midnight', async (timestamp, time_unit) => {
-    expect(await dateOf(timestamp, { base_time: '2025-03-02T23:00:00Z', time_unit })).toBe('2025-03-02')
-  })
-
-  it.each([
-    '2025-02-30T12:00:00Z',
-    '2025-13-01T12:00:00Z',
-    '2025-03-02T25:00:00Z',
-    '2025-03-02T12:60:00Z',
-    'yesterday',
-    '',
-  ])('rejects "%s", which is no instant', async (timestamp) => {
-    const { rows, summary } = await publishBeside([{ timestamp, model_permaslug: 'a', prompt_tokens: '5' }])
-    expect(rows).toEqual(['2025-03-02 bystander 1'])
-    expect(summary.records.rejected).toEqual({ invalid_timestamp: 1 })
+  it('rejects what is no instant', async () => {
+    const timestamps = [
+      '2025-02-30T12:00:00Z',
+      '2025-13-01T12:00:00Z',
+      '2025-03-02T25:00:00Z',
+      '2025-03-02T12:60:00Z',
+      'yesterday',
+      '',
+    ]
+    const records = timestamps.map((timestamp) => ({ timestamp, model_permaslug: 'a', prompt_tokens: '5' }))
+    const built = await publishBeside(records)
+    const rejects = (await rejectsOf(built)).map(({ record, reason }) => [timestamps[record - 1], reason])
+    expect(rejects).toEqual(timestamps.map((timestamp) => [timestamp, 'invalid_timestamp']))
+    expect(built.rows).toEqual(['2025-03-02 bystander 1'])
+    expect(built.summary.records.rejected).toEqual({ invalid_timestamp: timestamps.length })
   })
 })

@@ -51,26 +51,23 @@ describe('rule 1: up to 51 rows for each UTC date, the top 50 and their aggregat
 })
 
 describe('rule 2: `other` is omitted when no model is outside the top 50', () => {
-  it('has no `other` with one model', async () => {
-    const { rows } = await publish(crowd(1, () => 5))
-    expect(rows).toEqual(['2025-03-02 crowd/model-001 5'])
-  })
-
-  it('has no `other` with exactly 50 models', async () => {
-    const { rows } = await publish(crowd(50, (index) => 100 - index))
-    expect(rows).toHaveLength(50)
-    expect(rows.filter((row) => row.includes(' other '))).toEqual([])
-  })
-
-  it('has `other` with exactly 51 models', async () => {
-    const { rows } = await publish(crowd(51, (index) => 100 - index))
-    expect(rows).toHaveLength(51)
-    expect(rows[50]).toBe('2025-03-02 other 50')
-  })
-
-  it('decides for each date by itself', async () => {
-    const { rows } = await publish([...crowd(51, () => 1, '2025-03-02'), ...crowd(2, () => 1, '2025-03-03')])
-    expect(rows.filter((row) => row.includes(' other '))).toEqual(['2025-03-02 other 1'])
+  it('has `other` with exactly 51 models, and not with one nor with exactly 50, each date by itself', async () => {
+    const { rows } = await publish([
+      ...crowd(1, () => 5, '2025-03-02'),
+      ...crowd(50, (index) => 100 - index, '2025-03-03'),
+      ...crowd(51, (index) => 100 - index, '2025-03-04'),
+      ...crowd(2, () => 1, '2025-03-05'),
+    ])
+    const counts = Map.groupBy(rows, (row) => row.slice(0, '2025-03-02'.length))
+    expect([...counts].map(([date, ofDate]) => [date, ofDate.length])).toEqual([
+      ['2025-03-02', 1],
+      ['2025-03-03', 50],
+      ['2025-03-04', 51],
+      ['2025-03-05', 2],
+    ])
+    expect(rows[0]).toBe('2025-03-02 crowd/model-001 5')
+    expect(rows.filter((row) => row.includes(' other '))).toEqual(['2025-03-04 other 50'])
+    expect(counts.get('2025-03-04')?.at(-1)).toBe('2025-03-04 other 50')
   })
 })
 
@@ -98,21 +95,16 @@ describe('rule 3: by date ascending, then total_tokens descending, `other` last 
     expect(rows).toEqual(['2025-03-02 b/odd 9007199254740993', '2025-03-02 a/even 9007199254740992'])
   })
 
-  it('puts `other` last even when it is the largest row of its date', async () => {
-    const { rows } = await publish(crowd(100, (index) => (index < 50 ? 20 : 19)))
-    expect(rows).toHaveLength(51)
-    expect(rows[49]).toBe('2025-03-02 crowd/model-050 20')
-    expect(rows[50]).toBe(`2025-03-02 other ${50 * 19}`)
-  })
-
-  it('puts `other` last even when it equals a model, whose name sorts after it', async () => {
+  it('puts `other` last even when it is the largest row of its date, or equals a model whose name sorts after it', async () => {
     const zoo = Array.from({ length: 51 }, (_, index) => ({
+      timestamp: `2025-03-03${NOON}`,
       model_permaslug: `zoo/${String(index).padStart(2, '0')}`,
       prompt_tokens: '5',
     }))
-    const { rows } = await publish(zoo)
-    expect(rows[49]).toBe('2025-03-02 zoo/49 5')
-    expect(rows[50]).toBe('2025-03-02 other 5')
+    const { rows } = await publish([...crowd(100, (index) => (index < 50 ? 20 : 19), '2025-03-02'), ...zoo])
+    expect(rows).toHaveLength(102)
+    expect(rows.slice(49, 51)).toEqual(['2025-03-02 crowd/model-050 20', `2025-03-02 other ${50 * 19}`])
+    expect(rows.slice(100)).toEqual(['2025-03-03 zoo/49 5', '2025-03-03 other 5'])
   })
 })
 

@@ -1,38 +1,26 @@
 /** What each named schema means by its columns (DESIGN.md §6.1, §6.7, §6.12): one test for each rule, and its negative. */
 import { describe, expect, it } from 'vitest'
 import type { BuildSummary } from '../../../pipeline/build.ts'
-import { buildIn, newWorkspace, publishedCsv, rowsOf, writeInput } from '../../support/pipeline.ts'
+import { buildIn, newWorkspace, writeInput } from '../../support/pipeline.ts'
+import { buildLog, buildLogs } from '../../support/schemas.ts'
 
 type Fields = Record<string, unknown>
 
-/** What a build makes of these NDJSON records of one public source, beside one that can always be published. */
-async function read(
-  schema: string,
-  records: Fields[],
-  settings: Fields = {},
-): Promise<{ rows: string[]; summary: BuildSummary }> {
-  const workspace = await newWorkspace()
-  const source = { name: 'wild', schema, files: ['wild.ndjson'], visibility: 'public', ...settings }
-  const beside = { name: 'beside', schema: 'canonical', files: ['beside.csv'], visibility: 'public' }
-  await writeInput(workspace, 'wild.ndjson', records.map((record) => `${JSON.stringify(record)}\n`).join(''))
-  await writeInput(
-    workspace,
-    'beside.csv',
-    'timestamp,model_permaslug,prompt_tokens,completion_tokens\n2025-01-01T00:00:00Z,beside,1,0\n',
-  )
-  await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources: [source, beside] })
-  const summary = await buildIn(workspace)
-  expectNothingInSilence(summary)
-  const rows = rowsOf(await publishedCsv(workspace)).filter((row) => row !== '2025-01-01 beside 1')
-  return { rows, summary }
+type Summary = Pick<BuildSummary, 'records'>
+
+/** What a build makes of these NDJSON records of one public source. */
+async function read(schema: string, records: Fields[]): Promise<{ rows: string[]; summary: Summary }> {
+  const built = await buildLog(schema, records)
+  expectNothingInSilence(built)
+  return { rows: built.rows, summary: built }
 }
 
-async function rows(schema: string, records: Fields[], settings: Fields = {}): Promise<string[]> {
-  return (await read(schema, records, settings)).rows
+async function rows(schema: string, records: Fields[]): Promise<string[]> {
+  return (await read(schema, records)).rows
 }
 
 /** Every record that was read is in exactly one account. */
-function expectNothingInSilence({ records }: BuildSummary): void {
+function expectNothingInSilence({ records }: Summary): void {
   const { read: all, rejected, withheld, ...others } = records
   const counts: unknown[] = [
     ...Object.values(others),
@@ -44,7 +32,7 @@ function expectNothingInSilence({ records }: BuildSummary): void {
 }
 
 /** How many records were left out because their schema says that no provider served them. */
-function leftOut({ records }: BuildSummary): unknown {
+function leftOut({ records }: Summary): unknown {
   return Object.entries(records).find(([name]) => name.startsWith('left'))?.[1]
 }
 
@@ -70,8 +58,12 @@ describe('openrouter-activity', () => {
     expect(await of({})).toEqual(['2025-03-02 acme/one 15'])
   })
 
-  it('counts a cancelled stream with the tokens it had', async () => {
-    expect(await of({ cancelled: 'true', tokens_completion: '3' })).toEqual(['2025-03-02 acme/one 13'])
+  it('counts a cancelled stream with the tokens it had, and a repeated generation once', async () => {
+    const repeated = { generation_id: 'gen-2', model_permaslug: 'acme/repeated' }
+    expect(await of({ cancelled: 'true', tokens_completion: '3' }, repeated, repeated)).toEqual([
+      '2025-03-02 acme/repeated 15',
+      '2025-03-02 acme/one 13',
+    ])
   })
 
   it('makes a variant a model of its own, written once', async () => {
@@ -83,10 +75,6 @@ describe('openrouter-activity', () => {
         { generation_id: 'd', variant: 'standard' },
       ),
     ).toEqual(['2025-03-02 acme/one 30', '2025-03-02 acme/one:free 12'])
-  })
-
-  it('takes a repeated generation once', async () => {
-    expect(await of({}, {})).toEqual(['2025-03-02 acme/one 15'])
   })
 
   it('reads times without a zone as UTC, to either side of midnight', async () => {
@@ -149,16 +137,31 @@ describe('litellm-spend-logs', () => {
       records.map((record) => ({ ...one, ...record })),
     )
 
-  it.each(['True', 'true', true])('leaves a hit of the cache out, written %j, and says so', async (hit) => {
-    const { rows: published, summary } = await of({}, { request_id: 'r2', cache_hit: hit })
+  /** A call for each way to write whether it was a hit of the cache, of a model that is called so. */
+  const written = (hits: unknown[]) =>
+    hits.map((hit) => ({
+      request_id: JSON.stringify(hit),
+      model: `hit: ${JSON.stringify(hit).replaceAll('"', "'")}`,
+      cache_hit: hit,
+    }))
+
+  it('leaves a hit of the cache out, however it is written, and says so', async () => {
+    const { rows: published, summary } = await of({}, ...written(['True', 'true', true]))
     expect(published).toEqual(['2025-03-02 acme/one 15'])
-    expect(leftOut(summary)).toBe(1)
+    expect(leftOut(summary)).toBe(3)
     expect(summary.records.rejected).toEqual({})
   })
 
-  it.each(['False', 'false', '', 'None', null, false])('counts what is no hit, written %j', async (hit) => {
-    const { rows: published, summary } = await of({}, { request_id: 'r2', cache_hit: hit })
-    expect(published).toEqual(['2025-03-02 acme/one 30'])
+  it('counts what is no hit, however that is written', async () => {
+    const { rows: published, summary } = await of(...written(['False', 'false', '', 'None', null, false]))
+    expect(published).toEqual([
+      "2025-03-02 hit: '' 15",
+      "2025-03-02 hit: 'False' 15",
+      "2025-03-02 hit: 'None' 15",
+      "2025-03-02 hit: 'false' 15",
+      '2025-03-02 hit: false 15',
+      '2025-03-02 hit: null 15',
+    ])
     expect(leftOut(summary)).toBe(0)
   })
 
@@ -190,23 +193,28 @@ describe('litellm-daily-user-spend', () => {
 
   it('takes of a row that was exported twice the greater counts, in either order', async () => {
     const later = { prompt_tokens: 100, id: '00000000-0000-4000-8000-000000000009' }
-    expect(await of({}, later)).toEqual(['2025-03-02 acme/one 105'])
-    expect(await of(later, {})).toEqual(['2025-03-02 acme/one 105'])
+    const turnedRound = [later, {}].map((row) => ({ ...row, model: 'acme/turned-round' }))
+    expect(await of({}, later, ...turnedRound)).toEqual(['2025-03-02 acme/one 105', '2025-03-02 acme/turned-round 105'])
   })
 
-  it.each(['user_id', 'api_key', 'custom_llm_provider', 'mcp_namespaced_tool_name', 'endpoint'])(
-    'takes rows of another %s for other rows',
-    async (column) => {
-      expect(await of({ [column]: 'a' }, { [column]: 'b' })).toEqual(['2025-03-02 acme/one 30'])
-    },
-  )
+  it('takes rows for other rows that differ in one column', async () => {
+    const columns = ['api_key', 'custom_llm_provider', 'endpoint', 'mcp_namespaced_tool_name', 'user_id']
+    const published = await of(
+      ...columns.flatMap((column) => ['a', 'b'].map((value) => ({ model: column, [column]: value }))),
+    )
+    expect(published).toEqual(columns.map((column) => `2025-03-02 ${column} 30`))
+  })
 
   it('is not misled by separators in a value', async () => {
-    for (const separator of [',', '|', ':', '/', ' ', '\u001f', '"', "'", '\\']) {
-      const left = { user_id: `a${separator}b`, api_key: 'c' }
-      const right = { user_id: 'a', api_key: `b${separator}c` }
-      expect(await of(left, right), JSON.stringify(separator)).toEqual(['2025-03-02 acme/one 30'])
-    }
+    const separators = [',', '|', ':', '/', ' ', '\u001f', '"', "'", '\\']
+    const models = separators.map((separator) => `separator U+00${separator.charCodeAt(0).toString(16)}`)
+    const published = await of(
+      ...separators.flatMap((separator, index) => [
+        { model: models[index], user_id: `a${separator}b`, api_key: 'c' },
+        { model: models[index], user_id: 'a', api_key: `b${separator}c` },
+      ]),
+    )
+    expect(published).toEqual(models.toSorted().map((model) => `2025-03-02 ${model} 30`))
   })
 
   it('keeps the models and the dates of a user apart', async () => {
@@ -241,25 +249,27 @@ describe('helicone-requests', () => {
       prompt_tokens: 1,
       request_created_at: '2025-03-02T11:00:00.000Z',
     }
-    for (const copies of [
-      [{}, updated],
-      [updated, {}],
+    const ofNine = { updated_at: '2025-03-05T09:00:00.000+09:00', prompt_tokens: 100 }
+    const ofOne = { updated_at: '2025-03-05T01:00:00.000Z', prompt_tokens: 1 }
+    const copies: Record<string, Fields[]> = {
+      'the last': [{}, updated],
+      'the last in the other order': [updated, {}],
+      'times and not texts': [ofNine, ofOne],
+      'no time is the oldest': [{ updated_at: null, prompt_tokens: 100 }, {}],
+      'the greatest of one time': [{}, { prompt_tokens: 11 }],
+    }
+    const { rows: published } = await of(
+      ...Object.entries(copies).flatMap(([name, ofRequest]) =>
+        ofRequest.map((copy) => ({ ...copy, request_id: name, model: name })),
+      ),
+    )
+    expect(published).toEqual([
+      '2025-03-02 the greatest of one time 16',
+      '2025-03-02 no time is the oldest 15',
+      '2025-03-02 the last 6',
+      '2025-03-02 the last in the other order 6',
+      '2025-03-02 times and not texts 6',
     ])
-      expect((await of(...copies)).rows).toEqual(['2025-03-02 acme/one 6'])
-  })
-
-  it('compares the times of updates as times, not as texts', async () => {
-    const earlier = { updated_at: '2025-03-05T09:00:00.000+09:00', prompt_tokens: 100 }
-    const later = { updated_at: '2025-03-05T01:00:00.000Z', prompt_tokens: 1 }
-    expect((await of(earlier, later)).rows).toEqual(['2025-03-02 acme/one 6'])
-  })
-
-  it('takes a copy without a time of update for the oldest', async () => {
-    expect((await of({ updated_at: null, prompt_tokens: 100 }, {})).rows).toEqual(['2025-03-02 acme/one 15'])
-  })
-
-  it('goes by the other rules where the updates are of one time', async () => {
-    expect((await of({}, { prompt_tokens: 11 })).rows).toEqual(['2025-03-02 acme/one 16'])
   })
 
   it('takes the null tokens of a failed call for none', async () => {
@@ -302,50 +312,52 @@ describe('langfuse-observations', () => {
       records.map((record) => ({ ...one, ...record })),
     )
 
-  it('sums the exclusive parts and does not add their total', async () => {
-    expect((await of({})).rows).toEqual(['2025-03-02 acme/one 15'])
-  })
-
-  it('sums parts of any name', async () => {
-    const usage_details = {
-      input: 1,
-      input_audio_tokens: 2,
-      cache_creation_input_tokens: 4,
-      output: 8,
-      output_audio: 16,
-    }
-    expect((await of({ usage_details })).rows).toEqual(['2025-03-02 acme/one 31'])
-  })
-
-  it('takes the total where there are no parts, and nothing where there is nothing', async () => {
+  it('sums the exclusive parts of any name and does not add their total, which counts where it is alone', async () => {
     const { rows: published, summary } = await of(
-      { usage_details: { total: 7 } },
-      { id: 'obs-2', usage_details: {} },
-      { id: 'obs-3', usage_details: null },
+      {},
+      {
+        id: 'obs-2',
+        provided_model_name: 'acme/parts-of-any-name',
+        usage_details: { input: 1, input_audio_tokens: 2, cache_creation_input_tokens: 4, output: 8, output_audio: 16 },
+      },
+      { id: 'obs-3', provided_model_name: 'acme/total-alone', usage_details: { total: 7 } },
+      { id: 'obs-4', provided_model_name: 'acme/nothing', usage_details: {} },
+      { id: 'obs-5', provided_model_name: 'acme/null', usage_details: null },
+      { id: 'obs-6', provided_model_name: 'acme/embedding', type: 'EMBEDDING' },
     )
-    expect(published).toEqual(['2025-03-02 acme/one 7'])
+    expect(published).toEqual([
+      '2025-03-02 acme/parts-of-any-name 31',
+      '2025-03-02 acme/embedding 15',
+      '2025-03-02 acme/one 15',
+      '2025-03-02 acme/total-alone 7',
+    ])
     expect(summary.records.rejected).toEqual({})
   })
 
-  it.each(['SPAN', 'EVENT', 'AGENT', 'TOOL', 'CHAIN'])('leaves a %s out, whatever usage it repeats', async (type) => {
-    const { rows: published, summary } = await of({}, { id: 'obs-2', type })
+  it('leaves out what is no call of a model, whatever usage it repeats, and does not reject it', async () => {
+    const types = ['SPAN', 'EVENT', 'AGENT', 'TOOL', 'CHAIN']
+    const { rows: published, summary } = await of(
+      {},
+      ...types.map((type) => ({ id: type, type, provided_model_name: type })),
+      { id: 'obs-2', type: 'SPAN', provided_model_name: null, usage_details: {} },
+    )
     expect(published).toEqual(['2025-03-02 acme/one 15'])
-    expect(leftOut(summary)).toBe(1)
-  })
-
-  it('leaves a span out that has no model and no usage, without rejecting it', async () => {
-    const { summary } = await of({}, { id: 'obs-2', type: 'SPAN', provided_model_name: null, usage_details: {} })
     expect(summary.records.rejected).toEqual({})
+    expect(leftOut(summary)).toBe(types.length + 1)
   })
 
-  it('counts an embedding', async () => {
-    expect((await of({ type: 'EMBEDDING' })).rows).toEqual(['2025-03-02 acme/one 15'])
-  })
-
-  it.each([-1, 1.5, 'many', true])('rejects a record whose part is %j', async (input) => {
-    const { rows: published, summary } = await of({}, { id: 'obs-2', usage_details: { input, output: 1 } })
+  it('rejects a record of which a part is no count', async () => {
+    const parts = [-1, 1.5, 'many', true]
+    const { rows: published, summary } = await of(
+      {},
+      ...parts.map((input) => ({
+        id: `part ${input}`,
+        provided_model_name: `part ${input}`,
+        usage_details: { input, output: 1 },
+      })),
+    )
     expect(published).toEqual(['2025-03-02 acme/one 15'])
-    expect(summary.records.rejected).toEqual({ invalid_token_count: 1 })
+    expect(summary.records.rejected).toEqual({ invalid_token_count: parts.length })
   })
 })
 
@@ -369,18 +381,21 @@ describe('portkey-logs', () => {
     expect((await of({})).rows).toEqual(['2025-03-02 acme/one 15'])
   })
 
-  it.each(['HIT', 'SEMANTIC HIT'])('leaves out what the cache answered: %s', async (cache_status) => {
-    const { rows: published, summary } = await of({}, { id: 'pk-2', cache_status })
+  /** A request for each status of the cache, of a model that is called so. */
+  const withStatus = (statuses: (string | null)[]) =>
+    statuses.map((cache_status) => ({ id: `${cache_status}`, ai_model: `${cache_status}`, cache_status }))
+
+  it('leaves out what the cache answered', async () => {
+    const { rows: published, summary } = await of({}, ...withStatus(['HIT', 'SEMANTIC HIT']))
     expect(published).toEqual(['2025-03-02 acme/one 15'])
-    expect(leftOut(summary)).toBe(1)
+    expect(leftOut(summary)).toBe(2)
   })
 
-  it.each(['MISS', 'SEMANTIC MISS', 'DISABLED', 'REFRESH', null])(
-    'counts what it did not: %j',
-    async (cache_status) => {
-      expect((await of({}, { id: 'pk-2', cache_status })).rows).toEqual(['2025-03-02 acme/one 30'])
-    },
-  )
+  it('counts what it did not', async () => {
+    const statuses = ['DISABLED', 'MISS', 'REFRESH', 'SEMANTIC MISS', null]
+    const { rows: published } = await of(...withStatus(statuses))
+    expect(published).toEqual(statuses.map((status) => `2025-03-02 ${status} 15`))
+  })
 })
 
 describe('otel-genai-spans', () => {
@@ -408,47 +423,52 @@ describe('otel-genai-spans', () => {
     expect((await of({})).rows).toEqual(['2025-03-02 acme/one 15'])
   })
 
-  it('takes the model that was asked for where none answered', async () => {
-    const { 'gen_ai.response.model': _, ...attributes } = usage
-    expect((await of({ attributes })).rows).toEqual(['2025-03-02 acme/asked 15'])
-  })
-
-  it('reads the older names of the counts', async () => {
-    const attributes = {
-      'gen_ai.request.model': 'acme/one',
+  it('reads what a span may say in another way', async () => {
+    const { 'gen_ai.response.model': _, ...withoutAnswer } = usage
+    const older = {
+      'gen_ai.request.model': 'acme/older-names',
       'gen_ai.usage.prompt_tokens': 10,
       'gen_ai.usage.completion_tokens': 5,
     }
-    expect((await of({ attributes })).rows).toEqual(['2025-03-02 acme/one 15'])
-  })
-
-  it('reads attributes as the list that OTLP writes', async () => {
-    const attributes = Object.entries(usage).map(([key, value]) => ({
-      key,
-      value: typeof value === 'number' ? { intValue: String(value) } : { stringValue: value },
-    }))
-    expect((await of({ attributes })).rows).toEqual(['2025-03-02 acme/one 15'])
+    const listed = Object.entries({ ...usage, 'gen_ai.response.model': 'acme/listed-as-by-otlp' }).map(
+      ([key, value]) => ({
+        key,
+        value: typeof value === 'number' ? { intValue: String(value) } : { stringValue: value },
+      }),
+    )
+    const numbered = { ...usage, 'gen_ai.response.model': 'acme/time-as-a-number' }
+    const { rows: published } = await of(
+      { ...another(2), attributes: withoutAnswer },
+      { ...another(3), attributes: older },
+      { ...another(4), attributes: listed },
+      { ...another(5), attributes: numbered, startTimeUnixNano: 1_740_916_800_000_000_000 },
+    )
+    expect(published).toEqual([
+      '2025-03-02 acme/asked 15',
+      '2025-03-02 acme/listed-as-by-otlp 15',
+      '2025-03-02 acme/older-names 15',
+      '2025-03-02 acme/time-as-a-number 15',
+    ])
   })
 
   it('cuts nanoseconds off and never rounds into the next day', async () => {
-    expect((await of({ startTimeUnixNano: '1740959999999999999' })).rows).toEqual(['2025-03-02 acme/one 15'])
-    expect((await of({ startTimeUnixNano: '1740960000000000000' })).rows).toEqual(['2025-03-03 acme/one 15'])
+    const { rows: published } = await of(
+      { startTimeUnixNano: '1740959999999999999' },
+      { ...another(2), startTimeUnixNano: '1740960000000000000' },
+    )
+    expect(published).toEqual(['2025-03-02 acme/one 15', '2025-03-03 acme/one 15'])
   })
 
-  it('reads the time as a number too', async () => {
-    const { rows: published } = await of({ startTimeUnixNano: 1_740_916_800_000_000_000 })
+  it('leaves out a span of an agent or a tool, which repeats its children', async () => {
+    const names = ['invoke_agent', 'create_agent', 'execute_tool']
+    const parents = names.map((name, index) => ({
+      ...another(index + 2),
+      attributes: { ...usage, 'gen_ai.operation.name': name, 'gen_ai.response.model': name },
+    }))
+    const { rows: published, summary } = await of({}, ...parents)
     expect(published).toEqual(['2025-03-02 acme/one 15'])
+    expect(leftOut(summary)).toBe(names.length)
   })
-
-  it.each(['invoke_agent', 'create_agent', 'execute_tool'])(
-    'leaves a span of %s out, which repeats its children',
-    async (name) => {
-      const parent = { ...another(2), attributes: { ...usage, 'gen_ai.operation.name': name } }
-      const { rows: published, summary } = await of({}, parent)
-      expect(published).toEqual(['2025-03-02 acme/one 15'])
-      expect(leftOut(summary)).toBe(1)
-    },
-  )
 
   it('leaves a span out that is not about a model, without rejecting it', async () => {
     const { rows: published, summary } = await of({}, { ...another(2), attributes: { 'http.request.method': 'POST' } })
@@ -457,15 +477,14 @@ describe('otel-genai-spans', () => {
     expect(leftOut(summary)).toBe(1)
   })
 
-  it('tells requests by trace and span together', async () => {
-    const copies = [{}, {}, another(2), { traceId: '00000000000000000000000000000001' }]
-    expect((await of(...copies)).rows).toEqual(['2025-03-02 acme/one 45'])
-  })
-
-  it('is not misled by ids that are the same when put together', async () => {
-    expect((await of({ traceId: 'ab', spanId: 'c' }, { traceId: 'a', spanId: 'bc' })).rows).toEqual([
-      '2025-03-02 acme/one 30',
-    ])
+  it('tells requests by trace and span together, and is not misled by ids that are the same when put together', async () => {
+    const alike = { ...usage, 'gen_ai.response.model': 'acme/alike' }
+    const spans = [
+      ...[{}, {}, another(2), { traceId: '00000000000000000000000000000001' }],
+      { traceId: 'ab', spanId: 'c', attributes: alike },
+      { traceId: 'a', spanId: 'bc', attributes: alike },
+    ]
+    expect((await of(...spans)).rows).toEqual(['2025-03-02 acme/one 45', '2025-03-02 acme/alike 30'])
   })
 })
 
@@ -543,26 +562,34 @@ describe('every named schema', () => {
     ],
   ]
 
-  it.each(SCHEMAS)('%s keeps account of lines that are no record', async (schema, record) => {
-    const workspace = await newWorkspace()
-    const lines = [JSON.stringify(record), '[1]', '"text"', '7', 'null', '{"broken', JSON.stringify(record)]
-    await writeInput(workspace, 'wild.ndjson', lines.map((line) => `${line}\n`).join(''))
-    await writeInput(workspace, 'sources.json', {
-      max_rejected_share: 1,
-      sources: [{ name: 'wild', schema, files: ['wild.ndjson'], visibility: 'public' }],
+  /** Builds one source for each schema with these lines made of its record, whose model is called as the schema. */
+  function buildEach(linesOf: (record: string) => string[]) {
+    const logs = SCHEMAS.map(([schema, record]) => {
+      const lines = linesOf(JSON.stringify(record).replace('"a"', JSON.stringify(schema)))
+      return { schema, log: lines.map((line) => `${line}\n`).join('') }
     })
-    const summary = await buildIn(workspace)
-    expectNothingInSilence(summary)
-    expect(rowsOf(await publishedCsv(workspace))).toEqual(['2025-03-02 a 2'])
-    expect(summary.records).toMatchObject({ read: 7, published: 1, duplicates: 1 })
+    return buildLogs(logs)
+  }
+
+  const names = SCHEMAS.map(([schema]) => schema).toSorted()
+
+  it('keeps account of lines that are no record', async () => {
+    const built = await buildEach((record) => [record, '[1]', '"text"', '7', 'null', '{"broken', record])
+    expectNothingInSilence(built)
+    expect(built.rows).toEqual(names.map((schema) => `2025-03-02 ${schema} 2`))
+    expect(built.setAside).toEqual(names.map(() => ({ duplicate: 1, malformed_record: 5 })))
+    expect(built.records).toMatchObject({ read: 7 * names.length, published: names.length, duplicates: names.length })
   })
 
-  it.each(SCHEMAS)('%s takes the same id of another UTC date for another request', async (schema, record) => {
-    const text = JSON.stringify(record)
-    const next = text.replace('2025-03-02', '2025-03-03').replace('1740916800', '1741003200')
-    expect(next).not.toBe(text)
-    const published = await rows(schema, [JSON.parse(text), JSON.parse(next), JSON.parse(next)])
-    expect(published).toEqual(['2025-03-02 a 2', '2025-03-03 a 2'])
+  it('takes the same id of another UTC date for another request', async () => {
+    const { rows: published } = await buildEach((record) => {
+      const next = record.replace('2025-03-02', '2025-03-03').replace('1740916800', '1741003200')
+      expect(next).not.toBe(record)
+      return [record, next, next]
+    })
+    expect(published).toEqual(
+      ['2025-03-02', '2025-03-03'].flatMap((date) => names.map((schema) => `${date} ${schema} 2`)),
+    )
   })
 
   it('is named where a name is misspelt', async () => {

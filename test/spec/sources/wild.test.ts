@@ -1,6 +1,6 @@
 /** The same five requests in nine public schemas (shared/data/wild-schemas), each in every form that a file may have. */
 import { existsSync } from 'node:fs'
-import { copyFile, readFile } from 'node:fs/promises'
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
@@ -31,11 +31,9 @@ const FILES: [schema: string, file: string][] = [
   ['cloudflare-ai-gateway-logs', 'cloudflare-ai-gateway-logs.ndjson'],
 ]
 
-async function writeSources(workspace: Workspace, sources: { schema: string; file: string }[]): Promise<void> {
+async function writeSources(workspace: Workspace, sources: { schema: string; files: string[] }[]): Promise<void> {
   await copyFile(join(WILD, 'aliases.csv'), join(workspace.input, 'aliases.csv'))
-  const described = sources.map(({ schema, file }, index) => {
-    return { name: `wild-${index}`, schema, files: [file], visibility: 'public' }
-  })
+  const described = sources.map((source, index) => ({ name: `wild-${index}`, visibility: 'public', ...source }))
   await writeInput(workspace, 'sources.json', { aliases: 'aliases.csv', sources: described })
 }
 
@@ -43,13 +41,23 @@ function expectedCsv(): Promise<string> {
   return readFile(join(WILD, 'expected.csv'), 'utf8')
 }
 
-/** Builds one file and expects what the folder says of all of them. */
-async function expectTheFiveRequests(workspace: Workspace, schema: string, file: string): Promise<void> {
-  await writeSources(workspace, [{ schema, file }])
-  const summary = await buildIn(workspace, AS_OF)
-  expect(await publishedCsv(workspace)).toBe(await expectedCsv())
-  expect(summary.total_tokens).toBe('2915')
-  expect(summary.records).toMatchObject({ rejected: {}, duplicates: 0, private: 0, withheld: [] })
+/**
+ * A sample in which every model has a variant. An alias keeps the variant, so that samples which are built together are
+ * told apart by it.
+ */
+function withVariant(text: string, variant: string): string {
+  return text.replaceAll(/(gpt-4o|claude-3[.-]5-sonnet|text-embedding-3-small)[-\d]*(?=[",])/g, `$&:${variant}`)
+}
+
+/** The published rows by the variant of their model. */
+function rowsByVariant(csv: string): Record<string, string[]> {
+  const variants = Map.groupBy(rowsOf(csv), (row) => row.split(' ')[1]?.split(':')[1] ?? 'none')
+  return Object.fromEntries(variants)
+}
+
+async function expectedByVariant(variants: string[]): Promise<Record<string, string[]>> {
+  const csv = await expectedCsv()
+  return Object.fromEntries(variants.map((variant) => [variant, rowsOf(withVariant(csv, variant))]))
 }
 
 /** How DuckDB reads a sample: every value as text, or each as the type it looks like; nested values as such. */
@@ -63,26 +71,36 @@ suite(where, () => {
   it.each(FILES)('%s is read', async (schema, file) => {
     const workspace = await newWorkspace()
     await copyFile(join(WILD, file), join(workspace.input, file))
-    await expectTheFiveRequests(workspace, schema, file)
+    await writeSources(workspace, [{ schema, files: [file] }])
+    const summary = await buildIn(workspace, AS_OF)
+    expect(await publishedCsv(workspace)).toBe(await expectedCsv())
+    expect(summary.total_tokens).toBe('2915')
+    expect(summary.records).toMatchObject({ rejected: {}, duplicates: 0, private: 0, withheld: [] })
   })
 
-  it.each(FILES.flatMap(([schema, file]) => ['gz', 'zst'].map((ending) => [schema, file, ending] as const)))(
-    '%s is read compressed: %s.%s',
-    async (schema, file, ending) => {
-      const workspace = await newWorkspace()
-      const name = `${file}.${ending}`
-      await writeInput(workspace, name, compress(name, await readFile(join(WILD, file))))
-      await expectTheFiveRequests(workspace, schema, name)
-    },
-  )
-
-  it.each(
-    FILES.flatMap(([schema, file]) => (['text', 'natural'] as const).map((types) => [schema, file, types] as const)),
-  )('%s is read from Parquet: %s with types as %s', async (schema, file, types) => {
+  it.each(FILES)('%s is read compressed, and from Parquet with types as text and natural', async (schema, file) => {
     const workspace = await newWorkspace()
-    const parquet = join(workspace.input, 'wild.parquet')
-    await query(`COPY (SELECT * FROM ${reader(join(WILD, file), types)}) TO ${sqlText(parquet)} (FORMAT parquet)`)
-    await expectTheFiveRequests(workspace, schema, 'wild.parquet')
+    const sample = await readFile(join(WILD, file), 'utf8')
+    for (const ending of ['gz', 'zst']) {
+      const name = `${file}.${ending}`
+      await writeInput(workspace, name, compress(name, withVariant(sample, ending)))
+    }
+    for (const types of ['text', 'natural'] as const) {
+      const varied = join(workspace.root, `${types}-${file}`)
+      await writeFile(varied, withVariant(sample, types))
+      const parquet = sqlText(join(workspace.input, `${types}.parquet`))
+      await query(`COPY (SELECT * FROM ${reader(varied, types)}) TO ${parquet} (FORMAT parquet)`)
+    }
+    const files = [`${file}.gz`, `${file}.zst`, 'text.parquet', 'natural.parquet']
+    await writeSources(
+      workspace,
+      files.map((name) => ({ schema, files: [name] })),
+    )
+    const summary = await buildIn(workspace, AS_OF)
+    const variants = ['gz', 'zst', 'text', 'natural']
+    expect(rowsByVariant(await publishedCsv(workspace))).toEqual(await expectedByVariant(variants))
+    expect(summary.total_tokens).toBe(String(4 * 2915))
+    expect(summary.records).toMatchObject({ rejected: {}, duplicates: 0, private: 0, withheld: [] })
   })
 
   it('all nine in one sources file are nine times the tokens', async () => {
@@ -90,7 +108,7 @@ suite(where, () => {
     for (const [, file] of FILES) await copyFile(join(WILD, file), join(workspace.input, file))
     await writeSources(
       workspace,
-      FILES.map(([schema, file]) => ({ schema, file })),
+      FILES.map(([schema, file]) => ({ schema, files: [file] })),
     )
     const summary = await buildIn(workspace, AS_OF)
     const ninefold = rowsOf(await expectedCsv()).map((row) =>
@@ -101,14 +119,27 @@ suite(where, () => {
   })
 
   it('a file delivered again under another name is counted once, where its schema has an id', async () => {
+    const workspace = await newWorkspace()
+    const schemas = FILES.map(([schema]) => schema)
     for (const [schema, file] of FILES) {
-      const workspace = await newWorkspace()
-      await writeInput(workspace, file, await readFile(join(WILD, file)))
-      await writeInput(workspace, `again-${file}.gz`, compress('.gz', await readFile(join(WILD, file))))
-      await writeSources(workspace, [{ schema, file: `*${file}*` }])
-      const summary = await buildIn(workspace, AS_OF)
-      expect(await publishedCsv(workspace), schema).toBe(await expectedCsv())
-      expect(summary.records.duplicates, schema).toBeGreaterThanOrEqual(4)
+      const sample = withVariant(await readFile(join(WILD, file), 'utf8'), schema)
+      await writeInput(workspace, file, sample)
+      await writeInput(workspace, `again-${file}.gz`, compress('.gz', sample))
+    }
+    await writeSources(
+      workspace,
+      FILES.map(([schema, file]) => ({ schema, files: [`*${file}*`] })),
+    )
+    await buildIn(workspace, AS_OF)
+    expect(rowsByVariant(await publishedCsv(workspace))).toEqual(await expectedByVariant(schemas))
+    const quality = JSON.parse(await readFile(join(workspace.dataDir, 'state/quality.json'), 'utf8'))
+    for (const [index, schema] of schemas.entries()) {
+      const duplicates = quality.set_aside.filter(
+        ({ source, reason }: { source: string; reason: string }) =>
+          source === `wild-${index}` && reason === 'duplicate',
+      )
+      const records = duplicates.reduce((sum: number, entry: { records: number }) => sum + entry.records, 0)
+      expect(records, schema).toBeGreaterThanOrEqual(4)
     }
   })
 })
