@@ -1,6 +1,6 @@
 /** Equal inputs, AS_OF and earlier releases give equal bytes of all that is published, on whatever machine. */
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { copyFile, mkdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { build } from '../../pipeline/build.ts'
 import { readPipelineConfig } from '../../pipeline/config.ts'
@@ -40,6 +40,17 @@ function recordsOf(file: number): FileRecord[] {
   })
 }
 
+/** The files that every machine gets copies of. */
+let rawFiles: Workspace
+
+beforeAll(async () => {
+  rawFiles = await createWorkspace()
+  for (const [file, format] of FORMATS.entries()) {
+    await writeRecords(join(rawFiles.input, `${file}.${format}`), recordsOf(file), { columns: COLUMNS })
+  }
+  return () => removeWorkspace(rawFiles)
+})
+
 interface Machine {
   /** Name of the file with this number. */
   nameOf(file: number): string
@@ -73,7 +84,9 @@ async function publishOn({ nameOf, build: buildOn }: Machine, workspace: Workspa
   })
   for (const [file, format] of FORMATS.entries()) {
     if (file === FORMATS.length - 1) await buildOn(workspace, AS_OF_FIRST)
-    await writeRecords(join(workspace.input, `${nameOf(file)}.${format}`), recordsOf(file), { columns: COLUMNS })
+    const path = join(workspace.input, `${nameOf(file)}.${format}`)
+    await mkdir(dirname(path), { recursive: true })
+    await copyFile(join(rawFiles.input, `${file}.${format}`), path)
   }
   await buildOn(workspace, AS_OF_SECOND)
   return snapshotTree(workspace.publicDir)
