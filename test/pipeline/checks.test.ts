@@ -59,59 +59,48 @@ describe('collapsed_day', () => {
     ])
   })
 
-  it('is not a date with exactly half of it', async () => {
-    expect(await warningsOf([...days(1, 7, 100), used(8, 50)])).toEqual([])
-  })
-
   it('is not judged behind six dates', async () => {
     expect(await warningsOf([...days(1, 6, 100), used(7, 1)])).toEqual([])
   })
 
-  it('counts all models of a date', async () => {
-    expect(await warningsOf([...days(1, 7, 100), ...days(1, 8, 90, 'acme/two')])).toEqual([
+  it('counts all models of a date, and is not a date with exactly half', async () => {
+    const lessThanHalf = [...days(1, 7, 100), ...days(1, 8, 90, 'acme/two')]
+    const exactlyHalf = [...days(9, 15, 100), ...days(9, 16, 100, 'acme/two')]
+    expect(await warningsOf([...lessThanHalf, ...exactlyHalf])).toEqual([
       expect.objectContaining({ check: 'collapsed_day', date: '2025-03-08' }),
     ])
-    expect(await warningsOf([...days(1, 7, 100), ...days(1, 8, 100, 'acme/two')])).toEqual([])
   })
 })
 
 describe('new_leader', () => {
-  const finding = 'acme/new has the most tokens, 1,000, and was on no date before'
-
-  it('is a model that enters at rank 1', async () => {
-    const records = [...days(1, 9, 100), used(8, 1000, 'acme/new'), used(9, 1000, 'acme/new')]
-    expect(await warningsOf(records)).toEqual([{ check: 'new_leader', date: '2025-03-08', finding }])
+  it('is a model that enters at rank 1, not one at rank 2, nor one that was there before, however small', async () => {
+    const entersFirst = days(8, 9, 1001, 'acme/new')
+    const entersSecond = [used(10, 999, 'acme/second')]
+    const wasThere = [used(3, 1, 'acme/old'), used(11, 1001, 'acme/old')]
+    const finding = 'acme/new has the most tokens, 1,001, and was on no date before'
+    expect(await warningsOf([...days(1, 11, 1000), ...entersFirst, ...entersSecond, ...wasThere])).toEqual([
+      { check: 'new_leader', date: '2025-03-08', finding },
+    ])
   })
 
   it('is not judged on the first seven dates of the dataset', async () => {
     expect(await warningsOf([...days(1, 7, 100), used(7, 1000, 'acme/new')])).toEqual([])
   })
-
-  it('is not a model that enters at rank 2', async () => {
-    expect(await warningsOf([...days(1, 8, 100), used(8, 99, 'acme/new')])).toEqual([])
-  })
-
-  it('is not a model that was there before, however small', async () => {
-    expect(await warningsOf([...days(1, 8, 100), used(3, 1, 'acme/new'), used(8, 1000, 'acme/new')])).toEqual([])
-  })
 })
 
 describe('missing_date', () => {
-  it('is each date without usage between two with some', async () => {
-    const finding = 'no public usage, although 2025-03-02 and 2025-03-05 have some'
-    expect(await warningsOf([used(1, 1), used(2, 1), used(5, 1), used(6, 1)])).toEqual([
-      { check: 'missing_date', date: '2025-03-03', finding },
-      { check: 'missing_date', date: '2025-03-04', finding },
+  it('is each date without public usage between two with some, and none before the first or after the last', async () => {
+    const gap = 'no public usage, although 2025-03-02 and 2025-03-05 have some'
+    const privateAlone = used(6, 1, 'acme/one', { visibility: 'private' })
+    expect(await warningsOf([used(1, 1), used(2, 1), used(5, 1), privateAlone, used(7, 1)])).toEqual([
+      { check: 'missing_date', date: '2025-03-03', finding: gap },
+      { check: 'missing_date', date: '2025-03-04', finding: gap },
+      {
+        check: 'missing_date',
+        date: '2025-03-06',
+        finding: 'no public usage, although 2025-03-05 and 2025-03-07 have some',
+      },
     ])
-  })
-
-  it('is a date that has private usage alone', async () => {
-    const records = [used(1, 1), used(2, 1, 'acme/one', { visibility: 'private' }), used(3, 1)]
-    expect(await warningsOf(records)).toEqual([expect.objectContaining({ check: 'missing_date', date: '2025-03-02' })])
-  })
-
-  it('is no date before the first or after the last', async () => {
-    expect(await warningsOf([used(10, 1), used(11, 1)])).toEqual([])
   })
 })
 
@@ -126,13 +115,12 @@ describe('silent_source', () => {
     finding: 'source "source-1" delivered no record of this date, although it did for the week before',
   }
 
-  it('is a source without a record', async () => {
-    expect(await warningsOf([{ records: [used(1, 1)] }, { records: [] }])).toEqual([silentAltogether])
-  })
-
-  it('is a source whose patterns match no file', async () => {
+  it('is a source without a record, and one whose patterns match no file', async () => {
     const nowhere = { records: [], settings: { files: ['nowhere/*.csv'] } }
-    expect(await warningsOf([{ records: [used(1, 1)] }, nowhere])).toEqual([silentAltogether])
+    expect(await warningsOf([{ records: [used(1, 1)] }, { records: [] }, nowhere])).toEqual([
+      silentAltogether,
+      { ...silentAltogether, finding: 'source "source-2" delivered no record at all' },
+    ])
   })
 
   it('is a source without a record of the newest date that had one in the seven dates before', async () => {
@@ -143,18 +131,15 @@ describe('silent_source', () => {
     expect(await warningsOf([{ records: days(1, 9, 1) }, { records: [used(1, 1)] }])).toEqual([])
   })
 
-  it('is not one that delivered what is not published', async () => {
-    const records = [used(7, 1), used(8, 1, 'acme/one', { visibility: 'private' })]
-    expect(await warningsOf([{ records: days(1, 8, 1) }, { records }])).toEqual([])
-    const rejected = [used(7, 1), used(8, 1, '')]
-    const workspace = await workspaceOf([{ records: days(1, 8, 1) }, { records: rejected }], { max_rejected_share: 1 })
+  it('is not one that delivered what is not published: private, rejected, or without a readable date', async () => {
+    const sources = [
+      days(1, 8, 1),
+      [used(7, 1), used(8, 1, 'acme/one', { visibility: 'private' })],
+      [used(7, 1), used(8, 1, '')],
+      [used(1, 1, 'acme/one', { timestamp: 'some day' })],
+    ].map((records) => ({ records }))
+    const workspace = await workspaceOf(sources, { max_rejected_share: 1 })
     expect((await buildIn(workspace, '2025-03-20T12:00:00Z')).warnings).toEqual([])
-  })
-
-  it('is not one that delivered records without a readable date', async () => {
-    const records = [used(1, 1, 'acme/one', { timestamp: 'some day' })]
-    const workspace = await workspaceOf([{ records: [used(1, 1)] }, { records }], { max_rejected_share: 1 })
-    expect((await buildIn(workspace)).warnings).toEqual([])
   })
 
   it('is named in the summary and the state alone: the public quality.json says a source', async () => {

@@ -1,19 +1,25 @@
 import { readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import type { BuildSummary } from '../../pipeline/build.ts'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { type BuildSummary, build } from '../../pipeline/build.ts'
+import { readPipelineConfig } from '../../pipeline/config.ts'
 import { realFiles } from '../../pipeline/files.ts'
+import { copyOf, Gateway } from '../support/gateway.ts'
 import {
   buildIn,
+  createWorkspace,
   crowd,
   newWorkspace,
+  removeWorkspace,
   runBuild,
-  runCli,
   snapshotTree,
   type Workspace,
   writeSmallBuild,
 } from '../support/pipeline.ts'
 import type { FileRecord } from '../support/records.ts'
+
+/** The sample of a build is 475,000 records, which say no more here than these. */
+vi.mock('../../pipeline/sample/options.ts', () => ({ SAMPLE_DEFAULTS: { days: 90, seed: 1, requestsPerDay: 20 } }))
 
 const LATER = '2025-03-10T13:00:00Z'
 const KEY = 'ab'.repeat(32)
@@ -38,6 +44,20 @@ function dryRun(workspace: Workspace, asOf?: string, accept: string[] = []): Pro
 }
 
 describe('a dry run', () => {
+  let published: Workspace
+
+  beforeAll(async () => {
+    published = await createWorkspace()
+    await write(published, [used(1, 1)])
+    await buildIn(published)
+    return () => removeWorkspace(published)
+  })
+
+  /** One record and its release, in folders of the test's own. */
+  async function releasedWorkspace(): Promise<Workspace> {
+    return (await copyOf(new Gateway(published))).workspace
+  }
+
   it('says for each date what a release would change', async () => {
     const workspace = await workspaceOf([used(1, 1), used(2, 5), used(2, 7, 'acme/two'), used(3, 9)])
     await buildIn(workspace)
@@ -74,11 +94,9 @@ describe('a dry run', () => {
   })
 
   it('is unchanged where the build would be', async () => {
-    const workspace = await workspaceOf([used(1, 1)])
-    const { release } = await buildIn(workspace)
-    const { outcome, changes, ...facts } = await dryRun(workspace, LATER)
+    const { outcome, changes, release } = await dryRun(await releasedWorkspace(), LATER)
     expect(outcome).toBe('unchanged')
-    expect(facts.release).toBe(release)
+    expect(release).toBe('20250310T120000Z')
     expect(changes).toEqual({
       facts: [],
       dates: [],
@@ -97,8 +115,7 @@ describe('a dry run', () => {
   })
 
   it('changes no file below PUBLIC_DIR and DATA_DIR, whatever it would release', async () => {
-    const workspace = await workspaceOf([used(1, 1)])
-    await buildIn(workspace)
+    const workspace = await releasedWorkspace()
     await write(workspace, [used(1, 2), used(2, 2)])
     const before = await snapshotTree(workspace.root)
     await dryRun(workspace, LATER)
@@ -106,8 +123,7 @@ describe('a dry run', () => {
   })
 
   it('leaves what a stopped build left, for the next build to mend', async () => {
-    const workspace = await workspaceOf([used(1, 1)])
-    await buildIn(workspace)
+    const workspace = await releasedWorkspace()
     await write(workspace, [used(1, 2)])
     const rename = async (from: string, to: string) => {
       await realFiles.rename(from, to)
@@ -145,9 +161,17 @@ describe('a dry run', () => {
 
   it('makes the synthetic sample out of the way', async () => {
     const { root } = await newWorkspace()
-    const { code, stdout } = await runCli(['build', '--dry-run', '--json'], { AS_OF: '2025-01-10T00:00:00Z' }, root)
-    expect(code).toBe(0)
-    expect(JSON.parse(stdout)).toMatchObject({ outcome: 'would_release', synthetic: true, end_date: '2025-01-09' })
+    const before = process.cwd()
+    process.chdir(root)
+    try {
+      const config = readPipelineConfig({ AS_OF: '2025-01-10T00:00:00Z' })
+      const { signal } = new AbortController()
+      const effects = { now: () => new Date(), report: () => {}, signal, files: realFiles }
+      const summary = await build(config, effects, { dryRun: true })
+      expect(summary).toMatchObject({ outcome: 'would_release', synthetic: true, end_date: '2025-01-09' })
+    } finally {
+      process.chdir(before)
+    }
     await expect(stat(join(root, 'data/raw'))).rejects.toThrow('ENOENT')
     expect(await readdir(join(root, 'public'))).toEqual([])
   })
@@ -179,8 +203,7 @@ describe('a dry run', () => {
   })
 
   it('tells a person that nothing would', async () => {
-    const workspace = await workspaceOf([used(1, 1)])
-    await buildIn(workspace)
+    const workspace = await releasedWorkspace()
     const { stderr } = await runBuild(workspace, { AS_OF: LATER }, ['--dry-run'])
     expect(stderr).toContain(
       'dry run: nothing changed: release 20250310T120000Z stays current, no new one would be made',

@@ -17,7 +17,7 @@ import {
   writeInput,
 } from '../support/pipeline.ts'
 import { compress } from '../support/records.ts'
-import { FORMS, RECORDS, toLines, writeLog } from '../support/schemas.ts'
+import { FORMS, type LogRecord, RECORDS, toLines, writeLog } from '../support/schemas.ts'
 
 const DATA = join(REPOSITORY, '../shared/data')
 const signal = new AbortController().signal
@@ -34,38 +34,47 @@ async function inspectContent(
   return { ...inspection, workspace }
 }
 
-/** The rows of a build from the source that was proposed, as public usage. */
-async function buildProposed({ source, workspace }: { source: unknown; workspace: Workspace }): Promise<string[]> {
-  await writeInput(workspace, 'sources.json', { sources: [{ ...(source as object), visibility: 'public' }] })
+/** The rows of a build from sources that were proposed, as public usage. */
+async function buildProposed(workspace: Workspace, ...proposed: unknown[]): Promise<string[]> {
+  const sources = proposed.map((source) => ({ ...(source as object), visibility: 'public' }))
+  await writeInput(workspace, 'sources.json', { sources })
   await buildIn(workspace, '2025-06-10T12:00:00Z')
   return rowsOf(await publishedCsv(workspace))
+}
+
+/** The record of a schema with another model. */
+function recordOf(schema: keyof typeof RECORDS, model: string): LogRecord {
+  return JSON.parse(JSON.stringify(RECORDS[schema]).replace('"m"', JSON.stringify(model)))
 }
 
 const OWN = 'When;Model Name;inputTokens;outputTokens\n2025-06-01T12:00:00Z;m;8;2\n2025-06-01T13:00:00Z;;1;1\n'
 
 describe('inspect', () => {
   it.each(SCHEMA_NAMES)('knows a file of %s in every format, and proposes a source that builds', async (name) => {
-    for (const form of FORMS) {
-      const workspace = await newWorkspace()
-      const path = join(workspace.input, `log.${form}`)
-      await writeLog(path, [RECORDS[name]], form)
-      const [inspection] = await inspect([path], signal)
-      expect(inspection, form).toMatchObject({
+    const workspace = await newWorkspace()
+    const paths = FORMS.map((form) => join(workspace.input, `log.${form}`))
+    for (const [position, form] of FORMS.entries()) {
+      await writeLog(paths[position] ?? '', [recordOf(name, `as-${form}`)], form)
+    }
+    const inspections = await inspect(paths, signal)
+    expect(inspections).toMatchObject(
+      FORMS.map((form, position) => ({
         schema: name,
         records: [
           {
             date: '2025-06-01',
-            model: 'm',
+            model: `as-${form}`,
             prompt_tokens: '8',
             completion_tokens: '2',
             has_request_id: true,
             reject_reason: null,
           },
         ],
-        source: { name: 'log', schema: name, files: [path] },
-      })
-      expect(await buildProposed({ source: inspection?.source, workspace }), form).toEqual(['2025-06-01 m 10'])
-    }
+        source: { name: 'log', schema: name, files: [paths[position]] },
+      })),
+    )
+    const proposed = inspections.map(({ source }, position) => ({ ...source, name: FORMS[position] }))
+    expect(await buildProposed(workspace, ...proposed)).toEqual(FORMS.map((form) => `2025-06-01 as-${form} 10`))
   })
 
   it.each(['', '.gz', '.zst'])('knows columns by other names, as canonical ones renamed, in .csv%s', async (ending) => {
@@ -140,7 +149,7 @@ describe('inspect', () => {
     const line = { ts, model: 'm', input_tokens: 8, output_tokens: 2 }
     const found = await inspectContent('usage.ndjson', toLines([line]))
     expect(found.source).toMatchObject({ base_time, time_unit, columns: { timestamp: 'ts' } })
-    expect(await buildProposed(found)).toEqual(['2025-06-01 m 10'])
+    expect(await buildProposed(found.workspace, found.source)).toEqual(['2025-06-01 m 10'])
   })
 
   it('says what only the maintainer knows', async () => {

@@ -336,19 +336,16 @@ describe('the published ranking', () => {
   )
 
   it(
-    'does not depend on the order of records, files and columns, nor on the forms of the files',
+    'does not depend on the order of records, sources, files and columns, nor on the forms of the files',
     async () => {
       await fc.assert(
-        fc.asyncProperty(
-          dataset,
-          fc.integer({ min: 0, max: 2 ** 31 }),
-          async ({ sources, registry: models, layout }, otherLayout) => {
-            const one = await buildDataset(sources, models, layout)
-            const two = await buildDataset(sources.toReversed(), models, otherLayout)
-            expect(two?.csv).toBe(one?.csv)
-            expect(two?.summary.records.duplicates).toBe(one?.summary.records.duplicates)
-          },
-        ),
+        fc.asyncProperty(dataset, async ({ sources, registry: models, layout }) => {
+          // The oracle has everything in the order in which it was made up, the build in that of the layout.
+          const expected = expectedDataset(sources, models, AS_OF)
+          const built = await buildDataset(sources.toReversed(), models, layout)
+          expect(built?.csv ?? '').toBe(expected.rows.length === 0 ? '' : expected.csv)
+          if (built !== undefined) expect(built.summary.records.duplicates).toBe(expected.duplicates)
+        }),
         { numRuns: Math.ceil(RUNS / 4), seed: SEED + 1 },
       )
     },

@@ -38,13 +38,27 @@ async function readRejects(workspace: Workspace): Promise<RejectedRecord[]> {
   return records.toSorted((a, b) => (a.file === b.file ? 0 : a.file < b.file ? -1 : 1))
 }
 
-/** Number, reason and content of what a build of these files rejects. */
-async function rejectsOf(files: Record<string, string | Uint8Array>): Promise<unknown[]> {
+/** Number, reason and content of what one build of these files rejects of each. */
+async function rejectsOfEach(files: Record<string, string | Uint8Array>): Promise<Record<string, unknown[]>> {
   const workspace = await workspaceOf(files)
   const { records } = await buildIn(workspace)
   const rejects = await readRejects(workspace)
   expect(Object.values(records.rejected).reduce((sum, count) => sum + count, 0)).toBe(rejects.length)
-  return rejects.map(({ record, reason, content }) => [record, reason, content])
+  const ofEach = Object.keys(files).map((name) => {
+    const ofFile = rejects.filter(({ file }) => file === name)
+    return [name, ofFile.map(({ record, reason, content }) => [record, reason, content])]
+  })
+  return Object.fromEntries(ofEach)
+}
+
+/** The same of one file. */
+async function rejectsOf(name: string, content: string | Uint8Array): Promise<unknown[] | undefined> {
+  return (await rejectsOfEach({ [name]: content }))[name]
+}
+
+/** What of each of these files is as expected. */
+function eachOf<Expected>(names: readonly string[], expected: Expected): Record<string, Expected> {
+  return Object.fromEntries(names.map((name) => [name, expected]))
 }
 
 /** CSV records as an object of their columns. */
@@ -54,35 +68,45 @@ function fields(line: string): Record<string, string> {
 }
 
 describe('rejected records of NDJSON', () => {
-  it.each(['', '.gz', '.zst'])('are kept with the number and text of their line: %s', async (ending) => {
+  it('are kept with the number and text of their line, however the file is compressed', async () => {
     const text = `${BAD_JSON}\n${GOOD_JSON}\n{"timestamp": \n[1]\n${GOOD_JSON}\n42\n`
-    expect(await rejectsOf({ [`a.ndjson${ending}`]: compress(ending, text) })).toEqual([
-      [1, 'invalid_timestamp', BAD_JSON],
-      [3, 'malformed_record', '{"timestamp": '.trimEnd()],
-      [4, 'malformed_record', '[1]'],
-      [6, 'malformed_record', '42'],
-    ])
+    const names = ['a.ndjson', 'a.ndjson.gz', 'a.ndjson.zst']
+    const files = Object.fromEntries(names.map((name) => [name, compress(name, text)]))
+    expect(await rejectsOfEach(files)).toEqual(
+      eachOf(names, [
+        [1, 'invalid_timestamp', BAD_JSON],
+        [3, 'malformed_record', '{"timestamp": '.trimEnd()],
+        [4, 'malformed_record', '[1]'],
+        [6, 'malformed_record', '42'],
+      ]),
+    )
   })
 
-  it.each([
-    ['blank lines', `\n${GOOD_JSON}\n\n  \t\n${BAD_JSON}\n\n{\n`],
-    ['CRLF', `\r\n${GOOD_JSON}\r\n\r\n  \t\r\n${BAD_JSON}\r\n\r\n{\r\n`],
-    ['line ends of both kinds', `\r\n${GOOD_JSON}\n\n  \t\r\n${BAD_JSON}\n\r\n{\n`],
-    ['a byte order mark', `\ufeff\n${GOOD_JSON}\n\n  \t\n${BAD_JSON}\n\n{\n`],
-    ['no line end at the end', `\n${GOOD_JSON}\n\n  \t\n${BAD_JSON}\n\n{`],
-  ])('have the number that an editor shows, with %s', async (_, text) => {
-    for (const ending of ['', '.gz']) {
-      expect(await rejectsOf({ [`a.ndjson${ending}`]: compress(ending, text) })).toEqual([
+  it('have the number that an editor shows', async () => {
+    const texts = {
+      'blank lines': `\n${GOOD_JSON}\n\n  \t\n${BAD_JSON}\n\n{\n`,
+      CRLF: `\r\n${GOOD_JSON}\r\n\r\n  \t\r\n${BAD_JSON}\r\n\r\n{\r\n`,
+      'line ends of both kinds': `\r\n${GOOD_JSON}\n\n  \t\r\n${BAD_JSON}\n\r\n{\n`,
+      'a byte order mark': `\ufeff\n${GOOD_JSON}\n\n  \t\n${BAD_JSON}\n\n{\n`,
+      'no line end at the end': `\n${GOOD_JSON}\n\n  \t\n${BAD_JSON}\n\n{`,
+    }
+    const files = Object.fromEntries(
+      Object.entries(texts).flatMap(([what, text]) =>
+        ['ndjson', 'ndjson.gz'].map((ending) => [`${what}.${ending}`, compress(ending, text)]),
+      ),
+    )
+    expect(await rejectsOfEach(files)).toEqual(
+      eachOf(Object.keys(files), [
         [5, 'invalid_timestamp', BAD_JSON],
         [7, 'malformed_record', '{'],
-      ])
-    }
+      ]),
+    )
   })
 
   it('may hold bytes that are no UTF-8', async () => {
     const broken = Buffer.from(BAD_JSON.replace('acme', '\xff'), 'latin1')
     const bytes = Buffer.concat([Buffer.from(`${GOOD_JSON}\n`), broken, Buffer.from(`\n${BAD_JSON}\n`)])
-    expect(await rejectsOf({ 'a.ndjson': bytes })).toEqual([
+    expect(await rejectsOf('a.ndjson', bytes)).toEqual([
       [2, 'malformed_record', BAD_JSON.replace('acme', '\ufffd')],
       [3, 'invalid_timestamp', BAD_JSON],
     ])
@@ -92,32 +116,41 @@ describe('rejected records of NDJSON', () => {
 describe('rejected records of CSV', () => {
   const bad = (number: number) => `soon,acme/${number},1,2`
 
-  it.each(['', '.gz', '.zst'])('are kept with their number and what each column said: %s', async (ending) => {
+  it('are kept with their number and what each column said, however the file is compressed', async () => {
     const text = `${HEADER}\n${GOOD}\n${bad(2)}\n${GOOD}\n2025-03-02,=x,1,\n`
-    expect(await rejectsOf({ [`a.csv${ending}`]: compress(ending, text) })).toEqual([
-      [2, 'invalid_timestamp', fields(bad(2))],
-      [4, 'invalid_model', fields('2025-03-02,=x,1,')],
-    ])
+    const names = ['a.csv', 'a.csv.gz', 'a.csv.zst']
+    const files = Object.fromEntries(names.map((name) => [name, compress(name, text)]))
+    expect(await rejectsOfEach(files)).toEqual(
+      eachOf(names, [
+        [2, 'invalid_timestamp', fields(bad(2))],
+        [4, 'invalid_model', fields('2025-03-02,=x,1,')],
+      ]),
+    )
   })
 
-  it.each(['\n', '\r\n'])('have the right number among malformed ones, with line ends %j', async (newline) => {
+  it('have the right number among malformed ones, whatever ends a line', async () => {
     const records = [bad(1), 'one,two', bad(3), GOOD, '1,2,3,4,5', 'x,y,z', bad(7), `2025-03-02,"a\n\n,b",1,1`, bad(9)]
-    const text = [HEADER, ...records, ''].join(newline)
-    expect(await rejectsOf({ 'a.csv': text })).toEqual([
-      [1, 'invalid_timestamp', fields(bad(1))],
-      [2, 'malformed_record', 'one,two'],
-      [3, 'invalid_timestamp', fields(bad(3))],
-      [5, 'malformed_record', '1,2,3,4,5'],
-      [6, 'malformed_record', 'x,y,z'],
-      [7, 'invalid_timestamp', fields(bad(7))],
-      [8, 'invalid_model', { ...fields('2025-03-02,,1,1'), model_permaslug: 'a\n\n,b' }],
-      [9, 'invalid_timestamp', fields(bad(9))],
-    ])
+    const withEnds = (newline: string) => [HEADER, ...records, ''].join(newline)
+    expect(await rejectsOfEach({ 'LF.csv': withEnds('\n'), 'CRLF.csv': withEnds('\r\n') })).toEqual(
+      eachOf(
+        ['LF.csv', 'CRLF.csv'],
+        [
+          [1, 'invalid_timestamp', fields(bad(1))],
+          [2, 'malformed_record', 'one,two'],
+          [3, 'invalid_timestamp', fields(bad(3))],
+          [5, 'malformed_record', '1,2,3,4,5'],
+          [6, 'malformed_record', 'x,y,z'],
+          [7, 'invalid_timestamp', fields(bad(7))],
+          [8, 'invalid_model', { ...fields('2025-03-02,,1,1'), model_permaslug: 'a\n\n,b' }],
+          [9, 'invalid_timestamp', fields(bad(9))],
+        ],
+      ),
+    )
   })
 
   it('count no empty line', async () => {
     const text = `${HEADER}\n\n${GOOD}\n\n\none,two\n\n${bad(3)}\n\nx\n${bad(5)}\n\n`
-    expect(await rejectsOf({ 'a.csv': text })).toEqual([
+    expect(await rejectsOf('a.csv', text)).toEqual([
       [2, 'malformed_record', 'one,two'],
       [3, 'invalid_timestamp', fields(bad(3))],
       [4, 'malformed_record', 'x'],
@@ -128,7 +161,7 @@ describe('rejected records of CSV', () => {
   it('name their columns so that none is lost', async () => {
     const text = `${HEADER},,note,note\nsoon,acme/one,1,2,a,b,c\n${GOOD},a,b,c\n`
     const columns = { 'column 5': 'a', note: 'b', 'note (column 7)': 'c' }
-    expect(await rejectsOf({ 'a.csv': `\ufeff${text}` })).toEqual([
+    expect(await rejectsOf('a.csv', `\ufeff${text}`)).toEqual([
       [1, 'invalid_timestamp', { ...fields('soon,acme/one,1,2'), ...columns }],
     ])
   })
@@ -140,7 +173,7 @@ describe('rejected records of CSV', () => {
       broken,
       Buffer.from(`${GOOD}\n"2025"x,a,1,1\n${bad(4)}\n`),
     ])
-    expect(await rejectsOf({ 'a.csv': bytes })).toEqual([
+    expect(await rejectsOf('a.csv', bytes)).toEqual([
       [1, 'malformed_record', '2025-03-02,acme/\ufffd,1,2'],
       [3, 'malformed_record', '"2025"x,a,1,1'],
       [4, 'invalid_timestamp', fields(bad(4))],
@@ -177,19 +210,18 @@ describe('rejected records of large files', () => {
   const EVERY = 12_345
   const numbers = Array.from({ length: Math.floor(RECORDS / EVERY) }, (_, index) => (index + 1) * EVERY)
 
+  const csvLine = (index: number) =>
+    index % EVERY !== 0
+      ? `2025-03-02T12:00:00Z,acme/one,${index},${'2'.padStart(9)}`
+      : index % 2 === 0
+        ? `soon,${index},1,2`
+        : `malformed,${index}`
+  const csv = `${HEADER}\n${Array.from({ length: RECORDS }, (_, index) => `${csvLine(index + 1)}\n`).join('')}`
+
   it.each(['', '.gz', '.zst'])('have the right number in CSV%s', async (ending) => {
-    const line = (index: number) =>
-      index % EVERY !== 0
-        ? `2025-03-02T12:00:00Z,acme/one,${index},${'2'.padStart(9)}`
-        : index % 2 === 0
-          ? `soon,${index},1,2`
-          : `malformed,${index}`
-    const text = `${HEADER}\n${Array.from({ length: RECORDS }, (_, index) => `${line(index + 1)}\n`).join('')}`
-    expect(text.length).toBeGreaterThan(10_000_000)
-    const workspace = await workspaceOf({
-      [`a.csv${ending}`]: compress(ending, text),
-      [`b.csv${ending}`]: compress(ending, text),
-    })
+    expect(csv.length).toBeGreaterThan(10_000_000)
+    const bytes = compress(ending, csv)
+    const workspace = await workspaceOf({ [`a.csv${ending}`]: bytes, [`b.csv${ending}`]: bytes })
     await buildIn(workspace)
     const found = (await readRejects(workspace)).map(({ file, record, content }) => [file, record, content])
     const expected = ['a', 'b'].flatMap((name) =>
@@ -206,7 +238,7 @@ describe('rejected records of large files', () => {
     const line = (number: number) => (number % EVERY === 0 ? `{"number": ${number}}` : GOOD_JSON)
     const text = Array.from({ length: RECORDS }, (_, index) => `${line(index + 1)}\n`).join('')
     expect(text.length).toBeGreaterThan(10_000_000)
-    expect(await rejectsOf({ 'a.ndjson': text })).toEqual(
+    expect(await rejectsOf('a.ndjson', text)).toEqual(
       numbers.map((number) => [number, 'invalid_timestamp', `{"number": ${number}}`]),
     )
   })

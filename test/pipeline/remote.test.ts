@@ -1,19 +1,20 @@
 /** `tokenboard verify URL`: what any static host publishes is proved as a folder is, and named by its address. */
-import { cp, readdir, readFile, rm } from 'node:fs/promises'
+import { cp, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { verifyUrl } from '../../pipeline/remote/verify.ts'
 import { verify } from '../../pipeline/verify.ts'
+import { copyOf, Gateway } from '../support/gateway.ts'
 import {
   buildIn,
   createWorkspace,
   newWorkspace,
   removeWorkspace,
   runCli,
-  settings,
   type Workspace,
+  withdrawIn,
   writeSmallBuild,
 } from '../support/pipeline.ts'
 import { type Answer, type StaticHost, serveFolder, status, whole } from '../support/static-host.ts'
@@ -215,11 +216,8 @@ describe('verify URL', () => {
   })
 
   it('passes over a release that was withdrawn, whose files are gone', async () => {
-    const workspace = await newWorkspace()
-    await rm(workspace.root, { recursive: true })
-    await cp(published.root, workspace.root, { recursive: true, verbatimSymlinks: true })
-    const environment = settings(workspace, '2025-03-10T12:00:00Z')
-    expect((await runCli(['withdraw', FIRST, '--reason', 'It was wrong.'], environment)).code).toBe(0)
+    const { workspace } = await copyOf(new Gateway(published))
+    await withdrawIn(workspace, FIRST, '2025-03-10T12:00:00Z')
     const { url } = await serveFolder(workspace.publicDir)
     expect(await prove(url)).toMatchObject({ releases: 2, latest: SECOND })
     const tombstone = `${DATASET}/releases/${FIRST}/TOMBSTONE.json`

@@ -1,14 +1,16 @@
 /** What each API key used, summed from the raw records into a private file (API.md § GET /key). */
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { BuildEvent } from '../../pipeline/effects.ts'
 import { UsageError } from '../../pipeline/errors.ts'
 import { compareCodePoints, isModelSlug, parseTimestamp } from '../support/oracle.ts'
 import {
   buildIn,
+  createWorkspace,
   newWorkspace,
+  removeWorkspace,
   snapshotTree,
   type Workspace,
   writeInput,
@@ -48,6 +50,43 @@ async function buildAndRead(workspace: Workspace): Promise<{ rows: UsageRow[]; n
   return { rows: (await readUsageOf(workspace)).rows, notices: notices.filter((notice) => notice.includes('API keys')) }
 }
 
+/** What became of one case of several that were built together: its usage without the date, and what was said of it. */
+interface CaseUsage {
+  usage: Omit<UsageRow, 'date'>[]
+  notices: string[]
+}
+
+/**
+ * Builds many cases at once. The records of each are of a day of its own, by which its usage is found again; notices name
+ * no more than a source, so that cases of which something is said need one each.
+ */
+async function usageOfEach<Case>(
+  sources: readonly (readonly Case[])[],
+  recordsOf: (one: Case) => FileRecord[],
+): Promise<Map<Case, CaseUsage>> {
+  const cases = sources.flat()
+  const dayOf = (one: Case) => `2025-01-${String(cases.indexOf(one) + 1).padStart(2, '0')}`
+  const timed = (one: Case) => recordsOf(one).map((record) => ({ ...record, timestamp: `${dayOf(one)}T12:00:00Z` }))
+  const workspace = await createWorkspace()
+  try {
+    const files = sources.map((ofSource) => ({
+      records: [BYSTANDER, ...ofSource.flatMap(timed)],
+      extraColumns: KEY_COLUMNS,
+    }))
+    await writeSmallBuild(workspace, { sources: files, top: { max_rejected_share: 1 } })
+    const { rows, notices } = await buildAndRead(workspace)
+    const usageOn = (day: string) => rows.filter(({ date }) => date === day).map(({ date: _, ...row }) => row)
+    const saidOf = (source: number) => notices.filter((notice) => notice.startsWith(`source "source-${source}": `))
+    return new Map(
+      sources.flatMap((ofSource, source) =>
+        ofSource.map((one) => [one, { usage: usageOn(dayOf(one)), notices: saidOf(source) }]),
+      ),
+    )
+  } finally {
+    await removeWorkspace(workspace)
+  }
+}
+
 const costs = (rows: UsageRow[]) => rows.map(({ cost_usd }) => cost_usd)
 
 describe('the sums', () => {
@@ -81,9 +120,10 @@ describe('the sums', () => {
 
   it('are exact where binary fractions are not, and wider than one amount may be', async () => {
     const tenths = Array.from({ length: 30 }, () => charge({ cost_usd: '0.1' }))
-    expect(costs((await usageOf(tenths)).rows)).toEqual(['3'])
-    const largest = Array.from({ length: 12 }, () => charge({ cost_usd: '999999999.999999999' }))
-    expect(costs((await usageOf(largest)).rows)).toEqual(['11999999999.999999988'])
+    const largest = Array.from({ length: 12 }, () =>
+      charge({ cost_usd: '999999999.999999999', timestamp: '2025-03-03T12:00:00Z' }),
+    )
+    expect(costs((await usageOf([...tenths, ...largest])).rows)).toEqual(['3', '11999999999.999999988'])
   })
 
   it('add up over all sources', async () => {
@@ -180,21 +220,29 @@ describe('the sums', () => {
 })
 
 describe('a key is its SHA-256 in lower-case hex', () => {
-  it.each([
+  const wrong = [
     ['in upper case', HASH_A.toUpperCase()],
     ['too short', HASH_A.slice(1)],
     ['too long', `${HASH_A}0`],
     ['with a space', ` ${HASH_A}`],
     ['a secret', 'sk-tb-v1-0a1b2c'],
     ['absent', ''],
-  ])('one that is %s is no key, and counts nowhere', async (_, api_key_hash) => {
-    const { rows } = await usageOf([charge({ api_key_hash })])
-    expect(rows).toEqual([])
+  ] as const
+  let found: Map<string, CaseUsage>
+
+  beforeAll(async () => {
+    const keys = [HASH_A, ...wrong.map(([, api_key_hash]) => api_key_hash)]
+    found = await usageOfEach([keys], (api_key_hash) => [charge({ api_key_hash })])
+    expect(found.get(HASH_A)?.usage).toMatchObject([{ api_key_hash: HASH_A, requests: 1 }])
+  })
+
+  it.each(wrong)('one that is %s is no key, and counts nowhere', (_, api_key_hash) => {
+    expect(found.get(api_key_hash)?.usage).toEqual([])
   })
 })
 
 describe('an amount', () => {
-  it.each([
+  const counted = [
     ['0.001', '0.001'],
     ['1e-7', '0.0000001'],
     ['1E-7', '0.0000001'],
@@ -206,20 +254,27 @@ describe('an amount', () => {
     ['.5', '0.5'],
     ['-0', '0'],
     ['', '0'],
-  ])('written %j counts as %s', async (cost_usd, counted) => {
-    const { rows, notices } = await usageOf([charge({ cost_usd })])
-    expect(rows).toMatchObject([{ cost_usd: counted, requests: 1 }])
-    expect(notices).toEqual([])
+  ] as const
+  const unreadable = ['-0.01', '-1e-3', 'free', '1,5', '$1', '1_000', 'NaN', 'Infinity', '1e9', ' ']
+  let found: Map<string, CaseUsage>
+
+  beforeAll(async () => {
+    const sources = [counted.map(([cost_usd]) => cost_usd), ...unreadable.map((cost_usd) => [cost_usd])]
+    found = await usageOfEach<string>(sources, (cost_usd) =>
+      unreadable.includes(cost_usd) ? [charge({ cost_usd }), charge()] : [charge({ cost_usd })],
+    )
   })
 
-  it.each(['-0.01', '-1e-3', 'free', '1,5', '$1', '1_000', 'NaN', 'Infinity', '1e9', ' '])(
-    'written %j counts as 0, its record stays, and the maintainer is told',
-    async (cost_usd) => {
-      const { rows, notices } = await usageOf([charge({ cost_usd }), charge()])
-      expect(rows).toMatchObject([{ cost_usd: '1.25', requests: 2 }])
-      expect(notices).toEqual([expect.stringMatching(/^source "source-0": 1 records of API keys have a cost_usd /)])
-    },
-  )
+  it.each(counted)('written %j counts as %s', (cost_usd, sum) => {
+    expect(found.get(cost_usd)).toMatchObject({ usage: [{ cost_usd: sum, requests: 1 }], notices: [] })
+  })
+
+  it.each(unreadable)('written %j counts as 0, its record stays, and the maintainer is told', (cost_usd) => {
+    expect(found.get(cost_usd)).toMatchObject({
+      usage: [{ cost_usd: '1.25', requests: 2 }],
+      notices: [expect.stringMatching(/^source "source-\d+": 1 records of API keys have a cost_usd /)],
+    })
+  })
 
   it('that cannot be read is told once for each record, repeated deliveries and keyless records not counted', async () => {
     const bad = charge({ cost_usd: '-1', request_id: 'r1' })
@@ -235,7 +290,7 @@ describe('an amount', () => {
 })
 
 describe('is_byok', () => {
-  it.each([
+  const read = [
     ['true', true],
     ['True', true],
     ['1', true],
@@ -243,69 +298,102 @@ describe('is_byok', () => {
     ['FALSE', false],
     ['0', false],
     ['', false],
-  ])('written %j is %s', async (text, is_byok) => {
-    const { rows, notices } = await usageOf([charge({ is_byok: text })])
-    expect(rows).toMatchObject([{ is_byok }])
-    expect(notices).toEqual([])
+  ] as const
+  const unreadable = ['yes', '2', 'maybe']
+  let found: Map<string, CaseUsage>
+
+  beforeAll(async () => {
+    const sources = [read.map(([text]) => text), ...unreadable.map((text) => [text])]
+    found = await usageOfEach<string>(sources, (is_byok) => [charge({ is_byok })])
   })
 
-  it.each(['yes', '2', 'maybe'])('written %j counts as false, and the maintainer is told', async (text) => {
-    const { rows, notices } = await usageOf([charge({ is_byok: text })])
-    expect(rows).toMatchObject([{ is_byok: false, cost_usd: '1.25' }])
-    expect(notices).toEqual([expect.stringContaining(': 1 records')])
+  it.each(read)('written %j is %s', (text, is_byok) => {
+    expect(found.get(text)).toMatchObject({ usage: [{ is_byok }], notices: [] })
+  })
+
+  it.each(unreadable)('written %j counts as false, and the maintainer is told', (text) => {
+    expect(found.get(text)).toMatchObject({
+      usage: [{ is_byok: false, cost_usd: '1.25' }],
+      notices: [expect.stringContaining(': 1 records')],
+    })
   })
 })
 
 describe('every format', () => {
-  /** Builds one file that `write` makes, beside one record that can always be published. */
-  async function usageIn(name: string, write: (path: string) => Promise<unknown>): Promise<UsageRow[]> {
+  /**
+   * Builds files, each in a source of its own with one record beside it that can always be published, and gives the usage
+   * of each, which is of the date that `write` is told.
+   */
+  async function usageOfFiles(
+    names: readonly string[],
+    write: (path: string, date: string, position: number) => Promise<unknown>,
+  ): Promise<UsageRow[][]> {
     const workspace = await newWorkspace()
-    await write(join(workspace.input, name))
-    await writeRecords(join(workspace.input, 'bystander.csv'), [BYSTANDER], { columns: COLUMNS })
-    const source = { name: 's', schema: 'canonical', files: ['bystander.csv', name], visibility: 'public' }
-    await writeInput(workspace, 'sources.json', { sources: [source] })
-    return (await buildAndRead(workspace)).rows
+    const dates = names.map((_, position) => `2025-03-${String(position + 1).padStart(2, '0')}`)
+    for (const [position, name] of names.entries()) {
+      const folder = join(workspace.input, String(position))
+      await writeRecords(join(folder, 'bystander.csv'), [BYSTANDER], { columns: COLUMNS })
+      await write(join(folder, name), dates[position] ?? '', position)
+    }
+    const sources = names.map((name, position) => {
+      const files = [`${position}/bystander.csv`, `${position}/${name}`]
+      return { name: `source-${position}`, schema: 'canonical', files, visibility: 'public' }
+    })
+    await writeInput(workspace, 'sources.json', { sources })
+    const { rows } = await buildAndRead(workspace)
+    expect(rows.filter(({ date }) => !dates.includes(date))).toEqual([])
+    return dates.map((ofCase) => rows.filter(({ date }) => date === ofCase))
   }
-  const records = [charge({ timestamp: '2025-03-02T12:00:00Z', is_byok: 'true', cost_usd: '1e-7' })]
 
-  it.each(['usage.csv', 'usage.csv.gz', 'usage.csv.zst', 'usage.ndjson', 'usage.ndjson.gz', 'usage.parquet'])(
-    'says the same: %s',
-    async (name) => {
-      const columns = [...COLUMNS, ...KEY_COLUMNS]
-      const rows = await usageIn(name, (path) => writeRecords(path, records, { columns }))
-      expect(rows).toMatchObject([{ api_key_hash: HASH_A, is_byok: true, cost_usd: '0.0000001', requests: 1 }])
-    },
-  )
-
-  it.each([
-    ['1e-7', 'true', '0.0000001'],
-    ['0.1', '1', '0.1'],
-    ['25', '"true"', '25'],
-  ])('NDJSON has cost %s as a number and is_byok %s', async (cost, flag, counted) => {
-    const line = `{"timestamp":"2025-03-02T12:00:00Z","model_permaslug":"a","prompt_tokens":1,"completion_tokens":0,"api_key_hash":"${HASH_A}","cost_usd":${cost},"is_byok":${flag}}\n`
-    const workspace = await newWorkspace()
-    await writeInput(workspace, 'usage.ndjson', line)
-    const source = { name: 's', schema: 'canonical', files: ['usage.ndjson'], visibility: 'public' }
-    await writeInput(workspace, 'sources.json', { sources: [source] })
-    expect((await buildAndRead(workspace)).rows).toMatchObject([{ is_byok: true, cost_usd: counted }])
+  it('says the same', async () => {
+    const names = ['usage.csv', 'usage.csv.gz', 'usage.csv.zst', 'usage.ndjson', 'usage.ndjson.gz', 'usage.parquet']
+    const usage = await usageOfFiles(names, (path, date) => {
+      const record = charge({ timestamp: `${date}T12:00:00Z`, is_byok: 'true', cost_usd: '1e-7' })
+      return writeRecords(path, [record], { columns: [...COLUMNS, ...KEY_COLUMNS] })
+    })
+    const same = [{ api_key_hash: HASH_A, is_byok: true, cost_usd: '0.0000001', requests: 1 }]
+    expect(usage.map((rows, position) => [names[position], rows])).toMatchObject(names.map((name) => [name, same]))
   })
 
-  it.each([
-    ['0.1::DOUBLE', 'true::BOOLEAN', '0.1'],
-    ['0.1::FLOAT', '1::TINYINT', '0.1'],
-    ['0.000000123::DECIMAL(38, 12)', 'true::BOOLEAN', '0.000000123'],
-    ['3::INTEGER', 'true::BOOLEAN', '3'],
-  ])('Parquet has cost %s and is_byok %s', async (cost, flag, counted) => {
-    const rows = await usageIn('usage.parquet', (path) =>
-      query(
-        `COPY (SELECT '2025-03-02T12:00:00Z' AS timestamp, 'a' AS model_permaslug, 1 AS prompt_tokens, 0 AS completion_tokens, '${HASH_A}' AS api_key_hash, ${cost} AS cost_usd, ${flag} AS is_byok) TO ${sqlText(path)} (FORMAT parquet)`,
-      ),
+  it('has costs as numbers in NDJSON, and is_byok as any of its words', async () => {
+    const cases = [
+      ['1e-7', 'true', '0.0000001'],
+      ['0.1', '1', '0.1'],
+      ['25', '"true"', '25'],
+    ]
+    const names = cases.map(() => 'usage.ndjson')
+    const usage = await usageOfFiles(names, (path, date, position) => {
+      const [cost, flag] = cases[position] ?? []
+      const line = `{"timestamp":"${date}T12:00:00Z","model_permaslug":"a","prompt_tokens":1,"completion_tokens":0,"api_key_hash":"${HASH_A}","cost_usd":${cost},"is_byok":${flag}}\n`
+      return writeFile(path, line)
+    })
+    expect(usage.map((rows, position) => [cases[position]?.[0], rows])).toMatchObject(
+      cases.map(([cost, , counted]) => [cost, [{ is_byok: true, cost_usd: counted }]]),
     )
-    expect(rows).toMatchObject([{ is_byok: true, cost_usd: counted }])
+  })
+
+  it('has costs and is_byok in several types of Parquet', async () => {
+    const cases = [
+      ['0.1::DOUBLE', 'true::BOOLEAN', '0.1'],
+      ['0.1::FLOAT', '1::TINYINT', '0.1'],
+      ['0.000000123::DECIMAL(38, 12)', 'true::BOOLEAN', '0.000000123'],
+      ['3::INTEGER', 'true::BOOLEAN', '3'],
+    ]
+    const names = cases.map(() => 'usage.parquet')
+    const usage = await usageOfFiles(names, (path, date, position) => {
+      const [cost, flag] = cases[position] ?? []
+      return query(
+        `COPY (SELECT '${date}T12:00:00Z' AS timestamp, 'a' AS model_permaslug, 1 AS prompt_tokens, 0 AS completion_tokens, '${HASH_A}' AS api_key_hash, ${cost} AS cost_usd, ${flag} AS is_byok) TO ${sqlText(path)} (FORMAT parquet)`,
+      )
+    })
+    expect(usage.map((rows, position) => [cases[position]?.[0], rows])).toMatchObject(
+      cases.map(([cost, , counted]) => [cost, [{ is_byok: true, cost_usd: counted }]]),
+    )
   })
 
   it('may lack the columns: such a file has no usage, and one beside it keeps its own', async () => {
-    expect(await usageIn('usage.csv', (path) => writeRecords(path, [BYSTANDER], { columns: COLUMNS }))).toEqual([])
+    const write = (path: string) => writeRecords(path, [BYSTANDER], { columns: COLUMNS })
+    expect(await usageOfFiles(['usage.csv'], write)).toEqual([[]])
   })
 
   it('may call the columns otherwise', async () => {
@@ -484,7 +572,7 @@ function compare(a: readonly (string | bigint)[], b: readonly (string | bigint)[
 
 it('is what plain TypeScript makes of the same records, whatever they are and in whatever files', async () => {
   const Format = fc.constantFrom('csv', 'csv.gz', 'ndjson', 'ndjson.zst', 'parquet')
-  const File = fc.record({ format: Format, charges: fc.array(Charge, { maxLength: 25 }) })
+  const File = fc.record({ format: Format, charges: fc.array(Charge, { maxLength: 40 }) })
   await fc.assert(
     fc.asyncProperty(fc.array(File, { minLength: 1, maxLength: 3 }), async (files) => {
       const workspace = await newWorkspace()
@@ -506,6 +594,6 @@ it('is what plain TypeScript makes of the same records, whatever they are and in
       const { rows } = await buildAndRead(workspace)
       expect(rows).toEqual(expectedUsage(files.flatMap(({ charges }) => charges)))
     }),
-    { numRuns: 25 },
+    { numRuns: 15 },
   )
 })

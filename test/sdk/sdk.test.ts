@@ -158,8 +158,8 @@ describe.each(VERSIONS)('SDK $version', ({ sdk, errors }) => {
     expect((await manager.apiKeys.getCurrentKeyMetadata()).data.isManagementKey).toBe(true)
   })
 
-  test('lists embeddings models, whole and in pages', async () => {
-    const { reader } = await start(sdk)
+  test('lists embeddings models, whole and in pages, and reads every entry of the shipped catalogue', async () => {
+    const { reader, catalogue } = await start(sdk)
     const whole = await allPages(reader.embeddings.listModels())
     expect(whole.map(({ result }) => [result.totalCount, result.data.length, result.links.next])).toEqual([
       [MODELS, MODELS, null],
@@ -167,10 +167,6 @@ describe.each(VERSIONS)('SDK $version', ({ sdk, errors }) => {
     const pages = await allPages(reader.embeddings.listModels({ limit: 5 }))
     expect(pages.map(({ result }) => result.data.length)).toEqual([5, 5, 2])
     expect(pages[0]?.result.links.next).toBe('/api/v1/embeddings/models?offset=5&limit=5')
-  })
-
-  test('reads every entry of the shipped catalogue', async () => {
-    const { reader, catalogue } = await start(sdk)
     await catalogue.replaceAll(shipped)
     const [page] = await allPages(reader.embeddings.listModels())
     expect(page?.result.data.map(({ id }) => id).toSorted()).toEqual(shipped.map(({ id }) => id).toSorted())
@@ -192,21 +188,18 @@ describe.each(VERSIONS)('SDK $version', ({ sdk, errors }) => {
   })
 
   describe('gets its typed error for', () => {
-    test('400: a malformed request', async () => {
-      const { reader } = await start(sdk)
-      const calls = [
+    test('400, 401, 403 and 404', async () => {
+      const { reader, stranger, anonymous } = await start(sdk)
+      const malformed = [
         reader.presets.getVersion({ slug: 'agent', version: 'latest' }),
         reader.embeddings.listModels({ limit: 1001 }),
         reader.datasets.getRankingsDaily({ endDate: '2024-12-31' }),
       ]
-      for (const error of await Promise.all(calls.map(caught))) {
+      for (const error of await Promise.all(malformed.map(caught))) {
         expect(error).toBeInstanceOf(errors.BadRequestResponseError)
         expect(error).toMatchObject({ statusCode: 400, error: { code: 400 }, userId: 'user_ada' })
       }
-    })
-
-    test('401: an unknown key, and none', async () => {
-      const { stranger, anonymous } = await start(sdk)
+      // An unknown key, and none.
       for (const client of [stranger, anonymous]) {
         const calls = [
           client.apiKeys.getCurrentKeyMetadata(),
@@ -218,21 +211,14 @@ describe.each(VERSIONS)('SDK $version', ({ sdk, errors }) => {
           expect(error).toMatchObject({ statusCode: 401, error: { code: 401 } })
         }
       }
-    })
-
-    test('403: a key that is no management key', async () => {
-      const { reader } = await start(sdk)
       const request = { slug: 'agent', messagesRequest: { model: 'acme/one', messages: [] } }
-      const error = await caught(reader.presets.createPresetsMessages(request))
-      expect(error).toBeInstanceOf(errors.ForbiddenResponseError)
-      expect(error).toMatchObject({ error: { code: 403, message: 'Only management keys can perform this operation' } })
-    })
-
-    test('404: a version that is not there', async () => {
-      const { reader } = await start(sdk)
-      const error = await caught(reader.presets.getVersion({ slug: 'agent', version: '7' }))
-      expect(error).toBeInstanceOf(errors.NotFoundResponseError)
-      expect(error).toMatchObject({ error: { code: 404, message: 'Resource not found' } })
+      const forbidden = await caught(reader.presets.createPresetsMessages(request))
+      expect(forbidden).toBeInstanceOf(errors.ForbiddenResponseError)
+      const onlyManagement = 'Only management keys can perform this operation'
+      expect(forbidden).toMatchObject({ error: { code: 403, message: onlyManagement } })
+      const missing = await caught(reader.presets.getVersion({ slug: 'agent', version: '7' }))
+      expect(missing).toBeInstanceOf(errors.NotFoundResponseError)
+      expect(missing).toMatchObject({ error: { code: 404, message: 'Resource not found' } })
     })
 
     test('429: too many requests, with the time to wait', async () => {

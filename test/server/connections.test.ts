@@ -56,13 +56,14 @@ describe('what is wrong with HTTP itself is answered in the envelope', () => {
     ['too many headers', `GET / HTTP/1.1\r\nhost: x\r\n${'a:b\r\n'.repeat(4000)}\r\n`, 431],
   ] as const
 
-  test('whatever it is', async () => {
-    const { port } = await start(await workspace())
+  test('whatever it is, and chunks that break in a body that is being read', async () => {
+    const { port, key } = await start(await workspace())
     for (const [what, request, status] of REFUSED) {
       const answer = await rawAnswer(port, request)
       expect([what, answer.statusCode]).toEqual([what, status])
       assertEnvelope(answer, status)
     }
+    assertEnvelope(await rawAnswer(port, `${post(key, 'transfer-encoding: chunked')}zz\r\n`), 400)
   })
 
   test('HTTP/1.0 needs no Host, and 100-continue is an expectation that is met', async () => {
@@ -70,11 +71,6 @@ describe('what is wrong with HTTP itself is answered in the envelope', () => {
     expect((await rawAnswer(port, 'GET /healthz HTTP/1.0\r\n\r\n')).statusCode).toBe(200)
     const expecting = 'GET /healthz HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\n\r\n'
     expect((await rawAnswer(port, expecting)).statusCode).toBe(100)
-  })
-
-  test('broken chunks of a body that is being read', async () => {
-    const { port, key } = await start(await workspace())
-    assertEnvelope(await rawAnswer(port, `${post(key, 'transfer-encoding: chunked')}zz\r\n`), 400)
   })
 
   test('but not for a second time, where the request was refused before its body broke', async () => {

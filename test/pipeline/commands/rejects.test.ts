@@ -1,7 +1,8 @@
 /** `tokenboard rejects`: what the last build rejected, counted and shown. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { run as runProgram } from '../../../pipeline/program.ts'
 import {
   buildIn,
   type CliResult,
@@ -25,6 +26,28 @@ async function writeSources(workspace: Workspace, settings: Record<string, unkno
   await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources, ...settings })
 }
 
+/** `tokenboard rejects` in the process of the test. */
+async function run({ dataDir }: Workspace, ...args: string[]): Promise<CliResult> {
+  vi.stubEnv('DATA_DIR', dataDir)
+  const said = { stdout: '', stderr: '' }
+  const listeners = process.stdout.listeners('error')
+  const spies = (['stdout', 'stderr'] as const).map((stream) =>
+    vi.spyOn(process[stream], 'write').mockImplementation((text) => {
+      said[stream] += text
+      return true
+    }),
+  )
+  try {
+    return { code: await runProgram(['rejects', ...args]), ...said }
+  } finally {
+    for (const spy of spies) spy.mockRestore()
+    // The command listens until its process ends, which does not end here.
+    for (const listener of process.stdout.listeners('error')) {
+      if (!listeners.includes(listener)) process.stdout.off('error', listener as () => void)
+    }
+  }
+}
+
 describe('tokenboard rejects', () => {
   let workspace: Workspace
 
@@ -35,12 +58,14 @@ describe('tokenboard rejects', () => {
     return () => removeWorkspace(workspace)
   })
 
-  function run(...args: string[]): Promise<CliResult> {
-    return runCli(['rejects', ...args], { DATA_DIR: workspace.dataDir })
-  }
+  it('is a command of the program', async () => {
+    const inProcess = await run(workspace, '--limit', '9')
+    expect(inProcess).toMatchObject({ code: 0, stdout: expect.stringContaining('a.csv:2') })
+    expect(await runCli(['rejects', '--limit', '9'], { DATA_DIR: workspace.dataDir })).toEqual(inProcess)
+  })
 
   it('counts by source, file and reason', async () => {
-    const { code, stdout, stderr } = await run()
+    const { code, stdout, stderr } = await run(workspace)
     expect(stdout.split('\n').map((line) => line.split(/ +/))).toEqual([
       ['source', 'file', 'reason', 'records'],
       ['csv', 'a.csv', 'invalid_timestamp', '2'],
@@ -68,7 +93,7 @@ describe('tokenboard rejects', () => {
       ['a.csv:2', 'a.csv:4', 'a.csv:5', 'b.ndjson:2'],
     ],
   ])('%j shows where %j are and what they say', async (args, places) => {
-    const { code, stdout } = await run(...args)
+    const { code, stdout } = await run(workspace, ...args)
     const lines = stdout.trimEnd().split('\n')
     expect(lines.map((line) => line.split('  ')[1]).toSorted()).toEqual(places)
     expect(lines.map((line) => line.split('  ')[3])).not.toContain('')
@@ -76,18 +101,18 @@ describe('tokenboard rejects', () => {
   })
 
   it('shows nothing that steers a terminal', async () => {
-    const { stdout } = await run('--source', 'json')
+    const { stdout } = await run(workspace, '--source', 'json')
     expect(stdout).toContain('\\u{1b}]0;title\\u{7} \\u{202e}')
     expect(stdout).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u)
   })
 
   it('says how many more there are than it shows', async () => {
-    expect((await run('--limit', '1')).stderr).toContain('1 of 4 rejected records; --limit shows more')
-    expect((await run('--limit', '4')).stderr).not.toContain('shows more')
+    expect((await run(workspace, '--limit', '1')).stderr).toContain('1 of 4 rejected records; --limit shows more')
+    expect((await run(workspace, '--limit', '4')).stderr).not.toContain('shows more')
   })
 
   it('prints the records with --json, all of them unless told otherwise', async () => {
-    const { stdout } = await run('--json', '--source', 'csv')
+    const { stdout } = await run(workspace, '--json', '--source', 'csv')
     expect(
       stdout
         .trimEnd()
@@ -98,7 +123,7 @@ describe('tokenboard rejects', () => {
       { source: 'csv', file: 'a.csv', record: 4, reason: 'invalid_timestamp', content: contentOf('later') },
       { source: 'csv', file: 'a.csv', record: 5, reason: 'malformed_record', content: 'x' },
     ])
-    expect((await run('--json', '--limit', '1', '--source', 'json')).stdout).toBe(
+    expect((await run(workspace, '--json', '--limit', '1', '--source', 'json')).stdout).toBe(
       `${JSON.stringify({ source: 'json', file: 'b.ndjson', record: 2, reason: 'malformed_record', content: SECOND })}\n`,
     )
   })
@@ -108,7 +133,7 @@ describe('tokenboard rejects', () => {
     [['--file', 'input/a.csv'], 'no rejected record has the file "input/a.csv"; "a.csv" has some'],
     [['--source', 'json', '--reason', 'invalid_model'], 'no rejected record is of that kind; there are 4 others'],
   ])('says of %j that there are none', async (args, message) => {
-    const { code, stdout, stderr } = await run(...args)
+    const { code, stdout, stderr } = await run(workspace, ...args)
     expect([code, stdout, stderr]).toEqual([0, '', `${message}\n`])
   })
 
@@ -118,7 +143,7 @@ describe('tokenboard rejects', () => {
     [['--limit', 'many'], '--limit "many" must be a whole number'],
     [['b.ndjson'], 'too many arguments'],
   ])('%j is wrong usage', async (args, message) => {
-    const { code, stdout, stderr } = await run(...args)
+    const { code, stdout, stderr } = await run(workspace, ...args)
     expect([code, stdout]).toEqual([2, ''])
     expect(stderr).toContain(message)
   })
@@ -127,7 +152,7 @@ describe('tokenboard rejects', () => {
 describe('tokenboard rejects without rejected records', () => {
   it('says so', async () => {
     const workspace = await newWorkspace()
-    const { code, stdout, stderr } = await runCli(['rejects'], { DATA_DIR: workspace.dataDir })
+    const { code, stdout, stderr } = await run(workspace)
     expect([code, stdout]).toEqual([0, ''])
     expect(stderr).toContain('there are no rejected records')
   })
@@ -136,7 +161,7 @@ describe('tokenboard rejects without rejected records', () => {
     const workspace = await newWorkspace()
     await writeSources(workspace, { max_rejected_share: 0.1 })
     await expect(buildIn(workspace)).rejects.toThrow(/max_rejected_share.*tokenboard rejects/)
-    const { stdout } = await runCli(['rejects', '--json'], { DATA_DIR: workspace.dataDir })
+    const { stdout } = await run(workspace, '--json')
     expect(stdout.trimEnd().split('\n')).toHaveLength(4)
   })
 
@@ -145,7 +170,7 @@ describe('tokenboard rejects without rejected records', () => {
     await writeSources(workspace)
     await buildIn(workspace)
     await writeFile(join(workspace.dataDir, 'state/rejects/0.ndjson'), '{"source": "s')
-    const { code, stderr } = await runCli(['rejects'], { DATA_DIR: workspace.dataDir })
+    const { code, stderr } = await run(workspace)
     expect(code).toBe(1)
     expect(stderr).toMatch(/rejects\/0\.ndjson cannot be read/)
   })

@@ -12,6 +12,7 @@ import { PARQUET_KEY_MEANINGS, parquetKeys } from '../../../pipeline/metadata/pa
 import { schemaOrgDataset } from '../../../pipeline/metadata/schema-org.ts'
 import { draftRelease, stageRelease } from '../../../pipeline/release/stage.ts'
 import { verifyRelease } from '../../../pipeline/release/verify.ts'
+import { copyOf, Gateway } from '../../support/gateway.ts'
 import { manifestOf, PUBLISHER } from '../../support/manifest.ts'
 import {
   buildIn,
@@ -28,13 +29,15 @@ import { query, sqlText } from '../../support/records.ts'
 
 const TITLE = '</script> "Tokens" \'per\' model \u{1f600}'
 
-async function built(): Promise<Workspace> {
-  const workspace = await createWorkspace()
-  await writeFile(join(workspace.dataDir, 'publisher.json'), JSON.stringify({ ...PUBLISHER, title: TITLE }))
-  await writeSmallBuild(workspace, { sources: [{ records: crowd(60, (index) => index + 1) }] })
-  await buildIn(workspace)
-  return workspace
-}
+let built: Workspace
+
+beforeAll(async () => {
+  built = await createWorkspace()
+  await writeFile(join(built.dataDir, 'publisher.json'), JSON.stringify({ ...PUBLISHER, title: TITLE }))
+  await writeSmallBuild(built, { sources: [{ records: crowd(60, (index) => index + 1) }] })
+  await buildIn(built)
+  return () => removeWorkspace(built)
+})
 
 async function readManifest(folder: string): Promise<Manifest> {
   return Manifest.parse(JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')))
@@ -53,15 +56,12 @@ async function openDatabase(folder: string): Promise<Database> {
 }
 
 describe('a release', () => {
-  let workspace: Workspace
   let folder: string
   let manifest: Manifest
 
   beforeAll(async () => {
-    workspace = await built()
-    folder = await releaseFolder(workspace)
+    folder = await releaseFolder(built)
     manifest = await readManifest(folder)
-    return () => removeWorkspace(workspace)
   })
 
   it('lists every file but the list itself and the checksums', async () => {
@@ -106,7 +106,7 @@ describe('a release', () => {
   })
 
   it('has structured data on the page that reads as it was made', async () => {
-    const page = await readFile(join(workspace.publicDir, 'index.html'), 'utf8')
+    const page = await readFile(join(built.publicDir, 'index.html'), 'utf8')
     const [, json = ''] = /<script type="application\/ld\+json">(.*?)<\/script>/s.exec(page) ?? []
     const base = `datasets/rankings-daily/v1/releases/${manifest.release}/`
     expect(JSON.parse(json)).toEqual(schemaOrgDataset(describeDataset(manifest), base))
@@ -114,7 +114,7 @@ describe('a release', () => {
   })
 
   it('stands at the top as citation, live Croissant and catalogue whose files are there', async () => {
-    const read = (path: string) => readFile(join(workspace.publicDir, path), 'utf8')
+    const read = (path: string) => readFile(join(built.publicDir, path), 'utf8')
     expect(await read('CITATION.cff')).toBe(await readFile(join(folder, 'CITATION.cff'), 'utf8'))
     const live = JSON.parse(await read('datasets/rankings-daily/v1/croissant.json'))
     const catalog = JSON.parse(await read('dcat.jsonld'))
@@ -122,11 +122,11 @@ describe('a release', () => {
     expect(live.distribution.length).toBeGreaterThan(4)
     expect(release['dcat:distribution']).toHaveLength(live.distribution.length)
     for (const { contentUrl, name } of live.distribution) {
-      const bytes = await readFile(join(workspace.publicDir, 'datasets/rankings-daily/v1', contentUrl))
+      const bytes = await readFile(join(built.publicDir, 'datasets/rankings-daily/v1', contentUrl))
       expect(sha256(bytes), name).toBe(manifest.files.find(({ path }) => path === name)?.sha256)
     }
     for (const file of release['dcat:distribution']) {
-      const bytes = await readFile(join(workspace.publicDir, file['dcat:downloadURL']['@id']))
+      const bytes = await readFile(join(built.publicDir, file['dcat:downloadURL']['@id']))
       expect(String(bytes.length)).toBe(file['dcat:byteSize']['@value'])
     }
   })
@@ -165,8 +165,7 @@ describe('verify', () => {
     ['index.html', /20250310T120000Z/g, '20250310T120001Z'],
     ['index.html', /sha256:./g, 'sha256:x'],
   ])('finds %s that says something else, though it is sealed', async (name, from, to) => {
-    const workspace = await built()
-    onTestFinished(() => removeWorkspace(workspace))
+    const { workspace } = await copyOf(new Gateway(built))
     const folder = await releaseFolder(workspace)
     const database = await openDatabase(workspace.root)
     await verifyRelease(database, folder)
@@ -175,8 +174,7 @@ describe('verify', () => {
   })
 
   it('finds a footer that names another release', async () => {
-    const workspace = await built()
-    onTestFinished(() => removeWorkspace(workspace))
+    const { workspace } = await copyOf(new Gateway(built))
     const folder = await releaseFolder(workspace)
     const manifest = await readManifest(folder)
     await seal(folder, { ...manifest, attribution: 'Source: someone else.' })
@@ -185,8 +183,7 @@ describe('verify', () => {
   })
 
   it('finds a file that the checksums list but the manifest does not', async () => {
-    const workspace = await built()
-    onTestFinished(() => removeWorkspace(workspace))
+    const { workspace } = await copyOf(new Gateway(built))
     const folder = await releaseFolder(workspace)
     const sums = await readFile(join(folder, 'SHA256SUMS'), 'utf8')
     await writeFile(join(folder, 'zz.txt'), 'hello')
@@ -196,8 +193,7 @@ describe('verify', () => {
   })
 
   it('passes a release from before there were documents', async () => {
-    const workspace = await built()
-    onTestFinished(() => removeWorkspace(workspace))
+    const { workspace } = await copyOf(new Gateway(built))
     const folder = await releaseFolder(workspace)
     const { data_version: _, ...manifest } = await readManifest(folder)
     const documents = new Set(renderDocuments(describeDataset(manifestOf())).map(({ path }) => path))
