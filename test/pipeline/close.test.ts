@@ -1,19 +1,21 @@
 /** Closing of dates: what it says, what it leaves when it is stopped, and what it does beside other sources and files. */
 import { existsSync } from 'node:fs'
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type CloseSummary, closeDates } from '../../pipeline/close.ts'
 import { readPipelineConfig } from '../../pipeline/config.ts'
 import type { Effects } from '../../pipeline/effects.ts'
 import { BuildError, UsageError } from '../../pipeline/errors.ts'
 import { realFiles } from '../../pipeline/files.ts'
 import { crashAfter, LOST } from '../support/crash.ts'
-import { copyOf, type Gateway, newGateway, useOn } from '../support/gateway.ts'
+import { copyOf, Gateway, newGateway, useOn } from '../support/gateway.ts'
 import {
   buildIn,
+  createWorkspace,
   newWorkspace,
   releaseFolder,
+  removeWorkspace,
   runCli,
   settings,
   snapshotTree,
@@ -26,11 +28,34 @@ const THURSDAY = useOn('2025-03-06', 'acme/thursday', 40, { request_id: 'h1' })
 const ROWS = ['2025-03-03 acme/monday 10', '2025-03-04 acme/tuesday 20', '2025-03-06 acme/thursday 40']
 const BEFORE = '2025-03-06'
 
-/** Monday's file, and one that holds Tuesday and Thursday. */
-async function builtGateway(top: Record<string, unknown> = {}): Promise<Gateway> {
-  const gateway = await newGateway(top)
+/** Has built Monday's file, and one that holds Tuesday and Thursday; tests begin with copies of it. */
+let built: Gateway
+/** The same where `keep` has kept the records of Monday's file. */
+let kept: Gateway
+/** The same where all dates before `BEFORE` are closed. */
+let closed: Gateway
+
+beforeAll(async () => {
+  built = await buildFiles({})
+  closed = await buildFiles({})
+  await close(closed)
+  kept = await buildFiles({ on_missing: 'keep' })
+  await kept.takeAway('monday.csv')
+  expect(await kept.rows()).toEqual(ROWS)
+})
+
+afterAll(async () => {
+  for (const { workspace } of [built, kept, closed]) await removeWorkspace(workspace)
+})
+
+async function buildFiles(top: Record<string, unknown>): Promise<Gateway> {
+  const gateway = new Gateway(await createWorkspace())
+  await gateway.configure(top)
   await gateway.deliver('monday.csv', [MONDAY])
   await gateway.deliver('tuesday.ndjson', [TUESDAY, THURSDAY])
+  // A copy of a file has its time to the millisecond, and is to be no file that was touched.
+  await utimes(gateway.path('monday.csv'), 0, new Date('2025-03-03T23:59:59Z'))
+  await utimes(gateway.path('tuesday.ndjson'), 0, new Date('2025-03-06T23:59:59Z'))
   expect(await gateway.rows()).toEqual(ROWS)
   return gateway
 }
@@ -61,7 +86,7 @@ function rawFile(gateway: Gateway, name: string): CloseSummary['deletable_files'
 
 describe('the summary', () => {
   it('says what was archived, and which raw files may be deleted', async () => {
-    const gateway = await builtGateway()
+    const gateway = await copyOf(built)
     const summary = await close(gateway)
     expect(summary).toEqual({
       outcome: 'archived',
@@ -76,7 +101,7 @@ describe('the summary', () => {
   })
 
   it('is the same of a dry run, which keeps nothing', async () => {
-    const gateway = await builtGateway()
+    const gateway = await copyOf(built)
     const before = await snapshotTree(gateway.workspace.root)
     const { outcome, as_of: _, ...dry } = await close(gateway, { dryRun: true })
     expect(outcome).toBe('would_archive')
@@ -86,8 +111,7 @@ describe('the summary', () => {
   })
 
   it('says of a second call that there is nothing to do, and the files that may go all the same', async () => {
-    const gateway = await builtGateway()
-    await close(gateway)
+    const gateway = await copyOf(closed)
     for (const before of [BEFORE, '2025-03-04', '2025-01-01']) {
       const summary = await close(gateway, { before })
       expect(summary).toMatchObject({ outcome: 'unchanged', records: 0, sources: [] })
@@ -98,13 +122,13 @@ describe('the summary', () => {
   })
 
   it('makes no archive where there is nothing to put in', async () => {
-    const gateway = await builtGateway()
+    const gateway = await copyOf(built)
     expect((await close(gateway, { before: '2025-03-03' })).outcome).toBe('unchanged')
     expect(existsSync(archiveFolder(gateway))).toBe(false)
   })
 
   it('stands on stdout with --json, and in words on stderr', async () => {
-    const gateway = await builtGateway()
+    const gateway = await copyOf(built)
     const dry = await gateway.run(['archive', '--before', BEFORE, '--dry-run', '--json'])
     expect([dry.code, JSON.parse(dry.stdout).outcome]).toEqual([0, 'would_archive'])
     expect(dry.stderr).toContain('dry run: 2 records')
@@ -122,7 +146,8 @@ describe('the summary', () => {
   })
 
   it('lets a file go that has records without a date besides', async () => {
-    const gateway = await builtGateway({ max_rejected_share: 0.5 })
+    const gateway = await copyOf(built)
+    await gateway.configure({ max_rejected_share: 0.5 })
     await gateway.deliver('monday.csv', [MONDAY, { ...MONDAY, request_id: 'm2', timestamp: 'soon' }])
     expect((await close(gateway)).deletable_files).toEqual([rawFile(gateway, 'monday.csv')])
     await gateway.takeAway('monday.csv')
@@ -132,7 +157,7 @@ describe('the summary', () => {
 
 describe('closing stops', () => {
   it('for a larger share of rejected records than a build takes', async () => {
-    const gateway = await builtGateway()
+    const gateway = await copyOf(built)
     await gateway.deliver('bad.csv', [{ ...MONDAY, prompt_tokens: 'many' }])
     const closing = close(gateway)
     await expect(closing).rejects.toThrow(/1 of 4 records .*max_rejected_share(.|\n)*bad\.csv/)
@@ -141,7 +166,7 @@ describe('closing stops', () => {
   })
 
   it('for a file that cannot be read whole', async () => {
-    const gateway = await builtGateway()
+    const gateway = await copyOf(built)
     await writeInput(gateway.workspace, 'raw/cut.csv.gz', new Uint8Array([0x1f, 0x8b, 8, 0, 0]))
     await expect(close(gateway)).rejects.toThrow(/cut\.csv\.gz/)
     expect(existsSync(archiveFolder(gateway))).toBe(false)
@@ -157,7 +182,7 @@ describe('closing stops', () => {
   })
 
   it('when it is interrupted, and leaves the archive as it was', async () => {
-    const gateway = await builtGateway()
+    const gateway = await copyOf(built)
     const controller = new AbortController()
     const interrupted = close(gateway, {
       signal: controller.signal,
@@ -174,7 +199,7 @@ describe('closing stops', () => {
 })
 
 it('a machine lost at any step leaves the former archive or the new one whole', async () => {
-  const original = await builtGateway()
+  const original = await copyOf(built)
   await close(original, { before: '2025-03-04' })
   const whole = crashAfter(Number.POSITIVE_INFINITY)
   await close(await copyOf(original), { files: whole.files })
@@ -206,24 +231,28 @@ describe('several sources', () => {
   const PARTNER = ['2025-03-03 partner/old 5', '2025-03-04 acme/tuesday 20']
 
   /** Monday and Tuesday of the first source are closed when the second one comes. */
-  async function withPartner(): Promise<Gateway> {
-    const gateway = await newGateway({ sources: [source('monday'), source('tuesday')] })
-    await gateway.deliver('monday.csv', [MONDAY])
-    await gateway.deliver('tuesday.ndjson', [TUESDAY, THURSDAY])
-    await close(gateway)
-    await gateway.configure({ sources: [source('monday'), source('tuesday'), source('partner')] })
-    await gateway.deliver('partner.csv', [useOn('2025-03-03', 'partner/old', 5)])
-    return gateway
-  }
+  let withPartner: Gateway
+
+  beforeAll(async () => {
+    withPartner = new Gateway(await createWorkspace())
+    await withPartner.configure({ sources: [source('monday'), source('tuesday')] })
+    await withPartner.deliver('monday.csv', [MONDAY])
+    await withPartner.deliver('tuesday.ndjson', [TUESDAY, THURSDAY])
+    await close(withPartner)
+    await withPartner.configure({ sources: [source('monday'), source('tuesday'), source('partner')] })
+    await withPartner.deliver('partner.csv', [useOn('2025-03-03', 'partner/old', 5)])
+  })
+
+  afterAll(() => removeWorkspace(withPartner.workspace))
 
   it('count their old dates where they come after those of others were closed', async () => {
-    const gateway = await withPartner()
+    const gateway = await copyOf(withPartner)
     expect(await gateway.rows()).toEqual([ROWS[0], ...PARTNER, ROWS[2]])
   })
 
   it('are each closed once, in parts of their own', async () => {
-    const gateway = await withPartner()
-    expect((await close(gateway)).sources.map((closed) => closed.source)).toEqual(['partner'])
+    const gateway = await copyOf(withPartner)
+    expect((await close(gateway)).sources.map((part) => part.source)).toEqual(['partner'])
     expect(await parts(gateway)).toEqual([BEFORE, `${BEFORE}.2`])
     await gateway.takeAway('monday.csv')
     await gateway.takeAway('partner.csv')
@@ -235,13 +264,13 @@ describe('several sources', () => {
   it('stay open where they have nothing to close', async () => {
     const gateway = await newGateway({ sources: [source('monday'), source('tuesday')] })
     await gateway.deliver('monday.csv', [MONDAY])
-    expect((await close(gateway)).sources.map((closed) => closed.source)).toEqual(['monday'])
+    expect((await close(gateway)).sources.map((part) => part.source)).toEqual(['monday'])
     await gateway.deliver('tuesday.ndjson', [TUESDAY, THURSDAY])
     expect(await gateway.rows()).toEqual(ROWS)
   })
 
   it('cannot leave the sources file when dates of them are archived', async () => {
-    const gateway = await withPartner()
+    const gateway = await copyOf(withPartner)
     await gateway.rows()
     await gateway.configure({ sources: [source('tuesday'), source('partner')] })
     const before = await snapshotTree(gateway.workspace.publicDir)
@@ -265,8 +294,7 @@ describe('records that come late', () => {
   const more = (ids: string[]) => ids.map((request_id) => ({ ...MONDAY, request_id }))
 
   it('are told of by source and file', async () => {
-    const gateway = await builtGateway()
-    await close(gateway)
+    const gateway = await copyOf(closed)
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f'])
       await gateway.deliver(`late-${name}.csv`, more([name, `${name}2`]))
     const { records, notice, rows } = await late(gateway)
@@ -280,8 +308,7 @@ describe('records that come late', () => {
   })
 
   it('stand in quality.json by date', async () => {
-    const gateway = await builtGateway()
-    await close(gateway)
+    const gateway = await copyOf(closed)
     await gateway.deliver('late.csv', [...more(['m2', 'm3']), { ...TUESDAY, request_id: 't2' }])
     await gateway.deliver('later.csv', [{ ...THURSDAY, request_id: 'h2' }])
     await gateway.build()
@@ -294,8 +321,7 @@ describe('records that come late', () => {
   })
 
   it('keep their file from being deleted: it holds what is not archived', async () => {
-    const gateway = await builtGateway()
-    await close(gateway)
+    const gateway = await copyOf(closed)
     await gateway.deliver('late.csv', more(['m2', 'm3']))
     const { needed_files } = await close(gateway)
     expect(needed_files[0]).toEqual({ ...rawFile(gateway, 'late.csv'), records_left: 2 })
@@ -304,8 +330,7 @@ describe('records that come late', () => {
   })
 
   it('are the new ones alone of a file that grew', async () => {
-    const gateway = await builtGateway()
-    await close(gateway)
+    const gateway = await copyOf(closed)
     await gateway.deliver('monday.csv', [MONDAY, ...more(['m2', 'm3'])])
     expect(await late(gateway)).toMatchObject({ records: 2, rows: ROWS })
     await gateway.forget()
@@ -313,16 +338,14 @@ describe('records that come late', () => {
   })
 
   it('are all of a new file that took the name of an archived one which was renamed', async () => {
-    const gateway = await builtGateway()
-    await close(gateway)
+    const gateway = await copyOf(closed)
     await gateway.rename('monday.csv', 'monday.csv.1.csv')
     await gateway.deliver('monday.csv', more(['m2']))
     expect(await late(gateway)).toMatchObject({ records: 1, rows: ROWS })
   })
 
   it('are not those of an archived file that came back, under whatever name', async () => {
-    const gateway = await builtGateway()
-    await close(gateway)
+    const gateway = await copyOf(closed)
     await gateway.takeAway('monday.csv')
     await gateway.build()
     await gateway.deliver('restored.csv', [MONDAY])
@@ -330,7 +353,7 @@ describe('records that come late', () => {
   })
 
   it('are not those of a file that was archived in several parts, and grew between them', async () => {
-    const gateway = await builtGateway()
+    const gateway = await copyOf(built)
     await close(gateway, { before: '2025-03-05' })
     await gateway.deliver('tuesday.ndjson', [TUESDAY, THURSDAY, { ...THURSDAY, request_id: 'h2' }])
     expect((await close(gateway, { before: '2025-03-07' })).needed_files).toEqual([])
@@ -360,30 +383,23 @@ describe('a damaged archive', () => {
   }
 
   it('of closed dates stops the build', async () => {
-    const gateway = await builtGateway()
-    await close(gateway)
-    await damageEach(gateway, 'dates')
+    await damageEach(closed, 'dates')
   }, 120_000)
 
   it('of files that are gone stops the build', async () => {
-    const gateway = await builtGateway({ on_missing: 'keep' })
-    await gateway.takeAway('monday.csv')
-    expect(await gateway.rows()).toEqual(ROWS)
-    await damageEach(gateway, 'files')
+    await damageEach(kept, 'files')
   }, 120_000)
 
   it('stops archiving, and says to a dry run where it really lies', async () => {
-    const gateway = await builtGateway({ on_missing: 'keep' })
-    await gateway.takeAway('monday.csv')
-    await gateway.build()
-    const [kept = ''] = await readdir(join(archiveFolder(gateway), 'files'))
-    const path = join(archiveFolder(gateway), 'files', kept, 'sums.parquet')
+    const gateway = await copyOf(kept)
+    const [name = ''] = await readdir(join(archiveFolder(gateway), 'files'))
+    const path = join(archiveFolder(gateway), 'files', name, 'sums.parquet')
     await writeFile(path, 'no Parquet')
     for (const dryRun of [true, false]) await expect(close(gateway, { dryRun })).rejects.toThrow(path)
   })
 
   it('stops the build where a part is missing between others', async () => {
-    const gateway = await builtGateway()
+    const gateway = await copyOf(built)
     await close(gateway, { before: '2025-03-04' })
     await close(gateway)
     await rm(join(archiveFolder(gateway), 'dates', '2025-03-04'), { recursive: true })
@@ -391,8 +407,7 @@ describe('a damaged archive', () => {
   })
 
   it('stops the build where something lies in a part that does not belong there', async () => {
-    const gateway = await builtGateway()
-    await close(gateway)
+    const gateway = await copyOf(closed)
     await writeFile(join(archiveFolder(gateway), 'dates', BEFORE, 'usage-1.parquet'), '')
     expect(await gateway.failure()).toMatch(/usage-1\.parquet is not listed in SHA256SUMS/)
   })

@@ -1,5 +1,5 @@
 /** What stands at the top of the public folder: catalogue, feeds, the API's default answers, files for crawlers. */
-import { readFile, writeFile } from 'node:fs/promises'
+import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Catalog } from '../../../pipeline/contract/catalog.ts'
@@ -21,32 +21,41 @@ import {
   writeSmallBuild,
 } from '../../support/pipeline.ts'
 
-async function deliver(workspace: Workspace, tokens: number): Promise<void> {
+async function deliver(to: Workspace, tokens: number): Promise<void> {
   const records = ['2025-01-20', '2025-02-07', '2025-02-08', '2025-03-09'].map((date) => ({
     timestamp: `${date}T12:00:00Z`,
     model_permaslug: 'a<b>',
     prompt_tokens: String(tokens),
   }))
-  await writeSmallBuild(workspace, { sources: [{ records }] })
+  await writeSmallBuild(to, { sources: [{ records }] })
 }
 
-async function twoReleases(given?: Workspace): Promise<Workspace> {
-  const workspace = given ?? (await newWorkspace())
+/** Of two releases, which tests read. */
+let workspace: Workspace
+
+beforeAll(async () => {
+  workspace = await createWorkspace()
   await deliver(workspace, 1)
   await buildIn(workspace, '2025-03-10T10:00:00Z')
   await deliver(workspace, 2)
   const told = { reason: 'correction', note: 'Twice <as> much & more.' } as const
   await buildIn(workspace, '2025-03-10T11:00:00Z', {}, told)
-  return workspace
+})
+
+afterAll(() => removeWorkspace(workspace))
+
+async function copied(): Promise<Workspace> {
+  const copy = await newWorkspace()
+  await cp(workspace.root, copy.root, { recursive: true, verbatimSymlinks: true })
+  return copy
 }
 
-function file(workspace: Workspace, path: string): Promise<string> {
-  return readFile(join(workspace.publicDir, path), 'utf8')
+function file({ publicDir }: Workspace, path: string): Promise<string> {
+  return readFile(join(publicDir, path), 'utf8')
 }
 
 describe('catalog.json', () => {
   it('leads to the newest release, its files and all that is beside it', async () => {
-    const workspace = await twoReleases()
     const { datasets, api } = Catalog.parse(JSON.parse(await file(workspace, 'catalog.json')))
     const latest = await readLatest(workspace)
     const folder = `datasets/rankings-daily/v1/${latest.path}`
@@ -72,7 +81,7 @@ describe('catalog.json', () => {
 describe('the answers of the API as files', () => {
   it('are the ranking of the 31 days to the last complete one at as_of', async () => {
     const { data, meta } = RankingResponse.parse(
-      JSON.parse(await file(await twoReleases(), 'api/v1/datasets/rankings-daily.json')),
+      JSON.parse(await file(workspace, 'api/v1/datasets/rankings-daily.json')),
     )
     expect(meta).toEqual({
       as_of: '2025-03-10T11:00:00Z',
@@ -84,7 +93,6 @@ describe('the answers of the API as files', () => {
   })
 
   it('are the embeddings models of the project, newest first, until the data folder has its own', async () => {
-    const workspace = await twoReleases()
     const shipped: { id: string; created: number }[] = JSON.parse(
       await readFile(join(REPOSITORY, 'data/embeddings-models.json'), 'utf8'),
     )
@@ -94,34 +102,31 @@ describe('the answers of the API as files', () => {
     expect(created).toEqual(created.toSorted((a: number, b: number) => b - a))
     expect(published.data).toEqual(expect.arrayContaining(shipped))
 
+    const copy = await copied()
     const own = [
       { name: 'Old', id: 'b', created: 1 },
       { name: 'New', id: 'z', created: 2 },
       { name: 'As old', id: 'a', created: 1 },
     ]
-    await writeFile(join(workspace.dataDir, 'embeddings-models.json'), JSON.stringify(own))
-    expect((await buildIn(workspace, '2025-03-10T12:00:00Z')).outcome).toBe('unchanged')
-    expect(await file(workspace, 'api/v1/embeddings/models.json')).toBe(
+    await writeFile(join(copy.dataDir, 'embeddings-models.json'), JSON.stringify(own))
+    expect((await buildIn(copy, '2025-03-10T12:00:00Z')).outcome).toBe('unchanged')
+    expect(await file(copy, 'api/v1/embeddings/models.json')).toBe(
       '{"data":[{"name":"New","id":"z","created":2},{"name":"As old","id":"a","created":1},' +
         '{"name":"Old","id":"b","created":1}],"links":{"next":null},"total_count":3}',
     )
-    await writeFile(join(workspace.dataDir, 'embeddings-models.json'), '[{"id":"a"}]')
-    await expect(buildIn(workspace, '2025-03-10T13:00:00Z')).rejects.toThrow(/embeddings-models\.json: \[0\]/)
+    await writeFile(join(copy.dataDir, 'embeddings-models.json'), '[{"id":"a"}]')
+    await expect(buildIn(copy, '2025-03-10T13:00:00Z')).rejects.toThrow(/embeddings-models\.json: \[0\]/)
   })
 })
 
 describe('the feeds', () => {
-  let workspace: Workspace
   let atom: string
   let json: { version: string; items: { id: string; tags: string[]; date_published: string; content_text: string }[] }
 
   beforeAll(async () => {
-    workspace = await twoReleases(await createWorkspace())
     atom = await file(workspace, 'feed.atom')
     json = JSON.parse(await file(workspace, 'feed.json'))
   })
-
-  afterAll(() => removeWorkspace(workspace))
 
   it('tell of releases and restatements, newest first, with ids and dates that never change', () => {
     expect(json.version).toBe('https://jsonfeed.org/version/1.1')
@@ -185,7 +190,6 @@ describe('the feeds', () => {
 
 describe('files for crawlers', () => {
   it('lead to what is published below the address of the publisher', async () => {
-    const workspace = await twoReleases()
     expect(await file(workspace, 'robots.txt')).toContain('Sitemap: https://example.org/tokenboard/sitemap.xml\n')
     const locations = [
       ...(await file(workspace, 'sitemap.xml')).matchAll(/<loc>https:\/\/example\.org\/tokenboard\/([^<]*)</g),

@@ -1,7 +1,7 @@
 /** Changed numbers that were final, versions of the data, and what the index says of each release (DESIGN.md §6.11). */
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { BuildOptions } from '../../../pipeline/build.ts'
 import { toChecksums } from '../../../pipeline/checksums.ts'
 import { appendRelease } from '../../../pipeline/release/index.ts'
@@ -10,8 +10,10 @@ import { verify } from '../../../pipeline/verify.ts'
 import { namesIn, readChanges, readIndex, readRestatements, text } from '../../support/history.ts'
 import {
   buildIn,
+  createWorkspace,
   datasetFolder,
   newWorkspace,
+  removeWorkspace,
   runBuild,
   sha256,
   type Workspace,
@@ -72,16 +74,11 @@ describe('a restatement', () => {
     ])
   })
 
-  it('is none when only provisional dates have changed', async () => {
+  it('is none when only provisional dates have changed, or dates that were so the last time they were published', async () => {
     const workspace = await newWorkspace()
-    await release(workspace, [['2025-03-07', 5]], '2025-03-10T01:00:00Z')
-    await release(workspace, [['2025-03-07', 6]], '2025-03-10T02:00:00Z')
+    await release(workspace, [['2025-03-07', 4]], '2025-03-10T01:00:00Z')
+    await release(workspace, [['2025-03-07', 5]], '2025-03-10T02:00:00Z')
     expect(await readRestatements(workspace)).toEqual([])
-  })
-
-  it('is none when a date was provisional the last time that it was published', async () => {
-    const workspace = await newWorkspace()
-    await release(workspace, [['2025-03-07', 5]], '2025-03-10T01:00:00Z')
     await release(workspace, [['2025-03-07', 6]], '2025-03-12T01:00:00Z')
     expect(await readRestatements(workspace)).toEqual([])
     await release(workspace, [['2025-03-07', 7]], '2025-03-12T02:00:00Z')
@@ -170,10 +167,19 @@ describe('the version of the data', () => {
 })
 
 describe('a release', () => {
+  let workspace: Workspace
+  let first: string
+  let second: string
+
+  beforeAll(async () => {
+    workspace = await createWorkspace()
+    first = await release(workspace, [['2025-03-02', 5]], '2025-03-10T01:00:00Z')
+    second = await release(workspace, [['2025-03-02', 6]], '2025-03-10T02:00:00Z')
+  })
+
+  afterAll(() => removeWorkspace(workspace))
+
   it('is current until another supersedes it', async () => {
-    const workspace = await newWorkspace()
-    const first = await release(workspace, [['2025-03-02', 5]], '2025-03-10T01:00:00Z')
-    const second = await release(workspace, [['2025-03-02', 6]], '2025-03-10T02:00:00Z')
     const { releases } = await readIndex(workspace)
     expect(releases).toMatchObject([
       { release: first, status: 'superseded', superseded_by: second },
@@ -183,34 +189,28 @@ describe('a release', () => {
   })
 
   it('lists its changes.csv with what it changed since the one before', async () => {
-    const workspace = await newWorkspace()
-    await release(workspace, [['2025-03-02', 5]], '2025-03-10T01:00:00Z')
-    const name = await release(workspace, [['2025-03-02', 6]], '2025-03-10T02:00:00Z')
-    expect(await readChanges(workspace, name)).toEqual([
+    expect(await readChanges(workspace, second)).toEqual([
       { op: 'update', date: '2025-03-02', model_permaslug: 'a', tokens_before: '5', tokens_after: '6' },
     ])
-    expect(await namesIn(workspace, `releases/${name}`)).toContain('changes.csv')
+    expect(await namesIn(workspace, `releases/${second}`)).toContain('changes.csv')
   })
-})
 
-describe('a release that was withdrawn', () => {
-  it('is passed over: the one before is current again, and what comes next is compared with that', async () => {
-    const workspace = await newWorkspace()
-    const first = await release(workspace, [['2025-03-02', 5]], '2025-03-10T01:00:00Z')
-    const second = await release(workspace, [['2025-03-02', 6]], '2025-03-10T02:00:00Z')
-    await withdrawIn(workspace, second, '2025-03-10T02:30:00Z')
-    const third = await release(workspace, [['2025-03-02', 7]], '2025-03-10T03:00:00Z')
-    expect((await readIndex(workspace)).releases).toMatchObject([
+  it('that was withdrawn is passed over: the one before is current again, and what comes next is compared with that', async () => {
+    const copy = await newWorkspace()
+    await cp(workspace.root, copy.root, { recursive: true, verbatimSymlinks: true })
+    await withdrawIn(copy, second, '2025-03-10T02:30:00Z')
+    const third = await release(copy, [['2025-03-02', 7]], '2025-03-10T03:00:00Z')
+    expect((await readIndex(copy)).releases).toMatchObject([
       { release: first, status: 'superseded', superseded_by: third },
       { release: second, status: 'withdrawn' },
       { release: third, status: 'current', data_version: '3.0.0' },
     ])
-    expect(await readChanges(workspace, third)).toMatchObject([{ op: 'update', tokens_before: '5', tokens_after: '7' }])
+    expect(await readChanges(copy, third)).toMatchObject([{ op: 'update', tokens_before: '5', tokens_after: '7' }])
     // The rows of the first release had to be published once more, under a number that was never given.
-    expect(await text(workspace, 'daily/2025-03-02/r3.csv')).toContain(',5\n')
-    expect(await text(workspace, 'daily/2025-03-02.csv')).toBe(await text(workspace, 'daily/2025-03-02/r4.csv'))
+    expect(await text(copy, 'daily/2025-03-02/r3.csv')).toContain(',5\n')
+    expect(await text(copy, 'daily/2025-03-02.csv')).toBe(await text(copy, 'daily/2025-03-02/r4.csv'))
     const { signal } = new AbortController()
-    expect(await verify(workspace.publicDir, { signal, report: () => {} })).toMatchObject({ latest: third })
+    expect(await verify(copy.publicDir, { signal, report: () => {} })).toMatchObject({ latest: third })
   })
 })
 

@@ -1,13 +1,15 @@
 /** Days and months with their revisions, and the coverage that tells of them (DESIGN.md §5). */
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { coveredDay, namesIn, readCoverage, readDay, text } from '../../support/history.ts'
 import {
   buildIn,
+  createWorkspace,
   csvOf,
   datasetFolder,
   newWorkspace,
+  removeWorkspace,
   sha256,
   snapshotTree,
   type Workspace,
@@ -26,13 +28,9 @@ async function deliver(workspace: Workspace, uses: Use[], more = {}): Promise<vo
   await writeSmallBuild(workspace, { sources: [{ records }], top: { on_missing: 'remove' }, ...more })
 }
 
-async function built(...deliveries: Use[][]): Promise<Workspace> {
-  const workspace = await newWorkspace()
-  for (const [position, uses] of deliveries.entries()) {
-    await deliver(workspace, uses)
-    await buildIn(workspace, `2025-03-10T1${position}:00:00Z`)
-  }
-  return workspace
+/** The hour of a delivery of this day. */
+function hour(position: number): string {
+  return `2025-03-10T1${position}:00:00Z`
 }
 
 const FIRST: Use[] = [
@@ -41,19 +39,39 @@ const FIRST: Use[] = [
   ['2025-03-09', 'b', 3],
 ]
 
+/** Of one release, of `FIRST`. */
+let one: Workspace
+
+beforeAll(async () => {
+  one = await createWorkspace()
+  await deliver(one, FIRST)
+  await buildIn(one, hour(0))
+})
+
+afterAll(() => removeWorkspace(one))
+
+/** A copy of `one` into which more was delivered, a build each. */
+async function followedBy(...deliveries: Use[][]): Promise<Workspace> {
+  const workspace = await newWorkspace()
+  await cp(one.root, workspace.root, { recursive: true, verbatimSymlinks: true })
+  for (const [position, uses] of deliveries.entries()) {
+    await deliver(workspace, uses)
+    await buildIn(workspace, hour(1 + position))
+  }
+  return workspace
+}
+
 describe('a day of a first release', () => {
   it('is the answer of the API for that day, in a file', async () => {
-    const workspace = await built(FIRST)
-    expect(await readDay(workspace, 'daily/2025-03-02.json')).toEqual({
+    expect(await readDay(one, 'daily/2025-03-02.json')).toEqual({
       data: [{ date: '2025-03-02', model_permaslug: 'a', total_tokens: '2' }],
       meta: { as_of: '2025-03-10T10:00:00Z', start_date: '2025-03-02', end_date: '2025-03-02', version: 'v1' },
     })
   })
 
   it('is its rows as CSV and Parquet, without a word of the release', async () => {
-    const workspace = await built(FIRST)
-    expect(await text(workspace, 'daily/2025-03-02.csv')).toBe(csvOf([['2025-03-02', 'a', 2]]))
-    const path = join(datasetFolder(workspace), 'daily/2025-03-02.parquet')
+    expect(await text(one, 'daily/2025-03-02.csv')).toBe(csvOf([['2025-03-02', 'a', 2]]))
+    const path = join(datasetFolder(one), 'daily/2025-03-02.parquet')
     const rows = await query(
       `SELECT strftime(date, '%Y-%m-%d') AS date, model_permaslug, total_tokens FROM ${sqlText(path)}`,
     )
@@ -63,12 +81,11 @@ describe('a day of a first release', () => {
   })
 
   it('is its first revision, byte for byte', async () => {
-    const workspace = await built(FIRST)
-    expect(await namesIn(workspace, 'daily/2025-03-02')).toEqual(['r1.csv', 'r1.json', 'r1.parquet'])
+    expect(await namesIn(one, 'daily/2025-03-02')).toEqual(['r1.csv', 'r1.json', 'r1.parquet'])
     for (const form of ['csv', 'json', 'parquet']) {
       const [pointer, revision] = await Promise.all(
         [`daily/2025-03-02.${form}`, `daily/2025-03-02/r1.${form}`].map((path) =>
-          readFile(join(datasetFolder(workspace), path)),
+          readFile(join(datasetFolder(one), path)),
         ),
       )
       expect(pointer, form).toEqual(revision)
@@ -78,14 +95,13 @@ describe('a day of a first release', () => {
 
 describe('a month', () => {
   it('is the rows of its dates as CSV and Parquet', async () => {
-    const workspace = await built(FIRST)
-    expect(await text(workspace, 'monthly/2025-03.csv')).toBe(
+    expect(await text(one, 'monthly/2025-03.csv')).toBe(
       csvOf([
         ['2025-03-02', 'a', 2],
         ['2025-03-09', 'b', 3],
       ]),
     )
-    expect(await namesIn(workspace, 'monthly')).toEqual([
+    expect(await namesIn(one, 'monthly')).toEqual([
       '2025-02',
       '2025-02.csv',
       '2025-02.parquet',
@@ -104,7 +120,7 @@ describe('a new release', () => {
   ]
 
   it('makes a revision of the days and months whose rows it changes, and of no others', async () => {
-    const workspace = await built(FIRST, SECOND)
+    const workspace = await followedBy(SECOND)
     expect(await namesIn(workspace, 'daily/2025-03-02')).toEqual(
       ['r1', 'r2'].flatMap((revision) => ['csv', 'json', 'parquet'].map((form) => `${revision}.${form}`)),
     )
@@ -117,17 +133,15 @@ describe('a new release', () => {
   })
 
   it('leaves every byte of the revisions before it', async () => {
-    const workspace = await built(FIRST)
-    const before = Object.entries(await snapshotTree(datasetFolder(workspace))).filter(([name]) => /\/r1\./.test(name))
+    const before = Object.entries(await snapshotTree(datasetFolder(one))).filter(([name]) => /\/r1\./.test(name))
     expect(before).toHaveLength(3 * 3 + 2 * 2)
-    await deliver(workspace, SECOND)
-    await buildIn(workspace, '2025-03-10T11:00:00Z')
+    const workspace = await followedBy(SECOND)
     expect(await snapshotTree(datasetFolder(workspace))).toMatchObject(Object.fromEntries(before))
   })
 
   it('takes the pointer files of a day without rows away and keeps its revisions; they are counted on', async () => {
     const without = SECOND.filter(([date]) => date !== '2025-03-02')
-    const workspace = await built(FIRST, without)
+    const workspace = await followedBy(without)
     expect(await namesIn(workspace, 'daily')).toEqual([
       '2025-02-28',
       ...['csv', 'json', 'parquet'].map((form) => `2025-02-28.${form}`),
@@ -152,7 +166,7 @@ describe('a new release', () => {
   })
 
   it('remembers the revisions of dates after its last one', async () => {
-    const workspace = await built(FIRST, FIRST.slice(0, 1), FIRST)
+    const workspace = await followedBy(FIRST.slice(0, 1), FIRST)
     expect((await readCoverage(workspace)).end_date).toBe('2025-03-09')
     expect(await namesIn(workspace, 'daily/2025-03-09')).toContain('r2.csv')
   })
@@ -160,7 +174,7 @@ describe('a new release', () => {
 
 describe('coverage.json', () => {
   it('has a row for each date from the start of the dataset to the last', async () => {
-    const { days, end_date } = await readCoverage(await built(FIRST))
+    const { days, end_date } = await readCoverage(one)
     expect(end_date).toBe('2025-03-09')
     expect(days).toHaveLength(31 + 28 + 9)
     expect(days.at(0)).toMatchObject({
@@ -202,7 +216,7 @@ describe('coverage.json', () => {
   })
 
   it('is made again, with all that it tells of, where it is lost', async () => {
-    const workspace = await built(FIRST, [['2025-03-02', 'a', 5]], FIRST)
+    const workspace = await followedBy([['2025-03-02', 'a', 5]], FIRST)
     const before = await snapshotTree(workspace.publicDir)
     for (const path of ['coverage.json', 'restatements.json', 'daily', 'monthly']) {
       await rm(join(datasetFolder(workspace), path), { recursive: true })
@@ -212,7 +226,7 @@ describe('coverage.json', () => {
   })
 
   it('that is lost does not lead to a revision that says something else', async () => {
-    const workspace = await built(FIRST)
+    const workspace = await followedBy()
     await rm(join(datasetFolder(workspace), 'coverage.json'))
     await writeFile(join(datasetFolder(workspace), 'daily/2025-03-02/r1.csv'), 'another')
     await expect(buildIn(workspace)).rejects.toThrow(/daily\/2025-03-02\/r1\.csv is published with other rows/)
@@ -220,9 +234,13 @@ describe('coverage.json', () => {
 })
 
 it('equal inputs and instants give equal bytes of everything that is published', async () => {
-  const deliveries = [FIRST, [...FIRST, ['2025-03-08', 'b', 4] satisfies Use], FIRST]
-  const [one, other] = [await built(...deliveries), await built(...deliveries)]
-  const published = await snapshotTree(one.publicDir)
+  const more: Use[] = [...FIRST, ['2025-03-08', 'b', 4]]
+  const published = await snapshotTree((await followedBy(more, FIRST)).publicDir)
+  const other = await newWorkspace()
+  for (const [position, uses] of [FIRST, more, FIRST].entries()) {
+    await deliver(other, uses)
+    await buildIn(other, hour(position))
+  }
   expect(Object.keys(published).length).toBeGreaterThan(80)
   expect(await snapshotTree(other.publicDir)).toEqual(published)
 })

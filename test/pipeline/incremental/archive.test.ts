@@ -1,9 +1,14 @@
 /** `tokenboard archive`: closed days outlive their raw logs (DESIGN.md §5, sources file). */
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { copyOf, type Gateway, newGateway, useOn } from '../../support/gateway.ts'
-import { snapshotTree, writeInput } from '../../support/pipeline.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type CloseSummary, closeDates } from '../../../pipeline/close.ts'
+import { readPipelineConfig } from '../../../pipeline/config.ts'
+import { UtcDate } from '../../../pipeline/contract/utc-date.ts'
+import { realFiles } from '../../../pipeline/files.ts'
+import { copyOf, Gateway, newGateway, useOn } from '../../support/gateway.ts'
+import { createWorkspace, removeWorkspace, settings, snapshotTree, writeInput } from '../../support/pipeline.ts'
+import type { FileRecord } from '../../support/records.ts'
 import { HASH_A, HASH_B, readUsageOf } from '../../support/usage.ts'
 
 const MONDAY = useOn('2025-03-03', 'acme/monday', 10, { request_id: 'm1', api_key_hash: HASH_A, cost_usd: '1.5' })
@@ -25,19 +30,50 @@ const BEFORE = '2025-03-06'
 const LATEST_BEFORE = '2025-03-07'
 const NEXT_DAY = '2025-03-11T12:00:00Z'
 
-async function builtGateway(top: Record<string, unknown> = {}, source: Record<string, unknown> = {}): Promise<Gateway> {
-  const gateway = await newGateway(top, source)
-  await gateway.deliver('monday.csv', [MONDAY])
-  await gateway.deliver('tuesday.ndjson.gz', [TUESDAY, THURSDAY])
-  await gateway.deliver('saturday.parquet', [SATURDAY])
-  expect(await gateway.rows()).toEqual(ROWS)
-  return gateway
+/** Built once, and a copy of it that the command has archived: tests begin with copies of them. */
+let built: Gateway
+let archived: Gateway
+
+beforeAll(async () => {
+  built = await emptyGateway()
+  await built.configure()
+  await deliverAll(built, [MONDAY])
+  expect(await built.rows()).toEqual(ROWS)
+  archived = await emptyGateway(built.minute)
+  await cp(built.workspace.root, archived.workspace.root, {
+    recursive: true,
+    verbatimSymlinks: true,
+    preserveTimestamps: true,
+  })
+  const { code, stderr } = await archived.run(['archive', '--before', BEFORE])
+  expect(code, stderr).toBe(0)
+})
+
+afterAll(async () => {
+  for (const { workspace } of [built, archived]) await removeWorkspace(workspace)
+})
+
+/** For several tests: who asks for it removes it. */
+async function emptyGateway(minute = 0): Promise<Gateway> {
+  return new Gateway(await createWorkspace(), minute)
 }
 
-async function archive(gateway: Gateway, before = BEFORE): Promise<string> {
-  const { code, stdout, stderr } = await gateway.run(['archive', '--before', before])
-  expect(code, stderr).toBe(0)
-  return stdout + stderr
+async function deliverAll(gateway: Gateway, mondays: FileRecord[]): Promise<void> {
+  await gateway.deliver('monday.csv', mondays)
+  await gateway.deliver('tuesday.ndjson.gz', [TUESDAY, THURSDAY])
+  await gateway.deliver('saturday.parquet', [SATURDAY])
+  // A copy of a file has its time to the millisecond, and is to be no file that was touched.
+  for (const [day, name] of ['monday.csv', 'tuesday.ndjson.gz', 'saturday.parquet'].entries()) {
+    await utimes(gateway.path(name), 0, new Date(`2025-03-0${7 + day}T23:59:59Z`))
+  }
+}
+
+/** What the command does, in this process. */
+function archive(gateway: Gateway, before = BEFORE): Promise<CloseSummary> {
+  const config = { ...readPipelineConfig(settings(gateway.workspace, gateway.later())), threads: 1 }
+  const { signal } = new AbortController()
+  const now = () => new Date('2026-11-20T00:12:00Z')
+  return closeDates(config, { now, report: () => {}, signal, files: realFiles }, { before: UtcDate.parse(before) })
 }
 
 /** The folder that is no cache. */
@@ -45,18 +81,13 @@ function archiveFolder(gateway: Gateway): string {
   return join(gateway.workspace.dataDir, 'archive')
 }
 
-async function archivedGateway(
-  top: Record<string, unknown> = {},
-  source: Record<string, unknown> = {},
-): Promise<Gateway> {
-  const gateway = await builtGateway(top, source)
-  await archive(gateway)
-  return gateway
-}
-
 describe('after `archive`, raw files wholly before its date', () => {
   it.each(['fail', 'keep', 'remove'])('may be deleted, and the next builds change nothing: `%s`', async (mode) => {
-    const gateway = await archivedGateway({ on_missing: mode })
+    // What `keep` needs is kept by the first build.
+    const gateway = await newGateway({ on_missing: mode })
+    await deliverAll(gateway, [MONDAY])
+    await gateway.rows()
+    await archive(gateway)
     await gateway.takeAway('monday.csv')
     const { summary, rows } = await gateway.build()
     expect(rows).toEqual(ROWS)
@@ -65,7 +96,7 @@ describe('after `archive`, raw files wholly before its date', () => {
   })
 
   it('may be deleted together with the state', async () => {
-    const gateway = await archivedGateway()
+    const gateway = await copyOf(archived)
     await gateway.takeAway('monday.csv')
     await gateway.forget()
     const { summary, rows } = await gateway.build()
@@ -76,14 +107,14 @@ describe('after `archive`, raw files wholly before its date', () => {
   })
 
   it('may stay, with the state or without, and are not counted twice', async () => {
-    const gateway = await archivedGateway()
+    const gateway = await copyOf(archived)
     expect(await gateway.rows()).toEqual(ROWS)
     await gateway.forget()
     expect(await gateway.rows()).toEqual(ROWS)
   })
 
   it('may all be deleted when every date is archived, where a new date is then added', async () => {
-    const gateway = await builtGateway()
+    const gateway = await copyOf(built)
     await gateway.takeAway('saturday.parquet')
     await gateway.configure({ on_missing: 'remove' })
     await gateway.rows()
@@ -99,14 +130,14 @@ describe('after `archive`, raw files wholly before its date', () => {
 
 describe('a file with dates before and after', () => {
   it('still counts for its later dates', async () => {
-    const gateway = await archivedGateway()
+    const gateway = await copyOf(archived)
     await gateway.forget()
     await gateway.deliver('tuesday.ndjson.gz', [TUESDAY, { ...THURSDAY, prompt_tokens: '41' }])
     expect(await gateway.rows()).toEqual([MONDAY_ROW, TUESDAY_ROW, '2025-03-06 acme/thursday 41', SATURDAY_ROW])
   })
 
   it('is a loss when it vanishes', async () => {
-    const gateway = await archivedGateway()
+    const gateway = await copyOf(archived)
     await gateway.takeAway('tuesday.ndjson.gz')
     expect(await gateway.failure()).toContain('raw/tuesday.ndjson.gz')
     await gateway.configure({ on_missing: 'remove' })
@@ -116,7 +147,7 @@ describe('a file with dates before and after', () => {
 
 describe('records that arrive for archived dates', () => {
   it('are not counted, and the build says how many', async () => {
-    const gateway = await archivedGateway()
+    const gateway = await copyOf(archived)
     await gateway.takeAway('monday.csv')
     await gateway.rows()
     const late = ['l1', 'l2', 'l3', 'l4', 'l5', 'l6', 'l7'].map((id) => ({ ...MONDAY, request_id: id }))
@@ -128,14 +159,12 @@ describe('records that arrive for archived dates', () => {
   })
 
   it('are in the account of the records that were read', async () => {
-    const gateway = await archivedGateway()
+    const gateway = await copyOf(archived)
     await gateway.takeAway('monday.csv')
     await gateway.deliver('tuesday.ndjson.gz', [THURSDAY, { ...THURSDAY, request_id: 'h2' }])
     await gateway.deliver('late.csv', [MONDAY, { ...MONDAY, request_id: 'l1' }])
     await gateway.forget()
-    const { code, stdout, stderr } = await gateway.run(['build', '--json'])
-    expect(code, stderr).toBe(0)
-    const { read, rejected, withheld, ...counts } = JSON.parse(stdout).records
+    const { read, rejected, withheld, ...counts } = (await gateway.build()).summary.records
     expect([rejected, withheld]).toEqual([{}, []])
     const accounts = Object.values(counts).filter((count) => typeof count === 'number')
     expect(accounts.reduce((sum, count) => sum + count, 0)).toBe(read)
@@ -144,7 +173,7 @@ describe('records that arrive for archived dates', () => {
   })
 
   it('do not move what was published, whatever copies of archived records they hold', async () => {
-    const gateway = await archivedGateway()
+    const gateway = await copyOf(archived)
     await gateway.deliver('again.csv', [
       { ...MONDAY, prompt_tokens: '999' },
       { ...TUESDAY, model_permaslug: 'zz' },
@@ -155,14 +184,14 @@ describe('records that arrive for archived dates', () => {
 
 describe('archive', () => {
   it('changes nothing that is published', async () => {
-    const gateway = await builtGateway()
+    const gateway = await copyOf(built)
     const before = await snapshotTree(gateway.workspace.publicDir)
     await archive(gateway)
     expect(await snapshotTree(gateway.workspace.publicDir)).toEqual(before)
   })
 
   it('again with the same date leaves every byte of the archive as it is', async () => {
-    const gateway = await archivedGateway()
+    const gateway = await copyOf(archived)
     const before = await snapshotTree(archiveFolder(gateway))
     expect(Object.keys(before)).not.toEqual([])
     await archive(gateway)
@@ -171,7 +200,7 @@ describe('archive', () => {
   })
 
   it('with a later date adds to what was archived, whose raw files are gone', async () => {
-    const gateway = await archivedGateway()
+    const gateway = await copyOf(archived)
     await gateway.takeAway('monday.csv')
     await gateway.rows()
     await archive(gateway, LATEST_BEFORE)
@@ -182,22 +211,22 @@ describe('archive', () => {
   })
 
   it('with an earlier date takes nothing back', async () => {
-    const gateway = await archivedGateway()
+    const gateway = await copyOf(archived)
     await gateway.takeAway('monday.csv')
-    await gateway.run(['archive', '--before', '2025-03-01'])
+    await archive(gateway, '2025-03-01')
     await gateway.forget()
     expect(await gateway.rows()).toEqual(ROWS)
   })
 
   it('takes the first date that is not final yet, and no later one: it says which is the latest', async () => {
-    const gateway = await builtGateway()
+    const gateway = await copyOf(built)
     const { code, stderr } = await gateway.run(['archive', '--before', '2025-03-08'])
     expect([1, 2]).toContain(code)
     expect(stderr).toContain(LATEST_BEFORE)
     expect(stderr).not.toMatch(/^\s+at /m)
     await gateway.takeAway('monday.csv')
     expect(await gateway.failure()).toContain('monday.csv')
-    const other = await builtGateway()
+    const other = await copyOf(built)
     await archive(other, LATEST_BEFORE)
   })
 
@@ -207,7 +236,7 @@ describe('archive', () => {
     ['an empty text', ['--before', '']],
     ['nothing', []],
   ])('is wrong usage with %s', async (_, args) => {
-    const gateway = await builtGateway()
+    const gateway = await copyOf(built)
     const { code, stderr } = await gateway.run(['archive', ...args])
     expect(code).toBe(2)
     expect(stderr).not.toMatch(/^\s+at /m)
@@ -221,7 +250,7 @@ describe('archive', () => {
   })
 
   it('with --dry-run keeps nothing', async () => {
-    const gateway = await builtGateway()
+    const gateway = await copyOf(built)
     const { code, stderr } = await gateway.run(['archive', '--before', BEFORE, '--dry-run'])
     expect(code, stderr).toBe(0)
     expect(
@@ -232,7 +261,7 @@ describe('archive', () => {
   })
 
   it('keeps what each API key used', async () => {
-    const gateway = await builtGateway()
+    const gateway = await copyOf(built)
     const { rows } = await readUsageOf(gateway.workspace)
     expect(rows.map(({ date, cost_usd }) => [date, cost_usd])).toEqual([
       ['2025-03-03', '1.5'],
@@ -259,20 +288,23 @@ describe('the registry still decides about archived dates', () => {
     })),
   ]
 
-  async function registeredGateway(): Promise<Gateway> {
-    const gateway = await newGateway({ models: 'models.json' }, { visibility: 'registry' })
-    await writeInput(gateway.workspace, 'models.json', models({}))
-    await gateway.deliver('monday.csv', [MONDAY, { ...MONDAY, request_id: 'm2', model_permaslug: 'unlisted' }])
-    await gateway.deliver('tuesday.ndjson.gz', [TUESDAY, THURSDAY])
-    await gateway.deliver('saturday.parquet', [SATURDAY])
-    expect(await gateway.rows()).toEqual(ROWS)
-    await archive(gateway)
-    await gateway.takeAway('monday.csv')
-    return gateway
-  }
+  /** Monday's file is gone, and one of its records is of a model that nobody has named yet. */
+  let registered: Gateway
+
+  beforeAll(async () => {
+    registered = await emptyGateway()
+    await registered.configure({ models: 'models.json' }, { visibility: 'registry' })
+    await writeInput(registered.workspace, 'models.json', models({}))
+    await deliverAll(registered, [MONDAY, { ...MONDAY, request_id: 'm2', model_permaslug: 'unlisted' }])
+    expect(await registered.rows()).toEqual(ROWS)
+    await archive(registered)
+    await registered.takeAway('monday.csv')
+  })
+
+  afterAll(() => removeWorkspace(registered.workspace))
 
   it('when a model becomes private, and public again', async () => {
-    const gateway = await registeredGateway()
+    const gateway = await copyOf(registered)
     await writeInput(gateway.workspace, 'models.json', models({ public: false }))
     expect(await gateway.rows()).toEqual([TUESDAY_ROW, THURSDAY_ROW, SATURDAY_ROW])
     await writeInput(gateway.workspace, 'models.json', models({}))
@@ -280,7 +312,7 @@ describe('the registry still decides about archived dates', () => {
   })
 
   it('when a model that was withheld gets a name', async () => {
-    const gateway = await registeredGateway()
+    const gateway = await copyOf(registered)
     await writeInput(gateway.workspace, 'models.json', models({ aliases: ['unlisted'] }))
     expect(await gateway.rows()).toEqual(['2025-03-03 acme/monday 20', TUESDAY_ROW, THURSDAY_ROW, SATURDAY_ROW])
     await gateway.forget()
@@ -288,7 +320,7 @@ describe('the registry still decides about archived dates', () => {
   })
 
   it('and still says which models are withheld, and how much', async () => {
-    const gateway = await registeredGateway()
+    const gateway = await copyOf(registered)
     const { summary } = await gateway.build()
     expect(summary.records.withheld).toMatchObject([{ model: 'unlisted', records: 1, tokens: '10' }])
   })
@@ -332,7 +364,7 @@ describe('when the newest part of the archive is taken away again', () => {
 
 describe('a damaged archive', () => {
   it('fails the build, which names the file, whichever it is', async () => {
-    const gateway = await archivedGateway()
+    const gateway = await copyOf(archived)
     await gateway.takeAway('monday.csv')
     const names = (await readdir(archiveFolder(gateway), { recursive: true, withFileTypes: true }))
       .filter((entry) => entry.isFile())

@@ -4,9 +4,9 @@
  */
 import { readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeEach, expect, it } from 'vitest'
-import { type Gateway, newGateway, useOn } from '../../support/gateway.ts'
-import { newWorkspace, writeInput } from '../../support/pipeline.ts'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { copyOf, Gateway, newGateway, useOn } from '../../support/gateway.ts'
+import { createWorkspace, newWorkspace, removeWorkspace, writeInput } from '../../support/pipeline.ts'
 
 const MODIFIED = new Date('2025-03-09T00:00:00Z')
 const LONG_AGO = new Date('2001-01-01T00:00:00Z')
@@ -32,17 +32,30 @@ async function readersOf(gateway: Gateway, names: string[]): Promise<string[]> {
   return read.flat()
 }
 
-/** A gateway whose files share ids with one another day by day, built once; from then on nobody has read them. */
+/** Its files share ids with one another day by day; built once. */
+let original: Gateway
+/** Which files that build has read. */
+let firstRead: string[]
+
+beforeAll(async () => {
+  original = new Gateway(await createWorkspace())
+  await original.configure({ models: 'models.json' }, { visibility: 'registry' })
+  await writeModels(original, true)
+  await original.deliver('monday.csv', [MONDAY])
+  await original.deliver('monday.ndjson.gz', [MONDAY, { ...MONDAY, request_id: 'm2' }])
+  await original.deliver('tuesday.csv.zst', [TUESDAY])
+  await original.deliver('tuesday.parquet', [TUESDAY])
+  for (const name of RAW) await forgetReaders(original.path(name))
+  expect(await original.rows()).toEqual([...MONDAY_ROWS, ...TUESDAY_ROWS])
+  firstRead = await readersOf(original, RAW)
+})
+
+afterAll(() => removeWorkspace(original.workspace))
+
+/** A copy of the gateway that was built; from then on nobody has read its files. */
 async function builtGateway(): Promise<Gateway> {
-  const gateway = await newGateway({ models: 'models.json' }, { visibility: 'registry' })
-  await writeModels(gateway, true)
-  await gateway.deliver('monday.csv', [MONDAY])
-  await gateway.deliver('monday.ndjson.gz', [MONDAY, { ...MONDAY, request_id: 'm2' }])
-  await gateway.deliver('tuesday.csv.zst', [TUESDAY])
-  await gateway.deliver('tuesday.parquet', [TUESDAY])
-  for (const name of RAW) await utimes(gateway.path(name), MODIFIED, MODIFIED)
-  expect(await gateway.rows()).toEqual([...MONDAY_ROWS, ...TUESDAY_ROWS])
-  expect(await readersOf(gateway, RAW)).toEqual(RAW)
+  expect(firstRead).toEqual(RAW)
+  const gateway = await copyOf(original)
   for (const name of RAW) await forgetReaders(gateway.path(name))
   expect(await readersOf(gateway, RAW)).toEqual([])
   return gateway

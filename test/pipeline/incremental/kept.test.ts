@@ -1,11 +1,11 @@
 /** Files whose records are kept when they are gone: decided late, with names that others take, and by builds that are stopped. */
 import { readdir, readFile, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Files, realFiles } from '../../../pipeline/files.ts'
 import { filesAfter, LOST } from '../../support/crash.ts'
-import { copyOf, type Gateway, newGateway, useOn } from '../../support/gateway.ts'
-import { writeInput } from '../../support/pipeline.ts'
+import { copyOf, Gateway, newGateway, useOn } from '../../support/gateway.ts'
+import { createWorkspace, publishedCsv, removeWorkspace, rowsOf, writeInput } from '../../support/pipeline.ts'
 import type { FileRecord } from '../../support/records.ts'
 
 const [ONE, TWO, THREE, FOUR] = [
@@ -24,6 +24,19 @@ const ROWS = [THREE_ROW, TWO_ROW, ONE_ROW, FOUR_ROW]
 
 const withoutId = (record: FileRecord): FileRecord => ({ ...record, request_id: '' })
 
+/** A gateway for several tests, that has built these files; who asks for it removes it. */
+async function builtOriginal(files: Record<string, FileRecord[]>, top: Record<string, unknown> = {}): Promise<Gateway> {
+  const gateway = new Gateway(await createWorkspace())
+  await gateway.configure(top)
+  for (const [index, [name, records]] of Object.entries(files).entries()) {
+    await gateway.deliver(name, records)
+    // A copy of a file has its time to the millisecond, and is to be no file that was touched.
+    await utimes(gateway.path(name), 0, new Date(`2025-03-0${3 + index}T23:59:59Z`))
+  }
+  await gateway.build()
+  return gateway
+}
+
 /** The rows of the next build, and of one from nothing after it, which must be the same. */
 async function rowsAndAgain(gateway: Gateway): Promise<string[]> {
   const rows = await gateway.rows()
@@ -34,31 +47,34 @@ async function rowsAndAgain(gateway: Gateway): Promise<string[]> {
 }
 
 describe('when `keep` is said after the loss, what a file repeated', () => {
-  async function lossyGateway(): Promise<Gateway> {
-    const gateway = await newGateway()
-    await gateway.deliver('a.csv', [ONE, TWO])
-    await gateway.deliver('b.csv', [TWO, THREE])
-    await gateway.deliver('c.csv', [ONE, THREE, FOUR])
-    expect(await gateway.rows()).toEqual(ROWS)
-    return gateway
-  }
+  /** Every file shares records with the others. */
+  let original: Gateway
+
+  beforeAll(async () => {
+    original = await builtOriginal({ 'a.csv': [ONE, TWO], 'b.csv': [TWO, THREE], 'c.csv': [ONE, THREE, FOUR] })
+    expect(rowsOf(await publishedCsv(original.workspace))).toEqual(ROWS)
+  })
+
+  afterAll(() => removeWorkspace(original.workspace))
 
   it('is counted once, and what others repeat among themselves is still found', async () => {
-    const gateway = await lossyGateway()
+    const gateway = await copyOf(original)
     await gateway.takeAway('a.csv')
     await gateway.configure({ on_missing: 'keep' })
     expect(await rowsAndAgain(gateway)).toEqual(ROWS)
   })
 
   it('is counted once when several are gone, and is no rejected record', async () => {
-    const gateway = await lossyGateway()
+    const gateway = await copyOf(original)
     await gateway.takeAway('a.csv')
     await gateway.takeAway('b.csv')
     await gateway.configure({ on_missing: 'keep' })
     expect(await gateway.rows()).toEqual(ROWS)
     const quality = JSON.parse(await readFile(join(gateway.workspace.dataDir, 'state/quality.json'), 'utf8'))
     expect(quality.rejected_in_files).toEqual([])
-    expect(await rowsAndAgain(gateway)).toEqual(ROWS)
+    expect(await gateway.rows()).toEqual(ROWS)
+    await gateway.forget()
+    expect(await gateway.rows()).toEqual(ROWS)
   })
 
   it('is taken off as the registry saw it then: another registry decides between the others', async () => {
@@ -80,7 +96,7 @@ describe('when `keep` is said after the loss, what a file repeated', () => {
   })
 
   it('cannot be found out when a file that shares it changed as well, which stops the build', async () => {
-    const gateway = await lossyGateway()
+    const gateway = await copyOf(original)
     await gateway.takeAway('a.csv')
     await gateway.deliver('b.csv', [TWO, THREE, FOUR])
     await gateway.configure({ on_missing: 'keep' })
@@ -103,7 +119,7 @@ describe('when `keep` is said after the loss, what a file repeated', () => {
   })
 
   it('stays so when the build is stopped at any step in the archive', async () => {
-    const gateway = await lossyGateway()
+    const gateway = await copyOf(original)
     await gateway.takeAway('a.csv')
     await gateway.takeAway('b.csv')
     await gateway.configure({ on_missing: 'keep' })
@@ -142,75 +158,90 @@ async function expectMadeGood(gateway: Gateway, rows: string[]): Promise<void> {
   }
 }
 
-describe.each([
-  ['with ids', (record: FileRecord) => record],
-  ['without ids', withoutId],
-])('logs that are rotated, %s, the oldest dropped', (_, form) => {
+describe('logs that are rotated, with ids and without, the oldest dropped', () => {
   const FIVE = useOn('2025-03-05', 'acme/five', 160, { request_id: '5' })
+  const IDS = ['with', 'without'] as const
+  type Ids = (typeof IDS)[number]
 
-  async function rotatedGateway(mode: string): Promise<Gateway> {
-    const gateway = await newGateway({ on_missing: mode })
-    await gateway.deliver('usage.2.csv', [form(ONE)])
-    await gateway.deliver('usage.1.csv', [form(TWO)])
-    await gateway.deliver('usage.csv', [form(THREE)])
-    // Logs of several days do not have one size and one time to the tick of the clock, which these may.
-    for (const [day, name] of ['usage.2.csv', 'usage.1.csv', 'usage.csv'].entries()) {
-      await utimes(gateway.path(name), 0, new Date(`2025-03-0${day + 3}T23:59:59Z`))
+  /** The rows of both sources, whose models tell them apart. */
+  function rowsOfBoth(rows: string[]): string[] {
+    return rows.flatMap((row) => IDS.map((ids) => row.replace('acme/', `${ids}/`)))
+  }
+
+  function inSource(ids: Ids, record: FileRecord): FileRecord {
+    const { model_permaslug = '' } = record
+    const own = { ...record, model_permaslug: model_permaslug.replace('acme/', `${ids}/`) }
+    return ids === 'with' ? own : withoutId(own)
+  }
+
+  async function rotatedGateway(mode: string, sources: readonly Ids[] = IDS): Promise<Gateway> {
+    const source = (name: string) => ({ name, schema: 'canonical', files: [`raw/${name}/*`], visibility: 'public' })
+    const gateway = await newGateway({ on_missing: mode, sources: sources.map(source) })
+    for (const ids of sources) {
+      await gateway.deliver(`${ids}/usage.2.csv`, [inSource(ids, ONE)])
+      await gateway.deliver(`${ids}/usage.1.csv`, [inSource(ids, TWO)])
+      await gateway.deliver(`${ids}/usage.csv`, [inSource(ids, THREE)])
+      // Logs of several days do not have one size and one time to the tick of the clock, which these may.
+      for (const [day, name] of ['usage.2.csv', 'usage.1.csv', 'usage.csv'].entries()) {
+        await utimes(gateway.path(`${ids}/${name}`), 0, new Date(`2025-03-0${day + 3}T23:59:59Z`))
+      }
     }
     await gateway.rows()
-    await rotate(gateway, form(FOUR))
+    await rotate(gateway, FOUR, sources)
     return gateway
   }
 
-  async function rotate(gateway: Gateway, newest: FileRecord): Promise<void> {
-    await gateway.rename('usage.1.csv', 'usage.2.csv')
-    await gateway.rename('usage.csv', 'usage.1.csv')
-    await gateway.deliver('usage.csv', [newest])
+  async function rotate(gateway: Gateway, newest: FileRecord, sources: readonly Ids[] = IDS): Promise<void> {
+    for (const ids of sources) {
+      await gateway.rename(`${ids}/usage.1.csv`, `${ids}/usage.2.csv`)
+      await gateway.rename(`${ids}/usage.csv`, `${ids}/usage.1.csv`)
+      await gateway.deliver(`${ids}/usage.csv`, [inSource(ids, newest)])
+    }
   }
 
-  it('are a loss under `fail`, although every name is there', async () => {
-    const gateway = await rotatedGateway('fail')
-    expect(await gateway.failure()).toContain('raw/usage.2.csv')
-    expect(await gateway.failure()).toContain('raw/usage.2.csv')
+  it.each(IDS)('are a loss under `fail`, %s ids, although every name is there', async (ids) => {
+    const gateway = await rotatedGateway('fail', [ids])
+    expect(await gateway.failure()).toContain(`raw/${ids}/usage.2.csv`)
+    expect(await gateway.failure()).toContain(`raw/${ids}/usage.2.csv`)
   })
 
   it('go on counting under `keep`, once each', async () => {
     const gateway = await rotatedGateway('keep')
-    expect(await rowsAndAgain(gateway)).toEqual(ROWS)
-    await rotate(gateway, form(FIVE))
-    expect(await rowsAndAgain(gateway)).toEqual([...ROWS, '2025-03-05 acme/five 160'])
+    expect(await rowsAndAgain(gateway)).toEqual(rowsOfBoth(ROWS))
+    await rotate(gateway, FIVE)
+    expect(await rowsAndAgain(gateway)).toEqual(rowsOfBoth([...ROWS, '2025-03-05 acme/five 160']))
   })
 
   it('count as long as they are there under `remove`', async () => {
     const gateway = await rotatedGateway('remove')
-    expect(await rowsAndAgain(gateway)).toEqual([THREE_ROW, TWO_ROW, FOUR_ROW])
+    expect(await rowsAndAgain(gateway)).toEqual(rowsOfBoth([THREE_ROW, TWO_ROW, FOUR_ROW]))
   })
 })
 
 describe('a file that is back leaves the archive', () => {
-  /** A file whose records are kept, and which is there again. */
-  async function withFileBack(): Promise<Gateway> {
-    const gateway = await newGateway({ on_missing: 'keep' })
-    await gateway.deliver('a.csv', [ONE])
-    await gateway.deliver('b.csv', [TWO])
-    await gateway.build()
-    await gateway.takeAway('a.csv')
-    await gateway.build()
-    await gateway.deliver('a.csv', [ONE])
-    return gateway
-  }
+  /** Its records are kept, and it is there again. */
+  let original: Gateway
+
+  beforeAll(async () => {
+    original = await builtOriginal({ 'a.csv': [ONE], 'b.csv': [TWO] }, { on_missing: 'keep' })
+    await original.takeAway('a.csv')
+    await original.build()
+    await original.deliver('a.csv', [ONE])
+  })
+
+  afterAll(() => removeWorkspace(original.workspace))
 
   const archived = ({ workspace }: Gateway) => readdir(join(workspace.dataDir, 'archive/files'))
 
   it('when the state knows of it, and then without a trace', async () => {
-    const gateway = await withFileBack()
+    const gateway = await copyOf(original)
     expect(await archived(gateway)).toHaveLength(1)
     await gateway.build()
     expect(await archived(gateway)).toEqual([])
   })
 
   it('and is put back where the build was lost before, for the file may be gone again', async () => {
-    const gateway = await withFileBack()
+    const gateway = await copyOf(original)
     const files: Files = {
       ...realFiles,
       async rename(from, to) {

@@ -1,14 +1,22 @@
 /** Builds that are killed, and builds that meet: what was kept from build to build survives. */
 import { execFile, spawn } from 'node:child_process'
+import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { filesAfter } from '../../support/crash.ts'
-import { atMinute, copyOf, type Gateway, inputAlone, newGateway, useOn } from '../../support/gateway.ts'
-import { buildIn, publishedCsv, REPOSITORY, removeWorkspace, settings } from '../../support/pipeline.ts'
+import { atMinute, copyOf, Gateway, inputAlone, newGateway, useOn } from '../../support/gateway.ts'
+import {
+  buildIn,
+  createWorkspace,
+  publishedCsv,
+  REPOSITORY,
+  removeWorkspace,
+  settings,
+} from '../../support/pipeline.ts'
 import type { FileRecord } from '../../support/records.ts'
 
 /** Each test; `make soak` kills two hundred builds. */
-const KILLS = 5
+const KILLS = 4
 const DAYS = ['2025-03-02', '2025-03-03', '2025-03-04', '2025-03-05']
 
 /** Many records of one file, of which every third is delivered by each other file again. */
@@ -21,41 +29,66 @@ function records(file: number): FileRecord[] {
 }
 
 /** A gateway that waits for its second build: a file more, a file grown, a file away. */
-async function waitingGateway(): Promise<Gateway> {
-  const gateway = await newGateway({ on_missing: 'keep' })
-  await gateway.deliver('0.csv.gz', records(0))
-  await gateway.deliver('1.parquet', records(1))
-  await gateway.deliver('2.ndjson', records(2).slice(0, 1000))
-  await gateway.build(atMinute(0))
-  await gateway.takeAway('1.parquet')
-  await gateway.deliver('2.ndjson', records(2))
-  await gateway.deliver('3.csv.zst', records(3))
-  return gateway
+let waiting: Gateway
+/** What that build comes to where nobody kills it. */
+let ended: Ended
+
+beforeAll(async () => {
+  waiting = new Gateway(await createWorkspace())
+  await waiting.configure({ on_missing: 'keep' })
+  await waiting.deliver('0.csv.gz', records(0))
+  await waiting.deliver('1.parquet', records(1))
+  await waiting.deliver('2.ndjson', records(2).slice(0, 1000))
+  await waiting.build(atMinute(0))
+  await waiting.takeAway('1.parquet')
+  await waiting.deliver('2.ndjson', records(2))
+  await waiting.deliver('3.csv.zst', records(3))
+  ended = await buildToTheEnd(waiting)
+})
+
+afterAll(() => removeWorkspace(waiting.workspace))
+
+interface Ended {
+  csv: string
+  /** How many there were at which it could have been killed. */
+  moments: number
 }
 
-/** Runs a build that is killed at a moment; says how many moments there were when it was not. */
-function buildUntilKilled(gateway: Gateway, moment: number, asOf: string): Promise<number | undefined> {
+/** Builds what a gateway waits for, in another folder and to the end. */
+async function buildToTheEnd({ workspace }: Gateway): Promise<Ended> {
+  const other = await createWorkspace()
+  await cp(workspace.root, other.root, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
+  let moments = 0
+  const nextMoment = () => {
+    moments += 1
+  }
+  await buildIn(other, atMinute(1), { report: nextMoment, files: filesAfter(nextMoment) })
+  const csv = await publishedCsv(other)
+  await removeWorkspace(other)
+  return { csv, moments }
+}
+
+/** Runs a build that is killed at a moment; false when it came to its end before. */
+function buildUntilKilled(gateway: Gateway, moment: number): Promise<boolean> {
   const { PATH = '', HOME = '' } = process.env
-  const options = { cwd: REPOSITORY, env: { PATH, HOME, ...settings(gateway.workspace, asOf) } }
+  const options = { cwd: REPOSITORY, env: { PATH, HOME, ...settings(gateway.workspace, atMinute(1)) } }
   const program = join(REPOSITORY, 'test/support/killed-build.ts')
   return new Promise((done, fail) => {
-    execFile(process.execPath, [program, String(moment)], options, (error, stdout, stderr) => {
-      if (error === null) done(Number(stdout))
-      else if (error.signal === 'SIGKILL') done(undefined)
+    execFile(process.execPath, [program, String(moment)], options, (error, _, stderr) => {
+      if (error === null) done(false)
+      else if (error.signal === 'SIGKILL') done(true)
       else fail(new Error(stderr))
     })
   })
 }
 
-/** Kills builds of copies of one gateway at moments all over, and expects the next build to give `csv`. */
-async function killEverywhere(original: Gateway, csv: string): Promise<void> {
-  const moments = await buildUntilKilled(await copyOf(original), Number.POSITIVE_INFINITY, atMinute(1))
-  if (moments === undefined) throw new Error('a build was killed that should have come to its end')
+/** Kills builds of copies of one gateway at moments all over, and expects the next build to give what they would have. */
+async function killEverywhere(original: Gateway, { csv, moments }: Ended): Promise<void> {
   expect(moments).toBeGreaterThan(KILLS)
   for (let kill = 0; kill < KILLS; kill += 1) {
     const moment = 1 + Math.floor((kill * moments) / KILLS)
     const gateway = await copyOf(original)
-    expect(await buildUntilKilled(gateway, moment, atMinute(1)), `killed at moment ${moment}`).toBeUndefined()
+    expect(await buildUntilKilled(gateway, moment), `killed at moment ${moment}`).toBe(true)
     await gateway.build(atMinute(2))
     expect(await publishedCsv(gateway.workspace), `killed at moment ${moment} of ${moments}`).toBe(csv)
     await gateway.forget()
@@ -66,41 +99,30 @@ async function killEverywhere(original: Gateway, csv: string): Promise<void> {
 }
 
 it('a build that was killed at any moment is made good by the next', async () => {
-  const gateway = await waitingGateway()
-  const uninterrupted = await copyOf(gateway)
-  await uninterrupted.build(atMinute(1))
-  const csv = await publishedCsv(uninterrupted.workspace)
-  await killEverywhere(gateway, csv)
+  await killEverywhere(waiting, ended)
 
   // `keep` has kept what the file that is away had: the rows are those of all the files.
-  await gateway.deliver('1.parquet', records(1))
-  const fresh = await inputAlone(gateway.workspace)
-  await buildIn(fresh, atMinute(1))
-  expect(await publishedCsv(fresh)).toBe(csv)
-  await removeWorkspace(fresh)
+  const fresh = new Gateway(await inputAlone(waiting.workspace))
+  await fresh.deliver('1.parquet', records(1))
+  await fresh.build(atMinute(1))
+  expect(await publishedCsv(fresh.workspace)).toBe(ended.csv)
+  await removeWorkspace(fresh.workspace)
 }, 300_000)
 
 it('a first build that was killed at any moment is made good by the next', async () => {
   const gateway = await newGateway()
   await gateway.deliver('0.csv.gz', records(0))
   await gateway.deliver('1.ndjson.zst', records(1))
-  const fresh = await inputAlone(gateway.workspace)
-  await buildIn(fresh, atMinute(1))
-  await killEverywhere(gateway, await publishedCsv(fresh))
-  await removeWorkspace(fresh)
+  await killEverywhere(gateway, await buildToTheEnd(gateway))
 }, 300_000)
 
 it('a build that was killed by its caller after any of its words is made good by the next', async () => {
-  const original = await waitingGateway()
-  const uninterrupted = await copyOf(original)
-  await uninterrupted.build(atMinute(1))
-  const csv = await publishedCsv(uninterrupted.workspace)
   let killed = true
   for (let line = 1; killed && line <= KILLS; line += 1) {
-    const gateway = await copyOf(original)
+    const gateway = await copyOf(waiting)
     killed = await cliUntilLine(gateway, line)
     await gateway.build(atMinute(2))
-    expect(await publishedCsv(gateway.workspace), `killed after line ${line}`).toBe(csv)
+    expect(await publishedCsv(gateway.workspace), `killed after line ${line}`).toBe(ended.csv)
     await removeWorkspace(gateway.workspace)
   }
 }, 300_000)
