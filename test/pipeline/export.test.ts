@@ -284,6 +284,21 @@ it.each([true, false])(
   },
 )
 
+it('what a stop has left is not taken for what was there before it, though as large', async () => {
+  const original = await newTarget()
+  await exportFrom(one, original)
+  const counted = crashAfter(Number.POSITIVE_INFINITY)
+  const complete = await newTarget()
+  await cp(original, complete, { recursive: true, verbatimSymlinks: true })
+  await exportFrom(two, complete, { files: counted.files })
+  // All of the second release is in its place, and only the list does not say so.
+  const { files } = crashAfter(counted.steps() - 1)
+  await expect(exportFrom(two, original, { files })).rejects.toThrow(LOST)
+  expect((await served(original))[`${DATASET}/latest.json`]).toBe((await served(complete))[`${DATASET}/latest.json`])
+  await exportFrom(one, original)
+  expect(await served(original)).toEqual(await served(one.publicDir))
+})
+
 /** The positions of one step in `of`, and of the first of each kind; `make soak` stops at every one. */
 function someSteps(steps: string[], of: number): number[] {
   return steps.flatMap((name, position) => (position % of === 0 || steps.indexOf(name) === position ? [position] : []))
