@@ -6,6 +6,16 @@ import { type Finished, run } from './clone.ts'
 
 const CACHE = join(REPOSITORY, 'node_modules/.cache/python')
 
+/** What people read the dataset with and prove its metadata with: one environment, as most of them want the same packages. */
+export const DATA_TOOLS = [
+  'frictionless[json]==5.21.0',
+  'mlcroissant==1.1.1',
+  'pandas==3.1.1',
+  'polars==2.1.0',
+  'pyarrow==26.0.1',
+  'duckdb==2.0.0',
+]
+
 /** The folder of the programs of an environment, or why there is none. */
 export type Python = { bin: string } | { reason: string }
 
@@ -13,7 +23,7 @@ export type Python = { bin: string } | { reason: string }
 const MAKE = `
   folder=$1; shift
   if [ ! -e "$folder/complete" ]; then
-    rm -rf "$folder" && python3 -m venv "$folder" && "$folder/bin/python" -m pip install --quiet "$@" && touch "$folder/complete"
+    rm -rf "$folder" && python3 -m venv "$folder" && "$folder/bin/python" -m pip install --quiet --no-compile "$@" && touch "$folder/complete"
   fi`
 
 /**

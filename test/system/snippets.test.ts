@@ -18,9 +18,7 @@ import {
 import { type StaticHost, startHost } from '../support/static-host.ts'
 import { weekRecords, weekTop } from '../support/week.ts'
 import { type Finished, run } from './clone.ts'
-import { type Python, pythonWith } from './python.ts'
-
-const READERS = ['pandas==3.1.1', 'polars==2.1.0', 'pyarrow==26.0.1', 'duckdb==2.0.0']
+import { DATA_TOOLS, type Python, pythonWith } from './python.ts'
 
 let workspace: Workspace
 let server: StaticHost
@@ -31,7 +29,7 @@ beforeAll(async () => {
   await writeSmallBuild(workspace, { sources: [{ records: weekRecords() }] })
   await buildIn(workspace)
   server = await startHost(workspace.publicDir, { below: '/some/path/' })
-  python = await pythonWith(READERS)
+  python = await pythonWith(DATA_TOOLS)
 })
 afterAll(async () => {
   await server.stop()

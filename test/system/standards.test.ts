@@ -19,18 +19,15 @@ import {
   removeWorkspace,
   type Workspace,
 } from '../support/pipeline.ts'
-import { type Python, pythonWith, runPython } from './python.ts'
+import { DATA_TOOLS, type Python, pythonWith, runPython } from './python.ts'
 
-const READERS = ['pandas==3.1.1', 'polars==2.1.0', 'pyarrow==26.0.1', 'duckdb==2.0.0']
-const VALIDATORS = ['frictionless[json]==5.21.0', 'mlcroissant==1.1.1', 'pandas==3.1.1', 'pyarrow==26.0.1']
 /** In an environment of its own: it wants an older jsonschema than frictionless does. */
 const CITATIONS = ['cffconvert==2.0.0']
 
 let workspace: Workspace
 let folder: string
 let manifest: Manifest
-let readers: Python
-let validators: Python
+let tools: Python
 let citations: Python
 
 beforeAll(async () => {
@@ -39,8 +36,7 @@ beforeAll(async () => {
   await buildIn(workspace)
   folder = await releaseFolder(workspace)
   manifest = Manifest.parse(JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')))
-  readers = await pythonWith(READERS)
-  validators = await pythonWith(VALIDATORS)
+  tools = await pythonWith(DATA_TOOLS)
   citations = await pythonWith(CITATIONS)
 })
 
@@ -65,7 +61,7 @@ describe('a release', () => {
   })
 
   it('passes frictionless validate, every resource of it', async (test) => {
-    const bin = programs(validators, test)
+    const bin = programs(tools, test)
     const report = JSON.parse(await succeed(join(bin, 'frictionless'), ['validate', 'datapackage.json', '--json']))
     expect(report.valid).toBe(true)
     const { resources } = JSON.parse(await readFile(join(folder, 'datapackage.json'), 'utf8'))
@@ -77,7 +73,7 @@ describe('a release', () => {
   })
 
   it('fails frictionless validate when a value breaks a rule', async (test) => {
-    const bin = programs(validators, test)
+    const bin = programs(tools, test)
     const broken = join(workspace.root, 'broken')
     await mkdir(broken)
     await succeed('cp', ['-r', `${folder}/.`, broken])
@@ -87,7 +83,7 @@ describe('a release', () => {
   })
 
   it('passes mlcroissant validate without a warning, and so does the live description', async (test) => {
-    const bin = programs(validators, test)
+    const bin = programs(tools, test)
     for (const path of [join(folder, 'croissant.json'), join(datasetFolder(workspace), 'croissant.json')]) {
       const { code, stdout, stderr } = await runPython(join(bin, 'mlcroissant'), ['validate', '--jsonld', path])
       expect(code, stderr).toBe(0)
@@ -96,7 +92,7 @@ describe('a release', () => {
   })
 
   it.for(['rankings-daily-parquet', 'rankings-daily-csv'])('has records by way of Croissant: %s', async (set, test) => {
-    const bin = programs(validators, test)
+    const bin = programs(tools, test)
     const words = ['load', '--jsonld', join(folder, 'croissant.json'), '--record_set', set, '--num_records', '1']
     const { code, stdout, stderr } = await runPython(join(bin, 'mlcroissant'), words)
     expect(code, stderr).toBe(0)
@@ -114,7 +110,7 @@ describe('a release', () => {
   })
 
   it('is RDF whose downloads are its files, and so is the catalogue', async (test) => {
-    const bin = programs(validators, test)
+    const bin = programs(tools, test)
     const script = fileURLToPath(new URL('./graph.py', import.meta.url))
     const documents = [join(folder, 'dcat.jsonld'), join(workspace.publicDir, 'dcat.jsonld')]
     const [release, catalog] = JSON.parse(await succeed(join(bin, 'python'), [script, ...documents]))
@@ -126,7 +122,7 @@ describe('a release', () => {
 
 describe('pandas, polars, pyarrow, DuckDB for Python, hyparquet and arrow', () => {
   it('read every format to the rows of content_hash and the sums of the API', async (test) => {
-    const bin = programs(readers, test)
+    const bin = programs(tools, test)
     const script = fileURLToPath(new URL('./readers.py', import.meta.url))
     const python: Reading[] = JSON.parse(await succeed(join(bin, 'python'), [script, folder]))
     const readings = [...python, ...(await readWithJavaScript(folder))]
@@ -152,7 +148,7 @@ async function sumsOfApi(): Promise<{ rows: number; tokens: string }> {
 
 /** `docs/readers.md`: which types each reader gives to the columns of each file. */
 function typeTable(readings: readonly Reading[]): string {
-  const versions = new Map(READERS.map((each) => each.split('==') as [string, string]))
+  const versions = new Map(DATA_TOOLS.map((each) => each.split('==') as [string, string]))
   const rows = readings.map(({ reader, file, types }) => [
     versions.has(reader) ? `${reader} ${versions.get(reader)}` : withVersions(reader),
     `\`rankings-daily.${file}\``,
