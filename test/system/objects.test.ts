@@ -314,8 +314,9 @@ describe.runIf('bin' in found)('sources in buckets', () => {
 
     it('stop at Ctrl-C, and leave no half copy', async () => {
       const { bucket, workspace } = await withBucket(four)
+      const { PATH = '' } = process.env
       const child = spawn(process.execPath, [join(import.meta.dirname, '../../pipeline/cli.ts'), 'build'], {
-        env: { PATH: process.env['PATH'] ?? '', ...environment(workspace, FIRST) },
+        env: { PATH, ...environment(workspace, FIRST) },
         stdio: ['ignore', 'pipe', 'pipe'],
       })
       service.intercept((question, response) => {

@@ -93,7 +93,7 @@ describe('in a fresh clone', () => {
 
   /** Runs lines in the clone as the shell of a workflow does, with a stand-in for the AWS command. */
   const shell = (lines: string, settings: Record<string, string> = {}): Promise<Finished> => {
-    const env = environment({
+    const { PATH, ...env } = environment({
       AS_OF,
       KEPT: 's3://example-private/tokenboard.tar',
       SOURCES: 'config/sources.json',
@@ -101,7 +101,7 @@ describe('in a fresh clone', () => {
     })
     return run('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', lines], {
       cwd: clone,
-      env: { ...env, PATH: `${bin}:${env['PATH']}`, BUCKETS: join(folder, 'buckets') },
+      env: { ...env, PATH: `${bin}:${PATH}`, BUCKETS: join(folder, 'buckets') },
     })
   }
 

@@ -71,10 +71,11 @@ function recordsOf({ seed, days, models }: DatasetOptions): string[] {
 }
 
 function build(folder: string, asOf: string): void {
+  const { PATH } = process.env
   const { status, stderr } = spawnSync(process.execPath, [join(ROOT, 'pipeline/cli.ts'), 'build'], {
     cwd: ROOT,
     env: {
-      PATH: process.env['PATH'],
+      PATH,
       SOURCES: join(folder, 'sources.json'),
       DATA_DIR: join(folder, 'data'),
       PUBLIC_DIR: join(folder, 'public'),

@@ -42,10 +42,11 @@ async function startNode(
   log: string,
   lines: number,
 ): Promise<RunningServer> {
+  const { PATH, HOME } = process.env
   const started = performance.now()
   const child = spawn(process.execPath, [...NODE_FLAGS, ...words], {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
+    env: { PATH, HOME, ...environment },
     stdio: ['ignore', 'pipe', openSync(log, 'a')],
   })
   const printed: string[] = []
