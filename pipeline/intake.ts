@@ -5,7 +5,7 @@ import type { UtcDate } from './contract/utc-date.ts'
 import type { Effects } from './effects.ts'
 import { UsageError } from './errors.ts'
 import { readTextIfAny } from './files.ts'
-import { type FoundFiles, findInputFiles, folderOfEntry, foldersOf } from './inputs/find.ts'
+import { findInputFiles, folderOfEntry, foldersOf } from './inputs/find.ts'
 import { copyObjects } from './objects/copies.ts'
 import { isObjectUrl } from './objects/object.ts'
 import type { Account } from './quality.ts'
@@ -60,17 +60,13 @@ export interface Intake {
   reread?: readonly UtcDate[] | undefined
 }
 
-/** The raw files of each source by its name. Looked for once: what the database may reach is what is read. */
-async function findAllFiles(all: Sources): Promise<Map<string, FoundFiles>> {
-  const found = all.sources.map(async (source) => [source.name, await findInputFiles(source, all)] as const)
-  return new Map(await Promise.all(found))
-}
-
-/** Where raw files lie: below the folders that the entries of their sources name, and wherever links lead. */
-async function foldersOfFiles(found: Map<string, FoundFiles>, { folder, sources }: Sources): Promise<string[]> {
+/** Where the raw files of all sources lie: below the folders that their entries name, and wherever links lead. */
+async function foldersOfSources(all: Sources): Promise<string[]> {
+  const { folder, sources } = all
+  const found = await Promise.all(sources.map((source) => findInputFiles(source, all)))
   const entries = sources.flatMap(({ files }) => files.filter((entry) => !isObjectUrl(entry)))
   const named = entries.map((entry) => folderOfEntry(entry, folder))
-  return [...new Set([...named, ...(await foldersOf([...found.values()].flatMap(({ files }) => files)))])]
+  return [...new Set([...named, ...(await foldersOf(found.flatMap(({ files }) => files)))])]
 }
 
 /**
@@ -84,8 +80,7 @@ export async function openEngine(
   { files, signal, now }: Effects,
 ): Promise<{ engine: RollupEngine; archive: Archive }> {
   assertNamedEngine(config, sources)
-  const found = await findAllFiles(sources)
-  await database.confine([...reach, ...(await foldersOfFiles(found, sources))])
+  await database.confine([...reach, ...(await foldersOfSources(sources))])
   const archive = await Archive.open(archiveDir)
   const kept = await KeptFiles.open({ stateDir, keptDir, database, files })
   const common = { database, rejectsFolder: join(stateDir, 'rejects'), archive, kept, files, signal }
@@ -100,7 +95,7 @@ export async function openEngine(
       '--reread is for ClickHouse, which is asked for a final day once: raw files are read again when they change',
     )
   }
-  return { engine: createDuckDbEngine({ ...common, found, linkFolder: join(folder, 'inputs') }), archive }
+  return { engine: createDuckDbEngine({ ...common, linkFolder: join(folder, 'inputs') }), archive }
 }
 
 function assertNamedEngine({ engine }: PipelineConfig, { engine: { kind } }: Sources): void {

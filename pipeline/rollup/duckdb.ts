@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Archive } from '../archive.ts'
 import { BuildError } from '../errors.ts'
 import type { Contents } from '../inputs/content.ts'
-import { type FoundFiles, type InputFile, isUnlisted } from '../inputs/find.ts'
+import { type FoundFiles, findInputFiles, type InputFile, isUnlisted } from '../inputs/find.ts'
 import type { InputGroup } from '../inputs/group.ts'
 import type { Source } from '../sources.ts'
 import { assertNotRestated, countRecords, isOfSums } from './count.ts'
@@ -18,8 +18,6 @@ import { type KnownFile, knownFiles, listFiles, openState } from './state.ts'
 import { compareStamps, type Survey, survey } from './survey.ts'
 
 export interface DuckDbEngineOptions extends SettleOptions {
-  /** The raw files of each source by its name. */
-  found: ReadonlyMap<string, FoundFiles>
   /** An empty folder of this engine's own, for links to the raw files. */
   linkFolder: string
   archive: Archive
@@ -54,8 +52,7 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
 async function updateState(source: Source, request: RollupRequest, options: DuckDbEngineOptions): Promise<void> {
   const { database, archive, kept, linkFolder } = options
   const { folder, sources } = request.sources
-  const found = options.found.get(source.name)
-  if (found === undefined) throw new Error(`the files of source ${source.name} were not looked for`)
+  const found = await findInputFiles(source, request.sources)
   await database.transaction(async () => kept.adopt(source.name, await listFiles(database)))
   const known = await knownFiles(database)
   assertPresent(source, found, request, [...known.map(({ name }) => name), ...(await archive.inputs(database))])

@@ -8,7 +8,7 @@ import { type ExportSummary, exportPublished } from '../../pipeline/export.ts'
 import { realFiles } from '../../pipeline/files.ts'
 import { verify } from '../../pipeline/verify.ts'
 import { lockPublic } from '../../pipeline/workspace.ts'
-import { crashAfter, filesAfter, filesWithin, LOST } from '../support/crash.ts'
+import { crashAfter, filesAfter, LOST, recordSteps, someSteps } from '../support/crash.ts'
 import {
   buildIn,
   createWorkspace,
@@ -260,13 +260,10 @@ it.each([true, false])(
     const expected = symlinks ? await served(workspace.publicDir) : await withFolderLatest(workspace, FIRST)
     const counted = await newTarget()
     await cp(original, counted, { recursive: true, verbatimSymlinks: true })
-    const steps: string[] = []
-    const files = filesWithin((name, _, take) => {
-      steps.push(name)
-      return take()
-    })
+    const { files, steps } = recordSteps()
     await exportFrom(workspace, counted, { symlinks, files })
     expect(steps.length).toBeGreaterThan(40)
+    // `make soak` stops at every step.
     for (const last of someSteps(steps, 10)) {
       const folder = await newTarget()
       await cp(original, folder, { recursive: true, verbatimSymlinks: true })
@@ -298,8 +295,3 @@ it('what a stop has left is not taken for what was there before it, though as la
   await exportFrom(one, original)
   expect(await served(original)).toEqual(await served(one.publicDir))
 })
-
-/** The positions of one step in `of`, and of the first of each kind; `make soak` stops at every one. */
-function someSteps(steps: string[], of: number): number[] {
-  return steps.flatMap((name, position) => (position % of === 0 || steps.indexOf(name) === position ? [position] : []))
-}

@@ -44,6 +44,7 @@ async function rejectsOfEach(files: Record<string, string | Uint8Array>): Promis
   const { records } = await buildIn(workspace)
   const rejects = await readRejects(workspace)
   expect(Object.values(records.rejected).reduce((sum, count) => sum + count, 0)).toBe(rejects.length)
+  expect(rejects.filter(({ file }) => !(file in files))).toEqual([])
   const ofEach = Object.keys(files).map((name) => {
     const ofFile = rejects.filter(({ file }) => file === name)
     return [name, ofFile.map(({ record, reason, content }) => [record, reason, content])]

@@ -75,6 +75,7 @@ async function usageOfEach<Case>(
     }))
     await writeSmallBuild(workspace, { sources: files, top: { max_rejected_share: 1 } })
     const { rows, notices } = await buildAndRead(workspace)
+    expect(rows.filter(({ date }) => !cases.map(dayOf).includes(date))).toEqual([])
     const usageOn = (day: string) => rows.filter(({ date }) => date === day).map(({ date: _, ...row }) => row)
     const saidOf = (source: number) => notices.filter((notice) => notice.startsWith(`source "source-${source}": `))
     return new Map(

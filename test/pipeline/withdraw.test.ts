@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Catalog } from '../../pipeline/contract/catalog.ts'
 import { Tombstone } from '../../pipeline/contract/tombstone.ts'
 import { verify } from '../../pipeline/verify.ts'
-import { crashAfter, filesAfter, filesWithin, LOST } from '../support/crash.ts'
+import { crashAfter, filesAfter, LOST, recordSteps, someSteps } from '../support/crash.ts'
 import { coveredDay, namesIn, readCoverage, readIndex, text } from '../support/history.ts'
 import {
   buildIn,
@@ -260,18 +260,13 @@ it('is a command, with its summary as JSON', async () => {
 
 it('a stop at any step leaves a whole release current, and the next build or withdrawal mends the rest', async () => {
   const whole = await copied()
-  const steps: string[] = []
-  const counting = filesWithin((name, _, take) => {
-    steps.push(name)
-    return take()
-  })
-  await withdrawIn(whole, SECOND, WITHDRAWN_AT, { files: counting }, { reason: REASON })
+  const { files: counted, steps } = recordSteps()
+  await withdrawIn(whole, SECOND, WITHDRAWN_AT, { files: counted }, { reason: REASON })
   const expected = await snapshotTree(whole.publicDir)
   const tombstone = join('releases', SECOND, 'TOMBSTONE.json')
   let mended = 0
-  // Some of the steps, by an odd number, and the first of each kind; `make soak` interrupts it at every one.
-  for (const [last, name] of steps.entries()) {
-    if (last % 9 !== 0 && steps.indexOf(name) !== last) continue
+  // Every ninth, for an odd number takes turns between what mends; `make soak` stops at every one.
+  for (const last of someSteps(steps, 9)) {
     const workspace = await copied()
     const { files } = crashAfter(last)
     await expect(withdrawIn(workspace, SECOND, WITHDRAWN_AT, { files }, { reason: REASON })).rejects.toThrow(LOST)

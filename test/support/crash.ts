@@ -13,6 +13,24 @@ export function crashAfter(last: number): { files: Files; steps: () => number } 
   return { files, steps: () => steps }
 }
 
+/** The real file system, and the names of the steps that were taken. */
+export function recordSteps(): { files: Files; steps: string[] } {
+  const steps: string[] = []
+  const files = filesWithin((name, _, take) => {
+    steps.push(name)
+    return take()
+  })
+  return { files, steps }
+}
+
+/** Where to stop among steps that are too many to stop at every one: one in `of`, and the first and the last of each kind. */
+export function someSteps(steps: readonly string[], of: number): number[] {
+  return [...steps.keys()].filter((step) => {
+    const name = steps[step] ?? ''
+    return step % of === 0 || step === steps.indexOf(name) || step === steps.lastIndexOf(name)
+  })
+}
+
 /** The real file system with something to happen, or to be waited for, before each of its steps; it is given what the step is. */
 export function filesAfter(before: (...given: unknown[]) => Promise<void> | void): Files {
   return filesWithin(async (_, given, take) => {

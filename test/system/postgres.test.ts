@@ -17,15 +17,17 @@ import { noPostgres, PASSWORD, type Postgres, startPostgres } from './postgres.t
 const CLI = join(REPOSITORY, 'pipeline/cli.ts')
 const KEY = '/api/v1/key'
 
-/** All tests of the API, and of what it keeps in the store, but those of SQLite itself; the files beside it have no store. */
+/** All tests of the API, and of what it keeps in the store, but those of SQLite itself. */
 const API_TESTS = [
   ...['app', 'openapi', 'rate-limits', 'usage-file', 'commands/store', 'commands/key-manage'].map(
     (name) => `test/server/${name}.test.ts`,
   ),
   ...['keys', 'presets', 'usage', 'embeddings-models'].map((name) => `test/server/store/${name}.test.ts`),
-  ...['key', 'presets', 'rankings-daily', 'embeddings-models'].map((name) => `test/server/routes/${name}.test.ts`),
-  ...['test/spec/key.', 'test/spec/presets.', 'test/spec/embeddings-models.', 'test/sdk/'],
+  ...['test/server/routes/', 'test/spec/key.', 'test/spec/presets.', 'test/spec/embeddings-models.', 'test/sdk/'],
 ]
+
+/** The files that are served beside the API have no store. */
+const STATIC_FILES = 'test/server/routes/static-files.test.ts'
 
 if (noPostgres !== undefined) process.stderr.write(`SKIPPED, NOT PROVED: ${noPostgres}\n`)
 
@@ -43,7 +45,8 @@ describe.skipIf(noPostgres !== undefined)('servers with a store on PostgreSQL', 
     const results = join(await temporaryFolder(), 'results.json')
     const vitest = join(REPOSITORY, 'node_modules/vitest/vitest.mjs')
     const url = await own.newDatabase()
-    const words = ['run', '--project', 'unit', '--reporter=json', `--outputFile=${results}`, ...API_TESTS]
+    const reporting = ['--reporter=json', `--outputFile=${results}`]
+    const words = ['run', '--project', 'unit', ...reporting, '--exclude', STATIC_FILES, ...API_TESTS]
     const { PATH = '', HOME = '' } = process.env
     const options = { cwd: REPOSITORY, env: { PATH, HOME, TEST_DATABASE_URL: url }, maxBuffer: 2 ** 28 }
     await promisify(execFile)(process.execPath, [vitest, ...words], options).catch(() => {})
