@@ -277,7 +277,7 @@ describe('raw files', () => {
   const csvLinesOf = (a: string, b: string) => [HEADER, `2025-03-02T12:00:00Z,${a},1,2`, `2025-03-02T12:00:00Z,${b},1,`]
   const csvLines = csvLinesOf('a', 'b')
 
-  it('may be CSV with any line end, a byte order mark, and quotes around every field', async () => {
+  it('may be CSV with either line end, a byte order mark, and quotes around every field', async () => {
     const texts: Record<string, (lines: string[]) => string> = {
       LF: (lines) => lines.join('\n'),
       CRLF: (lines) => lines.join('\r\n'),
@@ -315,7 +315,7 @@ describe('raw files', () => {
     ].map((record) => JSON.stringify(record))
   const ndjson = ndjsonOf('a', 'b')
 
-  it('may be NDJSON with any line end and spaces inside, keys in any order, strings for numbers and nested data', async () => {
+  it('may be NDJSON with either line end and spaces inside, keys in any order, strings for numbers and nested data', async () => {
     const texts: Record<string, (lines: string[]) => string> = {
       LF: (lines) => lines.join('\n'),
       CRLF: (lines) => lines.join('\r\n'),
@@ -414,7 +414,7 @@ describe('raw files', () => {
   /** The models and tokens of `expectedOf` for one name, as a table for SQL. */
   const usageOf = (name: string) => `(VALUES ('${name}/a', 3), ('${name}/b', 1)) AS t(slug, n)`
 
-  it('may be Parquet with timestamps of any type', async () => {
+  it('may be Parquet with timestamps of each type that has a time', async () => {
     const timestamps = {
       TIMESTAMPTZ: "TIMESTAMPTZ '2025-03-03 07:59:59.999999+08:00'",
       TIMESTAMP: "TIMESTAMP '2025-03-02 23:59:59.999999'",
@@ -435,7 +435,7 @@ describe('raw files', () => {
     expect(await buildParquet([select], { timezone: 'Asia/Shanghai' })).toBe(csvOf([['2025-03-02', 'a', 3]]))
   })
 
-  it('may be Parquet with token counts of any type', async () => {
+  it('may be Parquet with token counts of whole, decimal, floating and text types', async () => {
     const types = ['TINYINT', 'INTEGER', 'UINTEGER', 'BIGINT', 'UBIGINT', 'DOUBLE', 'FLOAT', 'DECIMAL(18,2)', 'VARCHAR']
     const selects = types.map(
       (type) =>

@@ -217,7 +217,7 @@ describe('records that were cut or have a field too many', () => {
   ): Promise<void> {
     const files = wrong.flatMap((record, index) =>
       ends.map((end) => {
-        const file = `record-${index}-end-${ends.indexOf(end)}.${format}`
+        const file = `record-${String(index).padStart(2, '0')}-end-${ends.indexOf(end)}.${format}`
         return { file, record, text: `${right(file)}\n${record}${end}` }
       }),
     )

@@ -23,7 +23,7 @@ describe('a file that is decompressed', () => {
   it('is read to its end and closed', async () => {
     const { source, content } = await inflating()
     expect(Buffer.concat(await Array.fromAsync(content))).toHaveLength(BYTES)
-    expect(source.closed).toBe(true)
+    await expect.poll(() => source.closed).toBe(true)
   })
 
   it('is closed and not read on when its bytes are damaged', async () => {
