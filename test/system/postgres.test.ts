@@ -1,5 +1,6 @@
 /** Servers with one store on a real PostgreSQL between them. Skipped, loudly, where there is none. */
 import { execFile, spawn } from 'node:child_process'
+import { globSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -17,17 +18,15 @@ import { noPostgres, PASSWORD, type Postgres, startPostgres } from './postgres.t
 const CLI = join(REPOSITORY, 'pipeline/cli.ts')
 const KEY = '/api/v1/key'
 
-/** All tests of the API, and of what it keeps in the store, but those of SQLite itself. */
+/** All tests of the API, and of what it keeps in the store, but those of SQLite itself; files that are served beside it have no store. */
 const API_TESTS = [
   ...['app', 'openapi', 'rate-limits', 'usage-file', 'commands/store', 'commands/key-manage'].map(
     (name) => `test/server/${name}.test.ts`,
   ),
   ...['keys', 'presets', 'usage', 'embeddings-models'].map((name) => `test/server/store/${name}.test.ts`),
-  ...['test/server/routes/', 'test/spec/key.', 'test/spec/presets.', 'test/spec/embeddings-models.', 'test/sdk/'],
+  ...globSync('test/server/routes/*.test.ts', { cwd: REPOSITORY }).filter((path) => !path.includes('static-files')),
+  ...['test/spec/key.', 'test/spec/presets.', 'test/spec/embeddings-models.', 'test/sdk/'],
 ]
-
-/** The files that are served beside the API have no store. */
-const STATIC_FILES = 'test/server/routes/static-files.test.ts'
 
 if (noPostgres !== undefined) process.stderr.write(`SKIPPED, NOT PROVED: ${noPostgres}\n`)
 
@@ -45,8 +44,7 @@ describe.skipIf(noPostgres !== undefined)('servers with a store on PostgreSQL', 
     const results = join(await temporaryFolder(), 'results.json')
     const vitest = join(REPOSITORY, 'node_modules/vitest/vitest.mjs')
     const url = await own.newDatabase()
-    const reporting = ['--reporter=json', `--outputFile=${results}`]
-    const words = ['run', '--project', 'unit', ...reporting, '--exclude', STATIC_FILES, ...API_TESTS]
+    const words = ['run', '--project', 'unit', '--reporter=json', `--outputFile=${results}`, ...API_TESTS]
     const { PATH = '', HOME = '' } = process.env
     const options = { cwd: REPOSITORY, env: { PATH, HOME, TEST_DATABASE_URL: url }, maxBuffer: 2 ** 28 }
     await promisify(execFile)(process.execPath, [vitest, ...words], options).catch(() => {})
