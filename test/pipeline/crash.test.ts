@@ -54,7 +54,7 @@ it('removes what is no whole release, and takes none that has been changed', asy
 
 it('gives its locks back when even tidying up fails', async () => {
   const workspace = await workspaceWithRelease()
-  await expect(buildIn(workspace, NEXT_AS_OF, { files: crashAfter(5).files })).rejects.toThrow(LOST)
+  await expect(buildIn(workspace, NEXT_AS_OF, { files: crashAfter(5) })).rejects.toThrow(LOST)
   const { code, stderr } = await runBuild(workspace, { AS_OF: MENDING_AS_OF })
   expect(code, stderr).toBe(0)
 })

@@ -268,7 +268,7 @@ it('a stop at any step leaves a whole release current, and the next build or wit
   // Every ninth, for an odd number takes turns between what mends; `make soak` stops at every one.
   for (const last of someSteps(steps, 9)) {
     const workspace = await copied()
-    const { files } = crashAfter(last)
+    const files = crashAfter(last)
     await expect(withdrawIn(workspace, SECOND, WITHDRAWN_AT, { files }, { reason: REASON })).rejects.toThrow(LOST)
     const { path } = await readLatest(workspace)
     expect(await readdir(join(datasetFolder(workspace), path)), `lost after step ${last}`).toContain('manifest.json')

@@ -4,13 +4,12 @@ import { type Files, realFiles } from '../../pipeline/files.ts'
 export const LOST = 'the machine is gone'
 
 /** The real file system until step `last`; after it nothing reaches the disk any more. */
-export function crashAfter(last: number): { files: Files; steps: () => number } {
+export function crashAfter(last: number): Files {
   let steps = 0
-  const files = filesAfter(() => {
+  return filesAfter(() => {
     steps += 1
     if (steps > last) throw new Error(LOST)
   })
-  return { files, steps: () => steps }
 }
 
 /** The real file system, and the names of the steps that were taken. */

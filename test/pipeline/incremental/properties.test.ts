@@ -59,7 +59,7 @@ async function buildStepByStep(workspace: Workspace, given: Plan): Promise<Build
     await deliver(workspace, given, build)
     if (build > 0 && given.forgotten[build]) await gateway.forget()
     const lostAfter = build === BUILDS - 1 ? undefined : given.crashes[build]
-    const files = lostAfter === undefined ? realFiles : crashAfter(lostAfter).files
+    const files = lostAfter === undefined ? realFiles : crashAfter(lostAfter)
     last = await tryBuild(workspace, atMinute(build), files)
     const { csv, rows } = expected(given, build)
     if (last !== undefined) expect(await publishedCsv(workspace), `build ${build}`).toBe(csv)
