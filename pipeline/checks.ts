@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { nearest } from './contract/nearest.ts'
 import { DATASET_START, UtcDate } from './contract/utc-date.ts'
 import { type Database, readStatement, type SqlParameters } from './database.ts'
 import { BuildError, UsageError } from './errors.ts'
-import { nearest } from './nearest.ts'
 import type { Delivery } from './quality.ts'
 import { RANK_PARAMETERS } from './rank.ts'
 

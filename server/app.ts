@@ -201,7 +201,7 @@ function answerUnrouted(request: FastifyRequest, reply: FastifyReply, methods: s
   const allowed = [...methods, 'OPTIONS']
   reply.header('allow', allowed.join(', '))
   if (request.method !== 'OPTIONS') throw new ApiError(405, 'Method not allowed')
-  allowPreflight(reply, allowed)
+  allowPreflight(request, reply, allowed)
   reply.code(204).send()
 }
 

@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../config.ts'
+import { nearest } from '../contract/nearest.ts'
 import { UsageError } from '../errors.ts'
-import { nearest } from '../nearest.ts'
 import type { RejectedRecord, RejectsCount, RejectsFilter } from '../rejects.ts'
 import { grouped } from '../reporter.ts'
 import { REJECT_REASONS, type RejectReason } from '../rollup/engine.ts'

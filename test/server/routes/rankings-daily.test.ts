@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import type { AppDependencies } from '../../../server/app.ts'
@@ -77,7 +79,6 @@ describe('window', () => {
     ['a default start_date is clamped too', '?end_date=2025-01-03', '2025-01-01', '2025-01-03'],
     ['a later end_date is clamped to the last completed day', '?end_date=2030-01-01', '2025-01-10', '2025-02-09'],
     ['the first day of the dataset is a valid end_date', '?end_date=2025-01-01', '2025-01-01', '2025-01-01'],
-    ['unknown parameters are ignored', '?limit=x&limit=y&start_date=2025-02-01', '2025-02-01', '2025-02-09'],
   ])('%s', async (_rule, query, start_date, end_date) => {
     const { get } = await withRelease()
     const answer = await get(query)
@@ -104,6 +105,50 @@ describe('window', () => {
     expect(body.error.metadata?.issues).toEqual([{ path: parameter, message: expect.any(String) }])
     expect(body.user_id).toBe('user_ada')
   })
+
+  test.each([
+    ['period=week', 'period', 'this operation has start_date, end_date, as_of, format'],
+    ['model=vendor/model-1', 'model', 'this operation has start_date, end_date, as_of, format'],
+    ['limit=10', 'limit', 'this operation has start_date, end_date, as_of, format'],
+    ['limit=1&limit=2', 'limit', 'this operation has start_date, end_date, as_of, format'],
+    ['startdate=2025-02-01', 'startdate', 'did you mean start_date?'],
+    ['End_Date=2025-02-01', 'End_Date', 'did you mean end_date?'],
+    ['asof=20250210T000000Z', 'asof', 'did you mean as_of?'],
+    ['formats', 'formats', 'did you mean format?'],
+    ['__proto__=x', '__proto__', 'this operation has start_date, end_date, as_of, format'],
+    ['constructor=x', 'constructor', 'this operation has start_date, end_date, as_of, format'],
+  ])('refuses %s, which it does not know, and names the nearest parameter', async (query, path, hint) => {
+    const { get } = await withRelease()
+    for (const whole of [`?${query}`, `?start_date=2025-02-01&${query}`]) {
+      const body = assertEnvelope(await get(whole), 400)
+      const message = `is not a known parameter: ${hint}`
+      expect(body.error).toMatchObject({ message: `${path} ${message}`, metadata: { issues: [{ path, message }] } })
+    }
+  })
+
+  test('lists at most ten unknown parameters, and the beginnings of their names', async () => {
+    const { get } = await withRelease()
+    const names = Array.from({ length: 12 }, (_, index) => `${'x'.repeat(60)}${index}`)
+    const body = assertEnvelope(await get(`?${names.join('&')}`), 400)
+    expect(body.error.metadata?.issues?.map(({ path }) => path)).toEqual(Array(10).fill('x'.repeat(40)))
+  })
+
+  test('asks for a key before it looks at parameters', async () => {
+    const { app } = await testApp()
+    assertEnvelope(await app.inject(`${RANKINGS}?period=week`), 401)
+  })
+
+  test.each(['/api/v1/datasets/rankings-daily.json', '/datasets/rankings-daily/v1/latest.json'])(
+    'the file %s ignores its query',
+    async (path) => {
+      const { app, publicDir } = await withRelease()
+      await mkdir(join(publicDir, 'api/v1/datasets'), { recursive: true })
+      await writeFile(join(publicDir, 'api/v1/datasets/rankings-daily.json'), '{}')
+      const plain = await app.inject(path)
+      const asked = await app.inject(`${path}?period=week&x=1`)
+      expect([asked.statusCode, asked.body, asked.headers.etag]).toEqual([200, plain.body, plain.headers.etag])
+    },
+  )
 
   test('names every wrong parameter', async () => {
     const { get } = await withRelease()
