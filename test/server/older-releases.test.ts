@@ -45,7 +45,7 @@ test('nobody waits behind too many others: one more is told to come again', asyn
   const { releases } = await published({ mostLoading: 1 })
   const [first, again, second] = await Promise.allSettled([FIRST, FIRST, SECOND].map(releases.find))
   expect([first?.status, again?.status]).toEqual(['fulfilled', 'fulfilled'])
-  expect(second).toMatchObject({ status: 'rejected', reason: { status: 503 } })
+  expect(second).toMatchObject({ status: 'rejected', reason: { status: 429 } })
   expect((await releases.find(SECOND))?.manifest.release).toBe(SECOND)
 })
 
