@@ -216,6 +216,6 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
   if (isOutOfFiles(error)) request.log.error({ reqId: request.id, err: error }, 'no more files can be opened')
   keepOpenForUnreadBody(request, reply)
   const retryAfter = RETRY_AFTER_SECONDS[status]
-  if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
+  if (retryAfter !== undefined && !reply.hasHeader('retry-after')) reply.header('retry-after', retryAfter)
   reply.code(status).header('cache-control', 'no-store').send(body)
 }

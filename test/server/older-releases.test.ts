@@ -61,7 +61,7 @@ test('nobody waits behind too many others: one more is told to come again', asyn
   letGo()
   const [first, again, second] = [...(await Promise.allSettled(waiting)), refused]
   expect([first?.status, again?.status]).toEqual(['fulfilled', 'fulfilled'])
-  expect(second).toMatchObject({ status: 'rejected', reason: { status: 503 } })
+  expect(second).toMatchObject({ status: 'rejected', reason: { status: 429 } })
   expect((await releases.find(SECOND))?.manifest.release).toBe(SECOND)
 })
 

@@ -9,6 +9,7 @@ import { RANKINGS, type TestApp, testApp } from '../../support/app.ts'
 import { assertEnvelope } from '../../support/envelope.ts'
 import { DEFAULT_AS_OF, FOLDER, type PublishOptions, publish, sampleRows } from '../../support/publish.ts'
 import { withdraw, writeIndex } from '../../support/release-index.ts'
+import { loadReleaseHere } from '../../support/release-loader.ts'
 
 const rows = sampleRows()
 
@@ -332,6 +333,37 @@ describe('as_of', () => {
     await writeIndex(publicDir)
     assertEnvelope(await get('?as_of=20250206T001200Z'), 500)
     expect(log.lines()).toContainEqual(expect.objectContaining({ msg: 'unexpected error' }))
+  })
+
+  test('answers 429 with Retry-After while too many other releases wait to be read, and reads them all the same', async () => {
+    const gate = Promise.withResolvers<void>()
+    const setup = await testApp({
+      loadRelease: (order) => {
+        const { plain, whole } = loadReleaseHere(order)
+        const isOpen = order.entry === undefined ? Promise.resolve() : gate.promise
+        return { plain: isOpen.then(() => plain), whole: isOpen.then(() => whole) }
+      },
+    })
+    const asOf = Array.from({ length: 12 }, (_, hour) => `2025-02-05T${String(hour).padStart(2, '0')}:00:00Z`)
+    const names: string[] = []
+    for (const instant of asOf) names.push(await publish(setup.publicDir, sampleRows({ days: 1 }), { asOf: instant }))
+    await publish(setup.publicDir, rows)
+    await writeIndex(setup.publicDir)
+    await setup.app.ready()
+    const get = getter(setup)
+
+    const asking = names.map((name) => get(`?as_of=${name}&start_date=2025-01-01`))
+    const refused = await Promise.race(asking)
+    const body = assertEnvelope(refused, 429)
+    expect(body).toEqual({
+      error: { code: 429, message: 'Too many older releases are being read. Please try again later.' },
+      user_id: 'user_ada',
+    })
+    expect(refused.headers).toMatchObject({ 'retry-after': '5', 'cache-control': 'no-store' })
+    expect((await get()).statusCode).toBe(200)
+    gate.resolve()
+    const statuses = (await Promise.all(asking)).map(({ statusCode }) => statusCode)
+    expect(statuses.toSorted()).toEqual([...Array(10).fill(200), 429, 429])
   })
 })
 
