@@ -4,7 +4,8 @@ import { LONGEST_RECORD_BYTES } from './inputs/csv-shape.ts'
 import type { Format } from './inputs/find.ts'
 import type { InputGroup } from './inputs/group.ts'
 import type { CsvReading, LinkedFile } from './inputs/link.ts'
-import type { Columns, Expression } from './schemas/expression.ts'
+import type { Columns, Expression, Setting } from './schemas/expression.ts'
+import { heliconeSettings } from './schemas/helicone-settings.ts'
 import { SCHEMAS } from './schemas/index.ts'
 import type { Schema, UsageRecord } from './schemas/schema.ts'
 import { ABSENT, jsonValue, parquetValue, type RelativeTime, textValue, type Value } from './schemas/value.ts'
@@ -67,6 +68,9 @@ async function setVariables(database: Database, number: number, group: InputGrou
   )
   await database.setVariable(`compression_${number}`, group.compression)
   if (group.source.model !== undefined) await database.setVariable(`model_${number}`, group.source.model)
+  for (const [name, value] of Object.entries(settingsOf(group.source))) {
+    await database.setVariable(`${name}_${number}`, value)
+  }
   if (group.format === 'ndjson') await database.setVariable(`pointers_${number}`, group.pointers)
   if (group.format !== 'csv') return
   await database.setVariable(`delimiter_${number}`, group.delimiter)
@@ -74,6 +78,10 @@ async function setVariables(database: Database, number: number, group: InputGrou
     await database.setVariable(`${name}_${number}`, value)
   }
   await database.setVariable(`columns_${number}`, Object.fromEntries(group.types.map((type, i) => [`c${i}`, type])))
+}
+
+function settingsOf(source: Source): Partial<Record<Setting, string>> {
+  return source.schema === 'helicone-requests' ? heliconeSettings(source) : {}
 }
 
 /** A window without an order has DuckDB read a file from its begin to its end; Parquet knows its row numbers. */
@@ -88,7 +96,7 @@ function numberedFields(group: InputGroup, columns: Columns): string[] {
 /** One SELECT over a group. Only positions, types and the texts and statements of this project are written into it. */
 function selectGroup(group: InputGroup, number: number, isNumbered = false): string {
   const { record }: Schema = SCHEMAS[group.source.schema]
-  const { columns, computed } = columnsOf(group)
+  const { columns, computed } = columnsOf(group, number)
   const fields = [
     ...(isNumbered ? numberedFields(group, columns) : []),
     `${number} AS input_group`,
@@ -155,7 +163,7 @@ function exists({ needs }: Expression, columns: Columns): string {
 }
 
 /** How the columns of the schema are read in the files of a group; `computed` fills up as expressions ask for it. */
-function columnsOf(group: InputGroup): { columns: Columns; computed: ReadonlyMap<string, string> } {
+function columnsOf(group: InputGroup, number: number): { columns: Columns; computed: ReadonlyMap<string, string> } {
   const { format, positions, source, types, files } = group
   const relative = relativeTime(source)
   const computed = new Map<string, string>()
@@ -172,7 +180,8 @@ function columnsOf(group: InputGroup): { columns: Columns; computed: ReadonlyMap
     computed.set(sql, name)
     return name
   }
-  return { columns: { value, once }, computed }
+  const setting = (name: Setting) => `getvariable('${name}_${number}')`
+  return { columns: { value, once, setting }, computed }
 }
 
 /** Relative time, for sources with a `base_time`; undefined for sources without. */
