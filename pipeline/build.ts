@@ -159,7 +159,6 @@ export async function build(
 
 /** What a release is made of, and as of when. */
 export interface Recipe extends Intake {
-  synthetic: boolean
   publisher: Publisher
 }
 

@@ -112,11 +112,20 @@ export class Account {
 
   /** The files with the most rejected records, for a message. */
   worstFiles(count: number): string[] {
-    return [...this.#rejectedInFiles]
-      .sort((a, b) => Number(b.records - a.records))
-      .slice(0, count)
-      .map(({ file, reason, records }) => `${file}: ${records} ${reason}`)
+    const worst = [...this.#rejectedInFiles].sort((a, b) => Number(b.records - a.records)).slice(0, count)
+    const lines = worst.map(({ file, reason, records, misdated }) => {
+      return `${file}: ${records} ${reason}${misdated === undefined ? '' : `, ${describeDates(misdated)}`}`
+    })
+    return worst.some(({ misdated }) => misdated !== undefined) ? [...lines, WRONG_UNIT] : lines
   }
+}
+
+const WRONG_UNIT =
+  'a date before 2015 or after tomorrow comes from a wrong unit of time: check "time_unit" and "base_time" of the source, ' +
+  'and the clock of this machine'
+
+function describeDates({ first_date, last_date }: { first_date: UtcDate; last_date: UtcDate }): string {
+  return first_date === last_date ? `dated ${first_date}` : `dated ${first_date} to ${last_date}`
 }
 
 function sumRecords(entries: readonly { records: bigint }[]): number {

@@ -33,6 +33,8 @@ export interface RejectedInFile {
   file: string
   reason: RejectReason
   records: bigint
+  /** Where the dates of some of them cannot be right (DESIGN.md §6.10), the first and the last of these dates. */
+  misdated?: { first_date: UtcDate; last_date: UtcDate }
 }
 
 /** What one API key used on one UTC date in one source, whatever the model, its visibility and the date. */
