@@ -240,6 +240,7 @@ describe('the synthetic sample', () => {
     const effects = { now: () => new Date('2025-01-03T12:00:00Z'), report: () => {}, signal, files: realFiles }
     const { synthetic, end_date, records } = await build(config, effects)
     expect({ synthetic, end_date }).toEqual({ synthetic: true, end_date: '2025-01-07' })
-    expect(records.rejected['invalid_timestamp'] ?? 0).toBeLessThan(records.read / 100)
+    const { invalid_timestamp = 0 } = records.rejected
+    expect(invalid_timestamp).toBeLessThan(records.read / 100)
   })
 })
