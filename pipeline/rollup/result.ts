@@ -3,7 +3,7 @@ import type { Origin } from '../engine.ts'
 import { BuildError } from '../errors.ts'
 import { slugProblem } from '../slug.ts'
 import type { Sources } from '../sources.ts'
-import type { KeyUsageRow, RejectReason, RollupRequest, SetAsideReason } from './engine.ts'
+import type { DisagreeingRecords, KeyUsageRow, RejectReason, RollupRequest, SetAsideReason } from './engine.ts'
 
 /** Asks the registry once for each model name of the source: names are few, records are many. */
 export async function resolveModels(database: Database, source: Origin, { registry }: Sources): Promise<void> {
@@ -22,6 +22,7 @@ export async function resolveModels(database: Database, source: Origin, { regist
 export async function deliver(database: Database, source: Origin, request: RollupRequest): Promise<void> {
   await reportConflicts(database, source, request)
   await reportRejectedFiles(database, source, request)
+  await reportDisagreements(database, source, request)
   await reportLate(database, source, request)
   await reportKeyUsage(database, source, request)
   await reportInputs(database, request)
@@ -61,6 +62,13 @@ async function reportRejectedFiles(database: Database, source: Origin, request: 
   for (const { first_date, last_date, ...row } of await database.rows<Row>('rollup/rejected_files')) {
     const misdated = first_date === null || last_date === null ? {} : { misdated: { first_date, last_date } }
     request.onRejectedInFile({ source: source.name, ...row, ...misdated })
+  }
+}
+
+async function reportDisagreements(database: Database, source: Origin, request: RollupRequest): Promise<void> {
+  type Row = Omit<{ [Key in keyof DisagreeingRecords]: DisagreeingRecords[Key] }, 'source'>
+  for (const row of await database.rows<Row>('rollup/parts_disagree')) {
+    request.onPartsDisagree({ source: source.name, ...row })
   }
 }
 

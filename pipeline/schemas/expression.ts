@@ -129,6 +129,14 @@ export function anyOf(...conditions: Expression<'condition'>[]): Expression<'con
   return combine('condition', conditions, (columns) => conditions.map((each) => `(${each.sql(columns)})`).join(' OR '))
 }
 
+/** Whether some counts together are more than another: the parts of a whole that is too small for them. */
+export function areAbove(parts: readonly Expression<'count'>[], whole: Expression<'count'>): Expression<'condition'> {
+  return combine('condition', [...parts, whole], (columns) => {
+    const sum = parts.map((part) => `(${part.sql(columns)})::HUGEINT`).join(' + ')
+    return `coalesce(${sum} > ${whole.sql(columns)}, false)`
+  })
+}
+
 /** The same, of a file that may do without its columns. */
 export function optional<K extends Kind>(expression: Expression<K>): Expression<K> {
   return { ...expression, needs: [] }

@@ -1,5 +1,6 @@
 import {
   anyOf,
+  areAbove,
   attribute,
   count,
   first,
@@ -17,6 +18,8 @@ const NO_CALLS_OF_A_MODEL = ['create_agent', 'invoke_agent', 'invoke_workflow', 
 
 const ofSpan = (key: string) => attribute('attributes', `gen_ai.${key}`)
 
+const input = first(count(ofSpan('usage.input_tokens')), count(ofSpan('usage.prompt_tokens')))
+
 /**
  * Spans of OpenTelemetry with the attributes of its GenAI conventions, one a line. Cached tokens are part of the input
  * tokens. Older instrumentations say prompt and completion for input and output.
@@ -25,13 +28,16 @@ export const otelGenaiSpans: Schema = {
   record: {
     timestamp: unixNanoseconds('startTimeUnixNano'),
     model_permaslug: first(word(ofSpan('response.model')), word(ofSpan('request.model'))),
-    prompt_tokens: first(count(ofSpan('usage.input_tokens')), count(ofSpan('usage.prompt_tokens'))),
+    prompt_tokens: input,
     completion_tokens: first(count(ofSpan('usage.output_tokens')), count(ofSpan('usage.completion_tokens'))),
     request_id: joined([text('traceId'), text('spanId')]),
     is_left_out: anyOf(
       lacksAttributes('attributes', 'gen_ai.'),
       isOneOf(ofSpan('operation.name'), NO_CALLS_OF_A_MODEL),
     ),
+  },
+  parts_disagree: {
+    cached_above_prompt: areAbove([count(ofSpan('usage.cache_read.input_tokens'))], input),
   },
   hasAbsoluteTime: true,
 }
