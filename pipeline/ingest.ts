@@ -4,10 +4,10 @@ import { LONGEST_RECORD_BYTES } from './inputs/csv-shape.ts'
 import type { Format } from './inputs/find.ts'
 import type { InputGroup } from './inputs/group.ts'
 import type { CsvReading, LinkedFile } from './inputs/link.ts'
-import type { Columns, Expression, Setting } from './schemas/expression.ts'
+import { type Columns, type Expression, literal, type Setting } from './schemas/expression.ts'
 import { heliconeSettings } from './schemas/helicone-settings.ts'
 import { SCHEMAS } from './schemas/index.ts'
-import type { Schema, UsageRecord } from './schemas/schema.ts'
+import { PARTS_DISAGREEMENTS, type Schema, type UsageRecord } from './schemas/schema.ts'
 import { ABSENT, jsonValue, parquetValue, type RelativeTime, textValue, type Value } from './schemas/value.ts'
 import type { Source } from './sources.ts'
 
@@ -95,7 +95,7 @@ function numberedFields(group: InputGroup, columns: Columns): string[] {
 
 /** One SELECT over a group. Only positions, types and the texts and statements of this project are written into it. */
 function selectGroup(group: InputGroup, number: number, isNumbered = false): string {
-  const { record }: Schema = SCHEMAS[group.source.schema]
+  const { record, parts_disagree }: Schema = SCHEMAS[group.source.schema]
   const { columns, computed } = columnsOf(group, number)
   const fields = [
     ...(isNumbered ? numberedFields(group, columns) : []),
@@ -115,6 +115,7 @@ function selectGroup(group: InputGroup, number: number, isNumbered = false): str
     `${record.cost_usd?.sql(columns) ?? '0::DECIMAL(18, 9)'} AS cost_usd`,
     `${record.is_byok?.sql(columns) ?? 'false'} AS is_byok`,
     `${record.updated_at?.sql(columns) ?? 'NULL::BIGINT'} AS updated_us`,
+    `${disagreement(parts_disagree, columns)} AS parts_disagree`,
   ]
   return `SELECT\n  ${fields.join(',\n  ')}\n${fromGroup(group, number, computed)}`
 }
@@ -149,6 +150,15 @@ function model(group: InputGroup, number: number, { model_permaslug }: UsageReco
   const own = model_permaslug.sql(columns)
   if (group.source.model === undefined) return own
   return `CASE WHEN ${exists(model_permaslug, columns)} THEN ${own} ELSE getvariable('model_${number}') END`
+}
+
+/** The first reason why the counts of the record contradict each other, or NULL. */
+function disagreement(conditions: Schema['parts_disagree'] = {}, columns: Columns): string {
+  const cases = PARTS_DISAGREEMENTS.flatMap((reason) => {
+    const condition = conditions[reason]
+    return condition === undefined ? [] : [`WHEN ${condition.sql(columns)} THEN ${literal(reason)}`]
+  })
+  return cases.length === 0 ? 'NULL::VARCHAR' : `CASE ${cases.join(' ')} END`
 }
 
 /** Whether a line of NDJSON is no object; only asked where it has no timestamp, for the answer costs another look. */

@@ -45,6 +45,10 @@ CREATE OR REPLACE TEMP MACRO instant_from_day(value) AS
 CREATE OR REPLACE TEMP MACRO instant_from_nanoseconds(value) AS
   CASE WHEN regexp_full_match(value, '\d{1,19}') THEN (try_cast(value AS HUGEINT) // 1000)::BIGINT END;
 
+-- Whether a day cannot be right: a wrong unit of time makes such timestamps (DESIGN.md §6.10). False without a day.
+CREATE OR REPLACE TEMP MACRO is_misdated(day_number) AS
+  coalesce(day_number NOT BETWEEN getvariable('first_credible_day') AND getvariable('last_credible_day'), false);
+
 -- 9007199254740991 is 2^53 - 1, the largest integer that every reader of JSON holds exactly.
 CREATE OR REPLACE TEMP MACRO count_in_range(value) AS
   CASE WHEN value BETWEEN 0 AND 9007199254740991 THEN value::BIGINT END;
