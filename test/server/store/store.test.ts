@@ -10,11 +10,12 @@ import { openStore, StoreError } from '../../../server/store/store.ts'
 import { NOW, temporaryFolder } from '../../support/app.ts'
 
 // Budgets are used up where a test says so, and not because the machine is busy.
+let now = 0
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['performance'] })
+  vi.spyOn(performance, 'now').mockImplementation(() => now)
 })
 afterEach(() => {
-  vi.useRealTimers()
+  vi.restoreAllMocks()
 })
 
 async function storePath(): Promise<string> {
@@ -37,7 +38,6 @@ function otherConnection(path: string): DatabaseSync {
 /** How often a store was refused the lock of a write from now on. */
 function countRefusals(): () => number {
   const run = vi.spyOn(StatementSync.prototype, 'run')
-  onTestFinished(() => run.mockRestore())
   const isBegin = (statement: unknown) => (statement as StatementSync).sourceSQL === 'BEGIN IMMEDIATE'
   return () => run.mock.results.filter(({ type }, at) => type === 'throw' && isBegin(run.mock.contexts[at])).length
 }
@@ -149,7 +149,7 @@ describe('writing', () => {
       await expect.poll(refusals).toBeGreaterThan(reads)
       expect(await keys.findByHash(key.hash)).toEqual(key)
     }
-    vi.advanceTimersByTime(300)
+    now += 300
     expect(await writing).toBeInstanceOf(StoreConflictError)
     other.exec('ROLLBACK')
     await expect(keys.create({ name: 'next' }, NOW)).resolves.toBeDefined()
@@ -194,7 +194,7 @@ describe('writing', () => {
     const refusals = countRefusals()
     const writing = keys.create({}, NOW)
     await expect.poll(refusals).toBeGreaterThan(2)
-    vi.advanceTimersByTime(RETRY_BUDGET_MS - 1)
+    now += RETRY_BUDGET_MS - 1
     other.exec('COMMIT')
     const { key } = await writing
     expect(await keys.findByHash(key.hash)).toEqual(key)

@@ -3,11 +3,12 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { StoreConflictError } from '../../../server/store/retry.ts'
 import { takeTurns } from '../../../server/store/turns.ts'
 
+let now = 0
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['performance'] })
+  vi.spyOn(performance, 'now').mockImplementation(() => now)
 })
 afterEach(() => {
-  vi.useRealTimers()
+  vi.restoreAllMocks()
 })
 
 test('works have their turns one after the other, in the order in which they came, whatever becomes of them', async () => {
@@ -35,7 +36,7 @@ test('whoever had no turn within the budget is refused at once when it comes, an
   await begun.promise
   const late = Array.from({ length: 5 }, () => vi.fn(async () => {}))
   const waiting = late.map((work) => inTurn(work))
-  vi.advanceTimersByTime(101)
+  now += 101
   held.resolve()
   const refused = await Promise.allSettled(waiting)
   expect(refused.every((one) => one.status === 'rejected' && one.reason instanceof StoreConflictError)).toBe(true)
