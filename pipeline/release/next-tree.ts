@@ -66,7 +66,7 @@ export class NextTree {
     this.#remember(join(root, dirname(path)))
   }
 
-  /** Takes in what an interrupted switch had put in place already. */
+  /** Takes in what is published already and stays. */
   keep(path: string): void {
     this.#roots.set(path, this.folder.publicDir)
   }
@@ -78,8 +78,10 @@ export class NextTree {
 
   /** Stages a file, unless the same text is published already. */
   async replace(step: Step, path: string, text: string): Promise<void> {
-    const isPublished = !this.#roots.has(path) && (await readTextIfAny(join(this.folder.publicDir, path))) === text
-    if (!isPublished) await this.write(step, path, text)
+    const isStaged = (this.#roots.get(path) ?? this.folder.publicDir) !== this.folder.publicDir
+    const isPublished = !isStaged && (await readTextIfAny(join(this.folder.publicDir, path))) === text
+    if (isPublished) this.keep(path)
+    else await this.write(step, path, text)
   }
 
   /** Stages a file. Returns where. */
