@@ -14,6 +14,7 @@ import {
 import type { PipelineConfig } from './config.ts'
 import type { ChangeRow } from './contract/history.ts'
 import {
+  FIRST_DATA_VERSION,
   type Manifest,
   Publisher,
   type ReleaseChanges,
@@ -30,7 +31,7 @@ import { BuildError, UsageError } from './errors.ts'
 import { type Files, readIfAny, replaceFile, toText } from './files.ts'
 import { CHANGES_FILE, changeLog, writeChanges } from './history/change-log.ts'
 import { nextVersion } from './history/data-version.ts'
-import { chooseSources, type Intake, openEngine, readRecords, withObjects } from './intake.ts'
+import { chooseSources, type Intake, namedSources, openEngine, readRecords, withObjects } from './intake.ts'
 import { parseJson } from './json.ts'
 import { modelFacts } from './models/facts.ts'
 import { MODELS_FILE, writeModels } from './models/file.ts'
@@ -49,15 +50,19 @@ import {
   type RecordCounts,
 } from './records.ts'
 import type { ModelNames } from './registry.ts'
+import { type Chain, type ChainKind, chooseChain, kindOfChain } from './release/chain.ts'
 import { QUALITY_FILE, toJson } from './release/files.ts'
 import { currentEntry, readIndex } from './release/index.ts'
-import { closeStaging, openStaging, publish, recover } from './release/publish.ts'
+import { keepChain, PREVIOUS_CHAINS_FOLDER } from './release/keep-chain.ts'
+import type { PublicFolder } from './release/public-folder.ts'
+import { publish, recover } from './release/publish.ts'
 import { readBack } from './release/read-back.ts'
-import type { PublicFolder } from './release/replace.ts'
 import { measure, type PublishedSize } from './release/size.ts'
 import { type Draft, draftRelease, stageRelease } from './release/stage.ts'
+import { abandonStaging, openStaging } from './release/staging.ts'
 import { readManifest, verifyRelease } from './release/verify.ts'
 import type { RollupEngine } from './rollup/engine.ts'
+import { forgetSample } from './rollup/forget-sample.ts'
 import { embeddingsModels } from './site/api.ts'
 import { releaseChart, releasePage } from './site/release-page.ts'
 import type { Sources } from './sources.ts'
@@ -73,6 +78,8 @@ export interface BuildOptions {
   /** Why final numbers change, if any do, and a sentence about it: both are published with the restatement. */
   reason?: RestatementReason
   note?: string | undefined
+  /** Begin a new chain of releases, and keep the previous one outside the public folder. */
+  newChain?: boolean
   /** Final dates to ask ClickHouse for again, because usage of them changed. */
   reread?: readonly UtcDate[]
 }
@@ -96,6 +103,8 @@ export interface BuildSummary {
   records: RecordCounts
   warnings: Warning[]
   changes?: Changes
+  /** Of the first release of a new chain: the releases that it takes the place of, and where their files are kept, if at all. */
+  new_chain?: { replaced: ReleaseName[]; kept_in: string | null }
   /** All that lies below the public folder after the build; not of a dry run. */
   published?: PublishedSize
   path: string
@@ -121,7 +130,7 @@ export interface Built {
 export async function build(
   config: PipelineConfig,
   effects: Effects,
-  { accept = [], dryRun = false, reason = 'unspecified', note, reread = [] }: BuildOptions = {},
+  { accept = [], dryRun = false, reason = 'unspecified', note, newChain = false, reread = [] }: BuildOptions = {},
 ): Promise<BuildSummary> {
   const asOf = config.asOf ?? effects.now()
   const lastDate = mostRecentCompletedDay(asOf)
@@ -136,18 +145,19 @@ export async function build(
     const { files } = effects
     const published = { publicDir, dataDir: config.dataDir, stateDir, files }
     const index = dryRun ? await readIndex(publicDir) : await recover(published, database)
-    assertNotBefore(asOf, index)
+    const chain = await findChain(index, { config, publicDir, startsAnew: newChain, dryRun }, effects)
+    assertNotBefore(asOf, chain.index)
     const sampleFolder = dryRun ? join(folder, 'sample') : resolve(config.dataDir, 'raw/sample')
     const { sources: chosen, synthetic } = await chooseSources(config, sampleFolder, lastDate, effects)
     const sources = await withObjects(chosen, workspace, config, effects)
     const publisher = await readPublisher(config.dataDir, synthetic, effects)
     // What is published beside a release is found wrong before there is one, and not between two steps of the switch.
     await embeddingsModels(config.dataDir)
-    const recipe = { config, asOf, sources, synthetic, publisher, reread }
+    const recipe = { config, asOf, sources, synthetic, publisher, reread, followsSample: chain.followsSample }
     const { built, usage } = await prepare(workspace, recipe, effects)
     const summary = await release(
       built,
-      { index, folder: published, blocking: sources.blocking, accepted, dryRun, told },
+      { chain, folder: published, blocking: sources.blocking, accepted, dryRun, told },
       database,
       effects,
     )
@@ -157,9 +167,51 @@ export async function build(
   })
 }
 
+/** The chain that the release joins, and what becomes of another one. */
+interface ChosenChain extends Chain {
+  /** Whether the releases that go are those of the sample. */
+  followsSample: boolean
+  /** Where the files of the releases that go are kept; the sample is not. */
+  keptIn: string | undefined
+}
+
+async function findChain(
+  index: ReleaseIndex,
+  asked: { config: PipelineConfig; publicDir: string; startsAnew: boolean; dryRun: boolean },
+  { report }: Effects,
+): Promise<ChosenChain> {
+  const { config, publicDir, startsAnew, dryRun } = asked
+  const kind = await kindOfChain(publicDir, index)
+  const synthetic = (await namedSources(config)) === undefined
+  const chain = chooseChain(kind, index, { publicDir, synthetic, startsAnew })
+  const newest = chain.replaced.at(-1)
+  const keptIn =
+    startsAnew && newest !== undefined ? resolve(config.dataDir, PREVIOUS_CHAINS_FOLDER, newest) : undefined
+  const notice = noticeOfChain(kind, { ...chain, publicDir, keptIn, dryRun })
+  if (notice !== undefined) report({ kind: 'notice', message: notice })
+  return { ...chain, followsSample: kind === 'synthetic' && !synthetic, keptIn }
+}
+
+function noticeOfChain(
+  kind: ChainKind,
+  { replaced, publicDir, keptIn, dryRun }: Chain & { publicDir: string; keptIn: string | undefined; dryRun: boolean },
+): string | undefined {
+  const starts = `this release ${dryRun ? 'would start' : 'starts'} a new chain at version ${FIRST_DATA_VERSION}`
+  if (keptIn !== undefined)
+    return `--new-chain: ${starts}; the previous chain ${dryRun ? 'would be' : 'is'} kept in ${keptIn}`
+  if (replaced.length > 0) return `${publicDir} holds the synthetic sample alone: ${starts} and takes its place`
+  if (kind !== 'mixed') return undefined
+  return (
+    `${publicDir} holds synthetic and real releases in one chain, as version 0.1.0 made it: this build continues it; ` +
+    'make build ARGS=--new-chain starts a chain of real releases alone'
+  )
+}
+
 /** What a release is made of, and as of when. */
 export interface Recipe extends Intake {
   publisher: Publisher
+  /** Whether what is known of raw files is of the sample, and these are others. */
+  followsSample?: boolean
 }
 
 /** Reads, ranks and checks: everything before the question whether there is a release to make. */
@@ -171,7 +223,8 @@ export async function prepare(
   const { database, stateDir } = workspace
   const { asOf, sources, synthetic, publisher } = recipe
   const lastDate = mostRecentCompletedDay(asOf)
-  const { engine } = await openEngine(workspace, recipe, effects)
+  const { engine, archive } = await openEngine(workspace, recipe, effects)
+  if (recipe.followsSample === true) await forgetSample(database, archive)
   const account = new Account()
   const usage = new UsageLedger()
   const inputs: string[] = []
@@ -210,7 +263,7 @@ async function rankSources(
 async function release(
   built: Built,
   options: {
-    index: ReleaseIndex
+    chain: ChosenChain
     folder: PublicFolder
     blocking: readonly SanityCheck[]
     accepted: readonly SanityCheck[]
@@ -221,7 +274,8 @@ async function release(
   effects: Effects,
 ): Promise<BuildSummary> {
   const { draft, ranking, findings } = built
-  const { index, folder, blocking, accepted, dryRun, told } = options
+  const { chain, folder, blocking, accepted, dryRun, told } = options
+  const { index } = chain
   const path = (name: ReleaseName) => join(folder.publicDir, releasePath(name))
   const latest = currentEntry(index)
   const current = latest === undefined ? undefined : await readManifest(path(latest.release))
@@ -236,10 +290,13 @@ async function release(
   }
   const published = current === undefined ? [] : await publishedWarnings(path(current.release))
   assertNothingBlocks(findings, { blocking, accepted, published })
-  if (dryRun) return { ...summarize('would_release', draft, built, path(draft.release)), ...changes }
+  const started = chain.replaced.length > 0 && {
+    new_chain: { replaced: [...chain.replaced], kept_in: chain.keptIn ?? null },
+  }
+  if (dryRun) return { ...summarize('would_release', draft, built, path(draft.release)), ...changes, ...started }
   const changed = describeChanges({ index, current, facts, told }, changeLog(before, ranking.rows))
-  const manifest = await publishRelease(built, { changed, index, folder }, database, effects)
-  return summarize('released', manifest, built, path(manifest.release))
+  const manifest = await publishRelease(built, { changed, chain, folder }, database, effects)
+  return { ...summarize('released', manifest, built, path(manifest.release)), ...started }
 }
 
 /** What the publisher says of a release. */
@@ -262,22 +319,24 @@ export function describeChanges(
 /** Writes all files of the release out of sight, reads them back, and switches to them. */
 async function publishRelease(
   built: Built,
-  { changed, index, folder }: { changed: Changed; index: ReleaseIndex; folder: PublicFolder },
+  { changed, chain, folder }: { changed: Changed; chain: ChosenChain; folder: PublicFolder },
   database: Database,
-  { files, report, signal }: Effects,
+  effects: Effects,
 ): Promise<Manifest> {
+  const { files, report, signal } = effects
   try {
     report({ kind: 'stage', stage: 'release' })
-    const staging = await openStaging(folder.publicDir, files)
+    const staging = await openStaging(folder.publicDir, built.draft.release, files)
     const manifest = await stageBuilt(built, changed, staging, database, files)
     await verifyRelease(database, staging)
     signal.throwIfAborted()
+    if (chain.keptIn !== undefined) await keepChain(folder.publicDir, chain.keptIn, effects)
     const { release, rows } = manifest
-    await publish(folder, { path: staging, release }, index, database)
+    await publish(folder, { path: staging, release }, chain, database, signal)
     report({ kind: 'done', stage: 'release', detail: `${release}, ${rows} rows, every format read back` })
     return manifest
   } finally {
-    await closeStaging(folder.publicDir, files)
+    await abandonStaging(folder.publicDir, files)
   }
 }
 

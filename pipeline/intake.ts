@@ -7,6 +7,7 @@ import type { Effects } from './effects.ts'
 import { UsageError } from './errors.ts'
 import { readTextIfAny } from './files.ts'
 import { findInputFiles, folderOfEntry, foldersOf } from './inputs/find.ts'
+import { sideBySide } from './inputs/side-by-side.ts'
 import { copyObjects } from './objects/copies.ts'
 import { isObjectUrl } from './objects/object.ts'
 import type { Account } from './quality.ts'
@@ -66,7 +67,7 @@ export interface Intake {
 /** Where the raw files of all sources lie: below the folders that their entries name, and wherever links lead. */
 async function foldersOfSources(all: Sources): Promise<string[]> {
   const { folder, sources } = all
-  const found = await Promise.all(sources.map((source) => findInputFiles(source, all)))
+  const found = await sideBySide(sources, (source) => findInputFiles(source, all))
   const entries = sources.flatMap(({ files }) => files.filter((entry) => !isObjectUrl(entry)))
   const named = entries.map((entry) => folderOfEntry(entry, folder))
   return [...new Set([...named, ...(await foldersOf(found.flatMap(({ files }) => files)))])]

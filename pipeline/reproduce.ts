@@ -18,6 +18,7 @@ import type { Effects } from './effects.ts'
 import { BuildError, UsageError } from './errors.ts'
 import { hashFile, namesIn } from './files.ts'
 import { CHANGES_FILE, changeLog, readChanges } from './history/change-log.ts'
+import { sideBySide } from './inputs/side-by-side.ts'
 import { namedSources, withObjects } from './intake.ts'
 import { compareProvenance, type ProvenanceDifferences } from './provenance/differences.ts'
 import { type FrozenSources, freezeSources } from './provenance/freeze.ts'
@@ -222,9 +223,8 @@ async function compareFiles(published: string, made: string): Promise<Reproducti
     const [was, is] = await Promise.all([hashFile(join(published, path)), hashFile(join(made, path))])
     return was.sha256 === is.sha256 ? 'equal' : 'differs'
   }
-  return Promise.all(
-    [...new Set([...were, ...are])].sort().map(async (path) => ({ path, comparison: await compare(path) })),
-  )
+  const paths = [...new Set([...were, ...are])].sort()
+  return sideBySide(paths, async (path) => ({ path, comparison: await compare(path) }))
 }
 
 async function compareWithMade(provenance: Provenance, made: string): Promise<ProvenanceDifferences> {

@@ -170,7 +170,7 @@ async function verifyBeside(
     if (hash('sha256', text) === sha256) continue
     throw new BuildError(`${join(publicDir, path)} is not the file that ${CATALOG_FILE} lists; make build restores it`)
   }
-  const facts = await readFacts(publicDir, { manifest, index }, database)
+  const facts = await readFacts(() => publicDir, { manifest, index }, database)
   const expected = [
     { path: API_FILES.rankings_daily, text: await renderRankingsDaily(folder, manifest) },
     renderCatalog(manifest, current, api),

@@ -21,6 +21,7 @@ export const build = new Command('build')
   )
   .option('--note <text>', 'a sentence about the change, published with the reason')
   .option('--reread <date>', 'ask ClickHouse for a final date again; repeatable', collectDate)
+  .option('--new-chain', 'start a new chain of releases at 1.0.0; the previous one is kept in DATA_DIR/previous-chains')
   .option('--json', 'print the summary as one JSON object on stdout')
   .addHelpText(
     'after',
@@ -29,8 +30,8 @@ Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, ENGI
 CLICKHOUSE_PASSWORD, CLICKHOUSE_PASSWORD_FILE. Without SOURCES and without
 data/sources.json a synthetic sample is built.`,
   )
-  .action(({ accept = [], dryRun = false, json = false, reason, note, reread = [] }) =>
-    runBuild({ accept, dryRun, json, reason, note, reread }),
+  .action(({ accept = [], dryRun = false, json = false, reason, note, newChain = false, reread = [] }) =>
+    runBuild({ accept, dryRun, json, reason, note, newChain, reread }),
   )
 
 function collect(name: string, names: readonly string[] = []): string[] {

@@ -12,12 +12,21 @@ export function describeSummary(summary: BuildSummary): string {
     `  models    ${grouped(models)} with tokens, ${grouped(rows)} rows published`,
     `  tokens    ${grouped(total_tokens)}`,
     ...describeRecords(summary.records),
+    ...describeChain(summary),
     ...describeChanges(summary.changes),
     ...describeWarnings(summary.warnings),
     ...(outcome === 'would_release' ? [] : [`  files     ${path}`]),
     ...describePublished(summary.published),
   ]
   return `${lines.join('\n')}\n`
+}
+
+function describeChain({ outcome, new_chain }: BuildSummary): string[] {
+  if (new_chain === undefined) return []
+  const { replaced, kept_in } = new_chain
+  const [isNew, go] = outcome === 'released' ? ['a new one', 'are gone'] : ['would be a new one', 'would go']
+  const previous = counted(replaced.length, 'previous release')
+  return [`  chain     ${isNew}; ${previous} ${kept_in === null ? go : `in ${kept_in}`}`]
 }
 
 function describePublished(published: BuildSummary['published']): string[] {
