@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type Changes, changedFacts, compareRows } from './changes.ts'
 import {
@@ -15,7 +14,7 @@ import type { PipelineConfig } from './config.ts'
 import type { ChangeRow } from './contract/history.ts'
 import {
   type Manifest,
-  Publisher,
+  type Publisher,
   type ReleaseChanges,
   type ReleaseIndex,
   type ReleaseName,
@@ -27,16 +26,16 @@ import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/
 import type { Database } from './database.ts'
 import type { Effects } from './effects.ts'
 import { BuildError, UsageError } from './errors.ts'
-import { type Files, readIfAny, replaceFile, toText } from './files.ts'
+import { type Files, replaceFile } from './files.ts'
 import { CHANGES_FILE, changeLog, writeChanges } from './history/change-log.ts'
 import { nextVersion } from './history/data-version.ts'
 import { chooseSources, type Intake, openEngine, readRecords, withObjects } from './intake.ts'
-import { parseJson } from './json.ts'
 import { modelFacts } from './models/facts.ts'
 import { MODELS_FILE, writeModels } from './models/file.ts'
 import { readNote } from './note.ts'
 import { inputNames } from './provenance/input-names.ts'
 import { type Ingredients, PROVENANCE_FILE, provenanceOf } from './provenance/provenance.ts'
+import { readPublisher } from './publisher.ts'
 import { Account } from './quality.ts'
 import { type Ranking, rank } from './rank.ts'
 import {
@@ -140,7 +139,7 @@ export async function build(
     const sampleFolder = dryRun ? join(folder, 'sample') : resolve(config.dataDir, 'raw/sample')
     const { sources: chosen, synthetic } = await chooseSources(config, sampleFolder, lastDate, effects)
     const sources = await withObjects(chosen, workspace, config, effects)
-    const publisher = await readPublisher(config.dataDir, synthetic, effects)
+    const publisher = await readPublisher(config.dataDir, synthetic)
     // What is published beside a release is found wrong before there is one, and not between two steps of the switch.
     await embeddingsModels(config.dataDir)
     const recipe = { config, asOf, sources, synthetic, publisher, reread }
@@ -341,15 +340,4 @@ function summarize(
     warnings: findings.map(toWarning),
     path,
   }
-}
-
-/** Who publishes: `publisher.json` of the data folder, or the one that comes with the project. */
-async function readPublisher(dataDir: string, synthetic: boolean, { report }: Effects): Promise<Publisher> {
-  const path = join(dataDir, 'publisher.json')
-  const own = await readIfAny(path)
-  if (own === undefined && !synthetic) {
-    report({ kind: 'notice', message: `there is no ${path}: the release names a placeholder as its publisher` })
-  }
-  const bytes = own ?? (await readFile(new URL('../data/publisher.json', import.meta.url)))
-  return parseJson(Publisher, toText(bytes, path, UsageError), path, UsageError)
 }
