@@ -35,6 +35,7 @@ import { MODELS_FILE, writeModels } from './models/file.ts'
 import { readNote } from './note.ts'
 import { inputNames } from './provenance/input-names.ts'
 import { type Ingredients, PROVENANCE_FILE, provenanceOf } from './provenance/provenance.ts'
+import { assertFewWithheld, describeUnknown, measureShare, type PublishedShare, type Share } from './published-share.ts'
 import { readPublisher } from './publisher.ts'
 import { Account } from './quality.ts'
 import { type Ranking, rank } from './rank.ts'
@@ -93,6 +94,7 @@ export interface BuildSummary {
   total_tokens: string
   content_hash: string
   records: RecordCounts
+  published_share: PublishedShare
   warnings: Warning[]
   changes?: Changes
   /** All that lies below the public folder after the build; not of a dry run. */
@@ -109,6 +111,7 @@ export interface Built {
   ingredients: Ingredients
   account: Account
   records: RecordCounts
+  share: Share
   findings: Finding[]
 }
 
@@ -146,7 +149,7 @@ export async function build(
     const { built, usage } = await prepare(workspace, recipe, effects)
     const summary = await release(
       built,
-      { index, folder: published, blocking: sources.blocking, accepted, dryRun, told },
+      { index, folder: published, sources, accepted, dryRun, told },
       database,
       effects,
     )
@@ -177,18 +180,23 @@ export async function prepare(
   const inputs: string[] = []
   const ranking = await rankSources(database, engine, sources, { account, usage, inputs }, lastDate, effects)
   const records = countRecords(ranking, account)
+  const share = await measureShare(database, account, lastDate)
   const findings = await findOddities(database, sources.origins, account.deliveries)
   const warnings = findings.map(toWarning)
-  const detail = { as_of: toTimestamp(asOf), records, warnings, ...account.detail, outside: outsideDays(ranking) }
+  const published_share = share.published
+  const facts = { as_of: toTimestamp(asOf), records, published_share, warnings }
+  const detail = { ...facts, ...account.detail, outside: outsideDays(ranking) }
   await replaceFile(effects.files, join(stateDir, 'quality.json'), toJson(detail))
   assertFewRejected(records.read, account, sources.max_rejected_share)
-  if (ranking.rows.length === 0) throw new BuildError(nothingToPublish(records, lastDate))
+  if (ranking.rows.length === 0) {
+    throw new BuildError(`${nothingToPublish(records, lastDate)}${describeUnknown(share, sources)}`)
+  }
   await assertInvariants(database, lastDate)
   const draft = draftRelease({ rows: ranking.rows, asOf: toTimestamp(asOf), publisher, synthetic })
   const nameOf = await inputNames(sources, workspace.inputKey)
   const ingredients = { inputs: inputs.map(nameOf), registry: sources.registry_files }
   const { names } = sources.registry
-  return { built: { draft, ranking, names, ingredients, account, records, findings }, usage }
+  return { built: { draft, ranking, names, ingredients, account, records, share, findings }, usage }
 }
 
 async function rankSources(
@@ -212,7 +220,7 @@ async function release(
   options: {
     index: ReleaseIndex
     folder: PublicFolder
-    blocking: readonly SanityCheck[]
+    sources: Sources
     accepted: readonly SanityCheck[]
     dryRun: boolean
     told: Told
@@ -221,10 +229,12 @@ async function release(
   effects: Effects,
 ): Promise<BuildSummary> {
   const { draft, ranking, findings } = built
-  const { index, folder, blocking, accepted, dryRun, told } = options
+  const { index, folder, sources, accepted, dryRun, told } = options
   const path = (name: ReleaseName) => join(folder.publicDir, releasePath(name))
   const latest = currentEntry(index)
   const current = latest === undefined ? undefined : await readManifest(path(latest.release))
+  const isFirst = index.releases.length === 0 || current?.synthetic === true
+  if (!draft.synthetic) assertFewWithheld(built.share, { sources, isFirst, report: effects.report })
   const facts = changedFacts(current, draft, ranking.rows)
   const isUnchanged = current !== undefined && facts.length === 0
   if (isUnchanged && !dryRun) return summarize('unchanged', current, built, path(current.release))
@@ -235,7 +245,7 @@ async function release(
     throw new BuildError(`there is already a release as of ${draft.as_of} and its data differ; give a later AS_OF`)
   }
   const published = current === undefined ? [] : await publishedWarnings(path(current.release))
-  assertNothingBlocks(findings, { blocking, accepted, published })
+  assertNothingBlocks(findings, { blocking: sources.blocking, accepted, published })
   if (dryRun) return { ...summarize('would_release', draft, built, path(draft.release)), ...changes }
   const changed = describeChanges({ index, current, facts, told }, changeLog(before, ranking.rows))
   const manifest = await publishRelease(built, { changed, index, folder }, database, effects)
@@ -320,7 +330,7 @@ function assertNotBefore(asOf: Date, index: ReleaseIndex): void {
 function summarize(
   outcome: BuildSummary['outcome'],
   facts: Draft,
-  { ranking, records, findings }: Built,
+  { ranking, records, share, findings }: Built,
   path: string,
 ): BuildSummary {
   const { release, as_of, synthetic, start_date, end_date, days, rows, content_hash } = facts
@@ -337,6 +347,7 @@ function summarize(
     total_tokens: sumTokens(ranking.rows).toString(),
     content_hash,
     records,
+    published_share: share.published,
     warnings: findings.map(toWarning),
     path,
   }

@@ -14,7 +14,7 @@ import type { RollupEngine } from './rollup/engine.ts'
 import { KeptFiles } from './rollup/kept.ts'
 import { SAMPLE_DEFAULTS } from './sample/options.ts'
 import { writeSample } from './sample/write.ts'
-import { readSources, type Sources } from './sources.ts'
+import { type ReadOptions, readSources, type Sources } from './sources.ts'
 import type { UsageLedger } from './usage.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -30,10 +30,13 @@ export function defaultSources({ dataDir }: Pick<PipelineConfig, 'dataDir'>): st
  * The sources that SOURCES names, or else the default ones; undefined where there are neither. Throws `UsageError` where
  * the default data folder has a sources file and another one in use has none: that may be a forgotten setting.
  */
-export async function namedSources(config: Pick<PipelineConfig, 'sources' | 'dataDir'>): Promise<Sources | undefined> {
-  if (config.sources !== undefined) return readSources(config.sources)
+export async function namedSources(
+  config: Pick<PipelineConfig, 'sources' | 'dataDir'>,
+  options: ReadOptions = {},
+): Promise<Sources | undefined> {
+  if (config.sources !== undefined) return readSources(config.sources, options)
   const path = defaultSources(config)
-  if (await isThere(path)) return readSources(path)
+  if (await isThere(path)) return readSources(path, options)
   if (!(await isThere(USUAL_SOURCES))) return undefined
   throw new UsageError(
     `there is no ${path}, but there is ${USUAL_SOURCES}, and SOURCES is unset: write ${path}, or name the file to read ` +
