@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type Changes, changedFacts, compareRows } from './changes.ts'
 import {
@@ -16,7 +15,7 @@ import type { ChangeRow } from './contract/history.ts'
 import {
   FIRST_DATA_VERSION,
   type Manifest,
-  Publisher,
+  type Publisher,
   type ReleaseChanges,
   type ReleaseIndex,
   type ReleaseName,
@@ -28,16 +27,17 @@ import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/
 import type { Database } from './database.ts'
 import type { Effects } from './effects.ts'
 import { BuildError, UsageError } from './errors.ts'
-import { type Files, readIfAny, replaceFile, toText } from './files.ts'
+import { type Files, replaceFile } from './files.ts'
 import { CHANGES_FILE, changeLog, writeChanges } from './history/change-log.ts'
 import { nextVersion } from './history/data-version.ts'
 import { chooseSources, type Intake, namedSources, openEngine, readRecords, withObjects } from './intake.ts'
-import { parseJson } from './json.ts'
 import { modelFacts } from './models/facts.ts'
 import { MODELS_FILE, writeModels } from './models/file.ts'
 import { readNote } from './note.ts'
 import { inputNames } from './provenance/input-names.ts'
 import { type Ingredients, PROVENANCE_FILE, provenanceOf } from './provenance/provenance.ts'
+import { assertFewWithheld, describeUnknown, measureShare, type PublishedShare, type Share } from './published-share.ts'
+import { readPublisher } from './publisher.ts'
 import { Account } from './quality.ts'
 import { type Ranking, rank } from './rank.ts'
 import {
@@ -101,6 +101,7 @@ export interface BuildSummary {
   total_tokens: string
   content_hash: string
   records: RecordCounts
+  published_share: PublishedShare
   warnings: Warning[]
   changes?: Changes
   /** Of the first release of a new chain: the releases that it takes the place of, and where their files are kept, if at all. */
@@ -119,6 +120,7 @@ export interface Built {
   ingredients: Ingredients
   account: Account
   records: RecordCounts
+  share: Share
   findings: Finding[]
 }
 
@@ -150,14 +152,14 @@ export async function build(
     const sampleFolder = dryRun ? join(folder, 'sample') : resolve(config.dataDir, 'raw/sample')
     const { sources: chosen, synthetic } = await chooseSources(config, sampleFolder, lastDate, effects)
     const sources = await withObjects(chosen, workspace, config, effects)
-    const publisher = await readPublisher(config.dataDir, synthetic, effects)
+    const publisher = await readPublisher(config.dataDir, synthetic)
     // What is published beside a release is found wrong before there is one, and not between two steps of the switch.
     await embeddingsModels(config.dataDir)
     const recipe = { config, asOf, sources, synthetic, publisher, reread, followsSample: chain.followsSample }
     const { built, usage } = await prepare(workspace, recipe, effects)
     const summary = await release(
       built,
-      { chain, folder: published, blocking: sources.blocking, accepted, dryRun, told },
+      { chain, folder: published, sources, accepted, dryRun, told },
       database,
       effects,
     )
@@ -230,18 +232,23 @@ export async function prepare(
   const inputs: string[] = []
   const ranking = await rankSources(database, engine, sources, { account, usage, inputs }, lastDate, effects)
   const records = countRecords(ranking, account)
+  const share = await measureShare(database, account, lastDate)
   const findings = await findOddities(database, sources.origins, account)
   const warnings = findings.map(toWarning)
-  const detail = { as_of: toTimestamp(asOf), records, warnings, ...account.detail, outside: outsideDays(ranking) }
+  const published_share = share.published
+  const facts = { as_of: toTimestamp(asOf), records, published_share, warnings }
+  const detail = { ...facts, ...account.detail, outside: outsideDays(ranking) }
   await replaceFile(effects.files, join(stateDir, 'quality.json'), toJson(detail))
   assertFewRejected(records.read, account, sources.max_rejected_share)
-  if (ranking.rows.length === 0) throw new BuildError(nothingToPublish(records, lastDate))
+  if (ranking.rows.length === 0) {
+    throw new BuildError(`${nothingToPublish(records, lastDate)}${describeUnknown(share, sources)}`)
+  }
   await assertInvariants(database, lastDate)
   const draft = draftRelease({ rows: ranking.rows, asOf: toTimestamp(asOf), publisher, synthetic })
   const nameOf = await inputNames(sources, workspace.inputKey)
   const ingredients = { inputs: inputs.map(nameOf), registry: sources.registry_files }
   const { names } = sources.registry
-  return { built: { draft, ranking, names, ingredients, account, records, findings }, usage }
+  return { built: { draft, ranking, names, ingredients, account, records, share, findings }, usage }
 }
 
 async function rankSources(
@@ -265,7 +272,7 @@ async function release(
   options: {
     chain: ChosenChain
     folder: PublicFolder
-    blocking: readonly SanityCheck[]
+    sources: Sources
     accepted: readonly SanityCheck[]
     dryRun: boolean
     told: Told
@@ -274,11 +281,13 @@ async function release(
   effects: Effects,
 ): Promise<BuildSummary> {
   const { draft, ranking, findings } = built
-  const { chain, folder, blocking, accepted, dryRun, told } = options
+  const { chain, folder, sources, accepted, dryRun, told } = options
   const { index } = chain
   const path = (name: ReleaseName) => join(folder.publicDir, releasePath(name))
   const latest = currentEntry(index)
   const current = latest === undefined ? undefined : await readManifest(path(latest.release))
+  const isFirst = index.releases.length === 0
+  if (!draft.synthetic) assertFewWithheld(built.share, { sources, isFirst, report: effects.report })
   const facts = changedFacts(current, draft, ranking.rows)
   const isUnchanged = current !== undefined && facts.length === 0
   if (isUnchanged && !dryRun) return summarize('unchanged', current, built, path(current.release))
@@ -289,7 +298,7 @@ async function release(
     throw new BuildError(`there is already a release as of ${draft.as_of} and its data differ; give a later AS_OF`)
   }
   const published = current === undefined ? [] : await publishedWarnings(path(current.release))
-  assertNothingBlocks(findings, { blocking, accepted, published })
+  assertNothingBlocks(findings, { blocking: sources.blocking, accepted, published })
   const started = chain.replaced.length > 0 && {
     new_chain: { replaced: [...chain.replaced], kept_in: chain.keptIn ?? null },
   }
@@ -379,7 +388,7 @@ function assertNotBefore(asOf: Date, index: ReleaseIndex): void {
 function summarize(
   outcome: BuildSummary['outcome'],
   facts: Draft,
-  { ranking, records, findings }: Built,
+  { ranking, records, share, findings }: Built,
   path: string,
 ): BuildSummary {
   const { release, as_of, synthetic, start_date, end_date, days, rows, content_hash } = facts
@@ -396,18 +405,8 @@ function summarize(
     total_tokens: sumTokens(ranking.rows).toString(),
     content_hash,
     records,
+    published_share: share.published,
     warnings: findings.map(toWarning),
     path,
   }
-}
-
-/** Who publishes: `publisher.json` of the data folder, or the one that comes with the project. */
-async function readPublisher(dataDir: string, synthetic: boolean, { report }: Effects): Promise<Publisher> {
-  const path = join(dataDir, 'publisher.json')
-  const own = await readIfAny(path)
-  if (own === undefined && !synthetic) {
-    report({ kind: 'notice', message: `there is no ${path}: the release names a placeholder as its publisher` })
-  }
-  const bytes = own ?? (await readFile(new URL('../data/publisher.json', import.meta.url)))
-  return parseJson(Publisher, toText(bytes, path, UsageError), path, UsageError)
 }

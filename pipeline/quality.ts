@@ -106,8 +106,13 @@ export class Account {
 
   /** The withheld models, most tokens first. */
   get withheld(): WithheldModel[] {
+    return this.withheldFrom('0000-01-01', '9999-12-31')
+  }
+
+  /** The same of some dates, both ends included. */
+  withheldFrom(start: UtcDate, end: UtcDate): WithheldModel[] {
     const byModel = Map.groupBy(
-      this.#setAside.filter((entry) => entry.reason === 'withheld'),
+      this.#setAside.filter(({ reason, date = '' }) => reason === 'withheld' && date >= start && date <= end),
       (entry) => entry.model_permaslug ?? '',
     )
     return [...byModel]

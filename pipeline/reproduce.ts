@@ -19,7 +19,7 @@ import { BuildError, UsageError } from './errors.ts'
 import { hashFile, namesIn } from './files.ts'
 import { CHANGES_FILE, changeLog, readChanges } from './history/change-log.ts'
 import { sideBySide } from './inputs/side-by-side.ts'
-import { namedSources, withObjects } from './intake.ts'
+import { defaultSources, namedSources, withObjects } from './intake.ts'
 import { compareProvenance, type ProvenanceDifferences } from './provenance/differences.ts'
 import { type FrozenSources, freezeSources } from './provenance/freeze.ts'
 import { inputNames } from './provenance/input-names.ts'
@@ -181,7 +181,7 @@ async function sourcesOf(
     const sources = await namedSources(config)
     if (sources !== undefined) return sources
     throw new UsageError(
-      `there is no data/sources.json; name the sources file that ${release} was made from as SOURCES`,
+      `there is no ${defaultSources(config)}; name the sources file that ${release} was made from as SOURCES`,
     )
   }
   const lastDay = mostRecentCompletedDay(new Date(as_of))

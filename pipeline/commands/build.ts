@@ -27,8 +27,9 @@ export const build = new Command('build')
     'after',
     `
 Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, ENGINE, CLICKHOUSE_USER,
-CLICKHOUSE_PASSWORD, CLICKHOUSE_PASSWORD_FILE. Without SOURCES and without
-data/sources.json a synthetic sample is built.`,
+CLICKHOUSE_PASSWORD, CLICKHOUSE_PASSWORD_FILE. SOURCES defaults to DATA_DIR/sources.json.
+Where it is unset and that file does not exist, a synthetic sample is built. A release of
+your own logs needs DATA_DIR/publisher.json.`,
   )
   .action(({ accept = [], dryRun = false, json = false, reason, note, newChain = false, reread = [] }) =>
     runBuild({ accept, dryRun, json, reason, note, newChain, reread }),

@@ -1,6 +1,7 @@
 import type { BuildSummary } from '../build.ts'
 import type { Changes, DateChange } from '../changes.ts'
 import type { Warning } from '../checks.ts'
+import { describeShare } from '../published-share.ts'
 import { grouped } from '../reporter.ts'
 
 /** What a build did, or would do, for a person. */
@@ -12,6 +13,7 @@ export function describeSummary(summary: BuildSummary): string {
     `  models    ${grouped(models)} with tokens, ${grouped(rows)} rows published`,
     `  tokens    ${grouped(total_tokens)}`,
     ...describeRecords(summary.records),
+    `  share     ${describeShare(summary.published_share)}`,
     ...describeChain(summary),
     ...describeChanges(summary.changes),
     ...describeWarnings(summary.warnings),
