@@ -94,6 +94,8 @@ export interface BuildSummary {
   total_tokens: string
   content_hash: string
   records: RecordCounts
+  /** Sources whose records have no `request_id`: a file that is delivered twice counts twice there. */
+  sources_without_request_id: string[]
   warnings: Warning[]
   changes?: Changes
   /** All that lies below the public folder after the build; not of a dry run. */
@@ -320,7 +322,7 @@ function assertNotBefore(asOf: Date, index: ReleaseIndex): void {
 function summarize(
   outcome: BuildSummary['outcome'],
   facts: Draft,
-  { ranking, records, findings }: Built,
+  { ranking, records, account, findings }: Built,
   path: string,
 ): BuildSummary {
   const { release, as_of, synthetic, start_date, end_date, days, rows, content_hash } = facts
@@ -337,6 +339,7 @@ function summarize(
     total_tokens: sumTokens(ranking.rows).toString(),
     content_hash,
     records,
+    sources_without_request_id: account.sourcesWithoutIds,
     warnings: findings.map(toWarning),
     path,
   }

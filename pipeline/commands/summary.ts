@@ -12,6 +12,7 @@ export function describeSummary(summary: BuildSummary): string {
     `  models    ${grouped(models)} with tokens, ${grouped(rows)} rows published`,
     `  tokens    ${grouped(total_tokens)}`,
     ...describeRecords(summary.records),
+    ...describeSourcesWithoutIds(summary.sources_without_request_id),
     ...describeChanges(summary.changes),
     ...describeWarnings(summary.warnings),
     ...(outcome === 'would_release' ? [] : [`  files     ${path}`]),
@@ -73,6 +74,13 @@ function describeRecords(records: BuildSummary['records']): string[] {
       : []),
     ...(unknown.length > 0 ? [`  withheld  models the registry does not know: ${unknown.join(', ')}${more}`] : []),
   ]
+}
+
+const SOURCES_SHOWN = 10
+
+function describeSourcesWithoutIds(sources: readonly string[]): string[] {
+  const lines = sources.map((name) => `${JSON.stringify(name)}: a file that is delivered twice counts twice`)
+  return section('no ids', lines, SOURCES_SHOWN)
 }
 
 const WARNINGS_SHOWN = 10
