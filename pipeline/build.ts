@@ -102,6 +102,8 @@ export interface BuildSummary {
   content_hash: string
   records: RecordCounts
   published_share: PublishedShare
+  /** Sources whose records have no `request_id`: a file that is delivered twice counts twice there. */
+  sources_without_request_id: string[]
   warnings: Warning[]
   changes?: Changes
   /** Of the first release of a new chain: the releases that it takes the place of, and where their files are kept, if at all. */
@@ -388,7 +390,7 @@ function assertNotBefore(asOf: Date, index: ReleaseIndex): void {
 function summarize(
   outcome: BuildSummary['outcome'],
   facts: Draft,
-  { ranking, records, share, findings }: Built,
+  { ranking, records, account, share, findings }: Built,
   path: string,
 ): BuildSummary {
   const { release, as_of, synthetic, start_date, end_date, days, rows, content_hash } = facts
@@ -406,6 +408,7 @@ function summarize(
     content_hash,
     records,
     published_share: share.published,
+    sources_without_request_id: account.sourcesWithoutIds,
     warnings: findings.map(toWarning),
     path,
   }

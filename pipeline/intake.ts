@@ -157,6 +157,8 @@ export async function readRecords(
     onSetAside: (records) => account.add(records),
     onRejectedInFile: (records) => account.addFile(records),
     onPartsDisagree: (records) => account.addDisagreeing(records),
+    onReadingNote: (note) => account.addNote(note),
+    onNoRequestIds: ({ source }) => account.addSourceWithoutIds(source),
     onRowsOfSums: ({ rows, rejected }) => account.addRowsOfSums(Number(rows), Number(rejected)),
     onKeyUsage: (row) => usage?.add(row),
     onInput: (sha256) => inputs?.push(sha256),

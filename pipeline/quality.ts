@@ -2,6 +2,7 @@ import type { UtcDate } from './contract/utc-date.ts'
 import {
   type DisagreeingRecords,
   REJECT_REASONS,
+  type ReadingNote,
   type RejectedInFile,
   type SetAside,
   type SetAsideReason,
@@ -37,6 +38,9 @@ export class Account {
   readonly #setAside: SetAside[] = []
   readonly #rejectedInFiles: RejectedInFile[] = []
   readonly #disagreeing: DisagreeingRecords[] = []
+  readonly #notes: ReadingNote[] = []
+  /** Sources whose records have no `request_id`, so that a file that is delivered twice counts twice. */
+  readonly sourcesWithoutIds: string[] = []
   #rowsOfSums: ReturnType<Account['judged']> | undefined
 
   add(records: SetAside): void {
@@ -49,6 +53,14 @@ export class Account {
 
   addDisagreeing(records: DisagreeingRecords): void {
     this.#disagreeing.push(records)
+  }
+
+  addNote(note: ReadingNote): void {
+    this.#notes.push(note)
+  }
+
+  addSourceWithoutIds(source: string): void {
+    this.sourcesWithoutIds.push(source)
   }
 
   addRowsOfSums(rows: number, rejected: number): void {
@@ -138,7 +150,12 @@ export class Account {
   }
 
   /** Everything that was set aside, by source, date and model, the rejected records by file, and contradictions by source. */
-  get detail(): { set_aside: unknown[]; rejected_in_files: unknown[]; token_parts_disagree: Disagreement[] } {
+  get detail(): {
+    set_aside: unknown[]
+    rejected_in_files: unknown[]
+    token_parts_disagree: Disagreement[]
+    reading_notes: unknown[]
+  } {
     return {
       set_aside: this.#setAside.map(({ records, tokens, ...rest }) => ({
         ...rest,
@@ -147,6 +164,7 @@ export class Account {
       })),
       rejected_in_files: this.#rejectedInFiles.map(({ records, ...rest }) => ({ ...rest, records: Number(records) })),
       token_parts_disagree: this.disagreements,
+      reading_notes: this.#notes.map(({ records, ...rest }) => ({ ...rest, records: Number(records) })),
     }
   }
 

@@ -15,6 +15,7 @@ export function describeSummary(summary: BuildSummary): string {
     ...describeRecords(summary.records),
     `  share     ${describeShare(summary.published_share)}`,
     ...describeChain(summary),
+    ...describeSourcesWithoutIds(summary.sources_without_request_id),
     ...describeChanges(summary.changes),
     ...describeWarnings(summary.warnings),
     ...(outcome === 'would_release' ? [] : [`  files     ${path}`]),
@@ -84,6 +85,13 @@ function describeRecords(records: BuildSummary['records']): string[] {
       : []),
     ...(unknown.length > 0 ? [`  withheld  models the registry does not know: ${unknown.join(', ')}${more}`] : []),
   ]
+}
+
+const SOURCES_SHOWN = 10
+
+function describeSourcesWithoutIds(sources: readonly string[]): string[] {
+  const lines = sources.map((name) => `${JSON.stringify(name)}: a file that is delivered twice counts twice`)
+  return section('no ids', lines, SOURCES_SHOWN)
 }
 
 const WARNINGS_SHOWN = 10

@@ -3,6 +3,7 @@
 DROP TABLE IF EXISTS state_format;
 DROP TABLE IF EXISTS state_files;
 DROP TABLE IF EXISTS state_sums;
+DROP TABLE IF EXISTS state_notes;
 DROP TABLE IF EXISTS state_surplus;
 DROP TABLE IF EXISTS state_touched_days;
 DROP TABLE IF EXISTS state_models;
