@@ -85,6 +85,8 @@ const goodRecord: fc.Arbitrary<DeliveredRecord> = fc.record({
 const fault = fc.constantFrom<Partial<DeliveredRecord>>(
   { model_permaslug: '=a', other_model: '=a' },
   { timestamp: 'soon' },
+  { timestamp: '1970-01-21T12:00:00Z' },
+  { timestamp: '2031-01-01T12:00:00Z' },
   { completion_tokens: '-1' },
   { visibility: 'hidden' },
 )
