@@ -267,7 +267,10 @@ export interface NextRelease {
   version_rule: VersionRule | undefined
 }
 
-export function describeChanges({ index, current, facts, told, version_rule }: NextRelease, rows: ChangeRow[]): Changed {
+export function describeChanges(
+  { index, current, facts, told, version_rule }: NextRelease,
+  rows: ChangeRow[],
+): Changed {
   const previous = index.releases.find(({ release }) => release === current?.release)
   const data_version = nextVersion(index, previous, { version_rule, facts, changes: rows })
   const changes = { previous: current?.release ?? null, facts, ...told }

@@ -9,7 +9,7 @@ import { toJson } from '../release/files.ts'
 import { readBack } from '../release/read-back.ts'
 import { type PublicFolder, replace, STAGING_FOLDER } from '../release/replace.ts'
 import { readManifest } from '../release/verify.ts'
-import { advance, type ReleasedRows } from './coverage.ts'
+import { advance, fromFirstDate, type ReleasedRows } from './coverage.ts'
 import { restatementOf, withRestatement } from './restatements.ts'
 import { publishRevisions } from './revisions.ts'
 
@@ -29,9 +29,12 @@ export async function followReleases(
   database: Database,
 ): Promise<void> {
   let coverage = await readCoverage(folder.publicDir)
-  for (const release of behind(coverage, releases)) {
+  const newer = behind(coverage, releases)
+  for (const release of newer) {
     coverage = await followRelease(folder, coverage, release, database)
   }
+  if (newer.length > 0 || coverage === undefined) return
+  await replace(folder, join(DATASET_PATH, COVERAGE_FILE), toJson(fromFirstDate(coverage)))
 }
 
 /** The releases that the coverage does not know of. When its own was withdrawn, the current one has to be told again. */

@@ -15,7 +15,7 @@ import { BuildError } from '../errors.ts'
 import { isMissing } from '../files.ts'
 import { contentHash } from '../release/read-back.ts'
 import { applyChanges, CHANGES_FILE, changeLog, readChanges } from './change-log.ts'
-import { advance, type Period, periodsOf } from './coverage.ts'
+import { advance, fromDatasetStart, fromFirstDate, type Period, periodsOf } from './coverage.ts'
 import { isSchemaChange, nextVersion } from './data-version.ts'
 import { COVERAGE_FILE, RESTATEMENTS_FILE } from './follow.ts'
 import { proveFormerRevisions, proveWithGaps, type Told } from './gaps.ts'
@@ -139,7 +139,8 @@ export class HistoryCheck {
   }
 
   /** Proves everything that is published beside the releases. Returns how many files that are. */
-  async finish(published: { coverage: Coverage; restatements: Restatements }, database: Database): Promise<number> {
+  async finish(found: { coverage: Coverage; restatements: Restatements }, database: Database): Promise<number> {
+    const published = { ...found, coverage: this.#asFollowed(found.coverage) }
     const hasGaps = this.#index.releases.some(({ status }) => status === 'withdrawn')
     const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
     if (hasGaps) {
@@ -159,6 +160,13 @@ export class HistoryCheck {
       hasGaps,
       database,
     )
+  }
+
+  /** Version 0.1.0 began each coverage at 2025-01-01, and the next build begins it at the first date. */
+  #asFollowed(published: Coverage): Coverage {
+    if (this.#before?.manifest.version_rule !== undefined) return published
+    const followed = fromFirstDate(published)
+    return JSON.stringify(fromDatasetStart(followed)) === JSON.stringify(published) ? followed : published
   }
 
   #proveCoverage(published: Coverage): void {
