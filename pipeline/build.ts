@@ -20,6 +20,8 @@ import {
   type ReleaseIndex,
   type ReleaseName,
   releasePath,
+  VERSION_RULE,
+  type VersionRule,
 } from './contract/manifest.ts'
 import { sumTokens, type Timestamp, toTimestamp } from './contract/ranking.ts'
 import type { RestatementReason } from './contract/reason.ts'
@@ -305,7 +307,10 @@ async function release(
     new_chain: { replaced: [...chain.replaced], kept_in: chain.keptIn ?? null },
   }
   if (dryRun) return { ...summarize('would_release', draft, built, path(draft.release)), ...changes, ...started }
-  const changed = describeChanges({ index, current, facts, told }, changeLog(before, ranking.rows))
+  const changed = describeChanges(
+    { index, current, facts, told, version_rule: VERSION_RULE },
+    changeLog(before, ranking.rows),
+  )
   const manifest = await publishRelease(built, { changed, chain, folder }, database, effects)
   return { ...summarize('released', manifest, built, path(manifest.release)), ...started }
 }
@@ -315,16 +320,28 @@ type Told = Pick<ReleaseChanges, 'reason' | 'note'>
 
 /** How a release differs from the one before it: for its manifest, and row by row. */
 export interface Changed {
-  facts: Pick<Draft, 'data_version' | 'changes'>
+  facts: Pick<Draft, 'data_version' | 'version_rule' | 'changes'>
   rows: ChangeRow[]
 }
 
+/** A release after another: which one, what differs, and by which rule it gets its version. */
+export interface NextRelease {
+  index: ReleaseIndex
+  current: Draft | undefined
+  facts: string[]
+  told: Told
+  /** Undefined to make a release of 0.1.0 again. */
+  version_rule: VersionRule | undefined
+}
+
 export function describeChanges(
-  { index, current, facts, told }: { index: ReleaseIndex; current: Draft | undefined; facts: string[]; told: Told },
+  { index, current, facts, told, version_rule }: NextRelease,
   rows: ChangeRow[],
 ): Changed {
-  const data_version = nextVersion(index, rows, current?.end_date)
-  return { facts: { data_version, changes: { previous: current?.release ?? null, facts, ...told } }, rows }
+  const previous = index.releases.find(({ release }) => release === current?.release)
+  const data_version = nextVersion(index, previous, { version_rule, facts, changes: rows })
+  const changes = { previous: current?.release ?? null, facts, ...told }
+  return { facts: { data_version, ...(version_rule && { version_rule }), changes }, rows }
 }
 
 /** Writes all files of the release out of sight, reads them back, and switches to them. */

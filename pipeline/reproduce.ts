@@ -152,9 +152,14 @@ async function stageAgain(
 }
 
 async function changesAsPublished({ folder, manifest }: Original, database: Database): Promise<Changed> {
-  const { data_version, changes } = manifest
+  const { data_version, version_rule, changes } = manifest
   const rows = await readChanges(database, join(folder, CHANGES_FILE))
-  return { facts: { ...(data_version && { data_version }), ...(changes && { changes }) }, rows }
+  const facts = {
+    ...(data_version && { data_version }),
+    ...(version_rule && { version_rule }),
+    ...(changes && { changes }),
+  }
+  return { facts, rows }
 }
 
 async function changesMadeAgain(
@@ -166,8 +171,9 @@ async function changesMadeAgain(
   const current = previous === undefined ? undefined : await readManifest(previous)
   const before = previous === undefined ? [] : await readBack(database, previous, 'rankings-daily.parquet')
   const { reason, note } = manifest.changes ?? { reason: 'unspecified', note: null }
-  const change = { index, current, facts: changedFacts(current, built.draft, rows), told: { reason, note } }
-  return describeChanges(change, changeLog(before, rows))
+  const { version_rule } = manifest
+  const facts = changedFacts(current, built.draft, rows)
+  return describeChanges({ index, current, facts, told: { reason, note }, version_rule }, changeLog(before, rows))
 }
 
 /** The sample for a release of the sample, and for any other the sources file. */
