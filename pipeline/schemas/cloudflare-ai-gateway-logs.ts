@@ -3,6 +3,7 @@ import type { Schema } from './schema.ts'
 
 /** The logs API of Cloudflare's AI Gateway: a record is one request. Its cache hits reach no provider. */
 export const cloudflareAiGatewayLogs: Schema = {
+  reading: 1,
   record: {
     timestamp: instant('created_at'),
     model_permaslug: word('model'),

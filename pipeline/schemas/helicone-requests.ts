@@ -8,6 +8,7 @@ const NO_REQUEST = '00000000-0000-0000-0000-000000000000'
  * record that refers to another request was answered from Helicone's cache.
  */
 export const heliconeRequests: Schema = {
+  reading: 1,
   record: {
     timestamp: instant('request_created_at'),
     model_permaslug: word('model'),

@@ -6,6 +6,7 @@ import type { Schema } from './schema.ts'
  * what other steps say of usage repeats theirs. The parts of `usage_details` exclude each other.
  */
 export const langfuseObservations: Schema = {
+  reading: 1,
   record: {
     timestamp: instant('start_time'),
     model_permaslug: word('provided_model_name'),

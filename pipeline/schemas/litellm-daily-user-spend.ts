@@ -7,6 +7,7 @@ import type { Schema } from './schema.ts'
  * of the usage of API keys.
  */
 export const litellmDailyUserSpend: Schema = {
+  reading: 1,
   record: {
     timestamp: utcDay('date'),
     model_permaslug: word('model'),

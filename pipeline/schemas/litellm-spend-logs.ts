@@ -3,6 +3,7 @@ import type { Schema } from './schema.ts'
 
 /** LiteLLM's table `LiteLLM_SpendLogs`: a record is one request, failed ones included. Its cache hits reach no provider. */
 export const litellmSpendLogs: Schema = {
+  reading: 1,
   record: {
     timestamp: instant('startTime'),
     model_permaslug: word('model'),

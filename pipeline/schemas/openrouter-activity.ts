@@ -3,6 +3,7 @@ import type { Schema } from './schema.ts'
 
 /** The export of OpenRouter's Activity page: a record is one generation, cancelled ones included. */
 export const openrouterActivity: Schema = {
+  reading: 1,
   record: {
     timestamp: instant('created_at'),
     model_permaslug: withVariant(word('model_permaslug'), optional(text('variant'))),

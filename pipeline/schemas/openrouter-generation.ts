@@ -16,6 +16,7 @@ import type { Schema } from './schema.ts'
 
 /** Answers of OpenRouter's `GET /generation`, one a line: the body with its `data`, or what is in `data` alone. */
 export const openrouterGeneration: Schema = {
+  reading: 1,
   record: {
     timestamp: ofGeneration(instant, 'created_at'),
     model_permaslug: ofGeneration(word, 'model'),

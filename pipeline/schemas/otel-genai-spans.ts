@@ -22,6 +22,7 @@ const ofSpan = (key: string) => attribute('attributes', `gen_ai.${key}`)
  * tokens. Older instrumentations say prompt and completion for input and output.
  */
 export const otelGenaiSpans: Schema = {
+  reading: 1,
   record: {
     timestamp: unixNanoseconds('startTimeUnixNano'),
     model_permaslug: first(word(ofSpan('response.model')), word(ofSpan('request.model'))),

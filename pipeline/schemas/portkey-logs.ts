@@ -3,6 +3,7 @@ import type { Schema } from './schema.ts'
 
 /** Portkey's export of logs: a record is one request. */
 export const portkeyLogs: Schema = {
+  reading: 1,
   record: {
     timestamp: instant('created_at'),
     model_permaslug: word('ai_model'),
