@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type Changes, changedFacts, compareRows } from './changes.ts'
 import {
+  type Acceptable,
   assertInvariants,
   assertNothingBlocks,
   type Finding,
@@ -35,6 +36,7 @@ import { parseJson } from './json.ts'
 import { modelFacts } from './models/facts.ts'
 import { MODELS_FILE, writeModels } from './models/file.ts'
 import { readNote } from './note.ts'
+import { assertOldCountsAccepted } from './old-counts.ts'
 import { inputNames } from './provenance/input-names.ts'
 import { type Ingredients, PROVENANCE_FILE, provenanceOf } from './provenance/provenance.ts'
 import { Account } from './quality.ts'
@@ -58,6 +60,7 @@ import { measure, type PublishedSize } from './release/size.ts'
 import { type Draft, draftRelease, stageRelease } from './release/stage.ts'
 import { readManifest, verifyRelease } from './release/verify.ts'
 import type { RollupEngine } from './rollup/engine.ts'
+import { forgetRereads, wasReread } from './rollup/state.ts'
 import { embeddingsModels } from './site/api.ts'
 import { releaseChart, releasePage } from './site/release-page.ts'
 import type { Sources } from './sources.ts'
@@ -71,7 +74,7 @@ export interface BuildOptions {
   /** Say what would change, and publish and keep nothing. */
   dryRun?: boolean
   /** Why final numbers change, if any do, and a sentence about it: both are published with the restatement. */
-  reason?: RestatementReason
+  reason?: RestatementReason | undefined
   note?: string | undefined
   /** Final dates to ask ClickHouse for again, because usage of them changed. */
   reread?: readonly UtcDate[]
@@ -121,7 +124,7 @@ export interface Built {
 export async function build(
   config: PipelineConfig,
   effects: Effects,
-  { accept = [], dryRun = false, reason = 'unspecified', note, reread = [] }: BuildOptions = {},
+  { accept = [], dryRun = false, reason, note, reread = [] }: BuildOptions = {},
 ): Promise<BuildSummary> {
   const asOf = config.asOf ?? effects.now()
   const lastDate = mostRecentCompletedDay(asOf)
@@ -152,6 +155,7 @@ export async function build(
       effects,
     )
     if (dryRun) return summary
+    await forgetRereads(database)
     await writeUsage(usage, asOf, config.dataDir, files)
     return { ...summary, published: await measure(publicDir) }
   })
@@ -185,7 +189,13 @@ export async function prepare(
   assertFewRejected(records.read, account, sources.max_rejected_share)
   if (ranking.rows.length === 0) throw new BuildError(nothingToPublish(records, lastDate))
   await assertInvariants(database, lastDate)
-  const draft = draftRelease({ rows: ranking.rows, asOf: toTimestamp(asOf), publisher, synthetic })
+  const draft = draftRelease({
+    rows: ranking.rows,
+    asOf: toTimestamp(asOf),
+    publisher,
+    synthetic,
+    oldCounts: account.oldCounts,
+  })
   const nameOf = await inputNames(sources, workspace.inputKey)
   const ingredients = { inputs: inputs.map(nameOf), registry: sources.registry_files }
   const { names } = sources.registry
@@ -214,9 +224,9 @@ async function release(
     index: ReleaseIndex
     folder: PublicFolder
     blocking: readonly SanityCheck[]
-    accepted: readonly SanityCheck[]
+    accepted: readonly Acceptable[]
     dryRun: boolean
-    told: Told
+    told: Pick<BuildOptions, 'reason'> & Pick<Told, 'note'>
   },
   database: Database,
   effects: Effects,
@@ -237,14 +247,23 @@ async function release(
   }
   const published = current === undefined ? [] : await publishedWarnings(path(current.release))
   assertNothingBlocks(findings, { blocking, accepted, published })
+  assertOldCountsAccepted(built.account.oldCounts, draft, { current, accepted })
   if (dryRun) return { ...summarize('would_release', draft, built, path(draft.release)), ...changes }
-  const changed = describeChanges({ index, current, facts, told }, changeLog(before, ranking.rows))
+  const rows = changeLog(before, ranking.rows)
+  const reason = told.reason ?? reasonOf(rows, current, await wasReread(database))
+  const changed = describeChanges({ index, current, facts, told: { ...told, reason } }, rows)
   const manifest = await publishRelease(built, { changed, index, folder }, database, effects)
   return summarize('released', manifest, built, path(manifest.release))
 }
 
 /** What the publisher says of a release. */
 type Told = Pick<ReleaseChanges, 'reason' | 'note'>
+
+/** Why final numbers change where the publisher says nothing: a newer version may read the same logs differently. */
+function reasonOf(rows: readonly ChangeRow[], current: Draft | undefined, isReread: boolean): RestatementReason {
+  const isRestated = current !== undefined && rows.some(({ date }) => date < current.provisional_from)
+  return isReread && isRestated ? 'reading' : 'unspecified'
+}
 
 /** How a release differs from the one before it: for its manifest, and row by row. */
 export interface Changed {

@@ -1,5 +1,11 @@
 import type { UtcDate } from './contract/utc-date.ts'
-import { REJECT_REASONS, type RejectedInFile, type SetAside, type SetAsideReason } from './rollup/engine.ts'
+import {
+  type OldCounts,
+  REJECT_REASONS,
+  type RejectedInFile,
+  type SetAside,
+  type SetAsideReason,
+} from './rollup/engine.ts'
 
 /** Reasons that may be published with the number of records: they name nothing private. */
 const PUBLISHED_REASONS: readonly SetAsideReason[] = [...REJECT_REASONS, 'left_out', 'duplicate', 'archived_date']
@@ -22,6 +28,7 @@ export interface Delivery {
 export class Account {
   readonly #setAside: SetAside[] = []
   readonly #rejectedInFiles: RejectedInFile[] = []
+  readonly #oldCounts: OldCounts[] = []
   #rowsOfSums: ReturnType<Account['judged']> | undefined
 
   add(records: SetAside): void {
@@ -34,6 +41,15 @@ export class Account {
 
   addRowsOfSums(rows: number, rejected: number): void {
     this.#rowsOfSums = { rejected, of: rows, unit: 'rows' }
+  }
+
+  addOldCounts(counted: OldCounts): void {
+    this.#oldCounts.push(counted)
+  }
+
+  /** The dates of each source that count as an earlier version read them. */
+  get oldCounts(): readonly OldCounts[] {
+    return this.#oldCounts
   }
 
   /** What tells whether too much of `read` records was rejected; of sums the rows, for one of them may be a million records. */
