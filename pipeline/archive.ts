@@ -124,6 +124,7 @@ export class Archive {
       await database.run('archive/read_inputs', { path: inputs })
     }
     await database.run('rollup/usage')
+    await database.run('rollup/dated_usage')
     await database.run('archive/late_usage')
   }
 

@@ -163,7 +163,6 @@ export async function build(
 
 /** What a release is made of, and as of when. */
 export interface Recipe extends Intake {
-  synthetic: boolean
   publisher: Publisher
 }
 
@@ -182,7 +181,7 @@ export async function prepare(
   const inputs: string[] = []
   const ranking = await rankSources(database, engine, sources, { account, usage, inputs }, lastDate, effects)
   const records = countRecords(ranking, account)
-  const findings = await findOddities(database, sources.origins, account.deliveries)
+  const findings = await findOddities(database, sources.origins, account)
   const warnings = findings.map(toWarning)
   const detail = { as_of: toTimestamp(asOf), records, warnings, ...account.detail, outside: outsideDays(ranking) }
   await replaceFile(effects.files, join(stateDir, 'quality.json'), toJson(detail))

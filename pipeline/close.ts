@@ -68,7 +68,11 @@ export async function closeDates(
     const { files, signal, report } = effects
     const chosen = await chooseSources(config, join(folder, 'sample'), mostRecentCompletedDay(now), effects)
     const sources = await withObjects(chosen.sources, workspace, config, effects)
-    const { engine, archive } = await openEngine(workspace, { config, sources, asOf: now }, effects)
+    const { engine, archive } = await openEngine(
+      workspace,
+      { config, sources, asOf: now, synthetic: chosen.synthetic },
+      effects,
+    )
     await bringUpToDate(database, engine, sources, effects)
     const names = sources.origins.map(({ name }) => name)
     const staging = dryRun ? join(folder, 'archive') : archiveStaging(archiveDir)

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { Archive } from './archive.ts'
 import type { PipelineConfig } from './config.ts'
 import type { UtcDate } from './contract/utc-date.ts'
+import { setCredibleDates } from './credible-dates.ts'
 import type { Effects } from './effects.ts'
 import { UsageError } from './errors.ts'
 import { readTextIfAny } from './files.ts'
@@ -56,6 +57,8 @@ export interface Intake {
   config: PipelineConfig
   sources: Sources
   asOf: Date
+  /** Whether the sources are the sample, which has records up to `asOf` whatever the clock says. */
+  synthetic: boolean
   /** Dates that are to be asked for again, of an engine that is asked day by day. */
   reread?: readonly UtcDate[] | undefined
 }
@@ -76,10 +79,12 @@ async function foldersOfSources(all: Sources): Promise<string[]> {
  */
 export async function openEngine(
   { database, stateDir, archiveDir, keptDir, folder, reach }: Workspace,
-  { config, sources, asOf, reread = [] }: Intake,
+  { config, sources, asOf, synthetic, reread = [] }: Intake,
   { files, signal, now }: Effects,
 ): Promise<{ engine: RollupEngine; archive: Archive }> {
   assertNamedEngine(config, sources)
+  const clock = now()
+  await setCredibleDates(database, synthetic && asOf > clock ? asOf : clock)
   await database.confine([...reach, ...(await foldersOfSources(sources))])
   const archive = await Archive.open(archiveDir)
   const kept = await KeptFiles.open({ stateDir, keptDir, database, files })
@@ -87,7 +92,7 @@ export async function openEngine(
   if (sources.engine.kind === 'clickhouse') {
     // Its client is loaded where it is needed.
     const { createClickHouseEngine } = await import('./rollup/clickhouse.ts')
-    const options = { choice: sources.engine, login: config.clickhouse, asOf, now: now(), reread }
+    const options = { choice: sources.engine, login: config.clickhouse, asOf, now: clock, reread }
     return { engine: createClickHouseEngine({ ...common, ...options }), archive }
   }
   if (reread.length > 0) {
@@ -124,6 +129,7 @@ export async function readRecords(
     onStage: (stage) => report({ kind: 'done', ...stage }),
     onSetAside: (records) => account.add(records),
     onRejectedInFile: (records) => account.addFile(records),
+    onPartsDisagree: (records) => account.addDisagreeing(records),
     onRowsOfSums: ({ rows, rejected }) => account.addRowsOfSums(Number(rows), Number(rejected)),
     onKeyUsage: (row) => usage?.add(row),
     onOldCounts: (counted) => account.addOldCounts(counted),

@@ -1,5 +1,6 @@
 import type { UtcDate } from './contract/utc-date.ts'
 import {
+  type DisagreeingRecords,
   type OldCounts,
   REJECT_REASONS,
   type RejectedInFile,
@@ -24,11 +25,20 @@ export interface Delivery {
   records: number
 }
 
-/** Keeps account of every record that was read and is not part of the rollup. */
+/** Records of a source whose token counts contradict each other, for the maintainer alone. */
+export interface Disagreement {
+  source: string
+  reason: string
+  records: number
+  accepted_records: number
+}
+
+/** Keeps account of every record that was read and is not part of the rollup, and of those that contradict themselves. */
 export class Account {
   readonly #setAside: SetAside[] = []
   readonly #rejectedInFiles: RejectedInFile[] = []
   readonly #oldCounts: OldCounts[] = []
+  readonly #disagreeing: DisagreeingRecords[] = []
   #rowsOfSums: ReturnType<Account['judged']> | undefined
 
   add(records: SetAside): void {
@@ -37,6 +47,10 @@ export class Account {
 
   addFile(records: RejectedInFile): void {
     this.#rejectedInFiles.push(records)
+  }
+
+  addDisagreeing(records: DisagreeingRecords): void {
+    this.#disagreeing.push(records)
   }
 
   addRowsOfSums(rows: number, rejected: number): void {
@@ -77,6 +91,21 @@ export class Account {
     return Object.values(this.rejected).reduce((sum, records) => sum + records, 0)
   }
 
+  /** Records whose token counts contradict each other, by reason, and those of them that are public usage. */
+  get disagreeing(): { all: Record<string, number>; ofPublicUsage: Record<string, number> } {
+    return {
+      all: byReason(this.#disagreeing, ({ records }) => records),
+      ofPublicUsage: byReason(this.#disagreeing, ({ public_records }) => public_records),
+    }
+  }
+
+  /** The same by source. */
+  get disagreements(): Disagreement[] {
+    return this.#disagreeing.map(({ source, reason, records, accepted_records }) => {
+      return { source, reason, records: Number(records), accepted_records: Number(accepted_records) }
+    })
+  }
+
   /** How many records of each source and date were set aside, whatever the reason. */
   get deliveries(): Delivery[] {
     const byDelivery = Map.groupBy(this.#setAside, ({ source, date }) => JSON.stringify([source, date ?? null]))
@@ -114,8 +143,8 @@ export class Account {
       })
   }
 
-  /** Everything that was set aside, by source, date and model, and the rejected records by file. */
-  get detail(): { set_aside: unknown[]; rejected_in_files: unknown[] } {
+  /** Everything that was set aside, by source, date and model, the rejected records by file, and contradictions by source. */
+  get detail(): { set_aside: unknown[]; rejected_in_files: unknown[]; token_parts_disagree: Disagreement[] } {
     return {
       set_aside: this.#setAside.map(({ records, tokens, ...rest }) => ({
         ...rest,
@@ -123,16 +152,37 @@ export class Account {
         tokens: tokens.toString(),
       })),
       rejected_in_files: this.#rejectedInFiles.map(({ records, ...rest }) => ({ ...rest, records: Number(records) })),
+      token_parts_disagree: this.disagreements,
     }
   }
 
   /** The files with the most rejected records, for a message. */
   worstFiles(count: number): string[] {
-    return [...this.#rejectedInFiles]
-      .sort((a, b) => Number(b.records - a.records))
-      .slice(0, count)
-      .map(({ file, reason, records }) => `${file}: ${records} ${reason}`)
+    const worst = [...this.#rejectedInFiles].sort((a, b) => Number(b.records - a.records)).slice(0, count)
+    const lines = worst.map(({ file, reason, records, misdated }) => {
+      return `${file}: ${records} ${reason}${misdated === undefined ? '' : `, ${describeDates(misdated)}`}`
+    })
+    return worst.some(({ misdated }) => misdated !== undefined) ? [...lines, WRONG_UNIT] : lines
   }
+}
+
+const WRONG_UNIT =
+  'a date before 2015 or after tomorrow comes from a wrong unit of time: check "time_unit" and "base_time" of the source, ' +
+  'and the clock of this machine'
+
+function describeDates({ first_date, last_date }: { first_date: UtcDate; last_date: UtcDate }): string {
+  return first_date === last_date ? `dated ${first_date}` : `dated ${first_date} to ${last_date}`
+}
+
+/** Sums by reason, in the order of the reasons; reasons without records are absent. */
+function byReason(
+  rows: readonly DisagreeingRecords[],
+  recordsOf: (row: DisagreeingRecords) => bigint,
+): Record<string, number> {
+  const sums = [...Map.groupBy(rows, ({ reason }) => reason)].map(([reason, ofReason]) => {
+    return [reason, Number(ofReason.reduce((sum, row) => sum + recordsOf(row), 0n))] as const
+  })
+  return Object.fromEntries(sums.filter(([, records]) => records > 0).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 function sumRecords(entries: readonly { records: bigint }[]): number {

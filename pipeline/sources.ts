@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { CsvError, parse as parseCsv } from 'csv-parse/sync'
 import { z } from 'zod'
 import { SanityCheck } from './checks.ts'
+import { UtcDate } from './contract/utc-date.ts'
 import { ClickHouseFields, type Engine, EngineChoice, EngineFields, type Origin, SourceVisibility } from './engine.ts'
 import { UsageError } from './errors.ts'
 import { hashFile, isMissing, toText } from './files.ts'
@@ -10,6 +11,7 @@ import { parse, parseJson } from './json.ts'
 import { nearest } from './nearest.ts'
 import type { ObjectCopies } from './objects/object.ts'
 import { type Alias, createRegistry, Model, type Registry } from './registry.ts'
+import { OutsideFrom } from './schemas/helicone-settings.ts'
 import { SCHEMA_NAMES, SCHEMAS } from './schemas/index.ts'
 import { type Schema, schemaColumns } from './schemas/schema.ts'
 
@@ -27,14 +29,19 @@ const SourceFields = z.strictObject({
   timezone: TimeZone.default('UTC'),
   base_time: z.iso.datetime({ offset: true, error: 'must be an ISO 8601 instant with Z or an offset' }).optional(),
   time_unit: z.enum(['seconds', 'milliseconds']).optional(),
+  outside_from: OutsideFrom.optional(),
+  audio_inside_from: UtcDate.optional(),
 })
 
 /** What becomes of the records of a raw file that an earlier build read and that is gone. */
 const OnMissing = z.enum(['fail', 'keep', 'remove'])
 export type OnMissing = z.infer<typeof OnMissing>
 
+const HELICONE_KEYS = ['outside_from', 'audio_inside_from'] as const
+
 /** A set of raw files in one schema, and how their columns are to be read. */
-export const Source = SourceFields.superRefine(({ schema: name, columns, base_time, time_unit }, context) => {
+export const Source = SourceFields.superRefine((source, context) => {
+  const { schema: name, columns, base_time, time_unit } = source
   const schema: Schema = SCHEMAS[name]
   const known = schemaColumns(schema)
   for (const column of Object.keys(columns).filter((key) => !known.includes(key))) {
@@ -47,6 +54,10 @@ export const Source = SourceFields.superRefine(({ schema: name, columns, base_ti
   if (time_unit !== undefined && base_time === undefined) {
     const message = 'means nothing without a base_time; for Unix time say "base_time": "1970-01-01T00:00:00Z"'
     context.addIssue({ code: 'custom', path: ['time_unit'], message })
+  }
+  for (const key of HELICONE_KEYS.filter((each) => name !== 'helicone-requests' && source[each] !== undefined)) {
+    const message = `means nothing to schema ${name}, only to helicone-requests: remove it`
+    context.addIssue({ code: 'custom', path: [key], message })
   }
 })
 

@@ -46,6 +46,7 @@ function describeRecords(records: BuildSummary['records']): string[] {
     withheld,
     before_dataset_start,
     not_yet_complete,
+    token_parts_disagree,
   } = records
   const aside = [
     ...Object.entries(rejected).map(([reason, count]) => `${grouped(count)} rejected (${reason})`),
@@ -56,6 +57,7 @@ function describeRecords(records: BuildSummary['records']): string[] {
     ...(before_dataset_start > 0 ? [`${grouped(before_dataset_start)} before the dataset begins`] : []),
     ...(not_yet_complete > 0 ? [`${grouped(not_yet_complete)} of days not yet complete`] : []),
   ]
+  const contradictory = Object.entries(token_parts_disagree).map(([reason, count]) => `${grouped(count)} ${reason}`)
   const unknown = withheld
     .slice(0, WITHHELD_SHOWN)
     .map(
@@ -66,6 +68,9 @@ function describeRecords(records: BuildSummary['records']): string[] {
   return [
     `  records   ${grouped(read)} read, ${grouped(published)} counted`,
     ...(aside.length > 0 ? [`            not counted: ${aside.join(', ')}`] : []),
+    ...(contradictory.length > 0
+      ? [`            counted although their token counts contradict each other: ${contradictory.join(', ')}`]
+      : []),
     ...(unknown.length > 0 ? [`  withheld  models the registry does not know: ${unknown.join(', ')}${more}`] : []),
   ]
 }

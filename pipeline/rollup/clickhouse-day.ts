@@ -56,6 +56,20 @@ export async function countDays(
   return new Map(rows.map(({ date, records }) => [date, BigInt(records)]))
 }
 
+/** The records whose date cannot be right, with the first and the last of these dates; undefined without any. */
+export async function countMisdated(
+  clickhouse: ClickHouse,
+  choice: ClickHouseChoice,
+  { first, last }: { first: UtcDate; last: UtcDate },
+): Promise<{ records: bigint; misdated: { first_date: UtcDate; last_date: UtcDate } } | undefined> {
+  type Answer = Record<'records' | 'first_date' | 'last_date', string>
+  const statement = renderStatement('clickhouse/misdated', { ...placesOf(choice), first, last })
+  const [answer] = await clickhouse.rows<Answer>(statement)
+  if (answer === undefined || answer.records === '0') return undefined
+  const { records, ...misdated } = answer
+  return { records: BigInt(records), misdated }
+}
+
 /** Throws `BuildError` when copies of a record may lie on several shards, where nobody finds them, or each node has all. */
 async function assertSharded(
   clickhouse: ClickHouse,

@@ -1,12 +1,13 @@
 import type { Archive } from '../archive.ts'
 import type { ClickHouseLogin } from '../config.ts'
 import { addDays, mostRecentCompletedDay, type UtcDate } from '../contract/utc-date.ts'
+import { FIRST_CREDIBLE_DATE, lastCredibleDate } from '../credible-dates.ts'
 import type { Database } from '../database.ts'
 import type { ClickHouseChoice } from '../engine.ts'
 import { BuildError, UsageError } from '../errors.ts'
 import type { Files } from '../files.ts'
 import { ClickHouse } from './clickhouse-client.ts'
-import { askFor, countDays, readingOf } from './clickhouse-day.ts'
+import { askFor, countDays, countMisdated, readingOf } from './clickhouse-day.ts'
 import { assertView } from './clickhouse-view.ts'
 import {
   type DayAnswer,
@@ -105,6 +106,7 @@ async function askForAll(
   const clickhouse = await ClickHouse.open(options)
   try {
     await assertView(clickhouse, choice)
+    await reportMisdated(clickhouse, dates, request, options)
     const counts = await countDays(clickhouse, choice, dates)
     await forgetRawFiles(counts, request, options)
     for (const [position, date] of dates.entries()) {
@@ -120,6 +122,22 @@ async function askForAll(
   } finally {
     await clickhouse.close()
   }
+}
+
+/** Records of dates that cannot be right are on no day that is asked for, so they are counted by themselves, and not kept. */
+async function reportMisdated(
+  clickhouse: ClickHouse,
+  dates: readonly UtcDate[],
+  request: RollupRequest,
+  { choice, now }: ClickHouseEngineOptions,
+): Promise<void> {
+  // With an AS_OF after the clock, later dates are asked for too, and are misdated like those of raw files.
+  const last = [lastCredibleDate(now), ...dates].toSorted().at(-1) ?? ''
+  const answer = await countMisdated(clickhouse, choice, { first: FIRST_CREDIBLE_DATE, last })
+  if (answer === undefined) return
+  const rejected = { source: choice.origin.name, reason: 'invalid_timestamp', records: answer.records } as const
+  request.onSetAside({ ...rejected, date: undefined, model_permaslug: undefined, tokens: 0n })
+  request.onRejectedInFile({ ...rejected, file: `${choice.database}.${choice.view}`, misdated: answer.misdated })
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { UtcDate } from '../contract/utc-date.ts'
+import type { PartsDisagreement } from '../schemas/schema.ts'
 import type { Sources } from '../sources.ts'
 
 /** Why a record was read and cannot be used (DESIGN.md §6). */
@@ -33,6 +34,19 @@ export interface RejectedInFile {
   file: string
   reason: RejectReason
   records: bigint
+  /** Where the dates of some of them cannot be right (DESIGN.md §6.10), the first and the last of these dates. */
+  misdated?: { first_date: UtcDate; last_date: UtcDate }
+}
+
+/** Accepted records of a source whose token counts contradict each other, for one reason: they count all the same. */
+export interface DisagreeingRecords {
+  source: string
+  reason: PartsDisagreement
+  records: bigint
+  /** Those of them that are public usage. */
+  public_records: bigint
+  /** All accepted records of the source, whatever their counts say. */
+  accepted_records: bigint
 }
 
 /** What one API key used on one UTC date in one source, whatever the model, its visibility and the date. */
@@ -69,6 +83,7 @@ export interface RollupRequest {
   onStage(done: { stage: string; detail: string }): void
   onSetAside(records: SetAside): void
   onRejectedInFile(records: RejectedInFile): void
+  onPartsDisagree(records: DisagreeingRecords): void
   /** Called for a source of sums alone: how many rows were read and how many of them rejected, whatever they sum. */
   onRowsOfSums(rows: { rows: bigint; rejected: bigint }): void
   /** Called once for each source, UTC date, API key and `is_byok`. Records without a key are in none. */

@@ -24,11 +24,11 @@ export interface StateFile {
 
 /** The same with what tells whether it lost records: they are added up for that, so it is asked for seldom. */
 export interface KnownFile extends StateFile {
-  /** Records of dates that are not archived and that were not rejected. */
+  /** Records of dates that are neither archived nor misdated and that were not rejected. */
   open_records: bigint
-  /** Those of them that may be repeated. */
+  /** Records that may be repeated, of misdated days too: their time may come. */
   identified_records: bigint
-  /** Those of them that have no `request_id`. */
+  /** Records that have no `request_id`, of misdated days too. */
   unidentified_records: bigint
 }
 

@@ -1,21 +1,88 @@
-import { count, instant, isOtherThan, optional, text, word } from './expression.ts'
+import {
+  areAbove,
+  combine,
+  count,
+  type Expression,
+  first,
+  instant,
+  isOtherThan,
+  optional,
+  shared,
+  text,
+  word,
+} from './expression.ts'
 import type { Schema } from './schema.ts'
 
 const NO_REQUEST = '00000000-0000-0000-0000-000000000000'
 
+const time = shared(instant('request_created_at'))
+const provider = optional(text('provider'))
+const prompt = count('prompt_tokens')
+const completion = count('completion_tokens')
+const cached = [optional(count('prompt_cache_read_tokens')), optional(count('prompt_cache_write_tokens'))]
+const reasoning = optional(count('reasoning_tokens'))
+const promptAudio = optional(count('prompt_audio_tokens'))
+const completionAudio = optional(count('completion_audio_tokens'))
+
+/** Whether a row holds cached input, reasoning and audio beside its two counts: `outside_from` of the source says it. */
+const isOutside = shared(
+  combine('condition', [provider, time], (columns) => {
+    const since = columns.setting('outside_from')
+    return `coalesce(is_outside(${provider.sql(columns)}, ${time.sql(columns)}, ${since}), false)`
+  }),
+)
+
+const isAudioInside = combine(
+  'condition',
+  [time],
+  (columns) => `coalesce(${time.sql(columns)} >= ${columns.setting('audio_inside_from')}::BIGINT, false)`,
+)
+
 /**
  * Helicone's table `request_response_rmt`: a record is a version of one request, and the one updated last is valid. A
  * record that refers to another request was answered from Helicone's cache.
+ *
+ * Its usage processors take cached input, reasoning and audio out of the two counts and write them into columns of their
+ * own: Helicone/helicone packages/cost/usage/openAIUsageProcessor.ts at 05291bc and
+ * valhalla/jawn/src/lib/handlers/HandlerContext.ts at 0698c4d (read 2026-11-22).
  */
 export const heliconeRequests: Schema = {
-  reading: 1,
+  reading: 2,
   record: {
-    timestamp: instant('request_created_at'),
+    timestamp: time,
     model_permaslug: word('model'),
-    prompt_tokens: count('prompt_tokens'),
-    completion_tokens: count('completion_tokens'),
-    request_id: optional(text('request_id')),
+    prompt_tokens: withOutside(prompt, cached, promptAudio),
+    completion_tokens: withOutside(completion, [reasoning], completionAudio),
+    // The CSV of `npx @helicone/export` has no request_id.
+    request_id: optional(first(text('request_id'), text('response_id'))),
     updated_at: optional(instant('updated_at')),
     is_left_out: optional(isOtherThan('cache_reference_id', [NO_REQUEST])),
   },
+  parts_disagree: {
+    cached_above_prompt: whereInside(areAbove(cached, prompt)),
+    reasoning_above_completion: whereInside(areAbove([reasoning], completion)),
+  },
+}
+
+/** A count with the parts that stand beside it. Parts that stand inside are not looked at. */
+function withOutside(
+  own: Expression<'count'>,
+  parts: readonly Expression<'count'>[],
+  audio: Expression<'count'>,
+): Expression<'count'> {
+  const sum = combine('count', [own, ...parts, audio, isOutside, isAudioInside], (columns) => {
+    const beside = parts.map((part) => part.sql(columns))
+    const heard = `CASE WHEN ${isAudioInside.sql(columns)} THEN 0 ELSE ${audio.sql(columns)} END`
+    const all = [own.sql(columns), ...beside, heard].join(', ')
+    return `CASE WHEN ${isOutside.sql(columns)} THEN sum_of_counts([${all}]) ELSE ${own.sql(columns)} END`
+  })
+  return { ...sum, needs: own.needs }
+}
+
+function whereInside(condition: Expression<'condition'>): Expression<'condition'> {
+  return combine(
+    'condition',
+    [condition, isOutside],
+    (columns) => `NOT ${isOutside.sql(columns)} AND ${condition.sql(columns)}`,
+  )
 }

@@ -1,5 +1,6 @@
 import {
   amount,
+  areAbove,
   count,
   type Expression,
   first,
@@ -25,6 +26,17 @@ export const openrouterGeneration: Schema = {
     request_id: optional(ofGeneration(text, 'id')),
     cost_usd: optional(ofGeneration(amount, 'total_cost')),
     is_byok: optional(ofGeneration(flag, 'is_byok')),
+  },
+  // The cached and the reasoning tokens are counted by the model's own tokenizer, and so is what they are compared with.
+  parts_disagree: {
+    cached_above_prompt: areAbove(
+      [ofGeneration(count, 'native_tokens_cached')],
+      ofGeneration(count, 'native_tokens_prompt'),
+    ),
+    reasoning_above_completion: areAbove(
+      [ofGeneration(count, 'native_tokens_reasoning')],
+      ofGeneration(count, 'native_tokens_completion'),
+    ),
   },
   hasAbsoluteTime: true,
 }

@@ -1,5 +1,17 @@
 import type { Expression } from './expression.ts'
 
+/**
+ * Why the token counts of a record cannot all be right: more cached tokens than the prompt that includes them, more
+ * reasoning than the completion that includes it, more output than the total, or counts that do not add up to the total.
+ */
+export const PARTS_DISAGREEMENTS = [
+  'cached_above_prompt',
+  'reasoning_above_completion',
+  'output_above_total',
+  'parts_not_total',
+] as const
+export type PartsDisagreement = (typeof PARTS_DISAGREEMENTS)[number]
+
 /** How the columns of a schema become a `UsageRecord`: what each field of the record is made of. */
 export interface UsageRecord {
   timestamp: Expression<'instant'>
@@ -25,6 +37,11 @@ export interface Schema {
    */
   reading: number
   record: UsageRecord
+  /**
+   * How the token counts of a record contradict each other, by reason. Such a record counts with its tokens, and is
+   * counted under the first reason that holds. The columns are optional, and a condition is never NULL.
+   */
+  parts_disagree?: Partial<Record<PartsDisagreement, Expression<'condition'>>>
   /** Columns that belong to the schema and that nothing reads. */
   unread?: readonly string[]
   /** Columns that may be of no floating type, which would round them. */
@@ -34,8 +51,9 @@ export interface Schema {
 }
 
 /** The columns of a schema, by the names that it gives them. */
-export function schemaColumns({ record, unread = [] }: Schema): string[] {
-  const read = Object.values(record).flatMap((expression: Expression) => expression.columns)
+export function schemaColumns({ record, parts_disagree = {}, unread = [] }: Schema): string[] {
+  const expressions: Expression[] = [...Object.values(record), ...Object.values(parts_disagree)]
+  const read = expressions.flatMap(({ columns }) => columns)
   return [...new Set([...read, ...unread])]
 }
 

@@ -369,7 +369,7 @@ async function rollupOf(workspace: Workspace, login: Record<string, string>, sig
   const effects = { now: () => new Date(AS_OF), report: () => {}, signal, files: realFiles }
   return withScratch(config, effects, async (scratch) => {
     const sources = await readSources(workspace.sources)
-    const { engine } = await openEngine(scratch, { config, sources, asOf: new Date(AS_OF) }, effects)
+    const { engine } = await openEngine(scratch, { config, sources, asOf: new Date(AS_OF), synthetic: false }, effects)
     await readRecords(engine, sources, { account: new Account() }, effects)
     const { rows, published_records } = await rank(scratch.database, '2025-03-09')
     return rows.map(({ total_tokens }) => ({ tokens: BigInt(total_tokens), requests: published_records }))

@@ -19,6 +19,7 @@ SELECT
   has_completion_tokens,
   CASE WHEN reject_reason IS NULL THEN coalesce(prompt_tokens, 0) ELSE 0 END,
   0,
-  0
+  0,
+  NULL
 FROM core_usage
 JOIN core_read_files USING (input_group, file_index)

@@ -9,14 +9,17 @@ CREATE TABLE IF NOT EXISTS state_files (
   kept VARCHAR
 );
 
--- File x UTC day x model name as written x own visibility x API key x BYOK x reason to reject.
--- Rejected records have no model and no key; without a key, is_byok is NULL. A file that is gone may have, with negative
+-- File x UTC day x model name as written x own visibility x API key x BYOK x reason to reject x reason why the counts of a
+-- record contradict each other. Rejected records have no model, key or such reason; without a key, is_byok is NULL. A file that is gone may have, with negative
 -- counts and the reason 'duplicate', what it repeated of others.
 CREATE TABLE IF NOT EXISTS state_sums (
   file_id INTEGER, day_number BIGINT, reject_reason VARCHAR, model VARCHAR, visibility VARCHAR, api_key_hash VARCHAR,
   is_byok BOOLEAN, records BIGINT, identified_records BIGINT, has_prompt_tokens BOOLEAN, has_completion_tokens BOOLEAN,
-  tokens HUGEINT, cost_usd DECIMAL(38, 9), misread_charges BIGINT
+  tokens HUGEINT, cost_usd DECIMAL(38, 9), misread_charges BIGINT, parts_disagree VARCHAR
 );
+
+-- Version 0.1.0 did not look for contradictions: files that it read have none.
+ALTER TABLE state_sums ADD COLUMN IF NOT EXISTS parts_disagree VARCHAR;
 
 -- What repeated deliveries counted too much: source x UTC day x model name as written x own visibility x API key x BYOK.
 CREATE TABLE IF NOT EXISTS state_surplus (

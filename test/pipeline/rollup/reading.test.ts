@@ -26,6 +26,7 @@ const CLICKHOUSE: ClickHouseChoice = {
   database: 'default',
   view: 'usage',
   from: '2025-01-01',
+  timeout_seconds: 600,
 }
 const CLUSTER = {
   ...CLICKHOUSE,

@@ -43,6 +43,7 @@ const QUALITY: PublicQuality = {
     rejected: { invalid_timestamp: 3 },
     before_dataset_start: 0,
     not_yet_complete: 2,
+    token_parts_disagree: { cached_above_prompt: 4 },
   },
   days: [],
   warnings: [{ check: 'missing_date', date: '2026-11-17', finding: 'has <no> rows' }],
