@@ -1,12 +1,12 @@
 import { join, resolve } from 'node:path'
 import { type Changes, changedFacts, compareRows } from './changes.ts'
 import {
+  type Acceptable,
   assertInvariants,
   assertNothingBlocks,
   type Finding,
   findOddities,
   readAccepted,
-  type SanityCheck,
   toWarning,
   type Warning,
 } from './checks.ts'
@@ -36,6 +36,7 @@ import { chooseSources, type Intake, namedSources, openEngine, readRecords, with
 import { modelFacts } from './models/facts.ts'
 import { MODELS_FILE, writeModels } from './models/file.ts'
 import { readNote } from './note.ts'
+import { assertOldCountsAccepted } from './old-counts.ts'
 import { inputNames } from './provenance/input-names.ts'
 import { type Ingredients, PROVENANCE_FILE, provenanceOf } from './provenance/provenance.ts'
 import { assertFewWithheld, describeUnknown, measureShare, type PublishedShare, type Share } from './published-share.ts'
@@ -65,6 +66,7 @@ import { abandonStaging, openStaging } from './release/staging.ts'
 import { readManifest, verifyRelease } from './release/verify.ts'
 import type { RollupEngine } from './rollup/engine.ts'
 import { forgetSample } from './rollup/forget-sample.ts'
+import { forgetRereads, wasReread } from './rollup/state.ts'
 import { embeddingsModels } from './site/api.ts'
 import { releaseChart, releasePage } from './site/release-page.ts'
 import type { Sources } from './sources.ts'
@@ -78,7 +80,7 @@ export interface BuildOptions {
   /** Say what would change, and publish and keep nothing. */
   dryRun?: boolean
   /** Why final numbers change, if any do, and a sentence about it: both are published with the restatement. */
-  reason?: RestatementReason
+  reason?: RestatementReason | undefined
   note?: string | undefined
   /** Begin a new chain of releases, and keep the previous one outside the public folder. */
   newChain?: boolean
@@ -136,7 +138,7 @@ export interface Built {
 export async function build(
   config: PipelineConfig,
   effects: Effects,
-  { accept = [], dryRun = false, reason = 'unspecified', note, newChain = false, reread = [] }: BuildOptions = {},
+  { accept = [], dryRun = false, reason, note, newChain = false, reread = [] }: BuildOptions = {},
 ): Promise<BuildSummary> {
   const asOf = config.asOf ?? effects.now()
   const lastDate = mostRecentCompletedDay(asOf)
@@ -168,6 +170,7 @@ export async function build(
       effects,
     )
     if (dryRun) return summary
+    await forgetRereads(database)
     await writeUsage(usage, asOf, config.dataDir, files)
     return { ...summary, published: await measure(publicDir) }
   })
@@ -248,7 +251,13 @@ export async function prepare(
     throw new BuildError(`${nothingToPublish(records, lastDate)}${describeUnknown(share, sources)}`)
   }
   await assertInvariants(database, lastDate)
-  const draft = draftRelease({ rows: ranking.rows, asOf: toTimestamp(asOf), publisher, synthetic })
+  const draft = draftRelease({
+    rows: ranking.rows,
+    asOf: toTimestamp(asOf),
+    publisher,
+    synthetic,
+    oldCounts: account.oldCounts,
+  })
   const nameOf = await inputNames(sources, workspace.inputKey)
   const ingredients = { inputs: inputs.map(nameOf), registry: sources.registry_files }
   const { names } = sources.registry
@@ -277,9 +286,9 @@ async function release(
     chain: ChosenChain
     folder: PublicFolder
     sources: Sources
-    accepted: readonly SanityCheck[]
+    accepted: readonly Acceptable[]
     dryRun: boolean
-    told: Told
+    told: Pick<BuildOptions, 'reason'> & Pick<Told, 'note'>
   },
   database: Database,
   effects: Effects,
@@ -303,13 +312,16 @@ async function release(
   }
   const published = current === undefined ? [] : await publishedWarnings(path(current.release))
   assertNothingBlocks(findings, { blocking: sources.blocking, accepted, published })
+  assertOldCountsAccepted(built.account.oldCounts, draft, { current, accepted })
   const started = chain.replaced.length > 0 && {
     new_chain: { replaced: [...chain.replaced], kept_in: chain.keptIn ?? null },
   }
   if (dryRun) return { ...summarize('would_release', draft, built, path(draft.release)), ...changes, ...started }
+  const rows = changeLog(before, ranking.rows)
+  const reason = told.reason ?? reasonOf(rows, current, await wasReread(database))
   const changed = describeChanges(
-    { index, current, facts, told, version_rule: VERSION_RULE },
-    changeLog(before, ranking.rows),
+    { index, current, facts, told: { ...told, reason }, version_rule: VERSION_RULE },
+    rows,
   )
   const manifest = await publishRelease(built, { changed, chain, folder }, database, effects)
   return { ...summarize('released', manifest, built, path(manifest.release)), ...started }
@@ -317,6 +329,12 @@ async function release(
 
 /** What the publisher says of a release. */
 type Told = Pick<ReleaseChanges, 'reason' | 'note'>
+
+/** Why final numbers change where the publisher says nothing: a newer version may read the same logs differently. */
+function reasonOf(rows: readonly ChangeRow[], current: Draft | undefined, isReread: boolean): RestatementReason {
+  const isRestated = current !== undefined && rows.some(({ date }) => date < current.provisional_from)
+  return isReread && isRestated ? 'reading' : 'unspecified'
+}
 
 /** How a release differs from the one before it: for its manifest, and row by row. */
 export interface Changed {

@@ -54,6 +54,10 @@ export const CoverageDay = z
     reason: MissingReason.nullable(),
   })
   .extend(Published.shape)
+  .extend({
+    /** Whether records of the date are counted as an earlier version of Tokenboard read them. Absent where not. */
+    old_counts: z.literal(true).optional(),
+  })
 export type CoverageDay = z.infer<typeof CoverageDay>
 
 export const CoverageMonth = z.object({ month: UtcMonth }).extend(Published.shape)

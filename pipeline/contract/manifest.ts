@@ -74,6 +74,10 @@ export const ReleaseChanges = z.object({
 })
 export type ReleaseChanges = z.infer<typeof ReleaseChanges>
 
+/** Dates from the first to the last, both included. */
+export const DateRange = z.object({ start_date: UtcDate, end_date: UtcDate })
+export type DateRange = z.infer<typeof DateRange>
+
 /** `manifest.json` of a release: what it holds, how to check it, where it comes from, how it may be used. */
 export const Manifest = z.object({
   dataset: z.literal('rankings-daily'),
@@ -90,6 +94,11 @@ export const Manifest = z.object({
   days: z.int().positive(),
   rows: z.int().positive(),
   provisional_from: UtcDate,
+  /**
+   * Dates with records that are counted as an earlier version of Tokenboard read them: their logs are gone, so that they
+   * cannot be read again. Absent where there are none.
+   */
+  old_counts: z.array(DateRange).min(1).optional(),
   content_hash: ContentHash,
   publisher: Publisher,
   attribution: z.string().min(1),

@@ -2,11 +2,12 @@ import type { Coverage, CoverageDay, CoverageMonth, Published, UtcMonth } from '
 import type { Manifest } from '../contract/manifest.ts'
 import { type RankingRow, sumTokens } from '../contract/ranking.ts'
 import { addDays, DATASET_START, daysBetween, type UtcDate } from '../contract/utc-date.ts'
+import { hasOldCounts } from '../old-counts.ts'
 import { contentHash } from '../release/read-back.ts'
 
 /** A release as the history sees it. `rows` are in published order. */
 export interface ReleasedRows {
-  manifest: Pick<Manifest, 'release' | 'as_of' | 'end_date' | 'provisional_from' | 'changes'>
+  manifest: Pick<Manifest, 'release' | 'as_of' | 'end_date' | 'provisional_from' | 'old_counts' | 'changes'>
   rows: readonly RankingRow[]
 }
 
@@ -38,7 +39,7 @@ const NOTHING: Published = { rows: 0, total_tokens: '0', revision: null, content
  */
 export function advance(before: Coverage | undefined, { manifest, rows }: ReleasedRows): Step {
   const { release, as_of, end_date, provisional_from } = manifest
-  const days = coverDays(before, rows, release, { end_date, provisional_from })
+  const days = coverDays(before, rows, manifest)
   const months = coverMonths(before, rows, release)
   const coverage: Coverage = {
     dataset: 'rankings-daily',
@@ -84,9 +85,9 @@ interface Covered<Entry extends Published> {
 function coverDays(
   coverage: Coverage | undefined,
   rows: readonly RankingRow[],
-  release: string,
-  { end_date, provisional_from }: { end_date: UtcDate; provisional_from: UtcDate },
+  manifest: ReleasedRows['manifest'],
 ): Covered<CoverageDay>[] {
+  const { release, end_date, provisional_from } = manifest
   const byDate = Map.groupBy(rows, ({ date }) => date)
   const former = new Map(coverage?.days.map((day) => [day.date, day]))
   const formerLast = coverage?.days.at(-1)?.date ?? end_date
@@ -97,7 +98,9 @@ function coverDays(
     const published = revise(before, own, release)
     const status = own.length === 0 ? 'missing' : date < provisional_from ? 'final' : 'provisional'
     const reason = missingReason({ status, revision: published.revision })
-    return { before, after: { date, status, reason, ...published }, rows: own }
+    const isOld = own.length > 0 && hasOldCounts(manifest, date)
+    const mark = isOld ? { old_counts: true as const } : {}
+    return { before, after: { date, status, reason, ...published, ...mark }, rows: own }
   })
 }
 

@@ -97,7 +97,10 @@ function factsOf({
 /** What is said of each date and month but for its revision, as text that can be compared. */
 function factsByName({ days, months }: Coverage): Map<string, string> {
   return new Map([
-    ...days.map((day): [string, string] => [day.date, `${day.status} ${factsOf(day)}`]),
+    ...days.map((day): [string, string] => [
+      day.date,
+      `${day.status} ${factsOf(day)}${day.old_counts === true ? ' old_counts' : ''}`,
+    ]),
     ...months.map((month): [string, string] => [month.month, factsOf(month)]),
   ])
 }
