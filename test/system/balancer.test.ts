@@ -153,7 +153,7 @@ describe.each(BALANCER_KINDS)('two servers behind $name, with $file', ({ name, i
       expect(await count([...FILES, ...API])).toEqual(all(200, [...FILES, ...API]))
       servers[0] = await startServer(settings(new URL(first.address).port))
       await second.kill()
-      await expect.poll(async () => (await get('/api/v1/key')).statusCode, { timeout: 60_000 }).toBe(200)
+      await expect.poll(async () => (await get('/api/v1/key')).statusCode, { timeout: 120_000 }).toBe(200)
       expect(await count(FILES)).toEqual(all(200, FILES))
       await servers[0].kill()
       const answer = await get('/api/v1/key')
