@@ -288,7 +288,7 @@ it('a stop at any step leaves a whole release current, and the next build or wit
   }
   expect(await text(whole, tombstone)).toContain(REASON)
   expect(mended).toBeGreaterThan(6)
-}, 300_000)
+})
 
 it.each([
   [
