@@ -37,6 +37,7 @@ import { StoreUnavailableError } from './store/retry.ts'
 import { sharedQuotas } from './store/shared-quotas.ts'
 import type { Store } from './store/store.ts'
 import { keyUsage } from './store/usage.ts'
+import { syntheticFiles } from './synthetic-files.ts'
 import { keepOpenForUnreadBody } from './unread-body.ts'
 import { followUsage } from './usage-file.ts'
 import { NO_JSON_SCHEMA, validateWithZod } from './validation.ts'
@@ -159,7 +160,11 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
       if (methods.of(pathOf(request)).length > 0) refuseUnrouted(request, reply, done)
       else done()
     })
-    staticFiles(scope, { files, memory: fileMemory<SmallAnswer>(publicDir, MOST_BYTES_OF_FILES) })
+    staticFiles(scope, {
+      files,
+      memory: fileMemory<SmallAnswer>(publicDir, MOST_BYTES_OF_FILES),
+      isSynthetic: syntheticFiles(publicDir),
+    })
   })
   app.register(
     async (api) => {
