@@ -170,7 +170,8 @@ export async function build(
       effects,
     )
     if (dryRun) return summary
-    await forgetRereads(database)
+    // The release is out: an interrupt must not fail the build any more.
+    if (!effects.signal.aborted) await forgetRereads(database)
     await writeUsage(usage, asOf, config.dataDir, files)
     return { ...summary, published: await measure(publicDir) }
   })
