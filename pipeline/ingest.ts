@@ -7,7 +7,7 @@ import type { CsvReading, LinkedFile } from './inputs/link.ts'
 import { type Columns, type Expression, literal, type Setting } from './schemas/expression.ts'
 import { heliconeSettings } from './schemas/helicone-settings.ts'
 import { SCHEMAS } from './schemas/index.ts'
-import { PARTS_DISAGREEMENTS, type Schema, type UsageRecord } from './schemas/schema.ts'
+import { NOTE_KINDS, PARTS_DISAGREEMENTS, type Schema, type UsageRecord } from './schemas/schema.ts'
 import { ABSENT, jsonValue, parquetValue, type RelativeTime, textValue, type Value } from './schemas/value.ts'
 import type { Source } from './sources.ts'
 
@@ -95,7 +95,7 @@ function numberedFields(group: InputGroup, columns: Columns): string[] {
 
 /** One SELECT over a group. Only positions, types and the texts and statements of this project are written into it. */
 function selectGroup(group: InputGroup, number: number, isNumbered = false): string {
-  const { record, parts_disagree }: Schema = SCHEMAS[group.source.schema]
+  const { record, parts_disagree, notes }: Schema = SCHEMAS[group.source.schema]
   const { columns, computed } = columnsOf(group, number)
   const fields = [
     ...(isNumbered ? numberedFields(group, columns) : []),
@@ -116,6 +116,7 @@ function selectGroup(group: InputGroup, number: number, isNumbered = false): str
     `${record.is_byok?.sql(columns) ?? 'false'} AS is_byok`,
     `${record.updated_at?.sql(columns) ?? 'NULL::BIGINT'} AS updated_us`,
     `${disagreement(parts_disagree, columns)} AS parts_disagree`,
+    ...noteOf(notes, columns),
   ]
   return `SELECT\n  ${fields.join(',\n  ')}\n${fromGroup(group, number, computed)}`
 }
@@ -159,6 +160,24 @@ function disagreement(conditions: Schema['parts_disagree'] = {}, columns: Column
     return condition === undefined ? [] : [`WHEN ${condition.sql(columns)} THEN ${literal(reason)}`]
   })
   return cases.length === 0 ? 'NULL::VARCHAR' : `CASE ${cases.join(' ')} END`
+}
+
+/** What is to be told of how the record was read: a kind of note, what it is about and how many tokens. */
+function noteOf(notes: Schema['notes'] = {}, columns: Columns): string[] {
+  const found = NOTE_KINDS.flatMap((kind) => {
+    const note = notes[kind]
+    if (note === undefined) return []
+    return [{ kind: literal(kind), name: note.name.sql(columns), tokens: note.tokens?.sql(columns) ?? '0' }]
+  })
+  if (found.length === 0)
+    return ['NULL::VARCHAR AS note_kind', 'NULL::VARCHAR AS note_name', '0::BIGINT AS note_tokens']
+  const whichever = (field: 'kind' | 'name' | 'tokens') =>
+    `CASE ${found.map((note) => `WHEN ${note.name} IS NOT NULL THEN ${note[field]}`).join(' ')} END`
+  return [
+    `${whichever('kind')} AS note_kind`,
+    `${whichever('name')} AS note_name`,
+    `coalesce(${whichever('tokens')}, 0)::BIGINT AS note_tokens`,
+  ]
 }
 
 /** Whether a line of NDJSON is no object; only asked where it has no timestamp, for the answer costs another look. */

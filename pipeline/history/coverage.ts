@@ -45,7 +45,7 @@ export function advance(before: Coverage | undefined, { manifest, rows }: Releas
     dataset: 'rankings-daily',
     release,
     as_of,
-    start_date: DATASET_START,
+    start_date: days[0]?.after.date ?? end_date,
     end_date,
     provisional_from,
     days: days.map(({ after }) => after),
@@ -91,7 +91,8 @@ function coverDays(
   const byDate = Map.groupBy(rows, ({ date }) => date)
   const former = new Map(coverage?.days.map((day) => [day.date, day]))
   const formerLast = coverage?.days.at(-1)?.date ?? end_date
-  return datesTo(formerLast > end_date ? formerLast : end_date).map((date) => {
+  const first = firstDate(coverage?.days ?? [], rows) ?? end_date
+  return datesBetween(first, formerLast > end_date ? formerLast : end_date).map((date) => {
     const before = former.get(date)
     const own = byDate.get(date) ?? []
     const published = revise(before, own, release)
@@ -145,6 +146,28 @@ export function periodsOf({ days, months }: Coverage): (Published & Period)[] {
   ]
 }
 
-function datesTo(last: UtcDate): UtcDate[] {
-  return Array.from({ length: daysBetween(DATASET_START, last) + 1 }, (_, day) => addDays(DATASET_START, day))
+/** The first date that was ever published with rows. */
+function firstDate(days: readonly CoverageDay[], rows: readonly RankingRow[]): UtcDate | undefined {
+  const before = days.find(({ revision }) => revision !== null)?.date
+  const now = rows[0]?.date
+  if (before === undefined || now === undefined) return before ?? now
+  return before < now ? before : now
+}
+
+function datesBetween(first: UtcDate, last: UtcDate): UtcDate[] {
+  return Array.from({ length: daysBetween(first, last) + 1 }, (_, day) => addDays(first, day))
+}
+
+/** The coverage from the first date on that was ever published: version 0.1.0 began each one at 2025-01-01. */
+export function fromFirstDate(coverage: Coverage): Coverage {
+  const start_date = firstDate(coverage.days, [])
+  if (start_date === undefined) return coverage
+  return { ...coverage, start_date, days: coverage.days.filter(({ date }) => date >= start_date) }
+}
+
+/** The same coverage as version 0.1.0 wrote it: every date from 2025-01-01 on. */
+export function fromDatasetStart(coverage: Coverage): Coverage {
+  const earlier = datesBetween(DATASET_START, addDays(coverage.start_date, -1))
+  const days = earlier.map((date): CoverageDay => ({ date, status: 'missing', reason: 'no_public_usage', ...NOTHING }))
+  return { ...coverage, start_date: DATASET_START, days: [...days, ...coverage.days] }
 }

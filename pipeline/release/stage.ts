@@ -14,6 +14,7 @@ import { DATASET_VERSION, type RankingMeta, type RankingRow, type Timestamp } fr
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { type Files, hashFile } from '../files.ts'
+import { sideBySide } from '../inputs/side-by-side.ts'
 import { describeDataset } from '../metadata/describe.ts'
 import { renderDocuments } from '../metadata/documents.ts'
 import { parquetKeys } from '../metadata/parquet-keys.ts'
@@ -138,12 +139,10 @@ async function describeFiles(
   folder: string,
   list: readonly { path: string; media_type: string; rows?: number }[],
 ): Promise<Resource[]> {
-  return Promise.all(
-    list.map(async ({ path, media_type, rows }) => {
-      const hash = await hashFile(join(folder, path))
-      return { path, media_type, ...(rows !== undefined && { rows }), ...hash }
-    }),
-  )
+  return sideBySide(list, async ({ path, media_type, rows }) => {
+    const hash = await hashFile(join(folder, path))
+    return { path, media_type, ...(rows !== undefined && { rows }), ...hash }
+  })
 }
 
 async function checksums(folder: string, manifest: Manifest): Promise<string> {

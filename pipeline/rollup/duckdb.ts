@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Archive } from '../archive.ts'
+import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import type { Contents } from '../inputs/content.ts'
 import { type FoundFiles, findInputFiles, type InputFile, isUnlisted } from '../inputs/find.ts'
@@ -43,11 +44,19 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
         await deliver(database, source, request)
         await reportOldCounts(database, source, source.schema, request)
         if (isOfSums(source)) await reportRowsOfSums(database, request)
+        else await reportIds(database, source, request)
       }
       await kept.tidy()
       await tidyRejects(database, rejectsFolder, files)
     },
   }
+}
+
+/** Without ids nobody can tell a file that was delivered twice. */
+async function reportIds(database: Database, { name }: Source, request: RollupRequest): Promise<void> {
+  const [ids] = await database.rows<{ records: bigint; identified_records: bigint }>('rollup/ids')
+  if (ids === undefined || ids.records === 0n || ids.identified_records > 0n) return
+  request.onNoRequestIds({ source: name, records: ids.records })
 }
 
 /** Brings the state of one source up to date with its files. Nothing of it is changed when anything fails. */

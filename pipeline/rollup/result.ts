@@ -5,6 +5,7 @@ import { BuildError } from '../errors.ts'
 import { slugProblem } from '../slug.ts'
 import type { Sources } from '../sources.ts'
 import type { DisagreeingRecords, KeyUsageRow, RejectReason, RollupRequest, SetAsideReason } from './engine.ts'
+import { reportNotes } from './notes.ts'
 import { isOutdated, type Reader } from './reading.ts'
 
 /** Asks the registry once for each model name of the source: names are few, records are many. */
@@ -25,6 +26,7 @@ export async function deliver(database: Database, source: Origin, request: Rollu
   await reportConflicts(database, source, request)
   await reportRejectedFiles(database, source, request)
   await reportDisagreements(database, source, request)
+  await reportNotes(database, source, request)
   await reportLate(database, source, request)
   await reportKeyUsage(database, source, request)
   await reportInputs(database, request)

@@ -115,6 +115,7 @@ export async function forgetFiles(database: Database, files: readonly StateFile[
   const file_ids = files.map((file) => `${file.file_id}`)
   await touchFiles(database, file_ids)
   await database.run('state/drop_sums', { file_ids })
+  await database.run('state/drop_notes', { file_ids })
   await database.run('state/drop_files', { file_ids })
 }
 

@@ -1,6 +1,7 @@
 import { BuildError } from '../errors.ts'
 import type { Content } from '../inputs/content.ts'
 import { formatOf, type InputFile, readStamp } from '../inputs/find.ts'
+import { sideBySide } from '../inputs/side-by-side.ts'
 import type { HashedFile, KnownFile } from './state.ts'
 
 /**
@@ -142,7 +143,7 @@ async function sortMissing(
   found: ReadonlySet<string>,
   isUnlisted: SurveyOptions['isUnlisted'],
 ) {
-  const unlisted = await Promise.all(missing.map(async (file) => !found.has(file.name) && (await isUnlisted(file))))
+  const unlisted = await sideBySide(missing, async (file) => !found.has(file.name) && (await isUnlisted(file)))
   return {
     gone: missing.filter((_, position) => unlisted[position] === false),
     unlisted: missing.filter((_, position) => unlisted[position] === true),

@@ -38,6 +38,15 @@ const isAudioInside = combine(
   (columns) => `coalesce(${time.sql(columns)} >= ${columns.setting('audio_inside_from')}::BIGINT, false)`,
 )
 
+/** All that stands in columns of its own; audio too, but where it is inside. */
+const partsOf = shared(
+  combine('count', [...cached, reasoning, promptAudio, completionAudio, isAudioInside], (columns) => {
+    const [heard, said] = [promptAudio.sql(columns), completionAudio.sql(columns)]
+    const audio = `CASE WHEN ${isAudioInside.sql(columns)} THEN 0 ELSE ${heard} + ${said} END`
+    return `(${[...cached, reasoning].map((part) => part.sql(columns)).join(' + ')} + ${audio})`
+  }),
+)
+
 /**
  * Helicone's table `request_response_rmt`: a record is a version of one request, and the one updated last is valid. A
  * record that refers to another request was answered from Helicone's cache.
@@ -62,6 +71,10 @@ export const heliconeRequests: Schema = {
     cached_above_prompt: whereInside(areAbove(cached, prompt)),
     reasoning_above_completion: whereInside(areAbove([reasoning], completion)),
   },
+  notes: {
+    outside_added: { name: providerWhere((isOutsideSql) => isOutsideSql), tokens: partsOf },
+    outside_left: { name: providerWhere((isOutsideSql) => `NOT ${isOutsideSql}`), tokens: partsOf },
+  },
 }
 
 /** A count with the parts that stand beside it. Parts that stand inside are not looked at. */
@@ -71,12 +84,21 @@ function withOutside(
   audio: Expression<'count'>,
 ): Expression<'count'> {
   const sum = combine('count', [own, ...parts, audio, isOutside, isAudioInside], (columns) => {
-    const beside = parts.map((part) => part.sql(columns))
     const heard = `CASE WHEN ${isAudioInside.sql(columns)} THEN 0 ELSE ${audio.sql(columns)} END`
-    const all = [own.sql(columns), ...beside, heard].join(', ')
-    return `CASE WHEN ${isOutside.sql(columns)} THEN sum_of_counts([${all}]) ELSE ${own.sql(columns)} END`
+    const all = [...[own, ...parts].map((part) => part.sql(columns)), heard]
+      .map((sql) => `(${sql})::HUGEINT`)
+      .join(' + ')
+    return `CASE WHEN ${isOutside.sql(columns)} THEN count_in_range(${all}) ELSE ${own.sql(columns)} END`
   })
   return { ...sum, needs: own.needs }
+}
+
+/** The provider of a row that has parts beside its counts, or inside: empty where it names none. */
+function providerWhere(isWanted: (sql: string) => string): Expression<'text'> {
+  return combine('text', [provider, isOutside, partsOf], (columns) => {
+    const has = `${partsOf.sql(columns)} > 0 AND ${isWanted(isOutside.sql(columns))}`
+    return `CASE WHEN ${has} THEN lower(coalesce(${provider.sql(columns)}, '')) END`
+  })
 }
 
 function whereInside(condition: Expression<'condition'>): Expression<'condition'> {

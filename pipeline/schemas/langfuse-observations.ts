@@ -24,11 +24,12 @@ export const langfuseObservations: Schema = {
     output_above_total: ofUsage('condition', 'is_output_above_total'),
     parts_not_total: ofUsage('condition', 'is_not_total'),
   },
+  notes: { ignored_keys: { name: ofUsage('text', 'others') } },
 }
 
 function ofUsage<K extends Kind>(kind: K, field: string): Expression<K> {
   return over(kind, 'usage_details', (usage, once) => {
-    const value = `${once(`langfuse_usage(json_members(${usage.json()}))`)}.${field}`
+    const value = `struct_extract(${once(`langfuse_usage(json_members(${usage.json()}))`)}, '${field}')`
     return kind === 'condition' ? `coalesce(${value}, false)` : value
   })
 }

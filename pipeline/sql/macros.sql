@@ -187,9 +187,7 @@ CREATE OR REPLACE TEMP MACRO sum_of_counts(counts) AS
 CREATE OR REPLACE TEMP MACRO usage_key(name) AS
   lower(regexp_replace(name, '([a-z0-9])([A-Z])', '\1_\2', 'g'));
 
--- What a key of usage_details counts: tokens of the output or of the input, all of them (total), or no tokens (other).
--- The names are those that Langfuse writes and prices; docs/sources.md has where they stand.
-CREATE OR REPLACE TEMP MACRO usage_kind(key) AS
+CREATE OR REPLACE TEMP MACRO usage_kind_of_key(key) AS
   CASE
     WHEN regexp_full_match(key, 'total(_tokens|_token_count)?') THEN 'total'
     WHEN regexp_matches(
@@ -198,36 +196,55 @@ CREATE OR REPLACE TEMP MACRO usage_kind(key) AS
         || 'duration|latency|requests?|calls?|quer(y|ies)|search(es)?|per|costs?|prices?|usd|credits?)(_|$)'
     ) THEN 'other'
     WHEN regexp_matches(key, '^(output|completion|candidates)(_|$)') THEN 'output'
-    WHEN regexp_matches(key, '^(input|prompt|cache|cached|reasoning|thoughts|thinking|audio|text)(_|$)|(^|_)tokens?(_|$)') THEN 'input'
+    WHEN regexp_matches(
+      key,
+      '^(input|prompt|cache|cached|reasoning|thoughts|thinking|audio|text)(_|$)|(^|_)tokens?(_|$)'
+    ) THEN 'input'
     ELSE 'other'
   END;
 
--- The counts of usage_details by kind. What counts no tokens may be anything and is 0 then.
+-- What a key of usage_details counts: tokens of the output or of the input, all of them (total), or no tokens (other).
+-- The names are those that Langfuse writes and prices; docs/sources.md has where they stand. The first ones are those that
+-- nearly every record has, told without a pattern.
+CREATE OR REPLACE TEMP MACRO usage_kind(name) AS
+  CASE
+    WHEN name IN ('input', 'input_cached_tokens', 'input_cache_creation', 'input_cache_read', 'input_tokens') THEN 'input'
+    WHEN name IN ('output', 'output_reasoning_tokens', 'output_reasoning', 'output_tokens') THEN 'output'
+    WHEN name = 'total' THEN 'total'
+    ELSE usage_kind_of_key(usage_key(name))
+  END;
+
 CREATE OR REPLACE TEMP MACRO usage_parts(members) AS
   list_transform(
-    list_transform(
-      members,
-      lambda member: {'name': member.name, 'kind': usage_kind(usage_key(member.name)), 'tokens': count_from_json(member.value)}
-    ),
-    lambda part: {
-      'name': part.name,
-      'kind': part.kind,
-      'is_given_total': part.name = 'total',
-      'tokens': CASE WHEN part.kind = 'other' THEN coalesce(part.tokens, 0) ELSE part.tokens END
-    }
+    members,
+    lambda member: {'name': member.name, 'kind': usage_kind(member.name), 'tokens': count_from_json(member.value)}
   );
 
--- What the parts add up to, each kind on its own. `given` is the key total, `named` a total by another name.
+-- What the parts of these kinds add up to.
+CREATE OR REPLACE TEMP MACRO usage_of_kind(parts, wanted) AS
+  coalesce(list_sum(list_transform(parts, lambda part: CASE WHEN part.kind = wanted THEN part.tokens END)), 0);
+
+-- The sums of the parts. `given` is the key total, `named` a total by another name. What counts no tokens may be anything.
 CREATE OR REPLACE TEMP MACRO usage_sums(parts) AS
   {
-    'is_known': parts IS NOT NULL AND len(list_filter(parts, lambda part: part.tokens IS NULL)) = 0,
-    'input': coalesce(list_sum([part.tokens FOR part IN parts IF part.kind = 'input']), 0),
-    'output': coalesce(list_sum([part.tokens FOR part IN parts IF part.kind = 'output']), 0),
-    'other': coalesce(list_sum([part.tokens FOR part IN parts IF part.kind = 'other']), 0),
-    'given': coalesce(list_max([part.tokens FOR part IN parts IF part.is_given_total]), 0),
-    'named': coalesce(list_max([part.tokens FOR part IN parts IF part.kind = 'total' AND NOT part.is_given_total]), 0),
-    'named_sum': coalesce(list_sum([part.tokens FOR part IN parts IF part.kind = 'total' AND NOT part.is_given_total]), 0),
-    'largest': coalesce(list_max([part.tokens FOR part IN parts IF part.kind IN ('input', 'output')]), 0),
+    'is_known': parts IS NOT NULL AND list_bool_and(
+      list_concat([true], list_transform(parts, lambda part: part.kind = 'other' OR part.tokens IS NOT NULL))
+    ),
+    'input': usage_of_kind(parts, 'input'),
+    'output': usage_of_kind(parts, 'output'),
+    'other': usage_of_kind(parts, 'other'),
+    'given': coalesce(list_max(list_transform(parts, lambda part: CASE WHEN part.name = 'total' THEN part.tokens END)), 0),
+    'named': coalesce(
+      list_max(
+        list_transform(parts, lambda part: CASE WHEN part.kind = 'total' AND part.name <> 'total' THEN part.tokens END)
+      ),
+      0
+    ),
+    'totals': usage_of_kind(parts, 'total'),
+    'largest': coalesce(
+      list_max(list_transform(parts, lambda part: CASE WHEN part.kind IN ('input', 'output') THEN part.tokens END)),
+      0
+    ),
     'others': [part.name FOR part IN parts IF part.kind = 'other']
   };
 
@@ -236,7 +253,7 @@ CREATE OR REPLACE TEMP MACRO usage_sums(parts) AS
 CREATE OR REPLACE TEMP MACRO usage_total(sums) AS
   CASE
     WHEN sums.given = 0 THEN sums.named
-    WHEN sums.given <> sums.input + sums.output + sums.other + sums.named_sum THEN sums.given
+    WHEN sums.given <> sums.input + sums.output + sums.other + sums.totals - sums.given THEN sums.given
     WHEN sums.named > 0 THEN sums.named
     ELSE sums.given - sums.other
   END;

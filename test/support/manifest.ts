@@ -8,8 +8,8 @@ import {
 
 export const PUBLISHER: Publisher = {
   name: 'Acme Gateway',
-  url: 'https://data.example.org',
-  contact: 'data@example.org',
+  url: 'https://data.acme.example',
+  contact: 'data@acme.example',
   title: 'Tokens per model',
   description: 'Tokens per language model and UTC day on the gateway of Acme.',
 }

@@ -21,6 +21,11 @@ CREATE TABLE IF NOT EXISTS state_sums (
 -- Version 0.1.0 did not look for contradictions: files that it read have none.
 ALTER TABLE state_sums ADD COLUMN IF NOT EXISTS parts_disagree VARCHAR;
 
+-- What is to be told of how a file was read: file x kind x name. Version 0.1.0 noted nothing.
+CREATE TABLE IF NOT EXISTS state_notes (
+  file_id INTEGER, kind VARCHAR, name VARCHAR, records BIGINT, tokens HUGEINT
+);
+
 -- What repeated deliveries counted too much: source x UTC day x model name as written x own visibility x API key x BYOK.
 CREATE TABLE IF NOT EXISTS state_surplus (
   source VARCHAR, day_number BIGINT, model VARCHAR, visibility VARCHAR, api_key_hash VARCHAR, is_byok BOOLEAN,

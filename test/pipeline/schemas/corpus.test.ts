@@ -1,5 +1,6 @@
 /** Raw records of every schema and what each counts: test/corpus/SCHEMA.ndjson, one record a line. */
 import { readdirSync, readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SCHEMA_NAMES, SCHEMAS } from '../../../pipeline/schemas/index.ts'
@@ -12,7 +13,12 @@ interface Case {
   what: string
   settings?: LogRecord
   record: LogRecord
-  expected: { tokens?: number; outcome?: string }
+  expected: {
+    tokens?: number
+    outcome?: string
+    disagrees?: string
+    note?: { kind: string; name: string; tokens: number }
+  }
 }
 
 function casesOf(schema: keyof typeof PATHS): Case[] {
@@ -43,6 +49,18 @@ function buildCorpus(schema: keyof typeof PATHS, form: Form): Promise<BuiltToget
   )
 }
 
+function countsOf(values: readonly string[]): Record<string, number> {
+  return Object.fromEntries([...Map.groupBy(values, (value) => value)].map(([value, same]) => [value, same.length]))
+}
+
+/** The tokens of some notes by what they are about. */
+function sumsOf(notes: readonly { kind: string; name: string; tokens: number | string }[]): Record<string, number> {
+  const byName = Map.groupBy(notes, ({ kind, name }) => `${kind} ${name}`)
+  return Object.fromEntries(
+    [...byName].map(([name, same]) => [name, same.reduce((sum, { tokens }) => sum + Number(tokens), 0)]),
+  )
+}
+
 it('has a corpus of every schema, and of nothing else', () => {
   expect(readdirSync(CORPUS).toSorted()).toEqual(SCHEMA_NAMES.map((name) => `${name}.ndjson`).toSorted())
 })
@@ -51,20 +69,18 @@ describe.each(SCHEMA_NAMES)('%s', (schema) => {
   const cases = casesOf(schema)
 
   it.each(['ndjson', 'csv'] as const)('counts each record of the corpus as it should, from %s', async (form) => {
-    const { rows, records } = await buildCorpus(schema, form)
+    const { rows, records, workspace } = await buildCorpus(schema, form)
     const counted = rows.map((row) => /^\S+ (.*) (\d+)$/.exec(row)?.slice(1))
     const expected = cases.flatMap(({ what, expected: { tokens = 0 } }) => (tokens > 0 ? [[what, `${tokens}`]] : []))
     expect(counted.toSorted()).toEqual(expected.toSorted())
-    const outcomes = Map.groupBy(
-      cases.flatMap(({ expected: { outcome } }) => outcome ?? []),
-      (outcome) => outcome,
-    )
-    const { left_out = [], ...rejected } = Object.fromEntries(outcomes)
-    expect(records.left_out).toBe(left_out.length)
-    expect(records.rejected).toEqual(
-      Object.fromEntries(Object.entries(rejected).map(([reason, all]) => [reason, all?.length])),
-    )
+    const { left_out = 0, ...rejected } = countsOf(cases.flatMap(({ expected: { outcome } }) => outcome ?? []))
+    expect(records.left_out).toBe(left_out)
+    expect(records.rejected).toEqual(rejected)
     expect(records.duplicates).toBe(0)
+    const reasons = cases.flatMap(({ expected: { disagrees } }) => disagrees ?? [])
+    expect(records.token_parts_disagree).toEqual(countsOf(reasons))
+    const detail = JSON.parse(await readFile(join(workspace.dataDir, 'state/quality.json'), 'utf8'))
+    expect(sumsOf(detail.reading_notes)).toEqual(sumsOf(cases.flatMap(({ expected: { note } }) => note ?? [])))
   })
 
   it('has a record for each way that its parts may disagree', () => {
