@@ -144,6 +144,17 @@ describe('the list', () => {
   })
 })
 
+describe('after the sample', () => {
+  it('is of your own logs, though they are called like those of the sample, and so is what is archived', async () => {
+    const workspace = await newInstallation()
+    await buildIn({ ...workspace, sources: '' }, '2025-03-04T12:00:00Z')
+    expect(slugs((await find(workspace)).unknown)).toEqual(UNKNOWN)
+    const { code, stderr } = await runCli(['archive', '--before', '2025-03-03'], settings(workspace, AS_OF))
+    expect(code, stderr).toBe(0)
+    expect(stderr).toContain('archived 6 records')
+  })
+})
+
 describe('adding', () => {
   it('writes all of them behind the entries that are there, and the next build publishes them', async () => {
     const workspace = await newInstallation()
