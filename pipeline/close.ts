@@ -7,7 +7,7 @@ import { mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
 import type { Database } from './database.ts'
 import type { Effects } from './effects.ts'
 import { UsageError } from './errors.ts'
-import { chooseSources, namedSources, openEngine, readRecords, withObjects } from './intake.ts'
+import { chooseSources, defaultSources, namedSources, openEngine, readRecords, withObjects } from './intake.ts'
 import { isObjectUrl } from './objects/object.ts'
 import { Account } from './quality.ts'
 import { assertFewRejected } from './records.ts'
@@ -104,7 +104,7 @@ function assertFinal(before: UtcDate, asOf: Timestamp): void {
 async function assertNotSynthetic(config: PipelineConfig): Promise<void> {
   if ((await namedSources(config)) !== undefined) return
   throw new UsageError(
-    'there is no sources file, and the synthetic sample is not archived: name your own logs in data/sources.json or in ' +
+    `there is no ${defaultSources(config)}, and the synthetic sample is not archived: name your own logs there or in ` +
       'SOURCES, or add --dry-run to try',
   )
 }

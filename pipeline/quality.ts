@@ -1,6 +1,7 @@
 import type { UtcDate } from './contract/utc-date.ts'
 import {
   type DisagreeingRecords,
+  type OldCounts,
   REJECT_REASONS,
   type ReadingNote,
   type RejectedInFile,
@@ -37,6 +38,7 @@ export interface Disagreement {
 export class Account {
   readonly #setAside: SetAside[] = []
   readonly #rejectedInFiles: RejectedInFile[] = []
+  readonly #oldCounts: OldCounts[] = []
   readonly #disagreeing: DisagreeingRecords[] = []
   readonly #notes: ReadingNote[] = []
   /** Sources whose records have no `request_id`, so that a file that is delivered twice counts twice. */
@@ -65,6 +67,15 @@ export class Account {
 
   addRowsOfSums(rows: number, rejected: number): void {
     this.#rowsOfSums = { rejected, of: rows, unit: 'rows' }
+  }
+
+  addOldCounts(counted: OldCounts): void {
+    this.#oldCounts.push(counted)
+  }
+
+  /** The dates of each source that count as an earlier version read them. */
+  get oldCounts(): readonly OldCounts[] {
+    return this.#oldCounts
   }
 
   /** What tells whether too much of `read` records was rejected; of sums the rows, for one of them may be a million records. */
@@ -118,8 +129,13 @@ export class Account {
 
   /** The withheld models, most tokens first. */
   get withheld(): WithheldModel[] {
+    return this.withheldFrom('0000-01-01', '9999-12-31')
+  }
+
+  /** The same of some dates, both ends included. */
+  withheldFrom(start: UtcDate, end: UtcDate): WithheldModel[] {
     const byModel = Map.groupBy(
-      this.#setAside.filter((entry) => entry.reason === 'withheld'),
+      this.#setAside.filter(({ reason, date = '' }) => reason === 'withheld' && date >= start && date <= end),
       (entry) => entry.model_permaslug ?? '',
     )
     return [...byModel]

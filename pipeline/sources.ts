@@ -3,12 +3,12 @@ import { dirname, resolve } from 'node:path'
 import { CsvError, parse as parseCsv } from 'csv-parse/sync'
 import { z } from 'zod'
 import { SanityCheck } from './checks.ts'
+import { nearest } from './contract/nearest.ts'
 import { UtcDate } from './contract/utc-date.ts'
 import { ClickHouseFields, type Engine, EngineChoice, EngineFields, type Origin, SourceVisibility } from './engine.ts'
 import { UsageError } from './errors.ts'
-import { hashFile, isMissing, toText } from './files.ts'
+import { hashFile, isMissing, statsIfAny, toText } from './files.ts'
 import { parse, parseJson } from './json.ts'
-import { nearest } from './nearest.ts'
 import type { ObjectCopies } from './objects/object.ts'
 import { type Alias, createRegistry, Model, type Registry } from './registry.ts'
 import { OutsideFrom } from './schemas/helicone-settings.ts'
@@ -68,6 +68,7 @@ const SourcesFile = z.strictObject({
   models: z.string().min(1).optional(),
   aliases: z.string().min(1).optional(),
   max_rejected_share: z.number().min(0).max(1).default(0.01),
+  max_withheld_share: z.number().min(0).max(1).optional(),
   blocking: z.array(SanityCheck).default([]),
   on_missing: OnMissing.default('fail'),
   sources: z.array(Source).min(1).optional(),
@@ -83,9 +84,13 @@ export interface Sources {
   /** Where usage comes from: the sources, or what the engine reads in their place. */
   origins: Origin[]
   registry: Registry
+  /** Where the sources file says that the registry lies; undefined where it names none. */
+  models_file: string | undefined
   /** SHA-256 of the files that the registry was made from; null where the sources file names none. */
   registry_files: { models_sha256: string | null; aliases_sha256: string | null }
   max_rejected_share: number
+  /** Undefined where the sources file does not say it: then the default stops a first release alone. */
+  max_withheld_share: number | undefined
   /** Sanity checks whose findings stop a release. */
   blocking: SanityCheck[]
   on_missing: OnMissing
@@ -93,27 +98,36 @@ export interface Sources {
   objects?: ObjectCopies
 }
 
+export interface ReadOptions {
+  /** Take a models file that does not exist for an empty registry: it is about to be written. */
+  mayLackModels?: boolean
+}
+
 /**
  * Reads the sources file and what it names. Throws `UsageError`, naming file and field, for a file that is missing,
  * that is no JSON, or that says something the form does not allow.
  */
-export async function readSources(path: string): Promise<Sources> {
+export async function readSources(path: string, { mayLackModels = false }: ReadOptions = {}): Promise<Sources> {
   const file = parseJson(SourcesFile, await readText(path), path, UsageError, KNOWN_KEYS)
   const folder = dirname(resolve(path))
   const read = whatIsRead(file, path, folder)
   assertUniqueNames(read.origins, path)
   assertRegistry(file, read.origins, path)
-  const models = file.models === undefined ? [] : await readModels(resolve(folder, file.models))
+  const models_file = file.models && resolve(folder, file.models)
+  const lacksModels = models_file !== undefined && mayLackModels && (await statsIfAny(models_file)) === undefined
+  const models = models_file === undefined || lacksModels ? [] : await readModels(models_file)
   const aliases = file.aliases === undefined ? [] : await readAliases(resolve(folder, file.aliases))
   return {
     folder,
     ...read,
     registry: registryOf(models, aliases, [file.models, file.aliases]),
+    models_file,
     registry_files: {
-      models_sha256: await hashIfNamed(folder, file.models),
+      models_sha256: lacksModels ? null : await hashIfNamed(folder, file.models),
       aliases_sha256: await hashIfNamed(folder, file.aliases),
     },
     max_rejected_share: file.max_rejected_share,
+    max_withheld_share: file.max_withheld_share,
     blocking: file.blocking,
     on_missing: file.on_missing,
   }
@@ -188,6 +202,10 @@ async function hashIfNamed(folder: string, path: string | undefined): Promise<st
 }
 
 async function readModels(path: string): Promise<Model[]> {
+  if ((await statsIfAny(path)) === undefined) {
+    const remedy = '`tokenboard models` (make models) lists the models of your logs and writes them there with --add'
+    throw new UsageError(`there is no file ${path}; ${remedy}`)
+  }
   return parseJson(z.array(Model), await readText(path), path, UsageError, KNOWN_KEYS)
 }
 

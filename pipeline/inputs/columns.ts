@@ -1,7 +1,7 @@
 import { CsvError, parse } from 'csv-parse/sync'
+import { nearest } from '../contract/nearest.ts'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
-import { nearest } from '../nearest.ts'
 import { SCHEMAS } from '../schemas/index.ts'
 import { neededColumns, type Schema, schemaColumns, type UsageRecord } from '../schemas/schema.ts'
 import type { Source } from '../sources.ts'

@@ -73,6 +73,12 @@ export interface KeyUsageRow {
   free_requests: bigint
 }
 
+/** A date of a source that cannot be read again by the version that builds. */
+export interface OldCounts {
+  source: string
+  date: UtcDate
+}
+
 /** How far a stage is: the share of it that is done, 0 to 1, and how many bytes all of it is. */
 export interface Progress {
   share: number
@@ -95,6 +101,8 @@ export interface RollupRequest {
   onRowsOfSums(rows: { rows: bigint; rejected: bigint }): void
   /** Called once for each source, UTC date, API key and `is_byok`. Records without a key are in none. */
   onKeyUsage(usage: KeyUsageRow): void
+  /** Called once for each source and date with records that count as an earlier version read them, and no more. */
+  onOldCounts(counted: OldCounts): void
   /** Called once for each raw file that has a part in the rollup, gone or not: the SHA-256 of its decompressed content. */
   onInput(sha256: string): void
   /** Something that a maintainer should know and that does not stop the build. */

@@ -202,7 +202,8 @@ function qualityOf({ records, warnings }: PublicQuality): Html {
     ([reason, count]) => [`rejected: ${reason.replaceAll('_', ' ')}`, count] as const,
   )
   const contradictory = Object.entries(token_parts_disagree).map(
-    ([reason, count]) => [`token counts contradict each other: ${reason.replaceAll('_', ' ')}`, count] as const,
+    ([reason, count]) =>
+      [`counted, although its token counts contradict each other: ${reason.replaceAll('_', ' ')}`, count] as const,
   )
   const rows = [['counted', published] as const, ...others, ...reasons, ...contradictory].filter(
     ([, count]) => count > 0,

@@ -2,8 +2,6 @@
 --          costs time and nothing else.
 -- Inputs:  none.
 
-CREATE TABLE IF NOT EXISTS state_format (version INTEGER);
-
 -- A raw file of a source. `modified` is in nanoseconds; `reading` says how its source had it read; `kept` is the folder
 -- of the archive that holds it where the file itself is gone.
 CREATE TABLE IF NOT EXISTS state_files (
@@ -52,3 +50,6 @@ CREATE TABLE IF NOT EXISTS state_rejects (
 CREATE TABLE IF NOT EXISTS state_ties (
   source VARCHAR, day_number BIGINT, models VARCHAR, model VARCHAR, records BIGINT, tokens HUGEINT
 );
+
+-- The sources that were read again because a newer version reads them differently, since the last build that was done.
+CREATE TABLE IF NOT EXISTS state_rereads (source VARCHAR);
