@@ -1,13 +1,12 @@
-import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type Changes, changedFacts, compareRows } from './changes.ts'
 import {
+  type Acceptable,
   assertInvariants,
   assertNothingBlocks,
   type Finding,
   findOddities,
   readAccepted,
-  type SanityCheck,
   toWarning,
   type Warning,
 } from './checks.ts'
@@ -16,11 +15,13 @@ import type { ChangeRow } from './contract/history.ts'
 import {
   FIRST_DATA_VERSION,
   type Manifest,
-  Publisher,
+  type Publisher,
   type ReleaseChanges,
   type ReleaseIndex,
   type ReleaseName,
   releasePath,
+  VERSION_RULE,
+  type VersionRule,
 } from './contract/manifest.ts'
 import { sumTokens, type Timestamp, toTimestamp } from './contract/ranking.ts'
 import type { RestatementReason } from './contract/reason.ts'
@@ -28,16 +29,18 @@ import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/
 import type { Database } from './database.ts'
 import type { Effects } from './effects.ts'
 import { BuildError, UsageError } from './errors.ts'
-import { type Files, readIfAny, replaceFile, toText } from './files.ts'
+import { type Files, replaceFile } from './files.ts'
 import { CHANGES_FILE, changeLog, writeChanges } from './history/change-log.ts'
 import { nextVersion } from './history/data-version.ts'
 import { chooseSources, type Intake, namedSources, openEngine, readRecords, withObjects } from './intake.ts'
-import { parseJson } from './json.ts'
 import { modelFacts } from './models/facts.ts'
 import { MODELS_FILE, writeModels } from './models/file.ts'
 import { readNote } from './note.ts'
+import { assertOldCountsAccepted } from './old-counts.ts'
 import { inputNames } from './provenance/input-names.ts'
 import { type Ingredients, PROVENANCE_FILE, provenanceOf } from './provenance/provenance.ts'
+import { assertFewWithheld, describeUnknown, measureShare, type PublishedShare, type Share } from './published-share.ts'
+import { readPublisher } from './publisher.ts'
 import { Account } from './quality.ts'
 import { type Ranking, rank } from './rank.ts'
 import {
@@ -63,6 +66,7 @@ import { abandonStaging, openStaging } from './release/staging.ts'
 import { readManifest, verifyRelease } from './release/verify.ts'
 import type { RollupEngine } from './rollup/engine.ts'
 import { forgetSample } from './rollup/forget-sample.ts'
+import { forgetRereads, wasReread } from './rollup/state.ts'
 import { embeddingsModels } from './site/api.ts'
 import { releaseChart, releasePage } from './site/release-page.ts'
 import type { Sources } from './sources.ts'
@@ -76,7 +80,7 @@ export interface BuildOptions {
   /** Say what would change, and publish and keep nothing. */
   dryRun?: boolean
   /** Why final numbers change, if any do, and a sentence about it: both are published with the restatement. */
-  reason?: RestatementReason
+  reason?: RestatementReason | undefined
   note?: string | undefined
   /** Begin a new chain of releases, and keep the previous one outside the public folder. */
   newChain?: boolean
@@ -101,6 +105,9 @@ export interface BuildSummary {
   total_tokens: string
   content_hash: string
   records: RecordCounts
+  published_share: PublishedShare
+  /** Sources whose records have no `request_id`: a file that is delivered twice counts twice there. */
+  sources_without_request_id: string[]
   warnings: Warning[]
   changes?: Changes
   /** Of the first release of a new chain: the releases that it takes the place of, and where their files are kept, if at all. */
@@ -119,6 +126,7 @@ export interface Built {
   ingredients: Ingredients
   account: Account
   records: RecordCounts
+  share: Share
   findings: Finding[]
 }
 
@@ -130,7 +138,7 @@ export interface Built {
 export async function build(
   config: PipelineConfig,
   effects: Effects,
-  { accept = [], dryRun = false, reason = 'unspecified', note, newChain = false, reread = [] }: BuildOptions = {},
+  { accept = [], dryRun = false, reason, note, newChain = false, reread = [] }: BuildOptions = {},
 ): Promise<BuildSummary> {
   const asOf = config.asOf ?? effects.now()
   const lastDate = mostRecentCompletedDay(asOf)
@@ -150,18 +158,20 @@ export async function build(
     const sampleFolder = dryRun ? join(folder, 'sample') : resolve(config.dataDir, 'raw/sample')
     const { sources: chosen, synthetic } = await chooseSources(config, sampleFolder, lastDate, effects)
     const sources = await withObjects(chosen, workspace, config, effects)
-    const publisher = await readPublisher(config.dataDir, synthetic, effects)
+    const publisher = await readPublisher(config.dataDir, synthetic)
     // What is published beside a release is found wrong before there is one, and not between two steps of the switch.
     await embeddingsModels(config.dataDir)
     const recipe = { config, asOf, sources, synthetic, publisher, reread, followsSample: chain.followsSample }
     const { built, usage } = await prepare(workspace, recipe, effects)
     const summary = await release(
       built,
-      { chain, folder: published, blocking: sources.blocking, accepted, dryRun, told },
+      { chain, folder: published, sources, accepted, dryRun, told },
       database,
       effects,
     )
     if (dryRun) return summary
+    // The release is out: an interrupt must not fail the build any more.
+    if (!effects.signal.aborted) await forgetRereads(database)
     await writeUsage(usage, asOf, config.dataDir, files)
     return { ...summary, published: await measure(publicDir) }
   })
@@ -209,7 +219,6 @@ function noticeOfChain(
 
 /** What a release is made of, and as of when. */
 export interface Recipe extends Intake {
-  synthetic: boolean
   publisher: Publisher
   /** Whether what is known of raw files is of the sample, and these are others. */
   followsSample?: boolean
@@ -231,18 +240,29 @@ export async function prepare(
   const inputs: string[] = []
   const ranking = await rankSources(database, engine, sources, { account, usage, inputs }, lastDate, effects)
   const records = countRecords(ranking, account)
-  const findings = await findOddities(database, sources.origins, account.deliveries)
+  const share = await measureShare(database, account, lastDate)
+  const findings = await findOddities(database, sources.origins, account)
   const warnings = findings.map(toWarning)
-  const detail = { as_of: toTimestamp(asOf), records, warnings, ...account.detail, outside: outsideDays(ranking) }
+  const published_share = share.published
+  const facts = { as_of: toTimestamp(asOf), records, published_share, warnings }
+  const detail = { ...facts, ...account.detail, outside: outsideDays(ranking) }
   await replaceFile(effects.files, join(stateDir, 'quality.json'), toJson(detail))
   assertFewRejected(records.read, account, sources.max_rejected_share)
-  if (ranking.rows.length === 0) throw new BuildError(nothingToPublish(records, lastDate))
+  if (ranking.rows.length === 0) {
+    throw new BuildError(`${nothingToPublish(records, lastDate)}${describeUnknown(share, sources)}`)
+  }
   await assertInvariants(database, lastDate)
-  const draft = draftRelease({ rows: ranking.rows, asOf: toTimestamp(asOf), publisher, synthetic })
+  const draft = draftRelease({
+    rows: ranking.rows,
+    asOf: toTimestamp(asOf),
+    publisher,
+    synthetic,
+    oldCounts: account.oldCounts,
+  })
   const nameOf = await inputNames(sources, workspace.inputKey)
   const ingredients = { inputs: inputs.map(nameOf), registry: sources.registry_files }
   const { names } = sources.registry
-  return { built: { draft, ranking, names, ingredients, account, records, findings }, usage }
+  return { built: { draft, ranking, names, ingredients, account, records, share, findings }, usage }
 }
 
 async function rankSources(
@@ -266,20 +286,22 @@ async function release(
   options: {
     chain: ChosenChain
     folder: PublicFolder
-    blocking: readonly SanityCheck[]
-    accepted: readonly SanityCheck[]
+    sources: Sources
+    accepted: readonly Acceptable[]
     dryRun: boolean
-    told: Told
+    told: Pick<BuildOptions, 'reason'> & Pick<Told, 'note'>
   },
   database: Database,
   effects: Effects,
 ): Promise<BuildSummary> {
   const { draft, ranking, findings } = built
-  const { chain, folder, blocking, accepted, dryRun, told } = options
+  const { chain, folder, sources, accepted, dryRun, told } = options
   const { index } = chain
   const path = (name: ReleaseName) => join(folder.publicDir, releasePath(name))
   const latest = currentEntry(index)
   const current = latest === undefined ? undefined : await readManifest(path(latest.release))
+  const isFirst = index.releases.length === 0
+  if (!draft.synthetic) assertFewWithheld(built.share, { sources, isFirst, report: effects.report })
   const facts = changedFacts(current, draft, ranking.rows)
   const isUnchanged = current !== undefined && facts.length === 0
   if (isUnchanged && !dryRun) return summarize('unchanged', current, built, path(current.release))
@@ -290,12 +312,18 @@ async function release(
     throw new BuildError(`there is already a release as of ${draft.as_of} and its data differ; give a later AS_OF`)
   }
   const published = current === undefined ? [] : await publishedWarnings(path(current.release))
-  assertNothingBlocks(findings, { blocking, accepted, published })
+  assertNothingBlocks(findings, { blocking: sources.blocking, accepted, published })
+  assertOldCountsAccepted(built.account.oldCounts, draft, { current, accepted })
   const started = chain.replaced.length > 0 && {
     new_chain: { replaced: [...chain.replaced], kept_in: chain.keptIn ?? null },
   }
   if (dryRun) return { ...summarize('would_release', draft, built, path(draft.release)), ...changes, ...started }
-  const changed = describeChanges({ index, current, facts, told }, changeLog(before, ranking.rows))
+  const rows = changeLog(before, ranking.rows)
+  const reason = told.reason ?? reasonOf(rows, current, await wasReread(database))
+  const changed = describeChanges(
+    { index, current, facts, told: { ...told, reason }, version_rule: VERSION_RULE },
+    rows,
+  )
   const manifest = await publishRelease(built, { changed, chain, folder }, database, effects)
   return { ...summarize('released', manifest, built, path(manifest.release)), ...started }
 }
@@ -303,18 +331,36 @@ async function release(
 /** What the publisher says of a release. */
 type Told = Pick<ReleaseChanges, 'reason' | 'note'>
 
+/** Why final numbers change where the publisher says nothing: a newer version may read the same logs differently. */
+function reasonOf(rows: readonly ChangeRow[], current: Draft | undefined, isReread: boolean): RestatementReason {
+  const isRestated = current !== undefined && rows.some(({ date }) => date < current.provisional_from)
+  return isReread && isRestated ? 'reading' : 'unspecified'
+}
+
 /** How a release differs from the one before it: for its manifest, and row by row. */
 export interface Changed {
-  facts: Pick<Draft, 'data_version' | 'changes'>
+  facts: Pick<Draft, 'data_version' | 'version_rule' | 'changes'>
   rows: ChangeRow[]
 }
 
+/** A release after another: which one, what differs, and by which rule it gets its version. */
+export interface NextRelease {
+  index: ReleaseIndex
+  current: Draft | undefined
+  facts: string[]
+  told: Told
+  /** Undefined to make a release of 0.1.0 again. */
+  version_rule: VersionRule | undefined
+}
+
 export function describeChanges(
-  { index, current, facts, told }: { index: ReleaseIndex; current: Draft | undefined; facts: string[]; told: Told },
+  { index, current, facts, told, version_rule }: NextRelease,
   rows: ChangeRow[],
 ): Changed {
-  const data_version = nextVersion(index, rows, current?.end_date)
-  return { facts: { data_version, changes: { previous: current?.release ?? null, facts, ...told } }, rows }
+  const previous = index.releases.find(({ release }) => release === current?.release)
+  const data_version = nextVersion(index, previous, { version_rule, facts, changes: rows })
+  const changes = { previous: current?.release ?? null, facts, ...told }
+  return { facts: { data_version, ...(version_rule && { version_rule }), changes }, rows }
 }
 
 /** Writes all files of the release out of sight, reads them back, and switches to them. */
@@ -380,7 +426,7 @@ function assertNotBefore(asOf: Date, index: ReleaseIndex): void {
 function summarize(
   outcome: BuildSummary['outcome'],
   facts: Draft,
-  { ranking, records, findings }: Built,
+  { ranking, records, account, share, findings }: Built,
   path: string,
 ): BuildSummary {
   const { release, as_of, synthetic, start_date, end_date, days, rows, content_hash } = facts
@@ -397,18 +443,9 @@ function summarize(
     total_tokens: sumTokens(ranking.rows).toString(),
     content_hash,
     records,
+    published_share: share.published,
+    sources_without_request_id: account.sourcesWithoutIds,
     warnings: findings.map(toWarning),
     path,
   }
-}
-
-/** Who publishes: `publisher.json` of the data folder, or the one that comes with the project. */
-async function readPublisher(dataDir: string, synthetic: boolean, { report }: Effects): Promise<Publisher> {
-  const path = join(dataDir, 'publisher.json')
-  const own = await readIfAny(path)
-  if (own === undefined && !synthetic) {
-    report({ kind: 'notice', message: `there is no ${path}: the release names a placeholder as its publisher` })
-  }
-  const bytes = own ?? (await readFile(new URL('../data/publisher.json', import.meta.url)))
-  return parseJson(Publisher, toText(bytes, path, UsageError), path, UsageError)
 }

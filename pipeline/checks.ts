@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import { nearest } from './contract/nearest.ts'
 import { DATASET_START, UtcDate } from './contract/utc-date.ts'
 import { type Database, readStatement, type SqlParameters } from './database.ts'
 import { BuildError, UsageError } from './errors.ts'
-import { nearest } from './nearest.ts'
-import type { Delivery } from './quality.ts'
+import { OLD_COUNTS } from './old-counts.ts'
+import type { Account } from './quality.ts'
 import { RANK_PARAMETERS } from './rank.ts'
 
 /**
@@ -20,7 +21,7 @@ const INVARIANTS = [
 ] as const
 
 /** These find what is unlikely in good input. They warn, and stop a release where the maintainer says so. */
-const SANITY_CHECKS = ['collapsed_day', 'new_leader', 'missing_date', 'silent_source'] as const
+const SANITY_CHECKS = ['collapsed_day', 'new_leader', 'missing_date', 'silent_source', 'token_parts_disagree'] as const
 
 /** The name of a check that can be made blocking and be accepted. */
 export const SanityCheck = z.enum(SANITY_CHECKS, {
@@ -28,12 +29,19 @@ export const SanityCheck = z.enum(SANITY_CHECKS, {
 })
 export type SanityCheck = z.infer<typeof SanityCheck>
 
-/** What a sanity check found. `source` is named to the maintainer alone; `finding` then goes on where it ends. */
+/** What `--accept` takes: a sanity check, or what stops every build until it is accepted. */
+export type Acceptable = SanityCheck | typeof OLD_COUNTS
+
+/**
+ * What a sanity check found. `source` is named to the maintainer alone; `finding` then goes on where it ends. So is
+ * `detail`, the numbers behind the finding.
+ */
 export interface Finding {
   check: SanityCheck
   date: UtcDate | undefined
   source: string | undefined
   finding: string
+  detail: string | undefined
 }
 
 /** A finding as a person reads it, in the summary of a build and in `quality.json`. */
@@ -54,34 +62,46 @@ export async function assertInvariants(database: Database, lastDate: UtcDate): P
 }
 
 /**
- * Looks for what is unlikely in good input, in the order of the checks and of the dates. `deliveries` are the records
- * that are not in the rollup.
+ * Looks for what is unlikely in good input, in the order of the checks and of the dates. The account has the records that
+ * are not in the rollup, and those that contradict themselves.
  */
 export async function findOddities(
   database: Database,
   sources: readonly { name: string }[],
-  deliveries: readonly Delivery[],
+  { deliveries, disagreements }: Pick<Account, 'deliveries' | 'disagreements'>,
 ): Promise<Finding[]> {
   await database.run('check_create_deliveries')
   await database.append('core_deliveries', [
     ...sources.map(({ name }) => [name, null, '0']),
     ...deliveries.map(({ source, date, records }) => [source, date, String(records)]),
   ])
+  await database.run('check_create_parts_disagree')
+  await database.append(
+    'core_parts_disagree',
+    disagreements.map(({ source, reason, records, accepted_records }) => {
+      return [source, reason, `${records}`, `${accepted_records}`]
+    }),
+  )
   const findings: Finding[] = []
   for (const check of SANITY_CHECKS) {
-    const rows = await database.rows<{ date: UtcDate | null; source?: string; finding: string }>(`checks/${check}`)
-    findings.push(...rows.map(({ date, source, finding }) => ({ check, date: date ?? undefined, source, finding })))
+    type Row = { date?: UtcDate | null; source?: string; finding: string; detail?: string }
+    const rows = await database.rows<{ [Key in keyof Row]: Row[Key] }>(`checks/${check}`)
+    const found = rows.map(({ date, source, finding, detail }) => {
+      return { check, date: date ?? undefined, source, finding, detail }
+    })
+    findings.push(...found)
   }
   return findings
 }
 
-/** The finding with the name of the source, where it is about one. */
-export function toWarning({ check, date, source, finding }: Finding): Warning {
+/** The finding with the name of the source, where it is about one, and its numbers. */
+export function toWarning({ check, date, source, finding, detail }: Finding): Warning {
   const subject = source === undefined ? '' : `source ${JSON.stringify(source)} `
-  return { check, ...(date !== undefined && { date }), finding: `${subject}${finding}` }
+  const numbers = detail === undefined ? '' : `: ${detail}`
+  return { check, ...(date !== undefined && { date }), finding: `${subject}${finding}${numbers}` }
 }
 
-/** The finding as it may be published: a source is just a source. */
+/** The finding as it may be published: a source is just a source, and has no numbers. */
 export function toPublicWarning({ check, date, source, finding }: Finding): Warning {
   const subject = source === undefined ? '' : 'a source '
   return { check, ...(date !== undefined && { date }), finding: `${subject}${finding}` }
@@ -93,7 +113,7 @@ export function toPublicWarning({ check, date, source, finding }: Finding): Warn
  */
 export function assertNothingBlocks(
   findings: readonly Finding[],
-  options: { blocking: readonly SanityCheck[]; accepted: readonly SanityCheck[]; published: readonly Warning[] },
+  options: { blocking: readonly SanityCheck[]; accepted: readonly Acceptable[]; published: readonly Warning[] },
 ): void {
   const { blocking, accepted, published } = options
   const stopping = blocking.filter((check) => !accepted.includes(check))
@@ -108,9 +128,10 @@ export function assertNothingBlocks(
   )
 }
 
-/** The checks of the names that were given to `--accept`. Throws `UsageError` that names the nearest check. */
-export function readAccepted(names: readonly string[]): SanityCheck[] {
+/** What the names mean that were given to `--accept`. Throws `UsageError` that names the nearest check. */
+export function readAccepted(names: readonly string[]): Acceptable[] {
   return names.map((name) => {
+    if (name === OLD_COUNTS) return name
     const parsed = SanityCheck.safeParse(name)
     if (!parsed.success) throw new UsageError(`--accept: ${noSanityCheck(name)}`)
     return parsed.data

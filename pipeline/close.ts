@@ -7,7 +7,7 @@ import { mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
 import type { Database } from './database.ts'
 import type { Effects } from './effects.ts'
 import { UsageError } from './errors.ts'
-import { chooseSources, namedSources, openEngine, readRecords, withObjects } from './intake.ts'
+import { chooseSources, defaultSources, namedSources, openEngine, readRecords, withObjects } from './intake.ts'
 import { isObjectUrl } from './objects/object.ts'
 import { Account } from './quality.ts'
 import { assertFewRejected } from './records.ts'
@@ -68,7 +68,11 @@ export async function closeDates(
     const { files, signal, report } = effects
     const chosen = await chooseSources(config, join(folder, 'sample'), mostRecentCompletedDay(now), effects)
     const sources = await withObjects(chosen.sources, workspace, config, effects)
-    const { engine, archive } = await openEngine(workspace, { config, sources, asOf: now }, effects)
+    const { engine, archive } = await openEngine(
+      workspace,
+      { config, sources, asOf: now, synthetic: chosen.synthetic },
+      effects,
+    )
     await bringUpToDate(database, engine, sources, effects)
     const names = sources.origins.map(({ name }) => name)
     const staging = dryRun ? join(folder, 'archive') : archiveStaging(archiveDir)
@@ -100,7 +104,7 @@ function assertFinal(before: UtcDate, asOf: Timestamp): void {
 async function assertNotSynthetic(config: PipelineConfig): Promise<void> {
   if ((await namedSources(config)) !== undefined) return
   throw new UsageError(
-    'there is no sources file, and the synthetic sample is not archived: name your own logs in data/sources.json or in ' +
+    `there is no ${defaultSources(config)}, and the synthetic sample is not archived: name your own logs there or in ` +
       'SOURCES, or add --dry-run to try',
   )
 }

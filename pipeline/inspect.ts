@@ -2,7 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { DATASET_START } from './contract/utc-date.ts'
+import { setCredibleDates } from './credible-dates.ts'
 import { Database } from './database.ts'
+import type { Effects } from './effects.ts'
 import { BuildError, reasonOf, UsageError } from './errors.ts'
 import { defineSample, defineUsage } from './ingest.ts'
 import { describeFile, foldersOf, type InputFile, isFile } from './inputs/find.ts'
@@ -63,7 +65,10 @@ export interface Inspection {
  * Guesses what some raw files are, from their first records. Touches no state of a build. Throws `UsageError` for a file that
  * is missing or of no known ending, before any is read, and `BuildError` for one that cannot be read.
  */
-export async function inspect(paths: readonly string[], signal: AbortSignal): Promise<Inspection[]> {
+export async function inspect(
+  paths: readonly string[],
+  { now, signal }: Pick<Effects, 'now' | 'signal'>,
+): Promise<Inspection[]> {
   const files = await sideBySide(paths, describeGiven)
   const folder = await mkdtemp(join(tmpdir(), 'tokenboard-inspect-'))
   try {
@@ -71,6 +76,7 @@ export async function inspect(paths: readonly string[], signal: AbortSignal): Pr
     const database = await Database.open({ path: ':memory:', temporaryFolder, memoryLimit: undefined, signal })
     try {
       await database.run('inspect_keep_order')
+      await setCredibleDates(database, now())
       await database.confine([folder, ...(await foldersOf(files))])
       const inspections: Inspection[] = []
       for (const [position, file] of files.entries()) {

@@ -2,9 +2,10 @@ import { join } from 'node:path'
 import { Archive } from './archive.ts'
 import type { PipelineConfig } from './config.ts'
 import type { UtcDate } from './contract/utc-date.ts'
+import { setCredibleDates } from './credible-dates.ts'
 import type { Effects } from './effects.ts'
 import { UsageError } from './errors.ts'
-import { readTextIfAny } from './files.ts'
+import { linkTarget, statsIfAny } from './files.ts'
 import { findInputFiles, folderOfEntry, foldersOf } from './inputs/find.ts'
 import { sideBySide } from './inputs/side-by-side.ts'
 import { copyObjects } from './objects/copies.ts'
@@ -15,16 +16,39 @@ import type { RollupEngine } from './rollup/engine.ts'
 import { KeptFiles } from './rollup/kept.ts'
 import { SAMPLE_DEFAULTS } from './sample/options.ts'
 import { writeSample } from './sample/write.ts'
-import { readSources, type Sources } from './sources.ts'
+import { type ReadOptions, readSources, type Sources } from './sources.ts'
 import type { UsageLedger } from './usage.ts'
 import type { Workspace } from './workspace.ts'
 
-const DEFAULT_SOURCES = 'data/sources.json'
+/** The default sources file of the default data folder. */
+const USUAL_SOURCES = 'data/sources.json'
 
-/** The named sources file, or the default one; undefined where there is neither. */
-export async function namedSources({ sources }: PipelineConfig): Promise<Sources | undefined> {
-  if (sources !== undefined) return readSources(sources)
-  return (await readTextIfAny(DEFAULT_SOURCES)) === undefined ? undefined : readSources(DEFAULT_SOURCES)
+/** The sources file that is read where SOURCES is unset. */
+export function defaultSources({ dataDir }: Pick<PipelineConfig, 'dataDir'>): string {
+  return join(dataDir, 'sources.json')
+}
+
+/**
+ * The sources that SOURCES names, or else the default ones; undefined where there are neither. Throws `UsageError` where
+ * the default data folder has a sources file and another one in use has none: that may be a forgotten setting.
+ */
+export async function namedSources(
+  config: Pick<PipelineConfig, 'sources' | 'dataDir'>,
+  options: ReadOptions = {},
+): Promise<Sources | undefined> {
+  if (config.sources !== undefined) return readSources(config.sources, options)
+  const path = defaultSources(config)
+  if (await isThere(path)) return readSources(path, options)
+  if (!(await isThere(USUAL_SOURCES))) return undefined
+  throw new UsageError(
+    `there is no ${path}, but there is ${USUAL_SOURCES}, and SOURCES is unset: write ${path}, or name the file to read ` +
+      `as SOURCES (SOURCES=${USUAL_SOURCES}); the synthetic sample is not built in its place`,
+  )
+}
+
+/** A link that leads nowhere is there: who reads it says what is wrong. */
+async function isThere(path: string): Promise<boolean> {
+  return (await statsIfAny(path)) !== undefined || (await linkTarget(path)) !== undefined
 }
 
 /** The sources that a maintainer named or, where there are none, the synthetic sample, written to `sampleFolder`. */
@@ -36,7 +60,10 @@ export async function chooseSources(
 ): Promise<{ sources: Sources; synthetic: boolean }> {
   const sources = await namedSources(config)
   if (sources !== undefined) return { sources, synthetic: false }
-  effects.report({ kind: 'notice', message: `there is no ${DEFAULT_SOURCES}: building from SYNTHETIC sample data` })
+  effects.report({
+    kind: 'notice',
+    message: `there is no ${defaultSources(config)}: building from SYNTHETIC sample data`,
+  })
   const { sourcesFile } = await writeSample({ folder: sampleFolder, lastDay: lastDate, ...SAMPLE_DEFAULTS }, effects)
   return { sources: await readSources(sourcesFile), synthetic: true }
 }
@@ -57,6 +84,8 @@ export interface Intake {
   config: PipelineConfig
   sources: Sources
   asOf: Date
+  /** Whether the sources are the sample, which has records up to `asOf` whatever the clock says. */
+  synthetic: boolean
   /** Dates that are to be asked for again, of an engine that is asked day by day. */
   reread?: readonly UtcDate[] | undefined
 }
@@ -77,10 +106,12 @@ async function foldersOfSources(all: Sources): Promise<string[]> {
  */
 export async function openEngine(
   { database, stateDir, archiveDir, keptDir, folder, reach }: Workspace,
-  { config, sources, asOf, reread = [] }: Intake,
+  { config, sources, asOf, synthetic, reread = [] }: Intake,
   { files, signal, now }: Effects,
 ): Promise<{ engine: RollupEngine; archive: Archive }> {
   assertNamedEngine(config, sources)
+  const clock = now()
+  await setCredibleDates(database, synthetic && asOf > clock ? asOf : clock)
   await database.confine([...reach, ...(await foldersOfSources(sources))])
   const archive = await Archive.open(archiveDir)
   const kept = await KeptFiles.open({ stateDir, keptDir, database, files })
@@ -88,7 +119,7 @@ export async function openEngine(
   if (sources.engine.kind === 'clickhouse') {
     // Its client is loaded where it is needed.
     const { createClickHouseEngine } = await import('./rollup/clickhouse.ts')
-    const options = { choice: sources.engine, login: config.clickhouse, asOf, now: now(), reread }
+    const options = { choice: sources.engine, login: config.clickhouse, asOf, now: clock, reread }
     return { engine: createClickHouseEngine({ ...common, ...options }), archive }
   }
   if (reread.length > 0) {
@@ -125,8 +156,12 @@ export async function readRecords(
     onStage: (stage) => report({ kind: 'done', ...stage }),
     onSetAside: (records) => account.add(records),
     onRejectedInFile: (records) => account.addFile(records),
+    onPartsDisagree: (records) => account.addDisagreeing(records),
+    onReadingNote: (note) => account.addNote(note),
+    onNoRequestIds: ({ source }) => account.addSourceWithoutIds(source),
     onRowsOfSums: ({ rows, rejected }) => account.addRowsOfSums(Number(rows), Number(rejected)),
     onKeyUsage: (row) => usage?.add(row),
+    onOldCounts: (counted) => account.addOldCounts(counted),
     onInput: (sha256) => inputs?.push(sha256),
     onNotice: (message) => report({ kind: 'notice', message }),
   })

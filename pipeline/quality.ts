@@ -1,5 +1,13 @@
 import type { UtcDate } from './contract/utc-date.ts'
-import { REJECT_REASONS, type RejectedInFile, type SetAside, type SetAsideReason } from './rollup/engine.ts'
+import {
+  type DisagreeingRecords,
+  type OldCounts,
+  REJECT_REASONS,
+  type ReadingNote,
+  type RejectedInFile,
+  type SetAside,
+  type SetAsideReason,
+} from './rollup/engine.ts'
 
 /** Reasons that may be published with the number of records: they name nothing private. */
 const PUBLISHED_REASONS: readonly SetAsideReason[] = [...REJECT_REASONS, 'left_out', 'duplicate', 'archived_date']
@@ -18,10 +26,23 @@ export interface Delivery {
   records: number
 }
 
-/** Keeps account of every record that was read and is not part of the rollup. */
+/** Records of a source whose token counts contradict each other, for the maintainer alone. */
+export interface Disagreement {
+  source: string
+  reason: string
+  records: number
+  accepted_records: number
+}
+
+/** Keeps account of every record that was read and is not part of the rollup, and of those that contradict themselves. */
 export class Account {
   readonly #setAside: SetAside[] = []
   readonly #rejectedInFiles: RejectedInFile[] = []
+  readonly #oldCounts: OldCounts[] = []
+  readonly #disagreeing: DisagreeingRecords[] = []
+  readonly #notes: ReadingNote[] = []
+  /** Sources whose records have no `request_id`, so that a file that is delivered twice counts twice. */
+  readonly sourcesWithoutIds: string[] = []
   #rowsOfSums: ReturnType<Account['judged']> | undefined
 
   add(records: SetAside): void {
@@ -32,8 +53,29 @@ export class Account {
     this.#rejectedInFiles.push(records)
   }
 
+  addDisagreeing(records: DisagreeingRecords): void {
+    this.#disagreeing.push(records)
+  }
+
+  addNote(note: ReadingNote): void {
+    this.#notes.push(note)
+  }
+
+  addSourceWithoutIds(source: string): void {
+    this.sourcesWithoutIds.push(source)
+  }
+
   addRowsOfSums(rows: number, rejected: number): void {
     this.#rowsOfSums = { rejected, of: rows, unit: 'rows' }
+  }
+
+  addOldCounts(counted: OldCounts): void {
+    this.#oldCounts.push(counted)
+  }
+
+  /** The dates of each source that count as an earlier version read them. */
+  get oldCounts(): readonly OldCounts[] {
+    return this.#oldCounts
   }
 
   /** What tells whether too much of `read` records was rejected; of sums the rows, for one of them may be a million records. */
@@ -61,6 +103,21 @@ export class Account {
     return Object.values(this.rejected).reduce((sum, records) => sum + records, 0)
   }
 
+  /** Records whose token counts contradict each other, by reason, and those of them that are public usage. */
+  get disagreeing(): { all: Record<string, number>; ofPublicUsage: Record<string, number> } {
+    return {
+      all: byReason(this.#disagreeing, ({ records }) => records),
+      ofPublicUsage: byReason(this.#disagreeing, ({ public_records }) => public_records),
+    }
+  }
+
+  /** The same by source. */
+  get disagreements(): Disagreement[] {
+    return this.#disagreeing.map(({ source, reason, records, accepted_records }) => {
+      return { source, reason, records: Number(records), accepted_records: Number(accepted_records) }
+    })
+  }
+
   /** How many records of each source and date were set aside, whatever the reason. */
   get deliveries(): Delivery[] {
     const byDelivery = Map.groupBy(this.#setAside, ({ source, date }) => JSON.stringify([source, date ?? null]))
@@ -72,8 +129,13 @@ export class Account {
 
   /** The withheld models, most tokens first. */
   get withheld(): WithheldModel[] {
+    return this.withheldFrom('0000-01-01', '9999-12-31')
+  }
+
+  /** The same of some dates, both ends included. */
+  withheldFrom(start: UtcDate, end: UtcDate): WithheldModel[] {
     const byModel = Map.groupBy(
-      this.#setAside.filter((entry) => entry.reason === 'withheld'),
+      this.#setAside.filter(({ reason, date = '' }) => reason === 'withheld' && date >= start && date <= end),
       (entry) => entry.model_permaslug ?? '',
     )
     return [...byModel]
@@ -98,8 +160,13 @@ export class Account {
       })
   }
 
-  /** Everything that was set aside, by source, date and model, and the rejected records by file. */
-  get detail(): { set_aside: unknown[]; rejected_in_files: unknown[] } {
+  /** Everything that was set aside, by source, date and model, the rejected records by file, and contradictions by source. */
+  get detail(): {
+    set_aside: unknown[]
+    rejected_in_files: unknown[]
+    token_parts_disagree: Disagreement[]
+    reading_notes: unknown[]
+  } {
     return {
       set_aside: this.#setAside.map(({ records, tokens, ...rest }) => ({
         ...rest,
@@ -107,16 +174,38 @@ export class Account {
         tokens: tokens.toString(),
       })),
       rejected_in_files: this.#rejectedInFiles.map(({ records, ...rest }) => ({ ...rest, records: Number(records) })),
+      token_parts_disagree: this.disagreements,
+      reading_notes: this.#notes.map(({ records, ...rest }) => ({ ...rest, records: Number(records) })),
     }
   }
 
   /** The files with the most rejected records, for a message. */
   worstFiles(count: number): string[] {
-    return [...this.#rejectedInFiles]
-      .sort((a, b) => Number(b.records - a.records))
-      .slice(0, count)
-      .map(({ file, reason, records }) => `${file}: ${records} ${reason}`)
+    const worst = [...this.#rejectedInFiles].sort((a, b) => Number(b.records - a.records)).slice(0, count)
+    const lines = worst.map(({ file, reason, records, misdated }) => {
+      return `${file}: ${records} ${reason}${misdated === undefined ? '' : `, ${describeDates(misdated)}`}`
+    })
+    return worst.some(({ misdated }) => misdated !== undefined) ? [...lines, WRONG_UNIT] : lines
   }
+}
+
+const WRONG_UNIT =
+  'a date before 2015 or after tomorrow comes from a wrong unit of time: check "time_unit" and "base_time" of the source, ' +
+  'and the clock of this machine'
+
+function describeDates({ first_date, last_date }: { first_date: UtcDate; last_date: UtcDate }): string {
+  return first_date === last_date ? `dated ${first_date}` : `dated ${first_date} to ${last_date}`
+}
+
+/** Sums by reason, in the order of the reasons; reasons without records are absent. */
+function byReason(
+  rows: readonly DisagreeingRecords[],
+  recordsOf: (row: DisagreeingRecords) => bigint,
+): Record<string, number> {
+  const sums = [...Map.groupBy(rows, ({ reason }) => reason)].map(([reason, ofReason]) => {
+    return [reason, Number(ofReason.reduce((sum, row) => sum + recordsOf(row), 0n))] as const
+  })
+  return Object.fromEntries(sums.filter(([, records]) => records > 0).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 function sumRecords(entries: readonly { records: bigint }[]): number {

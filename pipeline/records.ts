@@ -10,7 +10,7 @@ import type { Ranking } from './rank.ts'
 import { QUALITY_FILE } from './release/files.ts'
 import type { Draft } from './release/stage.ts'
 
-/** Where every record that was read has gone: the numbers add up to `read`. */
+/** Where every record that was read has gone: the numbers add up to `read`, but for `token_parts_disagree`. */
 export interface RecordCounts {
   read: number
   published: number
@@ -23,6 +23,8 @@ export interface RecordCounts {
   withheld: WithheldModel[]
   before_dataset_start: number
   not_yet_complete: number
+  /** Records whose token counts contradict each other, by reason. They are in one of the other numbers too. */
+  token_parts_disagree: Record<string, number>
 }
 
 /** Throws `BuildError` when a larger share of all records, or of all rows of sums, was rejected than the maintainer allows. */
@@ -78,6 +80,7 @@ export function countRecords(ranking: Ranking, account: Account): RecordCounts {
     withheld: account.withheld,
     before_dataset_start: sum(outside.filter((entry) => entry.isEarly)),
     not_yet_complete: sum(outside.filter((entry) => !entry.isEarly)),
+    token_parts_disagree: account.disagreeing.all,
   }
 }
 
@@ -124,7 +127,16 @@ export function publicQuality(built: {
     release: draft.release,
     as_of: draft.as_of,
     synthetic: draft.synthetic,
-    records: { published, duplicates, left_out, archived_date, rejected, before_dataset_start, not_yet_complete },
+    records: {
+      published,
+      duplicates,
+      left_out,
+      archived_date,
+      rejected,
+      before_dataset_start,
+      not_yet_complete,
+      token_parts_disagree: account.disagreeing.ofPublicUsage,
+    },
     days: [...account.days, ...outside],
     warnings: findings.map(toPublicWarning),
   }

@@ -206,7 +206,7 @@ function answerUnrouted(request: FastifyRequest, reply: FastifyReply, methods: s
   const allowed = [...methods, 'OPTIONS']
   reply.header('allow', allowed.join(', '))
   if (request.method !== 'OPTIONS') throw new ApiError(405, 'Method not allowed')
-  allowPreflight(reply, allowed)
+  allowPreflight(request, reply, allowed)
   reply.code(204).send()
 }
 
@@ -221,6 +221,6 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
   if (isOutOfFiles(error)) request.log.error({ reqId: request.id, err: error }, 'no more files can be opened')
   keepOpenForUnreadBody(request, reply)
   const retryAfter = RETRY_AFTER_SECONDS[status]
-  if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
+  if (retryAfter !== undefined && !reply.hasHeader('retry-after')) reply.header('retry-after', retryAfter)
   reply.code(status).header('cache-control', 'no-store').send(body)
 }

@@ -12,7 +12,7 @@ export const inspect = new Command('inspect')
   .option('--json', 'print what was found as one JSON object on stdout')
   .action(async (paths, { json = false }) => {
     const module = await import('../inspect.ts')
-    const files = await withInterrupt((signal) => module.inspect(paths, signal))
+    const files = await withInterrupt((signal) => module.inspect(paths, { now: () => new Date(), signal }))
     process.stdout.write(json ? `${JSON.stringify({ files })}\n` : files.map(describe).join('\n'))
     const unknown = files.filter(({ schema }) => schema === undefined).map(({ file }) => file)
     if (unknown.length > 0) throw new BuildError(`no schema fits ${unknown.join(', ')}`)

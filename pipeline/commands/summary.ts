@@ -1,6 +1,7 @@
 import type { BuildSummary } from '../build.ts'
 import type { Changes, DateChange } from '../changes.ts'
 import type { Warning } from '../checks.ts'
+import { describeShare } from '../published-share.ts'
 import { grouped } from '../reporter.ts'
 
 /** What a build did, or would do, for a person. */
@@ -12,7 +13,9 @@ export function describeSummary(summary: BuildSummary): string {
     `  models    ${grouped(models)} with tokens, ${grouped(rows)} rows published`,
     `  tokens    ${grouped(total_tokens)}`,
     ...describeRecords(summary.records),
+    `  share     ${describeShare(summary.published_share)}`,
     ...describeChain(summary),
+    ...describeSourcesWithoutIds(summary.sources_without_request_id),
     ...describeChanges(summary.changes),
     ...describeWarnings(summary.warnings),
     ...(outcome === 'would_release' ? [] : [`  files     ${path}`]),
@@ -55,6 +58,7 @@ function describeRecords(records: BuildSummary['records']): string[] {
     withheld,
     before_dataset_start,
     not_yet_complete,
+    token_parts_disagree,
   } = records
   const aside = [
     ...Object.entries(rejected).map(([reason, count]) => `${grouped(count)} rejected (${reason})`),
@@ -65,6 +69,7 @@ function describeRecords(records: BuildSummary['records']): string[] {
     ...(before_dataset_start > 0 ? [`${grouped(before_dataset_start)} before the dataset begins`] : []),
     ...(not_yet_complete > 0 ? [`${grouped(not_yet_complete)} of days not yet complete`] : []),
   ]
+  const contradictory = Object.entries(token_parts_disagree).map(([reason, count]) => `${grouped(count)} ${reason}`)
   const unknown = withheld
     .slice(0, WITHHELD_SHOWN)
     .map(
@@ -75,8 +80,18 @@ function describeRecords(records: BuildSummary['records']): string[] {
   return [
     `  records   ${grouped(read)} read, ${grouped(published)} counted`,
     ...(aside.length > 0 ? [`            not counted: ${aside.join(', ')}`] : []),
+    ...(contradictory.length > 0
+      ? [`            counted although their token counts contradict each other: ${contradictory.join(', ')}`]
+      : []),
     ...(unknown.length > 0 ? [`  withheld  models the registry does not know: ${unknown.join(', ')}${more}`] : []),
   ]
+}
+
+const SOURCES_SHOWN = 10
+
+function describeSourcesWithoutIds(sources: readonly string[]): string[] {
+  const lines = sources.map((name) => `${JSON.stringify(name)}: a file that is delivered twice counts twice`)
+  return section('no ids', lines, SOURCES_SHOWN)
 }
 
 const WARNINGS_SHOWN = 10

@@ -9,7 +9,7 @@ import { toJson } from '../release/files.ts'
 import type { NextTree } from '../release/next-tree.ts'
 import { readBack } from '../release/read-back.ts'
 import { readManifest } from '../release/verify.ts'
-import { advance, type ReleasedRows } from './coverage.ts'
+import { advance, fromFirstDate, type ReleasedRows } from './coverage.ts'
 import { restatementOf, withRestatement } from './restatements.ts'
 import { stageRevisions } from './revisions.ts'
 
@@ -31,9 +31,12 @@ export async function followReleases(
   database: Database,
 ): Promise<void> {
   let coverage = await readCoverage(tree.rootOf(COVERAGE_PATH))
-  for (const release of behind(coverage, releases)) {
+  const newer = behind(coverage, releases)
+  for (const release of newer) {
     coverage = await followRelease(tree, coverage, release, database)
   }
+  if (newer.length > 0 || coverage === undefined) return
+  await tree.replace('coverage', COVERAGE_PATH, toJson(fromFirstDate(coverage)))
 }
 
 /** The releases that the coverage does not know of. When its own was withdrawn, the current one has to be told again. */

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import type { UtcDate } from '../contract/utc-date.ts'
 import type { ClickHouseChoice } from '../engine.ts'
 import { BuildError } from '../errors.ts'
@@ -6,6 +5,7 @@ import { type AnswerRow, NOTHING, readAnswer } from './clickhouse-answer.ts'
 import type { ClickHouse } from './clickhouse-client.ts'
 import { nodesOf, renderStatement, type StatementValues } from './clickhouse-statement.ts'
 import { type DayAnswer, sumRecords } from './days.ts'
+import { toReading } from './reading.ts'
 
 const RECORDS = 'clickhouse/records'
 
@@ -56,6 +56,20 @@ export async function countDays(
   return new Map(rows.map(({ date, records }) => [date, BigInt(records)]))
 }
 
+/** The records whose date cannot be right, with the first and the last of these dates; undefined without any. */
+export async function countMisdated(
+  clickhouse: ClickHouse,
+  choice: ClickHouseChoice,
+  { first, last }: { first: UtcDate; last: UtcDate },
+): Promise<{ records: bigint; misdated: { first_date: UtcDate; last_date: UtcDate } } | undefined> {
+  type Answer = Record<'records' | 'first_date' | 'last_date', string>
+  const statement = renderStatement('clickhouse/misdated', { ...placesOf(choice), first, last })
+  const [answer] = await clickhouse.rows<Answer>(statement)
+  if (answer === undefined || answer.records === '0') return undefined
+  const { records, ...misdated } = answer
+  return { records: BigInt(records), misdated }
+}
+
 /** Throws `BuildError` when copies of a record may lie on several shards, where nobody finds them, or each node has all. */
 async function assertSharded(
   clickhouse: ClickHouse,
@@ -96,11 +110,7 @@ function placesOf(choice: ClickHouseChoice): StatementValues {
   return { ...nodesOf(choice), database: choice.database, view: choice.view }
 }
 
-/** Any date: how a day is asked for does not depend on it. */
-const SOME_DATE = '2025-01-01'
-
-/** Says how days are asked for: where, and by which question. Days that were asked for otherwise are asked for again. */
-export function readingOf(choice: ClickHouseChoice): string {
-  const question = renderStatement('clickhouse/day', { ...placesOf(choice), date: SOME_DATE, records: RECORDS })
-  return hash('sha256', JSON.stringify([new URL(choice.url).href, question])).slice(0, 16)
+/** Says how days are asked for: where, and by which version of the question. Days that were asked for otherwise are asked for again. */
+export function readingOf({ url, database, view, cluster }: ClickHouseChoice): string {
+  return toReading('clickhouse', { url: new URL(url).href, database, view, cluster })
 }

@@ -1,12 +1,13 @@
 import type { Archive } from '../archive.ts'
 import type { ClickHouseLogin } from '../config.ts'
 import { addDays, mostRecentCompletedDay, type UtcDate } from '../contract/utc-date.ts'
+import { FIRST_CREDIBLE_DATE, lastCredibleDate } from '../credible-dates.ts'
 import type { Database } from '../database.ts'
 import type { ClickHouseChoice } from '../engine.ts'
 import { BuildError, UsageError } from '../errors.ts'
 import type { Files } from '../files.ts'
 import { ClickHouse } from './clickhouse-client.ts'
-import { askFor, countDays, readingOf } from './clickhouse-day.ts'
+import { askFor, countDays, countMisdated, readingOf } from './clickhouse-day.ts'
 import { assertView } from './clickhouse-view.ts'
 import {
   type DayAnswer,
@@ -22,9 +23,11 @@ import {
 import type { RollupEngine, RollupRequest } from './engine.ts'
 import { forgetFormerSources } from './former-sources.ts'
 import type { KeptFiles } from './kept.ts'
+import { isOutdated } from './reading.ts'
+import { takenOverClickHouseReading } from './reading-0.1.0.ts'
 import { forgetRejects, tidyRejects } from './rejects.ts'
-import { deliver, resolveModels } from './result.ts'
-import { openState } from './state.ts'
+import { deliver, reportOldCounts, resolveModels } from './result.ts'
+import { noteReread, openState, takeOver } from './state.ts'
 
 export interface ClickHouseEngineOptions {
   choice: ClickHouseChoice
@@ -60,6 +63,7 @@ export function createClickHouseEngine(options: ClickHouseEngineOptions): Rollup
       await resolveModels(database, choice.origin, request.sources)
       await database.transaction(() => settleTies(database))
       await deliver(database, choice.origin, request)
+      await reportOldCounts(database, choice.origin, 'clickhouse', request)
       await kept.tidy()
       await tidyRejects(database, rejectsFolder, files)
     },
@@ -70,6 +74,8 @@ export function createClickHouseEngine(options: ClickHouseEngineOptions): Rollup
 async function updateDays(request: RollupRequest, options: ClickHouseEngineOptions): Promise<void> {
   const { database, choice, reread } = options
   const reading = readingOf(choice)
+  const former = takenOverClickHouseReading(choice)
+  if (former !== undefined) await takeOver(database, former, reading)
   const wanted = wantedDates(options)
   assertAsked(reread, wanted)
   const entries = await knownDays(database)
@@ -100,6 +106,7 @@ async function askForAll(
   const clickhouse = await ClickHouse.open(options)
   try {
     await assertView(clickhouse, choice)
+    await reportMisdated(clickhouse, dates, request, options)
     const counts = await countDays(clickhouse, choice, dates)
     await forgetRawFiles(counts, request, options)
     for (const [position, date] of dates.entries()) {
@@ -109,11 +116,28 @@ async function askForAll(
       const answer = await askFor(clickhouse, choice, { date, records: counts.get(date) ?? 0n }, onProgress)
       const former = known.get(date)
       if (former !== undefined && !reread.includes(date) && !isAccepted(former, answer, request)) continue
+      if (former !== undefined && isOutdated(former.reading, 'clickhouse')) await noteReread(database)
       await enterDay(database, { source, date, asked, reading, isKnown: former !== undefined }, answer)
     }
   } finally {
     await clickhouse.close()
   }
+}
+
+/** Records of dates that cannot be right are on no day that is asked for, so they are counted by themselves, and not kept. */
+async function reportMisdated(
+  clickhouse: ClickHouse,
+  dates: readonly UtcDate[],
+  request: RollupRequest,
+  { choice, now }: ClickHouseEngineOptions,
+): Promise<void> {
+  // With an AS_OF after the clock, later dates are asked for too, and are misdated like those of raw files.
+  const last = [lastCredibleDate(now), ...dates].toSorted().at(-1) ?? ''
+  const answer = await countMisdated(clickhouse, choice, { first: FIRST_CREDIBLE_DATE, last })
+  if (answer === undefined) return
+  const rejected = { source: choice.origin.name, reason: 'invalid_timestamp', records: answer.records } as const
+  request.onSetAside({ ...rejected, date: undefined, model_permaslug: undefined, tokens: 0n })
+  request.onRejectedInFile({ ...rejected, file: `${choice.database}.${choice.view}`, misdated: answer.misdated })
 }
 
 /**

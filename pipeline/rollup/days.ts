@@ -115,10 +115,11 @@ async function enterAnswer(
         `${tokens}`,
         '0',
         '0',
+        null,
       ]
     }),
     ...rejected.map(({ reason, records }) => {
-      return [...place, reason, null, ...noKey, `${records}`, '0', 'true', 'true', '0', '0', '0']
+      return [...place, reason, null, ...noKey, `${records}`, '0', 'true', 'true', '0', '0', '0', null]
     }),
   ])
   const surplusOf = (model: string | null, records: bigint, conflicting: bigint, tokens: bigint) => {

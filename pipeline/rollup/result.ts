@@ -1,9 +1,12 @@
+import type { UtcDate } from '../contract/utc-date.ts'
 import type { Database } from '../database.ts'
 import type { Origin } from '../engine.ts'
 import { BuildError } from '../errors.ts'
 import { slugProblem } from '../slug.ts'
 import type { Sources } from '../sources.ts'
-import type { KeyUsageRow, RejectReason, RollupRequest, SetAsideReason } from './engine.ts'
+import type { DisagreeingRecords, KeyUsageRow, RejectReason, RollupRequest, SetAsideReason } from './engine.ts'
+import { reportNotes } from './notes.ts'
+import { isOutdated, type Reader } from './reading.ts'
 
 /** Asks the registry once for each model name of the source: names are few, records are many. */
 export async function resolveModels(database: Database, source: Origin, { registry }: Sources): Promise<void> {
@@ -22,6 +25,8 @@ export async function resolveModels(database: Database, source: Origin, { regist
 export async function deliver(database: Database, source: Origin, request: RollupRequest): Promise<void> {
   await reportConflicts(database, source, request)
   await reportRejectedFiles(database, source, request)
+  await reportDisagreements(database, source, request)
+  await reportNotes(database, source, request)
   await reportLate(database, source, request)
   await reportKeyUsage(database, source, request)
   await reportInputs(database, request)
@@ -48,6 +53,21 @@ export async function reportRowsOfSums(database: Database, request: RollupReques
     request.onRowsOfSums(row)
 }
 
+/** Hands over the dates of which records count as an earlier version read them: their files are gone, or the date is archived. */
+export async function reportOldCounts(
+  database: Database,
+  { name: source }: Origin,
+  reader: Reader,
+  request: RollupRequest,
+): Promise<void> {
+  const all = await database.rows<{ reading: string }>('rollup/readings')
+  const readings = all.map(({ reading }) => reading).filter((reading) => isOutdated(reading, reader))
+  if (readings.length === 0) return
+  for (const { date } of await database.rows<{ date: UtcDate }>('rollup/old_counts', { readings })) {
+    request.onOldCounts({ source, date })
+  }
+}
+
 async function reportConflicts(database: Database, source: Origin, request: RollupRequest): Promise<void> {
   const [conflicts] = await database.rows<{ records: bigint }>('rollup/conflicts')
   if (conflicts === undefined || conflicts.records === 0n) return
@@ -57,9 +77,17 @@ async function reportConflicts(database: Database, source: Origin, request: Roll
 }
 
 async function reportRejectedFiles(database: Database, source: Origin, request: RollupRequest): Promise<void> {
-  type Row = { file: string; reason: RejectReason; records: bigint }
-  for (const row of await database.rows<Row>('rollup/rejected_files')) {
-    request.onRejectedInFile({ source: source.name, ...row })
+  type Row = { file: string; reason: RejectReason; records: bigint } & Record<'first_date' | 'last_date', string | null>
+  for (const { first_date, last_date, ...row } of await database.rows<Row>('rollup/rejected_files')) {
+    const misdated = first_date === null || last_date === null ? {} : { misdated: { first_date, last_date } }
+    request.onRejectedInFile({ source: source.name, ...row, ...misdated })
+  }
+}
+
+async function reportDisagreements(database: Database, source: Origin, request: RollupRequest): Promise<void> {
+  type Row = Omit<{ [Key in keyof DisagreeingRecords]: DisagreeingRecords[Key] }, 'source'>
+  for (const row of await database.rows<Row>('rollup/parts_disagree')) {
+    request.onPartsDisagree({ source: source.name, ...row })
   }
 }
 
@@ -67,13 +95,14 @@ const LATE_FILES_SHOWN = 5
 
 /** Records of dates that were archived before they came: not counted, for the files of those dates may be gone. */
 async function reportLate(database: Database, source: Origin, request: RollupRequest): Promise<void> {
-  type Row = { file: string; date: string; records: bigint; tokens: bigint }
-  const late = await database.rows<Row>('archive/late')
+  type Row = { file: string; reason: SetAsideReason; date: string | null; records: bigint; tokens: bigint }
+  const rows = await database.rows<Row>('archive/late')
+  const common = { source: source.name, model_permaslug: undefined }
+  for (const { file: _, date, ...row } of rows) request.onSetAside({ ...common, date: date ?? undefined, ...row })
+  const late = rows.filter(({ reason }) => reason === 'archived_date')
   if (late.length === 0) return
-  const common = { source: source.name, reason: 'archived_date', model_permaslug: undefined } as const
-  for (const { date, records, tokens } of late) request.onSetAside({ ...common, date, records, tokens })
-  const sum = (rows: readonly Row[]) => rows.reduce((total, { records }) => total + records, 0n)
-  const files = [...Map.groupBy(late, ({ file }) => file)].map(([file, rows]) => `${file} (${sum(rows)} records)`)
+  const sum = (some: readonly Row[]) => some.reduce((total, { records }) => total + records, 0n)
+  const files = [...Map.groupBy(late, ({ file }) => file)].map(([file, some]) => `${file} (${sum(some)} records)`)
   const more = files.length > LATE_FILES_SHOWN ? ` and ${files.length - LATE_FILES_SHOWN} more files` : ''
   request.onNotice(
     `source ${JSON.stringify(source.name)}: ${sum(late)} records came after their date was archived and are not counted: ` +

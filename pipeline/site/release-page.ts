@@ -194,14 +194,20 @@ const LEFT_OUT_OF_DATASET = {
 } as const
 
 function qualityOf({ records, warnings }: PublicQuality): Html {
-  const { published, rejected } = records
+  const { published, rejected, token_parts_disagree } = records
   const others = Object.entries(LEFT_OUT_OF_DATASET).map(([name, meaning]) => {
     return [meaning, records[name as keyof typeof LEFT_OUT_OF_DATASET]] as const
   })
   const reasons = Object.entries(rejected).map(
     ([reason, count]) => [`rejected: ${reason.replaceAll('_', ' ')}`, count] as const,
   )
-  const rows = [['counted', published] as const, ...others, ...reasons].filter(([, count]) => count > 0)
+  const contradictory = Object.entries(token_parts_disagree).map(
+    ([reason, count]) =>
+      [`counted, although its token counts contradict each other: ${reason.replaceAll('_', ' ')}`, count] as const,
+  )
+  const rows = [['counted', published] as const, ...others, ...reasons, ...contradictory].filter(
+    ([, count]) => count > 0,
+  )
   const found = warnings.map(({ date, finding }) => html`<li>${date === undefined ? '' : `${date}: `}${finding}</li>\n`)
   return html`${table(
     'Records of public usage, and those that were set aside',

@@ -7,6 +7,6 @@ SELECT
   prompt_tokens::VARCHAR AS prompt_tokens,
   completion_tokens::VARCHAR AS completion_tokens,
   request_id IS NOT NULL AS has_request_id,
-  reject_reason
+  CASE WHEN is_misdated(day_number) THEN 'invalid_timestamp' ELSE reject_reason END AS reject_reason
 FROM core_usage
 LIMIT $records

@@ -20,7 +20,7 @@ import { compress } from '../support/records.ts'
 import { FORMS, type LogRecord, RECORDS, toLines, writeLog } from '../support/schemas.ts'
 
 const DATA = join(REPOSITORY, '../shared/data')
-const signal = new AbortController().signal
+const effects = { now: () => new Date('2026-11-20T00:12:00Z'), signal: new AbortController().signal }
 
 /** What a file of these contents seems to be. */
 async function inspectContent(
@@ -29,7 +29,7 @@ async function inspectContent(
 ): Promise<Inspection & { workspace: Workspace }> {
   const workspace = await newWorkspace()
   await writeInput(workspace, name, content)
-  const [inspection] = await inspect([join(workspace.input, name)], signal)
+  const [inspection] = await inspect([join(workspace.input, name)], effects)
   if (inspection === undefined) throw new Error('nothing was inspected')
   return { ...inspection, workspace }
 }
@@ -56,7 +56,7 @@ describe('inspect', () => {
     for (const [position, form] of FORMS.entries()) {
       await writeLog(paths[position] ?? '', [recordOf(name, `as-${form}`)], form)
     }
-    const inspections = await inspect(paths, signal)
+    const inspections = await inspect(paths, effects)
     expect(inspections).toMatchObject(
       FORMS.map((form, position) => ({
         schema: name,
@@ -204,14 +204,14 @@ describe('inspect', () => {
     await writeInput(workspace, 'usage.xlsx', 'a spreadsheet')
     const good = join(workspace.input, 'good.csv')
     for (const name of ['missing.csv', 'usage.xlsx', '']) {
-      await expect(inspect([good, join(workspace.input, name)], signal), name).rejects.toThrow(UsageError)
+      await expect(inspect([good, join(workspace.input, name)], effects), name).rejects.toThrow(UsageError)
     }
   })
 
   it.skipIf(!existsSync(DATA))('knows real traces', async () => {
     const azure = join(DATA, 'azure-llm-2023/AzureLLMInferenceTrace_code.csv')
     const mooncake = join(DATA, 'mooncake-conversation/conversation_trace.jsonl.gz')
-    const [first, second] = await inspect([azure, mooncake], signal)
+    const [first, second] = await inspect([azure, mooncake], effects)
     expect(first?.records[0]).toMatchObject({ date: '2023-11-16', prompt_tokens: '4808', completion_tokens: '10' })
     expect(first?.notes.join()).toContain('before the dataset')
     expect(second?.source).toMatchObject({ columns: { prompt_tokens: 'input_length' } })

@@ -114,7 +114,9 @@ const goodRecord = fc.record({
 /** What makes a good record a bad one, in one field only: of two faults nobody says which is the reason. */
 const fault = fc.oneof(
   fc.constantFrom(...BAD_SLUGS).map((text) => ({ model_permaslug: text })),
-  fc.constantFrom('', 'soon', '2025-02-30T00:00:00Z', '12:00:00').map((text) => ({ timestamp: text })),
+  fc
+    .constantFrom('', 'soon', '2025-02-30T00:00:00Z', '12:00:00', '1970-01-21T12:00:00Z', '2031-01-01T00:00:00Z')
+    .map((text) => ({ timestamp: text })),
   fc.constantFrom('-1', '1.5', '1e3', 'many', '9007199254740992', '7.').map((text) => ({ prompt_tokens: text })),
   fc.constantFrom('hidden', '1').map((text) => ({ visibility: text })),
 )
@@ -247,7 +249,12 @@ async function writeDataset(
     'models.json',
     models.map((model) => ({ ...model, name: 'A model', author: 'Someone' })),
   )
-  await writeInput(workspace, 'sources.json', { models: 'models.json', max_rejected_share: 1, sources: described })
+  await writeInput(workspace, 'sources.json', {
+    models: 'models.json',
+    max_rejected_share: 1,
+    max_withheld_share: 1,
+    sources: described,
+  })
   for (const [index, { records }] of sources.entries()) {
     const folder = join(workspace.input, `source-${index}`)
     await mkdir(folder)

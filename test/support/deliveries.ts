@@ -85,6 +85,8 @@ const goodRecord: fc.Arbitrary<DeliveredRecord> = fc.record({
 const fault = fc.constantFrom<Partial<DeliveredRecord>>(
   { model_permaslug: '=a', other_model: '=a' },
   { timestamp: 'soon' },
+  { timestamp: '1970-01-21T12:00:00Z' },
+  { timestamp: '2031-01-01T12:00:00Z' },
   { completion_tokens: '-1' },
   { visibility: 'hidden' },
 )
@@ -273,7 +275,12 @@ export async function deliver(workspace: Workspace, given: Plan, build: number):
   const listed = listedSources(given, build).map(({ settings, index }) => describeSource(settings, index))
   const models = (given.registries[build] ?? []).map((model) => ({ ...model, name: 'A model', author: 'Someone' }))
   await writeInput(workspace, 'models.json', models)
-  await writeInput(workspace, 'sources.json', { models: 'models.json', max_rejected_share: 1, sources: listed })
+  await writeInput(workspace, 'sources.json', {
+    models: 'models.json',
+    max_rejected_share: 1,
+    max_withheld_share: 1,
+    sources: listed,
+  })
 }
 
 function describeSource(settings: SourceSettings, index: number): Record<string, unknown> {

@@ -8,6 +8,8 @@ export interface FakeClickHouse {
   url: string
   /** How many records of model acme/one each UTC day has, of ten tokens each and without ids. */
   days: Record<string, number>
+  /** Records whose date cannot be right. */
+  misdated: { records: string; first_date: string; last_date: string }
   /** The types of the columns of the view. */
   columns: Record<string, string>
   /** The types that columns have on other nodes, where these differ. */
@@ -34,6 +36,7 @@ export async function startFakeClickHouse(days: Record<string, number>): Promise
   const fake: FakeClickHouse = {
     url: '',
     days,
+    misdated: { records: '0', first_date: '1970-01-01', last_date: '1970-01-01' },
     columns: COLUMN_TYPES,
     columnsElsewhere: {},
     isDown: false,
@@ -71,6 +74,7 @@ function answer(statement: string, fake: FakeClickHouse): unknown[] {
     return columns.map(([name, type]) => ({ name, type }))
   }
   if (statement.includes('part_fingerprint')) return [fake.nodes]
+  if (statement.includes('part_first')) return [fake.misdated]
   const [first = '', last = ''] = [...statement.matchAll(/toDate\('(\d{4}-\d\d-\d\d)'\)/g)].map(([, date]) => date)
   if (statement.includes('part_date')) {
     const dates = Object.keys(fake.days).filter((date) => date >= first && date <= last)

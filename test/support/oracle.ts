@@ -60,6 +60,9 @@ interface UsageRecord {
 }
 
 const DATASET_START = '2025-01-01'
+const FIRST_CREDIBLE_DATE = '2015-01-01'
+/** The day after that of the clock by which tests build. */
+const LAST_CREDIBLE_DATE = '2026-11-21'
 const TOP_MODELS = 50
 const MAX_TOKENS = 2n ** 53n - 1n
 const MICROSECONDS_PER_DAY = 86_400_000_000n
@@ -109,6 +112,8 @@ export function expectedDataset(sources: OracleSource[], registry: RegistryModel
 function readRecord(raw: RawRecord, timezone: string, registry: RegistryModel[]): UsageRecord | string {
   const timestamp = parseTimestamp(raw.timestamp, timezone)
   if (timestamp === undefined) return 'invalid_timestamp'
+  const date = utcDate(timestamp)
+  if (date < FIRST_CREDIBLE_DATE || date > LAST_CREDIBLE_DATE) return 'invalid_timestamp'
   if (!isModelSlug(raw.model_permaslug)) return 'invalid_model'
   const prompt = parseTokens(raw.prompt_tokens)
   const completion = parseTokens(raw.completion_tokens)
@@ -116,7 +121,7 @@ function readRecord(raw: RawRecord, timezone: string, registry: RegistryModel[])
   if (!['', 'public', 'private'].includes(raw.visibility)) return 'invalid_visibility'
   return {
     timestamp,
-    date: utcDate(timestamp),
+    date,
     model: resolveAlias(raw.model_permaslug, registry),
     prompt,
     completion,

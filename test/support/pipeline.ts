@@ -210,7 +210,9 @@ export async function writeSmallBuild(workspace: Workspace, { sources, models, t
       columns: [...COLUMNS, ...(source.extraColumns ?? [])],
     })
   }
-  await writeInput(workspace, 'sources.json', { ...(models && { models: 'models.json' }), ...top, sources: described })
+  // Few models are enough for most tests, and then an unknown one has a large share.
+  const registry = models && { models: 'models.json', max_withheld_share: 1 }
+  await writeInput(workspace, 'sources.json', { ...registry, ...top, sources: described })
 }
 
 export interface SmallResult {

@@ -67,6 +67,7 @@ async function asking(
   await writeInput(workspace, 'models.json', MODELS)
   await writeInput(workspace, 'sources.json', {
     models: 'models.json',
+    max_withheld_share: 1,
     ...top,
     engine: { clickhouse, name: 'gateway' },
   })
@@ -116,7 +117,7 @@ describe.runIf(isClickHouseHere)('a rollup on ClickHouse', () => {
     files = await newFolders()
     const source = { name: 'gateway', schema: 'canonical', files: [parquet] }
     await writeInput(files, 'models.json', MODELS)
-    await writeInput(files, 'sources.json', { models: 'models.json', sources: [source] })
+    await writeInput(files, 'sources.json', { models: 'models.json', max_withheld_share: 1, sources: [source] })
     const onDuckDb = await buildIn(files, AS_OF)
     shards = await asking('usage')
     const { code, stdout, stderr } = await build(shards)
@@ -369,7 +370,7 @@ async function rollupOf(workspace: Workspace, login: Record<string, string>, sig
   const effects = { now: () => new Date(AS_OF), report: () => {}, signal, files: realFiles }
   return withScratch(config, effects, async (scratch) => {
     const sources = await readSources(workspace.sources)
-    const { engine } = await openEngine(scratch, { config, sources, asOf: new Date(AS_OF) }, effects)
+    const { engine } = await openEngine(scratch, { config, sources, asOf: new Date(AS_OF), synthetic: false }, effects)
     await readRecords(engine, sources, { account: new Account() }, effects)
     const { rows, published_records } = await rank(scratch.database, '2025-03-09')
     return rows.map(({ total_tokens }) => ({ tokens: BigInt(total_tokens), requests: published_records }))

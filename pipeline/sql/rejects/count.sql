@@ -6,11 +6,15 @@ CREATE OR REPLACE TEMP TABLE core_rejected AS
 WITH known AS (
   SELECT * FROM state_files WHERE source = getvariable('source')
 )
-SELECT name AS file, sha256, coalesce(reject_reason, 'invalid_model') AS reason, sum(records)::BIGINT AS records
+SELECT
+  name AS file,
+  sha256,
+  CASE WHEN is_misdated(day_number) THEN 'invalid_timestamp' ELSE coalesce(reject_reason, 'invalid_model') END AS reason,
+  sum(records)::BIGINT AS records
 FROM state_sums
 JOIN known USING (file_id)
 LEFT JOIN core_models ON state_sums.model = core_models.model
-WHERE kept IS NULL AND (reject_reason NOT IN ('left_out', 'duplicate') OR NOT is_valid)
+WHERE kept IS NULL AND (is_misdated(day_number) OR reject_reason NOT IN ('left_out', 'duplicate') OR NOT is_valid)
 GROUP BY ALL
 UNION ALL
 SELECT file, sha256, reason, records

@@ -5,5 +5,6 @@
 CREATE OR REPLACE TEMP TABLE core_rejects AS
 SELECT *
 FROM core_usage
-WHERE reject_reason <> 'left_out'
+WHERE is_misdated(day_number)
+  OR reject_reason <> 'left_out'
   OR coalesce(model, '') IN (SELECT model FROM core_models WHERE NOT is_valid)

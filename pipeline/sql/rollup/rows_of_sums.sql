@@ -4,7 +4,10 @@
 -- Inputs:  view core_net_usage; table core_models.
 SELECT
   coalesce(sum(CASE WHEN outcome IS NULL THEN 1 ELSE records END), 0)::BIGINT AS rows,
-  coalesce(sum(CASE WHEN outcome IS NULL THEN 1 ELSE records END) FILTER (outcome IS NOT NULL OR NOT is_valid), 0)::BIGINT
-    AS rejected
+  coalesce(
+    sum(CASE WHEN outcome IS NULL THEN 1 ELSE records END)
+      FILTER (outcome IS NOT NULL OR is_misdated(day_number) OR NOT is_valid),
+    0
+  )::BIGINT AS rejected
 FROM core_net_usage
 LEFT JOIN core_models ON core_net_usage.model = core_models.model

@@ -1,5 +1,5 @@
 -- Purpose: the records that count of the UTC days that are not archived, of all files of a source together. Repeated and
---          rejected records are left away.
+--          rejected records are left away, and those of misdated days.
 -- Grain:   one row per day.
 -- Inputs:  tables state_files, state_sums, state_surplus; variables source, open_day.
 SELECT
@@ -13,7 +13,7 @@ FROM (
   UNION ALL
   SELECT day_number, -records FROM state_surplus WHERE source = getvariable('source')
 )
-WHERE day_number >= getvariable('open_day')
+WHERE day_number >= getvariable('open_day') AND NOT is_misdated(day_number)
 GROUP BY day_number
 HAVING sum(records) > 0
 ORDER BY date

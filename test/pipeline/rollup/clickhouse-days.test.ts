@@ -272,3 +272,23 @@ describe('records without ids on several nodes', () => {
     expect((await onNodes(nodes)).records.published).toBe(4)
   })
 })
+
+describe('records whose date cannot be right', () => {
+  it('are rejected, though they are on no day that is asked for', async () => {
+    const { workspace, fake } = await askedFor()
+    fake.misdated = { records: '10', first_date: '1970-01-01', last_date: '2031-01-01' }
+    const failed = buildIn(workspace, '2025-03-10T13:00:00Z')
+    await expect(failed).rejects.toThrow('10 of 20 records (50.00 %) were rejected')
+    await expect(failed).rejects.toThrow('default.usage: 10 invalid_timestamp, dated 1970-01-01 to 2031-01-01')
+    const { statement = '' } = fake.asked.find((asked) => asked.statement.includes('part_first')) ?? {}
+    expect(statement).toContain("utc_date < toDate('2015-01-01') OR utc_date > toDate('2026-11-21')")
+  })
+
+  it('are counted with those of the days', async () => {
+    const { workspace, fake } = await askedFor()
+    await describeEngine(workspace, { url: fake.url }, { max_rejected_share: 0.5 })
+    fake.misdated = { records: '10', first_date: '2031-01-01', last_date: '2031-01-01' }
+    const { records } = await buildIn(workspace, '2025-03-10T13:00:00Z')
+    expect(records).toMatchObject({ read: 20, published: 10, rejected: { invalid_timestamp: 10 } })
+  })
+})

@@ -43,6 +43,7 @@ const QUALITY: PublicQuality = {
     rejected: { invalid_timestamp: 3 },
     before_dataset_start: 0,
     not_yet_complete: 2,
+    token_parts_disagree: { cached_above_prompt: 4 },
   },
   days: [],
   warnings: [{ check: 'missing_date', date: '2026-11-17', finding: 'has <no> rows' }],
@@ -119,6 +120,7 @@ describe('the page of a release', () => {
       ['delivered again, counted once', '7'],
       ['of a day that was not over', '2'],
       ['rejected: invalid timestamp', '3'],
+      ['counted, although its token counts contradict each other: cached above prompt', '4'],
     ])
     expect(textOf(text)).toContain('2026-11-17: has <no> rows')
     expect(textOf(render({}, { quality: { ...QUALITY, warnings: [] } }))).toContain('The checks found nothing unusual.')

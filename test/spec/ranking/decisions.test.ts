@@ -580,7 +580,7 @@ describe('decision 6.10: what is not published', () => {
   })
 
   it('leaves out the day of AS_OF and later ones, and counts them', async () => {
-    const records = sources(at('2025-03-02T23:59:59.999999Z'), at('2025-03-03T00:00:00Z'), at('2031-01-01T00:00:00Z'))
+    const records = sources(at('2025-03-02T23:59:59.999999Z'), at('2025-03-03T00:00:00Z'), at('2026-11-21T23:00:00Z'))
     const { rows, summary } = await publish({ sources: records, asOf: '2025-03-03T23:59:59Z' })
     expect(rows).toEqual(['2025-03-02 a 1'])
     expect(summary.records).toMatchObject({ read: 3, published: 1, before_dataset_start: 0, not_yet_complete: 2 })
@@ -596,7 +596,7 @@ describe('decision 6.10: what is not published', () => {
 
   it.each([
     ['before the dataset', at('2024-12-31T12:00:00Z')],
-    ['not yet complete', at('2031-01-01T00:00:00Z')],
+    ['not yet complete', at('2026-01-01T00:00:00Z')],
     ['private', { ...at('2025-03-02T12:00:00Z'), visibility: 'private' }],
     ['without tokens', { ...at('2025-03-02T12:00:00Z'), prompt_tokens: '0' }],
   ])('fails when every record is %s', async (_, record) => {
