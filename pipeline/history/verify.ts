@@ -15,13 +15,14 @@ import { BuildError } from '../errors.ts'
 import { isMissing } from '../files.ts'
 import { contentHash } from '../release/read-back.ts'
 import { applyChanges, CHANGES_FILE, changeLog, readChanges } from './change-log.ts'
-import { advance, fromDatasetStart, fromFirstDate, type Period, periodsOf } from './coverage.ts'
+import { advance, fromDatasetStart, fromFirstDate, type Period, periodsOf, type Revision } from './coverage.ts'
 import { isSchemaChange, nextVersion } from './data-version.ts'
 import { COVERAGE_FILE, RESTATEMENTS_FILE } from './follow.ts'
-import { proveFormerRevisions, proveWithGaps, type Told } from './gaps.ts'
+import { proveWithGaps, type Told } from './gaps.ts'
 import { restatementOf, withRestatement } from './restatements.ts'
 import { readRevision } from './revision-file.ts'
 import { FORMS, type Form, pointerPath, revisionPath } from './revisions.ts'
+import { type Needed, proveSuperseded } from './superseded.ts'
 
 /** A revision that has to be there, and what it has to hold. */
 interface Expected extends Period {
@@ -43,6 +44,7 @@ export class HistoryCheck {
   readonly #revisions: Expected[] = []
   readonly #told: Told['restatements'] = []
   readonly #holdings = new Set<string>()
+  readonly #needed: Needed[] = []
 
   constructor(dataset: string, index: ReleaseIndex) {
     this.#dataset = dataset
@@ -65,11 +67,19 @@ export class HistoryCheck {
     for (const { date, content_hash } of coverage.days) this.#holdings.add(`daily/${date} ${content_hash}`)
     for (const { month, content_hash } of coverage.months) this.#holdings.add(`monthly/${month} ${content_hash}`)
     this.#restatements = withRestatement(this.#restatements, restatement)
-    for (const { folder, name, revision, rows: own } of revisions) {
-      this.#revisions.push({ folder, name, revision, hash: contentHash(own), asOf: manifest.as_of })
-    }
+    this.#expect(manifest, revisions, followsItsOwn)
     this.#coverage = coverage
     this.#before = { release: manifest.release, rows, manifest }
+  }
+
+  #expect({ release, as_of }: Manifest, revisions: readonly Revision[], followsItsOwn: boolean): void {
+    const isCounted = this.#index.releases.every((entry) => entry.release >= release || entry.status !== 'withdrawn')
+    for (const { folder, name, revision, rows } of revisions) {
+      const hash = contentHash(rows)
+      this.#revisions.push({ folder, name, revision, hash, asOf: as_of })
+      const asOf = followsItsOwn ? as_of : undefined
+      this.#needed.push({ folder, name, release, hash, asOf, revision: isCounted ? revision : undefined })
+    }
   }
 
   async #proveChanges(
@@ -138,13 +148,16 @@ export class HistoryCheck {
     )
   }
 
-  /** Proves everything that is published beside the releases. Returns how many files that are. */
-  async finish(found: { coverage: Coverage; restatements: Restatements }, database: Database): Promise<number> {
+  /** Proves everything that is published beside the releases. Returns how many files that are, and what cannot be proved. */
+  async finish(
+    found: { coverage: Coverage; restatements: Restatements },
+    database: Database,
+  ): Promise<{ files: number; notVerified: string[] }> {
     const published = { ...found, coverage: this.#asFollowed(found.coverage) }
     const hasGaps = this.#index.releases.some(({ status }) => status === 'withdrawn')
     const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
     if (hasGaps) {
-      const told = { coverage: this.#coverage, restatements: this.#told, holdings: this.#holdings }
+      const told = { coverage: this.#coverage, restatements: this.#told }
       proveWithGaps(this.#dataset, this.#index, published, told)
     } else {
       this.#proveCoverage(published.coverage)
@@ -194,7 +207,7 @@ export class HistoryCheck {
     coverage: Coverage,
     hasGaps: boolean,
     database: Database,
-  ): Promise<number> {
+  ): Promise<{ files: number; notVerified: string[] }> {
     const files = new Set<string>()
     const prove = async (path: string, form: Form, expected: Expected) => {
       files.add(path)
@@ -214,12 +227,13 @@ export class HistoryCheck {
         await proveSame(join(this.#dataset, pointer), join(this.#dataset, path))
       }
     }
-    if (hasGaps) {
-      const former = await proveFormerRevisions(this.#dataset, this.#index, coverage, this.#holdings, database)
-      for (const path of former) files.add(path)
-    }
+    const standing = { holdings: this.#holdings, needed: this.#needed }
+    const { paths, notVerified } = hasGaps
+      ? await proveSuperseded(this.#dataset, this.#index, coverage, standing, database)
+      : { paths: [], notVerified: [] }
+    for (const path of paths) files.add(path)
     await this.#proveNothingElse(files)
-    return files.size
+    return { files: files.size, notVerified }
   }
 
   async #proveNothingElse(files: ReadonlySet<string>): Promise<void> {
