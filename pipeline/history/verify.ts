@@ -14,7 +14,7 @@ import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { isMissing } from '../files.ts'
 import { contentHash } from '../release/read-back.ts'
-import { applyChanges, CHANGES_FILE, changeLog, readChanges } from './change-log.ts'
+import { applyChanges, CHANGES_FILE, changeLog, inverse, readChanges } from './change-log.ts'
 import { advance, fromDatasetStart, fromFirstDate, type Period, periodsOf, type Revision } from './coverage.ts'
 import { isSchemaChange, nextVersion } from './data-version.ts'
 import { COVERAGE_FILE, RESTATEMENTS_FILE } from './follow.ts'
@@ -95,21 +95,17 @@ export class HistoryCheck {
       throw new BuildError(`${file} has ${changes.length} rows, but the manifest says ${listed.rows}`)
     }
     const previous = manifest.changes?.previous ?? null
-    if (previous === (this.#before?.release ?? null)) this.#proveRows(file, manifest, rows, changes)
-    else this.#assertWithdrawn(previous, manifest)
+    if (previous === (this.#before?.release ?? null)) {
+      proveRows(file, this.#before, { release: manifest.release, rows }, changes)
+      this.#proveFacts(manifest)
+    } else {
+      const { release, content_hash } = this.#withdrawn(previous, manifest)
+      // Its rows are gone, but the changes lead back to them, and the index still has their hash.
+      const before = { release, rows: inOneStep(file, rows, inverse(changes)) }
+      if (contentHash(before.rows) !== content_hash) throw notLeading(file, release, manifest.release)
+      proveRows(file, before, { release: manifest.release, rows }, changes)
+    }
     this.#proveVersion(data_version, manifest, changes)
-  }
-
-  #proveRows(file: string, manifest: Manifest, rows: readonly RankingRow[], changes: readonly ChangeRow[]): void {
-    const before = this.#before?.rows ?? []
-    const previous = this.#before?.release ?? 'nothing'
-    if (contentHash(inOneStep(file, before, changes)) !== manifest.content_hash) {
-      throw new BuildError(`${file} does not lead from ${previous} to the rows of ${manifest.release}`)
-    }
-    if (changes.length !== changeLog(before, rows).length) {
-      throw new BuildError(`${file} lists rows that did not change between ${previous} and ${manifest.release}`)
-    }
-    this.#proveFacts(manifest)
   }
 
   /** The index has what is needed of a previous release that was withdrawn too. */
@@ -139,10 +135,10 @@ export class HistoryCheck {
     throw new BuildError(`${release} says that its schema ${isOther ? 'is the same' : 'is another'}, but it is not`)
   }
 
-  /** What a release changed of one that was withdrawn since can be told no more; of any other it has to be told. */
-  #assertWithdrawn(previous: ReleaseName | null, { release }: Manifest): void {
+  /** A release that does not follow the one before it followed one that was withdrawn since. */
+  #withdrawn(previous: ReleaseName | null, { release }: Manifest): ReleaseEntry {
     const entry = this.#index.releases.find((each) => each.release === previous)
-    if (entry?.status === 'withdrawn' && entry.release < release) return
+    if (entry?.status === 'withdrawn' && entry.release < release) return entry
     throw new BuildError(
       `${release} says that it changes ${previous ?? 'nothing'}, but the release before it is ${this.#before?.release ?? 'none'}`,
     )
@@ -247,6 +243,25 @@ export class HistoryCheck {
       }
     }
   }
+}
+
+interface Rows {
+  release: ReleaseName
+  rows: readonly RankingRow[]
+}
+
+/** Proves that the changes lead from the rows of one release to those of the next, and list no row that did not change. */
+function proveRows(file: string, before: Rows | undefined, after: Rows, changes: readonly ChangeRow[]): void {
+  const { release = 'nothing', rows = [] } = before ?? {}
+  if (contentHash(inOneStep(file, rows, changes)) !== contentHash(after.rows)) {
+    throw notLeading(file, release, after.release)
+  }
+  if (changes.length === changeLog(rows, after.rows).length) return
+  throw new BuildError(`${file} lists rows that did not change between ${release} and ${after.release}`)
+}
+
+function notLeading(file: string, previous: string, release: ReleaseName): BuildError {
+  return new BuildError(`${file} does not lead from ${previous} to the rows of ${release}`)
 }
 
 function inOneStep(file: string, before: readonly RankingRow[], changes: readonly ChangeRow[]): RankingRow[] {

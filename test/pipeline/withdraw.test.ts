@@ -22,6 +22,7 @@ import {
   withdrawIn,
   writeSmallBuild,
 } from '../support/pipeline.ts'
+import { relistReleases, replaceInRelease } from '../support/reseal.ts'
 
 const FIRST = '20250310T100000Z'
 const SECOND = '20250310T110000Z'
@@ -431,6 +432,20 @@ describe('verify', () => {
     await expect(prove(workspace)).rejects.toThrow(
       'daily/2025-03-02 lacks r2, more than withdrawn releases can have made',
     )
+  })
+
+  it('names a changes.csv that says another number before, though the previous release was withdrawn', async () => {
+    const workspace = await copied()
+    const third = '20250310T111000Z'
+    await release(workspace, [['2025-02-27', 2], ['2025-02-28', 8], ['2025-03-02', 9]], '2025-03-10T11:10:00Z') // biome-ignore format: rows
+    await withdrawIn(workspace, SECOND, WITHDRAWN_AT)
+    await prove(workspace)
+    const folder = join(datasetFolder(workspace), 'releases', third)
+    const changes = await readFile(join(folder, 'changes.csv'), 'utf8')
+    expect(changes).toContain('2025-02-28,a,7,8')
+    await replaceInRelease(folder, 'changes.csv', changes.replace('a,7,8', 'a,6,8'))
+    await relistReleases(workspace)
+    await expect(prove(workspace)).rejects.toThrow(`changes.csv does not lead from ${SECOND} to the rows of ${third}`)
   })
 
   it('names a superseded revision whose formats hold different rows', async () => {
