@@ -3,6 +3,7 @@ import { readPipelineConfig } from '../config.ts'
 import { createReporter } from '../reporter.ts'
 import type { VerifySummary } from '../verify.ts'
 import { withInterrupt } from './interrupt.ts'
+import { counted } from './summary.ts'
 
 /** `tokenboard verify`: re-reads the published files and proves them, here or on a host. */
 export const verify = new Command('verify')
@@ -14,11 +15,19 @@ export const verify = new Command('verify')
   .action(async (place, { json }) => {
     const summary = await withInterrupt((signal) => verifyPlace(place ?? readPipelineConfig().publicDir, signal))
     if (json === true) process.stdout.write(`${JSON.stringify(summary)}\n`)
-    else
-      process.stderr.write(
-        `verified ${summary.releases} releases with ${summary.files} files; ${summary.latest} is current\n`,
-      )
+    else process.stderr.write(describe(summary))
   })
+
+/** Revisions that are named; `--json` lists all. */
+const NAMED = 5
+
+function describe({ releases, files, latest, not_verified: missing }: VerifySummary): string {
+  const verified = `verified ${releases} releases with ${files} files; ${latest} is current\n`
+  if (missing.length === 0) return verified
+  const more = missing.length > NAMED ? ` and ${missing.length - NAMED} more (--json lists all)` : ''
+  const named = missing.slice(0, NAMED).join(', ')
+  return `${verified}not verified: ${counted(missing.length, 'revision')} that went with a withdrawn release: ${named}${more}\n`
+}
 
 async function verifyPlace(place: string, signal: AbortSignal): Promise<VerifySummary> {
   const onProved = ({ release, rows }: { release: string; rows: number }) =>
