@@ -13,7 +13,7 @@ CLI = $(RUN) pipeline/cli.ts
 VITEST = $(RUN) node_modules/vitest/vitest.mjs run
 
 ##@ Use
-.PHONY: build archive withdraw export serve key catalog store verify derive reproduce inspect rejects sample httpfs
+.PHONY: build archive withdraw export serve key catalog store verify derive reproduce inspect models rejects sample httpfs
 build: $(INSTALLED) ## sources -> a new release in public/ (none when nothing changed)
 	$(CLI) build $(ARGS)
 archive: $(INSTALLED) ## keep closed dates, so that raw logs may be deleted (ARGS="--before 2025-03-01")
@@ -38,6 +38,8 @@ reproduce: $(INSTALLED) ## the current release again from its raw files, compare
 	$(CLI) reproduce $(ARGS)
 inspect: $(INSTALLED) ## guess the schema of raw files (ARGS="FILE…")
 	$(CLI) inspect $(ARGS)
+models: $(INSTALLED) ## models that models.json does not know, with tokens (ARGS="--add public --all": write them there)
+	$(CLI) models $(ARGS)
 rejects: $(INSTALLED) ## the records that the last build rejected (ARGS="--reason invalid_timestamp")
 	$(CLI) rejects $(ARGS)
 sample: $(INSTALLED) ## write synthetic raw usage logs to build from
@@ -46,9 +48,11 @@ httpfs: $(INSTALLED) ## download DuckDB's httpfs, 22 MB, for s3:// sources
 	$(CLI) httpfs $(ARGS)
 
 ##@ Develop
-.PHONY: test test-system soak bench check sbom format screenshots clean help
+.PHONY: test golden test-system soak bench check sbom format screenshots clean help
 test: $(INSTALLED) ## unit and integration tests (npm alone)
 	$(VITEST) --project unit $(ARGS)
+golden: $(INSTALLED) ## published trees and HTTP exchanges against the committed ones (ARGS=-u: record them anew)
+	$(VITEST) --project unit test/golden test/cases.test.ts $(ARGS)
 test-system: $(INSTALLED) ## tests of the whole program as a user runs it
 	$(VITEST) --project system $(ARGS)
 soak: $(INSTALLED) ## try to break what docs/reliability.md promises, for an hour (ARGS="kills --share 0.1 --seed 1")

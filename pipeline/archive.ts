@@ -8,9 +8,13 @@ import { BuildError } from './errors.ts'
 import { type Files, namesIn, readTextIfAny } from './files.ts'
 import { parseJson } from './json.ts'
 
+/** What is wrong with a version in the archive that this program does not know. */
+export const NEWER_ARCHIVE = 'a newer version of Tokenboard wrote this: build with that version'
+
 /** `archive.json` of a part: what one call of `tokenboard archive` closed. */
 const ArchivePart = z.strictObject({
-  version: z.literal(1),
+  /** Since version 2 the inputs say how they were read. */
+  version: z.literal([1, 2], { error: NEWER_ARCHIVE }),
   /** The first date that this part left open. */
   before: UtcDate,
   as_of: TimestampSchema,
@@ -157,7 +161,7 @@ export class Archive {
       const described = closed.map(({ source, records }) => {
         return { name: source, from: this.openFrom(source) ?? null, records }
       })
-      const part: ArchivePart = { version: 1, before, as_of: asOf, sources: described }
+      const part: ArchivePart = { version: 2, before, as_of: asOf, sources: described }
       await files.write(join(folder, DESCRIPTION), `${JSON.stringify(part, undefined, 2)}\n`)
       await seal(folder, files)
     }

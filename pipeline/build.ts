@@ -1,25 +1,27 @@
-import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type Changes, changedFacts, compareRows } from './changes.ts'
 import {
+  type Acceptable,
   assertInvariants,
   assertNothingBlocks,
   type Finding,
   findOddities,
   readAccepted,
-  type SanityCheck,
   toWarning,
   type Warning,
 } from './checks.ts'
 import type { PipelineConfig } from './config.ts'
 import type { ChangeRow } from './contract/history.ts'
 import {
+  FIRST_DATA_VERSION,
   type Manifest,
-  Publisher,
+  type Publisher,
   type ReleaseChanges,
   type ReleaseIndex,
   type ReleaseName,
   releasePath,
+  VERSION_RULE,
+  type VersionRule,
 } from './contract/manifest.ts'
 import { sumTokens, type Timestamp, toTimestamp } from './contract/ranking.ts'
 import type { RestatementReason } from './contract/reason.ts'
@@ -27,16 +29,18 @@ import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/
 import type { Database } from './database.ts'
 import type { Effects } from './effects.ts'
 import { BuildError, UsageError } from './errors.ts'
-import { type Files, readIfAny, replaceFile, toText } from './files.ts'
+import { type Files, replaceFile } from './files.ts'
 import { CHANGES_FILE, changeLog, writeChanges } from './history/change-log.ts'
 import { nextVersion } from './history/data-version.ts'
-import { chooseSources, type Intake, openEngine, readRecords, withObjects } from './intake.ts'
-import { parseJson } from './json.ts'
+import { chooseSources, type Intake, namedSources, openEngine, readRecords, withObjects } from './intake.ts'
 import { modelFacts } from './models/facts.ts'
 import { MODELS_FILE, writeModels } from './models/file.ts'
 import { readNote } from './note.ts'
+import { assertOldCountsAccepted } from './old-counts.ts'
 import { inputNames } from './provenance/input-names.ts'
 import { type Ingredients, PROVENANCE_FILE, provenanceOf } from './provenance/provenance.ts'
+import { assertFewWithheld, describeUnknown, measureShare, type PublishedShare, type Share } from './published-share.ts'
+import { readPublisher } from './publisher.ts'
 import { Account } from './quality.ts'
 import { type Ranking, rank } from './rank.ts'
 import {
@@ -49,15 +53,20 @@ import {
   type RecordCounts,
 } from './records.ts'
 import type { ModelNames } from './registry.ts'
+import { type Chain, type ChainKind, chooseChain, kindOfChain } from './release/chain.ts'
 import { QUALITY_FILE, toJson } from './release/files.ts'
 import { currentEntry, readIndex } from './release/index.ts'
-import { closeStaging, openStaging, publish, recover } from './release/publish.ts'
+import { keepChain, PREVIOUS_CHAINS_FOLDER } from './release/keep-chain.ts'
+import type { PublicFolder } from './release/public-folder.ts'
+import { publish, recover } from './release/publish.ts'
 import { readBack } from './release/read-back.ts'
-import type { PublicFolder } from './release/replace.ts'
 import { measure, type PublishedSize } from './release/size.ts'
 import { type Draft, draftRelease, stageRelease } from './release/stage.ts'
+import { abandonStaging, openStaging } from './release/staging.ts'
 import { readManifest, verifyRelease } from './release/verify.ts'
 import type { RollupEngine } from './rollup/engine.ts'
+import { forgetSample } from './rollup/forget-sample.ts'
+import { forgetRereads, wasReread } from './rollup/state.ts'
 import { embeddingsModels } from './site/api.ts'
 import { releaseChart, releasePage } from './site/release-page.ts'
 import type { Sources } from './sources.ts'
@@ -71,8 +80,10 @@ export interface BuildOptions {
   /** Say what would change, and publish and keep nothing. */
   dryRun?: boolean
   /** Why final numbers change, if any do, and a sentence about it: both are published with the restatement. */
-  reason?: RestatementReason
+  reason?: RestatementReason | undefined
   note?: string | undefined
+  /** Begin a new chain of releases, and keep the previous one outside the public folder. */
+  newChain?: boolean
   /** Final dates to ask ClickHouse for again, because usage of them changed. */
   reread?: readonly UtcDate[]
 }
@@ -94,8 +105,13 @@ export interface BuildSummary {
   total_tokens: string
   content_hash: string
   records: RecordCounts
+  published_share: PublishedShare
+  /** Sources whose records have no `request_id`: a file that is delivered twice counts twice there. */
+  sources_without_request_id: string[]
   warnings: Warning[]
   changes?: Changes
+  /** Of the first release of a new chain: the releases that it takes the place of, and where their files are kept, if at all. */
+  new_chain?: { replaced: ReleaseName[]; kept_in: string | null }
   /** All that lies below the public folder after the build; not of a dry run. */
   published?: PublishedSize
   path: string
@@ -110,6 +126,7 @@ export interface Built {
   ingredients: Ingredients
   account: Account
   records: RecordCounts
+  share: Share
   findings: Finding[]
 }
 
@@ -121,7 +138,7 @@ export interface Built {
 export async function build(
   config: PipelineConfig,
   effects: Effects,
-  { accept = [], dryRun = false, reason = 'unspecified', note, reread = [] }: BuildOptions = {},
+  { accept = [], dryRun = false, reason, note, newChain = false, reread = [] }: BuildOptions = {},
 ): Promise<BuildSummary> {
   const asOf = config.asOf ?? effects.now()
   const lastDate = mostRecentCompletedDay(asOf)
@@ -136,30 +153,75 @@ export async function build(
     const { files } = effects
     const published = { publicDir, dataDir: config.dataDir, stateDir, files }
     const index = dryRun ? await readIndex(publicDir) : await recover(published, database)
-    assertNotBefore(asOf, index)
+    const chain = await findChain(index, { config, publicDir, startsAnew: newChain, dryRun }, effects)
+    assertNotBefore(asOf, chain.index)
     const sampleFolder = dryRun ? join(folder, 'sample') : resolve(config.dataDir, 'raw/sample')
     const { sources: chosen, synthetic } = await chooseSources(config, sampleFolder, lastDate, effects)
     const sources = await withObjects(chosen, workspace, config, effects)
-    const publisher = await readPublisher(config.dataDir, synthetic, effects)
+    const publisher = await readPublisher(config.dataDir, synthetic)
     // What is published beside a release is found wrong before there is one, and not between two steps of the switch.
     await embeddingsModels(config.dataDir)
-    const recipe = { config, asOf, sources, synthetic, publisher, reread }
+    const recipe = { config, asOf, sources, synthetic, publisher, reread, followsSample: chain.followsSample }
     const { built, usage } = await prepare(workspace, recipe, effects)
     const summary = await release(
       built,
-      { index, folder: published, blocking: sources.blocking, accepted, dryRun, told },
+      { chain, folder: published, sources, accepted, dryRun, told },
       database,
       effects,
     )
     if (dryRun) return summary
+    // The release is out: an interrupt must not fail the build any more.
+    if (!effects.signal.aborted) await forgetRereads(database)
     await writeUsage(usage, asOf, config.dataDir, files)
     return { ...summary, published: await measure(publicDir) }
   })
 }
 
+/** The chain that the release joins, and what becomes of another one. */
+interface ChosenChain extends Chain {
+  /** Whether the releases that go are those of the sample. */
+  followsSample: boolean
+  /** Where the files of the releases that go are kept; the sample is not. */
+  keptIn: string | undefined
+}
+
+async function findChain(
+  index: ReleaseIndex,
+  asked: { config: PipelineConfig; publicDir: string; startsAnew: boolean; dryRun: boolean },
+  { report }: Effects,
+): Promise<ChosenChain> {
+  const { config, publicDir, startsAnew, dryRun } = asked
+  const kind = await kindOfChain(publicDir, index)
+  const synthetic = (await namedSources(config)) === undefined
+  const chain = chooseChain(kind, index, { publicDir, synthetic, startsAnew })
+  const newest = chain.replaced.at(-1)
+  const keptIn =
+    startsAnew && newest !== undefined ? resolve(config.dataDir, PREVIOUS_CHAINS_FOLDER, newest) : undefined
+  const notice = noticeOfChain(kind, { ...chain, publicDir, keptIn, dryRun })
+  if (notice !== undefined) report({ kind: 'notice', message: notice })
+  return { ...chain, followsSample: kind === 'synthetic' && !synthetic, keptIn }
+}
+
+function noticeOfChain(
+  kind: ChainKind,
+  { replaced, publicDir, keptIn, dryRun }: Chain & { publicDir: string; keptIn: string | undefined; dryRun: boolean },
+): string | undefined {
+  const starts = `this release ${dryRun ? 'would start' : 'starts'} a new chain at version ${FIRST_DATA_VERSION}`
+  if (keptIn !== undefined)
+    return `--new-chain: ${starts}; the previous chain ${dryRun ? 'would be' : 'is'} kept in ${keptIn}`
+  if (replaced.length > 0) return `${publicDir} holds the synthetic sample alone: ${starts} and takes its place`
+  if (kind !== 'mixed') return undefined
+  return (
+    `${publicDir} holds synthetic and real releases in one chain, as version 0.1.0 made it: this build continues it; ` +
+    'make build ARGS=--new-chain starts a chain of real releases alone'
+  )
+}
+
 /** What a release is made of, and as of when. */
 export interface Recipe extends Intake {
   publisher: Publisher
+  /** Whether what is known of raw files is of the sample, and these are others. */
+  followsSample?: boolean
 }
 
 /** Reads, ranks and checks: everything before the question whether there is a release to make. */
@@ -171,24 +233,36 @@ export async function prepare(
   const { database, stateDir } = workspace
   const { asOf, sources, synthetic, publisher } = recipe
   const lastDate = mostRecentCompletedDay(asOf)
-  const { engine } = await openEngine(workspace, recipe, effects)
+  const { engine, archive } = await openEngine(workspace, recipe, effects)
+  if (recipe.followsSample === true) await forgetSample(database, archive)
   const account = new Account()
   const usage = new UsageLedger()
   const inputs: string[] = []
   const ranking = await rankSources(database, engine, sources, { account, usage, inputs }, lastDate, effects)
   const records = countRecords(ranking, account)
+  const share = await measureShare(database, account, lastDate)
   const findings = await findOddities(database, sources.origins, account)
   const warnings = findings.map(toWarning)
-  const detail = { as_of: toTimestamp(asOf), records, warnings, ...account.detail, outside: outsideDays(ranking) }
+  const published_share = share.published
+  const facts = { as_of: toTimestamp(asOf), records, published_share, warnings }
+  const detail = { ...facts, ...account.detail, outside: outsideDays(ranking) }
   await replaceFile(effects.files, join(stateDir, 'quality.json'), toJson(detail))
   assertFewRejected(records.read, account, sources.max_rejected_share)
-  if (ranking.rows.length === 0) throw new BuildError(nothingToPublish(records, lastDate))
+  if (ranking.rows.length === 0) {
+    throw new BuildError(`${nothingToPublish(records, lastDate)}${describeUnknown(share, sources)}`)
+  }
   await assertInvariants(database, lastDate)
-  const draft = draftRelease({ rows: ranking.rows, asOf: toTimestamp(asOf), publisher, synthetic })
+  const draft = draftRelease({
+    rows: ranking.rows,
+    asOf: toTimestamp(asOf),
+    publisher,
+    synthetic,
+    oldCounts: account.oldCounts,
+  })
   const nameOf = await inputNames(sources, workspace.inputKey)
   const ingredients = { inputs: inputs.map(nameOf), registry: sources.registry_files }
   const { names } = sources.registry
-  return { built: { draft, ranking, names, ingredients, account, records, findings }, usage }
+  return { built: { draft, ranking, names, ingredients, account, records, share, findings }, usage }
 }
 
 async function rankSources(
@@ -210,21 +284,24 @@ async function rankSources(
 async function release(
   built: Built,
   options: {
-    index: ReleaseIndex
+    chain: ChosenChain
     folder: PublicFolder
-    blocking: readonly SanityCheck[]
-    accepted: readonly SanityCheck[]
+    sources: Sources
+    accepted: readonly Acceptable[]
     dryRun: boolean
-    told: Told
+    told: Pick<BuildOptions, 'reason'> & Pick<Told, 'note'>
   },
   database: Database,
   effects: Effects,
 ): Promise<BuildSummary> {
   const { draft, ranking, findings } = built
-  const { index, folder, blocking, accepted, dryRun, told } = options
+  const { chain, folder, sources, accepted, dryRun, told } = options
+  const { index } = chain
   const path = (name: ReleaseName) => join(folder.publicDir, releasePath(name))
   const latest = currentEntry(index)
   const current = latest === undefined ? undefined : await readManifest(path(latest.release))
+  const isFirst = index.releases.length === 0
+  if (!draft.synthetic) assertFewWithheld(built.share, { sources, isFirst, report: effects.report })
   const facts = changedFacts(current, draft, ranking.rows)
   const isUnchanged = current !== undefined && facts.length === 0
   if (isUnchanged && !dryRun) return summarize('unchanged', current, built, path(current.release))
@@ -235,49 +312,78 @@ async function release(
     throw new BuildError(`there is already a release as of ${draft.as_of} and its data differ; give a later AS_OF`)
   }
   const published = current === undefined ? [] : await publishedWarnings(path(current.release))
-  assertNothingBlocks(findings, { blocking, accepted, published })
-  if (dryRun) return { ...summarize('would_release', draft, built, path(draft.release)), ...changes }
-  const changed = describeChanges({ index, current, facts, told }, changeLog(before, ranking.rows))
-  const manifest = await publishRelease(built, { changed, index, folder }, database, effects)
-  return summarize('released', manifest, built, path(manifest.release))
+  assertNothingBlocks(findings, { blocking: sources.blocking, accepted, published })
+  assertOldCountsAccepted(built.account.oldCounts, draft, { current, accepted })
+  const started = chain.replaced.length > 0 && {
+    new_chain: { replaced: [...chain.replaced], kept_in: chain.keptIn ?? null },
+  }
+  if (dryRun) return { ...summarize('would_release', draft, built, path(draft.release)), ...changes, ...started }
+  const rows = changeLog(before, ranking.rows)
+  const reason = told.reason ?? reasonOf(rows, current, await wasReread(database))
+  const changed = describeChanges(
+    { index, current, facts, told: { ...told, reason }, version_rule: VERSION_RULE },
+    rows,
+  )
+  const manifest = await publishRelease(built, { changed, chain, folder }, database, effects)
+  return { ...summarize('released', manifest, built, path(manifest.release)), ...started }
 }
 
 /** What the publisher says of a release. */
 type Told = Pick<ReleaseChanges, 'reason' | 'note'>
 
+/** Why final numbers change where the publisher says nothing: a newer version may read the same logs differently. */
+function reasonOf(rows: readonly ChangeRow[], current: Draft | undefined, isReread: boolean): RestatementReason {
+  const isRestated = current !== undefined && rows.some(({ date }) => date < current.provisional_from)
+  return isReread && isRestated ? 'reading' : 'unspecified'
+}
+
 /** How a release differs from the one before it: for its manifest, and row by row. */
 export interface Changed {
-  facts: Pick<Draft, 'data_version' | 'changes'>
+  facts: Pick<Draft, 'data_version' | 'version_rule' | 'changes'>
   rows: ChangeRow[]
 }
 
+/** A release after another: which one, what differs, and by which rule it gets its version. */
+export interface NextRelease {
+  index: ReleaseIndex
+  current: Draft | undefined
+  facts: string[]
+  told: Told
+  /** Undefined to make a release of 0.1.0 again. */
+  version_rule: VersionRule | undefined
+}
+
 export function describeChanges(
-  { index, current, facts, told }: { index: ReleaseIndex; current: Draft | undefined; facts: string[]; told: Told },
+  { index, current, facts, told, version_rule }: NextRelease,
   rows: ChangeRow[],
 ): Changed {
-  const data_version = nextVersion(index, rows, current?.end_date)
-  return { facts: { data_version, changes: { previous: current?.release ?? null, facts, ...told } }, rows }
+  const previous = index.releases.find(({ release }) => release === current?.release)
+  const data_version = nextVersion(index, previous, { version_rule, facts, changes: rows })
+  const changes = { previous: current?.release ?? null, facts, ...told }
+  return { facts: { data_version, ...(version_rule && { version_rule }), changes }, rows }
 }
 
 /** Writes all files of the release out of sight, reads them back, and switches to them. */
 async function publishRelease(
   built: Built,
-  { changed, index, folder }: { changed: Changed; index: ReleaseIndex; folder: PublicFolder },
+  { changed, chain, folder }: { changed: Changed; chain: ChosenChain; folder: PublicFolder },
   database: Database,
-  { files, report, signal }: Effects,
+  effects: Effects,
 ): Promise<Manifest> {
+  const { files, report, signal } = effects
   try {
     report({ kind: 'stage', stage: 'release' })
-    const staging = await openStaging(folder.publicDir, files)
+    const staging = await openStaging(folder.publicDir, built.draft.release, files)
     const manifest = await stageBuilt(built, changed, staging, database, files)
     await verifyRelease(database, staging)
     signal.throwIfAborted()
+    if (chain.keptIn !== undefined) await keepChain(folder.publicDir, chain.keptIn, effects)
     const { release, rows } = manifest
-    await publish(folder, { path: staging, release }, index, database)
+    await publish(folder, { path: staging, release }, chain, database, signal)
     report({ kind: 'done', stage: 'release', detail: `${release}, ${rows} rows, every format read back` })
     return manifest
   } finally {
-    await closeStaging(folder.publicDir, files)
+    await abandonStaging(folder.publicDir, files)
   }
 }
 
@@ -320,7 +426,7 @@ function assertNotBefore(asOf: Date, index: ReleaseIndex): void {
 function summarize(
   outcome: BuildSummary['outcome'],
   facts: Draft,
-  { ranking, records, findings }: Built,
+  { ranking, records, account, share, findings }: Built,
   path: string,
 ): BuildSummary {
   const { release, as_of, synthetic, start_date, end_date, days, rows, content_hash } = facts
@@ -337,18 +443,9 @@ function summarize(
     total_tokens: sumTokens(ranking.rows).toString(),
     content_hash,
     records,
+    published_share: share.published,
+    sources_without_request_id: account.sourcesWithoutIds,
     warnings: findings.map(toWarning),
     path,
   }
-}
-
-/** Who publishes: `publisher.json` of the data folder, or the one that comes with the project. */
-async function readPublisher(dataDir: string, synthetic: boolean, { report }: Effects): Promise<Publisher> {
-  const path = join(dataDir, 'publisher.json')
-  const own = await readIfAny(path)
-  if (own === undefined && !synthetic) {
-    report({ kind: 'notice', message: `there is no ${path}: the release names a placeholder as its publisher` })
-  }
-  const bytes = own ?? (await readFile(new URL('../data/publisher.json', import.meta.url)))
-  return parseJson(Publisher, toText(bytes, path, UsageError), path, UsageError)
 }

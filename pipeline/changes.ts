@@ -32,6 +32,7 @@ const FACTS = ['content_hash', 'end_date', 'publisher', 'schema', 'version', 'sy
 export function changedFacts(current: Draft | undefined, draft: Draft, rows: readonly RankingRow[]): string[] {
   if (current === undefined) return [...FACTS, 'day_status']
   const facts: string[] = FACTS.filter((fact) => JSON.stringify(current[fact]) !== JSON.stringify(draft[fact]))
+  if (JSON.stringify(current.old_counts) !== JSON.stringify(draft.old_counts)) facts.push('old_counts')
   // Of equal rows the days have the same status when the first provisional one is the same.
   const firstProvisional = ({ provisional_from }: Draft) => rows.find(({ date }) => date >= provisional_from)?.date
   return firstProvisional(current) === firstProvisional(draft) ? facts : [...facts, 'day_status']

@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { nearest } from './contract/nearest.ts'
 import { DATASET_START, UtcDate } from './contract/utc-date.ts'
 import { type Database, readStatement, type SqlParameters } from './database.ts'
 import { BuildError, UsageError } from './errors.ts'
-import { nearest } from './nearest.ts'
+import { OLD_COUNTS } from './old-counts.ts'
 import type { Account } from './quality.ts'
 import { RANK_PARAMETERS } from './rank.ts'
 
@@ -27,6 +28,9 @@ export const SanityCheck = z.enum(SANITY_CHECKS, {
   error: ({ input }) => noSanityCheck(typeof input === 'string' ? input : JSON.stringify(input)),
 })
 export type SanityCheck = z.infer<typeof SanityCheck>
+
+/** What `--accept` takes: a sanity check, or what stops every build until it is accepted. */
+export type Acceptable = SanityCheck | typeof OLD_COUNTS
 
 /**
  * What a sanity check found. `source` is named to the maintainer alone; `finding` then goes on where it ends. So is
@@ -109,7 +113,7 @@ export function toPublicWarning({ check, date, source, finding }: Finding): Warn
  */
 export function assertNothingBlocks(
   findings: readonly Finding[],
-  options: { blocking: readonly SanityCheck[]; accepted: readonly SanityCheck[]; published: readonly Warning[] },
+  options: { blocking: readonly SanityCheck[]; accepted: readonly Acceptable[]; published: readonly Warning[] },
 ): void {
   const { blocking, accepted, published } = options
   const stopping = blocking.filter((check) => !accepted.includes(check))
@@ -124,9 +128,10 @@ export function assertNothingBlocks(
   )
 }
 
-/** The checks of the names that were given to `--accept`. Throws `UsageError` that names the nearest check. */
-export function readAccepted(names: readonly string[]): SanityCheck[] {
+/** What the names mean that were given to `--accept`. Throws `UsageError` that names the nearest check. */
+export function readAccepted(names: readonly string[]): Acceptable[] {
   return names.map((name) => {
+    if (name === OLD_COUNTS) return name
     const parsed = SanityCheck.safeParse(name)
     if (!parsed.success) throw new UsageError(`--accept: ${noSanityCheck(name)}`)
     return parsed.data

@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BuildError } from './errors.ts'
 import { type FileHash, type Files, hashFile, readTextIfAny } from './files.ts'
+import { sideBySide } from './inputs/side-by-side.ts'
 
 /** Beside files that must not change: their checksums, in the form that `sha256sum` writes and checks. */
 export const CHECKSUMS_FILE = 'SHA256SUMS'
@@ -45,5 +46,5 @@ export async function assertSealed(folder: string, remedy = ''): Promise<Map<str
 
 async function hashAll(folder: string): Promise<(FileHash & { path: string })[]> {
   const names = (await readdir(folder)).filter((name) => name !== CHECKSUMS_FILE)
-  return Promise.all(names.map(async (path) => ({ path, ...(await hashFile(join(folder, path))) })))
+  return sideBySide(names, async (path) => ({ path, ...(await hashFile(join(folder, path))) }))
 }

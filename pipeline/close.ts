@@ -7,7 +7,15 @@ import { mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
 import type { Database } from './database.ts'
 import type { Effects } from './effects.ts'
 import { UsageError } from './errors.ts'
-import { chooseSources, namedSources, openEngine, readRecords, withObjects } from './intake.ts'
+import {
+  chooseSources,
+  defaultSources,
+  leaveSample,
+  namedSources,
+  openEngine,
+  readRecords,
+  withObjects,
+} from './intake.ts'
 import { isObjectUrl } from './objects/object.ts'
 import { Account } from './quality.ts'
 import { assertFewRejected } from './records.ts'
@@ -73,6 +81,7 @@ export async function closeDates(
       { config, sources, asOf: now, synthetic: chosen.synthetic },
       effects,
     )
+    if (!chosen.synthetic) await leaveSample(workspace, archive)
     await bringUpToDate(database, engine, sources, effects)
     const names = sources.origins.map(({ name }) => name)
     const staging = dryRun ? join(folder, 'archive') : archiveStaging(archiveDir)
@@ -104,7 +113,7 @@ function assertFinal(before: UtcDate, asOf: Timestamp): void {
 async function assertNotSynthetic(config: PipelineConfig): Promise<void> {
   if ((await namedSources(config)) !== undefined) return
   throw new UsageError(
-    'there is no sources file, and the synthetic sample is not archived: name your own logs in data/sources.json or in ' +
+    `there is no ${defaultSources(config)}, and the synthetic sample is not archived: name your own logs there or in ` +
       'SOURCES, or add --dry-run to try',
   )
 }

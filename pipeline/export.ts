@@ -1,15 +1,16 @@
 import { dirname, join, resolve } from 'node:path'
 import type { PipelineConfig } from './config.ts'
-import type { ReleaseName } from './contract/manifest.ts'
+import { type ReleaseName, releasePath } from './contract/manifest.ts'
 import type { Effects } from './effects.ts'
 import { BuildError, UsageError } from './errors.ts'
 import { type ExportList, OWN_FOLDER, readList, writeList } from './export/list.ts'
 import { hashEntries, isLink, LATEST, type PublishedEntry, publishedEntries } from './export/published.ts'
-import { type Files, isInside, linkTarget, namesIn, statsIfAny } from './files.ts'
+import { type Files, hashFile, isInside, linkTarget, namesIn, statsIfAny } from './files.ts'
 import { sideBySide } from './inputs/side-by-side.ts'
 import { currentEntry, readIndex } from './release/index.ts'
 import { isFolder, moveInto } from './release/move.ts'
 import { assertComplete } from './release/publish.ts'
+import { readManifest } from './release/verify.ts'
 import { lockPublic } from './workspace.ts'
 
 export interface ExportOptions {
@@ -29,15 +30,20 @@ export interface ExportSummary {
   /** What was new or had changed, and what was no longer published. */
   copied: number
   removed: number
+  /** Of what was copied: files that an earlier export had put there and that were damaged or missing in the copy. */
+  mended: string[]
   path: string
 }
 
 /** Many small files: most of the time goes into waiting until they are on disk. */
 const AT_ONCE = 16
 
+/** Damaged files that are named one by one; of more than these only the number is told. */
+const MENDED_NAMED = 10
+
 /**
  * Copies what is published into a folder, for hosts that serve plain files; again into the same folder, it copies what
- * has changed and removes what is gone, and touches nothing that it did not put there. No build runs meanwhile. All is
+ * has changed or was damaged there and removes what is gone, and touches nothing that it did not put there. No build runs meanwhile. All is
  * written before the first name changes, what is pointed to comes before what points to it, and removing is last; a
  * stop anywhere is mended by the next export. Throws `UsageError` for a folder that it may not write to, `BuildError`
  * where nothing is published or a stopped build has to be completed first.
@@ -58,10 +64,14 @@ export async function exportPublished(
   try {
     const { release } = await assertComplete(publicDir)
     const entries = await publishedEntries(publicDir, release, symlinks)
-    const { copied, removed } = await update(target, before, entries, effects)
+    const updated = await update(target, before, entries, effects)
+    if ((await readManifest(join(publicDir, releasePath(release)))).synthetic) {
+      const message = `${target} holds the synthetic sample: no host may call its files immutable (docs/hosting.md)`
+      effects.report({ kind: 'notice', message })
+    }
     const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0)
-    const outcome = copied + removed > 0 ? 'exported' : 'unchanged'
-    return { outcome, release, files: entries.length, bytes, copied, removed, path: target }
+    const outcome = updated.copied + updated.removed > 0 ? 'exported' : 'unchanged'
+    return { outcome, release, files: entries.length, bytes, ...updated, path: target }
   } catch (error) {
     if (!effects.signal.aborted) throw error
     throw new BuildError(`stopped; ${target} is not complete until the same command is run again`, { cause: error })
@@ -75,13 +85,41 @@ async function update(
   before: ExportList,
   entries: readonly PublishedEntry[],
   effects: Effects,
-): Promise<{ copied: number; removed: number }> {
+): Promise<Pick<ExportSummary, 'copied' | 'removed' | 'mended'>> {
   const { files, report } = effects
   const now = await hashEntries(entries, effects)
-  const changed: PublishedEntry[] = []
-  for (const entry of entries) if (!(await isThere(target, entry, before, now))) changed.push(entry)
+  const changed = await differing(target, entries, now, effects)
   const gone = [...before.keys()].filter((path) => !now.has(path))
-  if (changed.length + gone.length === 0) return { copied: 0, removed: 0 }
+  const mended = changed.map(({ path }) => path).filter((path) => before.get(path) === now.get(path))
+  const updated = { copied: changed.length, removed: gone.length, mended }
+  const isListed = [...now].every(([path, content]) => before.get(path) === content)
+  if (changed.length + gone.length === 0 && isListed) return updated
+  if (changed.length + gone.length > 0) await replaceFiles(target, { before, entries, changed, gone }, effects)
+  await writeList(target, now, files)
+  if (changed.length + gone.length > 0) {
+    report({ kind: 'done', stage: 'copy', detail: `${changed.length} copied, ${gone.length} removed` })
+  }
+  reportMended(target, mended, effects)
+  return updated
+}
+
+/** Puts what changed in place and removes what is gone. */
+async function replaceFiles(
+  target: string,
+  {
+    before,
+    entries,
+    changed,
+    gone,
+  }: {
+    before: ExportList
+    entries: readonly PublishedEntry[]
+    changed: readonly PublishedEntry[]
+    gone: readonly string[]
+  },
+  effects: Effects,
+): Promise<void> {
+  const { files } = effects
   // What is under way is of unknown content: after a stop it is copied again.
   const unknown = changed.map(({ path }): [string, null] => [path, null])
   await writeList(target, new Map([...before, ...unknown]), files)
@@ -89,23 +127,45 @@ async function update(
   try {
     await stage(staging, changed, effects)
     await makeWay(target, entries, files)
-    await moveInto(files, staging, target)
+    if (changed.length > 0) await moveInto(files, staging, target)
   } finally {
     await files.remove(staging)
   }
   await removeGone(target, gone, files)
-  await writeList(target, now, files)
-  report({ kind: 'done', stage: 'copy', detail: `${changed.length} copied, ${gone.length} removed` })
-  return { copied: changed.length, removed: gone.length }
 }
 
-/** Whether an earlier export has put the same bytes, or the same link, in place. */
-async function isThere(target: string, entry: PublishedEntry, before: ExportList, now: ExportList): Promise<boolean> {
+function reportMended(target: string, mended: readonly string[], { report }: Effects): void {
+  const notice = (what: string) =>
+    report({ kind: 'notice', message: `${what} damaged or missing in the copy: copied again` })
+  for (const path of mended.slice(0, MENDED_NAMED)) notice(`${join(target, path)} was`)
+  const more = mended.length - MENDED_NAMED
+  if (more > 0) notice(more === 1 ? '1 more file was' : `${more} more files were`)
+}
+
+/** The entries that the copy does not have as they are published. Every byte of the copy is read: size and time prove nothing. */
+async function differing(
+  target: string,
+  entries: readonly PublishedEntry[],
+  now: ExportList,
+  { signal }: Effects,
+): Promise<PublishedEntry[]> {
+  const isLinked = (await linkTarget(join(target, LATEST))) !== undefined
+  const checked = await sideBySide(entries, async (entry) => {
+    signal.throwIfAborted()
+    // What the link leads to has the right bytes but is no file of its own.
+    if (isLinked && entry.path.startsWith(`${LATEST}/`)) return [entry]
+    return (await isThere(target, entry, now)) ? [] : [entry]
+  })
+  return checked.flat()
+}
+
+async function isThere(target: string, entry: PublishedEntry, now: ExportList): Promise<boolean> {
   const path = join(target, entry.path)
   const link = await linkTarget(path)
   if (isLink(entry)) return link === entry.target
   const stats = link === undefined ? await statsIfAny(path) : undefined
-  return stats?.isFile() === true && stats.size === entry.bytes && before.get(entry.path) === now.get(entry.path)
+  if (stats?.isFile() !== true || stats.size !== entry.bytes) return false
+  return `sha256:${(await hashFile(path)).sha256}` === now.get(entry.path)
 }
 
 async function stage(staging: string, changed: readonly PublishedEntry[], effects: Effects): Promise<void> {

@@ -4,9 +4,10 @@ import { LONGEST_RECORD_BYTES } from './inputs/csv-shape.ts'
 import type { Format } from './inputs/find.ts'
 import type { InputGroup } from './inputs/group.ts'
 import type { CsvReading, LinkedFile } from './inputs/link.ts'
-import { type Columns, type Expression, literal } from './schemas/expression.ts'
+import { type Columns, type Expression, literal, type Setting } from './schemas/expression.ts'
+import { heliconeSettings } from './schemas/helicone-settings.ts'
 import { SCHEMAS } from './schemas/index.ts'
-import { PARTS_DISAGREEMENTS, type Schema, type UsageRecord } from './schemas/schema.ts'
+import { NOTE_KINDS, PARTS_DISAGREEMENTS, type Schema, type UsageRecord } from './schemas/schema.ts'
 import { ABSENT, jsonValue, parquetValue, type RelativeTime, textValue, type Value } from './schemas/value.ts'
 import type { Source } from './sources.ts'
 
@@ -67,6 +68,9 @@ async function setVariables(database: Database, number: number, group: InputGrou
   )
   await database.setVariable(`compression_${number}`, group.compression)
   if (group.source.model !== undefined) await database.setVariable(`model_${number}`, group.source.model)
+  for (const [name, value] of Object.entries(settingsOf(group.source))) {
+    await database.setVariable(`${name}_${number}`, value)
+  }
   if (group.format === 'ndjson') await database.setVariable(`pointers_${number}`, group.pointers)
   if (group.format !== 'csv') return
   await database.setVariable(`delimiter_${number}`, group.delimiter)
@@ -74,6 +78,10 @@ async function setVariables(database: Database, number: number, group: InputGrou
     await database.setVariable(`${name}_${number}`, value)
   }
   await database.setVariable(`columns_${number}`, Object.fromEntries(group.types.map((type, i) => [`c${i}`, type])))
+}
+
+function settingsOf(source: Source): Partial<Record<Setting, string>> {
+  return source.schema === 'helicone-requests' ? heliconeSettings(source) : {}
 }
 
 /** A window without an order has DuckDB read a file from its begin to its end; Parquet knows its row numbers. */
@@ -87,8 +95,8 @@ function numberedFields(group: InputGroup, columns: Columns): string[] {
 
 /** One SELECT over a group. Only positions, types and the texts and statements of this project are written into it. */
 function selectGroup(group: InputGroup, number: number, isNumbered = false): string {
-  const { record, parts_disagree }: Schema = SCHEMAS[group.source.schema]
-  const { columns, computed } = columnsOf(group)
+  const { record, parts_disagree, notes }: Schema = SCHEMAS[group.source.schema]
+  const { columns, computed } = columnsOf(group, number)
   const fields = [
     ...(isNumbered ? numberedFields(group, columns) : []),
     `${number} AS input_group`,
@@ -108,6 +116,7 @@ function selectGroup(group: InputGroup, number: number, isNumbered = false): str
     `${record.is_byok?.sql(columns) ?? 'false'} AS is_byok`,
     `${record.updated_at?.sql(columns) ?? 'NULL::BIGINT'} AS updated_us`,
     `${disagreement(parts_disagree, columns)} AS parts_disagree`,
+    ...noteOf(notes, columns),
   ]
   return `SELECT\n  ${fields.join(',\n  ')}\n${fromGroup(group, number, computed)}`
 }
@@ -153,6 +162,24 @@ function disagreement(conditions: Schema['parts_disagree'] = {}, columns: Column
   return cases.length === 0 ? 'NULL::VARCHAR' : `CASE ${cases.join(' ')} END`
 }
 
+/** What is to be told of how the record was read: a kind of note, what it is about and how many tokens. */
+function noteOf(notes: Schema['notes'] = {}, columns: Columns): string[] {
+  const found = NOTE_KINDS.flatMap((kind) => {
+    const note = notes[kind]
+    if (note === undefined) return []
+    return [{ kind: literal(kind), name: note.name.sql(columns), tokens: note.tokens?.sql(columns) ?? '0' }]
+  })
+  if (found.length === 0)
+    return ['NULL::VARCHAR AS note_kind', 'NULL::VARCHAR AS note_name', '0::BIGINT AS note_tokens']
+  const whichever = (field: 'kind' | 'name' | 'tokens') =>
+    `CASE ${found.map((note) => `WHEN ${note.name} IS NOT NULL THEN ${note[field]}`).join(' ')} END`
+  return [
+    `${whichever('kind')} AS note_kind`,
+    `${whichever('name')} AS note_name`,
+    `coalesce(${whichever('tokens')}, 0)::BIGINT AS note_tokens`,
+  ]
+}
+
 /** Whether a line of NDJSON is no object; only asked where it has no timestamp, for the answer costs another look. */
 function isMalformed({ format }: InputGroup, { timestamp }: UsageRecord, columns: Columns): string {
   if (format !== 'ndjson') return 'false'
@@ -165,7 +192,7 @@ function exists({ needs }: Expression, columns: Columns): string {
 }
 
 /** How the columns of the schema are read in the files of a group; `computed` fills up as expressions ask for it. */
-function columnsOf(group: InputGroup): { columns: Columns; computed: ReadonlyMap<string, string> } {
+function columnsOf(group: InputGroup, number: number): { columns: Columns; computed: ReadonlyMap<string, string> } {
   const { format, positions, source, types, files } = group
   const relative = relativeTime(source)
   const computed = new Map<string, string>()
@@ -182,7 +209,8 @@ function columnsOf(group: InputGroup): { columns: Columns; computed: ReadonlyMap
     computed.set(sql, name)
     return name
   }
-  return { columns: { value, once }, computed }
+  const setting = (name: Setting) => `getvariable('${name}_${number}')`
+  return { columns: { value, once, setting }, computed }
 }
 
 /** Relative time, for sources with a `base_time`; undefined for sources without. */

@@ -10,6 +10,7 @@ import { defineSample, defineUsage } from './ingest.ts'
 import { describeFile, foldersOf, type InputFile, isFile } from './inputs/find.ts'
 import { groupFiles, type InputGroup, readColumns } from './inputs/group.ts'
 import { type LinkedFile, linkFile } from './inputs/link.ts'
+import { sideBySide } from './inputs/side-by-side.ts'
 import { SCHEMA_NAMES, SCHEMAS, type SchemaName } from './schemas/index.ts'
 import { neededColumns, type Schema, schemaColumns } from './schemas/schema.ts'
 import { renamesToCanonical } from './schemas/synonyms.ts'
@@ -68,7 +69,7 @@ export async function inspect(
   paths: readonly string[],
   { now, signal }: Pick<Effects, 'now' | 'signal'>,
 ): Promise<Inspection[]> {
-  const files = await Promise.all(paths.map(describeGiven))
+  const files = await sideBySide(paths, describeGiven)
   const folder = await mkdtemp(join(tmpdir(), 'tokenboard-inspect-'))
   try {
     const temporaryFolder = join(folder, 'spill')

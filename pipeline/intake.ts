@@ -5,26 +5,53 @@ import type { UtcDate } from './contract/utc-date.ts'
 import { setCredibleDates } from './credible-dates.ts'
 import type { Effects } from './effects.ts'
 import { UsageError } from './errors.ts'
-import { readTextIfAny } from './files.ts'
+import { linkTarget, statsIfAny } from './files.ts'
 import { findInputFiles, folderOfEntry, foldersOf } from './inputs/find.ts'
+import { sideBySide } from './inputs/side-by-side.ts'
 import { copyObjects } from './objects/copies.ts'
 import { isObjectUrl } from './objects/object.ts'
 import type { Account } from './quality.ts'
+import { kindOfChain } from './release/chain.ts'
+import { readIndex } from './release/index.ts'
 import { createDuckDbEngine } from './rollup/duckdb.ts'
 import type { RollupEngine } from './rollup/engine.ts'
+import { forgetSample } from './rollup/forget-sample.ts'
 import { KeptFiles } from './rollup/kept.ts'
 import { SAMPLE_DEFAULTS } from './sample/options.ts'
 import { writeSample } from './sample/write.ts'
-import { readSources, type Sources } from './sources.ts'
+import { type ReadOptions, readSources, type Sources } from './sources.ts'
 import type { UsageLedger } from './usage.ts'
 import type { Workspace } from './workspace.ts'
 
-const DEFAULT_SOURCES = 'data/sources.json'
+/** The default sources file of the default data folder. */
+const USUAL_SOURCES = 'data/sources.json'
 
-/** The named sources file, or the default one; undefined where there is neither. */
-export async function namedSources({ sources }: PipelineConfig): Promise<Sources | undefined> {
-  if (sources !== undefined) return readSources(sources)
-  return (await readTextIfAny(DEFAULT_SOURCES)) === undefined ? undefined : readSources(DEFAULT_SOURCES)
+/** The sources file that is read where SOURCES is unset. */
+export function defaultSources({ dataDir }: Pick<PipelineConfig, 'dataDir'>): string {
+  return join(dataDir, 'sources.json')
+}
+
+/**
+ * The sources that SOURCES names, or else the default ones; undefined where there are neither. Throws `UsageError` where
+ * the default data folder has a sources file and another one in use has none: that may be a forgotten setting.
+ */
+export async function namedSources(
+  config: Pick<PipelineConfig, 'sources' | 'dataDir'>,
+  options: ReadOptions = {},
+): Promise<Sources | undefined> {
+  if (config.sources !== undefined) return readSources(config.sources, options)
+  const path = defaultSources(config)
+  if (await isThere(path)) return readSources(path, options)
+  if (!(await isThere(USUAL_SOURCES))) return undefined
+  throw new UsageError(
+    `there is no ${path}, but there is ${USUAL_SOURCES}, and SOURCES is unset: write ${path}, or name the file to read ` +
+      `as SOURCES (SOURCES=${USUAL_SOURCES}); the synthetic sample is not built in its place`,
+  )
+}
+
+/** A link that leads nowhere is there: who reads it says what is wrong. */
+async function isThere(path: string): Promise<boolean> {
+  return (await statsIfAny(path)) !== undefined || (await linkTarget(path)) !== undefined
 }
 
 /** The sources that a maintainer named or, where there are none, the synthetic sample, written to `sampleFolder`. */
@@ -36,7 +63,10 @@ export async function chooseSources(
 ): Promise<{ sources: Sources; synthetic: boolean }> {
   const sources = await namedSources(config)
   if (sources !== undefined) return { sources, synthetic: false }
-  effects.report({ kind: 'notice', message: `there is no ${DEFAULT_SOURCES}: building from SYNTHETIC sample data` })
+  effects.report({
+    kind: 'notice',
+    message: `there is no ${defaultSources(config)}: building from SYNTHETIC sample data`,
+  })
   const { sourcesFile } = await writeSample({ folder: sampleFolder, lastDay: lastDate, ...SAMPLE_DEFAULTS }, effects)
   return { sources: await readSources(sourcesFile), synthetic: true }
 }
@@ -66,7 +96,7 @@ export interface Intake {
 /** Where the raw files of all sources lie: below the folders that their entries name, and wherever links lead. */
 async function foldersOfSources(all: Sources): Promise<string[]> {
   const { folder, sources } = all
-  const found = await Promise.all(sources.map((source) => findInputFiles(source, all)))
+  const found = await sideBySide(sources, (source) => findInputFiles(source, all))
   const entries = sources.flatMap(({ files }) => files.filter((entry) => !isObjectUrl(entry)))
   const named = entries.map((entry) => folderOfEntry(entry, folder))
   return [...new Set([...named, ...(await foldersOf(found.flatMap(({ files }) => files)))])]
@@ -113,6 +143,15 @@ function assertNamedEngine({ engine }: PipelineConfig, { engine: { kind } }: Sou
 }
 
 /**
+ * Forgets the sample where it is all that was built so far and other logs are read now: they may well be called like its
+ * own. A build that has chosen its chain knows that already.
+ */
+export async function leaveSample({ database, publicDir }: Workspace, archive: Archive): Promise<void> {
+  const kind = await kindOfChain(publicDir, await readIndex(publicDir))
+  if (kind === 'synthetic') await forgetSample(database, archive)
+}
+
+/**
  * Has the engine fill the rollup; what is no part of it goes into the account, what keys used into the ledger, what it was made of into
  * `inputs`. Copies of objects that are gone go when it is done, and not before.
  */
@@ -130,8 +169,11 @@ export async function readRecords(
     onSetAside: (records) => account.add(records),
     onRejectedInFile: (records) => account.addFile(records),
     onPartsDisagree: (records) => account.addDisagreeing(records),
+    onReadingNote: (note) => account.addNote(note),
+    onNoRequestIds: ({ source }) => account.addSourceWithoutIds(source),
     onRowsOfSums: ({ rows, rejected }) => account.addRowsOfSums(Number(rows), Number(rejected)),
     onKeyUsage: (row) => usage?.add(row),
+    onOldCounts: (counted) => account.addOldCounts(counted),
     onInput: (sha256) => inputs?.push(sha256),
     onNotice: (message) => report({ kind: 'notice', message }),
   })

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { nearest } from './nearest.ts'
+import { nearest } from './contract/nearest.ts'
 
 type ErrorClass = new (message: string) => Error
 

@@ -7,6 +7,7 @@ import { exportCopy } from './commands/export.ts'
 import { httpfs } from './commands/httpfs.ts'
 import { inspect } from './commands/inspect.ts'
 import { key } from './commands/key.ts'
+import { models } from './commands/models.ts'
 import { rejects } from './commands/rejects.ts'
 import { reproduce } from './commands/reproduce.ts'
 import { sample } from './commands/sample.ts'
@@ -41,6 +42,7 @@ function createProgram(): Command {
     derive,
     reproduce,
     inspect,
+    models,
     rejects,
     key,
     catalog,

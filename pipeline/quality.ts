@@ -1,7 +1,9 @@
 import type { UtcDate } from './contract/utc-date.ts'
 import {
   type DisagreeingRecords,
+  type OldCounts,
   REJECT_REASONS,
+  type ReadingNote,
   type RejectedInFile,
   type SetAside,
   type SetAsideReason,
@@ -36,7 +38,11 @@ export interface Disagreement {
 export class Account {
   readonly #setAside: SetAside[] = []
   readonly #rejectedInFiles: RejectedInFile[] = []
+  readonly #oldCounts: OldCounts[] = []
   readonly #disagreeing: DisagreeingRecords[] = []
+  readonly #notes: ReadingNote[] = []
+  /** Sources whose records have no `request_id`, so that a file that is delivered twice counts twice. */
+  readonly sourcesWithoutIds: string[] = []
   #rowsOfSums: ReturnType<Account['judged']> | undefined
 
   add(records: SetAside): void {
@@ -51,8 +57,25 @@ export class Account {
     this.#disagreeing.push(records)
   }
 
+  addNote(note: ReadingNote): void {
+    this.#notes.push(note)
+  }
+
+  addSourceWithoutIds(source: string): void {
+    this.sourcesWithoutIds.push(source)
+  }
+
   addRowsOfSums(rows: number, rejected: number): void {
     this.#rowsOfSums = { rejected, of: rows, unit: 'rows' }
+  }
+
+  addOldCounts(counted: OldCounts): void {
+    this.#oldCounts.push(counted)
+  }
+
+  /** The dates of each source that count as an earlier version read them. */
+  get oldCounts(): readonly OldCounts[] {
+    return this.#oldCounts
   }
 
   /** What tells whether too much of `read` records was rejected; of sums the rows, for one of them may be a million records. */
@@ -106,8 +129,13 @@ export class Account {
 
   /** The withheld models, most tokens first. */
   get withheld(): WithheldModel[] {
+    return this.withheldFrom('0000-01-01', '9999-12-31')
+  }
+
+  /** The same of some dates, both ends included. */
+  withheldFrom(start: UtcDate, end: UtcDate): WithheldModel[] {
     const byModel = Map.groupBy(
-      this.#setAside.filter((entry) => entry.reason === 'withheld'),
+      this.#setAside.filter(({ reason, date = '' }) => reason === 'withheld' && date >= start && date <= end),
       (entry) => entry.model_permaslug ?? '',
     )
     return [...byModel]
@@ -133,7 +161,12 @@ export class Account {
   }
 
   /** Everything that was set aside, by source, date and model, the rejected records by file, and contradictions by source. */
-  get detail(): { set_aside: unknown[]; rejected_in_files: unknown[]; token_parts_disagree: Disagreement[] } {
+  get detail(): {
+    set_aside: unknown[]
+    rejected_in_files: unknown[]
+    token_parts_disagree: Disagreement[]
+    reading_notes: unknown[]
+  } {
     return {
       set_aside: this.#setAside.map(({ records, tokens, ...rest }) => ({
         ...rest,
@@ -142,6 +175,7 @@ export class Account {
       })),
       rejected_in_files: this.#rejectedInFiles.map(({ records, ...rest }) => ({ ...rest, records: Number(records) })),
       token_parts_disagree: this.disagreements,
+      reading_notes: this.#notes.map(({ records, ...rest }) => ({ ...rest, records: Number(records) })),
     }
   }
 

@@ -102,7 +102,7 @@ function published(text = ''): string {
 }
 
 /** `author/model:free` -> base `author/model`, suffix `:free`; undefined where either would be empty. */
-function splitVariant(name: string): { base: string; suffix: string } | undefined {
+export function splitVariant(name: string): { base: string; suffix: string } | undefined {
   const colon = name.lastIndexOf(':')
   return colon > 0 && colon < name.length - 1 ? { base: name.slice(0, colon), suffix: name.slice(colon) } : undefined
 }

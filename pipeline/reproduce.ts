@@ -18,7 +18,8 @@ import type { Effects } from './effects.ts'
 import { BuildError, UsageError } from './errors.ts'
 import { hashFile, namesIn } from './files.ts'
 import { CHANGES_FILE, changeLog, readChanges } from './history/change-log.ts'
-import { namedSources, withObjects } from './intake.ts'
+import { sideBySide } from './inputs/side-by-side.ts'
+import { defaultSources, namedSources, withObjects } from './intake.ts'
 import { compareProvenance, type ProvenanceDifferences } from './provenance/differences.ts'
 import { type FrozenSources, freezeSources } from './provenance/freeze.ts'
 import { inputNames } from './provenance/input-names.ts'
@@ -151,9 +152,14 @@ async function stageAgain(
 }
 
 async function changesAsPublished({ folder, manifest }: Original, database: Database): Promise<Changed> {
-  const { data_version, changes } = manifest
+  const { data_version, version_rule, changes } = manifest
   const rows = await readChanges(database, join(folder, CHANGES_FILE))
-  return { facts: { ...(data_version && { data_version }), ...(changes && { changes }) }, rows }
+  const facts = {
+    ...(data_version && { data_version }),
+    ...(version_rule && { version_rule }),
+    ...(changes && { changes }),
+  }
+  return { facts, rows }
 }
 
 async function changesMadeAgain(
@@ -165,8 +171,9 @@ async function changesMadeAgain(
   const current = previous === undefined ? undefined : await readManifest(previous)
   const before = previous === undefined ? [] : await readBack(database, previous, 'rankings-daily.parquet')
   const { reason, note } = manifest.changes ?? { reason: 'unspecified', note: null }
-  const change = { index, current, facts: changedFacts(current, built.draft, rows), told: { reason, note } }
-  return describeChanges(change, changeLog(before, rows))
+  const { version_rule } = manifest
+  const facts = changedFacts(current, built.draft, rows)
+  return describeChanges({ index, current, facts, told: { reason, note }, version_rule }, changeLog(before, rows))
 }
 
 /** The sample for a release of the sample, and for any other the sources file. */
@@ -180,7 +187,7 @@ async function sourcesOf(
     const sources = await namedSources(config)
     if (sources !== undefined) return sources
     throw new UsageError(
-      `there is no data/sources.json; name the sources file that ${release} was made from as SOURCES`,
+      `there is no ${defaultSources(config)}; name the sources file that ${release} was made from as SOURCES`,
     )
   }
   const lastDay = mostRecentCompletedDay(new Date(as_of))
@@ -222,9 +229,8 @@ async function compareFiles(published: string, made: string): Promise<Reproducti
     const [was, is] = await Promise.all([hashFile(join(published, path)), hashFile(join(made, path))])
     return was.sha256 === is.sha256 ? 'equal' : 'differs'
   }
-  return Promise.all(
-    [...new Set([...were, ...are])].sort().map(async (path) => ({ path, comparison: await compare(path) })),
-  )
+  const paths = [...new Set([...were, ...are])].sort()
+  return sideBySide(paths, async (path) => ({ path, comparison: await compare(path) }))
 }
 
 async function compareWithMade(provenance: Provenance, made: string): Promise<ProvenanceDifferences> {

@@ -3,13 +3,15 @@ import { dirname, resolve } from 'node:path'
 import { CsvError, parse as parseCsv } from 'csv-parse/sync'
 import { z } from 'zod'
 import { SanityCheck } from './checks.ts'
+import { nearest } from './contract/nearest.ts'
+import { UtcDate } from './contract/utc-date.ts'
 import { ClickHouseFields, type Engine, EngineChoice, EngineFields, type Origin, SourceVisibility } from './engine.ts'
 import { UsageError } from './errors.ts'
-import { hashFile, isMissing, toText } from './files.ts'
+import { hashFile, isMissing, statsIfAny, toText } from './files.ts'
 import { parse, parseJson } from './json.ts'
-import { nearest } from './nearest.ts'
 import type { ObjectCopies } from './objects/object.ts'
 import { type Alias, createRegistry, Model, type Registry } from './registry.ts'
+import { OutsideFrom } from './schemas/helicone-settings.ts'
 import { SCHEMA_NAMES, SCHEMAS } from './schemas/index.ts'
 import { type Schema, schemaColumns } from './schemas/schema.ts'
 
@@ -27,14 +29,19 @@ const SourceFields = z.strictObject({
   timezone: TimeZone.default('UTC'),
   base_time: z.iso.datetime({ offset: true, error: 'must be an ISO 8601 instant with Z or an offset' }).optional(),
   time_unit: z.enum(['seconds', 'milliseconds']).optional(),
+  outside_from: OutsideFrom.optional(),
+  audio_inside_from: UtcDate.optional(),
 })
 
 /** What becomes of the records of a raw file that an earlier build read and that is gone. */
 const OnMissing = z.enum(['fail', 'keep', 'remove'])
 export type OnMissing = z.infer<typeof OnMissing>
 
+const HELICONE_KEYS = ['outside_from', 'audio_inside_from'] as const
+
 /** A set of raw files in one schema, and how their columns are to be read. */
-export const Source = SourceFields.superRefine(({ schema: name, columns, base_time, time_unit }, context) => {
+export const Source = SourceFields.superRefine((source, context) => {
+  const { schema: name, columns, base_time, time_unit } = source
   const schema: Schema = SCHEMAS[name]
   const known = schemaColumns(schema)
   for (const column of Object.keys(columns).filter((key) => !known.includes(key))) {
@@ -48,6 +55,10 @@ export const Source = SourceFields.superRefine(({ schema: name, columns, base_ti
     const message = 'means nothing without a base_time; for Unix time say "base_time": "1970-01-01T00:00:00Z"'
     context.addIssue({ code: 'custom', path: ['time_unit'], message })
   }
+  for (const key of HELICONE_KEYS.filter((each) => name !== 'helicone-requests' && source[each] !== undefined)) {
+    const message = `means nothing to schema ${name}, only to helicone-requests: remove it`
+    context.addIssue({ code: 'custom', path: [key], message })
+  }
 })
 
 /** One of the sources file, or the sums that its engine has in their place. */
@@ -57,6 +68,7 @@ const SourcesFile = z.strictObject({
   models: z.string().min(1).optional(),
   aliases: z.string().min(1).optional(),
   max_rejected_share: z.number().min(0).max(1).default(0.01),
+  max_withheld_share: z.number().min(0).max(1).optional(),
   blocking: z.array(SanityCheck).default([]),
   on_missing: OnMissing.default('fail'),
   sources: z.array(Source).min(1).optional(),
@@ -72,9 +84,13 @@ export interface Sources {
   /** Where usage comes from: the sources, or what the engine reads in their place. */
   origins: Origin[]
   registry: Registry
+  /** Where the sources file says that the registry lies; undefined where it names none. */
+  models_file: string | undefined
   /** SHA-256 of the files that the registry was made from; null where the sources file names none. */
   registry_files: { models_sha256: string | null; aliases_sha256: string | null }
   max_rejected_share: number
+  /** Undefined where the sources file does not say it: then the default stops a first release alone. */
+  max_withheld_share: number | undefined
   /** Sanity checks whose findings stop a release. */
   blocking: SanityCheck[]
   on_missing: OnMissing
@@ -82,27 +98,36 @@ export interface Sources {
   objects?: ObjectCopies
 }
 
+export interface ReadOptions {
+  /** Take a models file that does not exist for an empty registry: it is about to be written. */
+  mayLackModels?: boolean
+}
+
 /**
  * Reads the sources file and what it names. Throws `UsageError`, naming file and field, for a file that is missing,
  * that is no JSON, or that says something the form does not allow.
  */
-export async function readSources(path: string): Promise<Sources> {
+export async function readSources(path: string, { mayLackModels = false }: ReadOptions = {}): Promise<Sources> {
   const file = parseJson(SourcesFile, await readText(path), path, UsageError, KNOWN_KEYS)
   const folder = dirname(resolve(path))
   const read = whatIsRead(file, path, folder)
   assertUniqueNames(read.origins, path)
   assertRegistry(file, read.origins, path)
-  const models = file.models === undefined ? [] : await readModels(resolve(folder, file.models))
+  const models_file = file.models && resolve(folder, file.models)
+  const lacksModels = models_file !== undefined && mayLackModels && (await statsIfAny(models_file)) === undefined
+  const models = models_file === undefined || lacksModels ? [] : await readModels(models_file)
   const aliases = file.aliases === undefined ? [] : await readAliases(resolve(folder, file.aliases))
   return {
     folder,
     ...read,
     registry: registryOf(models, aliases, [file.models, file.aliases]),
+    models_file,
     registry_files: {
-      models_sha256: await hashIfNamed(folder, file.models),
+      models_sha256: lacksModels ? null : await hashIfNamed(folder, file.models),
       aliases_sha256: await hashIfNamed(folder, file.aliases),
     },
     max_rejected_share: file.max_rejected_share,
+    max_withheld_share: file.max_withheld_share,
     blocking: file.blocking,
     on_missing: file.on_missing,
   }
@@ -177,6 +202,10 @@ async function hashIfNamed(folder: string, path: string | undefined): Promise<st
 }
 
 async function readModels(path: string): Promise<Model[]> {
+  if ((await statsIfAny(path)) === undefined) {
+    const remedy = '`tokenboard models` (make models) lists the models of your logs and writes them there with --add'
+    throw new UsageError(`there is no file ${path}; ${remedy}`)
+  }
   return parseJson(z.array(Model), await readText(path), path, UsageError, KNOWN_KEYS)
 }
 

@@ -2,7 +2,13 @@ import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Catalog } from './contract/catalog.ts'
-import { DATASET_PATH, LatestPointer, type ReleaseEntry, type ReleaseIndex } from './contract/manifest.ts'
+import {
+  DATASET_PATH,
+  LatestPointer,
+  type Manifest,
+  type ReleaseEntry,
+  type ReleaseIndex,
+} from './contract/manifest.ts'
 import type { Database } from './database.ts'
 import { BuildError } from './errors.ts'
 import { endsOfLinks, hashFile, isMissing, linkTarget, namesIn, readTextIfAny, statsIfAny } from './files.ts'
@@ -21,6 +27,7 @@ import { readFacts } from './site/facts.ts'
 import { renderFeeds } from './site/feeds.ts'
 import type { Page } from './site/layout.ts'
 import { renderMetadata, renderSite } from './site/render.ts'
+import { GENERATOR } from './version.ts'
 
 /** What was proved: every release of the index, all that follows from them, and that the newest one is current. */
 export interface VerifySummary {
@@ -170,7 +177,7 @@ async function verifyBeside(
     if (hash('sha256', text) === sha256) continue
     throw new BuildError(`${join(publicDir, path)} is not the file that ${CATALOG_FILE} lists; make build restores it`)
   }
-  const facts = await readFacts(publicDir, { manifest, index }, database)
+  const facts = await readFacts(() => publicDir, { manifest, index }, database)
   const expected = [
     { path: API_FILES.rankings_daily, text: await renderRankingsDaily(folder, manifest) },
     renderCatalog(manifest, current, api),
@@ -179,8 +186,16 @@ async function verifyBeside(
   ]
   for (const { path, text } of expected) {
     if ((await readPage(publicDir, path)).text === text) continue
-    throw new BuildError(`${join(publicDir, path)} does not say what follows from the releases; make build restores it`)
+    throw new BuildError(
+      `${join(publicDir, path)} does not say what follows from the releases; make build restores it${ofOtherVersion(manifest)}`,
+    )
   }
+}
+
+/** Another version renders some of what stands beside the releases otherwise, and the next build replaces it. */
+function ofOtherVersion({ generator }: Manifest): string {
+  if (generator.version === GENERATOR.version) return ''
+  return ` (version ${generator.version} made the newest release and this is ${GENERATOR.version}: build once after an upgrade)`
 }
 
 async function readPage(publicDir: string, path: string): Promise<Page> {

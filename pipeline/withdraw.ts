@@ -5,10 +5,13 @@ import { type Timestamp, toTimestamp } from './contract/ranking.ts'
 import { TOMBSTONE_FILE, type Tombstone, tombstoneOf } from './contract/tombstone.ts'
 import type { Effects } from './effects.ts'
 import { BuildError, reasonOf, UsageError } from './errors.ts'
+import { statsIfAny } from './files.ts'
 import { readNote } from './note.ts'
 import { currentEntry, readIndex } from './release/index.ts'
-import { recover } from './release/publish.ts'
-import { markWithdrawn, placeTombstone } from './release/tombstone.ts'
+import type { PublicFolder } from './release/public-folder.ts'
+import { publishTombstone, recover } from './release/publish.ts'
+import { closeStaging } from './release/staging.ts'
+import { markWithdrawn } from './release/tombstone.ts'
 import { readManifest } from './release/verify.ts'
 import { withWorkspace } from './workspace.ts'
 
@@ -60,27 +63,35 @@ export async function withdraw(
     await database.confine(reach)
     const { files, signal, report } = effects
     const folder = { publicDir, dataDir: config.dataDir, stateDir, files }
-    const planned = await plan(await recover(folder, database), asked, publicDir)
+    const index = await recover(folder, database)
+    const planned = await plan(index, asked, publicDir)
     signal.throwIfAborted()
     report({ kind: 'stage', stage: 'withdraw' })
-    await placeTombstone(folder, planned.tombstone)
-    await completeFrom(() => recover(folder, database), planned, signal)
+    await assertWithdrawn(() => publishTombstone(folder, index, planned.tombstone, database), planned, folder, signal)
     report({ kind: 'done', stage: 'withdraw', detail: `${release}, and all that followed from it` })
     return summarize('withdrawn', planned, publicDir)
   })
 }
 
-/** What follows a tombstone. Where that is stopped the release is withdrawn nevertheless, and nobody should think otherwise. */
-async function completeFrom(complete: () => Promise<unknown>, { tombstone }: Plan, signal: AbortSignal): Promise<void> {
+/** Once the tombstone is in place the release is withdrawn, even where the rest fails: nobody should think otherwise. */
+async function assertWithdrawn(
+  work: () => Promise<void>,
+  { tombstone }: Plan,
+  { publicDir, files }: PublicFolder,
+  signal: AbortSignal,
+): Promise<void> {
   try {
-    await complete()
+    await work()
   } catch (error) {
+    const isWithdrawn = await statsIfAny(join(publicDir, releasePath(tombstone.release), TOMBSTONE_FILE))
+    if (isWithdrawn === undefined) {
+      await closeStaging(publicDir, files)
+      throw error
+    }
     const why = signal.aborted ? 'stopped' : reasonOf(error)
     throw new BuildError(
       `${tombstone.release} is withdrawn, but not all that follows is done: ${why}; make build completes it`,
-      {
-        cause: error,
-      },
+      { cause: error },
     )
   }
 }

@@ -37,6 +37,7 @@ import { StoreUnavailableError } from './store/retry.ts'
 import { sharedQuotas } from './store/shared-quotas.ts'
 import type { Store } from './store/store.ts'
 import { keyUsage } from './store/usage.ts'
+import { syntheticFiles } from './synthetic-files.ts'
 import { keepOpenForUnreadBody } from './unread-body.ts'
 import { followUsage } from './usage-file.ts'
 import { NO_JSON_SCHEMA, validateWithZod } from './validation.ts'
@@ -159,7 +160,11 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
       if (methods.of(pathOf(request)).length > 0) refuseUnrouted(request, reply, done)
       else done()
     })
-    staticFiles(scope, { files, memory: fileMemory<SmallAnswer>(publicDir, MOST_BYTES_OF_FILES) })
+    staticFiles(scope, {
+      files,
+      memory: fileMemory<SmallAnswer>(publicDir, MOST_BYTES_OF_FILES),
+      isSynthetic: syntheticFiles(publicDir),
+    })
   })
   app.register(
     async (api) => {
@@ -201,7 +206,7 @@ function answerUnrouted(request: FastifyRequest, reply: FastifyReply, methods: s
   const allowed = [...methods, 'OPTIONS']
   reply.header('allow', allowed.join(', '))
   if (request.method !== 'OPTIONS') throw new ApiError(405, 'Method not allowed')
-  allowPreflight(reply, allowed)
+  allowPreflight(request, reply, allowed)
   reply.code(204).send()
 }
 
@@ -216,6 +221,6 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
   if (isOutOfFiles(error)) request.log.error({ reqId: request.id, err: error }, 'no more files can be opened')
   keepOpenForUnreadBody(request, reply)
   const retryAfter = RETRY_AFTER_SECONDS[status]
-  if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
+  if (retryAfter !== undefined && !reply.hasHeader('retry-after')) reply.header('retry-after', retryAfter)
   reply.code(status).header('cache-control', 'no-store').send(body)
 }

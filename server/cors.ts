@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 
 const EXPOSED_HEADERS = [
   'Accept-Ranges',
@@ -22,6 +22,7 @@ const EXPOSED_HEADERS = [
   'X-Request-Id',
 ].join(', ')
 
+/** For a preflight that asks for no headers. `*` would not cover Authorization. */
 const ALLOWED_HEADERS = [
   'Authorization',
   'Content-Type',
@@ -34,6 +35,8 @@ const ALLOWED_HEADERS = [
   'X-Session-Id',
 ].join(', ')
 
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
+
 const PREFLIGHT_SECONDS = 86_400
 
 /** Lets pages of any origin read the answer (API.md § Limits, keys, access). Cookies are never used. */
@@ -41,11 +44,19 @@ export function allowAnyOrigin(reply: FastifyReply): void {
   reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED_HEADERS })
 }
 
-/** What a browser asks for before a request with an Authorization header: no key is needed to ask. */
-export function allowPreflight(reply: FastifyReply, methods: string[]): void {
+/** Answers what a browser asks before a request with an Authorization header. To ask, no key is needed. */
+export function allowPreflight(request: FastifyRequest, reply: FastifyReply, methods: string[]): void {
   reply.headers({
     'access-control-allow-methods': methods.join(', '),
-    'access-control-allow-headers': ALLOWED_HEADERS,
+    'access-control-allow-headers': requestedHeaders(request) ?? ALLOWED_HEADERS,
     'access-control-max-age': PREFLIGHT_SECONDS,
+    vary: 'Access-Control-Request-Headers',
   })
+}
+
+/** SDKs send headers of their own. The API uses no cookies, so any header is as harmless from a page as from a program. */
+function requestedHeaders({ headers }: FastifyRequest): string | undefined {
+  const names = (headers['access-control-request-headers'] ?? '').split(',').map((name) => name.trim())
+  const sound = names.filter((name) => HEADER_NAME.test(name))
+  return sound.length === 0 ? undefined : sound.join(', ')
 }

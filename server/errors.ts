@@ -14,8 +14,8 @@ export class ApiError extends Error {
   }
 }
 
-/** When it is worth while to try again, after errors that pass by themselves. A 429 knows better and says so itself. */
-export const RETRY_AFTER_SECONDS: Partial<Record<number, number>> = { 409: 1, 503: 5 }
+/** When to try again after an error that passes by itself. A 429 of a rate limit sets its own, exact `Retry-After`. */
+export const RETRY_AFTER_SECONDS: Partial<Record<number, number>> = { 409: 1, 429: 5, 503: 5 }
 
 /** What a request got wrong: `path` names the parameter or field. */
 export interface RequestIssue {

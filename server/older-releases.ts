@@ -13,8 +13,8 @@ import { isWithdrawn, withdrawn } from './tombstone.ts'
 /** Releases by name, read when they are asked for; a few stay in memory. */
 export interface OlderReleases {
   /**
-   * The release of that name; undefined when `releases/index.json` has none. Throws the 410 for a withdrawn one, and a 503
-   * where too many others are being read.
+   * The release of that name; undefined when `releases/index.json` has none. Throws the 410 for a withdrawn one, and a 429
+   * while too many others wait to be read.
    */
   find(name: ReleaseName): Promise<Dataset | undefined>
 }
@@ -57,7 +57,8 @@ export function olderReleases(
   /** One release after the other: each takes many times its bytes while it is read. */
   function loadInTurn(entry: ReleaseEntry): Promise<Dataset> {
     if (loading.size >= mostLoading) {
-      throw new ApiError(503, 'Too many older releases are being read. Please try again later.')
+      // Not 503: balancers take a server that answers 503 for one that is down, and send nobody there for a while.
+      throw new ApiError(429, 'Too many older releases are being read. Please try again later.')
     }
     const turn = lastLoad.then(() => load(entry)).finally(() => loading.delete(entry.hash))
     loading.set(entry.hash, turn)

@@ -11,7 +11,7 @@ import { OPERATIONS, type Operation, TAGS } from './openapi/operations.ts'
 
 const DESCRIPTION = `Presets, the current API key, the embeddings catalogue and the daily ranking dataset of a model gateway.
 
-Every operation wants \`Authorization: Bearer <key>\`. All timestamps are ISO 8601 in UTC. Every error has the same envelope, whose \`code\` equals the status. \`HEAD\` works as \`GET\`, and any origin may call. Integers beyond 2^53 − 1 are refused.
+Every operation wants \`Authorization: Bearer <key>\`. All timestamps are ISO 8601 in UTC. Every error has the same envelope, whose \`code\` equals the status. \`HEAD\` works as \`GET\`, and pages of any origin may call, with any headers. Integers beyond 2^53 − 1 are refused.
 
 The API is licensed under Apache-2.0. The data of the ranking dataset is licensed under [CC BY 4.0](https://creativecommons.org/licenses/by/4.0/).`
 

@@ -31,14 +31,18 @@ const BYTES_OF_HEADERS = 2000
 const PAGE_POLICY = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'; object-src 'none'"
 
 /** `location` is the path of the file itself, where `urlPath` leads over links. */
-export function describeFile(urlPath: string, file: Representation, location: string | undefined): StaticAnswer {
+export function describeFile(
+  urlPath: string,
+  file: Representation,
+  { location, isSynthetic }: { location: string | undefined; isSynthetic: boolean },
+): StaticAnswer {
   const { path, size, etag, modified, contentHash, coding, hasOther } = file
   return {
     etag,
     modified,
     size,
     headers: {
-      'cache-control': cachePolicy(urlPath),
+      'cache-control': cachePolicy(urlPath, { isSynthetic }),
       etag,
       'last-modified': modified.toUTCString(),
       'accept-ranges': 'bytes',

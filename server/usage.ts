@@ -27,8 +27,7 @@ export function sumUsage(entries: readonly UsageEntry[], now: Date): { charged: 
 /** UTC day, Monday-to-Sunday UTC week and UTC calendar month of `now`: which dates lie in them. */
 function windowsAt(now: Date): Record<UsageWindow, (date: UtcDate) => boolean> {
   const today = toUtcDate(now)
-  const daysSinceMonday = (toInstant(today).getUTCDay() + 6) % 7
-  const monday = addDays(today, -daysSinceMonday)
+  const monday = mondayOf(today)
   const sunday = addDays(monday, 6)
   const month = today.slice(0, 'YYYY-MM'.length)
   return {
@@ -39,14 +38,37 @@ function windowsAt(now: Date): Record<UsageWindow, (date: UtcDate) => boolean> {
   }
 }
 
-/** What is left of the limit of a key in the window after which it starts anew; null without a limit. */
-export function limitRemaining(
+function mondayOf(date: UtcDate): UtcDate {
+  const daysSinceMonday = (toInstant(date).getUTCDay() + 6) % 7
+  return addDays(date, -daysSinceMonday)
+}
+
+/** The first instant after the window that `now` lies in. */
+export function endOfWindow(window: LimitReset, now: Date): Date {
+  const today = toUtcDate(now)
+  switch (window) {
+    case 'daily':
+      return toInstant(addDays(today, 1))
+    case 'weekly':
+      return toInstant(addDays(mondayOf(today), 7))
+    case 'monthly':
+      return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1))
+  }
+}
+
+/** The limit of a key, and what counts against it in the current window. Billionths of a USD. */
+export interface LimitUse {
+  limit: bigint
+  spent: bigint
+}
+
+/** null for a key without a limit. */
+export function limitUse(
   key: Pick<ApiKey, 'limit_usd' | 'limit_reset' | 'include_byok_in_limit'>,
   { charged, byok }: { charged: WindowSums; byok: WindowSums },
-): bigint | null {
+): LimitUse | null {
   if (key.limit_usd === null) return null
   const window = key.limit_reset ?? 'lifetime'
-  const used = charged[window] + (key.include_byok_in_limit === 1 ? byok[window] : 0n)
-  const remaining = toNanos(key.limit_usd) - used
-  return remaining > 0n ? remaining : 0n
+  const spent = charged[window] + (key.include_byok_in_limit === 1 ? byok[window] : 0n)
+  return { limit: toNanos(key.limit_usd), spent }
 }

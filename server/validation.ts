@@ -1,6 +1,11 @@
 import type { FastifySchemaCompiler, FastifyTypeProvider } from 'fastify'
 import { z } from 'zod'
-import { invalidRequest } from './errors.ts'
+import { nearest } from '../pipeline/contract/nearest.ts'
+import { invalidRequest, type RequestIssue } from './errors.ts'
+
+/** How many unknown parameters an answer lists, and how much of the name of each. */
+const MOST_UNKNOWN = 10
+const LONGEST_NAME = 40
 
 /** Gives a handler the types of the zod schemas that its route names. */
 export interface ZodTypeProvider extends FastifyTypeProvider {
@@ -12,9 +17,24 @@ export const validateWithZod: FastifySchemaCompiler<z.ZodType> = ({ schema }) =>
   return (value) => {
     const parsed = schema.safeParse(value)
     if (parsed.success) return { value: parsed.data }
-    const issues = parsed.error.issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message }))
-    return { error: invalidRequest(issues) }
+    return { error: invalidRequest(parsed.error.issues.flatMap((issue) => issuesOf(issue, schema))) }
   }
+}
+
+function issuesOf(issue: z.core.$ZodIssue, schema: z.ZodType): RequestIssue[] {
+  if (issue.code !== 'unrecognized_keys' || !(schema instanceof z.ZodObject)) {
+    return [{ path: issue.path.map(String).join('.'), message: issue.message }]
+  }
+  const known = Object.keys(schema.shape)
+  return issue.keys.slice(0, MOST_UNKNOWN).map((name) => ({
+    path: name.slice(0, LONGEST_NAME),
+    message: `is not a known parameter: ${suggestion(name, known)}`,
+  }))
+}
+
+function suggestion(name: string, known: readonly string[]): string {
+  const meant = nearest(name, known)
+  return meant === undefined ? `this operation has ${known.join(', ')}` : `did you mean ${meant}?`
 }
 
 function refuseJsonSchema(): never {

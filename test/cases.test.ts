@@ -10,10 +10,16 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { buildIn, newWorkspace, releaseFolder, type Workspace } from './support/pipeline.ts'
+import { hashesOf } from './golden/tree.ts'
+import { buildIn, newWorkspace, releaseFolder, sha256, type Workspace } from './support/pipeline.ts'
 import { compress, writeRecords } from './support/records.ts'
+
+vi.mock('../pipeline/provenance/code.ts', async (load) => {
+  const { FIXED_CODE } = await import('./golden/fixed.ts')
+  return { ...(await load<object>()), ...FIXED_CODE }
+})
 
 const CASES = join(import.meta.dirname, 'cases')
 
@@ -73,6 +79,8 @@ describe('golden builds', () => {
     }
     const facts = z.looseObject({}).parse(await readJson(join(folder, 'expected/summary.json')))
     expect(summary).toMatchObject({ outcome: 'released', ...facts })
+    // The whole published folder: see `make golden`.
+    expect(sha256(await hashesOf(workspace.publicDir))).toMatchSnapshot()
   })
 
   it.each(names.map((entry) => entry.name))('%s says what it shows and where it comes from', async (name) => {

@@ -81,6 +81,16 @@ describe('the repository', () => {
     }
   })
 
+  it('shows each file in deploy/ as it is, and tells where it is', () => {
+    const page = read('docs/operations.md')
+    const files = tracked.filter((path) => path.startsWith('deploy/'))
+    expect(files).toEqual(['deploy/Caddyfile', 'deploy/nginx.conf'])
+    for (const path of files) {
+      expect(page).toContain(`\`${path}\``)
+      expect(page.includes(`\n${read(path)}\`\`\`\n`), `docs/operations.md shows another ${path}`).toBe(true)
+    }
+  })
+
   it('documents every setting of the pipeline and the server', () => {
     const readme = read('README.md')
     for (const path of ['pipeline/config.ts', 'server/config.ts']) {

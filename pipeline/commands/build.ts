@@ -12,25 +12,31 @@ import { describeSummary } from './summary.ts'
 /** `tokenboard build`: sources -> a new release in the public folder, or none when nothing changed. */
 export const build = new Command('build')
   .description('Build a new release from the sources; none when nothing changed. Settings come from the environment.')
-  .option('--accept <check>', 'publish what a blocking check of this name found; repeatable', collect)
+  .option(
+    '--accept <check>',
+    'publish what a blocking check of this name found; old_counts: keep dates that cannot be read again; repeatable',
+    collect,
+  )
   .option('--dry-run', 'say what would change, and publish and keep nothing')
   .addOption(
     new Option('--reason <reason>', 'why final numbers change, published if any do')
       .choices(RESTATEMENT_REASONS)
-      .default('unspecified' as const),
+      .default(undefined, 'reading after an upgrade that reads the same logs differently, else unspecified'),
   )
   .option('--note <text>', 'a sentence about the change, published with the reason')
   .option('--reread <date>', 'ask ClickHouse for a final date again; repeatable', collectDate)
+  .option('--new-chain', 'start a new chain of releases at 1.0.0; the previous one is kept in DATA_DIR/previous-chains')
   .option('--json', 'print the summary as one JSON object on stdout')
   .addHelpText(
     'after',
     `
 Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, ENGINE, CLICKHOUSE_USER,
-CLICKHOUSE_PASSWORD, CLICKHOUSE_PASSWORD_FILE. Without SOURCES and without
-data/sources.json a synthetic sample is built.`,
+CLICKHOUSE_PASSWORD, CLICKHOUSE_PASSWORD_FILE. SOURCES defaults to DATA_DIR/sources.json.
+Where it is unset and that file does not exist, a synthetic sample is built. A release of
+your own logs needs DATA_DIR/publisher.json.`,
   )
-  .action(({ accept = [], dryRun = false, json = false, reason, note, reread = [] }) =>
-    runBuild({ accept, dryRun, json, reason, note, reread }),
+  .action(({ accept = [], dryRun = false, json = false, reason, note, newChain = false, reread = [] }) =>
+    runBuild({ accept, dryRun, json, reason, note, newChain, reread }),
   )
 
 function collect(name: string, names: readonly string[] = []): string[] {

@@ -16,6 +16,7 @@ export const exportCopy = new Command('export')
   .addHelpText(
     'after',
     `
+Every file of the copy is read again: one that was damaged or is missing there is copied again and named.
 No build can run meanwhile. What you add to the folder after the first export, such as CNAME or _headers, is left alone,
 and so are hidden names. Settings (environment): PUBLIC_DIR. How to serve the copy: docs/hosting.md.`,
   )
@@ -31,10 +32,11 @@ and so are hidden names. Settings (environment): PUBLIC_DIR. How to serve the co
     if (json) process.stdout.write(`${JSON.stringify(summary)}\n`)
   })
 
-function describe({ outcome, release, files, bytes, copied, removed, path }: ExportSummary): string {
+function describe({ outcome, release, files, bytes, copied, removed, mended, path }: ExportSummary): string {
+  const damaged = mended.length === 0 ? '' : `; ${mended.length} damaged or missing in the copy`
   const headline =
     outcome === 'unchanged'
       ? `nothing changed: ${path} is as it was`
-      : `exported to ${path}: ${counted(copied, 'file')} copied, ${removed} removed`
+      : `exported to ${path}: ${counted(copied, 'file')} copied, ${removed} removed${damaged}`
   return `${headline}\n  current   ${release}\n  in all    ${counted(files, 'file')}, ${formatBytes(bytes)}\n`
 }

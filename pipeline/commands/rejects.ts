@@ -1,10 +1,11 @@
 import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../config.ts'
+import { nearest } from '../contract/nearest.ts'
 import { UsageError } from '../errors.ts'
-import { nearest } from '../nearest.ts'
 import type { RejectedRecord, RejectsCount, RejectsFilter } from '../rejects.ts'
 import { grouped } from '../reporter.ts'
 import { REJECT_REASONS, type RejectReason } from '../rollup/engine.ts'
+import { printable, table } from './table.ts'
 
 const SHOWN = 20
 /** A line where nobody says how wide it may be. */
@@ -73,17 +74,8 @@ function total(counts: readonly RejectsCount[]): number {
 }
 
 function printCounts(counts: readonly RejectsCount[]): void {
-  const rows = counts.map(({ source, file, reason, records }) => [
-    printable(source),
-    printable(file),
-    reason,
-    grouped(records),
-  ])
-  const table = [['source', 'file', 'reason', 'records'], ...rows]
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...table.map((row) => row[column]?.length ?? 0)))
-  const line = (row: readonly string[]) =>
-    row.map((cell, column) => (column === 3 ? cell.padStart(widths[3] ?? 0) : cell.padEnd(widths[column] ?? 0)))
-  process.stdout.write(table.map((row) => `${line(row).join('  ')}\n`).join(''))
+  const rows = counts.map(({ source, file, reason, records }) => [source, file, reason, grouped(records)])
+  process.stdout.write(table([['source', 'file', 'reason', 'records'], ...rows], 3))
   process.stderr.write(`${grouped(total(counts))} rejected records; --source, --file, --reason or --limit show some\n`)
 }
 
@@ -114,14 +106,6 @@ async function printEach(
 /** Waits until what was written has gone on its way: there may be more records than memory. */
 function drained(): Promise<void> {
   return new Promise((done) => process.stdout.once('drain', done))
-}
-
-/** Raw logs hold what they like: nothing of it may steer the terminal or break a line. */
-function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
-    const code = character.codePointAt(0) ?? 0
-    return code === 0x0a ? '\\n' : code === 0x09 ? '\\t' : `\\u{${code.toString(16)}}`
-  })
 }
 
 function shortened(text: string, width: number): string {

@@ -1,6 +1,7 @@
 import type { BuildSummary } from '../build.ts'
 import type { Changes, DateChange } from '../changes.ts'
 import type { Warning } from '../checks.ts'
+import { describeShare } from '../published-share.ts'
 import { grouped } from '../reporter.ts'
 
 /** What a build did, or would do, for a person. */
@@ -12,12 +13,23 @@ export function describeSummary(summary: BuildSummary): string {
     `  models    ${grouped(models)} with tokens, ${grouped(rows)} rows published`,
     `  tokens    ${grouped(total_tokens)}`,
     ...describeRecords(summary.records),
+    `  share     ${describeShare(summary.published_share)}`,
+    ...describeChain(summary),
+    ...describeSourcesWithoutIds(summary.sources_without_request_id),
     ...describeChanges(summary.changes),
     ...describeWarnings(summary.warnings),
     ...(outcome === 'would_release' ? [] : [`  files     ${path}`]),
     ...describePublished(summary.published),
   ]
   return `${lines.join('\n')}\n`
+}
+
+function describeChain({ outcome, new_chain }: BuildSummary): string[] {
+  if (new_chain === undefined) return []
+  const { replaced, kept_in } = new_chain
+  const [isNew, go] = outcome === 'released' ? ['a new one', 'are gone'] : ['would be a new one', 'would go']
+  const previous = counted(replaced.length, 'previous release')
+  return [`  chain     ${isNew}; ${previous} ${kept_in === null ? go : `in ${kept_in}`}`]
 }
 
 function describePublished(published: BuildSummary['published']): string[] {
@@ -73,6 +85,13 @@ function describeRecords(records: BuildSummary['records']): string[] {
       : []),
     ...(unknown.length > 0 ? [`  withheld  models the registry does not know: ${unknown.join(', ')}${more}`] : []),
   ]
+}
+
+const SOURCES_SHOWN = 10
+
+function describeSourcesWithoutIds(sources: readonly string[]): string[] {
+  const lines = sources.map((name) => `${JSON.stringify(name)}: a file that is delivered twice counts twice`)
+  return section('no ids', lines, SOURCES_SHOWN)
 }
 
 const WARNINGS_SHOWN = 10

@@ -41,8 +41,8 @@ const Published = z.object({
 export type Published = z.infer<typeof Published>
 
 /**
- * Why a date has no rows: there never was public usage, or a later release has taken it away. Private and withheld usage
- * reads the same as none.
+ * Why a date has no rows: no public usage was ever published of it, or a later release has taken it away. Private and
+ * withheld usage reads the same as none.
  */
 export const MissingReason = z.enum(['no_public_usage', 'removed'])
 
@@ -54,14 +54,18 @@ export const CoverageDay = z
     reason: MissingReason.nullable(),
   })
   .extend(Published.shape)
+  .extend({
+    /** Whether records of the date are counted as an earlier version of Tokenboard read them. Absent where not. */
+    old_counts: z.literal(true).optional(),
+  })
 export type CoverageDay = z.infer<typeof CoverageDay>
 
 export const CoverageMonth = z.object({ month: UtcMonth }).extend(Published.shape)
 export type CoverageMonth = z.infer<typeof CoverageMonth>
 
 /**
- * `coverage.json`: every date from the start of the dataset to the last that was ever published, and every month with
- * rows, as of one release.
+ * `coverage.json`: every date from the first to the last that was ever published, and every month with rows, as of one
+ * release. Version 0.1.0 began at 2025-01-01, whatever the first date was.
  */
 export const Coverage = z.object({
   dataset: z.literal('rankings-daily'),

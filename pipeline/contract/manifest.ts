@@ -49,13 +49,21 @@ export const LICENSE = {
 } as const
 
 /**
- * The version of the data by Croissant's rule: MAJOR where published rows have changed, MINOR where dates were appended,
- * PATCH where only what is said of them differs. A first release is 1.0.0.
+ * The version of the data: MAJOR when final rows or the schema changed, MINOR when dates were appended, PATCH for anything
+ * else. A first release is 1.0.0.
  */
 export const DataVersion = z.string().regex(/^[1-9]\d*\.\d+\.\d+$/)
 export type DataVersion = z.infer<typeof DataVersion>
 
 export const FIRST_DATA_VERSION: DataVersion = '1.0.0'
+
+/**
+ * Which rule gave a release its `data_version`, so that it can be derived again. Releases of 0.1.0 have none: there any
+ * changed row of a date up to the previous release's end date, provisional ones too, made the next MAJOR.
+ */
+export const VERSION_RULE = 2
+export const VersionRule = z.literal(VERSION_RULE)
+export type VersionRule = z.infer<typeof VersionRule>
 
 /** Why a release was made: the release that it is compared with, and the facts that differ from it. */
 export const ReleaseChanges = z.object({
@@ -66,6 +74,10 @@ export const ReleaseChanges = z.object({
 })
 export type ReleaseChanges = z.infer<typeof ReleaseChanges>
 
+/** Dates from the first to the last, both included. */
+export const DateRange = z.object({ start_date: UtcDate, end_date: UtcDate })
+export type DateRange = z.infer<typeof DateRange>
+
 /** `manifest.json` of a release: what it holds, how to check it, where it comes from, how it may be used. */
 export const Manifest = z.object({
   dataset: z.literal('rankings-daily'),
@@ -73,6 +85,8 @@ export const Manifest = z.object({
   release: ReleaseName,
   /** Absent in releases that were made before data had versions; so is `changes`. */
   data_version: DataVersion.optional(),
+  /** Absent in releases of 0.1.0. */
+  version_rule: VersionRule.optional(),
   as_of: Timestamp,
   synthetic: z.boolean(),
   start_date: UtcDate,
@@ -80,6 +94,11 @@ export const Manifest = z.object({
   days: z.int().positive(),
   rows: z.int().positive(),
   provisional_from: UtcDate,
+  /**
+   * Dates with records that are counted as an earlier version of Tokenboard read them: their logs are gone, so that they
+   * cannot be read again. Absent where there are none.
+   */
+  old_counts: z.array(DateRange).min(1).optional(),
   content_hash: ContentHash,
   publisher: Publisher,
   attribution: z.string().min(1),
@@ -114,6 +133,7 @@ export type Withdrawal = z.infer<typeof Withdrawal>
 export const ReleaseEntry = LatestPointer.extend({
   manifest_sha256: Sha256,
   data_version: DataVersion.optional(),
+  version_rule: VersionRule.optional(),
   /** The facts that differ from the release before; all of them in a first release. */
   changed: z.array(z.string()).optional(),
   previous: Sha256.nullable(),

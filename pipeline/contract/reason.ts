@@ -8,6 +8,7 @@ export const RESTATEMENT_REASONS = [
   'duplicates',
   'registry',
   'method',
+  'reading',
 ] as const
 export const RestatementReason = z.enum(RESTATEMENT_REASONS)
 export type RestatementReason = z.infer<typeof RestatementReason>

@@ -2,11 +2,12 @@ import type { Coverage, CoverageDay, CoverageMonth, Published, UtcMonth } from '
 import type { Manifest } from '../contract/manifest.ts'
 import { type RankingRow, sumTokens } from '../contract/ranking.ts'
 import { addDays, DATASET_START, daysBetween, type UtcDate } from '../contract/utc-date.ts'
+import { hasOldCounts } from '../old-counts.ts'
 import { contentHash } from '../release/read-back.ts'
 
 /** A release as the history sees it. `rows` are in published order. */
 export interface ReleasedRows {
-  manifest: Pick<Manifest, 'release' | 'as_of' | 'end_date' | 'provisional_from' | 'changes'>
+  manifest: Pick<Manifest, 'release' | 'as_of' | 'end_date' | 'provisional_from' | 'old_counts' | 'changes'>
   rows: readonly RankingRow[]
 }
 
@@ -38,13 +39,13 @@ const NOTHING: Published = { rows: 0, total_tokens: '0', revision: null, content
  */
 export function advance(before: Coverage | undefined, { manifest, rows }: ReleasedRows): Step {
   const { release, as_of, end_date, provisional_from } = manifest
-  const days = coverDays(before, rows, release, { end_date, provisional_from })
+  const days = coverDays(before, rows, manifest)
   const months = coverMonths(before, rows, release)
   const coverage: Coverage = {
     dataset: 'rankings-daily',
     release,
     as_of,
-    start_date: DATASET_START,
+    start_date: days[0]?.after.date ?? end_date,
     end_date,
     provisional_from,
     days: days.map(({ after }) => after),
@@ -84,19 +85,22 @@ interface Covered<Entry extends Published> {
 function coverDays(
   coverage: Coverage | undefined,
   rows: readonly RankingRow[],
-  release: string,
-  { end_date, provisional_from }: { end_date: UtcDate; provisional_from: UtcDate },
+  manifest: ReleasedRows['manifest'],
 ): Covered<CoverageDay>[] {
+  const { release, end_date, provisional_from } = manifest
   const byDate = Map.groupBy(rows, ({ date }) => date)
   const former = new Map(coverage?.days.map((day) => [day.date, day]))
   const formerLast = coverage?.days.at(-1)?.date ?? end_date
-  return datesTo(formerLast > end_date ? formerLast : end_date).map((date) => {
+  const first = firstDate(coverage?.days ?? [], rows) ?? end_date
+  return datesBetween(first, formerLast > end_date ? formerLast : end_date).map((date) => {
     const before = former.get(date)
     const own = byDate.get(date) ?? []
     const published = revise(before, own, release)
     const status = own.length === 0 ? 'missing' : date < provisional_from ? 'final' : 'provisional'
     const reason = missingReason({ status, revision: published.revision })
-    return { before, after: { date, status, reason, ...published }, rows: own }
+    const isOld = own.length > 0 && hasOldCounts(manifest, date)
+    const mark = isOld ? { old_counts: true as const } : {}
+    return { before, after: { date, status, reason, ...published, ...mark }, rows: own }
   })
 }
 
@@ -142,6 +146,28 @@ export function periodsOf({ days, months }: Coverage): (Published & Period)[] {
   ]
 }
 
-function datesTo(last: UtcDate): UtcDate[] {
-  return Array.from({ length: daysBetween(DATASET_START, last) + 1 }, (_, day) => addDays(DATASET_START, day))
+/** The first date that was ever published with rows. */
+function firstDate(days: readonly CoverageDay[], rows: readonly RankingRow[]): UtcDate | undefined {
+  const before = days.find(({ revision }) => revision !== null)?.date
+  const now = rows[0]?.date
+  if (before === undefined || now === undefined) return before ?? now
+  return before < now ? before : now
+}
+
+function datesBetween(first: UtcDate, last: UtcDate): UtcDate[] {
+  return Array.from({ length: daysBetween(first, last) + 1 }, (_, day) => addDays(first, day))
+}
+
+/** The coverage from the first date on that was ever published: version 0.1.0 began each one at 2025-01-01. */
+export function fromFirstDate(coverage: Coverage): Coverage {
+  const start_date = firstDate(coverage.days, [])
+  if (start_date === undefined) return coverage
+  return { ...coverage, start_date, days: coverage.days.filter(({ date }) => date >= start_date) }
+}
+
+/** The same coverage as version 0.1.0 wrote it: every date from 2025-01-01 on. */
+export function fromDatasetStart(coverage: Coverage): Coverage {
+  const earlier = datesBetween(DATASET_START, addDays(coverage.start_date, -1))
+  const days = earlier.map((date): CoverageDay => ({ date, status: 'missing', reason: 'no_public_usage', ...NOTHING }))
+  return { ...coverage, start_date: DATASET_START, days: [...days, ...coverage.days] }
 }

@@ -6,15 +6,17 @@ import { BuildError } from '../errors.ts'
 import { readTextIfAny } from '../files.ts'
 import { parseJson } from '../json.ts'
 import { toJson } from '../release/files.ts'
+import type { NextTree } from '../release/next-tree.ts'
 import { readBack } from '../release/read-back.ts'
-import { type PublicFolder, replace, STAGING_FOLDER } from '../release/replace.ts'
 import { readManifest } from '../release/verify.ts'
-import { advance, type ReleasedRows } from './coverage.ts'
+import { advance, fromFirstDate, type ReleasedRows } from './coverage.ts'
 import { restatementOf, withRestatement } from './restatements.ts'
-import { publishRevisions } from './revisions.ts'
+import { stageRevisions } from './revisions.ts'
 
 export const COVERAGE_FILE = 'coverage.json'
 export const RESTATEMENTS_FILE = 'restatements.json'
+export const COVERAGE_PATH = `${DATASET_PATH}/${COVERAGE_FILE}`
+export const RESTATEMENTS_PATH = `${DATASET_PATH}/${RESTATEMENTS_FILE}`
 
 const NO_RESTATEMENTS: Restatements = { dataset: 'rankings-daily', restatements: [] }
 
@@ -24,14 +26,17 @@ const NO_RESTATEMENTS: Restatements = { dataset: 'rankings-daily', restatements:
  * release changes, so that a stop anywhere is mended by doing the same again.
  */
 export async function followReleases(
-  folder: PublicFolder,
+  tree: NextTree,
   releases: readonly ReleaseName[],
   database: Database,
 ): Promise<void> {
-  let coverage = await readCoverage(folder.publicDir)
-  for (const release of behind(coverage, releases)) {
-    coverage = await followRelease(folder, coverage, release, database)
+  let coverage = await readCoverage(tree.rootOf(COVERAGE_PATH))
+  const newer = behind(coverage, releases)
+  for (const release of newer) {
+    coverage = await followRelease(tree, coverage, release, database)
   }
+  if (newer.length > 0 || coverage === undefined) return
+  await tree.replace('coverage', COVERAGE_PATH, toJson(fromFirstDate(coverage)))
 }
 
 /** The releases that the coverage does not know of. When its own was withdrawn, the current one has to be told again. */
@@ -43,30 +48,26 @@ function behind(coverage: Coverage | undefined, releases: readonly ReleaseName[]
 }
 
 async function followRelease(
-  folder: PublicFolder,
+  tree: NextTree,
   before: Coverage | undefined,
   release: ReleaseName,
   database: Database,
 ): Promise<Coverage> {
-  const { publicDir, files } = folder
-  const released = await readReleased(publicDir, release, database)
+  const folder = join(tree.rootOf(releasePath(release)), releasePath(release))
+  const released = await readReleased(folder, database)
   const { coverage, revisions, emptied } = advance(before, released)
-  await database.run('history/create_rows', {
-    path: join(publicDir, releasePath(release), 'rankings-daily.parquet'),
-  })
-  const change = { asOf: released.manifest.as_of, revisions, emptied }
-  await publishRevisions(publicDir, join(publicDir, STAGING_FOLDER, 'history'), change, database, files)
+  await database.run('history/create_rows', { path: join(folder, 'rankings-daily.parquet') })
+  await stageRevisions(tree, { asOf: released.manifest.as_of, revisions, emptied }, database)
   const restatement = restatementOf(before, coverage, released.manifest)
   // Without a coverage before it all is told again, from the first release on.
-  const former = before === undefined ? NO_RESTATEMENTS : await readRestatements(publicDir)
+  const former = before === undefined ? NO_RESTATEMENTS : await readRestatements(tree.rootOf(RESTATEMENTS_PATH))
   const restatements = withRestatement(former, restatement)
-  await replace(folder, join(DATASET_PATH, RESTATEMENTS_FILE), toJson(restatements))
-  await replace(folder, join(DATASET_PATH, COVERAGE_FILE), toJson(coverage))
+  await tree.replace('restatements', RESTATEMENTS_PATH, toJson(restatements))
+  await tree.replace('coverage', COVERAGE_PATH, toJson(coverage))
   return coverage
 }
 
-async function readReleased(publicDir: string, release: ReleaseName, database: Database): Promise<ReleasedRows> {
-  const folder = join(publicDir, releasePath(release))
+async function readReleased(folder: string, database: Database): Promise<ReleasedRows> {
   return {
     manifest: await readManifest(folder),
     rows: await readBack(database, folder, 'rankings-daily.parquet'),

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Coverage, Published, Restatement, Restatements } from '../contract/history.ts'
 import type { ReleaseIndex } from '../contract/manifest.ts'
-import type { UtcDate } from '../contract/utc-date.ts'
+import { daysBetween, type UtcDate } from '../contract/utc-date.ts'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { namesIn } from '../files.ts'
@@ -38,7 +38,11 @@ export function proveWithGaps(
   published: { coverage: Coverage; restatements: Restatements },
   told: Told,
 ): void {
-  if (told.coverage !== undefined) proveCoverage(join(dataset, COVERAGE_FILE), published.coverage, told.coverage)
+  if (told.coverage !== undefined) {
+    const coveragePath = join(dataset, COVERAGE_FILE)
+    proveStart(coveragePath, published.coverage, index)
+    proveCoverage(coveragePath, published.coverage, told.coverage)
+  }
   const path = join(dataset, RESTATEMENTS_FILE)
   const found = new Map(published.restatements.restatements.map((each) => [each.release, each]))
   const known = new Set(index.releases.map(({ release }) => release))
@@ -54,8 +58,18 @@ export function proveWithGaps(
   if (stranger !== undefined) throw new BuildError(`${path} has ${stranger.id}, but there never was such a release`)
 }
 
+/** A withdrawn release may have had the first date of all: the index still says how early it began. */
+function proveStart(path: string, { start_date, days }: Coverage, { releases }: ReleaseIndex): void {
+  const [first, last] = [days.at(0), days.at(-1)]
+  const isFirst = first?.date === start_date && first.revision !== null
+  const isKnown = releases.some((release) => release.start_date <= start_date)
+  if (!isFirst || !isKnown) throw new BuildError(`${path} does not begin with the first date that was published`)
+  if (last !== undefined && days.length === daysBetween(start_date, last.date) + 1) return
+  throw new BuildError(`${path} does not have each date once`)
+}
+
 function proveCoverage(path: string, found: Coverage, expected: Coverage): void {
-  const headOf = ({ days: _days, months: _months, ...head }: Coverage) => JSON.stringify(head)
+  const headOf = ({ start_date: _start, days: _days, months: _months, ...head }: Coverage) => JSON.stringify(head)
   if (headOf(found) !== headOf(expected)) throw new BuildError(`${path} is not of release ${expected.release}`)
   const untrue = found.days.find((day) => day.reason !== missingReason(day))
   if (untrue !== undefined) throw new BuildError(`${path} says of ${untrue.date} a reason that is not the right one`)
@@ -83,7 +97,10 @@ function factsOf({
 /** What is said of each date and month but for its revision, as text that can be compared. */
 function factsByName({ days, months }: Coverage): Map<string, string> {
   return new Map([
-    ...days.map((day): [string, string] => [day.date, `${day.status} ${factsOf(day)}`]),
+    ...days.map((day): [string, string] => [
+      day.date,
+      `${day.status} ${factsOf(day)}${day.old_counts === true ? ' old_counts' : ''}`,
+    ]),
     ...months.map((month): [string, string] => [month.month, factsOf(month)]),
   ])
 }

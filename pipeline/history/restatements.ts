@@ -12,12 +12,15 @@ export function restatementOf(
 ): Restatement | undefined {
   // An older release than the one before is told again when that was withdrawn, which the index says.
   if (before === undefined || manifest.release <= before.release) return undefined
-  const newer = new Map(after.days.map((day) => [day.date, day]))
-  const dates = before.days.flatMap((was) => {
-    const is = newer.get(was.date)
-    if (was.date >= before.provisional_from || is === undefined || is.content_hash === was.content_hash) return []
+  const former = new Map(before.days.map((day) => [day.date, day]))
+  const lastDate = before.days.at(-1)?.date ?? ''
+  const dates = after.days.flatMap((is) => {
+    // A date before the first one had no rows either.
+    const was = former.get(is.date) ?? { rows: 0, total_tokens: '0', content_hash: null }
+    const isOpen = is.date >= before.provisional_from || is.date > lastDate
+    if (isOpen || is.content_hash === was.content_hash) return []
     return {
-      date: was.date,
+      date: is.date,
       rows_before: was.rows,
       rows_after: is.rows,
       tokens_before: was.total_tokens,

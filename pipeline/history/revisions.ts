@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { DATASET_PATH } from '../contract/manifest.ts'
 import { DATASET_VERSION, type Timestamp } from '../contract/ranking.ts'
 import { addDays } from '../contract/utc-date.ts'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
-import { type Files, readIfAny } from '../files.ts'
+import { readIfAny } from '../files.ts'
 import { sideBySide } from '../inputs/side-by-side.ts'
-import { moveInto } from '../release/move.ts'
+import type { NextTree } from '../release/next-tree.ts'
 import { writeCsv, writeJson } from '../writers/text.ts'
 import type { Period, Revision } from './coverage.ts'
 
@@ -42,57 +42,51 @@ export function revisionText({ name, rows }: Revision, form: 'json' | 'csv', asO
 }
 
 /**
- * Publishes new revisions of days and months and lets the pointer files follow; those of `emptied` go. The rows also
- * stand in the table `out_release_rows`. All files are written to `staging` first. A revision that a stopped build had
- * put in place already is left as it is; one with other rows is an error, because no revision ever changes.
+ * Stages new revisions of days and months and lets the pointer files follow; those of `emptied` go. The rows also stand in
+ * the table `out_release_rows`. A revision that a stopped build had put in place already is left as it is; one with other
+ * rows is an error, because no revision ever changes.
  */
-export async function publishRevisions(
-  publicDir: string,
-  staging: string,
+export async function stageRevisions(
+  tree: NextTree,
   change: { asOf: Timestamp; revisions: readonly Revision[]; emptied: readonly Period[] },
   database: Database,
-  files: Files,
 ): Promise<void> {
-  const dataset = join(publicDir, DATASET_PATH)
-  await files.remove(staging)
-  const folders = new Set(change.revisions.map((revision) => join(staging, dirname(revisionPath(revision, 'csv')))))
-  const written = [...folders, ...new Set(change.revisions.map(({ folder }) => join(staging, folder)))]
-  await sideBySide([...folders], (folder) => files.makeFolder(folder), AT_ONCE)
   const stage = async (revision: Revision) => {
     for (const form of FORMS[revision.folder]) {
-      const bytes = await stageForm({ dataset, staging, asOf: change.asOf }, revision, form, database, files)
-      await files.write(join(staging, pointerPath(revision, form)), bytes)
+      const bytes = await stageForm(tree, revision, { form, asOf: change.asOf }, database)
+      await tree.write('periods', join(DATASET_PATH, pointerPath(revision, form)), bytes)
     }
   }
   await sideBySide(change.revisions, stage, AT_ONCE)
-  await sideBySide(written, (folder) => files.flush(folder), AT_ONCE)
-  if (written.length > 0) await moveInto(files, staging, dataset)
   for (const period of change.emptied) {
-    for (const form of FORMS[period.folder]) await files.remove(join(dataset, pointerPath(period, form)))
+    for (const form of FORMS[period.folder]) {
+      await tree.remove('periods', join(DATASET_PATH, pointerPath(period, form)))
+    }
   }
 }
 
 /** Stages one form of a revision unless it is published already, and gives its bytes. */
 async function stageForm(
-  { dataset, staging, asOf }: { dataset: string; staging: string; asOf: Timestamp },
+  tree: NextTree,
   revision: Revision,
-  form: Form,
+  { form, asOf }: { form: Form; asOf: Timestamp },
   database: Database,
-  files: Files,
 ): Promise<Buffer> {
-  const path = revisionPath(revision, form)
-  const published = await readIfAny(join(dataset, path))
+  const path = join(DATASET_PATH, revisionPath(revision, form))
+  const place = join(tree.rootOf(path), path)
+  const published = await readIfAny(place)
   if (form === 'parquet') {
     if (published !== undefined) return published
-    await database.run('history/write_period', { ...datesOf(revision), path: join(staging, path) })
-    await files.flush(join(staging, path))
-    return readFile(join(staging, path))
+    const staged = await tree.reserve('periods', path)
+    await database.run('history/write_period', { ...datesOf(revision), path: staged })
+    await tree.folder.files.flush(staged)
+    return readFile(staged)
   }
   const bytes = revisionText(revision, form, asOf)
-  if (published === undefined) await files.write(join(staging, path), bytes)
+  if (published === undefined) await tree.write('periods', path, bytes)
   else if (!published.equals(bytes)) {
     throw new BuildError(
-      `${join(dataset, path)} is published with other rows, and revisions never change; ` +
+      `${place} is published with other rows, and revisions never change; ` +
         'restore coverage.json and the files beside it from a backup',
     )
   }

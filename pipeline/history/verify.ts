@@ -1,15 +1,22 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ChangeRow, Coverage, Restatements } from '../contract/history.ts'
-import type { ContentHash, Manifest, ReleaseEntry, ReleaseIndex, ReleaseName } from '../contract/manifest.ts'
+import type {
+  ContentHash,
+  DataVersion,
+  Manifest,
+  ReleaseEntry,
+  ReleaseIndex,
+  ReleaseName,
+} from '../contract/manifest.ts'
 import type { RankingRow, Timestamp } from '../contract/ranking.ts'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { isMissing } from '../files.ts'
 import { contentHash } from '../release/read-back.ts'
 import { applyChanges, CHANGES_FILE, changeLog, readChanges } from './change-log.ts'
-import { advance, type Period, periodsOf } from './coverage.ts'
-import { nextVersion } from './data-version.ts'
+import { advance, fromDatasetStart, fromFirstDate, type Period, periodsOf } from './coverage.ts'
+import { isSchemaChange, nextVersion } from './data-version.ts'
 import { COVERAGE_FILE, RESTATEMENTS_FILE } from './follow.ts'
 import { proveFormerRevisions, proveWithGaps, type Told } from './gaps.ts'
 import { restatementOf, withRestatement } from './restatements.ts'
@@ -78,25 +85,48 @@ export class HistoryCheck {
       throw new BuildError(`${file} has ${changes.length} rows, but the manifest says ${listed.rows}`)
     }
     const previous = manifest.changes?.previous ?? null
-    if (previous !== (this.#before?.release ?? null)) return this.#assertWithdrawn(previous, manifest)
+    if (previous === (this.#before?.release ?? null)) this.#proveRows(file, manifest, rows, changes)
+    else this.#assertWithdrawn(previous, manifest)
+    this.#proveVersion(data_version, manifest, changes)
+  }
+
+  #proveRows(file: string, manifest: Manifest, rows: readonly RankingRow[], changes: readonly ChangeRow[]): void {
     const before = this.#before?.rows ?? []
+    const previous = this.#before?.release ?? 'nothing'
     if (contentHash(inOneStep(file, before, changes)) !== manifest.content_hash) {
-      throw new BuildError(`${file} does not lead from ${previous ?? 'nothing'} to the rows of ${manifest.release}`)
+      throw new BuildError(`${file} does not lead from ${previous} to the rows of ${manifest.release}`)
     }
     if (changes.length !== changeLog(before, rows).length) {
-      throw new BuildError(
-        `${file} lists rows that did not change between ${previous ?? 'nothing'} and ${manifest.release}`,
-      )
+      throw new BuildError(`${file} lists rows that did not change between ${previous} and ${manifest.release}`)
     }
-    const position = this.#index.releases.findIndex(({ release }) => release === manifest.release)
-    const former: ReleaseIndex = { ...this.#index, releases: this.#index.releases.slice(0, position) }
-    const version = nextVersion(former, changes, this.#before?.manifest.end_date)
-    if (manifest.data_version !== version || data_version !== version) {
-      throw new BuildError(
-        `the data_version of ${manifest.release} is ${manifest.data_version ?? 'missing'} in its manifest and ` +
-          `${data_version ?? 'missing'} in the index, but by its changes it is ${version}`,
-      )
+    this.#proveFacts(manifest)
+  }
+
+  /** The index has what is needed of a previous release that was withdrawn too. */
+  #proveVersion(listed: DataVersion | undefined, manifest: Manifest, changes: readonly ChangeRow[]): void {
+    const { release, data_version, version_rule } = manifest
+    const { facts = [], previous = null } = manifest.changes ?? {}
+    const position = this.#index.releases.findIndex((entry) => entry.release === release)
+    const earlier = this.#index.releases.slice(0, position)
+    if (version_rule === undefined && earlier.some((entry) => entry.version_rule !== undefined)) {
+      throw new BuildError(`${release} has no version_rule, but a release before it has one`)
     }
+    const current = earlier.find((entry) => entry.release === previous)
+    const version = nextVersion({ ...this.#index, releases: earlier }, current, { version_rule, facts, changes })
+    if (data_version === version && listed === version) return
+    throw new BuildError(
+      `the data_version of ${release} is ${data_version ?? 'missing'} in its manifest and ` +
+        `${listed ?? 'missing'} in the index, but by its changes it is ${version}`,
+    )
+  }
+
+  /** A change of the schema raises the version, so a release may neither invent nor hide one. */
+  #proveFacts({ release, schema, version, changes }: Manifest): void {
+    if (this.#before === undefined || changes === undefined) return
+    const before = this.#before.manifest
+    const isOther = JSON.stringify(before.schema) !== JSON.stringify(schema) || before.version !== version
+    if (isSchemaChange(changes.facts) === isOther) return
+    throw new BuildError(`${release} says that its schema ${isOther ? 'is the same' : 'is another'}, but it is not`)
   }
 
   /** What a release changed of one that was withdrawn since can be told no more; of any other it has to be told. */
@@ -109,7 +139,8 @@ export class HistoryCheck {
   }
 
   /** Proves everything that is published beside the releases. Returns how many files that are. */
-  async finish(published: { coverage: Coverage; restatements: Restatements }, database: Database): Promise<number> {
+  async finish(found: { coverage: Coverage; restatements: Restatements }, database: Database): Promise<number> {
+    const published = { ...found, coverage: this.#asFollowed(found.coverage) }
     const hasGaps = this.#index.releases.some(({ status }) => status === 'withdrawn')
     const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
     if (hasGaps) {
@@ -129,6 +160,13 @@ export class HistoryCheck {
       hasGaps,
       database,
     )
+  }
+
+  /** Version 0.1.0 began each coverage at 2025-01-01, and the next build begins it at the first date. */
+  #asFollowed(published: Coverage): Coverage {
+    if (this.#before?.manifest.version_rule !== undefined) return published
+    const followed = fromFirstDate(published)
+    return JSON.stringify(fromDatasetStart(followed)) === JSON.stringify(published) ? followed : published
   }
 
   #proveCoverage(published: Coverage): void {

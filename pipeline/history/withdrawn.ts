@@ -3,8 +3,8 @@ import { type ContentHash, DATASET_PATH, type ReleaseName, releasePath } from '.
 import type { RankingRow } from '../contract/ranking.ts'
 import type { Database } from '../database.ts'
 import { hashFile, namesIn } from '../files.ts'
+import type { PublicFolder } from '../release/public-folder.ts'
 import { contentHash, readBack } from '../release/read-back.ts'
-import type { PublicFolder } from '../release/replace.ts'
 
 /** What a release holds of each day and month, by the folder of its revisions: `daily/2026-11-19`. */
 type Holdings = Map<string, ContentHash>

@@ -1,7 +1,7 @@
 import { CsvError, parse } from 'csv-parse/sync'
+import { nearest } from '../contract/nearest.ts'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
-import { nearest } from '../nearest.ts'
 import { SCHEMAS } from '../schemas/index.ts'
 import { neededColumns, type Schema, schemaColumns, type UsageRecord } from '../schemas/schema.ts'
 import type { Source } from '../sources.ts'
@@ -31,10 +31,10 @@ export function sourceColumns(source: Source): string[] {
   return schemaColumns(SCHEMAS[source.schema]).map((column) => fileColumn(source, column))
 }
 
-/** The names that the columns behind fields of a `UsageRecord` have in the files of a source. */
+/** The names that the needed columns behind fields of a `UsageRecord` have in the files of a source. */
 export function recordColumns(source: Source, fields: readonly (keyof UsageRecord)[]): string[] {
   const { record }: Schema = SCHEMAS[source.schema]
-  const columns = fields.flatMap((field) => record[field]?.columns ?? [])
+  const columns = fields.flatMap((field) => record[field]?.needs.flat() ?? [])
   return [...new Set(columns)].map((column) => fileColumn(source, column))
 }
 

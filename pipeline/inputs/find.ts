@@ -4,6 +4,7 @@ import { UsageError } from '../errors.ts'
 import { statsIfAny } from '../files.ts'
 import { isObjectUrl, namesObject, type ObjectCopies } from '../objects/object.ts'
 import type { Source, Sources } from '../sources.ts'
+import { sideBySide } from './side-by-side.ts'
 
 export type Format = 'csv' | 'ndjson' | 'parquet'
 export type Compression = 'uncompressed' | 'gzip' | 'zstd'
@@ -73,10 +74,10 @@ export async function findInputFiles(
     }
   }
   const files = [
-    ...[...paths].sort().map((path) => describeFile(path, relative(folder, path))),
-    ...[...urls].sort().map((url) => describeFile(objects?.paths.get(url) ?? '', url)),
+    ...[...paths].sort().map((path) => ({ path, name: relative(folder, path) })),
+    ...[...urls].sort().map((url) => ({ path: objects?.paths.get(url) ?? '', name: url })),
   ]
-  return { files: await Promise.all(files), unmatched, absent }
+  return { files: await sideBySide(files, ({ path, name }) => describeFile(path, name)), unmatched, absent }
 }
 
 function isPattern(entry: string): boolean {
@@ -97,7 +98,7 @@ export function folderOfEntry(entry: string, folder: string): string {
 
 /** The folders in which files really lie, behind links. */
 export async function foldersOf(files: readonly InputFile[]): Promise<string[]> {
-  const paths = await Promise.all(files.map(({ path }) => realpath(path)))
+  const paths = await sideBySide(files, ({ path }) => realpath(path))
   return [...new Set(paths.map((path) => dirname(path)))]
 }
 
@@ -121,7 +122,7 @@ export async function isUnlisted(name: string, source: Source, folder: string): 
 async function matchesOf(pattern: string, folder: string): Promise<string[]> {
   const matches = await Array.fromAsync(glob(pattern, { cwd: folder }))
   const files = matches.map((match) => resolve(folder, match))
-  const kept = await Promise.all(files.map(isFile))
+  const kept = await sideBySide(files, isFile)
   // Node puts this character where a name is no text, and then finds no file of that name.
   const unreadable = matches.find((match, position) => !kept[position] && match.includes('\ufffd'))
   if (unreadable !== undefined) throw new UsageError(`${unreadable}: the name of a raw file must be UTF-8; rename it`)

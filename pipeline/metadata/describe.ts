@@ -105,6 +105,17 @@ export const PROVISIONAL =
   `A date is provisional until ${PROVISIONAL_DAYS} days after it, because logs come late; then it is final. Both may ` +
   'change, and every change is listed; a changed final date is a restatement.'
 
+/** Which part of `data_version` a release raises. */
+export const VERSION_PARTS: readonly (readonly [part: string, when: string])[] = [
+  [
+    'MAJOR',
+    'Rows changed, came or went on a date that was final in the previous release. A date that it called missing counts if ' +
+      'it would have been final by then; so does a date before its first one. Or the schema changed.',
+  ],
+  ['MINOR', "Rows came of dates after the previous release's end date."],
+  ['PATCH', 'Anything else that makes a release: provisional rows, the status of a date, the publisher.'],
+]
+
 /** What every release has in common. */
 export const CAVEATS: readonly Caveat[] = [
   {

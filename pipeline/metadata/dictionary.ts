@@ -1,4 +1,4 @@
-import { CAVEATS, PROVISIONAL } from './describe.ts'
+import { CAVEATS, PROVISIONAL, VERSION_PARTS } from './describe.ts'
 import { CHANGE_FIELDS, type FieldDescription, MODEL_FIELDS, RANKING_FIELDS } from './fields.ts'
 import { FILE_KINDS } from './files.ts'
 import { markdownTable } from './markdown.ts'
@@ -29,6 +29,20 @@ ${columns(CHANGE_FIELDS)}
 name, author and aliases, which the publisher gives.
 
 ${columns(MODEL_FIELDS)}
+## Versions of the data
+
+\`data_version\` of a release is MAJOR.MINOR.PATCH. The first release is 1.0.0. Each further release raises the highest part
+that applies, and the parts below it start again at 0.
+
+${markdownTable(['part', 'raised when'], VERSION_PARTS)}
+All of this compares a release with the previous one: the release that was current when it was made. A citation of final
+numbers therefore holds until MAJOR changes. The count goes on from the last release that was ever made, so a version is never
+given twice, even after a withdrawal.
+
+\`version_rule\` is \`2\` in the manifest and in the index entry of a release that got its version by this rule. Releases of
+Tokenboard 0.1.0 have no \`version_rule\`: there any changed row of a date up to the previous release's end date raised MAJOR,
+provisional dates included. They keep their numbers, and \`make verify\` derives each version by the rule of its release.
+
 ## Files of a release
 
 ${markdownTable(

@@ -80,7 +80,7 @@ export function toPointer(entry: ReleaseEntry): LatestPointer {
 type Facts = Omit<ReleaseEntry, 'hash' | 'status' | 'superseded_by' | 'withdrawal'>
 
 function factsOf(manifest: Manifest, manifest_sha256: string, previous: string | null): Facts {
-  const { release, as_of, start_date, end_date, rows, content_hash, data_version, changes } = manifest
+  const { release, as_of, start_date, end_date, rows, content_hash, data_version, version_rule, changes } = manifest
   return {
     release,
     as_of,
@@ -91,6 +91,7 @@ function factsOf(manifest: Manifest, manifest_sha256: string, previous: string |
     path: `releases/${release}/`,
     manifest_sha256,
     data_version,
+    version_rule,
     changed: changes?.facts,
     previous,
   }

@@ -19,10 +19,19 @@ export async function moveInto(files: Files, from: string, to: string): Promise<
 }
 
 export async function isFolder(path: string): Promise<boolean> {
+  return (await lstatIfAny(path))?.isDirectory() ?? false
+}
+
+/** Whether anything is at `path`, a link that leads nowhere included. */
+export async function isThere(path: string): Promise<boolean> {
+  return (await lstatIfAny(path)) !== undefined
+}
+
+async function lstatIfAny(path: string) {
   try {
-    return (await lstat(path)).isDirectory()
+    return await lstat(path)
   } catch (error) {
-    if (isMissing(error)) return false
+    if (isMissing(error)) return undefined
     throw error
   }
 }

@@ -1,17 +1,17 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { DATASET_PATH } from '../contract/manifest.ts'
 import type { Database } from '../database.ts'
 import { readTextIfAny, replaceFile } from '../files.ts'
-import { COVERAGE_FILE, RESTATEMENTS_FILE } from '../history/follow.ts'
+import { COVERAGE_PATH, RESTATEMENTS_PATH } from '../history/follow.ts'
+import { sideBySide } from '../inputs/side-by-side.ts'
 import { jsonIfAny } from '../json.ts'
 import { hashOfCode } from '../provenance/code.ts'
 import { readFacts, type SiteFacts } from '../site/facts.ts'
 import { renderSite } from '../site/render.ts'
 import { toJson } from './files.ts'
-import { type PublicFolder, replace } from './replace.ts'
-import { sweep } from './sweep.ts'
+import type { NextTree } from './next-tree.ts'
+import { strayPages } from './stray-pages.ts'
 
 /** Below the state: what the pages were last made of, and the hash of each. A cache: without it they are made again. */
 const RENDERED_FILE = 'pages.json'
@@ -22,41 +22,46 @@ type Rendered = z.infer<typeof Rendered>
 /** These folders hold pages and nothing else, so that a page which is no longer made is found there. */
 const PAGE_FOLDERS = ['models', 'more-models', 'coverage', 'changelog']
 
+/** Small files: most of the time goes into waiting until they are on disk. */
+const WRITTEN_AT_ONCE = 16
+
 /**
- * Brings the pages up to what is published. Rendering takes seconds for a long history, so it is left out where the same
- * code rendered the same facts before and every page lies there as it was rendered.
+ * Stages the pages of what `tree` will publish. Rendering takes seconds for a long history, so it is left out where the
+ * same code rendered the same facts before and every page lies there as it was rendered. Returns what notes that, to be
+ * called once the pages are in place.
  */
-export async function followPages(
-  folder: PublicFolder,
+export async function stagePages(
+  tree: NextTree,
   { manifest, index }: Pick<SiteFacts, 'manifest' | 'index'>,
   database: Database,
-): Promise<void> {
-  const { publicDir, stateDir, files } = folder
-  const source = await sourceOf(publicDir, index)
+): Promise<() => Promise<void>> {
+  const { publicDir, stateDir, files } = tree.folder
+  const source = await sourceOf(tree, index)
   const path = join(stateDir, RENDERED_FILE)
   // What is no such file is none: then the pages are made again.
   const former = Rendered.safeParse(jsonIfAny(await readTextIfAny(path))).data
-  if (former?.source === source && (await areInPlace(publicDir, former))) return
-  const pages = await renderSite(await readFacts(publicDir, { manifest, index }, database))
-  for (const { path, text } of pages) await replace(folder, path, text)
+  if (former?.source === source && (await areInPlace(publicDir, former))) return async () => {}
+  const pages = await renderSite(await readFacts((each) => tree.rootOf(each), { manifest, index }, database))
+  await sideBySide(pages, ({ path: page, text }) => tree.replace('site', page, text), WRITTEN_AT_ONCE)
   // A model may be in no release any more. Assets stay: whoever has an older page open needs them.
-  const paths = pages.map(({ path }) => path)
-  for (const name of PAGE_FOLDERS) await sweep(folder, name, paths)
-  const hashes = Object.fromEntries(pages.map(({ path, text }) => [path, hash('sha256', text)]))
-  await replaceFile(files, path, toJson({ source, pages: hashes } satisfies Rendered))
+  const paths = pages.map((page) => page.path)
+  for (const name of PAGE_FOLDERS) {
+    for (const stray of await strayPages(publicDir, name, paths)) await tree.remove('leftovers', stray)
+  }
+  const hashes = Object.fromEntries(pages.map((page) => [page.path, hash('sha256', page.text)]))
+  return () => replaceFile(files, path, toJson({ source, pages: hashes } satisfies Rendered))
 }
 
 /** A hash of all that decides how the pages look: code, releases, coverage, restatements. */
-async function sourceOf(publicDir: string, index: SiteFacts['index']): Promise<string> {
-  const documents = [COVERAGE_FILE, RESTATEMENTS_FILE].map((name) => readTextIfAny(join(publicDir, DATASET_PATH, name)))
-  const facts = [hashOfCode(), index, ...(await Promise.all(documents))]
-  return hash('sha256', JSON.stringify(facts))
+async function sourceOf(tree: NextTree, index: SiteFacts['index']): Promise<string> {
+  const documents = [await tree.read(COVERAGE_PATH), await tree.read(RESTATEMENTS_PATH)]
+  return hash('sha256', JSON.stringify([hashOfCode(), index, ...documents]))
 }
 
 async function areInPlace(publicDir: string, { pages }: Rendered): Promise<boolean> {
-  const checks = Object.entries(pages).map(async ([path, sha256]) => {
+  const isInPlace = async ([path, sha256]: [string, string]) => {
     const text = await readTextIfAny(join(publicDir, path))
     return text !== undefined && hash('sha256', text) === sha256
-  })
-  return (await Promise.all(checks)).every(Boolean)
+  }
+  return (await sideBySide(Object.entries(pages), isInPlace)).every(Boolean)
 }

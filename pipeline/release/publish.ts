@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { assertSealed, CHECKSUMS_FILE } from '../checksums.ts'
 import {
   DATASET_PATH,
@@ -7,39 +7,55 @@ import {
   type ReleaseName,
   releasePath,
 } from '../contract/manifest.ts'
+import { TOMBSTONE_FILE, type Tombstone } from '../contract/tombstone.ts'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
-import { type Files, hashFile, namesIn, readTextIfAny } from '../files.ts'
-import { followReleases, readRestatements } from '../history/follow.ts'
+import { hashFile, namesIn, readTextIfAny } from '../files.ts'
+import { followReleases, RESTATEMENTS_PATH, readRestatements } from '../history/follow.ts'
 import { renderApi } from '../site/api.ts'
 import { renderCatalog } from '../site/catalog.ts'
 import { renderFeeds } from '../site/feeds.ts'
 import type { Page } from '../site/layout.ts'
+import { type Chain, EMPTY_INDEX } from './chain.ts'
 import { MANIFEST_FILE, toJson } from './files.ts'
 import { appendRelease, currentEntry, INDEX_FILE, readIndex, standingReleases, toPointer, withStatus } from './index.ts'
 import { isFolder } from './move.ts'
-import { followPages } from './pages.ts'
-import { type PublicFolder, replace, replaceLink, STAGING_FOLDER } from './replace.ts'
-import { markWithdrawn, removeWithdrawn, verifyTombstone } from './tombstone.ts'
+import { beginNewChain, readNewChain, replaceChain, resumeNewChain } from './new-chain.ts'
+import { NextTree, type Step } from './next-tree.ts'
+import { stagePages } from './pages.ts'
+import { type PublicFolder, STAGING_FOLDER } from './public-folder.ts'
+import { closeStaging } from './staging.ts'
+import { markWithdrawn, removeWithdrawn, verifyTombstone, withTombstone } from './tombstone.ts'
 import { readManifest } from './verify.ts'
+
+const POINTER_PATH = join(DATASET_PATH, 'latest.json')
 
 /**
  * Makes the public folder consistent after a build that was stopped anywhere. A release is made when its folder is in
  * place: one that is there and whole is followed by all that has to follow it, and what is less than that is removed.
- * One is withdrawn when its tombstone is in place: then all follows the release before it, and its files go.
- * Returns the history.
+ * One is withdrawn when its tombstone is in place: then all follows the release before it, and its files go. A switch to
+ * a new chain is completed in the same way. Returns the history.
  */
 export async function recover(folder: PublicFolder, database: Database): Promise<ReleaseIndex> {
   const { publicDir, files } = folder
-  await closeStaging(publicDir, files)
-  let index = await readIndex(publicDir)
-  const name = await unlisted(publicDir, index)
-  if (name !== undefined) index = await adopt(folder, name, index)
-  index = await markWithdrawn(publicDir, index)
-  await follow(folder, index, database)
+  const chain = await readNewChain(publicDir)
+  const begun = chain && (await resumeNewChain(folder, chain))
+  if (begun === undefined) await closeStaging(publicDir, files)
+  const tree = begun ?? new NextTree(folder)
+  const index =
+    begun && chain ? await grow(join(publicDir, releasePath(chain.release)), EMPTY_INDEX) : await findIndex(folder)
+  await follow(tree, index, database)
   await removeWithdrawn(folder, index, database)
   await closeStaging(publicDir, files)
   return index
+}
+
+/** The index with what a stopped build or withdrawal did that it does not tell of yet. */
+async function findIndex(folder: PublicFolder): Promise<ReleaseIndex> {
+  const { publicDir } = folder
+  const index = await readIndex(publicDir)
+  const name = await unlisted(publicDir, index)
+  return markWithdrawn(publicDir, name === undefined ? index : await adopt(folder, name, index))
 }
 
 /**
@@ -85,67 +101,94 @@ async function adopt({ publicDir, files }: PublicFolder, name: string, index: Re
     return index
   }
   await assertSealed(path, `; ${name} was not published yet: take it away, and the next build makes it anew`)
-  return grow(publicDir, name, index)
+  return grow(path, index)
 }
 
-async function grow(publicDir: string, name: ReleaseName, index: ReleaseIndex): Promise<ReleaseIndex> {
-  const path = join(publicDir, releasePath(name))
+async function grow(path: string, index: ReleaseIndex): Promise<ReleaseIndex> {
   const { sha256 } = await hashFile(join(path, MANIFEST_FILE))
   return appendRelease(index, await readManifest(path), sha256)
 }
 
-/** An empty folder to put a release together in. */
-export async function openStaging(publicDir: string, files: Files): Promise<string> {
-  await files.remove(join(publicDir, STAGING_FOLDER))
-  const folder = join(publicDir, STAGING_FOLDER, 'release')
-  await files.makeFolder(folder)
-  return folder
-}
-
-/** Removes what a build has put together, if anything is left of it. */
-export async function closeStaging(publicDir: string, files: Files): Promise<void> {
-  await files.remove(join(publicDir, STAGING_FOLDER))
-}
-
-/** Publishes a staged and verified release: puts its folder in place, and lets all else follow. */
+/** Publishes a staged and verified release: stages all that follows it, and switches to both in one run. */
 export async function publish(
   folder: PublicFolder,
   staged: { path: string; release: ReleaseName },
-  index: ReleaseIndex,
+  { index, replaced }: Chain,
   database: Database,
+  signal: AbortSignal,
 ): Promise<ReleaseIndex> {
-  const { publicDir, files } = folder
-  const place = join(publicDir, releasePath(staged.release))
-  await files.makeFolder(dirname(place))
-  await files.rename(staged.path, place)
-  const grown = await grow(publicDir, staged.release, index)
-  await follow(folder, grown, database)
+  const { release } = staged
+  const isNewChain = replaced.length > 0
+  const tree = new NextTree(folder, { isNewChain })
+  tree.adopt('release', releasePath(release))
+  const grown = await grow(staged.path, index)
+  if (isNewChain) await replaceChain(tree, release, replaced)
+  const { sha256: manifest_sha256 } = await hashFile(join(staged.path, MANIFEST_FILE))
+  await follow(tree, grown, database, async () => {
+    signal.throwIfAborted()
+    if (isNewChain) await beginNewChain(folder, { release, manifest_sha256, replaced: [...replaced] })
+  })
+  await closeStaging(folder.publicDir, folder.files)
   return grown
 }
 
-/**
- * Lets everything follow the releases that are in place, in the order of DESIGN.md §5: days and months, the index, the
- * pages, the pointers, the catalogue, the feeds. What is as it should be is left alone; each step replaces one name at
- * once, and after a stop between two of them the same again mends it.
- */
-async function follow(folder: PublicFolder, releases: ReleaseIndex, database: Database): Promise<void> {
-  const index = withStatus(releases)
-  const entry = currentEntry(index)
-  if (entry === undefined) return
-  const { publicDir, dataDir } = folder
-  await followReleases(folder, standingReleases(index), database)
-  await replace(folder, join(DATASET_PATH, INDEX_FILE), toJson(index))
-  const path = join(publicDir, releasePath(entry.release))
-  const manifest = await readManifest(path)
-  const api = await renderApi(path, manifest, dataDir)
-  await followPages(folder, { manifest, index }, database)
-  await replaceAll(folder, api)
-  await replaceLink(folder, join(DATASET_PATH, 'latest'), `releases/${entry.release}`)
-  await replace(folder, join(DATASET_PATH, 'latest.json'), toJson(toPointer(entry)))
-  const { restatements } = await readRestatements(publicDir)
-  await replaceAll(folder, [renderCatalog(manifest, entry, api), ...renderFeeds(manifest, index, restatements)])
+/** Publishes a tombstone: the first rename withdraws its release, and all that follows from that comes with it. */
+export async function publishTombstone(
+  folder: PublicFolder,
+  index: ReleaseIndex,
+  tombstone: Tombstone,
+  database: Database,
+): Promise<void> {
+  const tree = new NextTree(folder)
+  await tree.replace('release', join(releasePath(tombstone.release), TOMBSTONE_FILE), toJson(tombstone))
+  const marked = withTombstone(index, tombstone)
+  await follow(tree, marked, database)
+  await removeWithdrawn(folder, marked, database)
+  await closeStaging(folder.publicDir, folder.files)
 }
 
-async function replaceAll(folder: PublicFolder, pages: readonly Page[]): Promise<void> {
-  for (const { path, text } of pages) await replace(folder, path, text)
+/** Stages everything that follows from the releases, then switches to it. `begin` comes before the first rename. */
+async function follow(
+  tree: NextTree,
+  index: ReleaseIndex,
+  database: Database,
+  begin: () => Promise<void> = async () => {},
+): Promise<void> {
+  const notePages = await stageFollowing(tree, index, database)
+  await tree.flush()
+  await begin()
+  await tree.commit()
+  await notePages()
+}
+
+/**
+ * Stages what follows from the releases: days and months, the index, the pages, the pointers, the catalogue, the feeds.
+ * What is published already is left alone. Returns what notes which pages there are, once they are in place.
+ */
+async function stageFollowing(
+  tree: NextTree,
+  releases: ReleaseIndex,
+  database: Database,
+): Promise<() => Promise<void>> {
+  const index = withStatus(releases)
+  const entry = currentEntry(index)
+  if (entry === undefined) return async () => {}
+  await followReleases(tree, standingReleases(index), database)
+  await tree.replace('index', join(DATASET_PATH, INDEX_FILE), toJson(index))
+  const place = releasePath(entry.release)
+  const path = join(tree.rootOf(place), place)
+  const manifest = await readManifest(path)
+  const api = await renderApi(path, manifest, tree.folder.dataDir)
+  const notePages = await stagePages(tree, { manifest, index }, database)
+  await replaceAll(tree, 'site', api)
+  await tree.link('latest', join(DATASET_PATH, 'latest'), `releases/${entry.release}`)
+  await tree.replace('pointer', POINTER_PATH, toJson(toPointer(entry)))
+  const { restatements } = await readRestatements(tree.rootOf(RESTATEMENTS_PATH))
+  await replaceAll(tree, 'catalog', [renderCatalog(manifest, entry, api)])
+  await replaceAll(tree, 'feeds', renderFeeds(manifest, index, restatements))
+  return notePages
+}
+
+async function replaceAll(tree: NextTree, step: Step, pages: readonly Page[]): Promise<void> {
+  for (const { path, text } of pages) await tree.replace(step, path, text)
 }

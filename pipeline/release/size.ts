@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sideBySide } from '../inputs/side-by-side.ts'
 
 /** How much is published: what a copy of the public folder without links holds but once. */
 export interface PublishedSize {
@@ -13,6 +14,6 @@ export async function measure(publicDir: string): Promise<PublishedSize> {
   const paths = entries
     .filter((entry) => entry.isFile() && entry.name !== '.lock')
     .map((entry) => join(entry.parentPath, entry.name))
-  const sizes = await Promise.all(paths.map(async (path) => (await stat(path)).size))
+  const sizes = await sideBySide(paths, async (path) => (await stat(path)).size)
   return { files: paths.length, bytes: sizes.reduce((sum, size) => sum + size, 0) }
 }

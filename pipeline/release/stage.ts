@@ -14,9 +14,12 @@ import { DATASET_VERSION, type RankingMeta, type RankingRow, type Timestamp } fr
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { type Files, hashFile } from '../files.ts'
+import { sideBySide } from '../inputs/side-by-side.ts'
 import { describeDataset } from '../metadata/describe.ts'
 import { renderDocuments } from '../metadata/documents.ts'
 import { parquetKeys } from '../metadata/parquet-keys.ts'
+import { markOldCounts } from '../old-counts.ts'
+import type { OldCounts } from '../rollup/engine.ts'
 import { GENERATOR } from '../version.ts'
 import { gzip, writeCsv, writeJson, writeNdjson } from '../writers/text.ts'
 import { DATA_FILES, type DataFile, MANIFEST_FILE, toJson } from './files.ts'
@@ -31,11 +34,13 @@ export function draftRelease(options: {
   asOf: Timestamp
   publisher: Publisher
   synthetic: boolean
+  oldCounts?: readonly OldCounts[]
 }): Draft {
-  const { rows, asOf, publisher, synthetic } = options
+  const { rows, asOf, publisher, synthetic, oldCounts = [] } = options
   const first = rows.at(0)
   const last = rows.at(-1)
   if (first === undefined || last === undefined) throw new BuildError('a release needs at least one row')
+  const dates = new Set(rows.map((row) => row.date))
   return {
     dataset: 'rankings-daily',
     version: DATASET_VERSION,
@@ -44,9 +49,10 @@ export function draftRelease(options: {
     synthetic,
     start_date: first.date,
     end_date: last.date,
-    days: new Set(rows.map((row) => row.date)).size,
+    days: dates.size,
     rows: rows.length,
     provisional_from: provisionalFrom(asOf),
+    ...markOldCounts(oldCounts, dates),
     content_hash: contentHash(rows),
     publisher,
     attribution: attributionLine(publisher, asOf, synthetic),
@@ -133,12 +139,10 @@ async function describeFiles(
   folder: string,
   list: readonly { path: string; media_type: string; rows?: number }[],
 ): Promise<Resource[]> {
-  return Promise.all(
-    list.map(async ({ path, media_type, rows }) => {
-      const hash = await hashFile(join(folder, path))
-      return { path, media_type, ...(rows !== undefined && { rows }), ...hash }
-    }),
-  )
+  return sideBySide(list, async ({ path, media_type, rows }) => {
+    const hash = await hashFile(join(folder, path))
+    return { path, media_type, ...(rows !== undefined && { rows }), ...hash }
+  })
 }
 
 async function checksums(folder: string, manifest: Manifest): Promise<string> {

@@ -8,14 +8,17 @@ import { removeRevisionsOf } from '../history/withdrawn.ts'
 import { parseJson } from '../json.ts'
 import { type DataFile, toJson } from './files.ts'
 import { standingReleases, withStatus } from './index.ts'
-import { type PublicFolder, replace } from './replace.ts'
+import type { PublicFolder } from './public-folder.ts'
 
 /** What tells the revisions that go with a release, so it goes last. */
 const LAST_FILE: DataFile = 'rankings-daily.parquet'
 
-/** Puts the tombstone of a release in place: with this one rename it is withdrawn, and `recover` does all that follows. */
-export async function placeTombstone(folder: PublicFolder, tombstone: Tombstone): Promise<void> {
-  await replace(folder, join(releasePath(tombstone.release), TOMBSTONE_FILE), toJson(tombstone))
+/** The index in which a release is withdrawn. */
+export function withTombstone(index: ReleaseIndex, { release, withdrawn_at, reason }: Tombstone): ReleaseIndex {
+  const releases = index.releases.map((entry): ReleaseEntry => {
+    return entry.release === release ? { ...entry, status: 'withdrawn', withdrawal: { withdrawn_at, reason } } : entry
+  })
+  return withStatus({ ...index, releases })
 }
 
 /** The index in which every release that has a tombstone is withdrawn. */

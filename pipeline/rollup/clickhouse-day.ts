@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import type { UtcDate } from '../contract/utc-date.ts'
 import type { ClickHouseChoice } from '../engine.ts'
 import { BuildError } from '../errors.ts'
@@ -6,6 +5,7 @@ import { type AnswerRow, NOTHING, readAnswer } from './clickhouse-answer.ts'
 import type { ClickHouse } from './clickhouse-client.ts'
 import { nodesOf, renderStatement, type StatementValues } from './clickhouse-statement.ts'
 import { type DayAnswer, sumRecords } from './days.ts'
+import { toReading } from './reading.ts'
 
 const RECORDS = 'clickhouse/records'
 
@@ -110,11 +110,7 @@ function placesOf(choice: ClickHouseChoice): StatementValues {
   return { ...nodesOf(choice), database: choice.database, view: choice.view }
 }
 
-/** Any date: how a day is asked for does not depend on it. */
-const SOME_DATE = '2025-01-01'
-
-/** Says how days are asked for: where, and by which question. Days that were asked for otherwise are asked for again. */
-export function readingOf(choice: ClickHouseChoice): string {
-  const question = renderStatement('clickhouse/day', { ...placesOf(choice), date: SOME_DATE, records: RECORDS })
-  return hash('sha256', JSON.stringify([new URL(choice.url).href, question])).slice(0, 16)
+/** Says how days are asked for: where, and by which version of the question. Days that were asked for otherwise are asked for again. */
+export function readingOf({ url, database, view, cluster }: ClickHouseChoice): string {
+  return toReading('clickhouse', { url: new URL(url).href, database, view, cluster })
 }

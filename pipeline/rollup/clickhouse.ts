@@ -23,9 +23,11 @@ import {
 import type { RollupEngine, RollupRequest } from './engine.ts'
 import { forgetFormerSources } from './former-sources.ts'
 import type { KeptFiles } from './kept.ts'
+import { isOutdated } from './reading.ts'
+import { takenOverClickHouseReading } from './reading-0.1.0.ts'
 import { forgetRejects, tidyRejects } from './rejects.ts'
-import { deliver, resolveModels } from './result.ts'
-import { openState } from './state.ts'
+import { deliver, reportOldCounts, resolveModels } from './result.ts'
+import { noteReread, openState, takeOver } from './state.ts'
 
 export interface ClickHouseEngineOptions {
   choice: ClickHouseChoice
@@ -61,6 +63,7 @@ export function createClickHouseEngine(options: ClickHouseEngineOptions): Rollup
       await resolveModels(database, choice.origin, request.sources)
       await database.transaction(() => settleTies(database))
       await deliver(database, choice.origin, request)
+      await reportOldCounts(database, choice.origin, 'clickhouse', request)
       await kept.tidy()
       await tidyRejects(database, rejectsFolder, files)
     },
@@ -71,6 +74,8 @@ export function createClickHouseEngine(options: ClickHouseEngineOptions): Rollup
 async function updateDays(request: RollupRequest, options: ClickHouseEngineOptions): Promise<void> {
   const { database, choice, reread } = options
   const reading = readingOf(choice)
+  const former = takenOverClickHouseReading(choice)
+  if (former !== undefined) await takeOver(database, former, reading)
   const wanted = wantedDates(options)
   assertAsked(reread, wanted)
   const entries = await knownDays(database)
@@ -111,6 +116,7 @@ async function askForAll(
       const answer = await askFor(clickhouse, choice, { date, records: counts.get(date) ?? 0n }, onProgress)
       const former = known.get(date)
       if (former !== undefined && !reread.includes(date) && !isAccepted(former, answer, request)) continue
+      if (former !== undefined && isOutdated(former.reading, 'clickhouse')) await noteReread(database)
       await enterDay(database, { source, date, asked, reading, isKnown: former !== undefined }, answer)
     }
   } finally {

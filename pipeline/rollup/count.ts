@@ -83,6 +83,7 @@ export async function keepCounts(
     files.map(({ name, link }) => [link, `${numbers.get(name)}`]),
   )
   await database.run('rollup/keep_sums')
+  await database.run('rollup/keep_notes')
 }
 
 /**

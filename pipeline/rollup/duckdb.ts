@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Archive } from '../archive.ts'
+import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import type { Contents } from '../inputs/content.ts'
 import { type FoundFiles, findInputFiles, type InputFile, isUnlisted } from '../inputs/find.ts'
@@ -10,11 +11,12 @@ import type { Progress, RollupEngine, RollupRequest } from './engine.ts'
 import { forgetFormerSources } from './former-sources.ts'
 import { Links } from './links.ts'
 import { judgeGone, type Losses } from './losses.ts'
-import { readingOf } from './reading.ts'
+import { isOutdated, readingOf } from './reading.ts'
+import { takenOverReading } from './reading-0.1.0.ts'
 import { tidyRejects } from './rejects.ts'
-import { deliver, reportRowsOfSums } from './result.ts'
+import { deliver, reportOldCounts, reportRowsOfSums } from './result.ts'
 import { type SettleOptions, settle } from './settle.ts'
-import { type KnownFile, knownFiles, listFiles, openState } from './state.ts'
+import { type KnownFile, knownFiles, listFiles, openState, takeOver } from './state.ts'
 import { compareStamps, type Survey, survey } from './survey.ts'
 
 export interface DuckDbEngineOptions extends SettleOptions {
@@ -40,12 +42,21 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
         await archive.select(database, source.name)
         await updateState(source, request, options)
         await deliver(database, source, request)
+        await reportOldCounts(database, source, source.schema, request)
         if (isOfSums(source)) await reportRowsOfSums(database, request)
+        else await reportIds(database, source, request)
       }
       await kept.tidy()
       await tidyRejects(database, rejectsFolder, files)
     },
   }
+}
+
+/** Without ids nobody can tell a file that was delivered twice. */
+async function reportIds(database: Database, { name }: Source, request: RollupRequest): Promise<void> {
+  const [ids] = await database.rows<{ records: bigint; identified_records: bigint }>('rollup/ids')
+  if (ids === undefined || ids.records === 0n || ids.identified_records > 0n) return
+  request.onNoRequestIds({ source: name, records: ids.records })
 }
 
 /** Brings the state of one source up to date with its files. Nothing of it is changed when anything fails. */
@@ -54,9 +65,10 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   const { folder, sources } = request.sources
   const found = await findInputFiles(source, request.sources)
   await database.transaction(async () => kept.adopt(source.name, await listFiles(database)))
+  const reading = readingOf(source)
+  await takeOverFiles(takenOverReading(source), reading, options)
   const known = await knownFiles(database)
   assertPresent(source, found, request, [...known.map(({ name }) => name), ...(await archive.inputs(database))])
-  const reading = readingOf(source)
   const stamps = compareStamps(found.files, known, reading)
   const links = new Links(source, join(linkFolder, `${sources.indexOf(source)}`), options)
   let isCounting = false
@@ -81,6 +93,7 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
         reading,
         isUnlisted: ({ name }) => isUnlisted(name, source, folder),
         isReplaceable: (file) => kept.isReplaceable(file),
+        isOutdated: (file) => isOutdated(file.reading, source.schema),
       },
     )
     reportSurvey(source, found, compared, request)
@@ -92,6 +105,17 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   } catch (error) {
     throw await links.naming(error)
   }
+}
+
+/** Takes over what 0.1.0 knew of files that this version reads the same. Records come first: a stopped build finds them. */
+async function takeOverFiles(
+  former: string | undefined,
+  reading: string,
+  { database, kept }: DuckDbEngineOptions,
+): Promise<void> {
+  if (former === undefined) return
+  await kept.takeOver(await listFiles(database), former, reading)
+  await takeOver(database, former, reading)
 }
 
 /** The results of both when nothing of either is under way; what went wrong with the first comes before the second. */
@@ -131,6 +155,10 @@ function reportSurvey(source: Source, { unmatched }: FoundFiles, compared: Surve
     const [first, ...others] = compared.unlisted.map((file) => file.name)
     const more = others.length > 0 ? ` and ${others.length} more files are` : ' is'
     onNotice(`${name}: ${first}${more} not among its files any more: the records are not counted`)
+  }
+  if (compared.reread.length > 0) {
+    const files = compared.reread.length === 1 ? '1 file is' : `${compared.reread.length} files are`
+    onNotice(`${name}: ${files} read again, because this version of Tokenboard reads them differently`)
   }
   for (const { file, twin } of compared.twins.slice(0, TWINS_SHOWN)) {
     onNotice(`${name}: ${file} holds the same records as ${twin}; records without a request_id count twice`)

@@ -1,5 +1,5 @@
 import type { UtcDate } from '../contract/utc-date.ts'
-import type { PartsDisagreement } from '../schemas/schema.ts'
+import type { NoteKind, PartsDisagreement } from '../schemas/schema.ts'
 import type { Sources } from '../sources.ts'
 
 /** Why a record was read and cannot be used (DESIGN.md §6). */
@@ -49,6 +49,16 @@ export interface DisagreeingRecords {
   accepted_records: bigint
 }
 
+/** What a maintainer should know of how the records of a source were read (`Schema.notes`). */
+export interface ReadingNote {
+  source: string
+  kind: NoteKind
+  /** What it is about: a provider, or a JSON list of keys. */
+  name: string
+  records: bigint
+  tokens: string
+}
+
 /** What one API key used on one UTC date in one source, whatever the model, its visibility and the date. */
 export interface KeyUsageRow {
   date: UtcDate
@@ -61,6 +71,12 @@ export interface KeyUsageRow {
   requests: bigint
   /** Those of `requests` that went to a `:free` variant. */
   free_requests: bigint
+}
+
+/** A date of a source that cannot be read again by the version that builds. */
+export interface OldCounts {
+  source: string
+  date: UtcDate
 }
 
 /** How far a stage is: the share of it that is done, 0 to 1, and how many bytes all of it is. */
@@ -78,10 +94,15 @@ export interface RollupRequest {
   onSetAside(records: SetAside): void
   onRejectedInFile(records: RejectedInFile): void
   onPartsDisagree(records: DisagreeingRecords): void
+  onReadingNote(note: ReadingNote): void
+  /** Called for each source whose accepted records have no `request_id` at all: duplicates cannot be told there. */
+  onNoRequestIds(source: { source: string; records: bigint }): void
   /** Called for a source of sums alone: how many rows were read and how many of them rejected, whatever they sum. */
   onRowsOfSums(rows: { rows: bigint; rejected: bigint }): void
   /** Called once for each source, UTC date, API key and `is_byok`. Records without a key are in none. */
   onKeyUsage(usage: KeyUsageRow): void
+  /** Called once for each source and date with records that count as an earlier version read them, and no more. */
+  onOldCounts(counted: OldCounts): void
   /** Called once for each raw file that has a part in the rollup, gone or not: the SHA-256 of its decompressed content. */
   onInput(sha256: string): void
   /** Something that a maintainer should know and that does not stop the build. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { access, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { archiveStaging, RESTORE } from '../archive.ts'
+import { archiveStaging, NEWER_ARCHIVE, RESTORE } from '../archive.ts'
 import { assertSealed, seal } from '../checksums.ts'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
@@ -21,7 +21,7 @@ import {
 
 /** `file.json` of a kept file: what it was. */
 const KeptFile = z.strictObject({
-  version: z.literal(1),
+  version: z.literal(1, { error: NEWER_ARCHIVE }),
   source: z.string(),
   name: z.string(),
   bytes: z.int().nonnegative(),
@@ -91,6 +91,14 @@ export class KeptFiles {
       const [file_id = 0] = await enterFiles(this.#database, source, [entry])
       await this.#database.run('kept/read_sums', { file_id, path: join(this.#keptFolder, kept, SUMS) })
       await touchFiles(this.#database, [`${file_id}`])
+    }
+  }
+
+  /** Names the records of files at hand by a new name of the way in which they were read. */
+  async takeOver(known: readonly StateFile[], former: string, reading: string): Promise<void> {
+    for (const file of known.filter((each) => each.kept === null && each.reading === former)) {
+      const path = this.#recordsPath(file)
+      if (await exists(path)) await this.#files.rename(path, this.#recordsPath({ ...file, reading }))
     }
   }
 

@@ -1,9 +1,12 @@
+import type { UtcDate } from '../contract/utc-date.ts'
 import type { Database } from '../database.ts'
 import type { Origin } from '../engine.ts'
 import { BuildError } from '../errors.ts'
 import { slugProblem } from '../slug.ts'
 import type { Sources } from '../sources.ts'
 import type { DisagreeingRecords, KeyUsageRow, RejectReason, RollupRequest, SetAsideReason } from './engine.ts'
+import { reportNotes } from './notes.ts'
+import { isOutdated, type Reader } from './reading.ts'
 
 /** Asks the registry once for each model name of the source: names are few, records are many. */
 export async function resolveModels(database: Database, source: Origin, { registry }: Sources): Promise<void> {
@@ -23,6 +26,7 @@ export async function deliver(database: Database, source: Origin, request: Rollu
   await reportConflicts(database, source, request)
   await reportRejectedFiles(database, source, request)
   await reportDisagreements(database, source, request)
+  await reportNotes(database, source, request)
   await reportLate(database, source, request)
   await reportKeyUsage(database, source, request)
   await reportInputs(database, request)
@@ -47,6 +51,21 @@ export async function deliver(database: Database, source: Origin, request: Rollu
 export async function reportRowsOfSums(database: Database, request: RollupRequest): Promise<void> {
   for (const row of await database.rows<{ rows: bigint; rejected: bigint }>('rollup/rows_of_sums'))
     request.onRowsOfSums(row)
+}
+
+/** Hands over the dates of which records count as an earlier version read them: their files are gone, or the date is archived. */
+export async function reportOldCounts(
+  database: Database,
+  { name: source }: Origin,
+  reader: Reader,
+  request: RollupRequest,
+): Promise<void> {
+  const all = await database.rows<{ reading: string }>('rollup/readings')
+  const readings = all.map(({ reading }) => reading).filter((reading) => isOutdated(reading, reader))
+  if (readings.length === 0) return
+  for (const { date } of await database.rows<{ date: UtcDate }>('rollup/old_counts', { readings })) {
+    request.onOldCounts({ source, date })
+  }
 }
 
 async function reportConflicts(database: Database, source: Origin, request: RollupRequest): Promise<void> {

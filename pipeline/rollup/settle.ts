@@ -17,6 +17,7 @@ import {
   type KnownFile,
   knownFiles,
   listFiles,
+  noteReread,
   renameFiles,
   type StateFile,
   touchFiles,
@@ -49,8 +50,9 @@ type Present = ReadonlyMap<number, InputFile>
  * archive has, and the state not, the next build takes in; what the archive has not any more it forgets.
  */
 export async function settle(update: Update, request: RollupRequest, options: SettleOptions): Promise<void> {
-  const { source, links } = update
+  const { source, links, compared } = update
   const { database, kept } = options
+  if (compared.reread.length > 0) await noteReread(database)
   await closeBare(update, request, options)
   const { present, forget, keep } = await enterAll(update, request, options)
   await forgetFiles(database, forget)

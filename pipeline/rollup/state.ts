@@ -1,8 +1,12 @@
 import type { Database } from '../database.ts'
+import { BuildError } from '../errors.ts'
 import type { InputFile } from '../inputs/find.ts'
 
-/** Raised when the tables of the state change their form: an older state is forgotten and everything read anew. */
-const STATE_VERSION = 1
+/**
+ * Raise this when the tables of the state change their form, and have `openState` bring older states up to it. Version 1
+ * is that of 0.1.0.
+ */
+const STATE_VERSION = 2
 
 /** A raw file as the state knows it. */
 export interface StateFile {
@@ -34,14 +38,46 @@ export interface HashedFile extends InputFile {
   reading: string
 }
 
-/** Makes the tables of the state, in place of those of an older form. */
+/**
+ * Makes the tables of the state, and takes over the state of version 0.1.0. Throws `BuildError` for a state that a newer
+ * version wrote.
+ */
 export async function openState(database: Database): Promise<void> {
+  await database.run('state/create_version')
+  const [known] = await database.rows<{ version: number }>('state/version')
+  if (known !== undefined && known.version > STATE_VERSION) {
+    throw new BuildError(
+      `a newer version of Tokenboard wrote the state in DATA_DIR/state: it is state version ${known.version}, and this program ` +
+        `knows ${STATE_VERSION}. Build with the newer version, or restore DATA_DIR and PUBLIC_DIR from the backup that was made ` +
+        'before the upgrade',
+    )
+  }
   await database.script('state/create')
-  const [format] = await database.rows<{ version: number }>('state/format')
-  if (format?.version === STATE_VERSION) return
-  await database.script('state/drop')
-  await database.script('state/create')
-  await database.run('state/set_format', { version: STATE_VERSION })
+  if (known !== undefined) return
+  await database.transaction(async () => {
+    await database.script('state/stop_older')
+    await database.run('state/set_version', { version: STATE_VERSION })
+  })
+}
+
+/** Gives files that an earlier version read, as this one does, the reading that this one would give them. */
+export async function takeOver(database: Database, former: string, reading: string): Promise<void> {
+  await database.run('state/take_over', { former, reading })
+}
+
+/** Notes that the selected source was read again because this version reads it differently. */
+export async function noteReread(database: Database): Promise<void> {
+  await database.run('state/note_reread')
+}
+
+/** Whether a source was read again for that since the last build that was done. */
+export async function wasReread(database: Database): Promise<boolean> {
+  return (await database.rows<{ source: string }>('state/rereads')).length > 0
+}
+
+/** Notes that a build is done: what it changed is published. */
+export async function forgetRereads(database: Database): Promise<void> {
+  await database.run('state/forget_rereads')
 }
 
 /** The files of the selected source. */
@@ -79,6 +115,7 @@ export async function forgetFiles(database: Database, files: readonly StateFile[
   const file_ids = files.map((file) => `${file.file_id}`)
   await touchFiles(database, file_ids)
   await database.run('state/drop_sums', { file_ids })
+  await database.run('state/drop_notes', { file_ids })
   await database.run('state/drop_files', { file_ids })
 }
 

@@ -1,6 +1,7 @@
 import { BuildError } from '../errors.ts'
 import type { Content } from '../inputs/content.ts'
 import { formatOf, type InputFile, readStamp } from '../inputs/find.ts'
+import { sideBySide } from '../inputs/side-by-side.ts'
 import type { HashedFile, KnownFile } from './state.ts'
 
 /**
@@ -22,6 +23,8 @@ export interface Survey {
   unlisted: KnownFile[]
   /** Files that are gone, and kept ones, whose content another file has now. */
   elsewhere: KnownFile[]
+  /** Those of the files above that are read again, or were replaced, and that another version of the code read. */
+  reread: KnownFile[]
   /** Fresh files with the same content as another file of the source: its name. */
   twins: { file: string; twin: string }[]
 }
@@ -41,6 +44,8 @@ export interface SurveyOptions {
   isUnlisted(file: KnownFile): Promise<boolean>
   /** Whether a kept file gives way to one of its name. */
   isReplaceable(file: KnownFile): boolean
+  /** Whether another version of the code read a file, so that this one may find something else in it. */
+  isOutdated(file: KnownFile): boolean
 }
 
 /** Compares the files of a source with the state: one of the same name, size and time of change is the same. */
@@ -98,13 +103,15 @@ export async function survey(
   const replaced = new Set(fresh.map((file) => file.replaces))
   const missing = [...left.values()].filter((file) => !replaced.has(file) && !contents.has(file.sha256))
   const names = new Set(found.map((file) => file.name))
+  const elsewhere = [...known.filter(({ kept }) => kept !== null), ...left.values()].filter(({ sha256 }) =>
+    contents.has(sha256),
+  )
   return {
     same,
     fresh,
     ...(await sortMissing(missing, names, options.isUnlisted)),
-    elsewhere: [...known.filter(({ kept }) => kept !== null), ...left.values()].filter(({ sha256 }) =>
-      contents.has(sha256),
-    ),
+    elsewhere,
+    reread: [...elsewhere, ...[...replaced].filter((file) => file !== undefined)].filter(options.isOutdated),
     twins: twinsOf(fresh, new Map(same.map(({ known: { sha256, name } }) => [sha256, name] as const))),
   }
 }
@@ -136,7 +143,7 @@ async function sortMissing(
   found: ReadonlySet<string>,
   isUnlisted: SurveyOptions['isUnlisted'],
 ) {
-  const unlisted = await Promise.all(missing.map(async (file) => !found.has(file.name) && (await isUnlisted(file))))
+  const unlisted = await sideBySide(missing, async (file) => !found.has(file.name) && (await isUnlisted(file)))
   return {
     gone: missing.filter((_, position) => unlisted[position] === false),
     unlisted: missing.filter((_, position) => unlisted[position] === true),

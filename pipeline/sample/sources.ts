@@ -1,3 +1,4 @@
+import { UtcDate } from '../contract/utc-date.ts'
 import type { Model } from './models.ts'
 import type { Request } from './traffic.ts'
 
@@ -76,6 +77,13 @@ const edge: SampleSource = {
 
 /** The sources of the sample. */
 export const SAMPLE_SOURCES: readonly SampleSource[] = [gateway, edge]
+
+/** Whether a source of the sample has a log file of that name. */
+export function isSampleFile(source: string, file: string): boolean {
+  const found = SAMPLE_SOURCES.find(({ name }) => name === source)
+  if (found === undefined || !file.startsWith(`${source}/`) || !file.endsWith(found.fileEnding)) return false
+  return UtcDate.safeParse(file.slice(source.length + 1, -found.fileEnding.length)).success
+}
 
 /** The content of `sources.json`. */
 export function sourcesFile(): string {

@@ -3,6 +3,7 @@ import type { Schema } from './schema.ts'
 
 /** The schema of this project (DESIGN.md §5): a record is a `UsageRecord` already. */
 export const canonical: Schema = {
+  reading: 1,
   record: {
     timestamp: instant('timestamp'),
     model_permaslug: word('model_permaslug'),

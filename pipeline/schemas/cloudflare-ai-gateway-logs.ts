@@ -1,8 +1,13 @@
 import { amount, count, instant, isTrue, optional, text, word } from './expression.ts'
 import type { Schema } from './schema.ts'
 
-/** The logs API of Cloudflare's AI Gateway: a record is one request. Its cache hits reach no provider. */
+/**
+ * The logs API of Cloudflare's AI Gateway: a record is one request. Its cache hits reach no provider. It has no column for
+ * the parts of the two counts:
+ * https://developers.cloudflare.com/api/resources/ai_gateway/subresources/logs/methods/list/ (read 2026-11-22).
+ */
 export const cloudflareAiGatewayLogs: Schema = {
+  reading: 1,
   record: {
     timestamp: instant('created_at'),
     model_permaslug: word('model'),

@@ -6,7 +6,12 @@ export interface Columns {
   value(column: string): Value
   /** SQL that is to be computed once for a record, however often it is used: a name for its result. */
   once(sql: string): string
+  /** A setting of the source: SQL for a value that is bound, never written. */
+  setting(name: Setting): string
 }
+
+/** Settings of a source that expressions read, beside those that say how its values are written. */
+export type Setting = 'outside_from' | 'audio_inside_from'
 
 /** What an expression stands for, which is also where in a `UsageRecord` it may go. */
 export type Kind = 'instant' | 'count' | 'text' | 'key_hash' | 'amount' | 'flag' | 'condition'
@@ -26,13 +31,13 @@ export interface Expression<K extends Kind = Kind> {
 /** Where a value lies: in a column, or inside what a column holds. */
 export type Place = string | { column: string; value(columns: Columns): Value }
 
-/** The member `key` of the JSON object, struct or map in a column. */
-export function inside(column: string, key: string): Place {
+/** The member `keys` lead to, from the JSON object, struct or map in a column. */
+export function inside(column: string, ...keys: readonly string[]): Place {
   return {
     column,
     value: (columns) => {
       const json = columns.once(columns.value(column).json())
-      return jsonValue(`json_extract(${json}, ${literal(jsonPointer(key))})`, undefined)
+      return jsonValue(`json_extract(${json}, ${literal(keys.map(jsonPointer).join(''))})`, undefined)
     },
   }
 }
@@ -135,6 +140,22 @@ export function areAbove(parts: readonly Expression<'count'>[], whole: Expressio
     const sum = parts.map((part) => `(${part.sql(columns)})::HUGEINT`).join(' + ')
     return `coalesce(${sum} > ${whole.sql(columns)}, false)`
   })
+}
+
+/** Whether there is a total, and some counts do not add up to it. A total of 0 is none. */
+export function areNotTotal(
+  parts: readonly Expression<'count'>[],
+  total: Expression<'count'>,
+): Expression<'condition'> {
+  return combine('condition', [...parts, total], (columns) => {
+    const sum = parts.map((part) => `(${part.sql(columns)})::HUGEINT`).join(' + ')
+    return `coalesce(${total.sql(columns)} > 0 AND ${sum} <> ${total.sql(columns)}, false)`
+  })
+}
+
+/** The same expression, computed once for a record although several others use it. */
+export function shared<K extends Kind>(expression: Expression<K>): Expression<K> {
+  return { ...expression, sql: (columns) => columns.once(expression.sql(columns)) }
 }
 
 /** The same, of a file that may do without its columns. */

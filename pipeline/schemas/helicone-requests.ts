@@ -1,20 +1,110 @@
-import { count, instant, isOtherThan, optional, text, word } from './expression.ts'
+import {
+  areAbove,
+  combine,
+  count,
+  type Expression,
+  first,
+  instant,
+  isOtherThan,
+  optional,
+  shared,
+  text,
+  word,
+} from './expression.ts'
 import type { Schema } from './schema.ts'
 
 const NO_REQUEST = '00000000-0000-0000-0000-000000000000'
 
+const time = shared(instant('request_created_at'))
+const provider = optional(text('provider'))
+const prompt = count('prompt_tokens')
+const completion = count('completion_tokens')
+const cached = [optional(count('prompt_cache_read_tokens')), optional(count('prompt_cache_write_tokens'))]
+const reasoning = optional(count('reasoning_tokens'))
+const promptAudio = optional(count('prompt_audio_tokens'))
+const completionAudio = optional(count('completion_audio_tokens'))
+
+/** Whether a row holds cached input, reasoning and audio beside its two counts: `outside_from` of the source says it. */
+const isOutside = shared(
+  combine('condition', [provider, time], (columns) => {
+    const since = columns.setting('outside_from')
+    return `coalesce(is_outside(${provider.sql(columns)}, ${time.sql(columns)}, ${since}), false)`
+  }),
+)
+
+const isAudioInside = combine(
+  'condition',
+  [time],
+  (columns) => `coalesce(${time.sql(columns)} >= ${columns.setting('audio_inside_from')}::BIGINT, false)`,
+)
+
+/** All that stands in columns of its own; audio too, but where it is inside. */
+const partsOf = shared(
+  combine('count', [...cached, reasoning, promptAudio, completionAudio, isAudioInside], (columns) => {
+    const [heard, said] = [promptAudio.sql(columns), completionAudio.sql(columns)]
+    const audio = `CASE WHEN ${isAudioInside.sql(columns)} THEN 0 ELSE ${heard} + ${said} END`
+    return `(${[...cached, reasoning].map((part) => part.sql(columns)).join(' + ')} + ${audio})`
+  }),
+)
+
 /**
  * Helicone's table `request_response_rmt`: a record is a version of one request, and the one updated last is valid. A
  * record that refers to another request was answered from Helicone's cache.
+ *
+ * Its usage processors take cached input, reasoning and audio out of the two counts and write them into columns of their
+ * own: Helicone/helicone packages/cost/usage/openAIUsageProcessor.ts at 05291bc and
+ * valhalla/jawn/src/lib/handlers/HandlerContext.ts at 0698c4d (read 2026-11-22).
  */
 export const heliconeRequests: Schema = {
+  reading: 2,
   record: {
-    timestamp: instant('request_created_at'),
+    timestamp: time,
     model_permaslug: word('model'),
-    prompt_tokens: count('prompt_tokens'),
-    completion_tokens: count('completion_tokens'),
-    request_id: optional(text('request_id')),
+    prompt_tokens: withOutside(prompt, cached, promptAudio),
+    completion_tokens: withOutside(completion, [reasoning], completionAudio),
+    // The CSV of `npx @helicone/export` has no request_id.
+    request_id: optional(first(text('request_id'), text('response_id'))),
     updated_at: optional(instant('updated_at')),
     is_left_out: optional(isOtherThan('cache_reference_id', [NO_REQUEST])),
   },
+  parts_disagree: {
+    cached_above_prompt: whereInside(areAbove(cached, prompt)),
+    reasoning_above_completion: whereInside(areAbove([reasoning], completion)),
+  },
+  notes: {
+    outside_added: { name: providerWhere((isOutsideSql) => isOutsideSql), tokens: partsOf },
+    outside_left: { name: providerWhere((isOutsideSql) => `NOT ${isOutsideSql}`), tokens: partsOf },
+  },
+}
+
+/** A count with the parts that stand beside it. Parts that stand inside are not looked at. */
+function withOutside(
+  own: Expression<'count'>,
+  parts: readonly Expression<'count'>[],
+  audio: Expression<'count'>,
+): Expression<'count'> {
+  const sum = combine('count', [own, ...parts, audio, isOutside, isAudioInside], (columns) => {
+    const heard = `CASE WHEN ${isAudioInside.sql(columns)} THEN 0 ELSE ${audio.sql(columns)} END`
+    const all = [...[own, ...parts].map((part) => part.sql(columns)), heard]
+      .map((sql) => `(${sql})::HUGEINT`)
+      .join(' + ')
+    return `CASE WHEN ${isOutside.sql(columns)} THEN count_in_range(${all}) ELSE ${own.sql(columns)} END`
+  })
+  return { ...sum, needs: own.needs }
+}
+
+/** The provider of a row that has parts beside its counts, or inside: empty where it names none. */
+function providerWhere(isWanted: (sql: string) => string): Expression<'text'> {
+  return combine('text', [provider, isOutside, partsOf], (columns) => {
+    const has = `${partsOf.sql(columns)} > 0 AND ${isWanted(isOutside.sql(columns))}`
+    return `CASE WHEN ${has} THEN lower(coalesce(${provider.sql(columns)}, '')) END`
+  })
+}
+
+function whereInside(condition: Expression<'condition'>): Expression<'condition'> {
+  return combine(
+    'condition',
+    [condition, isOutside],
+    (columns) => `NOT ${isOutside.sql(columns)} AND ${condition.sql(columns)}`,
+  )
 }

@@ -1,21 +1,35 @@
-import { type Expression, instant, isOtherThan, optional, over, text, word } from './expression.ts'
+import { type Expression, instant, isOtherThan, type Kind, optional, over, text, word } from './expression.ts'
 import type { Schema } from './schema.ts'
 
 /**
  * Langfuse's export of observations: a record is a step of a trace. Only generations and embeddings are calls of a model;
- * what other steps say of usage repeats theirs. The parts of `usage_details` exclude each other.
+ * what other steps say of usage repeats theirs.
+ *
+ * The parts of `usage_details` are meant to exclude each other, and emitters that send inclusive ones are only warned of:
+ * langfuse/langfuse worker/src/services/IngestionService/index.ts (getUsageUnits, warnOnUsageTotalMismatch) and
+ * packages/shared/src/server/ingestion/types.ts at 6275144 (2026-08-22). Where there is a `total` it is the sum.
  */
 export const langfuseObservations: Schema = {
+  reading: 2,
   record: {
     timestamp: instant('start_time'),
     model_permaslug: word('provided_model_name'),
-    prompt_tokens: ofUsage('prompt_from_parts'),
-    completion_tokens: ofUsage('completion_from_parts'),
+    prompt_tokens: ofUsage('count', 'prompt'),
+    completion_tokens: ofUsage('count', 'completion'),
     request_id: optional(text('id')),
+    updated_at: optional(instant('updated_at')),
     is_left_out: isOtherThan('type', ['GENERATION', 'EMBEDDING']),
   },
+  parts_disagree: {
+    output_above_total: ofUsage('condition', 'is_output_above_total'),
+    parts_not_total: ofUsage('condition', 'is_not_total'),
+  },
+  notes: { ignored_keys: { name: ofUsage('text', 'others') } },
 }
 
-function ofUsage(macro: 'prompt_from_parts' | 'completion_from_parts'): Expression<'count'> {
-  return over('count', 'usage_details', (usage, once) => `${macro}(${once(`json_members(${usage.json()})`)})`)
+function ofUsage<K extends Kind>(kind: K, field: string): Expression<K> {
+  return over(kind, 'usage_details', (usage, once) => {
+    const value = `struct_extract(${once(`langfuse_usage(json_members(${usage.json()}))`)}, '${field}')`
+    return kind === 'condition' ? `coalesce(${value}, false)` : value
+  })
 }

@@ -1,12 +1,15 @@
-import { count, joined, optional, text, utcDay, word } from './expression.ts'
+import { areAbove, count, joined, optional, text, utcDay, word } from './expression.ts'
 import type { Schema } from './schema.ts'
 
 /**
  * LiteLLM's table `LiteLLM_DailyUserSpend`: a record sums a UTC day, and grows until the day is over. Its unique key is its
  * id, so that of two exports of one row the greater counts are kept. It says nothing of single requests, and so nothing
  * of the usage of API keys.
+ *
+ * It sums the counts of the spend logs: BerriAI/litellm litellm/proxy/db/db_spend_update_writer.py (read 2026-11-22).
  */
 export const litellmDailyUserSpend: Schema = {
+  reading: 1,
   record: {
     timestamp: utcDay('date'),
     model_permaslug: word('model'),
@@ -22,6 +25,12 @@ export const litellmDailyUserSpend: Schema = {
         optional(text('mcp_namespaced_tool_name')),
         optional(text('endpoint')),
       ],
+    ),
+  },
+  parts_disagree: {
+    cached_above_prompt: areAbove(
+      [count('cache_read_input_tokens'), count('cache_creation_input_tokens')],
+      count('prompt_tokens'),
     ),
   },
   hasAbsoluteTime: true,

@@ -1,16 +1,56 @@
-import { amount, count, instant, isTrue, keyHash, optional, text, word } from './expression.ts'
+import {
+  amount,
+  areAbove,
+  areNotTotal,
+  count,
+  first,
+  inside,
+  instant,
+  isTrue,
+  keyHash,
+  optional,
+  text,
+  word,
+} from './expression.ts'
 import type { Schema } from './schema.ts'
 
-/** LiteLLM's table `LiteLLM_SpendLogs`: a record is one request, failed ones included. Its cache hits reach no provider. */
+const prompt = count('prompt_tokens')
+const completion = count('completion_tokens')
+
+/** A count of the usage that LiteLLM got from the provider: in the table's metadata, or in those of the payload. */
+const ofProvider = (...keys: string[]) =>
+  first(
+    count(inside('metadata', 'additional_usage_values', ...keys)),
+    count(inside('metadata', 'usage_object', ...keys)),
+  )
+
+/**
+ * LiteLLM's table `LiteLLM_SpendLogs`, or the standard logging payload that it writes to buckets, which calls the id, the
+ * cost and the key in another way: a record is one request, failed ones included. Its cache hits reach no provider.
+ *
+ * Cached input is inside prompt_tokens, for Anthropic too, to whose input tokens LiteLLM adds it; reasoning is inside
+ * completion_tokens: BerriAI/litellm litellm/llms/anthropic/chat/transformation.py (calculate_usage),
+ * litellm/proxy/spend_tracking/spend_tracking_utils.py at 00907c6, docs/my-website/docs/proxy/logging_spec.md at 08182e1
+ * (read 2026-11-22).
+ */
 export const litellmSpendLogs: Schema = {
+  reading: 2,
   record: {
     timestamp: instant('startTime'),
     model_permaslug: word('model'),
-    prompt_tokens: count('prompt_tokens'),
-    completion_tokens: count('completion_tokens'),
-    request_id: optional(text('request_id')),
-    api_key_hash: optional(keyHash('api_key')),
-    cost_usd: optional(amount('spend')),
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    request_id: optional(first(text('request_id'), text('id'))),
+    api_key_hash: optional(first(keyHash('api_key'), keyHash(inside('metadata', 'user_api_key_hash')))),
+    cost_usd: optional(first(amount('spend'), amount('response_cost'))),
     is_left_out: optional(isTrue('cache_hit')),
+  },
+  parts_disagree: {
+    cached_above_prompt: areAbove(
+      [ofProvider('cache_read_input_tokens'), ofProvider('cache_creation_input_tokens')],
+      prompt,
+    ),
+    reasoning_above_completion: areAbove([ofProvider('completion_tokens_details', 'reasoning_tokens')], completion),
+    parts_not_total: areNotTotal([prompt, completion], count('total_tokens')),
   },
 }

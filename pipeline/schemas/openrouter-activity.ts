@@ -1,8 +1,24 @@
-import { amount, combine, count, type Expression, instant, isPositive, optional, text, word } from './expression.ts'
+import {
+  amount,
+  areAbove,
+  combine,
+  count,
+  type Expression,
+  instant,
+  isPositive,
+  optional,
+  text,
+  word,
+} from './expression.ts'
 import type { Schema } from './schema.ts'
 
-/** The export of OpenRouter's Activity page: a record is one generation, cancelled ones included. */
+/**
+ * The export of OpenRouter's Activity page: a record is one generation, cancelled ones included. Cached tokens are part of
+ * the prompt and reasoning tokens part of the completion: https://openrouter.ai/docs/use-cases/usage-accounting (read
+ * 2026-11-22).
+ */
 export const openrouterActivity: Schema = {
+  reading: 1,
   record: {
     timestamp: instant('created_at'),
     model_permaslug: withVariant(word('model_permaslug'), optional(text('variant'))),
@@ -11,6 +27,10 @@ export const openrouterActivity: Schema = {
     request_id: optional(text('generation_id')),
     cost_usd: optional(amount('cost_total')),
     is_byok: optional(isPositive('byok_usage_inference')),
+  },
+  parts_disagree: {
+    cached_above_prompt: areAbove([count('tokens_cached')], count('tokens_prompt')),
+    reasoning_above_completion: areAbove([count('tokens_reasoning')], count('tokens_completion')),
   },
 }
 

@@ -1,5 +1,6 @@
 import {
   amount,
+  areAbove,
   count,
   type Expression,
   first,
@@ -14,8 +15,12 @@ import {
 } from './expression.ts'
 import type { Schema } from './schema.ts'
 
-/** Answers of OpenRouter's `GET /generation`, one a line: the body with its `data`, or what is in `data` alone. */
+/**
+ * Answers of OpenRouter's `GET /generation`, one a line: the body with its `data`, or what is in `data` alone. What the
+ * counts hold: https://openrouter.ai/docs/use-cases/usage-accounting (read 2026-11-22).
+ */
 export const openrouterGeneration: Schema = {
+  reading: 1,
   record: {
     timestamp: ofGeneration(instant, 'created_at'),
     model_permaslug: ofGeneration(word, 'model'),
@@ -24,6 +29,17 @@ export const openrouterGeneration: Schema = {
     request_id: optional(ofGeneration(text, 'id')),
     cost_usd: optional(ofGeneration(amount, 'total_cost')),
     is_byok: optional(ofGeneration(flag, 'is_byok')),
+  },
+  // The cached and the reasoning tokens are counted by the model's own tokenizer, and so is what they are compared with.
+  parts_disagree: {
+    cached_above_prompt: areAbove(
+      [ofGeneration(count, 'native_tokens_cached')],
+      ofGeneration(count, 'native_tokens_prompt'),
+    ),
+    reasoning_above_completion: areAbove(
+      [ofGeneration(count, 'native_tokens_reasoning')],
+      ofGeneration(count, 'native_tokens_completion'),
+    ),
   },
   hasAbsoluteTime: true,
 }

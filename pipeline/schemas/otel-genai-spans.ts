@@ -1,6 +1,7 @@
 import {
   anyOf,
   areAbove,
+  areNotTotal,
   attribute,
   count,
   first,
@@ -19,17 +20,28 @@ const NO_CALLS_OF_A_MODEL = ['create_agent', 'invoke_agent', 'invoke_workflow', 
 const ofSpan = (key: string) => attribute('attributes', `gen_ai.${key}`)
 
 const input = first(count(ofSpan('usage.input_tokens')), count(ofSpan('usage.prompt_tokens')))
+const output = first(count(ofSpan('usage.output_tokens')), count(ofSpan('usage.completion_tokens')))
+const cacheRead = first(count(ofSpan('usage.cache_read.input_tokens')), count(ofSpan('usage.cache_read_input_tokens')))
+const cacheWrite = first(
+  count(ofSpan('usage.cache_creation.input_tokens')),
+  count(ofSpan('usage.cache_creation_input_tokens')),
+)
+const total = first(count(ofSpan('usage.total_tokens')), count(attribute('attributes', 'llm.usage.total_tokens')))
 
 /**
- * Spans of OpenTelemetry with the attributes of its GenAI conventions, one a line. Cached tokens are part of the input
- * tokens. Older instrumentations say prompt and completion for input and output.
+ * Spans of OpenTelemetry with the attributes of its GenAI conventions, one a line. Older instrumentations say prompt and
+ * completion for input and output.
+ *
+ * Cached input "SHOULD be included" in the input tokens, and reasoning in the output tokens:
+ * open-telemetry/semantic-conventions docs/registry/attributes/gen-ai.md at 384d661 (2026-08-20).
  */
 export const otelGenaiSpans: Schema = {
+  reading: 1,
   record: {
     timestamp: unixNanoseconds('startTimeUnixNano'),
     model_permaslug: first(word(ofSpan('response.model')), word(ofSpan('request.model'))),
     prompt_tokens: input,
-    completion_tokens: first(count(ofSpan('usage.output_tokens')), count(ofSpan('usage.completion_tokens'))),
+    completion_tokens: output,
     request_id: joined([text('traceId'), text('spanId')]),
     is_left_out: anyOf(
       lacksAttributes('attributes', 'gen_ai.'),
@@ -37,7 +49,9 @@ export const otelGenaiSpans: Schema = {
     ),
   },
   parts_disagree: {
-    cached_above_prompt: areAbove([count(ofSpan('usage.cache_read.input_tokens'))], input),
+    cached_above_prompt: areAbove([cacheRead, cacheWrite], input),
+    reasoning_above_completion: areAbove([count(ofSpan('usage.reasoning.output_tokens'))], output),
+    parts_not_total: areNotTotal([input, output], total),
   },
   hasAbsoluteTime: true,
 }

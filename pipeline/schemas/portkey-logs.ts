@@ -1,14 +1,53 @@
-import { count, instant, isOneOf, optional, text, word } from './expression.ts'
+import {
+  areNotTotal,
+  combine,
+  count,
+  type Expression,
+  instant,
+  isOneOf,
+  optional,
+  shared,
+  text,
+  word,
+} from './expression.ts'
 import type { Schema } from './schema.ts'
 
-/** Portkey's export of logs: a record is one request. */
+const request = count('req_units')
+const response = count('res_units')
+const total = optional(count('total_units'))
+
+/**
+ * The gateway leaves cached input out of the prompt tokens for Anthropic, on Vertex AI too, and reasoning out of the
+ * completion tokens for Google; the total has both. For other providers the two counts have all there is.
+ */
+const HAS_PARTS_IN_TOTAL_ALONE = shared(optional(isOneOf('ai_org', ['anthropic', 'vertex-ai', 'google'])))
+
+/**
+ * Portkey's export of logs: a record is one request.
+ *
+ * Portkey-AI/gateway src/providers/anthropic/chatComplete.ts, google-vertex-ai/chatComplete.ts and
+ * google/chatComplete.ts at 669825c (2026-05-25).
+ */
 export const portkeyLogs: Schema = {
+  reading: 2,
   record: {
     timestamp: instant('created_at'),
     model_permaslug: word('ai_model'),
-    prompt_tokens: count('req_units'),
-    completion_tokens: count('res_units'),
+    prompt_tokens: withRestOfTotal(),
+    completion_tokens: response,
     request_id: optional(text('id')),
     is_left_out: optional(isOneOf('cache_status', ['HIT', 'SEMANTIC HIT'])),
   },
+  parts_disagree: { parts_not_total: areNotTotal([withRestOfTotal(), response], total) },
+}
+
+/** The units of the request, with what the total has beside the two counts. */
+function withRestOfTotal(): Expression<'count'> {
+  const parts = [request, response, total, HAS_PARTS_IN_TOTAL_ALONE]
+  const sum = combine('count', parts, (columns) => {
+    const [own, other, all] = [request.sql(columns), response.sql(columns), total.sql(columns)]
+    const hasMore = `${HAS_PARTS_IN_TOTAL_ALONE.sql(columns)} AND ${all} > ${own} + ${other}`
+    return `CASE WHEN ${hasMore} THEN ${all} - ${other} ELSE ${own} END`
+  })
+  return { ...sum, needs: request.needs }
 }

@@ -7,6 +7,7 @@ import type { Schema } from './schema.ts'
  * row without a request sums nothing, and is rejected.
  */
 export const rollupFiles: Schema = {
+  reading: 1,
   record: {
     timestamp: utcDay('utc_date'),
     model_permaslug: word('model_permaslug'),

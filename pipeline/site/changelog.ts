@@ -1,6 +1,7 @@
 import type { Restatement } from '../contract/history.ts'
 import { DATASET_PATH, type ReleaseEntry } from '../contract/manifest.ts'
 import { daysBetween } from '../contract/utc-date.ts'
+import { isSchemaChange } from '../history/data-version.ts'
 import { RESTATEMENTS_FILE } from '../history/follow.ts'
 import { INDEX_FILE } from '../release/index.ts'
 import type { SiteFacts } from './facts.ts'
@@ -37,7 +38,8 @@ function newest(facts: SiteFacts, releases: readonly ReleaseEntry[], years: read
   const links = years.map((year) => html`<li><a href="${yearPath(year)}">${year}</a></li>\n`)
   const main = html`<h1>Changelog</h1>
 <p>A release never changes. A new one is made when there is a new day, or when numbers that were published have changed; a
-change of a day that was final is a restatement. Major versions change published rows, minor ones add days.
+change of a day that was final is a restatement. A major version changes final days, a minor one adds days, a patch changes
+provisional days or what is said of the data.
 <a href="${DATASET_PATH}/${INDEX_FILE}">${INDEX_FILE}</a> and <a href="${DATASET_PATH}/${RESTATEMENTS_FILE}">${RESTATEMENTS_FILE}</a> say
 the same to programs, and the <a href="feed.atom">feed</a> tells of what is new.</p>
 <section aria-labelledby="restatements">
@@ -99,13 +101,13 @@ function releaseTable(caption: string, releases: readonly ReleaseEntry[], facts:
 }
 
 /** The facts of the index that differ from the release before, as a person would say it. */
-function whatChanged({ changed = [], end_date, data_version }: ReleaseEntry, before: ReleaseEntry | undefined): string {
+function whatChanged(entry: ReleaseEntry, before: ReleaseEntry | undefined): string {
   if (before === undefined) return 'the first release'
+  const { changed = [], end_date } = entry
   const days = daysBetween(before.end_date, end_date)
-  const isMajor = data_version?.endsWith('.0.0') ?? true
   const words: Readonly<Record<string, string>> = {
     end_date: days > 0 ? `${counted(days, 'day')} more` : `${counted(-days, 'day')} less`,
-    content_hash: isMajor ? 'published rows changed' : '',
+    content_hash: whichRows(entry),
     // With each day more an older one becomes final: that is no news.
     day_status: days > 0 ? '' : 'other days are final',
     publisher: 'publisher or title',
@@ -115,6 +117,14 @@ function whatChanged({ changed = [], end_date, data_version }: ReleaseEntry, bef
   }
   const told = Object.entries(words).filter(([fact]) => changed.includes(fact))
   return told.flatMap(([, text]) => (text === '' ? [] : text)).join('; ')
+}
+
+/** Which rows changed, as far as the version says it. With days that are added provisional ones often change too. */
+function whichRows({ data_version, version_rule, changed = [] }: ReleaseEntry): string {
+  const isMajor = data_version?.endsWith('.0.0') ?? true
+  if (version_rule === undefined || isSchemaChange(changed)) return isMajor ? 'published rows changed' : ''
+  if (isMajor) return 'final days changed'
+  return data_version?.endsWith('.0') === true ? '' : 'provisional days changed'
 }
 
 function restatementList(restatements: readonly Restatement[], facts: SiteFacts, path: string): Html {

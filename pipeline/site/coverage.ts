@@ -1,7 +1,7 @@
-import type { CoverageDay, Restatement } from '../contract/history.ts'
+import type { Coverage, CoverageDay, Restatement } from '../contract/history.ts'
 import { DATASET_PATH } from '../contract/manifest.ts'
 import { sumTokens } from '../contract/ranking.ts'
-import { DATASET_START, daysBetween } from '../contract/utc-date.ts'
+import { daysBetween } from '../contract/utc-date.ts'
 import { COVERAGE_FILE } from '../history/follow.ts'
 import { PROVISIONAL } from '../metadata/describe.ts'
 import { calendarLegend, dayShapes, type MarkedDay, summary, yearCalendar } from './calendar.ts'
@@ -13,7 +13,7 @@ import { counted, formatInteger, formatShare, formatTokens } from './numbers.ts'
 import { factList, table } from './table.ts'
 
 const REASONS = {
-  no_public_usage: 'there never was public usage',
+  no_public_usage: 'no public usage',
   removed: 'a later release took the rows away',
 } as const
 
@@ -37,16 +37,17 @@ function markDays(days: readonly CoverageDay[], restatements: readonly Restateme
 
 function overview(facts: SiteFacts, days: readonly MarkedDay[], years: readonly [string, MarkedDay[]][]): Page {
   const { manifest, coverage } = facts
-  const covered = days.filter(({ status }) => status !== 'missing').length
-  const share = formatShare(BigInt(covered), BigInt(days.length))
+  const { covered, total } = completeness(coverage)
+  const share = formatShare(BigInt(covered), BigInt(total))
+  const lastDate = days.at(-1)?.date ?? coverage.end_date
   const newestFirst = years.toReversed()
   const main = html`<h1>Coverage</h1>
-<p>Which days the dataset has, from ${DATASET_START} to ${coverage.end_date}, as of ${coverage.as_of}. ${PROVISIONAL}</p>
+<p>Which days the dataset has, from ${coverage.start_date} to ${lastDate}, as of ${coverage.as_of}. ${PROVISIONAL}</p>
 ${factList([
-  ['Days with rows', `${formatInteger(covered)} of ${formatInteger(days.length)}`, share],
+  ['Days with rows', `${formatInteger(covered)} of ${formatInteger(total)}`, share],
   ['Provisional from', coverage.provisional_from],
   ['Days restated', formatInteger(days.filter(({ mark }) => mark === 'restated').length)],
-  ['Days missing', formatInteger(days.length - covered)],
+  ['Days missing', formatInteger(total - covered)],
 ])}<section aria-labelledby="calendar">
 <h2 id="calendar">Calendar</h2>
 ${dayShapes()}${calendarLegend(days)}${newestFirst.slice(0, YEARS_DRAWN).map(([year, own]) => calendarOf(year, own))}${olderYears(newestFirst.slice(YEARS_DRAWN))}</section>
@@ -62,8 +63,13 @@ says the same to programs.</p>
 ${monthsTable(days)}</details>
 </section>
 `
-  const description = `${covered} of ${days.length} days from ${DATASET_START} to ${coverage.end_date} have rows.`
+  const description = `${covered} of ${total} days from ${coverage.start_date} to ${lastDate} have rows.`
   return renderPage({ path: 'coverage.html', title: `Coverage`, description, main }, manifest)
+}
+
+/** How many days have rows, of all from the first to the last that the dataset ever had. */
+export function completeness({ days }: Coverage): { total: number; covered: number } {
+  return { total: days.length, covered: days.filter(({ status }) => status !== 'missing').length }
 }
 
 function calendarOf(year: string, days: readonly MarkedDay[]): Html {

@@ -1,12 +1,13 @@
 import { join } from 'node:path'
 import type { Coverage, Restatement } from '../contract/history.ts'
-import { DATASET_PATH, type Manifest, type ReleaseIndex, type ReleaseName, releasePath } from '../contract/manifest.ts'
+import { type Manifest, type ReleaseIndex, type ReleaseName, releasePath } from '../contract/manifest.ts'
 import type { ModelFacts } from '../contract/model-facts.ts'
 import type { RankingRow } from '../contract/ranking.ts'
 import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { statsIfAny } from '../files.ts'
-import { COVERAGE_FILE, readCoverage, readRestatements } from '../history/follow.ts'
+import { COVERAGE_PATH, RESTATEMENTS_PATH, readCoverage, readRestatements } from '../history/follow.ts'
+import { sideBySide } from '../inputs/side-by-side.ts'
 import { type DatasetDescription, describeDataset } from '../metadata/describe.ts'
 import { modelFacts } from '../models/facts.ts'
 import { MODELS_FILE, readModels } from '../models/file.ts'
@@ -32,29 +33,33 @@ export interface SiteFacts {
   restatements: readonly Restatement[]
 }
 
-/** Reads the facts of a public folder whose current release is that of `manifest`. */
+/**
+ * Reads the facts of a dataset whose current release is that of `manifest`. `rootOf` says below which folder a published
+ * path is found: what is only staged lies elsewhere than what stands already.
+ */
 export async function readFacts(
-  publicDir: string,
+  rootOf: (path: string) => string,
   { manifest, index }: Pick<SiteFacts, 'manifest' | 'index'>,
   database: Database,
 ): Promise<SiteFacts> {
-  const release = `${releasePath(manifest.release)}/`
-  const folder = join(publicDir, release)
+  const place = releasePath(manifest.release)
+  const folder = join(rootOf(place), place)
   const rows = await readBack(database, folder, 'rankings-daily.parquet')
-  const coverage = await readCoverage(publicDir)
-  if (coverage === undefined) throw new BuildError(`${publicDir} holds no ${COVERAGE_FILE}`)
-  const { restatements } = await readRestatements(publicDir)
-  const paged = await pagedReleases(publicDir, index)
+  const coverage = await readCoverage(rootOf(COVERAGE_PATH))
+  if (coverage === undefined) throw new BuildError(`${rootOf(COVERAGE_PATH)} holds no ${COVERAGE_PATH}`)
+  const { restatements } = await readRestatements(rootOf(RESTATEMENTS_PATH))
+  const paged = await pagedReleases(rootOf, index)
   // Releases had no models.csv at first.
   const hasModels = manifest.files.some(({ path }) => path === MODELS_FILE)
   const models = hasModels ? await readModels(database, join(folder, MODELS_FILE)) : modelFacts(rows)
+  const release = `${place}/`
   return { manifest, dataset: describeDataset(manifest), release, rows, models, index, paged, coverage, restatements }
 }
 
-async function pagedReleases(publicDir: string, { releases }: ReleaseIndex): Promise<Set<ReleaseName>> {
-  const names = releases.map(async ({ release, path }) => {
-    const page = await statsIfAny(join(publicDir, DATASET_PATH, path, PAGE_FILE))
-    return page === undefined ? [] : [release]
+async function pagedReleases(rootOf: (path: string) => string, { releases }: ReleaseIndex): Promise<Set<ReleaseName>> {
+  const names = await sideBySide(releases, async ({ release }) => {
+    const place = releasePath(release)
+    return (await statsIfAny(join(rootOf(place), place, PAGE_FILE))) === undefined ? [] : [release]
   })
-  return new Set((await Promise.all(names)).flat())
+  return new Set(names.flat())
 }

@@ -7,6 +7,7 @@ const WORDS: Readonly<Record<Exclude<RestatementReason, 'unspecified'>, string>>
   duplicates: 'records that had been counted twice',
   registry: 'another list of models',
   method: 'another method',
+  reading: 'a newer version of the software, which reads the same logs differently',
 }
 
 /** Why numbers changed, as sentences after others: the reason and the note of the publisher, where there are any. */

@@ -168,20 +168,121 @@ CREATE OR REPLACE TEMP MACRO member_value(members, name) AS
 CREATE OR REPLACE TEMP MACRO lacks_members(members, prefix) AS
   coalesce(len(list_filter(members, lambda member: starts_with(member.name, prefix))) = 0, false);
 
--- The sum of counts in JSON; NULL when one of them is no count.
+-- Helicone. Whether a row holds cached input, reasoning and audio beside its two counts. `outside_from` is a JSON object
+-- of instants by provider in small letters, with a default.
+CREATE OR REPLACE TEMP MACRO is_outside(provider, instant_us, outside_from) AS
+  instant_us >= coalesce(
+    map_extract_value(outside_from::JSON::MAP(VARCHAR, BIGINT), lower(provider)),
+    map_extract_value(outside_from::JSON::MAP(VARCHAR, BIGINT), 'default')
+  );
+
+-- The sum of counts; NULL when one of them is NULL, or when it is more than a count may be.
 CREATE OR REPLACE TEMP MACRO sum_of_counts(counts) AS
   CASE
     WHEN len(list_filter(counts, lambda part: part IS NULL)) = 0
     THEN count_in_range(coalesce(list_sum(counts), 0))
   END;
 
--- Usage in parts that exclude each other: those of the output, and all others, which are the prompt. A total repeats
--- them; it counts, as prompt, where it stands alone.
-CREATE OR REPLACE TEMP MACRO completion_from_parts(parts) AS
-  sum_of_counts([count_from_json(part.value) FOR part IN parts IF starts_with(part.name, 'output')]);
+-- Langfuse. A key of usage_details in small letters, its words apart: promptTokenCount and prompt_token_count are one.
+CREATE OR REPLACE TEMP MACRO usage_key(name) AS
+  lower(regexp_replace(name, '([a-z0-9])([A-Z])', '\1_\2', 'g'));
 
-CREATE OR REPLACE TEMP MACRO prompt_from_parts(parts) AS
-  sum_of_counts([
-    count_from_json(part.value) FOR part IN parts
-    IF NOT starts_with(part.name, 'output') AND (part.name <> 'total' OR len(parts) = 1)
-  ]);
+CREATE OR REPLACE TEMP MACRO usage_kind_of_key(key) AS
+  CASE
+    WHEN regexp_full_match(key, 'total(_tokens|_token_count)?') THEN 'total'
+    WHEN regexp_matches(
+      key,
+      '(^|_)(characters?|chars?|images|image_count|pixels|frames|pages|bytes|seconds?|secs?|milliseconds?|ms|minutes?|hours?|'
+        || 'duration|latency|requests?|calls?|quer(y|ies)|search(es)?|per|costs?|prices?|usd|credits?)(_|$)'
+    ) THEN 'other'
+    WHEN regexp_matches(key, '^(output|completion|candidates)(_|$)') THEN 'output'
+    WHEN regexp_matches(
+      key,
+      '^(input|prompt|cache|cached|reasoning|thoughts|thinking|audio|text)(_|$)|(^|_)tokens?(_|$)'
+    ) THEN 'input'
+    ELSE 'other'
+  END;
+
+-- What a key of usage_details counts: tokens of the output or of the input, all of them (total), or no tokens (other).
+-- The names are those that Langfuse writes and prices; docs/sources.md has where they stand. The first ones are those that
+-- nearly every record has, told without a pattern.
+CREATE OR REPLACE TEMP MACRO usage_kind(name) AS
+  CASE
+    WHEN name IN ('input', 'input_cached_tokens', 'input_cache_creation', 'input_cache_read', 'input_tokens') THEN 'input'
+    WHEN name IN ('output', 'output_reasoning_tokens', 'output_reasoning', 'output_tokens') THEN 'output'
+    WHEN name = 'total' THEN 'total'
+    ELSE usage_kind_of_key(usage_key(name))
+  END;
+
+CREATE OR REPLACE TEMP MACRO usage_parts(members) AS
+  list_transform(
+    members,
+    lambda member: {'name': member.name, 'kind': usage_kind(member.name), 'tokens': count_from_json(member.value)}
+  );
+
+-- What the parts of these kinds add up to.
+CREATE OR REPLACE TEMP MACRO usage_of_kind(parts, wanted) AS
+  coalesce(list_sum(list_transform(parts, lambda part: CASE WHEN part.kind = wanted THEN part.tokens END)), 0);
+
+-- The sums of the parts. `given` is the key total, `named` a total by another name. What counts no tokens may be anything.
+CREATE OR REPLACE TEMP MACRO usage_sums(parts) AS
+  {
+    'is_known': parts IS NOT NULL AND list_bool_and(
+      list_concat([true], list_transform(parts, lambda part: part.kind = 'other' OR part.tokens IS NOT NULL))
+    ),
+    'input': usage_of_kind(parts, 'input'),
+    'output': usage_of_kind(parts, 'output'),
+    'other': usage_of_kind(parts, 'other'),
+    'given': coalesce(list_max(list_transform(parts, lambda part: CASE WHEN part.name = 'total' THEN part.tokens END)), 0),
+    'named': coalesce(
+      list_max(
+        list_transform(parts, lambda part: CASE WHEN part.kind = 'total' AND part.name <> 'total' THEN part.tokens END)
+      ),
+      0
+    ),
+    'totals': usage_of_kind(parts, 'total'),
+    'largest': coalesce(
+      list_max(list_transform(parts, lambda part: CASE WHEN part.kind IN ('input', 'output') THEN part.tokens END)),
+      0
+    ),
+    'others': [part.name FOR part IN parts IF part.kind = 'other']
+  };
+
+-- The total of a record, 0 where there is none. Langfuse writes one that it adds up itself where none was sent, and adds
+-- every key: then the keys that are no tokens are taken off, and a total by another name is the one that was sent.
+CREATE OR REPLACE TEMP MACRO usage_total(sums) AS
+  CASE
+    WHEN sums.given = 0 THEN sums.named
+    WHEN sums.given <> sums.input + sums.output + sums.other + sums.totals - sums.given THEN sums.given
+    WHEN sums.named > 0 THEN sums.named
+    ELSE sums.given - sums.other
+  END;
+
+-- The usage of a record of Langfuse from the members of its usage_details; the lists of one element name what is used
+-- several times, for a macro would write it out each time. Where a total stands it is the sum: what emitters send as parts
+-- may lie inside of each other.
+CREATE OR REPLACE TEMP MACRO langfuse_usage(members) AS
+  list_transform(
+    list_transform(
+      list_transform([usage_parts(members)], lambda parts: usage_sums(parts)),
+      lambda sums: {'sums': sums, 'total': usage_total(sums)}
+    ),
+    lambda usage: {
+      'prompt': CASE
+        WHEN NOT usage.sums.is_known THEN NULL
+        WHEN usage.total = 0 THEN count_in_range(usage.sums.input)
+        ELSE count_in_range(greatest(usage.total - usage.sums.output, 0))
+      END,
+      'completion': CASE
+        WHEN NOT usage.sums.is_known THEN NULL
+        WHEN usage.total = 0 THEN count_in_range(usage.sums.output)
+        ELSE count_in_range(least(usage.sums.output, usage.total))
+      END,
+      'is_output_above_total': usage.total > 0 AND usage.sums.output > usage.total,
+      'is_not_total': usage.total > 0 AND (
+        usage.sums.largest > usage.total
+        OR usage.sums.input + usage.sums.output BETWEEN 1 AND usage.total - 1
+      ),
+      'others': CASE WHEN len(usage.sums.others) > 0 THEN to_json(list_sort(usage.sums.others))::VARCHAR END
+    }
+  )[1];

@@ -119,7 +119,7 @@ const ERRORS = {
   },
   429: {
     name: 'TooManyRequests',
-    description: 'The key or its account made too many requests.',
+    description: 'The key or its account made too many requests, or too many older releases (`as_of`) wait to be read.',
     message: 'Rate limit exceeded',
     headers: ['Retry-After', ...WITH_LIMITS],
   },

@@ -1,7 +1,7 @@
 import { CANONICAL_CSV_HEADER, canonicalCsvRow } from '../../pipeline/contract/canonical-csv.ts'
 import type { RankingResponse } from '../../pipeline/contract/ranking.ts'
 import type { ListEmbeddingsModelsResponse } from '../schemas/embeddings-model.ts'
-import type { CurrentKeyResponse } from '../schemas/key.ts'
+import type { Budget, CurrentKeyResponse } from '../schemas/key.ts'
 import type { MessageRequest } from '../schemas/message-request/index.ts'
 import type {
   ListPresetsResponse,
@@ -53,6 +53,18 @@ export const listPresetsResponse: ListPresetsResponse = { data: [preset], total_
 
 export const listPresetVersionsResponse: ListPresetVersionsResponse = { data: [version], total_count: 1 }
 
+const budget: Budget = {
+  scope: 'key_limit',
+  budget_id: null,
+  guardrail_id: null,
+  limit_usd: 100,
+  spend_usd: 25.5,
+  remaining_usd: 74.5,
+  reset_interval: 'monthly',
+  resets_at: '2026-12-01T00:00:00.000Z',
+  include_byok: false,
+}
+
 export const currentKeyResponse: CurrentKeyResponse = {
   data: {
     label: 'sk-tb-v1-0a1...e9f',
@@ -78,6 +90,8 @@ export const currentKeyResponse: CurrentKeyResponse = {
     organization_id: null,
     allowed_data_regions: ['global'],
     free_model_daily_requests: { limit: 1000, remaining: 958, used: 42 },
+    budgets: [budget],
+    effective_budget: budget,
   },
 }
 

@@ -68,6 +68,7 @@ export const OPERATIONS: Operation[] = [
     description: [
       'For each UTC date of the window up to 51 rows: the top 50 public models by tokens, and one row `other` that sums every model outside of them, where there is one. Rows are sorted by date, then by tokens descending, ties by `model_permaslug`; `other` is the last of its date.',
       'The rows can also be had as CSV or NDJSON, by `Accept` or by `format`, and from an older release by `as_of`.',
+      'An unknown parameter is an error here, because it may be meant to change what the numbers count.',
       'The data is licensed under CC BY 4.0: reuse it, also commercially, with the attribution in `X-Attribution`.',
     ].join('\n\n'),
     querystring: RankingsDailyQuery,

@@ -3,12 +3,12 @@ import { toUsd } from '../../pipeline/contract/usd.ts'
 import { toUtcDate } from '../../pipeline/contract/utc-date.ts'
 import { callerOf } from '../caller.ts'
 import { CONTENT_TYPE_OF } from '../forms.ts'
-import type { CurrentKey, CurrentKeyResponse } from '../schemas/key.ts'
+import type { Budget, CurrentKey, CurrentKeyResponse } from '../schemas/key.ts'
 import type { ApiKey } from '../store/keys.ts'
 import { storeMemory } from '../store/memory.ts'
 import type { Store } from '../store/store.ts'
 import type { KeyUsageStore, UsageEntry } from '../store/usage.ts'
-import { limitRemaining, sumUsage } from '../usage.ts'
+import { endOfWindow, type LimitUse, limitUse, sumUsage } from '../usage.ts'
 
 /** What the public service allows an account with credits. This server tells the count and refuses nobody for it. */
 const FREE_MODEL_REQUESTS_PER_DAY = 1000
@@ -47,13 +47,14 @@ export function currentKey(app: FastifyInstance, { store, usage, now }: CurrentK
 function describe(key: ApiKey, entries: readonly UsageEntry[], freeRequests: number, now: Date): CurrentKey {
   const sums = sumUsage(entries, now)
   const { charged, byok } = sums
-  const remaining = limitRemaining(key, sums)
+  const use = limitUse(key, sums)
+  const budget = use === null ? null : budgetOf(key, use, now)
   return {
     label: key.label,
     creator_user_id: key.creator_user_id,
     expires_at: key.expires_at,
-    limit: key.limit_usd === null ? null : Number(key.limit_usd),
-    limit_remaining: remaining === null ? null : asNumber(remaining),
+    limit: budget === null ? null : budget.limit_usd,
+    limit_remaining: budget === null ? null : Math.max(0, budget.remaining_usd),
     limit_reset: key.limit_reset,
     include_byok_in_limit: key.include_byok_in_limit === 1,
     is_free_tier: key.is_free_tier === 1,
@@ -76,10 +77,28 @@ function describe(key: ApiKey, entries: readonly UsageEntry[], freeRequests: num
       remaining: Math.max(0, FREE_MODEL_REQUESTS_PER_DAY - freeRequests),
       used: freeRequests,
     },
+    budgets: budget === null ? [] : [budget],
+    effective_budget: budget,
+  }
+}
+
+/** The limit of a key is the one kind of budget that this server knows. */
+function budgetOf(key: ApiKey, { limit, spent }: LimitUse, now: Date): Budget {
+  const { limit_reset } = key
+  return {
+    scope: 'key_limit',
+    budget_id: null,
+    guardrail_id: null,
+    limit_usd: asNumber(limit),
+    spend_usd: asNumber(spent),
+    remaining_usd: asNumber(limit - spent),
+    reset_interval: limit_reset,
+    resets_at: limit_reset === null ? null : endOfWindow(limit_reset, now).toISOString(),
+    include_byok: key.include_byok_in_limit === 1,
   }
 }
 
 /** By way of the decimal text, whose digits the number then prints: dividing would add some of its own. */
 function asNumber(nanos: bigint): number {
-  return Number(toUsd(nanos))
+  return nanos < 0n ? -Number(toUsd(-nanos)) : Number(toUsd(nanos))
 }

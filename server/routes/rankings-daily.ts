@@ -16,7 +16,8 @@ import { sendFromMemory } from '../send.ts'
 import { queryParameter, type ZodTypeProvider } from '../validation.ts'
 import { rememberedWindows } from '../windows.ts'
 
-export const RankingsDailyQuery = z.object({
+/** Strict, because an ignored parameter such as `period=week` would change what the numbers mean (API.md § Order of checks). */
+export const RankingsDailyQuery = z.strictObject({
   start_date: queryParameter(UtcDate).meta({
     description:
       'The first date, inclusive: by default 30 days before `end_date`. Earlier ones than 2025-01-01 become it.',

@@ -8,6 +8,7 @@ import { prefersGzip } from '../negotiation.ts'
 import type { PublicFiles, Representation } from '../public-files.ts'
 import { sendFromMemory } from '../send.ts'
 import { describeFile, LARGEST_SMALL_FILE, readSmall, type SmallAnswer, type StaticAnswer } from '../static-answers.ts'
+import type { IsSynthetic } from '../synthetic-files.ts'
 import { withdrawn } from '../tombstone.ts'
 
 /**
@@ -19,7 +20,7 @@ import { withdrawn } from '../tombstone.ts'
  */
 export function staticFiles(
   app: FastifyInstance,
-  { files, memory }: { files: PublicFiles; memory: FileMemory<SmallAnswer> },
+  { files, memory, isSynthetic }: { files: PublicFiles; memory: FileMemory<SmallAnswer>; isSynthetic: IsSynthetic },
 ): void {
   app.route({
     method: ['GET', 'HEAD'],
@@ -40,19 +41,21 @@ export function staticFiles(
     reply: FastifyReply,
     { path, query, gzip, name }: { path: string; query: string | undefined; gzip: boolean; name: string },
   ): Promise<FastifyReply> {
+    const synthetic = await isSynthetic(path)
     const sight = memory.look(path)
     const found = await files.find(path)
     if (found.kind === 'nothing') throw new ApiError(404, 'Resource not found')
     if (found.kind === 'withdrawn') throw withdrawn(found.release)
     if (found.kind === 'folder') {
-      reply.header('cache-control', cachePolicy(path))
+      reply.header('cache-control', cachePolicy(path, { isSynthetic: synthetic }))
       return reply.redirect(query === undefined ? `${path}/` : `${path}/?${query}`, 301)
     }
     const file = await files.open(found.path, { gzip })
-    const answer = describeFile(path, file, found.location)
+    const answer = describeFile(path, file, { location: found.location, isSynthetic: synthetic })
     if (file.size > LARGEST_SMALL_FILE) return await sendLarge(request, reply, answer, file)
     const small = await readSmall(answer, file).finally(() => file.handle.close())
-    if (sight?.path === found.path) memory.keep(name, sight, small)
+    // What is synthetic today may be real tomorrow, and is kept by clients then.
+    if (sight?.path === found.path && !synthetic) memory.keep(name, sight, small)
     sendSmall(request, reply, small)
     return reply
   }

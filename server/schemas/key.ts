@@ -24,6 +24,26 @@ const FreeModelDailyRequests = z
   })
   .meta({ description: 'Requests of the account for `:free` variants of models, without BYOK. UTC day.' })
 
+const Budget = z
+  .object({
+    scope: z.literal('key_limit').meta({ description: "What the budget belongs to: the key's own limit." }),
+    budget_id: z.null().meta({ description: 'Only budgets of workspaces have one.' }),
+    guardrail_id: z.null().meta({ description: 'Only budgets of guardrails have one.' }),
+    limit_usd: Amount.meta({ description: 'Equals `limit`.' }),
+    spend_usd: Amount.meta({ description: 'Spend that counts against the limit in the current window.' }),
+    remaining_usd: z
+      .number()
+      .meta({ format: 'double', description: '`limit_usd` less `spend_usd`: below 0 when the limit is exceeded.' }),
+    reset_interval: z.enum(LIMIT_RESETS).nullable().meta({ description: 'Equals `limit_reset`.' }),
+    resets_at: Instant.nullable().meta({
+      description: 'When the next window begins and `spend_usd` starts again at 0. null for a lifetime limit.',
+      examples: ['2026-12-01T00:00:00.000Z'],
+    }),
+    include_byok: z.boolean().meta({ description: 'Equals `include_byok_in_limit`.' }),
+  })
+  .meta({ description: 'A budget of the key, in the shape that newer SDKs read.' })
+export type Budget = z.infer<typeof Budget>
+
 /** The current API key record (SPECIFICATION.md § Resources, API.md § GET /key). Amounts are USD. */
 export const CurrentKey = z.object({
   label: z.string().meta({ description: 'The key, abbreviated and masked.', examples: ['sk-tb-v1-0a1...e9f'] }),
@@ -49,6 +69,12 @@ export const CurrentKey = z.object({
   organization_id: z.string().nullable(),
   allowed_data_regions: z.array(z.string()),
   free_model_daily_requests: FreeModelDailyRequests,
+  budgets: z
+    .array(Budget)
+    .meta({ description: 'The limit of the key as a budget, the only kind here. Empty without a limit.' }),
+  effective_budget: Budget.nullable().meta({
+    description: 'The budget with the least left, so the limit of the key. null without one.',
+  }),
 })
 export type CurrentKey = z.infer<typeof CurrentKey>
 

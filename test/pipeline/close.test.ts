@@ -219,7 +219,7 @@ it('a machine lost at any step leaves the former archive or the new one whole', 
     expect(await gateway.rows(), `after step ${last}`).toEqual(ROWS)
   }
   expect([...left]).toEqual(['2025-03-04', `2025-03-04,${BEFORE}`])
-}, 120_000)
+})
 
 describe('several sources', () => {
   const source = (name: string) => ({
@@ -384,11 +384,11 @@ describe('a damaged archive', () => {
 
   it('of closed dates stops the build', async () => {
     await damageEach(closed, 'dates')
-  }, 120_000)
+  })
 
   it('of files that are gone stops the build', async () => {
     await damageEach(kept, 'files')
-  }, 120_000)
+  })
 
   it('stops archiving, and says to a dry run where it really lies', async () => {
     const gateway = await copyOf(kept)

@@ -107,7 +107,13 @@ describe('a dry run', () => {
   it('finds a release to make where the rows are the same and what is said of them is not', async () => {
     const workspace = await workspaceOf([used(9, 1)])
     await buildIn(workspace)
-    const publisher = { name: 'N', url: 'https://example.org/', contact: 'C', title: 'T', description: 'D' }
+    const publisher = {
+      name: 'N',
+      url: 'https://tokens.test-gateway.example/',
+      contact: 'C',
+      title: 'T',
+      description: 'D',
+    }
     await writeFile(join(workspace.dataDir, 'publisher.json'), JSON.stringify(publisher))
     const { outcome, changes } = await dryRun(workspace, '2025-03-15T00:00:00Z')
     expect(outcome).toBe('would_release')

@@ -1,5 +1,5 @@
 /** `tokenboard export`: what the copy holds, what it leaves alone, what is refused, and that a stop anywhere is mended. */
-import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/config.ts'
@@ -156,13 +156,55 @@ describe('the next export into the same folder', () => {
     expect(await readFile(join(folder, DATASET, '.htaccess'), 'utf8')).toBe('mine')
   })
 
-  it('mends a file that was damaged in size or lost', async () => {
+  it('replaces a file of the copy that was damaged or lost, and names it', async () => {
+    const folder = await newTarget()
+    await exportFrom(one, folder)
+    const csv = `${DATASET}/releases/${FIRST}/rankings-daily.csv`
+    // As a bad disk leaves it: another byte, the same size and the same time.
+    const { atime, mtime } = await stat(join(folder, csv))
+    await writeFile(join(folder, csv), (await readFile(join(folder, csv), 'utf8')).replace(',5', ',6'))
+    await utimes(join(folder, csv), atime, mtime)
+    await writeFile(join(folder, 'catalog.json'), '')
+    await rm(join(folder, DATASET, 'latest.json'))
+    const notices: string[] = []
+    const report = (event: BuildEvent) => event.kind === 'notice' && notices.push(event.message)
+    const mended = ['catalog.json', `${DATASET}/latest.json`, csv]
+    expect(await exportFrom(one, folder, { report })).toMatchObject({
+      outcome: 'exported',
+      copied: 3,
+      removed: 0,
+      mended,
+    })
+    expect(notices).toEqual(
+      mended.map((path) => `${join(folder, path)} was damaged or missing in the copy: copied again`),
+    )
+    expect(await served(folder)).toEqual(await served(one.publicDir))
+  })
+
+  it('does not call a file damaged that a new release replaces', async () => {
+    const folder = await newTarget()
+    await exportFrom(one, folder)
+    expect(await exportFrom(two, folder)).toMatchObject({ outcome: 'exported', mended: [] })
+  })
+
+  it('names at most ten damaged files', async () => {
+    const folder = await newTarget()
+    await exportFrom(one, folder)
+    await rm(join(folder, DATASET, 'releases'), { recursive: true })
+    const notices: string[] = []
+    const report = (event: BuildEvent) => event.kind === 'notice' && notices.push(event.message)
+    const { mended } = await exportFrom(one, folder, { report })
+    expect(mended.length).toBeGreaterThan(11)
+    expect(notices).toHaveLength(11)
+    expect(notices.at(-1)).toBe(`${mended.length - 10} more files were damaged or missing in the copy: copied again`)
+  })
+
+  it('says in its headline how many files were damaged', async () => {
     const folder = await newTarget()
     await exportFrom(one, folder)
     await writeFile(join(folder, 'catalog.json'), '')
-    await rm(join(folder, DATASET, 'latest.json'))
-    expect(await exportFrom(one, folder)).toMatchObject({ copied: 2, removed: 0 })
-    expect(await served(folder)).toEqual(await served(one.publicDir))
+    const { stderr } = await runCli(['export', folder], settings(one, ''))
+    expect(stderr).toContain(`exported to ${folder}: 1 file copied, 0 removed; 1 damaged or missing in the copy`)
   })
 
   it.each([true, false])(

@@ -19,8 +19,13 @@ function everyOne(of: number): (effect: number) => boolean {
   return (effect) => effect % of === Number(PROPERTY_SEED) % of
 }
 
-const [build] = SCENARIOS
-if (build === undefined) throw new Error('there is no build')
+/** The same and the last effect: the new release becomes current only a few effects before it. */
+function everyOneAndTheLast(of: number, { effects }: Ready): (effect: number) => boolean {
+  return (effect) => everyOne(of)(effect) || effect === effects
+}
+
+const [build, newChain] = SCENARIOS
+if (build === undefined || newChain === undefined) throw new Error('there is no build')
 
 describe('a build', () => {
   let ready: Ready
@@ -31,7 +36,7 @@ describe('a build', () => {
 
   it('leaves a whole release current where the machine is lost, and the next one mends the rest', async () => {
     expect(ready.effects).toBeGreaterThan(150)
-    const { times, current } = await loseMachines(ready, everyOne(20))
+    const { times, current } = await loseMachines(ready, everyOneAndTheLast(20, ready))
     expect(times).toBeGreaterThan(12)
     expect(current).toEqual(new Set(['20250310T110000Z', '20250310T130000Z']))
   })
@@ -39,6 +44,17 @@ describe('a build', () => {
   it.each(FAULTS)('that fails with %s says so and does the same', async (fault) => {
     expect((await haveFail(ready, fault, everyOne(60))).times).toBeGreaterThan(3)
   })
+})
+
+it('a new chain leaves a whole release current where the machine is lost, and the next build mends the rest', async () => {
+  const ready = await makeReady(newChain)
+  try {
+    const { current } = await loseMachines(ready, everyOneAndTheLast(40, ready))
+    expect(current).toEqual(new Set(['20250310T110000Z', '20250310T130000Z']))
+    await haveFail(ready, 'EIO', everyOne(120))
+  } finally {
+    await ready.remove()
+  }
 })
 
 it.each(SCENARIOS.filter(({ name }) => name === 'build'))(

@@ -1,8 +1,11 @@
-import { mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
+import { readdirSync, statSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
-import { isInside, realFiles } from '../../pipeline/files.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { isInside, realFiles, replaceFile } from '../../pipeline/files.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { recordSyncs } from '../support/syncs.ts'
 
 const ROUNDS = 200
 
@@ -34,4 +37,68 @@ it('tells what lies in a folder wherever links lead, and before it is there', as
   expect(within('site/out/state', 'site')).toBe(false)
   expect(within('sites', 'site')).toBe(false)
   expect(within('site', 'site/inner')).toBe(false)
+})
+
+describe('a step waits until the disk has it', () => {
+  const TEXT = 'text that is to be on disk\n'
+  const inodeOf = (path: string) => statSync(path).ino
+
+  /** An empty folder, and all that is synced from now on, with the names in the folder at that moment. */
+  async function watchedFolder() {
+    const folder = await temporaryFolder()
+    const syncs = await recordSyncs(() => readdirSync(folder).toSorted())
+    return { folder, syncs }
+  }
+
+  it.each([
+    ['text', () => TEXT],
+    ['bytes', () => Buffer.from(TEXT)],
+    [
+      'lines that are made one after another',
+      async function* lines() {
+        yield* TEXT
+      },
+    ],
+  ])('write: all bytes of %s', async (_name, content) => {
+    const { folder, syncs } = await watchedFolder()
+    const path = join(folder, 'new')
+    await realFiles.write(path, content())
+    expect(syncs).toEqual([{ inode: inodeOf(path), bytes: TEXT.length, seen: ['new'] }])
+  })
+
+  it('copy: all bytes of the copy', async () => {
+    const { folder, syncs } = await watchedFolder()
+    const [from, to] = [join(folder, 'from'), join(folder, 'to')]
+    await writeFile(from, TEXT)
+    await realFiles.copy(from, to)
+    expect(syncs).toEqual([{ inode: inodeOf(to), bytes: TEXT.length, seen: ['from', 'to'] }])
+  })
+
+  it('rename: the folder, once the new name is in it', async () => {
+    const { folder, syncs } = await watchedFolder()
+    const from = await temporaryFolder()
+    await writeFile(join(from, 'old'), TEXT)
+    await realFiles.rename(join(from, 'old'), join(folder, 'new'))
+    expect(syncs).toMatchObject([{ inode: inodeOf(folder), seen: ['new'] }])
+  })
+
+  it('flush: a file or a folder that another program wrote', async () => {
+    const { folder, syncs } = await watchedFolder()
+    await writeFile(join(folder, 'new'), TEXT)
+    await realFiles.flush(join(folder, 'new'))
+    await realFiles.flush(folder)
+    expect(syncs).toMatchObject([
+      { inode: inodeOf(join(folder, 'new')), bytes: TEXT.length },
+      { inode: inodeOf(folder) },
+    ])
+  })
+
+  it('replaceFile: the bytes before they have their name, then the folder', async () => {
+    const { folder, syncs } = await watchedFolder()
+    await replaceFile(realFiles, join(folder, 'new'), TEXT)
+    expect(syncs).toMatchObject([
+      { inode: inodeOf(join(folder, 'new')), bytes: TEXT.length, seen: ['new.next'] },
+      { inode: inodeOf(folder), seen: ['new'] },
+    ])
+  })
 })

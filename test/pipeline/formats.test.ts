@@ -95,6 +95,17 @@ describe('a release', () => {
     expect((await readdir(folder)).toSorted()).toEqual(RELEASE_FILES)
   })
 
+  it('has gzip files whose header says nothing of the machine: no name, no time, no operating system', async () => {
+    const names = (await readdir(workspace.publicDir, { recursive: true })).filter((name) => name.endsWith('.gz'))
+    expect(names.length).toBeGreaterThanOrEqual(3)
+    // RFC 1952 § 2.3: magic number, deflate, no flags, four bytes of time, slowest compression, unknown system.
+    const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 255])
+    for (const name of names) {
+      const bytes = await readFile(join(workspace.publicDir, name))
+      expect(bytes.subarray(0, header.length), name).toEqual(header)
+    }
+  })
+
   it('has canonical CSV: header, minimal quoting, LF, no byte order mark', () => {
     const [header, first] = csv.split('\n')
     expect(header).toBe('date,model_permaslug,total_tokens')

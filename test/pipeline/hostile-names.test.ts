@@ -11,6 +11,7 @@ import {
   type Workspace,
   writeInput,
 } from '../support/pipeline.ts'
+import { TEST_PUBLISHER } from '../support/publisher.ts'
 import { writeRecords } from '../support/records.ts'
 
 const MARKUP = [
@@ -86,7 +87,7 @@ async function buildWith(name: (text: string) => string): Promise<Workspace> {
       { name: 'b', schema: 'canonical', files: ['b.parquet'], visibility: 'public' },
     ],
   })
-  const publisher = { url: 'https://example.org/', contact: 'data@example.org' }
+  const publisher = { url: TEST_PUBLISHER.url, contact: TEST_PUBLISHER.contact }
   const about = {
     name: name('<b>Us</b>'),
     title: name('"><script>alert(1)</script>'),

@@ -21,6 +21,7 @@ import {
   type Workspace,
   writeInput,
 } from '../support/pipeline.ts'
+import { writePublisher } from '../support/publisher.ts'
 import { writeRecords } from '../support/records.ts'
 
 const HEADER = 'timestamp,model_permaslug,prompt_tokens,completion_tokens'
@@ -402,6 +403,7 @@ describe('settings at the edge', () => {
       publicDir: join(workspace.root, 'env=prod'),
       dataDir: join(workspace.root, 'prompt_tokens=999'),
     }
+    await writePublisher(moved.dataDir)
     expect(readPipelineConfig({ DATA_DIR: moved.dataDir }).dataDir).toBe(moved.dataDir)
     expect(await rows(moved)).toEqual(['2025-03-01,a/b,15'])
   })

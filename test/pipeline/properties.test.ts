@@ -249,7 +249,12 @@ async function writeDataset(
     'models.json',
     models.map((model) => ({ ...model, name: 'A model', author: 'Someone' })),
   )
-  await writeInput(workspace, 'sources.json', { models: 'models.json', max_rejected_share: 1, sources: described })
+  await writeInput(workspace, 'sources.json', {
+    models: 'models.json',
+    max_rejected_share: 1,
+    max_withheld_share: 1,
+    sources: described,
+  })
   for (const [index, { records }] of sources.entries()) {
     const folder = join(workspace.input, `source-${index}`)
     await mkdir(folder)

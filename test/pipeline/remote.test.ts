@@ -1,9 +1,8 @@
 /** `tokenboard verify URL`: what any static host publishes is proved as a folder is, and named by its address. */
 import { cp, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { verifyUrl } from '../../pipeline/remote/verify.ts'
 import { verify } from '../../pipeline/verify.ts'
 import { copyOf, Gateway } from '../support/gateway.ts'
@@ -48,10 +47,41 @@ beforeAll(async () => {
 
 afterAll(() => removeWorkspace(published))
 
-/** No waiting between attempts, and half a minute for each answer where a test says nothing else. */
-function prove(url: string, { idleMs = 30_000, signal = new AbortController().signal } = {}) {
-  const patience = { idleMs, waitsMs: [0, 0] }
+const IDLE_MS = 30_000
+
+/** No waiting between attempts. */
+function prove(url: string, { signal = new AbortController().signal } = {}) {
+  const patience = { idleMs: IDLE_MS, waitsMs: [0, 0] }
   return verifyUrl(url, { signal, report: () => {}, onProved: () => {}, patience })
+}
+
+/**
+ * The clock of idle connections, which goes on only when `pass` is called. `taken` sends something and waits until the
+ * client has it, which starts the time of the running fetch anew.
+ */
+function idleClock() {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => {
+    vi.useRealTimers()
+  })
+  const set = vi.spyOn(globalThis, 'setTimeout')
+  onTestFinished(() => set.mockRestore())
+  const runningFetch = () => set.mock.results[set.mock.calls.findLastIndex(([, delay]) => delay === IDLE_MS)]?.value
+  return {
+    async taken(send: () => void) {
+      const timer = runningFetch() as NodeJS.Timeout
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const refresh = timer.refresh.bind(timer)
+      timer.refresh = () => {
+        resolve()
+        return refresh()
+      }
+      send()
+      await promise
+      timer.refresh = refresh
+    },
+    pass: (ms: number) => vi.advanceTimersByTime(ms),
+  }
 }
 
 function hostWith(answers: Record<string, Answer>): Promise<StaticHost> {
@@ -162,27 +192,33 @@ describe('verify URL', () => {
   })
 
   it('gives up on a host that sends nothing more', async () => {
-    const { url } = await hostWith({
-      [CSV]: (response, bytes) => {
-        response.writeHead(200, { 'content-length': bytes.length }).write(bytes.subarray(0, 10))
+    const clock = idleClock()
+    const { url, requests } = await hostWith({
+      [CSV]: async (response, bytes) => {
+        const begin = response.writeHead(200, { 'content-length': bytes.length })
+        await clock.taken(() => begin.write(bytes.subarray(0, 10)))
+        clock.pass(IDLE_MS)
       },
     })
-    await expect(prove(url, { idleMs: 1500 })).rejects.toThrow(`${url}${CSV} sends nothing for 1.5 s`)
+    await expect(prove(url)).rejects.toThrow(`${url}${CSV} sends nothing for 30 s`)
+    expect(requests.get(CSV)).toBe(3)
   })
 
   it('waits for a host that is slow, as long as something comes', async () => {
-    const { url } = await hostWith({
+    const clock = idleClock()
+    const { url, requests } = await hostWith({
       [CSV]: async (response, bytes) => {
         response.writeHead(200, { 'content-length': bytes.length })
         const size = Math.ceil(bytes.length / 6)
         for (let start = 0; start < bytes.length; start += size) {
-          response.write(bytes.subarray(start, start + size))
-          await sleep(300)
+          await clock.taken(() => response.write(bytes.subarray(start, start + size)))
+          if (start + size < bytes.length) clock.pass(IDLE_MS - 1)
         }
         response.end()
       },
     })
-    expect(await prove(url, { idleMs: 1500 })).toMatchObject({ releases: 2 })
+    expect(await prove(url)).toMatchObject({ releases: 2 })
+    expect(requests.get(CSV)).toBe(1)
   })
 
   it('stops reading what is longer than the manifest says', async () => {
@@ -213,6 +249,23 @@ describe('verify URL', () => {
       answers: { [`${DATASET}/releases/${FIRST}/rankings-daily.csv`]: switching },
     })
     expect(await prove(host.url)).toMatchObject({ releases: 2, latest: SECOND })
+  })
+
+  it('begins again from nothing when a new chain took the place of the releases in the meantime', async () => {
+    const { workspace } = await copyOf(new Gateway(published))
+    const records = ['2025-02-28', '2025-03-02'].map((date) => {
+      return { timestamp: `${date}T12:00:00Z`, model_permaslug: 'b', prompt_tokens: '9' }
+    })
+    await writeSmallBuild(workspace, { sources: [{ records }] })
+    await buildIn(workspace, '2025-03-10T09:00:00Z', {}, { newChain: true })
+    let host: StaticHost | undefined
+    const switching: Answer = (response, bytes, count) => {
+      if (host !== undefined) host.folder = workspace.publicDir
+      whole(response, bytes, count)
+    }
+    // The last revision of the previous chain that is fetched: another one has its name.
+    host = await serveFolder(published.publicDir, { answers: { [`${DATASET}/monthly/2025-03/r1.parquet`]: switching } })
+    expect(await prove(host.url)).toMatchObject({ releases: 1, latest: '20250310T090000Z' })
   })
 
   it('passes over a release that was withdrawn, whose files are gone', async () => {

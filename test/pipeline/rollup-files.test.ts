@@ -88,7 +88,11 @@ describe('files of sums', () => {
       { model_permaslug: 'acme/one', aliases: ['one'], public: true },
       { model_permaslug: 'acme/secret', public: false },
     ])
-    await writeInput(workspace, 'sources.json', { models: 'models.json', engine: { rollup_files: ['a.csv'] } })
+    await writeInput(workspace, 'sources.json', {
+      models: 'models.json',
+      max_withheld_share: 1,
+      engine: { rollup_files: ['a.csv'] },
+    })
     const { records } = await buildIn(workspace)
     expect(await publishedCsv(workspace)).toBe(csvOf([['2025-03-02', 'acme/one', 10]]))
     expect(records).toMatchObject({

@@ -591,7 +591,12 @@ it('is what plain TypeScript makes of the same records, whatever they are and in
         model('acme/hidden', { public: false }),
       ])
       const source = { name: 's', schema: 'canonical', files: ['bystander.csv', ...names] }
-      await writeInput(workspace, 'sources.json', { models: 'models.json', max_rejected_share: 1, sources: [source] })
+      await writeInput(workspace, 'sources.json', {
+        models: 'models.json',
+        max_rejected_share: 1,
+        max_withheld_share: 1,
+        sources: [source],
+      })
       const { rows } = await buildAndRead(workspace)
       expect(rows).toEqual(expectedUsage(files.flatMap(({ charges }) => charges)))
     }),

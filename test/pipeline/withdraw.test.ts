@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Catalog } from '../../pipeline/contract/catalog.ts'
 import { Tombstone } from '../../pipeline/contract/tombstone.ts'
+import { toJson } from '../../pipeline/release/files.ts'
 import { verify } from '../../pipeline/verify.ts'
 import { crashAfter, filesAfter, LOST, recordSteps, someSteps } from '../support/crash.ts'
 import { coveredDay, namesIn, readCoverage, readIndex, text } from '../support/history.ts'
@@ -287,7 +288,7 @@ it('a stop at any step leaves a whole release current, and the next build or wit
   }
   expect(await text(whole, tombstone)).toContain(REASON)
   expect(mended).toBeGreaterThan(6)
-}, 300_000)
+})
 
 it.each([
   [
@@ -308,6 +309,36 @@ it.each([
   await expect(withdrawIn(workspace, SECOND, WITHDRAWN_AT, effects)).rejects.toThrow(
     `${SECOND} is withdrawn, but not all that follows is done: ${why}; make build completes it`,
   )
+})
+
+it('coverage still begins with the first date of all when the release that had it was withdrawn', async () => {
+  const workspace = await createWorkspace()
+  await release(workspace, [['2025-02-20', 1], ['2025-02-28', 5]], '2025-03-10T10:00:00Z') // biome-ignore format: rows
+  await writeSmallBuild(workspace, {
+    sources: [{ records: [{ timestamp: '2025-02-28T12:00:00Z', model_permaslug: 'a', prompt_tokens: '5' }] }],
+    top: { on_missing: 'remove' },
+  })
+  await buildIn(workspace, '2025-03-10T11:00:00Z')
+  await withdrawIn(workspace, FIRST, WITHDRAWN_AT)
+  const { start_date, days } = await readCoverage(workspace)
+  expect(start_date).toBe('2025-02-20')
+  expect(days[0]).toMatchObject({ status: 'missing', reason: 'removed' })
+  expect(await prove(workspace)).toMatchObject({ latest: SECOND })
+
+  const path = join(datasetFolder(workspace), 'coverage.json')
+  for (const [start, drop] of [
+    ['2025-02-21', 1],
+    ['2025-02-22', 1],
+    ['2025-02-20', 2],
+  ] as const) {
+    // biome-ignore format: cases
+    const kept = days.filter((_, position) => (drop === 1 ? position > 0 : position !== 1))
+    await writeFile(path, toJson({ ...(await readCoverage(workspace)), start_date: start, days: kept }))
+    await expect(prove(workspace), start).rejects.toThrow(
+      /coverage\.json does not (begin with the first|have each) date/,
+    )
+  }
+  await removeWorkspace(workspace)
 })
 
 describe('verify', () => {

@@ -157,7 +157,47 @@ describe('CORS', () => {
       'access-control-allow-origin': '*',
       'access-control-allow-methods': 'GET, HEAD, OPTIONS',
     })
-    expect(String(answer.headers['access-control-allow-headers']).split(', ')).toContain('Authorization')
+    expect(answer.headers['access-control-allow-headers']).toBe('authorization')
+  })
+
+  const OPERATIONS = [
+    RANKINGS,
+    '/api/v1/key',
+    '/api/v1/embeddings/models',
+    '/api/v1/presets',
+    '/api/v1/presets/one',
+    '/api/v1/presets/one/versions',
+    '/api/v1/presets/one/versions/1',
+    '/api/v1/presets/one/messages',
+  ]
+  const preflight = async (url: string, asked?: string) => {
+    const { app } = await testApp()
+    const headers = asked === undefined ? {} : { 'access-control-request-headers': asked }
+    const answer = await app.inject({ method: 'OPTIONS', url, headers: { origin: 'https://example.org', ...headers } })
+    expect(answer.statusCode).toBe(204)
+    return answer.headers
+  }
+
+  test.each(OPERATIONS)('a preflight of %s allows the headers that it asks for', async (url) => {
+    const asked = 'authorization,content-type,http-referer,user-agent,x-openrouter-title,x-whatever'
+    expect(await preflight(url, asked)).toMatchObject({
+      'access-control-allow-headers': asked.replaceAll(',', ', '),
+      vary: 'Access-Control-Request-Headers',
+    })
+  })
+
+  test.each([undefined, '', ' , ', 'a b', 'ü'])(
+    'a preflight that asks for %j gets the headers that the API reads',
+    async (asked) => {
+      const headers = await preflight(RANKINGS, asked)
+      expect(String(headers['access-control-allow-headers']).split(', ')).toContain('Authorization')
+      expect(headers.vary).toBe('Access-Control-Request-Headers')
+    },
+  )
+
+  test('only names of headers are repeated', async () => {
+    const headers = await preflight(RANKINGS, 'x-one,"two",<three>,x-four: five,,x-six')
+    expect(headers['access-control-allow-headers']).toBe('x-one, x-six')
   })
 
   test('every answer may be read by any origin, errors included, without cookies', async () => {
@@ -217,15 +257,13 @@ describe('health', () => {
     expect(body.error.metadata).toEqual({ dataset: 'ok', store: 'no answer' })
   })
 
-  test('/readyz is 503 in time also when the store never answers', async () => {
+  test('/readyz is 503 also when the store never answers', async () => {
     const store = await testStore()
     const { app, publicDir } = await testApp({ store: { ...store, ping: () => new Promise(() => {}) } })
     await publish(publicDir, sampleRows({ days: 2 }))
     await app.ready()
-    const started = performance.now()
     const body = assertEnvelope(await app.inject('/readyz'), 503)
     expect(body.error.metadata).toEqual({ dataset: 'ok', store: 'no answer' })
-    expect(performance.now() - started).toBeLessThan(10_000)
   })
 })
 

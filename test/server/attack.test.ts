@@ -102,7 +102,7 @@ describe('paths', () => {
       if (answer.status === 200) expect(answer.body, target).toBe('public')
       if (answer.status === 301) expect(headerOf(answer, 'location'), target).toMatch(/^\/folder(\/inner)?\/(\?|$)/)
     }
-  }, 60_000)
+  })
 
   test('of a link to the outside are unknown, also where it is the gzip beside a file', async () => {
     const { ask } = await site()

@@ -94,6 +94,23 @@ describe('a gzip of any window', () => {
     expect(dataset.answer(asked, form, 'gzip').bytes).toBeLessThanOrEqual(gzipSync(plain, { level: 6 }).length)
   })
 
+  test.each(FORMS)(
+    'has a header that says nothing of the machine: no name, no time, no operating system: %s',
+    async (form) => {
+      const dataset = await prepared()
+      // RFC 1952 § 2.3: magic number, deflate, no flags, four bytes of time, no level, unknown system.
+      const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255])
+      for (const [start_date, end_date] of [
+        ['2025-01-02', '2025-01-02'],
+        ['2025-01-01', '2025-02-09'],
+        ['2025-02-20', '2025-02-21'],
+      ] as const) {
+        const bytes = Buffer.concat(dataset.answer({ start_date, end_date }, form, 'gzip').pieces)
+        expect(bytes.subarray(0, header.length)).toEqual(header)
+      }
+    },
+  )
+
   test('is read by gunzip too', async () => {
     const dataset = await prepared()
     for (const [start_date, end_date] of [

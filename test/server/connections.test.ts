@@ -1,14 +1,26 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { mostConnections } from '../../server/connections.ts'
 import { assertEnvelope } from '../support/envelope.ts'
 import { sampleRows } from '../support/publish.ts'
-import { parseAnswer, rawAnswer, rawConnection, start, workspace } from '../support/running-server.ts'
+import {
+  beginStop,
+  bothEnds,
+  parseAnswer,
+  rawAnswer,
+  rawConnection,
+  sendPackets,
+  start,
+  workspace,
+} from '../support/running-server.ts'
 
 const PATH = '/api/v1/datasets/rankings-daily'
+const NONSENSE = 'nonsense\r\n\r\n'
+/** No test waits for it: whatever waited for it would be ended as a hanging test. */
+const NEVER_MS = 2 ** 31 - 1
 const HEALTH = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
 /** More than sockets hold. */
 const LARGE = sampleRows({ days: 40 })
@@ -92,20 +104,12 @@ describe('what is wrong with HTTP itself is answered in the envelope', () => {
 })
 
 describe('what comes behind a good request does not harm its answer', () => {
-  test.each([
-    ['in one packet', 0],
-    ['later', 100],
-  ])('%s', async (_, pauseMs) => {
+  test.each<[string, (good: string) => string[]]>([
+    ['in one packet', (good) => [good + good + NONSENSE]],
+    ['later', (good) => [good + good, NONSENSE]],
+  ])('%s', async (_, packets) => {
     const { port, key } = await start(await workspace(LARGE))
-    const socket = await rawConnection(port)
-    socket.pause()
-    const good = get(`${PATH}?start_date=2025-01-01`, key)
-    if (pauseMs === 0) socket.write(`${good}${good}nonsense\r\n\r\n`)
-    else {
-      socket.write(good + good)
-      await sleep(pauseMs)
-      socket.write('nonsense\r\n\r\n')
-    }
+    const socket = await sendPackets(port, packets(get(`${PATH}?start_date=2025-01-01`, key)))
     const [first = '', second = '', third = ''] = (await text(socket)).split(/(?=HTTP\/1\.1 )/)
     for (const answer of [first, second]) expect(JSON.parse(parseAnswer(answer).body).data).toHaveLength(LARGE.length)
     assertEnvelope(parseAnswer(third), 400)
@@ -114,51 +118,56 @@ describe('what comes behind a good request does not harm its answer', () => {
 
 test('whoever goes on with nonsense is read no further, and told of it once', async () => {
   const { port, key, log } = await start(await workspace(LARGE))
-  const socket = await rawConnection(port)
-  socket.pause()
-  socket.write(get(`${PATH}?start_date=2025-01-01`, key))
-  for (let packet = 0; packet < 20; packet++) {
-    await sleep(5)
-    socket.write('nonsense\r\n\r\n')
-  }
+  const good = get(`${PATH}?start_date=2025-01-01`, key)
+  const socket = await sendPackets(port, [good, ...Array<string>(20).fill(NONSENSE)])
   const answers = (await text(socket)).split(/(?=HTTP\/1\.1 )/)
   expect(answers.map((answer) => parseAnswer(answer).statusCode)).toEqual([200, 400])
   expect(log.lines().filter(({ msg }) => msg === 'unreadable request')).toHaveLength(1)
 })
 
 describe('time', () => {
+  /** What is answered to a request that goes on and on. */
+  async function answerToDrip(port: number, start: string, rest: string): Promise<string> {
+    const socket = await rawConnection(port)
+    socket.write(start)
+    const drip = setInterval(() => socket.write(rest), 20)
+    const answer = await text(socket)
+    clearInterval(drip)
+    // A machine that is very busy sends the first byte too late, and a connection without one is closed without a word.
+    return answer === '' ? answerToDrip(port, start, rest) : answer
+  }
+
   test('a head that comes too slowly is 408, and so is a body', async () => {
-    const { port, key } = await startWith({ headMs: 1000, requestMs: 3000 })
-    for (const [start, rest] of [
-      ['GET /healthz HTTP/1.1\r\nx: ', 'x'],
-      [post(key, 'content-length: 1000'), ' '],
-    ] as const) {
-      const socket = await rawConnection(port)
-      socket.write(start)
-      const drip = setInterval(() => socket.write(rest), 20)
-      const answer = parseAnswer(await text(socket))
-      clearInterval(drip)
-      assertEnvelope(answer, 408)
-    }
+    const { port, key } = await startWith({ headMs: 500, requestMs: 1000 })
+    assertEnvelope(parseAnswer(await answerToDrip(port, 'GET /healthz HTTP/1.1\r\nx: ', 'x')), 408)
+    assertEnvelope(parseAnswer(await answerToDrip(port, post(key, 'content-length: 1000'), ' ')), 408)
   })
 
-  test('a connection that asks nothing is closed without a word, first or after an answer', async () => {
-    const { port } = await startWith({ headMs: 1000, requestMs: 3000, idleMs: 1000 })
+  test('a connection that asks nothing is closed without a word', async () => {
+    const { port } = await startWith({ headMs: 500, requestMs: 1000 })
     expect(await text(await rawConnection(port))).toBe('')
+  })
+
+  test('so is one that asks nothing more after an answer', async () => {
+    const { port } = await startWith({ idleMs: 500 })
     const kept = await rawConnection(port)
     expect((await converse(kept, HEALTH)).statusCode).toBe(200)
     expect(await text(kept)).toBe('')
   })
 
   test('a client that takes nothing of its answer any more is cut off', async () => {
-    const { port, key, log } = await startWith({ stalledMs: 300 }, LARGE)
-    const stalled = await rawConnection(port)
-    stalled.pause()
-    stalled.write(get(`${PATH}?start_date=2025-01-01`, key))
+    const { port, key, log } = await startWith({ stalledMs: 90_000 }, LARGE)
+    const { socket, served } = await bothEnds(port)
+    socket.pause()
+    socket.write(get(`${PATH}?start_date=2025-01-01`, key))
+    await once(socket, 'readable')
+    expect(served.timeout).toBe(90_000)
+    // What Node emits after so long without a byte.
+    served.emit('timeout')
     await expect
-      .poll(() => log.lines().filter(({ url }) => String(url).startsWith(PATH)), { timeout: 10_000 })
+      .poll(() => log.lines().filter(({ url }) => String(url).startsWith(PATH)))
       .toMatchObject([{ msg: 'request aborted by the client' }])
-    expect((await text(stalled)).length).toBeLessThan(6_000_000)
+    expect((await text(socket)).length).toBeLessThan(6_000_000)
   })
 })
 
@@ -213,12 +222,11 @@ test('a client that goes away in the middle of its body is one line in the log, 
   socket.write(`${post(key, 'content-length: 100\r\nexpect: 100-continue')}{`)
   await once(socket, 'data')
   socket.destroy()
-  await isOpen(await rawConnection(port))
   const requests = () => log.lines().filter(({ url, level }) => url !== undefined || level !== 30)
-  await expect.poll(requests).toMatchObject([
-    { level: 30, msg: 'request aborted by the client', url: '/api/v1/presets/agent/messages' },
-    { level: 30, msg: 'request', url: '/healthz' },
-  ])
+  const aborted = { level: 30, msg: 'request aborted by the client', url: '/api/v1/presets/agent/messages' }
+  await expect.poll(requests).toMatchObject([aborted])
+  await isOpen(await rawConnection(port))
+  await expect.poll(requests).toMatchObject([aborted, { level: 30, msg: 'request', url: '/healthz' }])
 })
 
 test('clients that reset the connection at the worst moment harm nobody', async () => {
@@ -231,10 +239,10 @@ test('clients that reset the connection at the worst moment harm nobody', async 
     `GET /healthz ${HTTP}connection: upgrade\r\nupgrade: h2c\r\n\r\nnonsense`,
     `POST /healthz ${HTTP}content-length: 10\r\n\r\n`,
   ]) {
-    for (let waitMs = 0; waitMs < 5; waitMs++) {
+    for (let turns = 0; turns < 5; turns++) {
       const socket = await rawConnection(port)
       socket.write(request)
-      await sleep(waitMs)
+      for (let turn = 0; turn < turns; turn++) await nextTurn()
       socket.resetAndDestroy()
     }
   }
@@ -244,18 +252,17 @@ test('clients that reset the connection at the worst moment harm nobody', async 
 
 describe('stopping', () => {
   test('does not wait for the rest of a head, on a connection that was used before too', async () => {
-    const { port, close } = await start(await workspace(), {}, { stopDeadlineMs: 30_000 })
-    const socket = await rawConnection(port)
+    const { port, close } = await start(await workspace(), {}, { stopDeadlineMs: NEVER_MS })
+    const { socket, served } = await bothEnds(port)
     expect((await converse(socket, HEALTH)).statusCode).toBe(200)
-    socket.write('GET / HTTP/1.1\r\nhost')
-    await sleep(50)
-    const started = performance.now()
+    const part = 'GET / HTTP/1.1\r\nhost'
+    socket.write(part)
+    await expect.poll(() => served.bytesRead).toBe(HEALTH.length + part.length)
     await close()
-    expect(performance.now() - started).toBeLessThan(5000)
   })
 
   test('waits for what is under way, and for no more of its connection', async () => {
-    const { port, key, close } = await start(await workspace(LARGE), {}, { stopDeadlineMs: 30_000 })
+    const { port, key, close } = await start(await workspace(LARGE), {}, { stopDeadlineMs: NEVER_MS })
     const [posting, owing, loading] = [await rawConnection(port), await rawConnection(port), await rawConnection(port)]
     posting.write(post(key, 'content-length: 36\r\nexpect: 100-continue'))
     await once(posting, 'data')
@@ -263,17 +270,13 @@ describe('stopping', () => {
     loading.pause()
     loading.write(get(`${PATH}?start_date=2025-01-01`, key))
     await once(loading, 'readable')
-    const started = performance.now()
-    const closed = close()
-    const connecting = () => once(connect(port, '127.0.0.1'), 'connect').catch(({ code }) => code)
-    await expect.poll(connecting).toBe('ECONNREFUSED')
+    const { closed } = await beginStop(port, close)
     const answered = await converse(posting, '{"model":"acme/one", "messages": []}')
     expect(answered.statusCode).toBe(200)
     expect(answered.headers.connection).toBe('close')
     owing.write('{}')
     expect(JSON.parse(parseAnswer(await text(loading)).body).data).toHaveLength(LARGE.length)
     await closed
-    expect(performance.now() - started).toBeLessThan(15_000)
   })
 
   test('HOST=localhost is one address, so that nothing is accepted behind the back of a stop', async () => {

@@ -107,7 +107,7 @@ test('no answer to a key of one workspace ever holds anything of another', async
     { ...options, numRuns: 12 },
   )
   expect([...statuses].toSorted()).toEqual([200, 400, 403, 404])
-}, 120_000)
+})
 
 test('the usage and the limit of a key are marks that its own answers do hold', async () => {
   const { app, tenants } = await sharedApp()

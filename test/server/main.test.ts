@@ -5,9 +5,8 @@ import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { RankingResponse } from '../../pipeline/contract/ranking.ts'
 import { ListenError } from '../../server/main.ts'
 import { apiKeys } from '../../server/store/keys.ts'
@@ -15,9 +14,12 @@ import { openStore } from '../../server/store/store.ts'
 import { NOW } from '../support/app.ts'
 import { assertEnvelope } from '../support/envelope.ts'
 import { publish, sampleRows } from '../support/publish.ts'
-import { rawAnswer, rawConnection, start, workspace } from '../support/running-server.ts'
+import { beginStop, bothEnds, rawAnswer, rawConnection, start, workspace } from '../support/running-server.ts'
 
 const PATH = '/api/v1/datasets/rankings-daily'
+
+/** No test waits for it: whatever waited for it would be ended as a hanging test. */
+const NEVER_MS = 2 ** 31 - 1
 
 describe('what is printed', () => {
   test('on a new store: address, management key and a curl line that works', async () => {
@@ -66,7 +68,7 @@ describe('what is printed', () => {
   test('the key is never logged', async () => {
     const { log, key, url } = await start(await workspace(), { LOG_LEVEL: 'trace' })
     await (await fetch(url + PATH, { headers: { authorization: `Bearer ${key}` } })).text()
-    await vi.waitFor(() => expect(log.text()).toContain('"msg":"request"'))
+    await expect.poll(log.text).toContain('"msg":"request"')
     expect(log.text()).not.toContain(key.slice('sk-tb-v1-'.length))
   })
 
@@ -141,30 +143,28 @@ describe('stopping', () => {
   const wholeWindow = `${PATH}?start_date=2025-01-01`
   const largeWithoutOther = large.filter(({ model_permaslug }) => model_permaslug.startsWith('vendor/'))
 
-  /** Asks for more than sockets hold, and reads nothing yet. */
+  /** Asks for more than sockets hold, and reads no more than the beginning of the answer. */
   async function slowRequest(port: number, key: string, connection = 'close'): Promise<Socket> {
     const socket = await rawConnection(port)
     socket.pause()
     socket.write(
       `GET ${wholeWindow} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\nconnection: ${connection}\r\n\r\n`,
     )
-    await sleep(100)
+    await once(socket, 'readable')
     return socket
   }
 
   test('finishes running answers, and accepts no more', async () => {
-    const { url, port, key, close } = await start(await workspace(largeWithoutOther))
+    const { port, key, close } = await start(await workspace(largeWithoutOther), {}, { stopDeadlineMs: NEVER_MS })
     const socket = await slowRequest(port, key)
-    const closed = close()
-    await sleep(50)
-    await expect(fetch(`${url}/healthz`)).rejects.toThrow()
+    const { closed } = await beginStop(port, close)
     const [, body = ''] = (await text(socket)).split('\r\n\r\n', 2)
     expect(JSON.parse(body).data).toHaveLength(largeWithoutOther.length)
     await closed
   })
 
   test('tells a client that is refused meanwhile that it was the last answer', async () => {
-    const { port, key, close } = await start(await workspace(largeWithoutOther), {}, { stopDeadlineMs: 30_000 })
+    const { port, key, close } = await start(await workspace(largeWithoutOther), {}, { stopDeadlineMs: NEVER_MS })
     const socket = await slowRequest(port, key, 'keep-alive')
     const closed = close()
     socket.write(`GET ${PATH} HTTP/1.1\r\nhost: x\r\n\r\n`)
@@ -174,33 +174,28 @@ describe('stopping', () => {
   })
 
   test('does not wait for idle connections', async () => {
-    const { url, port, close } = await start(await workspace(), {}, { stopDeadlineMs: 30_000 })
+    const { url, port, close } = await start(await workspace(), {}, { stopDeadlineMs: NEVER_MS })
     await (await fetch(`${url}/healthz`)).text()
-    await rawConnection(port)
-    const started = performance.now()
+    await bothEnds(port)
     await close()
-    expect(performance.now() - started).toBeLessThan(5000)
   })
 
   test('cuts a client that reads nothing when the deadline is over', async () => {
     const { port, key, close } = await start(await workspace(largeWithoutOther), {}, { stopDeadlineMs: 200 })
     const socket = await slowRequest(port, key)
-    const started = performance.now()
     await close()
-    expect(performance.now() - started).toBeGreaterThan(150)
     const received = await text(socket).catch((error: Error) => error.message)
     expect(received).not.toMatch(/\}\}$/)
   })
 
   test('does not wait for a request whose head is not all there', async () => {
-    const { port, close } = await start(await workspace(), {}, { stopDeadlineMs: 30_000 })
-    const socket = await rawConnection(port)
-    socket.write('GET / HTTP/1.1\r\nhost')
-    await sleep(50)
+    const { port, close } = await start(await workspace(), {}, { stopDeadlineMs: NEVER_MS })
+    const { socket, served } = await bothEnds(port)
+    const part = 'GET / HTTP/1.1\r\nhost'
+    socket.write(part)
+    await expect.poll(() => served.bytesRead).toBe(part.length)
     const gone = once(socket.resume(), 'close')
-    const started = performance.now()
     await Promise.all([close(), gone])
-    expect(performance.now() - started).toBeLessThan(5000)
   })
 })
 
@@ -266,6 +261,7 @@ test('slow clients keep nobody waiting, and get the release they asked for whole
       socket.write(
         `GET ${PATH}?start_date=2025-01-01 HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\nconnection: close\r\n\r\n`,
       )
+      await once(socket, 'readable')
       return socket
     }),
   )
@@ -276,7 +272,7 @@ test('slow clients keep nobody waiting, and get the release they asked for whole
   expect(await asOf()).toBe('2025-02-10T00:12:00Z')
 
   await publish(folders.publicDir, sampleRows({ days: 3 }), { asOf: '2025-02-10T01:00:00Z' })
-  await expect.poll(() => log.text().split('release loaded').length, { timeout: 10_000 }).toBe(3)
+  await expect.poll(() => log.text().split('release loaded').length).toBe(3)
   expect(await asOf()).toBe('2025-02-10T01:00:00Z')
 
   for (const socket of slow) {

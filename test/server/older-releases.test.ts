@@ -14,7 +14,7 @@ const FIRST = '20250104T000000Z'
 const SECOND = '20250105T000000Z'
 const WINDOW = { start_date: '2025-01-01', end_date: '2025-01-31' }
 
-async function published(limits: { mostBytes?: number; mostLoading?: number } = {}) {
+async function published(limits: { mostBytes?: number; mostLoading?: number } = {}, load = loadReleaseHere) {
   const publicDir = await temporaryFolder()
   await publish(publicDir, sampleRows({ days: 3 }), { asOf: '2025-01-04T00:00:00Z' })
   await publish(publicDir, sampleRows({ days: 4 }), { asOf: '2025-01-05T00:00:00Z' })
@@ -22,7 +22,18 @@ async function published(limits: { mostBytes?: number; mostLoading?: number } = 
   const log = captureLog()
   const logger = fastify({ logger: { level: 'trace', stream: log.stream } }).log
   const loaded = () => log.lines().map(({ release }) => release)
-  return { publicDir, releases: olderReleases(publicDir, logger, loadReleaseHere, limits), loaded }
+  return { publicDir, releases: olderReleases(publicDir, logger, load, limits), loaded }
+}
+
+/** Loads nothing to its end before `letGo` is called; `begun` when the first load has begun. */
+function heldLoads() {
+  const [begun, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const load: typeof loadReleaseHere = (request) => {
+    begun.resolve()
+    const { plain, whole } = loadReleaseHere(request)
+    return { plain: held.promise.then(() => plain), whole: held.promise.then(() => whole) }
+  }
+  return { load, begun: begun.promise, letGo: held.resolve }
 }
 
 test('a release is found by its name, and read once', async () => {
@@ -37,15 +48,20 @@ test('a release is found by its name, and read once', async () => {
 test('many who ask at once are given one reading', async () => {
   const { releases, loaded } = await published()
   const found = await Promise.all([FIRST, SECOND, FIRST, FIRST].map(releases.find))
-  expect(new Set(found).size).toBe(2)
+  expect(new Set(found.map((dataset) => dataset?.manifest)).size).toBe(2)
   expect(loaded().toSorted()).toEqual([FIRST, SECOND])
 })
 
 test('nobody waits behind too many others: one more is told to come again', async () => {
-  const { releases } = await published({ mostLoading: 1 })
-  const [first, again, second] = await Promise.allSettled([FIRST, FIRST, SECOND].map(releases.find))
+  const { load, begun, letGo } = heldLoads()
+  const { releases } = await published({ mostLoading: 1 }, load)
+  const waiting = [FIRST, FIRST].map(releases.find)
+  await begun
+  const [refused] = await Promise.allSettled([releases.find(SECOND)])
+  letGo()
+  const [first, again, second] = [...(await Promise.allSettled(waiting)), refused]
   expect([first?.status, again?.status]).toEqual(['fulfilled', 'fulfilled'])
-  expect(second).toMatchObject({ status: 'rejected', reason: { status: 503 } })
+  expect(second).toMatchObject({ status: 'rejected', reason: { status: 429 } })
   expect((await releases.find(SECOND))?.manifest.release).toBe(SECOND)
 })
 

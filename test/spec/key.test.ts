@@ -64,6 +64,19 @@ describe('GET /key returns information about the key that authenticates the call
   })
 })
 
+/** `KeyBudget` of the PyPI package openrouter 1.3.84. Every key is required. */
+const KeyBudget = z.strictObject({
+  budget_id: z.string().nullable(),
+  guardrail_id: z.string().nullable(),
+  include_byok: z.boolean(),
+  limit_usd: z.number(),
+  remaining_usd: z.number(),
+  reset_interval: z.enum(['daily', 'weekly', 'monthly']).nullable(),
+  resets_at: z.iso.datetime().nullable(),
+  scope: z.enum(['workspace_default_member', 'workspace_default_key', 'member', 'api_key', 'workspace', 'key_limit']),
+  spend_usd: z.number(),
+})
+
 /** The structure of the public API's answer (reference/openapi-structure.json), and what its newer clients also need. */
 const PublicShape = z.strictObject({
   label: z.string(),
@@ -89,6 +102,8 @@ const PublicShape = z.strictObject({
   organization_id: z.string().nullable(),
   allowed_data_regions: z.array(z.string()),
   free_model_daily_requests: z.strictObject({ limit: z.int(), remaining: z.int(), used: z.int() }),
+  budgets: z.array(KeyBudget),
+  effective_budget: KeyBudget.nullable(),
 })
 
 describe('the current API key record', () => {
@@ -150,6 +165,36 @@ describe('the current API key record', () => {
       allowed_data_regions: ['global'],
       free_model_daily_requests: { limit: 1000, remaining: 1000, used: 0 },
     })
+  })
+})
+
+describe('budgets and effective_budget, which PyPI openrouter requires since 1.3.42', () => {
+  it('are empty and null for a key without a limit, with a reset too', async () => {
+    for (const details of [{}, { limitReset: 'daily', includeByokInLimit: true } as const]) {
+      expect((await read(details)).data).toMatchObject({ budgets: [], effective_budget: null })
+    }
+  })
+
+  it('are the limit of the key, the only budget here', async () => {
+    const budget = {
+      scope: 'key_limit',
+      budget_id: null,
+      guardrail_id: null,
+      limit_usd: 12.5,
+      spend_usd: 0,
+      remaining_usd: 12.5,
+      reset_interval: 'weekly',
+      resets_at: '2025-02-17T00:00:00.000Z',
+      include_byok: true,
+    }
+    const { data } = await read(FULL)
+    expect(data.budgets).toEqual([budget])
+    expect(data.effective_budget).toEqual(budget)
+  })
+
+  it('a lifetime limit never resets', async () => {
+    const lifetime = { reset_interval: null, resets_at: null, include_byok: false }
+    expect((await read({ limitUsd: '0' })).data.effective_budget).toMatchObject({ limit_usd: 0, ...lifetime })
   })
 })
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { NOW } from '../support/app.ts'
 import { assertEnvelope } from '../support/envelope.ts'
-import { OTHER_WORKSPACE, PRESETS, presetApp, REQUEST } from '../support/presets.ts'
+import { OTHER_WORKSPACE, PRESETS, presetApp, REQUEST, THIRD_WORKSPACE } from '../support/presets.ts'
 import { blockWriters, storeUrl, testStore } from '../support/store.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
@@ -379,5 +379,21 @@ describe('Decision: presets are scoped to the workspace of the key', () => {
     expect(other.id).not.toBe(preset.id)
     expect((await ada.get('/agent')).json()).toEqual({ data: preset })
     expect((await bob.get('/agent')).json()).toEqual({ data: other })
+  })
+
+  test('nobody gets an answer that was kept for another workspace', async () => {
+    const { ada, clientWith } = await presetApp()
+    const bob = await clientWith({ workspaceId: OTHER_WORKSPACE, isManagement: true })
+    const eve = await clientWith({ workspaceId: THIRD_WORKSPACE })
+    const ofAda = await ada.create('agent', { ...REQUEST, max_tokens: 1 })
+    const ofBob = await bob.create('agent', { ...REQUEST, max_tokens: 2 })
+    // From here on nothing is written, so the second round is answered from memory.
+    for (const _round of ['read', 'kept']) {
+      expect((await ada.get('/agent')).json()).toEqual({ data: ofAda })
+      expect((await bob.get('/agent')).json()).toEqual({ data: ofBob })
+      expect((await ada.get('/agent/versions/1')).json()).toEqual({ data: ofAda.designated_version })
+      expect((await bob.get('/agent/versions/1')).json()).toEqual({ data: ofBob.designated_version })
+      for (const path of ['/agent', '/agent/versions/1']) assertEnvelope(await eve.get(path), 404)
+    }
   })
 })

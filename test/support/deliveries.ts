@@ -275,7 +275,12 @@ export async function deliver(workspace: Workspace, given: Plan, build: number):
   const listed = listedSources(given, build).map(({ settings, index }) => describeSource(settings, index))
   const models = (given.registries[build] ?? []).map((model) => ({ ...model, name: 'A model', author: 'Someone' }))
   await writeInput(workspace, 'models.json', models)
-  await writeInput(workspace, 'sources.json', { models: 'models.json', max_rejected_share: 1, sources: listed })
+  await writeInput(workspace, 'sources.json', {
+    models: 'models.json',
+    max_rejected_share: 1,
+    max_withheld_share: 1,
+    sources: listed,
+  })
 }
 
 function describeSource(settings: SourceSettings, index: number): Record<string, unknown> {

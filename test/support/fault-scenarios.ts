@@ -15,7 +15,7 @@ const [OLD, NEW, LATER] = ['2025-03-10T11:00:00Z', '2025-03-10T13:00:00Z', '2025
 
 /** A command that may be interrupted at any effect. */
 export interface Scenario {
-  name: 'build' | 'archive' | 'withdraw' | 'export'
+  name: 'build' | 'new chain' | 'archive' | 'withdraw' | 'export'
   /** A workspace in which the command has something to do. Who asks for it removes it. */
   prepare(): Promise<Workspace>
   run(workspace: Workspace, files: Files): Promise<unknown>
@@ -74,6 +74,16 @@ const build: Scenario = {
   mend: async (workspace) => buildIn(workspace, (await isInPlace(workspace, nameOf(NEW))) ? LATER : NEW),
 }
 
+const newChain: Scenario = {
+  name: 'new chain',
+  prepare: withChanges,
+  run: (workspace, files) => buildIn(workspace, NEW, { files }, { newChain: true }),
+  mend: async (workspace) => {
+    if (await isInPlace(workspace, nameOf(NEW))) return buildIn(workspace, LATER)
+    return buildIn(workspace, NEW, {}, { newChain: true })
+  },
+}
+
 const archive: Scenario = {
   name: 'archive',
   prepare: withChanges,
@@ -123,4 +133,4 @@ function exportTo(workspace: Workspace, files: Files) {
   })
 }
 
-export const SCENARIOS: readonly Scenario[] = [build, archive, withdraw, exported]
+export const SCENARIOS: readonly Scenario[] = [build, newChain, archive, withdraw, exported]

@@ -77,7 +77,8 @@ export class Gateway {
   /** Says what the sources file holds, beside the one public source `gateway` with all files of `raw/`. */
   configure(top: Record<string, unknown> = {}, source: Record<string, unknown> = {}): Promise<void> {
     const gateway = { name: 'gateway', schema: 'canonical', files: ['raw/**/*'], visibility: 'public', ...source }
-    return writeInput(this.workspace, 'sources.json', { sources: [gateway], ...top })
+    const registry = 'models' in top && { max_withheld_share: 1 }
+    return writeInput(this.workspace, 'sources.json', { sources: [gateway], ...registry, ...top })
   }
 
   /** Writes a raw file in the form that its ending names, in the place of one of that name. */

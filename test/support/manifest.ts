@@ -8,8 +8,8 @@ import {
 
 export const PUBLISHER: Publisher = {
   name: 'Acme Gateway',
-  url: 'https://data.example.org',
-  contact: 'data@example.org',
+  url: 'https://data.acme.example',
+  contact: 'data@acme.example',
   title: 'Tokens per model',
   description: 'Tokens per language model and UTC day on the gateway of Acme.',
 }
@@ -49,7 +49,7 @@ export function manifestOf(changes: Partial<Manifest> = {}): Manifest {
       file('quality.json', 'application/json', '7'),
       file('croissant.json', 'application/ld+json', '8'),
     ],
-    generator: { name: 'tokenboard', version: '0.1.0', duckdb: 'v1.5.5' },
+    generator: { name: 'tokenboard', version: '0.2.0', duckdb: 'v1.5.5' },
     ...changes,
   }
 }

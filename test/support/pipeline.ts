@@ -1,7 +1,7 @@
 /** Builds in temporary folders with a fixed clock, in process and through the CLI, and reads back what was published. */
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { copyFile, mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -12,6 +12,7 @@ import type { Effects } from '../../pipeline/effects.ts'
 import { realFiles } from '../../pipeline/files.ts'
 import { type WithdrawOptions, type WithdrawSummary, withdraw } from '../../pipeline/withdraw.ts'
 import { type OracleRow, type RegistryModel, toCsv } from './oracle.ts'
+import { writePublisher } from './publisher.ts'
 import { COLUMNS, type FileRecord, writeRecords } from './records.ts'
 
 export const REPOSITORY = resolve(import.meta.dirname, '../..')
@@ -35,7 +36,7 @@ export async function createWorkspace(inputFolder = 'input'): Promise<Workspace>
   const dataDir = join(root, 'data')
   const publicDir = join(root, 'public')
   for (const folder of [input, dataDir, publicDir]) await mkdir(folder)
-  await copyFile(join(REPOSITORY, 'data/publisher.json'), join(dataDir, 'publisher.json'))
+  await writePublisher(dataDir)
   return { root, input, dataDir, publicDir, sources: join(input, 'sources.json') }
 }
 
@@ -209,7 +210,9 @@ export async function writeSmallBuild(workspace: Workspace, { sources, models, t
       columns: [...COLUMNS, ...(source.extraColumns ?? [])],
     })
   }
-  await writeInput(workspace, 'sources.json', { ...(models && { models: 'models.json' }), ...top, sources: described })
+  // Few models are enough for most tests, and then an unknown one has a large share.
+  const registry = models && { models: 'models.json', max_withheld_share: 1 }
+  await writeInput(workspace, 'sources.json', { ...registry, ...top, sources: described })
 }
 
 export interface SmallResult {

@@ -2,8 +2,11 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { toChecksums } from '../../pipeline/checksums.ts'
-import { Manifest } from '../../pipeline/contract/manifest.ts'
-import { sha256 } from './pipeline.ts'
+import { Manifest, ReleaseIndex } from '../../pipeline/contract/manifest.ts'
+import { toJson } from '../../pipeline/release/files.ts'
+import { appendRelease } from '../../pipeline/release/index.ts'
+import { readManifest } from '../../pipeline/release/verify.ts'
+import { datasetFolder, sha256, type Workspace } from './pipeline.ts'
 
 /**
  * Replaces a file of a release so that manifest, documents and checksums agree with it, as somebody would who hides the
@@ -33,4 +36,37 @@ export async function replaceInRelease(
   await writeFile(join(folder, 'manifest.json'), JSON.stringify(manifest))
   const all = [...manifest.files, { path: 'manifest.json', sha256: sha256(JSON.stringify(manifest)) }]
   await writeFile(join(folder, 'SHA256SUMS'), toChecksums(all))
+}
+
+/** Makes the index fit the manifests of releases that were changed. */
+export async function relistReleases(workspace: Workspace): Promise<void> {
+  const path = join(datasetFolder(workspace), 'releases/index.json')
+  const { releases, ...rest } = ReleaseIndex.parse(JSON.parse(await readFile(path, 'utf8')))
+  let index: ReleaseIndex = { ...rest, releases: [] }
+  for (const entry of releases) {
+    const { release } = entry
+    if (entry.status === 'withdrawn') {
+      index = { ...index, releases: [...index.releases, entry] }
+      continue
+    }
+    const folder = join(datasetFolder(workspace), 'releases', release)
+    const own = sha256(await readFile(join(folder, 'manifest.json')))
+    index = appendRelease(index, await readManifest(folder), own)
+  }
+  await writeFile(path, toJson(index))
+}
+
+/** Changes what the manifest of a release says, with its checksums. */
+export async function editManifest(
+  workspace: Workspace,
+  release: string,
+  edit: (manifest: Manifest) => Manifest,
+): Promise<void> {
+  const folder = join(datasetFolder(workspace), 'releases', release)
+  await replaceInRelease(folder, 'changes.csv', await readFile(join(folder, 'changes.csv')), edit)
+}
+
+/** Makes a release one of 0.1.0: the same files with the version of that time. */
+export function madeBy010(workspace: Workspace, release: string, data_version: string): Promise<void> {
+  return editManifest(workspace, release, ({ version_rule: _rule, ...manifest }) => ({ ...manifest, data_version }))
 }

@@ -1,8 +1,9 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { readServerConfig } from '../../server/config.ts'
 import { startServer } from '../../server/main.ts'
 import { captureLog, NOW, temporaryFolder } from './app.ts'
@@ -45,6 +46,44 @@ export async function rawConnection(port: number): Promise<Socket> {
   socket.on('error', () => {})
   await once(socket, 'connect')
   return socket
+}
+
+/** A connection, and the server's end of it. */
+export async function bothEnds(port: number): Promise<{ socket: Socket; served: Socket }> {
+  const accepted = new Map<number | undefined, Socket>()
+  const note = (message: unknown) => {
+    const { socket } = message as { socket: Socket }
+    accepted.set(socket.remotePort, socket)
+  }
+  subscribe('net.server.socket', note)
+  try {
+    const socket = await rawConnection(port)
+    await expect.poll(() => accepted.has(socket.localPort)).toBe(true)
+    return { socket, served: accepted.get(socket.localPort) as Socket }
+  } finally {
+    unsubscribe('net.server.socket', note)
+  }
+}
+
+/** Sends packets on a new connection that nobody reads from yet, each when the server has read the one before. */
+export async function sendPackets(port: number, packets: readonly string[]): Promise<Socket> {
+  const { socket, served } = await bothEnds(port)
+  socket.pause()
+  let sent = 0
+  for (const packet of packets) {
+    socket.write(packet)
+    sent += packet.length
+    await expect.poll(() => served.bytesRead).toBe(sent)
+  }
+  return socket
+}
+
+/** Asks for a stop, and waits until nobody can connect any more. What is under way goes on. */
+export async function beginStop(port: number, close: () => Promise<void>): Promise<{ closed: Promise<void> }> {
+  const closed = close()
+  const connecting = () => once(connect(port, '127.0.0.1'), 'connect').catch(({ code }) => code)
+  await expect.poll(connecting).toBe('ECONNREFUSED')
+  return { closed }
 }
 
 /** The one answer to `request`, after which nothing more is sent. */

@@ -196,7 +196,7 @@ export function buildLog(
 }
 
 /** Builds logs at once, each as a public source of its own: `log-0`, `log-1` and so on, as its file is called. */
-export async function buildLogs(logs: Log[]): Promise<BuiltTogether> {
+export async function buildLogs(logs: Log[], asOf = '2025-06-10T12:00:00Z'): Promise<BuiltTogether> {
   const workspace = await newWorkspace()
   const sources: LogRecord[] = []
   for (const [index, { schema, log, form = 'ndjson', settings }] of logs.entries()) {
@@ -206,7 +206,7 @@ export async function buildLogs(logs: Log[]): Promise<BuiltTogether> {
     sources.push({ name, schema, files: [file], visibility: 'public', ...settings })
   }
   await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources })
-  const { records } = await buildIn(workspace, '2025-06-10T12:00:00Z')
+  const { records } = await buildIn(workspace, asOf)
   const names = sources.map(({ name }) => String(name))
   const detail = JSON.parse(await readFile(join(workspace.dataDir, 'state/quality.json'), 'utf8'))
   const rejects = await Array.fromAsync(readRejects(workspace.dataDir))

@@ -37,11 +37,12 @@ export function siteFacts(
   }
 }
 
-/** Every day from the start of the dataset: final or provisional where there are rows, else missing. */
+/** Every day from the first with rows: final or provisional where there are rows, else missing. */
 function coverageOf(rows: readonly RankingRow[], { release, as_of, end_date, provisional_from }: Manifest): Coverage {
   const byDate = Map.groupBy(rows, ({ date }) => date)
-  const days = Array.from({ length: daysBetween(DATASET_START, end_date) + 1 }, (_, day): CoverageDay => {
-    const date = addDays(DATASET_START, day)
+  const start_date = rows[0]?.date ?? DATASET_START
+  const days = Array.from({ length: daysBetween(start_date, end_date) + 1 }, (_, day): CoverageDay => {
+    const date = addDays(start_date, day)
     const own = byDate.get(date) ?? []
     const isThere = own.length > 0
     return {
@@ -55,7 +56,7 @@ function coverageOf(rows: readonly RankingRow[], { release, as_of, end_date, pro
       release: isThere ? release : null,
     }
   })
-  const about = { dataset: 'rankings-daily' as const, release, as_of, start_date: DATASET_START, end_date }
+  const about = { dataset: 'rankings-daily' as const, release, as_of, start_date, end_date }
   return { ...about, provisional_from, days, months: [] }
 }
 

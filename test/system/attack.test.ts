@@ -7,6 +7,7 @@ import { mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { writePublisher } from '../support/publisher.ts'
 import { exchangeAndLeave } from '../support/wire.ts'
 import { AS_OF, environment, type Finished, finish, run } from './clone.ts'
 
@@ -180,6 +181,7 @@ describe('secrets', () => {
   test('the password of ClickHouse is in no message and in no file', async () => {
     const engine = { clickhouse: { url: 'http://127.0.0.1:1', view: 'usage' } }
     await writeFile(join(folder, 'models.json'), '[]')
+    await writePublisher(join(folder, 'other'))
     await writeFile(join(folder, 'sources.json'), JSON.stringify({ models: 'models.json', engine }))
     const settings = {
       SOURCES: 'sources.json',

@@ -72,7 +72,7 @@ it('publishes on the current ClickHouse what DuckDB publishes', async ({ skip })
   const { parquet } = await writeRecordFiles(files.input, RECORDS)
   await writeInput(files, 'models.json', MODELS)
   const source = { name: 'gateway', schema: 'canonical', files: [parquet] }
-  await writeInput(files, 'sources.json', { models: 'models.json', sources: [source] })
+  await writeInput(files, 'sources.json', { models: 'models.json', max_withheld_share: 1, sources: [source] })
   const onDuckDb = await buildIn(files, AS_OF)
 
   await run(`CREATE DATABASE logs`)
@@ -96,7 +96,11 @@ it('publishes on the current ClickHouse what DuckDB publishes', async ({ skip })
 async function askingFor(clickhouse: Record<string, unknown>): Promise<Workspace> {
   const workspace = await newFolders()
   await writeInput(workspace, 'models.json', MODELS)
-  await writeInput(workspace, 'sources.json', { models: 'models.json', engine: { clickhouse, name: 'gateway' } })
+  await writeInput(workspace, 'sources.json', {
+    models: 'models.json',
+    max_withheld_share: 1,
+    engine: { clickhouse, name: 'gateway' },
+  })
   return workspace
 }
 

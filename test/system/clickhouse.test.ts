@@ -67,6 +67,7 @@ async function asking(
   await writeInput(workspace, 'models.json', MODELS)
   await writeInput(workspace, 'sources.json', {
     models: 'models.json',
+    max_withheld_share: 1,
     ...top,
     engine: { clickhouse, name: 'gateway' },
   })
@@ -116,7 +117,7 @@ describe.runIf(isClickHouseHere)('a rollup on ClickHouse', () => {
     files = await newFolders()
     const source = { name: 'gateway', schema: 'canonical', files: [parquet] }
     await writeInput(files, 'models.json', MODELS)
-    await writeInput(files, 'sources.json', { models: 'models.json', sources: [source] })
+    await writeInput(files, 'sources.json', { models: 'models.json', max_withheld_share: 1, sources: [source] })
     const onDuckDb = await buildIn(files, AS_OF)
     shards = await asking('usage')
     const { code, stdout, stderr } = await build(shards)

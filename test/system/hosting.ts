@@ -1,4 +1,4 @@
-/** Web servers of the machine with the configurations that docs/hosting.md shows, as they stand there. */
+/** Web servers of the machine with the configurations of docs/hosting.md and deploy/, as they stand there. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -55,6 +55,11 @@ async function startNginx(root: string, folder: string): Promise<Host> {
     ['listen 80;', `listen 127.0.0.1:${port};`],
     ['root /srv/tokenboard;', `root ${root};`],
   ])
+  return runNginx(site, port, folder)
+}
+
+/** Runs nginx with `site` in its `http` block; `folder` is for its own files. */
+export async function runNginx(site: string, port: number, folder: string): Promise<Host> {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${join(folder, name)};`,
   )
@@ -72,14 +77,19 @@ async function startCaddy(root: string, folder: string): Promise<Host> {
     ['data.example.org {', `http://127.0.0.1:${port} {`],
     ['root * /srv/tokenboard', `root * ${root}`],
   ])
-  await writeFile(join(folder, 'Caddyfile'), `{\n\tadmin off\n}\n${site}`)
+  return runCaddy(`{\n\tadmin off\n}\n${site}`, port, folder)
+}
+
+/** Runs Caddy with a whole Caddyfile; `folder` is for its own files. */
+export async function runCaddy(caddyfile: string, port: number, folder: string): Promise<Host> {
+  await writeFile(join(folder, 'Caddyfile'), caddyfile)
   const words = ['run', '--config', join(folder, 'Caddyfile'), '--adapter', 'caddyfile']
   return start(port, spawnServer('caddy', words, { XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }))
 }
 
 /** What a person changes in a configuration before using it. */
-function put(text: string, changes: readonly (readonly [before: string, after: string])[]): string {
-  for (const [before] of changes) if (!text.includes(before)) throw new Error(`docs/hosting.md has no ${before}`)
+export function put(text: string, changes: readonly (readonly [before: string, after: string])[]): string {
+  for (const [before] of changes) if (!text.includes(before)) throw new Error(`the configuration has no ${before}`)
   return changes.reduce((changed, [before, after]) => changed.replace(before, after), text)
 }
 

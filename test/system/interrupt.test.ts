@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { Database } from '../../pipeline/database.ts'
+import { writePublisher } from '../support/publisher.ts'
 import { environment, finish, run } from './clone.ts'
 
 const REPOSITORY = join(import.meta.dirname, '../..')
@@ -24,6 +25,7 @@ beforeAll(async () => {
       sources: [{ name: 'gateway', schema: 'canonical', files: ['raw/*'], visibility: 'public' }],
     }),
   )
+  await writePublisher(join(original, 'data'))
   writeFileSync(join(original, 'raw/first.csv'), csv(100, 'first'))
   const { code, stderr } = await cli(original, 'build', '2025-06-20T12:00:00Z')
   expect(code, stderr).toBe(0)

@@ -8,6 +8,7 @@ import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } fro
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { writePublisher } from '../support/publisher.ts'
 import { cloneProject, environment, type Finished, finish, run } from './clone.ts'
 import { isInstalled } from './hosting.ts'
 
@@ -119,6 +120,7 @@ describe('in a fresh clone', () => {
     ]
     await writeFile(join(bin, 'aws'), `${aws.join('\n')}\n`, { mode: 0o755 })
     await writeSources(join(clone, 'config'), [])
+    await writePublisher(join(clone, 'data'))
   })
   afterAll(() => rm(dirname(clone), { recursive: true, force: true }))
 
@@ -262,6 +264,7 @@ describe('the image', () => {
     const [data, site] = [join(folder, 'data'), join(folder, 'public')]
     await mkdir(site)
     await writeSources(data, ['2025-03-08', '2025-03-09'])
+    await writePublisher(data)
     if (isRoot) execFileSync('chown', ['-R', `${NOBODY}:${NOBODY}`, data, site])
     const places = {
       DATA_DIR: data,

@@ -1,9 +1,8 @@
 /** Servers with one store on a real PostgreSQL between them. Skipped, loudly, where there is none. */
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { ListPresetVersionsResponse, PresetResponse } from '../../server/schemas/preset.ts'
@@ -14,8 +13,8 @@ import { PRESETS } from '../support/presets.ts'
 import { publish, sampleRows } from '../support/publish.ts'
 import { testStore, withClient } from '../support/store.ts'
 import { noPostgres, PASSWORD, type Postgres, startPostgres } from './postgres.ts'
+import { CLI, startServer } from './server-process.ts'
 
-const CLI = join(REPOSITORY, 'pipeline/cli.ts')
 const KEY = '/api/v1/key'
 
 /** All tests of the API, and of what it keeps in the store, but those of SQLite itself; files that are served beside it have no store. */
@@ -151,13 +150,6 @@ describe.skipIf(noPostgres !== undefined)('servers with a store on PostgreSQL', 
   })
 })
 
-interface ServerProcess {
-  address: string
-  /** What it printed. */
-  lines: string[]
-  log(): string
-}
-
 /** Starts servers at once, on one release and one store; the key is the one that they made. */
 async function startServers(databaseUrl: string, count: number, settings: Record<string, string> = {}) {
   const folder = await temporaryFolder()
@@ -166,28 +158,12 @@ async function startServers(databaseUrl: string, count: number, settings: Record
   const servers = await Promise.all(
     Array.from({ length: count }, () => startServer({ ...env, ...settings, DATABASE_URL: databaseUrl })),
   )
+  onTestFinished(async () => {
+    for (const { kill } of servers) await kill()
+  })
   const printedKey = () => servers.flatMap(({ lines }) => lines).find((line) => line.startsWith('key '))
   await expect.poll(printedKey, { timeout: 30_000 }).toBeDefined()
   return { servers, key: printedKey()?.replace('key ', '') ?? '' }
-}
-
-async function startServer(env: Record<string, string>): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [CLI, 'serve'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-  onTestFinished(() => {
-    child.kill('SIGKILL')
-  })
-  let log = ''
-  child.stderr.on('data', (chunk) => {
-    log += chunk
-  })
-  const lines: string[] = []
-  const listening = Promise.withResolvers<string>()
-  createInterface(child.stdout).on('line', (line) => {
-    lines.push(line)
-    if (line.startsWith('listening ')) listening.resolve(line.replace('listening ', ''))
-  })
-  child.once('exit', () => listening.reject(new Error(`the server ended before it listened: ${log}`)))
-  return { address: await listening.promise, lines, log: () => log }
 }
 
 async function statusOf(address: string, key: string): Promise<number> {

@@ -1,5 +1,6 @@
 import { addDays } from '../../contract/utc-date.ts'
 import { dueDates } from '../catalog.ts'
+import { completeness } from '../coverage.ts'
 import { bytesElement, dateElement, instantElement } from '../elements.ts'
 import type { SiteFacts } from '../facts.ts'
 import { type Html, html } from '../html.ts'
@@ -35,8 +36,8 @@ function quickDownloads({ dataset, release }: SiteFacts): Html[] {
 }
 
 function keyFacts(facts: SiteFacts): Html {
-  const { dataset, manifest } = facts
-  const { total, covered } = completeness(facts)
+  const { dataset, manifest, coverage } = facts
+  const { total, covered } = completeness(coverage)
   const { next_expected: next } = dueDates(manifest.as_of)
   const published = dateElement(dataset.as_of.slice(0, 10))
   const due = html`as of ${instantElement(dataset.as_of)}, next expected ${instantElement(next)}`
@@ -45,7 +46,7 @@ function keyFacts(facts: SiteFacts): Html {
   return factList([
     ['Newest day', dateElement(dataset.end_date), finality(facts)],
     ['Published', published, due],
-    ['Days covered', days, html`since ${dateElement(dataset.start_date)}`],
+    ['Days covered', days, html`since ${dateElement(coverage.start_date)}`],
     ['Rows', formatInteger(dataset.rows), `${counted(facts.models.length, 'model')} named`],
     ['Data version', dataset.data_version, html`release <code>${dataset.release}</code>`],
     ['Licence', license, 'free to use with credit'],
@@ -57,10 +58,4 @@ function finality({ dataset: { start_date, end_date, provisional_from } }: SiteF
   if (provisional_from <= start_date) return html`all days are provisional`
   const until = dateElement(addDays(provisional_from, -1))
   return html`final until ${until}, provisional from ${dateElement(provisional_from)}`
-}
-
-/** How many of the days between the first and the last have rows. */
-export function completeness({ coverage, dataset }: SiteFacts): { total: number; covered: number } {
-  const days = coverage.days.filter(({ date }) => date >= dataset.start_date && date <= dataset.end_date)
-  return { total: days.length, covered: days.filter(({ status }) => status !== 'missing').length }
 }

@@ -9,7 +9,9 @@ WITH usage AS (
       CASE WHEN reject_reason IS NULL THEN visibility END AS visibility,
       CASE WHEN reject_reason IS NULL THEN api_key_hash END AS api_key_hash,
       CASE WHEN reject_reason IS NULL AND api_key_hash IS NOT NULL THEN is_byok END AS is_byok,
-      CASE WHEN reject_reason IS NULL THEN parts_disagree END AS parts_disagree
+      CASE WHEN reject_reason IS NULL THEN parts_disagree END AS parts_disagree,
+      CASE WHEN reject_reason IS NULL THEN note_kind END AS note_kind,
+      CASE WHEN reject_reason IS NULL THEN note_name[:200] END AS note_name
     )
   FROM core_usage
 ),
@@ -30,7 +32,10 @@ summed AS (
     coalesce(sum(prompt_tokens + completion_tokens) FILTER (reject_reason IS NULL), 0)::HUGEINT AS tokens,
     sum(cost_usd) AS cost_usd,
     count(*) FILTER (is_charge_misread) AS misread_charges,
-    parts_disagree
+    parts_disagree,
+    note_kind,
+    note_name,
+    sum(note_tokens) AS note_tokens
   FROM usage
   GROUP BY ALL
 )

@@ -20,6 +20,9 @@ SELECT
   CASE WHEN reject_reason IS NULL THEN coalesce(prompt_tokens, 0) ELSE 0 END,
   0,
   0,
-  NULL
+  NULL,
+  NULL,
+  NULL,
+  0
 FROM core_usage
 JOIN core_read_files USING (input_group, file_index)

@@ -2,8 +2,6 @@
 --          costs time and nothing else.
 -- Inputs:  none.
 
-CREATE TABLE IF NOT EXISTS state_format (version INTEGER);
-
 -- A raw file of a source. `modified` is in nanoseconds; `reading` says how its source had it read; `kept` is the folder
 -- of the archive that holds it where the file itself is gone.
 CREATE TABLE IF NOT EXISTS state_files (
@@ -22,6 +20,11 @@ CREATE TABLE IF NOT EXISTS state_sums (
 
 -- Version 0.1.0 did not look for contradictions: files that it read have none.
 ALTER TABLE state_sums ADD COLUMN IF NOT EXISTS parts_disagree VARCHAR;
+
+-- What is to be told of how a file was read: file x kind x name. Version 0.1.0 noted nothing.
+CREATE TABLE IF NOT EXISTS state_notes (
+  file_id INTEGER, kind VARCHAR, name VARCHAR, records BIGINT, tokens HUGEINT
+);
 
 -- What repeated deliveries counted too much: source x UTC day x model name as written x own visibility x API key x BYOK.
 CREATE TABLE IF NOT EXISTS state_surplus (
@@ -47,3 +50,6 @@ CREATE TABLE IF NOT EXISTS state_rejects (
 CREATE TABLE IF NOT EXISTS state_ties (
   source VARCHAR, day_number BIGINT, models VARCHAR, model VARCHAR, records BIGINT, tokens HUGEINT
 );
+
+-- The sources that were read again because a newer version reads them differently, since the last build that was done.
+CREATE TABLE IF NOT EXISTS state_rereads (source VARCHAR);

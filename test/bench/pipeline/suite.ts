@@ -3,6 +3,7 @@ import { link, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { addDays, DATASET_START } from '../../../pipeline/contract/utc-date.ts'
+import { writePublisher } from '../../support/publisher.ts'
 import type { Comparison, Measured } from '../comparison.ts'
 import type { Suite } from '../suite.ts'
 import { runNode, runProcess } from './process.ts'
@@ -164,7 +165,7 @@ async function build(
   { isFresh = true, hour = 1 } = {},
 ): Promise<Measured> {
   if (isFresh) await rm(into, { recursive: true, force: true })
-  await mkdir(into, { recursive: true })
+  await writePublisher(join(into, 'data'))
   return runNode([CLI, 'build'], {
     SOURCES: join(sources, 'sources.json'),
     DATA_DIR: join(into, 'data'),

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { addDays, DATASET_START } from '../../../pipeline/contract/utc-date.ts'
 import { logNormal, seededRandom } from '../../../pipeline/sample/random.ts'
+import { writePublisher } from '../../support/publisher.ts'
 
 /** What is generated: `models` of `days`, of which fifty and `other` are published for each day. */
 export interface DatasetOptions {
@@ -22,7 +23,7 @@ export interface BuiltDataset {
 }
 
 const ROOT = join(import.meta.dirname, '../../..')
-const FORM = 1
+const FORM = 2
 
 /**
  * Builds a dataset of made-up usage with the real pipeline, once: it is kept in the folder for temporary files, under a
@@ -43,6 +44,7 @@ export async function builtDataset(options: DatasetOptions): Promise<BuiltDatase
     join(making, 'raw/usage.csv'),
     ['timestamp,model_permaslug,prompt_tokens,completion_tokens', ...lines, ''].join('\n'),
   )
+  await writePublisher(join(making, 'data'))
   build(making, asOfOf(options, 1))
   const late = `${addDays(DATASET_START, options.days - 1)}T23:00:00Z,vendor1/model-0,1000000,1`
   await writeFile(join(making, 'raw/late.csv'), `timestamp,model_permaslug,prompt_tokens,completion_tokens\n${late}\n`)

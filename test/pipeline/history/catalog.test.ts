@@ -132,17 +132,17 @@ describe('the feeds', () => {
     expect(json.version).toBe('https://jsonfeed.org/version/1.1')
     expect(json.items.map(({ id, tags, date_published }) => ({ id, tags, date_published }))).toEqual([
       {
-        id: 'tag:example.org,2025-01-01:datasets/rankings-daily/v1/20250310T110000Z/restatement',
+        id: 'tag:tokens.test-gateway.example,2025-01-01:datasets/rankings-daily/v1/20250310T110000Z/restatement',
         tags: ['restatement'],
         date_published: '2025-03-10T11:00:00Z',
       },
       {
-        id: 'tag:example.org,2025-01-01:datasets/rankings-daily/v1/20250310T110000Z',
+        id: 'tag:tokens.test-gateway.example,2025-01-01:datasets/rankings-daily/v1/20250310T110000Z',
         tags: ['release'],
         date_published: '2025-03-10T11:00:00Z',
       },
       {
-        id: 'tag:example.org,2025-01-01:datasets/rankings-daily/v1/20250310T100000Z',
+        id: 'tag:tokens.test-gateway.example,2025-01-01:datasets/rankings-daily/v1/20250310T100000Z',
         tags: ['release'],
         date_published: '2025-03-10T10:00:00Z',
       },
@@ -190,11 +190,19 @@ describe('the feeds', () => {
 
 describe('files for crawlers', () => {
   it('lead to what is published below the address of the publisher', async () => {
-    expect(await file(workspace, 'robots.txt')).toContain('Sitemap: https://example.org/tokenboard/sitemap.xml\n')
+    expect(await file(workspace, 'robots.txt')).toContain(
+      'Sitemap: https://tokens.test-gateway.example/tokenboard/sitemap.xml\n',
+    )
     const locations = [
-      ...(await file(workspace, 'sitemap.xml')).matchAll(/<loc>https:\/\/example\.org\/tokenboard\/([^<]*)</g),
+      ...(await file(workspace, 'sitemap.xml')).matchAll(
+        /<loc>https:\/\/tokens\.test-gateway\.example\/tokenboard\/([^<]*)</g,
+      ),
     ]
-    const links = [...(await file(workspace, 'llms.txt')).matchAll(/\(https:\/\/example\.org\/tokenboard\/([^)]+)\)/g)]
+    const links = [
+      ...(await file(workspace, 'llms.txt')).matchAll(
+        /\(https:\/\/tokens\.test-gateway\.example\/tokenboard\/([^)]+)\)/g,
+      ),
+    ]
     expect(locations.length).toBeGreaterThan(3)
     expect(links.length).toBeGreaterThan(6)
     const tree = await snapshotTree(workspace.publicDir)

@@ -104,5 +104,5 @@ describe.skipIf(!isThere)('the replay of real published days', () => {
     }
     const { signal } = new AbortController()
     expect(await verify(workspace.publicDir, { signal, report: () => {} })).toMatchObject({ releases: all.length })
-  }, 300_000)
+  })
 })

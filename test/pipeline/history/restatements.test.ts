@@ -123,7 +123,7 @@ describe('a restatement', () => {
 })
 
 describe('the version of the data', () => {
-  it('grows by Croissant’s rule: appended, changed, described otherwise', async () => {
+  it('follows from the dates that changed: appended, provisional, final, described otherwise', async () => {
     const workspace = await newWorkspace()
     await release(workspace, [['2025-03-02', 5]], '2025-03-03T01:00:00Z')
     await release(
@@ -162,7 +162,19 @@ describe('the version of the data', () => {
       ],
       '2025-03-20T01:00:00Z',
     )
-    expect(await versions(workspace)).toEqual(['1.0.0', '1.1.0', '1.2.0', '2.0.0', '2.0.1'])
+    await release(
+      workspace,
+      [
+        ['2025-03-02', 7],
+        ['2025-03-03', 1],
+        ['2025-03-05', 1],
+        ['2025-03-20', 1],
+      ],
+      '2025-03-21T01:00:00Z',
+    )
+    expect(await versions(workspace)).toEqual(['1.0.0', '1.1.0', '1.2.0', '1.3.0', '1.3.1', '2.0.0'])
+    const { releases } = await readIndex(workspace)
+    expect(releases.map(({ version_rule }) => version_rule)).toEqual(releases.map(() => 2))
   })
 })
 

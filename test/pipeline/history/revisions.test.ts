@@ -2,7 +2,10 @@
 import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { coveredDay, namesIn, readCoverage, readDay, text } from '../../support/history.ts'
+import { fromDatasetStart } from '../../../pipeline/history/coverage.ts'
+import { toJson } from '../../../pipeline/release/files.ts'
+import { verify } from '../../../pipeline/verify.ts'
+import { coveredDay, namesIn, readCoverage, readDay, readRestatements, text } from '../../support/history.ts'
 import {
   buildIn,
   createWorkspace,
@@ -16,6 +19,7 @@ import {
   writeSmallBuild,
 } from '../../support/pipeline.ts'
 import { query, sqlText } from '../../support/records.ts'
+import { madeBy010, relistReleases } from '../../support/reseal.ts'
 
 type Use = [date: string, model: string, tokens: number]
 
@@ -26,6 +30,10 @@ async function deliver(workspace: Workspace, uses: Use[], more = {}): Promise<vo
     prompt_tokens: String(tokens),
   }))
   await writeSmallBuild(workspace, { sources: [{ records }], top: { on_missing: 'remove' }, ...more })
+}
+
+function prove({ publicDir }: Workspace, { withPages = true } = {}): ReturnType<typeof verify> {
+  return verify(publicDir, { signal: new AbortController().signal, report: () => {}, withPages })
 }
 
 /** The hour of a delivery of this day. */
@@ -173,12 +181,13 @@ describe('a new release', () => {
 })
 
 describe('coverage.json', () => {
-  it('has a row for each date from the start of the dataset to the last', async () => {
-    const { days, end_date } = await readCoverage(one)
-    expect(end_date).toBe('2025-03-09')
-    expect(days).toHaveLength(31 + 28 + 9)
-    expect(days.at(0)).toMatchObject({
-      date: '2025-01-01',
+  it('has a row for each date from the first to the last', async () => {
+    const { days, start_date, end_date } = await readCoverage(one)
+    expect([start_date, end_date]).toEqual(['2025-02-28', '2025-03-09'])
+    expect(days).toHaveLength(1 + 9)
+    expect(days.at(0)).toMatchObject({ date: '2025-02-28', status: 'final', revision: 1 })
+    expect(days.at(1)).toMatchObject({
+      date: '2025-03-01',
       status: 'missing',
       reason: 'no_public_usage',
       revision: null,
@@ -194,6 +203,47 @@ describe('coverage.json', () => {
       release: '20250310T100000Z',
     })
     expect(days.find(({ date }) => date === '2025-03-02')?.status).toBe('final')
+  })
+
+  it('begins with the first date that the dataset ever had, also when its rows went or an earlier date came', async () => {
+    const workspace = await followedBy(FIRST.slice(1))
+    const { start_date, days } = await readCoverage(workspace)
+    expect(start_date).toBe('2025-02-28')
+    expect(days.at(0)).toMatchObject({ date: '2025-02-28', status: 'missing', reason: 'removed', revision: 1 })
+    await deliver(workspace, [['2025-02-20', 'a', 4], ...FIRST])
+    await buildIn(workspace, '2025-03-10T12:00:00Z')
+    const earlier = await readCoverage(workspace)
+    expect(earlier.start_date).toBe('2025-02-20')
+    expect(earlier.days.at(0)).toMatchObject({ date: '2025-02-20', status: 'final', revision: 1 })
+    expect(earlier.days.at(1)).toMatchObject({ date: '2025-02-21', status: 'missing', reason: 'no_public_usage' })
+    // It was as good as final before it came.
+    const dates = (await readRestatements(workspace)).at(-1)?.dates.map(({ date }) => date)
+    expect(dates).toEqual(['2025-02-20', '2025-02-28'])
+    expect(await prove(workspace)).toMatchObject({ releases: 3 })
+  })
+
+  it('of 0.1.0, which began at 2025-01-01, is accepted by verify and begins later after the next build', async () => {
+    const workspace = await newWorkspace()
+    await cp(one.root, workspace.root, { recursive: true, verbatimSymlinks: true })
+    await madeBy010(workspace, '20250310T100000Z', '1.0.0')
+    await relistReleases(workspace)
+    // An unchanged build lets everything follow the changed manifest.
+    expect((await buildIn(workspace, hour(1))).outcome).toBe('unchanged')
+    const trimmed = await text(workspace, 'coverage.json')
+    await writeFile(join(datasetFolder(workspace), 'coverage.json'), toJson(fromDatasetStart(JSON.parse(trimmed))))
+    expect(await readCoverage(workspace)).toMatchObject({ start_date: '2025-01-01' })
+    expect((await readCoverage(workspace)).days).toHaveLength(31 + 28 + 9)
+    expect(await prove(workspace, { withPages: false })).toMatchObject({ releases: 1 })
+    expect((await buildIn(workspace, hour(1))).outcome).toBe('unchanged')
+    expect(await text(workspace, 'coverage.json')).toBe(trimmed)
+    expect(await prove(workspace)).toMatchObject({ releases: 1 })
+  })
+
+  it('that begins too early is named by verify, unless 0.1.0 wrote it', async () => {
+    const workspace = await followedBy()
+    const path = join(datasetFolder(workspace), 'coverage.json')
+    await writeFile(path, toJson(fromDatasetStart(JSON.parse(await readFile(path, 'utf8')))))
+    await expect(prove(workspace)).rejects.toThrow(/coverage\.json is not of release/)
   })
 
   it('says of a date with private and withheld usage alone what it says of one without any', async () => {

@@ -8,6 +8,7 @@ import { toJson } from '../../../pipeline/release/files.ts'
 import { appendRelease } from '../../../pipeline/release/index.ts'
 import { readManifest } from '../../../pipeline/release/verify.ts'
 import { verify } from '../../../pipeline/verify.ts'
+import { GENERATOR } from '../../../pipeline/version.ts'
 import {
   buildIn,
   createWorkspace,
@@ -18,7 +19,7 @@ import {
   type Workspace,
   writeSmallBuild,
 } from '../../support/pipeline.ts'
-import { replaceInRelease } from '../../support/reseal.ts'
+import { relistReleases, replaceInRelease } from '../../support/reseal.ts'
 
 const SECOND = '20250310T110000Z'
 const DATASET = 'datasets/rankings-daily/v1'
@@ -242,6 +243,20 @@ describe('verify', () => {
     const workspace = await copied()
     await change(workspace, path, (text) => `${text} `)
     await expect(prove(workspace)).rejects.toThrow(`${path} does not say what follows from the releases`)
+  })
+
+  it('says that an older version may have rendered what it finds', async () => {
+    const workspace = await copied()
+    const folder = join(datasetFolder(workspace), 'releases', SECOND)
+    const provenance = await readFile(join(folder, 'provenance.json'), 'utf8')
+    const older = provenance.replace(`"version": "${GENERATOR.version}"`, '"version": "0.0.1"')
+    await replaceInRelease(folder, 'provenance.json', older, (manifest) => {
+      return { ...manifest, generator: { ...manifest.generator, version: '0.0.1' } }
+    })
+    await relistReleases(workspace)
+    await expect(prove(workspace)).rejects.toThrow(
+      /does not say what follows .* \(version 0\.0\.1 made the newest release and this is .*: build once after an upgrade\)/,
+    )
   })
 
   it('names an answer of the API that is not that of the release, even when the catalogue was made to fit', async () => {

@@ -107,14 +107,14 @@ it('a build that was killed at any moment is made good by the next', async () =>
   await fresh.build(atMinute(1))
   expect(await publishedCsv(fresh.workspace)).toBe(ended.csv)
   await removeWorkspace(fresh.workspace)
-}, 300_000)
+})
 
 it('a first build that was killed at any moment is made good by the next', async () => {
   const gateway = await newGateway()
   await gateway.deliver('0.csv.gz', records(0))
   await gateway.deliver('1.ndjson.zst', records(1))
   await killEverywhere(gateway, await buildToTheEnd(gateway))
-}, 300_000)
+})
 
 it('a build that was killed by its caller after any of its words is made good by the next', async () => {
   let killed = true
@@ -125,7 +125,7 @@ it('a build that was killed by its caller after any of its words is made good by
     expect(await publishedCsv(gateway.workspace), `killed after line ${line}`).toBe(ended.csv)
     await removeWorkspace(gateway.workspace)
   }
-}, 300_000)
+})
 
 /** Kills the CLI as soon as it has written so many lines to stderr; false when it came to its end before. */
 function cliUntilLine(gateway: Gateway, lines: number): Promise<boolean> {

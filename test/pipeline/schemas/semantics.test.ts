@@ -197,6 +197,37 @@ describe('openrouter-generation', () => {
 })
 
 describe('litellm-spend-logs', () => {
+  /** As LiteLLM writes it to a bucket. */
+  const PAYLOAD = {
+    id: 'chatcmpl-1',
+    call_type: 'acompletion',
+    status: 'success',
+    total_tokens: 10,
+    prompt_tokens: 8,
+    completion_tokens: 2,
+    startTime: 1748779200.123,
+    model: 'm',
+    response_cost: 0.25,
+    metadata: { user_api_key_hash: KEY_HASH },
+    cache_hit: null,
+  }
+  const settings = { base_time: '1970-01-01T00:00:00Z', time_unit: 'seconds' }
+
+  it('knows a standard logging payload again by its id, in another file too', async () => {
+    const workspace = await newWorkspace()
+    for (const file of ['a.ndjson', 'b.ndjson']) await writeInput(workspace, file, `${JSON.stringify(PAYLOAD)}\n`)
+    const source = { name: 'bucket', schema: 'litellm-spend-logs', files: ['*.ndjson'], visibility: 'public' }
+    await writeInput(workspace, 'sources.json', { sources: [{ ...source, ...settings }] })
+    const { records } = await buildIn(workspace, '2025-06-10T12:00:00Z')
+    expect(records).toMatchObject({ published: 1, duplicates: 1 })
+    expect(rowsOf(await publishedCsv(workspace))).toEqual(['2025-06-01 m 10'])
+  })
+
+  it('gives what a key spent of a standard logging payload', async () => {
+    const built = await buildLog('litellm-spend-logs', [PAYLOAD], { settings })
+    expect(await usageOf(built)).toMatchObject([{ api_key_hash: KEY_HASH, cost_usd: '0.25', requests: 1 }])
+  })
+
   it('gives what a key spent, where api_key is the hash of a key', async () => {
     const log = [
       record('litellm-spend-logs', { api_key: KEY_HASH, spend: 0.25 }),
@@ -302,6 +333,35 @@ describe('helicone-requests', () => {
     expect((await buildLog('helicone-requests', log)).rows).toEqual(['2025-06-01 m 3'])
   })
 
+  it('knows a request of the official CSV again by its response_id, and prefers the request_id', async () => {
+    const { request_id: _, ...row } = RECORDS['helicone-requests']
+    const log = [
+      { ...row, response_id: 'a' },
+      { ...row, response_id: 'a' },
+      { ...row, request_id: 'r', response_id: 'b' },
+      { ...row, request_id: 'r', response_id: 'c' },
+    ]
+    const { rows, records } = await buildLog('helicone-requests', log)
+    expect(rows).toEqual(['2025-06-01 m 20'])
+    expect(records.duplicates).toBe(2)
+  })
+
+  it.each([
+    [{ outside_from: { openai: 'soon' } }, 'sources[0].outside_from.openai: must be a date such as 2025-09-08'],
+    [{ outside_from: { openai: 'soon' } }, '"soon"'],
+    [{ outside_from: { OpenAI: 'always', openai: 'never' } }, 'sources[0].outside_from: names openai twice'],
+    [{ audio_inside_from: 'always' }, 'sources[0].audio_inside_from: '],
+  ])('refuses %o', async (settings, message) => {
+    await expect(buildLog('helicone-requests', [record('helicone-requests')], { settings })).rejects.toThrow(message)
+  })
+
+  it('has the only schema with these settings', async () => {
+    const settings = { outside_from: { default: 'always' } }
+    await expect(buildLog('portkey-logs', [record('portkey-logs')], { settings })).rejects.toThrow(
+      'sources[0].outside_from: means nothing to schema portkey-logs, only to helicone-requests: remove it',
+    )
+  })
+
   it('falls back to the greatest counts where versions were updated at once', async () => {
     const log = [version({ prompt_tokens: 50 }), version({ prompt_tokens: 60 })]
     expect((await buildLog('helicone-requests', log)).rows).toEqual(['2025-06-01 m 62'])
@@ -311,11 +371,11 @@ describe('helicone-requests', () => {
 describe('langfuse-observations', () => {
   const USAGES: [what: string, usage: unknown, tokens: number][] = [
     [
-      'adds up parts that exclude each other but not their total',
+      'takes the total for the sum of parts that exclude each other',
       { input: 600, input_cached_tokens: 400, output: 150, output_reasoning_tokens: 50, total: 1200 },
       1200,
     ],
-    ['adds up parts that have a total of something else', { input: 600, output: 1, total: 5 }, 601],
+    ['takes the total where the parts are something else', { input: 600, output: 1, total: 5 }, 5],
     ['takes parts of any name', { input: 1, cache_read_input_tokens: 2, audio: 4, output: 8 }, 15],
     ['takes a total that stands alone', { total: 900 }, 900],
     ['takes a total beside parts of null', { input: null, output: null, total: 900 }, 900],
@@ -323,10 +383,21 @@ describe('langfuse-observations', () => {
     ['reads an object in text', '{"input": 7}', 7],
   ]
 
-  it('counts its usage by its parts, and by its total where it has no parts', async () => {
+  it('counts its usage by its total, and by its parts where it has none', async () => {
     const log = USAGES.map(([what, usage_details]) => changed(named('langfuse-observations', what), { usage_details }))
     const { rows } = await buildLog('langfuse-observations', log)
     expect(rows.toSorted()).toEqual(USAGES.map(([what, , tokens]) => `2025-06-01 ${what} ${tokens}`).toSorted())
+  })
+
+  it('keeps the copy of an observation that was updated last', async () => {
+    const log = [
+      record('langfuse-observations', { updated_at: '2026-05-04 12:00:03.000000', 'usage_details|total': 3 }),
+      record('langfuse-observations', { updated_at: '2026-05-04 12:00:02.000000', 'usage_details|total': 900 }),
+      record('langfuse-observations', { 'usage_details|total': 900 }),
+    ]
+    const { rows, records } = await buildLog('langfuse-observations', log)
+    expect(rows).toEqual(['2025-06-01 m 3'])
+    expect(records.duplicates).toBe(2)
   })
 
   const WRONG_USAGES = [

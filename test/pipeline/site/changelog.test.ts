@@ -51,6 +51,16 @@ describe('changelog.html', () => {
       '2 days less; published rows changed',
     ],
     [{ changed: undefined, end_date: '2025-12-28' }, ''],
+    [{ changed: ['content_hash'], end_date: '2025-12-28', version_rule: 2 as const }, 'provisional days changed'],
+    [{ changed: ['content_hash', 'end_date'], data_version: '1.1.0', version_rule: 2 as const }, '1 day more'],
+    [
+      { changed: ['content_hash', 'end_date'], data_version: '2.0.0', version_rule: 2 as const },
+      '1 day more; final days changed',
+    ],
+    [
+      { changed: ['content_hash', 'schema'], end_date: '2025-12-28', data_version: '2.0.0', version_rule: 2 as const },
+      'published rows changed; form of the rows',
+    ],
   ])('says of %o: %s', (changes, text) => {
     const releases = [releaseEntry('2025-12-28'), { ...releaseEntry('2025-12-29'), data_version: '1.0.1', ...changes }]
     expect(tableRows(pageOf('changelog.html', factsOf(releases)), 'Releases')[0]?.[2]).toBe(text)

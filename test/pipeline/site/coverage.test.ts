@@ -84,7 +84,22 @@ describe('coverage.html', () => {
     })
     const text = textOf(pagesOf({ ...facts, coverage: { ...facts.coverage, days } }).get('coverage.html') ?? '')
     expect(text).toContain('2025-01-04 to 2025-01-05 (2 days): a later release took the rows away')
-    expect(text).toContain('2025-01-03: there never was public usage')
+    expect(text).toContain('2025-01-03: no public usage')
+  })
+
+  it('begins with the first day of the dataset, and says nothing of any before it', () => {
+    const late = siteFacts(['2025-06-01', '2025-06-03'].map((date) => row(date, 'acme/one', 5)))
+    const pages = pagesOf(late)
+    const text = textOf(pages.get('coverage.html') ?? '')
+    expect(text).toContain('Which days the dataset has, from 2025-06-01 to 2025-06-03')
+    expect(text).toContain('Days with rows 2 of 3')
+    expect(text).toContain('Missing days 2025-06-02: no public usage')
+    expect(tableRows(pages.get('coverage/2025.html') ?? '', 'Days of').map(([day]) => day)).toEqual([
+      '2025-06-01',
+      '2025-06-02',
+      '2025-06-03',
+    ])
+    for (const page of pages.values()) expect(textOf(page)).not.toMatch(/2025-01-01|2025-05|never/)
   })
 
   it('has no missing day where there is none', () => {
@@ -107,7 +122,7 @@ describe('the page of a year', () => {
     expect(tableRows(text, 'Days of 2025-01').slice(0, 5)).toEqual([
       ['2025-01-01', 'final', '1', '1', '1,500,000'],
       ['2025-01-02', 'final', '1', '1', '1,500,000'],
-      ['2025-01-03', 'missing: there never was public usage', '', '', ''],
+      ['2025-01-03', 'missing: no public usage', '', '', ''],
       ['2025-01-04', 'final', '1', '1', '1,500,000'],
       ['2025-01-05', 'restated', '1', '1', '1,500,000'],
     ])

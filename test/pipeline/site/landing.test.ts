@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { CoverageDay } from '../../../pipeline/contract/history.ts'
 import { DATASET_PATH } from '../../../pipeline/contract/manifest.ts'
 import { OTHER } from '../../../pipeline/contract/ranking.ts'
 import { addDays } from '../../../pipeline/contract/utc-date.ts'
@@ -71,6 +72,14 @@ describe('the head of the landing page', () => {
   it('says how complete it is, and links to the calendar', () => {
     expect(textOf(FACTS)).toContain('<a href="coverage.html">3 of 10</a>')
     expect(textOf(siteFacts(manyRows(600, 2)))).toContain('<a href="coverage.html">600 of 600</a>')
+    // A day before the first of this release, whose rows an earlier release had.
+    const { coverage } = FACTS
+    const start_date = addDays(coverage.start_date, -1)
+    const removed = { ...coverage.days[1], date: start_date, status: 'missing' as const, reason: 'removed' as const }
+    const days = [{ ...coverage.days[0], ...removed } as CoverageDay, ...coverage.days]
+    const text = textOf({ ...FACTS, coverage: { ...coverage, start_date, days } })
+    expect(text).toContain('<a href="coverage.html">3 of 11</a>')
+    expect(text).toMatch(new RegExp(`since <time[^>]*datetime="${start_date}"`))
   })
 
   it('offers the files that most want', () => {

@@ -20,8 +20,8 @@ describe('renderPage', () => {
     // Nothing is loaded from these: they are links to follow and the address for search engines.
     expect(new Set(remote)).toEqual(
       new Set([
-        'https://data.example.org',
-        'https://data.example.org/models/openai/gpt-4o.html',
+        'https://data.acme.example',
+        'https://data.acme.example/models/openai/gpt-4o.html',
         'https://creativecommons.org/licenses/by/4.0/',
       ]),
     )
@@ -56,7 +56,7 @@ describe('renderPage', () => {
     expect(address('models.html')).toBe('https://example.org/data/models.html')
     expect(address('releases/x/index.html')).toBe('https://example.org/data/releases/x/')
     expect(address('my-index.html')).toBe('https://example.org/data/my-index.html')
-    expect(page('models.html')).toContain('<meta property="og:url" content="https://data.example.org/models.html">')
+    expect(page('models.html')).toContain('<meta property="og:url" content="https://data.acme.example/models.html">')
     expect(page('models.html')).toContain('<meta property="og:title" content="A page">')
     expect(page('models.html')).toContain('<title>A page · Tokens per model</title>')
   })

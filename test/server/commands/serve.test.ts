@@ -30,7 +30,7 @@ async function serve(...flags: string[]) {
 
 test.each(['SIGTERM', 'SIGINT'] as const)('serves until %s, and prints three lines to stdout', async (signal) => {
   const { child, lines, stderr, ended } = await serve()
-  await expect.poll(() => lines.length, { timeout: 30_000 }).toBe(3)
+  await expect.poll(() => lines.length).toBe(3)
   const url = lines[0]?.replace('listening ', '') ?? ''
   expect((await fetch(`${url}/readyz`)).status).toBe(200)
   child.kill(signal)
@@ -43,7 +43,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)('serves until %s, and prints three lin
 
 test('--host wins over the default, and off loopback no key is printed', async () => {
   const { lines, child, ended } = await serve('--host', '0.0.0.0')
-  await expect.poll(() => lines.length, { timeout: 30_000 }).toBe(1)
+  await expect.poll(() => lines.length).toBe(1)
   expect(lines[0]).toMatch(/^listening http:\/\/0\.0\.0\.0:\d+$/)
   child.kill('SIGTERM')
   await ended
@@ -67,7 +67,7 @@ describe('with workers', () => {
 
   test('one address and one key are printed, when all are ready, and all of them answer', async () => {
     const { child, lines, stderr, ended } = await serve('--workers', '2')
-    await expect.poll(() => lines.length, { timeout: 60_000 }).toBe(3)
+    await expect.poll(() => lines.length).toBe(3)
     expect(lines.map((line) => line.split(' ')[0])).toEqual(['listening', 'key', 'try'])
     const [url, key] = [lines[0]?.replace('listening ', ''), lines[1]?.replace('key ', '')]
     const statuses = await Promise.all(
@@ -87,11 +87,11 @@ describe('with workers', () => {
 
   test('one that dies is replaced', async () => {
     const { child, lines, stderr, ended } = await serve('--workers', '2')
-    await expect.poll(() => lines.length, { timeout: 60_000 }).toBe(3)
+    await expect.poll(() => lines.length).toBe(3)
     const url = lines[0]?.replace('listening ', '') ?? ''
     const [first = 0] = workersOf(child.pid)
     process.kill(first, 'SIGKILL')
-    await expect.poll(() => workersOf(child.pid).filter((pid) => pid !== first).length, { timeout: 60_000 }).toBe(2)
+    await expect.poll(() => workersOf(child.pid).filter((pid) => pid !== first).length).toBe(2)
     expect((await fetch(`${url}/readyz`)).status).toBe(200)
     child.kill('SIGTERM')
     expect(await ended).toEqual([0, null])
@@ -102,15 +102,13 @@ describe('with workers', () => {
 
   test('when all die at once, those that take their place listen at the same address', async () => {
     const { child, lines, ended } = await serve('--workers', '2')
-    await expect.poll(() => lines.length, { timeout: 60_000 }).toBe(3)
+    await expect.poll(() => lines.length).toBe(3)
     const url = lines[0]?.replace('listening ', '') ?? ''
     const former = workersOf(child.pid)
     for (const pid of former) process.kill(pid, 'SIGKILL')
-    await expect
-      .poll(() => workersOf(child.pid).filter((pid) => !former.includes(pid)).length, { timeout: 60_000 })
-      .toBe(2)
+    await expect.poll(() => workersOf(child.pid).filter((pid) => !former.includes(pid)).length).toBe(2)
     const status = async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.status
-    await expect.poll(status, { timeout: 60_000 }).toBe(200)
+    await expect.poll(status).toBe(200)
     child.kill('SIGTERM')
     expect(await ended).toEqual([0, null])
   })

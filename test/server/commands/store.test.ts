@@ -1,4 +1,5 @@
 /** `tokenboard store backup|copy`. */
+import { readdirSync } from 'node:fs'
 import { readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -15,6 +16,7 @@ import { keyUsage } from '../../../server/store/usage.ts'
 import { NOW, temporaryFolder } from '../../support/app.ts'
 import { someModels } from '../../support/embeddings-models.ts'
 import { storeUrl, testStore } from '../../support/store.ts'
+import { recordSyncs } from '../../support/syncs.ts'
 
 const ADA = { workspace_id: '6f1d0c5e-8a51-4c59-9d1e-0f6a1c2b3d4e', creator_user_id: 'user_ada' }
 const AGENT = { workspace_id: ADA.workspace_id, slug: 'agent' }
@@ -107,6 +109,18 @@ describe('store backup', () => {
     const { rows, last } = copy.prepare('SELECT count(*) AS rows, max(number) AS last FROM noise').get() ?? {}
     expect(rows).toBe(last)
     expect(Number(rows)).toBeGreaterThanOrEqual(2000)
+  })
+
+  test('has its name once its bytes are on disk, and then the folder is brought there too', async () => {
+    const { folder } = await filledStore()
+    const file = join(folder, 'backup.sqlite')
+    const syncs = await recordSyncs(() => readdirSync(folder).includes('backup.sqlite'))
+    await run('backup', file)
+    const { ino, size } = await stat(file)
+    expect(syncs).toMatchObject([
+      { inode: ino, bytes: size, seen: false },
+      { inode: (await stat(folder)).ino, seen: true },
+    ])
   })
 
   test('never replaces a file', async () => {

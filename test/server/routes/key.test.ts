@@ -187,6 +187,45 @@ describe('limit_remaining', () => {
   })
 })
 
+describe('effective_budget', () => {
+  const charges = [
+    { date: '2025-02-10', cost_usd: '1' },
+    { date: '2025-02-03', cost_usd: '2' },
+    { date: '2025-01-31', cost_usd: '4' },
+    { date: '2025-02-10', cost_usd: '8', is_byok: true },
+  ]
+
+  test.each([
+    ['daily', false, 1, 9],
+    ['monthly', false, 3, 7],
+    [undefined, false, 7, 3],
+    ['daily', true, 9, 1],
+  ] as const)('has the spend of its window: %s, with BYOK %s', async (limitReset, includeByokInLimit, spend, left) => {
+    const { data } = await answerTo({ charges, key: { limitUsd: '10', limitReset, includeByokInLimit } })
+    expect(data.effective_budget).toMatchObject({ spend_usd: spend, remaining_usd: left })
+    expect(data.budgets).toEqual([data.effective_budget])
+  })
+
+  test('says by how much the limit is exceeded, where limit_remaining is 0', async () => {
+    const { data } = await answerTo({ charges, key: { limitUsd: '6.8' } })
+    expect(data.limit_remaining).toBe(0)
+    expect(data.effective_budget).toMatchObject({ limit_usd: 6.8, spend_usd: 7, remaining_usd: -0.2 })
+  })
+
+  test.each([
+    ['daily', '2025-02-10T00:00:00Z', '2025-02-11T00:00:00.000Z'],
+    ['daily', '2024-12-31T23:59:59.999Z', '2025-01-01T00:00:00.000Z'],
+    ['weekly', '2025-02-10T00:00:00Z', '2025-02-17T00:00:00.000Z'],
+    ['weekly', '2025-02-16T23:59:59.999Z', '2025-02-17T00:00:00.000Z'],
+    ['weekly', '2024-12-30T12:00:00Z', '2025-01-06T00:00:00.000Z'],
+    ['monthly', '2025-02-01T00:00:00Z', '2025-03-01T00:00:00.000Z'],
+    ['monthly', '2024-12-31T23:59:59.999Z', '2025-01-01T00:00:00.000Z'],
+  ] as const)('%s at %s resets at %s', async (limitReset, now, resetsAt) => {
+    const { data } = await answerTo({ key: { limitUsd: '10', limitReset }, now: new Date(now) })
+    expect(data.effective_budget).toMatchObject({ reset_interval: limitReset, resets_at: resetsAt })
+  })
+})
+
 describe('free_model_daily_requests', () => {
   test('are those of the account on the current UTC day, without BYOK', async () => {
     const free = { requests: 9, free_requests: 7 }

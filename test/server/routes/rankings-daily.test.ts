@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import type { AppDependencies } from '../../../server/app.ts'
@@ -7,6 +9,7 @@ import { RANKINGS, type TestApp, testApp } from '../../support/app.ts'
 import { assertEnvelope } from '../../support/envelope.ts'
 import { DEFAULT_AS_OF, FOLDER, type PublishOptions, publish, sampleRows } from '../../support/publish.ts'
 import { withdraw, writeIndex } from '../../support/release-index.ts'
+import { loadReleaseHere } from '../../support/release-loader.ts'
 
 const rows = sampleRows()
 
@@ -77,7 +80,6 @@ describe('window', () => {
     ['a default start_date is clamped too', '?end_date=2025-01-03', '2025-01-01', '2025-01-03'],
     ['a later end_date is clamped to the last completed day', '?end_date=2030-01-01', '2025-01-10', '2025-02-09'],
     ['the first day of the dataset is a valid end_date', '?end_date=2025-01-01', '2025-01-01', '2025-01-01'],
-    ['unknown parameters are ignored', '?limit=x&limit=y&start_date=2025-02-01', '2025-02-01', '2025-02-09'],
   ])('%s', async (_rule, query, start_date, end_date) => {
     const { get } = await withRelease()
     const answer = await get(query)
@@ -104,6 +106,50 @@ describe('window', () => {
     expect(body.error.metadata?.issues).toEqual([{ path: parameter, message: expect.any(String) }])
     expect(body.user_id).toBe('user_ada')
   })
+
+  test.each([
+    ['period=week', 'period', 'this operation has start_date, end_date, as_of, format'],
+    ['model=vendor/model-1', 'model', 'this operation has start_date, end_date, as_of, format'],
+    ['limit=10', 'limit', 'this operation has start_date, end_date, as_of, format'],
+    ['limit=1&limit=2', 'limit', 'this operation has start_date, end_date, as_of, format'],
+    ['startdate=2025-02-01', 'startdate', 'did you mean start_date?'],
+    ['End_Date=2025-02-01', 'End_Date', 'did you mean end_date?'],
+    ['asof=20250210T000000Z', 'asof', 'did you mean as_of?'],
+    ['formats', 'formats', 'did you mean format?'],
+    ['__proto__=x', '__proto__', 'this operation has start_date, end_date, as_of, format'],
+    ['constructor=x', 'constructor', 'this operation has start_date, end_date, as_of, format'],
+  ])('refuses %s, which it does not know, and names the nearest parameter', async (query, path, hint) => {
+    const { get } = await withRelease()
+    for (const whole of [`?${query}`, `?start_date=2025-02-01&${query}`]) {
+      const body = assertEnvelope(await get(whole), 400)
+      const message = `is not a known parameter: ${hint}`
+      expect(body.error).toMatchObject({ message: `${path} ${message}`, metadata: { issues: [{ path, message }] } })
+    }
+  })
+
+  test('lists at most ten unknown parameters, and the beginnings of their names', async () => {
+    const { get } = await withRelease()
+    const names = Array.from({ length: 12 }, (_, index) => `${'x'.repeat(60)}${index}`)
+    const body = assertEnvelope(await get(`?${names.join('&')}`), 400)
+    expect(body.error.metadata?.issues?.map(({ path }) => path)).toEqual(Array(10).fill('x'.repeat(40)))
+  })
+
+  test('asks for a key before it looks at parameters', async () => {
+    const { app } = await testApp()
+    assertEnvelope(await app.inject(`${RANKINGS}?period=week`), 401)
+  })
+
+  test.each(['/api/v1/datasets/rankings-daily.json', '/datasets/rankings-daily/v1/latest.json'])(
+    'the file %s ignores its query',
+    async (path) => {
+      const { app, publicDir } = await withRelease()
+      await mkdir(join(publicDir, 'api/v1/datasets'), { recursive: true })
+      await writeFile(join(publicDir, 'api/v1/datasets/rankings-daily.json'), '{}')
+      const plain = await app.inject(path)
+      const asked = await app.inject(`${path}?period=week&x=1`)
+      expect([asked.statusCode, asked.body, asked.headers.etag]).toEqual([200, plain.body, plain.headers.etag])
+    },
+  )
 
   test('names every wrong parameter', async () => {
     const { get } = await withRelease()
@@ -288,6 +334,37 @@ describe('as_of', () => {
     assertEnvelope(await get('?as_of=20250206T001200Z'), 500)
     expect(log.lines()).toContainEqual(expect.objectContaining({ msg: 'unexpected error' }))
   })
+
+  test('answers 429 with Retry-After while too many other releases wait to be read, and reads them all the same', async () => {
+    const gate = Promise.withResolvers<void>()
+    const setup = await testApp({
+      loadRelease: (order) => {
+        const { plain, whole } = loadReleaseHere(order)
+        const isOpen = order.entry === undefined ? Promise.resolve() : gate.promise
+        return { plain: isOpen.then(() => plain), whole: isOpen.then(() => whole) }
+      },
+    })
+    const asOf = Array.from({ length: 12 }, (_, hour) => `2025-02-05T${String(hour).padStart(2, '0')}:00:00Z`)
+    const names: string[] = []
+    for (const instant of asOf) names.push(await publish(setup.publicDir, sampleRows({ days: 1 }), { asOf: instant }))
+    await publish(setup.publicDir, rows)
+    await writeIndex(setup.publicDir)
+    await setup.app.ready()
+    const get = getter(setup)
+
+    const asking = names.map((name) => get(`?as_of=${name}&start_date=2025-01-01`))
+    const refused = await Promise.race(asking)
+    const body = assertEnvelope(refused, 429)
+    expect(body).toEqual({
+      error: { code: 429, message: 'Too many older releases are being read. Please try again later.' },
+      user_id: 'user_ada',
+    })
+    expect(refused.headers).toMatchObject({ 'retry-after': '5', 'cache-control': 'no-store' })
+    expect((await get()).statusCode).toBe(200)
+    gate.resolve()
+    const statuses = (await Promise.all(asking)).map(({ statusCode }) => statusCode)
+    expect(statuses.toSorted()).toEqual([...Array(10).fill(200), 429, 429])
+  })
 })
 
 describe('headers', () => {
@@ -464,7 +541,7 @@ describe('codings', () => {
     const all = { 'accept-encoding': 'gzip, deflate, br, zstd' }
     const plain = await get()
     expect((await get('', all)).headers['content-encoding']).toBe('gzip')
-    await expect.poll(async () => (await get('', all)).headers['content-encoding'], { timeout: 10_000 }).toBe('br')
+    await expect.poll(async () => (await get('', all)).headers['content-encoding']).toBe('br')
     const packed = await get('', all)
     expect(brotliDecompressSync(packed.rawPayload).equals(plain.rawPayload)).toBe(true)
     expect(packed.headers['content-length']).toBe(String(packed.rawPayload.length))

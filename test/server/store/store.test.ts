@@ -1,14 +1,22 @@
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { DatabaseSync, StatementSync } from 'node:sqlite'
 import { sql } from 'kysely'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { apiKeys } from '../../../server/store/keys.ts'
 import { NewerStoreError } from '../../../server/store/migrations.ts'
-import { StoreConflictError } from '../../../server/store/retry.ts'
+import { RETRY_BUDGET_MS, StoreConflictError } from '../../../server/store/retry.ts'
 import { openStore, StoreError } from '../../../server/store/store.ts'
 import { NOW, temporaryFolder } from '../../support/app.ts'
+
+// Budgets are used up where a test says so, and not because the machine is busy.
+let now = 0
+beforeEach(() => {
+  vi.spyOn(performance, 'now').mockImplementation(() => now)
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+})
 
 async function storePath(): Promise<string> {
   return join(await temporaryFolder(), 'data', 'store.sqlite')
@@ -25,6 +33,13 @@ function otherConnection(path: string): DatabaseSync {
   const database = new DatabaseSync(path)
   onTestFinished(() => database.close())
   return database
+}
+
+/** How often a store was refused the lock of a write from now on. */
+function countRefusals(): () => number {
+  const run = vi.spyOn(StatementSync.prototype, 'run')
+  const isBegin = (statement: unknown) => (statement as StatementSync).sourceSQL === 'BEGIN IMMEDIATE'
+  return () => run.mock.results.filter(({ type }, at) => type === 'throw' && isBegin(run.mock.contexts[at])).length
 }
 
 function pragma(name: string) {
@@ -72,8 +87,10 @@ describe('opening', () => {
     await mkdir(dirname(path))
     const other = otherConnection(path)
     other.exec('PRAGMA journal_mode = WAL; BEGIN IMMEDIATE')
+    const refusals = countRefusals()
     const opening = open(path)
-    setTimeout(() => other.exec('COMMIT'), 50)
+    await expect.poll(refusals).toBeGreaterThan(2)
+    other.exec('COMMIT')
     await expect(opening).resolves.toBeDefined()
   })
 
@@ -126,15 +143,14 @@ describe('writing', () => {
     const { key } = await keys.create({}, NOW)
     const other = otherConnection(path)
     other.exec('BEGIN IMMEDIATE')
+    const refusals = countRefusals()
     const writing = keys.create({ name: 'late' }, NOW).catch((error: unknown) => error)
-    let reads = 0
-    const reading = setInterval(async () => {
-      await keys.findByHash(key.hash)
-      reads++
-    }, 10)
+    for (let reads = 0; reads < 5; reads++) {
+      await expect.poll(refusals).toBeGreaterThan(reads)
+      expect(await keys.findByHash(key.hash)).toEqual(key)
+    }
+    now += 300
     expect(await writing).toBeInstanceOf(StoreConflictError)
-    clearInterval(reading)
-    expect(reads).toBeGreaterThan(5)
     other.exec('ROLLBACK')
     await expect(keys.create({ name: 'next' }, NOW)).resolves.toBeDefined()
     const names = await store.db.selectFrom('api_keys').select('name').execute()
@@ -146,13 +162,14 @@ describe('writing', () => {
     const store = await open(path)
     const other = otherConnection(path)
     other.exec('BEGIN IMMEDIATE')
+    const refusals = countRefusals()
     let begun = 0
     const writing = store.write(async (transaction) => {
       begun++
       await transaction.selectFrom('api_keys').selectAll().execute()
       await transaction.updateTable('api_keys').set({ name: 'x' }).execute()
     })
-    await sleep(100)
+    await expect.poll(refusals).toBeGreaterThan(2)
     expect(begun).toBe(0)
     other.exec('COMMIT')
     await writing
@@ -174,8 +191,12 @@ describe('writing', () => {
     const keys = apiKeys(await open(path))
     const other = otherConnection(path)
     other.exec('BEGIN IMMEDIATE')
-    setTimeout(() => other.exec('COMMIT'), 60)
-    const { key } = await keys.create({}, NOW)
+    const refusals = countRefusals()
+    const writing = keys.create({}, NOW)
+    await expect.poll(refusals).toBeGreaterThan(2)
+    now += RETRY_BUDGET_MS - 1
+    other.exec('COMMIT')
+    const { key } = await writing
     expect(await keys.findByHash(key.hash)).toEqual(key)
   })
 

@@ -1,14 +1,22 @@
-import { setTimeout as pass } from 'node:timers/promises'
-import { expect, test, vi } from 'vitest'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { StoreConflictError } from '../../../server/store/retry.ts'
 import { takeTurns } from '../../../server/store/turns.ts'
+
+let now = 0
+beforeEach(() => {
+  vi.spyOn(performance, 'now').mockImplementation(() => now)
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+})
 
 test('works have their turns one after the other, in the order in which they came, whatever becomes of them', async () => {
   const inTurn = takeTurns(5000)
   const seen: string[] = []
   const work = (name: string) => async () => {
     seen.push(`${name} begins`)
-    await pass(1)
+    await nextTurn()
     seen.push(`${name} ends`)
     if (name === 'b') throw new Error('b fails')
     return name
@@ -20,15 +28,21 @@ test('works have their turns one after the other, in the order in which they cam
 
 test('whoever had no turn within the budget is refused at once when it comes, and does nothing', async () => {
   const inTurn = takeTurns(100)
-  const slow = inTurn(() => pass(150))
+  const [begun, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const slow = inTurn(() => {
+    begun.resolve()
+    return held.promise
+  })
+  await begun.promise
   const late = Array.from({ length: 5 }, () => vi.fn(async () => {}))
-  const refused = await Promise.allSettled(late.map((work) => inTurn(work)))
+  const waiting = late.map((work) => inTurn(work))
+  now += 101
+  held.resolve()
+  const refused = await Promise.allSettled(waiting)
   expect(refused.every((one) => one.status === 'rejected' && one.reason instanceof StoreConflictError)).toBe(true)
   for (const work of late) expect(work).not.toHaveBeenCalled()
   await slow
-  const remaining = await inTurn(async (left) => left)
-  expect(remaining).toBeGreaterThan(0)
-  expect(remaining).toBeLessThanOrEqual(100)
+  expect(await inTurn(async (left) => left)).toBe(100)
 })
 
 test('without a budget the first try is made all the same', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { nearest } from '../../pipeline/nearest.ts'
+import { nearest } from '../../../pipeline/contract/nearest.ts'
 
 const known = ['visibility', 'columns', 'files', 'timezone']
 

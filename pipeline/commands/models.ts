@@ -1,0 +1,96 @@
+import { Command, Option } from '@commander-js/extra-typings'
+import { readPipelineConfig } from '../config.ts'
+import { UsageError } from '../errors.ts'
+import { realFiles } from '../files.ts'
+import { describeShare } from '../published-share.ts'
+import { createReporter, grouped } from '../reporter.ts'
+import type { UnknownModels } from '../unknown-models.ts'
+import { withInterrupt } from './interrupt.ts'
+import { counted } from './summary.ts'
+import { table } from './table.ts'
+
+/** `tokenboard models`: the models that the registry does not know, and how they get into it. */
+export const models = new Command('models')
+  .description('List the models of your logs that the registry does not know, with their tokens, and add them to it.')
+  .argument('[model...]', 'only these: names as in the list, or patterns in which * stands for any text')
+  .addOption(
+    new Option('--add <visibility>', 'add them to the file that the sources file names as "models"').choices([
+      'public',
+      'private',
+    ] as const),
+  )
+  .option('--all', 'add all of them, where no model is named')
+  .option('--dry-run', 'say what would be added, and keep nothing')
+  .option('--json', 'print the models as one JSON object on stdout')
+  .addHelpText(
+    'after',
+    `
+It reads the sources as a build does and publishes nothing. Usage of a model that the registry does not know is
+withheld. Entries that are there stay as they are; a models file that does not exist is created. An entry for a
+model counts for its unlisted variants too: acme/large for acme/large:free.
+
+  tokenboard models                                  what is unknown, most tokens first
+  tokenboard models --add public 'acme/*' lab/one    adds some
+  tokenboard models --add private --all              adds the rest
+
+Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, and those of ClickHouse (build --help).`,
+  )
+  .action(async (names, { add, all = false, dryRun = false, json = false }) => {
+    assertClear(names, add, all)
+    const config = readPipelineConfig()
+    const clock = () => new Date()
+    const report = createReporter(process.stderr, clock)
+    const found = await withInterrupt(async (signal) => {
+      const { findUnknownModels } = await import('../unknown-models.ts')
+      const effects = { now: clock, report, signal, files: realFiles }
+      return findUnknownModels(config, effects, { names, add, dryRun })
+    })
+    if (json) process.stdout.write(`${JSON.stringify(found)}\n`)
+    else print(found, add, dryRun)
+  })
+
+/** Which models are meant has to be said where something is written. */
+function assertClear(names: readonly string[], add: string | undefined, all: boolean): void {
+  if (all && names.length > 0) throw new UsageError('give --all or the names of models, not both')
+  if (all && add === undefined) throw new UsageError('--all goes with --add public or --add private')
+  if (add !== undefined && !all && names.length === 0) {
+    throw new UsageError(`say which models to add: --add ${add} with their names, a pattern such as 'acme/*', or --all`)
+  }
+}
+
+function print(found: UnknownModels, add: string | undefined, dryRun: boolean): void {
+  const rows = add === undefined ? unknownRows(found) : addedRows(found)
+  if (rows.length > 1) process.stdout.write(table(rows, add === undefined ? 1 : 2))
+  const lines = add === undefined ? describeUnknown(found) : describeAdded(found, dryRun)
+  process.stderr.write(lines.map((line) => `${line}\n`).join(''))
+}
+
+function unknownRows({ unknown }: UnknownModels): string[][] {
+  const rows = unknown.map(({ model, records, tokens }) => [model, grouped(records), grouped(tokens)])
+  return [['model', 'records', 'tokens'], ...rows]
+}
+
+function describeUnknown({ models_file, published_share, unknown }: UnknownModels): string[] {
+  if (models_file === null) return ['no source asks a registry: the sources file itself says which usage is public']
+  if (unknown.length === 0) return [`${models_file} knows every model that you asked for`]
+  return [
+    `${models_file} does not know ${counted(unknown.length, 'model')}; ${describeShare(published_share)}`,
+    'add them with --add public or --add private, and their names, a pattern, or --all',
+  ]
+}
+
+function addedRows({ added, covered }: UnknownModels): string[][] {
+  const rows = [
+    ...added.map((entry) => [entry, entry.public ? 'public' : 'private'] as const),
+    ...covered.map((variant) => [variant, `follows ${variant.follows}`] as const),
+  ]
+  const cells = rows.map(([{ model, records, tokens }, entry]) => [model, entry, grouped(records), grouped(tokens)])
+  return [['model', 'registry', 'records', 'tokens'], ...cells]
+}
+
+function describeAdded({ models_file, unknown, added }: UnknownModels, dryRun: boolean): string[] {
+  const rest = unknown.length === 0 ? 'no model is unknown now' : `${counted(unknown.length, 'model')} still unknown`
+  if (added.length === 0) return [`nothing to add: ${models_file} knows them already; ${rest}`]
+  const models = `${counted(added.length, 'model')} to ${models_file}`
+  return [dryRun ? `dry run: would add ${models}; nothing was written` : `added ${models}; ${rest}; build to publish`]
+}

@@ -1,0 +1,18 @@
+/** Rows as lines of aligned columns; numbers, from column `numbersFrom` on, are aligned to the right. */
+export function table(rows: readonly (readonly string[])[], numbersFrom: number): string {
+  const cells = rows.map((row) => row.map(printable))
+  const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
+  const pad = (cell: string, column: number) => {
+    const width = widths[column] ?? 0
+    return column >= numbersFrom ? cell.padStart(width) : cell.padEnd(width)
+  }
+  return cells.map((row) => `${row.map(pad).join('  ').trimEnd()}\n`).join('')
+}
+
+/** Raw logs hold what they like: nothing of it may steer the terminal or break a line. */
+export function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
+    const code = character.codePointAt(0) ?? 0
+    return code === 0x0a ? '\\n' : code === 0x09 ? '\\t' : `\\u{${code.toString(16)}}`
+  })
+}

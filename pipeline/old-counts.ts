@@ -1,0 +1,59 @@
+import type { DateRange, Manifest } from './contract/manifest.ts'
+import { addDays, type UtcDate } from './contract/utc-date.ts'
+import { BuildError } from './errors.ts'
+import type { OldCounts } from './rollup/engine.ts'
+
+/** The name by which `--accept` lets dates keep their old counts. */
+export const OLD_COUNTS = 'old_counts'
+
+/** What a release says of dates that cannot be read again. Absent where there are none. */
+export function markOldCounts(
+  counted: readonly OldCounts[],
+  published: ReadonlySet<UtcDate>,
+): Pick<Manifest, 'old_counts'> {
+  const dates = counted.map(({ date }) => date).filter((date) => published.has(date))
+  return dates.length === 0 ? {} : { old_counts: toRanges(dates) }
+}
+
+/**
+ * Throws `BuildError` that names the sources and dates that count as an earlier version read them, unless the maintainer
+ * accepts it or `current`, the release that is current, has the dates marked already.
+ */
+export function assertOldCountsAccepted(
+  counted: readonly OldCounts[],
+  marked: Pick<Manifest, 'old_counts'>,
+  { current, accepted }: { current: Pick<Manifest, 'old_counts'> | undefined; accepted: readonly string[] },
+): void {
+  if (accepted.includes(OLD_COUNTS)) return
+  const fresh = counted.filter(({ date }) => hasOldCounts(marked, date) && !hasOldCounts(current ?? {}, date))
+  if (fresh.length === 0) return
+  const lines = [...Map.groupBy(fresh, ({ source }) => source)].map(([source, own]) => {
+    const ranges = toRanges(own.map(({ date }) => date))
+    const words = ranges.map(({ start_date: first, end_date: last }) =>
+      first === last ? first : `${first} to ${last}`,
+    )
+    return `  source ${JSON.stringify(source)}: ${words.join(', ')}`
+  })
+  throw new BuildError(
+    'this version of Tokenboard reads some sources differently, and these dates cannot be read again, because their raw files ' +
+      `are missing or the dates are archived; nothing was published\n${lines.join('\n')}\n` +
+      'put missing raw files back, or keep the old numbers and have the coverage mark these dates, with: ' +
+      `tokenboard build --accept ${OLD_COUNTS}`,
+  )
+}
+
+/** Whether a release says that a date has old counts. */
+export function hasOldCounts({ old_counts = [] }: Pick<Manifest, 'old_counts'>, date: UtcDate): boolean {
+  return old_counts.some(({ start_date, end_date }) => start_date <= date && date <= end_date)
+}
+
+/** Dates in any order, those that follow each other as one range. */
+function toRanges(dates: readonly UtcDate[]): DateRange[] {
+  const ranges: DateRange[] = []
+  for (const date of [...new Set(dates)].sort()) {
+    const range = ranges.at(-1)
+    if (range !== undefined && addDays(range.end_date, 1) === date) range.end_date = date
+    else ranges.push({ start_date: date, end_date: date })
+  }
+  return ranges
+}

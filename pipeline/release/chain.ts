@@ -1,0 +1,50 @@
+import { join } from 'node:path'
+import { DATASET_PATH, type ReleaseIndex, type ReleaseName } from '../contract/manifest.ts'
+import { UsageError } from '../errors.ts'
+import { currentEntry } from './index.ts'
+import { readManifest } from './verify.ts'
+
+/** The chain that a release joins, and the releases of another one that it takes the place of. */
+export interface Chain {
+  index: ReleaseIndex
+  replaced: readonly ReleaseName[]
+}
+
+/** A history without a release. */
+export const EMPTY_INDEX: ReleaseIndex = { dataset: 'rankings-daily', releases: [] }
+
+/** What a history holds. Version 0.1.0 let real releases follow synthetic ones in one chain. */
+export type ChainKind = 'empty' | 'synthetic' | 'real' | 'mixed'
+
+export async function kindOfChain(publicDir: string, index: ReleaseIndex): Promise<ChainKind> {
+  const current = currentEntry(index)
+  if (current === undefined) return 'empty'
+  if (index.releases.slice(1).some(({ changed }) => changed?.includes('synthetic'))) return 'mixed'
+  const { synthetic } = await readManifest(join(publicDir, DATASET_PATH, current.path))
+  return synthetic ? 'synthetic' : 'real'
+}
+
+/**
+ * The chain that the next release of a folder joins: synthetic and real releases never share one. Throws `UsageError` for
+ * a sample that would be built over real releases.
+ */
+export function chooseChain(
+  kind: ChainKind,
+  index: ReleaseIndex,
+  { publicDir, synthetic, startsAnew }: { publicDir: string; synthetic: boolean; startsAnew: boolean },
+): Chain {
+  if (synthetic && startsAnew) {
+    throw new UsageError(
+      '--new-chain starts a chain of real releases, but there is no sources file; name your own logs in SOURCES',
+    )
+  }
+  if (synthetic && (kind === 'real' || kind === 'mixed')) {
+    throw new UsageError(
+      `${publicDir} holds real releases, and the synthetic sample is never built over them: name your own logs in ` +
+        'SOURCES, or give the sample a PUBLIC_DIR of its own',
+    )
+  }
+  const isNew = kind !== 'empty' && !synthetic && (startsAnew || kind === 'synthetic')
+  if (!isNew) return { index, replaced: [] }
+  return { index: EMPTY_INDEX, replaced: index.releases.map(({ release }) => release) }
+}

@@ -1,0 +1,25 @@
+import type { ClickHouseChoice } from '../engine.ts'
+import type { Source } from '../sources.ts'
+import { nodesOf, renderStatement } from './clickhouse-statement.ts'
+import { isOutdated, readingSettings, shortHash } from './reading.ts'
+
+/** Version 0.1.0 named a reading by a hash of DuckDB's version, its own source text and the settings. */
+const CODE_OF_0_1_0 = 'v1.5.5 7f38925d1c90cb3b8d52cf81164298aff83a75e4774ff571bf0d93042bd8ec67'
+
+/** The reading that 0.1.0 gave to the files of a source, where this version reads them the same; undefined otherwise. */
+export function takenOverReading(source: Source): string | undefined {
+  const { schema, columns, model, timezone, base_time, time_unit, ...others } = readingSettings(source)
+  const hasNewSettings = Object.values(others).some((value) => value !== undefined)
+  if (hasNewSettings || isOutdated('', schema)) return undefined
+  // The keys stand in the order in which 0.1.0 had them.
+  const settings = { schema, columns, model, timezone, base_time, time_unit }
+  return shortHash(`${CODE_OF_0_1_0} ${JSON.stringify(settings)}`)
+}
+
+/** The same for days that 0.1.0 asked ClickHouse for. */
+export function takenOverClickHouseReading(choice: ClickHouseChoice): string | undefined {
+  if (isOutdated('', 'clickhouse')) return undefined
+  const { url, database, view } = choice
+  const question = renderStatement('clickhouse/day_0_1_0', { ...nodesOf(choice), database, view, date: '2025-01-01' })
+  return shortHash(JSON.stringify([new URL(url).href, question]))
+}

@@ -1,0 +1,18 @@
+-- Purpose: the dates with public usage of a source of which records count as an earlier version read them.
+-- Grain:   one row per date.
+-- Inputs:  view core_source_sums; tables state_files, core_archived_inputs, core_rollup; variable source; $readings.
+WITH outdated AS (
+  SELECT day_number
+  FROM core_source_sums
+  JOIN state_files USING (file_id)
+  WHERE reject_reason IS NULL AND list_contains($readings, reading)
+  UNION
+  SELECT day_number FROM core_archived_inputs WHERE list_contains($readings, coalesce(reading, ''))
+),
+public AS (
+  SELECT date FROM core_rollup WHERE source = getvariable('source')
+)
+SELECT strftime(date, '%Y-%m-%d') AS date
+FROM (SELECT DATE '1970-01-01' + day_number::INTEGER AS date FROM outdated)
+SEMI JOIN public USING (date)
+ORDER BY date

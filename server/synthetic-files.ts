@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DATASET_PATH, Manifest, ReleaseIndex, type ReleaseName, releasePath } from '../pipeline/contract/manifest.ts'
+import { isRevision, releaseIn } from './cache-policy.ts'
+import { fingerprint } from './followed-file.ts'
+import { remembered } from './remembered.ts'
+
+/**
+ * Tells whether a path of the site may lead to synthetic data. The first real release takes the place of all of that,
+ * days and months under the same names, so nobody may keep it for good. To be asked before the file is opened: then a
+ * file that is found to be real was real when it was read.
+ */
+export type IsSynthetic = (urlPath: string) => Promise<boolean>
+
+const MOST_REMEMBERED = 10_000
+
+const KindOfRelease = Manifest.pick({ synthetic: true })
+
+export function syntheticFiles(publicDir: string): IsSynthetic {
+  const kindOf = remembered<boolean>(MOST_REMEMBERED)
+
+  /** What `read` makes of a file, read again when it was replaced; false where it is missing or none of ours. */
+  async function fact(path: string, read: (value: unknown) => Promise<boolean> | boolean): Promise<boolean> {
+    const stamp = await fingerprint(path)
+    return stamp !== undefined && (await kindOf(`${stamp} ${path}`, async () => read(await readJson(path))))
+  }
+
+  function isSyntheticRelease(release: ReleaseName): Promise<boolean> {
+    const path = join(publicDir, releasePath(release), 'manifest.json')
+    return fact(path, (value) => KindOfRelease.safeParse(value).data?.synthetic ?? false)
+  }
+
+  /** Whether any release of the chain is synthetic: which of them a revision comes from stands nowhere. */
+  function hasSynthetic(): Promise<boolean> {
+    return fact(join(publicDir, DATASET_PATH, 'releases/index.json'), async (value) => {
+      const releases = ReleaseIndex.safeParse(value).data?.releases ?? []
+      if (releases.slice(1).some(({ changed }) => changed?.includes('synthetic'))) return true
+      const current = releases.findLast(({ status }) => status !== 'withdrawn')
+      return current !== undefined && isSyntheticRelease(current.release)
+    })
+  }
+
+  return async (urlPath) => {
+    const release = releaseIn(urlPath)
+    if (release !== undefined) return isSyntheticRelease(release)
+    return isRevision(urlPath) && hasSynthetic()
+  }
+}
+
+/** Undefined for what is no JSON: whether a file is whole is not judged here. */
+async function readJson(path: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8'))
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * Whole published folders, file by file, against committed hashes. `make golden` compares, `make golden ARGS=-u` writes
+ * them anew: read the difference before you commit it. The golden cases have theirs in `test/cases.test.ts`.
+ */
+import { expect, it, vi } from 'vitest'
+import { buildIn, newWorkspace, type Workspace } from '../support/pipeline.ts'
+import { buildHistory } from './history.ts'
+import { hashesOf, treeFile } from './tree.ts'
+
+vi.mock('../../pipeline/provenance/code.ts', async (load) => {
+  const { FIXED_CODE } = await import('./fixed.ts')
+  return { ...(await load<object>()), ...FIXED_CODE }
+})
+
+async function expectTree(name: string, { publicDir }: Workspace): Promise<void> {
+  await expect(await hashesOf(publicDir)).toMatchFileSnapshot(treeFile(name))
+}
+
+it.each(['2025-01-15T06:00:00Z', '2025-04-01T00:00:00Z', '2026-11-20T00:12:00Z'])(
+  'the sample as of %s is published as before',
+  async (asOf) => {
+    const workspace = await newWorkspace()
+    await buildIn({ ...workspace, sources: '' }, asOf)
+    await expectTree(`sample-${asOf.slice(0, 10)}`, workspace)
+  },
+)
+
+it('four releases, the restatement and the withdrawal of one are published as before', async () => {
+  await buildHistory((step, workspace) => expectTree(`history-${step}`, workspace))
+})

@@ -1,0 +1,101 @@
+/** Which sources file a command reads where SOURCES is unset (DESIGN.md §5). */
+import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { type CliResult, newWorkspace, publishedCsv, rowsOf, runCli, type Workspace } from '../support/pipeline.ts'
+import { writePublisher } from '../support/publisher.ts'
+
+const AS_OF = '2025-03-10T12:00:00Z'
+const HEADER = 'timestamp,model_permaslug,prompt_tokens,completion_tokens'
+
+/** A folder with a sources file of one public log, in which `model` had 15 tokens. */
+async function writeSources(folder: string, model: string): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  const source = { name: 'gateway', schema: 'canonical', files: ['usage.csv'], visibility: 'public' }
+  await writeFile(join(folder, 'sources.json'), JSON.stringify({ sources: [source] }))
+  await writeFile(join(folder, 'usage.csv'), `${HEADER}\n2025-03-01T10:00:00Z,${model},10,5\n`)
+}
+
+/** A machine on which `data` is one installation and `B` another; commands run in the folder above both. */
+async function twoInstallations(): Promise<Workspace> {
+  const workspace = await newWorkspace()
+  await writeSources(workspace.dataDir, 'a/one')
+  await writePublisher(join(workspace.root, 'B'))
+  return workspace
+}
+
+function runB({ root }: Workspace, words: string[], environment: Record<string, string> = {}): Promise<CliResult> {
+  return runCli(words, { DATA_DIR: 'B', PUBLIC_DIR: 'public', AS_OF, ...environment }, root)
+}
+
+describe('SOURCES that is unset', () => {
+  it('is the sources.json of DATA_DIR', async () => {
+    const workspace = await twoInstallations()
+    await writeSources(join(workspace.root, 'B'), 'b/one')
+    const { code, stderr } = await runB(workspace, ['build'])
+    expect(code, stderr).toBe(0)
+    expect(rowsOf(await publishedCsv(workspace))).toEqual(['2025-03-01 b/one 15'])
+  })
+
+  it.each([
+    [['build']],
+    [['build', '--dry-run']],
+    [['serve', '--port', '0']],
+    [['archive', '--before', '2025-03-02']],
+    [['archive', '--before', '2025-03-02', '--dry-run']],
+  ])('stops %j where DATA_DIR has none and data/ has one, and names both', async (words) => {
+    const workspace = await twoInstallations()
+    const { code, stdout, stderr } = await runB(workspace, words)
+    expect(code).toBe(2)
+    expect(stdout).toBe('')
+    expect(stderr).toContain('there is no B/sources.json')
+    expect(stderr).toContain('data/sources.json')
+    expect(stderr).toContain('SOURCES')
+    expect((await readdir(workspace.publicDir)).filter((name) => !name.startsWith('.'))).toEqual([])
+    expect(await readdir(join(workspace.root, 'B'))).not.toContain('raw')
+  })
+
+  it('stops a reproduction in the same way', async () => {
+    const workspace = await twoInstallations()
+    await writeSources(join(workspace.root, 'B'), 'b/one')
+    expect((await runB(workspace, ['build'])).code).toBe(0)
+    await rm(join(workspace.root, 'B/sources.json'))
+    const { code, stderr } = await runB(workspace, ['reproduce'])
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/there is no B\/sources\.json.* data\/sources\.json/)
+  })
+
+  it('builds the sample where neither folder has one', async () => {
+    const workspace = await twoInstallations()
+    await rm(join(workspace.dataDir, 'sources.json'))
+    const { code, stdout, stderr } = await runB(workspace, ['build', '--dry-run', '--json'])
+    expect(code, stderr).toBe(0)
+    expect(stderr).toContain('there is no B/sources.json: building from SYNTHETIC sample data')
+    expect(JSON.parse(stdout)).toMatchObject({ synthetic: true })
+  })
+
+  it('never builds the sample in place of a link that leads nowhere', async () => {
+    const workspace = await twoInstallations()
+    await symlink('gone.json', join(workspace.root, 'B/sources.json'))
+    const { code, stderr } = await runB(workspace, ['build'])
+    expect(code).toBe(2)
+    expect(stderr).toContain('there is no file B/sources.json')
+  })
+})
+
+describe('SOURCES that is set', () => {
+  it('is read, whatever the data folders have', async () => {
+    const workspace = await twoInstallations()
+    await writeSources(join(workspace.root, 'B'), 'b/one')
+    const { code, stderr } = await runB(workspace, ['build'], { SOURCES: 'data/sources.json' })
+    expect(code, stderr).toBe(0)
+    expect(rowsOf(await publishedCsv(workspace))).toEqual(['2025-03-01 a/one 15'])
+  })
+
+  it('is wrong usage where the file is missing, though there is a default', async () => {
+    const workspace = await twoInstallations()
+    const { code, stderr } = await runB(workspace, ['build'], { SOURCES: 'nowhere.json' })
+    expect(code).toBe(2)
+    expect(stderr).toContain('there is no file nowhere.json')
+  })
+})

@@ -1,0 +1,245 @@
+/** A newer version reads a schema differently: what is at hand is read again, and what is gone keeps its old counts. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { closeDates } from '../../../pipeline/close.ts'
+import { readPipelineConfig } from '../../../pipeline/config.ts'
+import { Manifest } from '../../../pipeline/contract/manifest.ts'
+import { realFiles } from '../../../pipeline/files.ts'
+import { count } from '../../../pipeline/schemas/expression.ts'
+import { SCHEMAS } from '../../../pipeline/schemas/index.ts'
+import { type Gateway, newGateway, useOn } from '../../support/gateway.ts'
+import { coveredDay, readCoverage, readRestatements } from '../../support/history.ts'
+import { buildIn, releaseFolder, settings, writeInput } from '../../support/pipeline.ts'
+
+const { canonical } = SCHEMAS
+const former = { reading: canonical.reading, completion_tokens: canonical.record.completion_tokens }
+
+/** A newer version: it counts the prompt of a canonical record twice. */
+function upgrade(): void {
+  canonical.reading = former.reading + 1
+  canonical.record.completion_tokens = count('prompt_tokens')
+}
+
+function downgrade(): void {
+  canonical.reading = former.reading
+  canonical.record.completion_tokens = former.completion_tokens
+}
+
+beforeEach(downgrade)
+afterEach(downgrade)
+
+const MONDAY = useOn('2025-03-03', 'acme/one', 10, { request_id: 'm' })
+const TUESDAY = useOn('2025-03-04', 'acme/one', 20, { request_id: 't' })
+const SUNDAY = useOn('2025-03-09', 'acme/one', 40, { request_id: 's' })
+
+/** A gateway that has built a file of each date. */
+async function builtGateway(top: Record<string, unknown> = {}): Promise<Gateway> {
+  const gateway = await newGateway(top)
+  await gateway.deliver('monday.csv', [MONDAY])
+  await gateway.deliver('tuesday.csv', [TUESDAY])
+  expect(await gateway.rows()).toEqual(['2025-03-03 acme/one 10', '2025-03-04 acme/one 20'])
+  return gateway
+}
+
+async function accept(gateway: Gateway): Promise<void> {
+  await buildIn(gateway.workspace, gateway.later(), {}, { accept: ['old_counts'] })
+}
+
+/** Archives what is before Tuesday, in this process, which has the newer version. */
+async function archiveMonday(gateway: Gateway): Promise<void> {
+  const config = readPipelineConfig(settings(gateway.workspace, gateway.later()))
+  const { signal } = new AbortController()
+  const effects = { now: () => new Date('2026-11-20T00:12:00Z'), report: () => {}, signal, files: realFiles }
+  const { outcome } = await closeDates(config, effects, { before: '2025-03-04' })
+  expect(outcome).toBe('archived')
+}
+
+/** The dates that the coverage marks. */
+async function markedDates(gateway: Gateway): Promise<string[]> {
+  const { days } = await readCoverage(gateway.workspace)
+  return days.filter(({ old_counts }) => old_counts).map(({ date }) => date)
+}
+
+describe('files at hand', () => {
+  it('are read again, and final dates are restated with the reason reading', async () => {
+    const gateway = await builtGateway()
+    upgrade()
+    const { rows, notices } = await gateway.build()
+    expect(rows).toEqual(['2025-03-03 acme/one 20', '2025-03-04 acme/one 40'])
+    expect(notices).toEqual([expect.stringMatching(/source "gateway": 2 files are read again, because this version/)])
+    expect(await readRestatements(gateway.workspace)).toMatchObject([{ reason: 'reading' }])
+    expect((await gateway.build()).summary.outcome).toBe('unchanged')
+  })
+
+  it('are read again once: a later restatement has no such reason', async () => {
+    const gateway = await builtGateway()
+    upgrade()
+    await gateway.build()
+    await gateway.deliver('monday.csv', [MONDAY, { ...MONDAY, request_id: 'm2' }])
+    expect((await gateway.build()).notices).toEqual([])
+    expect((await readRestatements(gateway.workspace)).map(({ reason }) => reason)).toEqual(['reading', 'unspecified'])
+  })
+
+  it('leave the reason to the publisher who gives one', async () => {
+    const gateway = await builtGateway()
+    upgrade()
+    await buildIn(gateway.workspace, gateway.later(), {}, { reason: 'correction' })
+    expect(await readRestatements(gateway.workspace)).toMatchObject([{ reason: 'correction' }])
+  })
+
+  it('still give the reason where the build that read them again made no release', async () => {
+    const gateway = await builtGateway({ blocking: ['missing_date'] })
+    upgrade()
+    await gateway.deliver('sunday.csv', [SUNDAY])
+    expect(await gateway.failure()).toContain('missing_date')
+    await buildIn(gateway.workspace, gateway.later(), {}, { accept: ['missing_date'] })
+    expect(await readRestatements(gateway.workspace)).toMatchObject([{ reason: 'reading' }])
+  })
+
+  it('of other schemas are not read again', async () => {
+    const gateway = await builtGateway()
+    const reading = SCHEMAS['helicone-requests'].reading
+    SCHEMAS['helicone-requests'].reading = reading + 1
+    try {
+      const { summary, notices } = await gateway.build()
+      expect({ outcome: summary.outcome, notices }).toEqual({ outcome: 'unchanged', notices: [] })
+    } finally {
+      SCHEMAS['helicone-requests'].reading = reading
+    }
+  })
+})
+
+describe('a file that is missing and kept', () => {
+  async function gatewayThatLostMonday(): Promise<Gateway> {
+    const gateway = await builtGateway({ on_missing: 'keep' })
+    await gateway.takeAway('monday.csv')
+    upgrade()
+    return gateway
+  }
+
+  it('stops the build, which names source, dates and what to do', async () => {
+    const gateway = await gatewayThatLostMonday()
+    const message = await gateway.failure()
+    expect(message).toContain('source "gateway": 2025-03-03\n')
+    expect(message).toContain('tokenboard build --accept old_counts')
+    // It stays so, whatever the build before has done to the state.
+    expect(await gateway.failure()).toBe(message)
+    await gateway.forget()
+    expect(await gateway.failure()).toBe(message)
+  })
+
+  it('keeps its counts where that is accepted, and its date is marked from then on', async () => {
+    const gateway = await gatewayThatLostMonday()
+    await accept(gateway)
+    const rows = ['2025-03-03 acme/one 10', '2025-03-04 acme/one 40']
+    expect(await gateway.build()).toMatchObject({ summary: { outcome: 'unchanged' }, rows })
+    expect(await markedDates(gateway)).toEqual(['2025-03-03'])
+    await gateway.deliver('sunday.csv', [SUNDAY])
+    expect(await gateway.rows()).toEqual([...rows, '2025-03-09 acme/one 80'])
+    expect(await markedDates(gateway)).toEqual(['2025-03-03'])
+    await gateway.forget()
+    expect((await gateway.build()).summary.outcome).toBe('unchanged')
+    expect((await gateway.run(['verify'])).stderr).toContain('verified')
+    const manifest = Manifest.parse(
+      JSON.parse(await readFile(join(await releaseFolder(gateway.workspace), 'manifest.json'), 'utf8')),
+    )
+    expect(manifest.old_counts).toEqual([{ start_date: '2025-03-03', end_date: '2025-03-03' }])
+    expect(manifest.changes?.facts).not.toContain('old_counts')
+  })
+
+  it('stays marked when its date is archived', async () => {
+    const gateway = await gatewayThatLostMonday()
+    await accept(gateway)
+    await archiveMonday(gateway)
+    await gateway.deliver('sunday.csv', [SUNDAY])
+    await gateway.build()
+    expect(await markedDates(gateway)).toEqual(['2025-03-03'])
+  })
+
+  it('is read again and marked no more when it is there again', async () => {
+    const gateway = await gatewayThatLostMonday()
+    await accept(gateway)
+    await gateway.deliver('monday.csv', [MONDAY])
+    expect(await gateway.rows()).toEqual(['2025-03-03 acme/one 20', '2025-03-04 acme/one 40'])
+    expect(await markedDates(gateway)).toEqual([])
+  })
+
+  it('stops nothing where its source is private', async () => {
+    const gateway = await newGateway({ on_missing: 'keep' })
+    await writeInput(gateway.workspace, 'sources.json', {
+      on_missing: 'keep',
+      sources: [
+        { name: 'gateway', schema: 'canonical', files: ['raw/**/*'], visibility: 'private' },
+        { name: 'shown', schema: 'canonical', files: ['shown.csv'], visibility: 'public' },
+      ],
+    })
+    await writeInput(
+      gateway.workspace,
+      'shown.csv',
+      'timestamp,model_permaslug,prompt_tokens,completion_tokens\n2025-03-03T00:00:00Z,acme/one,1,1\n',
+    )
+    await gateway.deliver('monday.csv', [MONDAY])
+    await gateway.build()
+    await gateway.takeAway('monday.csv')
+    upgrade()
+    await gateway.build()
+    expect(await markedDates(gateway)).toEqual([])
+  })
+})
+
+describe('an archived date', () => {
+  it('that the newer version archived is not marked', async () => {
+    const gateway = await builtGateway()
+    upgrade()
+    await gateway.build()
+    await archiveMonday(gateway)
+    expect((await gateway.build()).summary.outcome).toBe('unchanged')
+    expect(await markedDates(gateway)).toEqual([])
+  })
+
+  it('stops the build until its old counts are accepted, and is marked then', async () => {
+    const gateway = await builtGateway()
+    await archiveMonday(gateway)
+    upgrade()
+    expect(await gateway.failure()).toContain('source "gateway": 2025-03-03\n')
+    await accept(gateway)
+    expect(await gateway.rows()).toEqual(['2025-03-03 acme/one 10', '2025-03-04 acme/one 40'])
+    expect(await coveredDay(gateway.workspace, '2025-03-03')).toMatchObject({ status: 'final', old_counts: true })
+    expect(await coveredDay(gateway.workspace, '2025-03-04')).not.toHaveProperty('old_counts')
+  })
+})
+
+describe('the state', () => {
+  async function inState(gateway: Gateway, ...statements: string[]): Promise<void> {
+    const instance = await DuckDBInstance.create(join(gateway.workspace.dataDir, 'state/build.duckdb'))
+    const connection = await instance.connect()
+    try {
+      for (const statement of statements) await connection.run(statement)
+    } finally {
+      connection.closeSync()
+      instance.closeSync()
+    }
+  }
+
+  it('of a newer version is refused in a sentence, and stays as it is', async () => {
+    const gateway = await builtGateway()
+    await inState(gateway, 'UPDATE state_version SET version = 99')
+    const message = await gateway.failure()
+    expect(message).toMatch(
+      /^a newer version of Tokenboard wrote the state .* version 99, .* Build with the newer version/,
+    )
+    await inState(gateway, 'UPDATE state_version SET version = 2')
+    expect((await gateway.build()).summary.outcome).toBe('unchanged')
+  })
+
+  it('stops version 0.1.0 before it forgets anything', async () => {
+    const gateway = await builtGateway()
+    // These are its first statements.
+    await inState(gateway, 'CREATE TABLE IF NOT EXISTS state_format (version INTEGER)')
+    await expect(inState(gateway, 'SELECT version FROM state_format')).rejects.toThrow(
+      /a newer version of Tokenboard wrote the state/,
+    )
+  })
+})

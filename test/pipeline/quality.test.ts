@@ -1,0 +1,67 @@
+/** What the public quality.json says, and what only the maintainer learns (DESIGN.md §5). */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { publish, releaseFolder, type SmallResult } from '../support/pipeline.ts'
+import type { FileRecord } from '../support/records.ts'
+
+const at = (day: string, model_permaslug: string, fields: FileRecord = {}): FileRecord => ({
+  timestamp: `${day}T12:00:00Z`,
+  model_permaslug,
+  prompt_tokens: '10',
+  ...fields,
+})
+
+const PUBLIC = [
+  at('2025-03-02', 'acme/one', { prompt_tokens: '100000' }),
+  at('2025-03-03', 'acme/one', { prompt_tokens: '100000' }),
+  at('2025-03-03', 'acme/one', { request_id: 'twice' }),
+  at('2025-03-03', 'acme/one', { request_id: 'twice' }),
+  at('2025-03-03', 'acme/one', { prompt_tokens: 'many' }),
+  at('2024-12-31', 'acme/one'),
+  at('2025-03-10', 'acme/one'),
+]
+
+const DAYS = ['2024-12-31', '2025-03-02', '2025-03-03', '2025-03-10']
+const WITHHELD = DAYS.flatMap((day) => [at(day, 'lab/unknown'), at(day, 'lab/other-unknown')])
+const PRIVATE = DAYS.flatMap((day) => [at(day, 'acme/internal'), at(day, 'acme/one', { visibility: 'private' })])
+
+function build(records: FileRecord[]): Promise<SmallResult> {
+  const models = [{ model_permaslug: 'acme/one' }, { model_permaslug: 'acme/internal', public: false }]
+  const sources = [{ records, settings: { visibility: 'registry' } }]
+  return publish({ sources, models, top: { max_rejected_share: 1 } })
+}
+
+async function qualityOf({ workspace }: SmallResult) {
+  return JSON.parse(await readFile(join(await releaseFolder(workspace), 'quality.json'), 'utf8'))
+}
+
+it('is the same whether withheld and private usage was there or not', async () => {
+  const without = await build(PUBLIC)
+  for (const hidden of [WITHHELD, PRIVATE]) {
+    const withThem = await build([...PUBLIC, ...hidden])
+    expect(withThem.summary.records.read).toBe(PUBLIC.length + hidden.length)
+    expect(await qualityOf(withThem)).toEqual(await qualityOf(without))
+  }
+})
+
+it('counts by day what names nothing private, and has no model names', async () => {
+  const built = await build([...PUBLIC, ...WITHHELD, ...PRIVATE])
+  expect(built.summary.records.withheld.map(({ model }) => model)).toEqual(['lab/other-unknown', 'lab/unknown'])
+  const quality = await qualityOf(built)
+  expect(quality.days).toEqual([
+    { date: '2025-03-03', reason: 'duplicate', records: 1 },
+    { date: '2025-03-03', reason: 'invalid_token_count', records: 1 },
+    { date: '2024-12-31', reason: 'before_dataset_start', records: 1 },
+    { date: '2025-03-10', reason: 'not_yet_complete', records: 1 },
+  ])
+  expect(JSON.stringify(quality)).not.toMatch(/withheld|private|lab\/|acme\//)
+})
+
+it('leaves the detail to the state, which is private: withheld models by day', async () => {
+  const { workspace } = await build([...PUBLIC, ...WITHHELD])
+  const { set_aside } = JSON.parse(await readFile(join(workspace.dataDir, 'state/quality.json'), 'utf8'))
+  const withheld = set_aside.filter(({ reason }: { reason: string }) => reason === 'withheld')
+  const days = withheld.map((entry: { date: string; model_permaslug: string }) => [entry.date, entry.model_permaslug])
+  expect(days).toEqual(expect.arrayContaining(DAYS.map((day) => [day, 'lab/unknown'])))
+})

@@ -1,0 +1,91 @@
+/** Raw records of every schema and what each counts: test/corpus/SCHEMA.ndjson, one record a line. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { SCHEMA_NAMES, SCHEMAS } from '../../../pipeline/schemas/index.ts'
+import { REPOSITORY } from '../../support/pipeline.ts'
+import { type BuiltTogether, buildLogs, FORMS, type Form, having, type LogRecord, PATHS } from '../../support/schemas.ts'
+
+const CORPUS = join(REPOSITORY, 'test/corpus')
+
+interface Case {
+  what: string
+  settings?: LogRecord
+  record: LogRecord
+  expected: {
+    tokens?: number
+    outcome?: string
+    disagrees?: string
+    note?: { kind: string; name: string; tokens: number }
+  }
+}
+
+function casesOf(schema: keyof typeof PATHS): Case[] {
+  const lines = readFileSync(join(CORPUS, `${schema}.ndjson`), 'utf8')
+    .trimEnd()
+    .split('\n')
+  return lines.map((line) => JSON.parse(line))
+}
+
+/** The record as one of a model that is called as the case, with an id of its own. */
+function logRecord(schema: keyof typeof PATHS, { what, record }: Case): LogRecord {
+  const { model, id } = PATHS[schema]
+  const named = having(record, model, what)
+  return id[0] !== undefined && id[0] in named ? having(named, id, what) : named
+}
+
+/** Builds the cases of a schema, those with the same settings as one source. */
+function buildCorpus(schema: keyof typeof PATHS, form: Form): Promise<BuiltTogether> {
+  const bySettings = Map.groupBy(casesOf(schema), ({ settings }) => JSON.stringify(settings))
+  return buildLogs(
+    [...bySettings.values()].map((cases) => ({
+      schema,
+      form,
+      settings: cases[0]?.settings,
+      log: cases.map((each) => logRecord(schema, each)),
+    })),
+    '2026-06-10T12:00:00Z',
+  )
+}
+
+function countsOf(values: readonly string[]): Record<string, number> {
+  return Object.fromEntries([...Map.groupBy(values, (value) => value)].map(([value, same]) => [value, same.length]))
+}
+
+/** The tokens of some notes by what they are about. */
+function sumsOf(notes: readonly { kind: string; name: string; tokens: number | string }[]): Record<string, number> {
+  const byName = Map.groupBy(notes, ({ kind, name }) => `${kind} ${name}`)
+  return Object.fromEntries(
+    [...byName].map(([name, same]) => [name, same.reduce((sum, { tokens }) => sum + Number(tokens), 0)]),
+  )
+}
+
+it('has a corpus of every schema, and of nothing else', () => {
+  expect(readdirSync(CORPUS).toSorted()).toEqual(SCHEMA_NAMES.map((name) => `${name}.ndjson`).toSorted())
+})
+
+describe.each(SCHEMA_NAMES)('%s', (schema) => {
+  const cases = casesOf(schema)
+
+  it.each(FORMS)('counts each record of the corpus as it should, from %s', async (form) => {
+    const { rows, records, workspace } = await buildCorpus(schema, form)
+    const counted = rows.map((row) => /^\S+ (.*) (\d+)$/.exec(row)?.slice(1))
+    const expected = cases.flatMap(({ what, expected: { tokens = 0 } }) => (tokens > 0 ? [[what, `${tokens}`]] : []))
+    expect(counted.toSorted()).toEqual(expected.toSorted())
+    const { left_out = 0, ...rejected } = countsOf(cases.flatMap(({ expected: { outcome } }) => outcome ?? []))
+    expect(records.left_out).toBe(left_out)
+    expect(records.rejected).toEqual(rejected)
+    expect(records.duplicates).toBe(0)
+    const reasons = cases.flatMap(({ expected: { disagrees } }) => disagrees ?? [])
+    expect(records.token_parts_disagree).toEqual(countsOf(reasons))
+    const detail = JSON.parse(await readFile(join(workspace.dataDir, 'state/quality.json'), 'utf8'))
+    expect(sumsOf(detail.reading_notes)).toEqual(sumsOf(cases.flatMap(({ expected: { note } }) => note ?? [])))
+  })
+
+  it('has a record for each way that its parts may disagree', () => {
+    const { parts_disagree = {} } = SCHEMAS[schema] as { parts_disagree?: object }
+    const told = cases.flatMap(({ expected }) => ('disagrees' in expected ? [expected.disagrees] : []))
+    expect([...new Set(told)].toSorted()).toEqual(Object.keys(parts_disagree).toSorted())
+  })
+})

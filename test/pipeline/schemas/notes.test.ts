@@ -1,0 +1,128 @@
+/** What a build says of how it read a source: tokens that it added, keys that it ignored, records without ids. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { buildIn, newWorkspace, releaseFolder, runBuild, type Workspace, writeInput } from '../../support/pipeline.ts'
+import { type LogRecord, RECORDS, toLines } from '../../support/schemas.ts'
+
+const AS_OF = '2026-06-10T12:00:00Z'
+const LATER = '2026-06-10T13:00:00Z'
+
+async function workspaceOf(schema: string, logs: Record<string, LogRecord[]>): Promise<Workspace> {
+  const workspace = await newWorkspace()
+  for (const [file, records] of Object.entries(logs)) await writeInput(workspace, file, toLines(records))
+  const source = { name: 'logs', schema, files: ['*.ndjson'], visibility: 'public' }
+  await writeInput(workspace, 'sources.json', { sources: [source] })
+  return workspace
+}
+
+function row(id: string, fields: LogRecord): LogRecord {
+  return {
+    ...RECORDS['helicone-requests'],
+    request_id: id,
+    request_created_at: '2026-06-01T12:00:00Z',
+    provider: 'OPENAI',
+    ...fields,
+  }
+}
+
+function observation(id: string, usage_details: LogRecord): LogRecord {
+  return { ...RECORDS['langfuse-observations'], id, start_time: '2026-06-01 12:00:00', usage_details }
+}
+
+async function notesOf({ dataDir }: Workspace): Promise<unknown> {
+  return JSON.parse(await readFile(join(dataDir, 'state/quality.json'), 'utf8')).reading_notes
+}
+
+describe('tokens beside the counts of Helicone', () => {
+  it('are told of by provider, those that were added and those that were not', async () => {
+    const early = { request_created_at: '2025-09-07T12:00:00Z', prompt_cache_read_tokens: 7 }
+    const workspace = await workspaceOf('helicone-requests', {
+      'a.ndjson': [
+        row('1', { prompt_cache_read_tokens: 400 }),
+        row('2', { provider: 'ANTHROPIC', reasoning_tokens: 20 }),
+        row('3', early),
+        row('4', {}),
+      ],
+    })
+    const { code, stderr } = await runBuild(workspace, { AS_OF })
+    expect(code, stderr).toBe(0)
+    expect(stderr).toContain(
+      'source "logs": 420 tokens of 2 records stand beside prompt_tokens and completion_tokens and were added, ' +
+        'as "outside_from" says: "openai" 400, "anthropic" 20\n',
+    )
+    expect(stderr).toContain(
+      'source "logs": 7 tokens of 1 records were not added to prompt_tokens and completion_tokens, which include them ' +
+        'before the date in "outside_from": "openai" 7\n',
+    )
+  })
+
+  it('stay told of by builds that read no file again, and go with their file', async () => {
+    const workspace = await workspaceOf('helicone-requests', {
+      'a.ndjson': [row('1', { prompt_cache_read_tokens: 400 })],
+      'b.ndjson': [row('2', { prompt_cache_read_tokens: 30 })],
+    })
+    const notes = (tokens: string, records: number) => [
+      { source: 'logs', kind: 'outside_added', name: 'openai', records, tokens },
+    ]
+    await buildIn(workspace, AS_OF)
+    expect(await notesOf(workspace)).toEqual(notes('430', 2))
+    await buildIn(workspace, LATER)
+    expect(await notesOf(workspace)).toEqual(notes('430', 2))
+    await writeInput(workspace, 'b.ndjson', toLines([row('2', { prompt_cache_read_tokens: 31 })]))
+    await buildIn(workspace, '2026-06-10T14:00:00Z')
+    expect(await notesOf(workspace)).toEqual(notes('431', 2))
+  })
+})
+
+describe('keys of Langfuse that are no tokens', () => {
+  it('are named and counted, and are never published', async () => {
+    const workspace = await workspaceOf('langfuse-observations', {
+      'a.ndjson': [
+        observation('1', { input: 1, output: 1, secret_widgets: 3 }),
+        observation('2', { input: 1, output: 1, images: 3, secret_widgets: 3 }),
+        observation('3', { input: 1, output: 1 }),
+      ],
+    })
+    const { code, stderr } = await runBuild(workspace, { AS_OF })
+    expect(code, stderr).toBe(0)
+    expect(stderr).toContain(
+      'source "logs": 2 records have keys in their usage that are no tokens and count for nothing: "images", "secret_widgets"\n',
+    )
+    expect(await notesOf(workspace)).toHaveLength(2)
+    expect(await readFile(join(await releaseFolder(workspace), 'quality.json'), 'utf8')).not.toContain('widgets')
+  })
+})
+
+describe('a source without ids', () => {
+  const { id: _, ...nameless } = RECORDS['portkey-logs']
+
+  it('is named in the summary, as text and as JSON', async () => {
+    const workspace = await workspaceOf('portkey-logs', { 'a.ndjson': [{ ...nameless, created_at: '2026-06-01' }] })
+    const { code, stderr, stdout } = await runBuild(workspace, { AS_OF }, ['--json'])
+    expect(code, stderr).toBe(0)
+    expect(stderr).toContain('  no ids    "logs": a file that is delivered twice counts twice\n')
+    expect(JSON.parse(stdout).sources_without_request_id).toEqual(['logs'])
+  })
+
+  it('is none of which some records have ids, or whose records are rejected', async () => {
+    const at = { created_at: '2026-06-01T12:00:00Z' }
+    const some = await workspaceOf('portkey-logs', {
+      'a.ndjson': [
+        { ...nameless, ...at },
+        { ...RECORDS['portkey-logs'], ...at },
+      ],
+    })
+    expect((await buildIn(some, AS_OF)).sources_without_request_id).toEqual([])
+  })
+
+  it('is named by a build that reads no file again, and whose release is unchanged', async () => {
+    const workspace = await workspaceOf('portkey-logs', { 'a.ndjson': [{ ...nameless, created_at: '2026-06-01' }] })
+    await buildIn(workspace, AS_OF)
+    const { outcome, sources_without_request_id } = await buildIn(workspace, LATER)
+    expect({ outcome, sources_without_request_id }).toEqual({
+      outcome: 'unchanged',
+      sources_without_request_id: ['logs'],
+    })
+  })
+})

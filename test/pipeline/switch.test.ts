@@ -1,0 +1,134 @@
+/** Everything is prepared out of sight; then one run of renames, in the order of DESIGN.md §5, switches to it. */
+import { cp } from 'node:fs/promises'
+import { expect, it } from 'vitest'
+import { Database } from '../../pipeline/database.ts'
+import { verify } from '../../pipeline/verify.ts'
+import { SCENARIOS, type Scenario } from '../support/fault-scenarios.ts'
+import { withEffects } from '../support/faults.ts'
+import { createWorkspace, removeWorkspace, snapshotTree, type Workspace } from '../support/pipeline.ts'
+
+/** Something that happened while a command ran: a step on the file system, or a question to the database. */
+interface Happening {
+  name: string
+  paths: string[]
+}
+
+/** Where a path lies below the public folder, unless it is hidden there. */
+function publishedPath({ publicDir }: Workspace, path = ''): string | undefined {
+  const below = path.startsWith(`${publicDir}/`) ? path.slice(publicDir.length + 1) : undefined
+  return below?.startsWith('.') ? undefined : below
+}
+
+/** Runs a scenario and calls `before` ahead of each happening. */
+async function watch(
+  scenario: Scenario,
+  workspace: Workspace,
+  before: (happening: Happening) => Promise<void> | void,
+): Promise<void> {
+  const { rows } = Database.prototype
+  Database.prototype.rows = async function <Row>(...given: Parameters<typeof rows>): Promise<Row[]> {
+    await before({ name: `rows of ${given[0]}`, paths: [] })
+    return rows.apply(this, given) as Promise<Row[]>
+  }
+  try {
+    await withEffects(
+      async ({ name, paths }, take) => {
+        await before({ name, paths })
+        await take()
+      },
+      (files) => scenario.run(workspace, files),
+    )
+  } finally {
+    Database.prototype.rows = rows
+  }
+}
+
+const isRename = (workspace: Workspace, { name, paths }: Happening) =>
+  name === 'rename' && paths.some((path) => publishedPath(workspace, path) !== undefined)
+
+const switching = SCENARIOS.filter(({ name }) => ['build', 'new chain', 'withdraw'].includes(name))
+
+it.each(switching)('a $name changes what is published by one run of renames, and by nothing else', async (scenario) => {
+  const workspace = await scenario.prepare()
+  try {
+    const happenings: Happening[] = []
+    await watch(scenario, workspace, (happening) => void happenings.push(happening))
+    const first = happenings.findIndex((each) => isRename(workspace, each))
+    const last = happenings.findLastIndex((each) => isRename(workspace, each))
+    expect(last - first).toBeGreaterThan(20)
+    const run = happenings.slice(first, last + 1)
+    expect(run.filter((each) => !isRename(workspace, each))).toEqual([])
+  } finally {
+    await removeWorkspace(workspace)
+  }
+})
+
+it.each(switching)('a host verifies wherever a $name is stopped outside of that run', async (scenario) => {
+  const workspace = await scenario.prepare()
+  try {
+    const before = await published(workspace)
+    let renames = 0
+    let after: Workspace | undefined
+    await watch(scenario, workspace, async (happening) => {
+      if (isRename(workspace, happening)) {
+        // Nothing that came earlier has touched what is published.
+        if (renames === 0) expect(await published(workspace)).toEqual(before)
+        renames += 1
+      } else if (renames > 0) after ??= await copyOf(workspace)
+    })
+    expect(after).toBeDefined()
+    if (after === undefined) return
+    // A withdrawn release leaves its files after the run: until then the folder holds more than the index tells of.
+    if (scenario.name !== 'withdraw') {
+      await verify(after.publicDir, { signal: new AbortController().signal, report: () => {} })
+    }
+    await removeWorkspace(after)
+  } finally {
+    await removeWorkspace(workspace)
+  }
+})
+
+const DATASET = 'datasets/rankings-daily/v1'
+
+/** The steps of the switch, by the names that they put in place. */
+const ORDER: [string, RegExp][] = [
+  ['release', /\/releases\/\d{8}T\d{6}Z$/],
+  ['days and months', /\/(daily|monthly)\//],
+  ['restatements', /\/restatements\.json$/],
+  ['coverage', /\/coverage\.json$/],
+  ['index', /\/releases\/index\.json$/],
+  ['site', /^(?!(catalog|feed)\b)[^/]+$|^(models|coverage|changelog|api|assets)\//],
+  ['site', new RegExp(`^${DATASET}/croissant\\.json$`)],
+  ['latest', /\/latest$/],
+  ['pointer', /\/latest\.json$/],
+  ['catalog', /^catalog\.json$/],
+  ['feeds', /^feed\.(atom|json)$/],
+]
+
+it('a build switches in the order that is laid down', async () => {
+  const [scenario] = switching
+  if (scenario === undefined) throw new Error('there is no build')
+  const workspace = await scenario.prepare()
+  const steps: string[] = []
+  await watch(scenario, workspace, (happening) => {
+    const target = publishedPath(workspace, happening.paths[1])
+    if (!isRename(workspace, happening) || target === undefined) return
+    const step = ORDER.find(([, pattern]) => pattern.test(target))?.[0] ?? target
+    if (steps.at(-1) !== step) steps.push(step)
+  })
+  await removeWorkspace(workspace)
+  const expected = [...new Set(ORDER.map(([step]) => step))].filter((step) => step !== 'restatements')
+  expect(steps.filter((step) => step !== 'restatements')).toEqual(expected)
+})
+
+/** What is published, without what is hidden. */
+async function published({ publicDir }: Workspace): Promise<Record<string, string>> {
+  const tree = Object.entries(await snapshotTree(publicDir))
+  return Object.fromEntries(tree.filter(([path]) => !path.startsWith('.')))
+}
+
+async function copyOf(original: Workspace): Promise<Workspace> {
+  const copy = await createWorkspace()
+  await cp(original.root, copy.root, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
+  return copy
+}

@@ -1,0 +1,343 @@
+/** `tokenboard models`: what the registry does not know, and how it gets into it. */
+import { chmod, mkdir, readdir, readFile, realpath, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { readPipelineConfig } from '../../pipeline/config.ts'
+import { UsageError } from '../../pipeline/errors.ts'
+import { type Files, realFiles } from '../../pipeline/files.ts'
+import { entriesOf, matches } from '../../pipeline/models/choose.ts'
+import { findUnknownModels, type UnknownModels, type UnknownModelsOptions } from '../../pipeline/unknown-models.ts'
+import { useOn } from '../support/gateway.ts'
+import {
+  AS_OF,
+  buildIn,
+  type CliResult,
+  newWorkspace,
+  runCli,
+  settings,
+  snapshotTree,
+  type Workspace,
+  writeInput,
+  writeSmallBuild,
+} from '../support/pipeline.ts'
+
+const MODELS = [
+  { model_permaslug: 'acme/known', name: 'Known', aliases: ['known'], public: true },
+  { model_permaslug: 'acme/secret', public: false },
+]
+
+const UNKNOWN = ['acme/large', 'acme/large:free', 'lab/one', 'acme/small']
+
+/** A first build that has not been made: 4 of 6 models are unknown, each with less than the one before. */
+async function newInstallation(models: unknown = MODELS): Promise<Workspace> {
+  const workspace = await newWorkspace()
+  const records = [
+    ...UNKNOWN.map((model, index) => useOn('2025-03-02', model, 1000 - index)),
+    useOn('2025-03-02', 'known', 7),
+    useOn('2025-03-02', 'acme/secret', 9000),
+    useOn('2025-03-03', 'lab/one', 1),
+  ]
+  await writeSmallBuild(workspace, { sources: [{ records, settings: { visibility: 'registry' } }], models: [] })
+  await writeInput(workspace, 'sources.json', {
+    models: 'models.json',
+    sources: [{ name: 'gateway', schema: 'canonical', files: ['source-0.ndjson'] }],
+  })
+  if (models === null) await rm(join(workspace.input, 'models.json'))
+  else await writeInput(workspace, 'models.json', models)
+  return workspace
+}
+
+function find(
+  workspace: Workspace,
+  options: Partial<UnknownModelsOptions> = {},
+  files: Files = realFiles,
+): Promise<UnknownModels> {
+  const config = readPipelineConfig(settings(workspace, AS_OF))
+  const { signal } = new AbortController()
+  const effects = { now: () => new Date(AS_OF), report: () => {}, signal, files }
+  return findUnknownModels({ ...config, threads: 1 }, effects, { names: [], ...options })
+}
+
+function run(workspace: Workspace, ...words: string[]): Promise<CliResult> {
+  return runCli(['models', ...words], settings(workspace, AS_OF))
+}
+
+function modelsText(workspace: Workspace): Promise<string> {
+  return readFile(join(workspace.input, 'models.json'), 'utf8')
+}
+
+async function refused(workspace: Workspace, options: Partial<UnknownModelsOptions>): Promise<string> {
+  const before = await snapshotTree(workspace.input)
+  const error: unknown = await find(workspace, options).then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  expect(error).toBeInstanceOf(UsageError)
+  expect(await snapshotTree(workspace.input)).toEqual(before)
+  return error instanceof Error ? error.message : ''
+}
+
+const slugs = (models: readonly { model: string }[]) => models.map(({ model }) => model)
+
+describe('the list', () => {
+  it('has every unknown model with its records and tokens, most tokens first, before there is any release', async () => {
+    const workspace = await newInstallation()
+    const found = await find(workspace)
+    expect(found.unknown).toEqual([
+      { model: 'acme/large', records: 1, tokens: '1000' },
+      { model: 'acme/large:free', records: 1, tokens: '999' },
+      { model: 'lab/one', records: 2, tokens: '999' },
+      { model: 'acme/small', records: 1, tokens: '997' },
+    ])
+    expect(found).toMatchObject({ added: [], covered: [], models_file: join(workspace.input, 'models.json') })
+    expect(found.published_share).toMatchObject({ public_tokens: '7', withheld_tokens: '3995' })
+    expect((await readdir(workspace.publicDir)).filter((name) => !name.startsWith('.'))).toEqual([])
+    expect(await modelsText(workspace)).toBe(JSON.stringify(MODELS))
+  })
+
+  it('is of the models asked for where there are names', async () => {
+    const workspace = await newInstallation()
+    expect(slugs((await find(workspace, { names: ['acme/*', 'known'] })).unknown)).toEqual([
+      'acme/large',
+      'acme/large:free',
+      'acme/small',
+    ])
+  })
+
+  it('follows the registry as it is now, not as it was at the last build', async () => {
+    const workspace = await newInstallation(UNKNOWN.map((slug) => ({ model_permaslug: slug, public: true })))
+    await expect(buildIn(workspace)).rejects.toThrow('max_withheld_share')
+    expect(slugs((await find(workspace)).unknown)).toEqual(['acme/secret', 'known'])
+    await writeInput(workspace, 'models.json', MODELS)
+    expect(slugs((await find(workspace)).unknown)).toEqual(UNKNOWN)
+  })
+
+  it('is printed as a table, and as JSON', async () => {
+    const workspace = await newInstallation()
+    const { code, stdout, stderr } = await run(workspace)
+    expect(code, stderr).toBe(0)
+    expect(stdout).toBe(
+      [
+        'model            records  tokens',
+        'acme/large             1   1,000',
+        'acme/large:free        1     999',
+        'lab/one                2     999',
+        'acme/small             1     997',
+        '',
+      ].join('\n'),
+    )
+    expect(stderr).toContain(`${join(workspace.input, 'models.json')} does not know 4 models; 0.17 % of the tokens`)
+    expect(stderr).toContain('--add public')
+    const json = await run(workspace, '--json')
+    expect(JSON.parse(json.stdout)).toEqual(await find(workspace))
+  })
+
+  it('is empty where the registry knows every model, or is not asked', async () => {
+    const workspace = await newWorkspace()
+    await writeSmallBuild(workspace, { sources: [{ records: [useOn('2025-03-02', 'a/b', 5)] }] })
+    expect(await find(workspace)).toMatchObject({ models_file: null, unknown: [], published_share: { share: 1 } })
+    const { code, stdout, stderr } = await run(workspace)
+    expect([code, stdout]).toEqual([0, ''])
+    expect(stderr).toContain('no source asks a registry')
+  })
+})
+
+describe('after the sample', () => {
+  it('is of your own logs, though they are called like those of the sample, and so is what is archived', async () => {
+    const workspace = await newInstallation()
+    await buildIn({ ...workspace, sources: '' }, '2025-03-04T12:00:00Z')
+    expect(slugs((await find(workspace)).unknown)).toEqual(UNKNOWN)
+    const { code, stderr } = await runCli(['archive', '--before', '2025-03-03'], settings(workspace, AS_OF))
+    expect(code, stderr).toBe(0)
+    expect(stderr).toContain('archived 6 records')
+  })
+})
+
+describe('adding', () => {
+  it('writes all of them behind the entries that are there, and the next build publishes them', async () => {
+    const workspace = await newInstallation()
+    await expect(buildIn(workspace)).rejects.toThrow('tokenboard models --add public --all')
+    const { code, stdout, stderr } = await run(workspace, '--add', 'public', '--all')
+    expect(code, stderr).toBe(0)
+    expect(stdout).toBe(
+      [
+        'model            registry            records  tokens',
+        'acme/large       public                    1   1,000',
+        'lab/one          public                    2     999',
+        'acme/small       public                    1     997',
+        'acme/large:free  follows acme/large        1     999',
+        '',
+      ].join('\n'),
+    )
+    expect(stderr).toContain(`added 3 models to ${join(workspace.input, 'models.json')}; no model is unknown now`)
+    const entries = ['acme/large', 'lab/one', 'acme/small'].map((slug) => ({ model_permaslug: slug, public: true }))
+    expect(await modelsText(workspace)).toBe(`${JSON.stringify([...MODELS, ...entries], undefined, 2)}\n`)
+    expect(await buildIn(workspace)).toMatchObject({ models: 5, published_share: { share: 1 } })
+    expect((await run(workspace)).stderr).toContain('models.json knows every model that you asked for')
+  })
+
+  it('changes nothing the second time', async () => {
+    const workspace = await newInstallation()
+    for (const words of [['--all'], ['acme/*', 'lab/one']]) {
+      await run(workspace, '--add', 'public', '--all')
+      const before = await stat(join(workspace.input, 'models.json'), { bigint: true })
+      const { code, stdout, stderr } = await run(workspace, '--add', 'public', ...words)
+      expect([code, stdout]).toEqual([0, ''])
+      expect(stderr).toContain('nothing to add')
+      const after = await stat(join(workspace.input, 'models.json'), { bigint: true })
+      expect([after.ino, after.mtimeNs]).toEqual([before.ino, before.mtimeNs])
+    }
+  })
+
+  it('takes names and patterns, and says what stays unknown', async () => {
+    const workspace = await newInstallation()
+    const found = await find(workspace, { names: ['*/one', 'acme/small'], add: 'private' })
+    expect(found.added).toMatchObject([
+      { model: 'lab/one', public: false, tokens: '999' },
+      { model: 'acme/small', public: false },
+    ])
+    expect(slugs(found.unknown)).toEqual(['acme/large', 'acme/large:free'])
+    expect(JSON.parse(await modelsText(workspace)).slice(2)).toEqual([
+      { model_permaslug: 'lab/one', public: false },
+      { model_permaslug: 'acme/small', public: false },
+    ])
+  })
+
+  it('adds a variant alone, without its base', async () => {
+    const workspace = await newInstallation()
+    const found = await find(workspace, { names: ['acme/large:free'], add: 'public' })
+    expect(slugs(found.added)).toEqual(['acme/large:free'])
+    expect(slugs(found.unknown)).toEqual(['acme/large', 'lab/one', 'acme/small'])
+  })
+
+  it('says which variants a base takes with it that was named alone', async () => {
+    const found = await find(await newInstallation(), { names: ['acme/large'], add: 'public' })
+    expect(found.covered).toMatchObject([{ model: 'acme/large:free', follows: 'acme/large' }])
+    expect(slugs(found.unknown)).toEqual(['lab/one', 'acme/small'])
+  })
+
+  it('creates a models file that does not exist', async () => {
+    const workspace = await newInstallation(null)
+    await expect(buildIn(workspace)).rejects.toThrow(/there is no file \S*models\.json; `tokenboard models`/)
+    expect(slugs((await find(workspace)).unknown)).toEqual(['acme/secret', ...UNKNOWN, 'known'])
+    await find(workspace, { names: ['known'], add: 'public' })
+    expect(await modelsText(workspace)).toBe('[\n  {\n    "model_permaslug": "known",\n    "public": true\n  }\n]\n')
+  })
+
+  it('keeps nothing in a dry run', async () => {
+    const workspace = await newInstallation()
+    const before = await snapshotTree(workspace.root)
+    const { code, stderr } = await run(workspace, '--add', 'public', '--all', '--dry-run')
+    expect(code, stderr).toBe(0)
+    expect(stderr).toContain('dry run: would add 3 models')
+    expect(await snapshotTree(workspace.root)).toEqual(before)
+  })
+
+  it('replaces the file as a whole, where a link leads to, with the mode it has', async () => {
+    const workspace = await newInstallation()
+    const [link, target] = [join(workspace.input, 'models.json'), join(workspace.root, 'registry/all.json')]
+    await mkdir(join(workspace.root, 'registry'))
+    await rename(link, target)
+    await symlink(target, link)
+    await chmod(target, 0o600)
+    const renamed: string[] = []
+    const files: Files = {
+      ...realFiles,
+      rename: (from, to) => {
+        renamed.push(to)
+        return realFiles.rename(from, to)
+      },
+    }
+    await find(workspace, { add: 'public' }, files)
+    expect(renamed).toContain(await realpath(target))
+    expect(await realpath(link)).toBe(await realpath(target))
+    expect((await stat(target)).mode & 0o777).toBe(0o600)
+    expect(JSON.parse(await readFile(target, 'utf8'))).toHaveLength(5)
+    expect(await readdir(join(workspace.root, 'registry'))).toEqual(['all.json'])
+  })
+
+  it('leaves the old file where the new one cannot be written', async () => {
+    const workspace = await newInstallation()
+    const files: Files = {
+      ...realFiles,
+      write: (path, content) =>
+        path.includes('models.json') ? Promise.reject(new Error('ENOSPC')) : realFiles.write(path, content),
+    }
+    await expect(find(workspace, { add: 'public' }, files)).rejects.toThrow('ENOSPC')
+    expect(await modelsText(workspace)).toBe(JSON.stringify(MODELS))
+  })
+})
+
+describe('is wrong usage', () => {
+  it.each([
+    [['acme/largo'], 'public', /called "acme\/largo", did you mean "acme\/large"\?/],
+    [['acme/large', 'zzz*'], 'public', /called "zzz\*"/],
+    [['acme/known'], 'private', /"acme\/known" is public in \S*models\.json already; change "public" there/],
+    [['known'], 'private', /"known" is public/],
+    [['acme/secret'], 'public', /"acme\/secret" is private/],
+    [['acme/known:free'], 'private', /"acme\/known:free" is public/],
+    [['nothing'], undefined, /called "nothing"/],
+  ] as const)('to name %j for %s', async (names, add, message) => {
+    expect(await refused(await newInstallation(), { names, add })).toMatch(message)
+  })
+
+  it('where the sources file names no file of models', async () => {
+    const workspace = await newWorkspace()
+    await writeSmallBuild(workspace, { sources: [{ records: [useOn('2025-03-02', 'a/b', 5)] }] })
+    expect(await refused(workspace, { add: 'public' })).toContain('add "models": "models.json" to it')
+  })
+
+  it.each([
+    [['--add', 'public'], /say which models to add/],
+    [['--all'], /--all goes with --add/],
+    [['--add', 'public', '--all', 'a'], /not both/],
+    [['--add', 'secret', '--all'], /Allowed choices are public, private/],
+  ])('to say %j', async (words, message) => {
+    const workspace = await newInstallation()
+    const { code, stdout, stderr } = await run(workspace, ...words)
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toMatch(message)
+  })
+
+  it('where there are no sources but the synthetic sample', async () => {
+    const { root, dataDir, publicDir } = await newWorkspace()
+    const { code, stderr } = await runCli(['models'], { DATA_DIR: dataDir, PUBLIC_DIR: publicDir }, root)
+    expect(code).toBe(2)
+    expect(stderr).toContain(`there is no ${join(dataDir, 'sources.json')}`)
+    expect(await readdir(dataDir)).toEqual(['publisher.json'])
+  })
+
+  it.each([
+    ['{"a": 1}', /models\.json: /],
+    ['[{"model_permaslug": "a/b"}]', /models\.json: \[0\]\.public: /],
+  ])('where the registry is %s', async (text, message) => {
+    const workspace = await newInstallation()
+    await writeFile(join(workspace.input, 'models.json'), text)
+    expect(await refused(workspace, { add: 'public' })).toMatch(message)
+  })
+})
+
+describe('a pattern', () => {
+  it.each([
+    ['a/b', 'a/b', true],
+    ['a/b', 'a/bc', false],
+    ['a/*', 'a/b:free', true],
+    ['*', '', true],
+    ['*b', 'ab', true],
+    ['ab*b', 'ab', false],
+    ['a*b*c', 'a-c-b-c', true],
+    ['a*b*c', 'a-c-b', false],
+    ['a.c', 'abc', false],
+    ['[a]*', '[a]b', true],
+    ['a*', 'a*', true],
+  ])('%s and the name %s', (pattern, name, isMatch) => {
+    expect(matches(pattern, name)).toBe(isMatch)
+  })
+})
+
+it('a variant of a variant needs an entry where its base follows another model', () => {
+  const models = ['a/b:c:d', 'a/b:c', 'a/b'].map((model) => ({ model, records: 1, tokens: '1' }))
+  const { added, covered } = entriesOf(models, models, true)
+  expect(slugs(added)).toEqual(['a/b:c:d', 'a/b'])
+  expect(covered).toMatchObject([{ model: 'a/b:c', follows: 'a/b' }])
+})

@@ -1,0 +1,210 @@
+/** Takes an installation of version 0.1.0 through the upgrade: `test/fixtures/installation-0.1.0/README.md` says what it has. */
+import { execFile } from 'node:child_process'
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { BuildOptions, BuildSummary } from '../pipeline/build.ts'
+import type { BuildEvent } from '../pipeline/effects.ts'
+import { type Answer, answersOf, type Keys, RELEASES, SERVED_AT } from './fixtures/installation-0.1.0/ask.ts'
+import { readCoverage, readRestatements, text } from './support/history.ts'
+import { buildIn, datasetFolder, publishedCsv, rowsOf, runCli, settings, type Workspace } from './support/pipeline.ts'
+import { start } from './support/running-server.ts'
+
+const run = promisify(execFile)
+const FIXTURE = join(import.meta.dirname, 'fixtures/installation-0.1.0')
+
+/** Between the last release of 0.1.0 and the next day. */
+const UPGRADED_AT = '2025-03-08T01:00:00Z'
+const NEXT_DAY = '2025-03-09T00:30:00Z'
+
+/** Dates whose logs are archived or missing. */
+const OLD_DATES = ['2025-02-24', '2025-02-25', '2025-02-26', '2025-02-27']
+/** Dates that are final in the last release of 0.1.0 and whose logs are there. */
+const FINAL_DATES = ['2025-02-28', '2025-03-01', '2025-03-02', '2025-03-03', '2025-03-04']
+const PROVISIONAL_DATES = ['2025-03-05', '2025-03-06', '2025-03-07']
+
+async function unpack(): Promise<Workspace> {
+  const root = await mkdtemp(join(tmpdir(), 'tokenboard-upgrade-'))
+  await run('tar', ['-xzf', join(FIXTURE, 'installation.tar.gz'), '-C', root])
+  const dataDir = join(root, 'data')
+  return { root, input: dataDir, dataDir, publicDir: join(root, 'public'), sources: join(dataDir, 'sources.json') }
+}
+
+interface Built {
+  summary: BuildSummary
+  notices: string[]
+  /** The sources of which files were read. */
+  read: string[]
+}
+
+async function buildOf(installation: Workspace, asOf: string, options: BuildOptions = {}): Promise<Built> {
+  const events: BuildEvent[] = []
+  const summary = await buildIn(installation, asOf, { report: (event) => events.push(event) }, options)
+  const stages = events.flatMap((event) => (event.kind === 'progress' ? [event.stage] : []))
+  const read = stages.flatMap((stage) => /^(?:read|compare) (.*)/.exec(stage)?.[1] ?? [])
+  const notices = events.flatMap((event) => (event.kind === 'notice' ? [event.message] : []))
+  return { summary, notices, read: [...new Set(read)] }
+}
+
+async function copyOf(installation: Workspace): Promise<Workspace> {
+  const root = await mkdtemp(join(tmpdir(), 'tokenboard-upgrade-'))
+  onTestFinished(() => rm(root, { recursive: true }))
+  await cp(installation.root, root, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
+  const dataDir = join(root, 'data')
+  return { root, input: dataDir, dataDir, publicDir: join(root, 'public'), sources: join(dataDir, 'sources.json') }
+}
+
+/** What the rows of a model are on some dates. */
+async function tokensOf(installation: Workspace, model: string): Promise<Record<string, string>> {
+  const rows = rowsOf(await publishedCsv(installation)).map((row) => row.split(' '))
+  return Object.fromEntries(rows.flatMap(([date = '', name, tokens = '']) => (name === model ? [[date, tokens]] : [])))
+}
+
+const each = (dates: readonly string[], tokens: string) => Object.fromEntries(dates.map((date) => [date, tokens]))
+
+/** The files of the releases that 0.1.0 made. */
+async function filesOfReleases(installation: Workspace): Promise<string[]> {
+  const paths = RELEASES.map((release) => join(datasetFolder(installation), 'releases', release, 'SHA256SUMS'))
+  return Promise.all(paths.map((path) => readFile(path, 'utf8')))
+}
+
+let original: Workspace
+let upgraded: Workspace
+/** The first build of this version, which stops, and the one that accepts the old counts. */
+let refused: unknown
+let accepted: Built
+
+beforeAll(async () => {
+  original = await unpack()
+  upgraded = await unpack()
+  refused = await buildOf(upgraded, UPGRADED_AT).catch((error: unknown) => error)
+  accepted = await buildOf(upgraded, UPGRADED_AT, { accept: ['old_counts'] })
+})
+
+afterAll(async () => {
+  for (const { root } of [original, upgraded]) await rm(root, { recursive: true })
+})
+
+describe('before the first build', () => {
+  it('every release of 0.1.0 verifies; pages of an older version are restored by the next build', async () => {
+    const { stderr } = await runCli(['verify'], settings(original, UPGRADED_AT))
+    for (const release of RELEASES) expect(stderr).toContain(`${release}: `)
+    expect(stderr).toMatch(/verified 5 releases|make build restores it/)
+  })
+
+  it('a dry run says what would change, and changes nothing', async () => {
+    const summary = await buildIn(original, UPGRADED_AT, {}, { dryRun: true, accept: ['old_counts'] })
+    expect(summary.changes?.dates.map(({ date }) => date)).toEqual([...FINAL_DATES, ...PROVISIONAL_DATES])
+    expect(await readRestatements(original)).toHaveLength(1)
+  })
+})
+
+describe('the first build', () => {
+  it('stops and names the dates that it cannot read again', () => {
+    expect(String(refused)).toContain('source "helicone": 2025-02-24 to 2025-02-27\n')
+    expect(String(refused)).toContain('tokenboard build --accept old_counts')
+    expect(String(refused)).not.toContain('"gateway"')
+  })
+
+  it('reads no file of a source that is read as before', async () => {
+    const { read, notices } = await buildOf(await copyOf(original), UPGRADED_AT, { accept: ['old_counts'] })
+    expect(read).toEqual(['helicone'])
+    expect(notices.filter((notice) => notice.includes('read again'))).toEqual([
+      expect.stringMatching(/^source "helicone": 8 files are read again/),
+    ])
+    // The build that stopped had read them already.
+    expect(accepted.read).toEqual([])
+  })
+
+  it('counts what stands outside of the counts, and keeps what it cannot read', async () => {
+    expect(await tokensOf(upgraded, 'claude/opus')).toEqual({
+      ...each(OLD_DATES, '127'),
+      ...each([...FINAL_DATES, ...PROVISIONAL_DATES], '130635'),
+    })
+    for (const model of ['acme/one', 'acme/two', 'umber/chat']) {
+      expect(await tokensOf(upgraded, model)).toEqual(await tokensOf(original, model))
+    }
+  })
+
+  it('restates final dates with the reason reading, and marks the others in the coverage', async () => {
+    const restatements = await readRestatements(upgraded)
+    expect(restatements.map(({ reason }) => reason)).toEqual(['late_data', 'reading'])
+    expect(restatements.at(-1)?.dates.map(({ date }) => date)).toEqual(FINAL_DATES)
+    const { days } = await readCoverage(upgraded)
+    expect(days.filter(({ old_counts }) => old_counts).map(({ date }) => date)).toEqual(OLD_DATES)
+  })
+
+  it('leaves the releases as they were, and all of it verifies', async () => {
+    expect(await filesOfReleases(upgraded)).toEqual(await filesOfReleases(original))
+    const before = JSON.parse(await text(original, 'releases/index.json')).releases
+    const after = JSON.parse(await text(upgraded, 'releases/index.json')).releases
+    expect(after.map(({ hash }: { hash: string }) => hash).slice(0, -1)).toEqual(
+      before.map(({ hash }: { hash: string }) => hash),
+    )
+    const { code, stderr } = await runCli(['verify'], settings(upgraded, UPGRADED_AT))
+    expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('verified 6 releases') })
+  })
+
+  it('can be reproduced', async () => {
+    const { code, stderr } = await runCli(['reproduce'], settings(upgraded, UPGRADED_AT))
+    expect({ code, stderr }).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('have the bytes that were published'),
+    })
+  })
+})
+
+describe('the next builds', () => {
+  it('change nothing without new data, and ask for nothing again', async () => {
+    const { summary, read } = await buildOf(await copyOf(upgraded), '2025-03-08T02:00:00Z')
+    expect({ outcome: summary.outcome, read }).toEqual({ outcome: 'unchanged', read: [] })
+  })
+
+  it('publish new data, and the marks stay', async () => {
+    const installation = await copyOf(upgraded)
+    const header = 'timestamp,model_permaslug,prompt_tokens,completion_tokens,request_id\n'
+    const day = `${header}2025-03-08T09:00:00Z,acme/one,70,7,new\n`
+    await writeFile(join(installation.dataDir, 'raw/gateway/2025-03-08.csv'), day)
+    const { summary, read } = await buildOf(installation, NEXT_DAY)
+    expect(summary).toMatchObject({ outcome: 'released', end_date: '2025-03-08' })
+    expect(read).toEqual(['gateway'])
+    expect((await tokensOf(installation, 'acme/one'))['2025-03-08']).toBe('77')
+    expect((await readRestatements(installation)).map(({ reason }) => reason)).toEqual(['late_data', 'reading'])
+    const { days } = await readCoverage(installation)
+    expect(days.filter(({ old_counts }) => old_counts).map(({ date }) => date)).toEqual(OLD_DATES)
+    const { code } = await runCli(['verify'], settings(installation, NEXT_DAY))
+    expect(code).toBe(0)
+  })
+
+  it('still know the archive and the kept files without the state', async () => {
+    const installation = await copyOf(upgraded)
+    await rm(join(installation.dataDir, 'state'), { recursive: true })
+    expect((await buildOf(installation, '2025-03-08T02:00:00Z')).summary.outcome).toBe('unchanged')
+  })
+})
+
+describe('the server', () => {
+  it('takes the keys and answers for presets and former releases as 0.1.0 did', async () => {
+    const installation = await copyOf(upgraded)
+    const recorded: { key: Keys; answers: Answer[] } = JSON.parse(await readFile(join(FIXTURE, 'answers.json'), 'utf8'))
+    const { url } = await start(installation, { AS_OF: SERVED_AT })
+    const answers = await answersOf(url, recorded.key)
+    const ofKeys = (all: Answer[]) =>
+      all.filter(({ path }) => path === '/api/v1/key').map(({ body }) => JSON.parse(body).data)
+    const others = (all: Answer[]) => all.filter(({ path }) => path !== '/api/v1/key')
+    expect(others(answers)).toEqual(others(recorded.answers))
+    const lasting = ({
+      label,
+      creator_user_id,
+      limit,
+      limit_reset,
+      is_management_key,
+      usage,
+    }: Record<string, unknown>) => {
+      return { label, creator_user_id, limit, limit_reset, is_management_key, usage }
+    }
+    expect(ofKeys(answers).map(lasting)).toEqual(ofKeys(recorded.answers).map(lasting))
+  })
+})
