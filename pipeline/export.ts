@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from 'node:path'
 import type { PipelineConfig } from './config.ts'
-import type { ReleaseName } from './contract/manifest.ts'
+import { type ReleaseName, releasePath } from './contract/manifest.ts'
 import type { Effects } from './effects.ts'
 import { BuildError, UsageError } from './errors.ts'
 import { type ExportList, OWN_FOLDER, readList, writeList } from './export/list.ts'
@@ -10,6 +10,7 @@ import { sideBySide } from './inputs/side-by-side.ts'
 import { currentEntry, readIndex } from './release/index.ts'
 import { isFolder, moveInto } from './release/move.ts'
 import { assertComplete } from './release/publish.ts'
+import { readManifest } from './release/verify.ts'
 import { lockPublic } from './workspace.ts'
 
 export interface ExportOptions {
@@ -64,6 +65,10 @@ export async function exportPublished(
     const { release } = await assertComplete(publicDir)
     const entries = await publishedEntries(publicDir, release, symlinks)
     const updated = await update(target, before, entries, effects)
+    if ((await readManifest(join(publicDir, releasePath(release)))).synthetic) {
+      const message = `${target} holds the synthetic sample: no host may call its files immutable (docs/hosting.md)`
+      effects.report({ kind: 'notice', message })
+    }
     const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0)
     const outcome = updated.copied + updated.removed > 0 ? 'exported' : 'unchanged'
     return { outcome, release, files: entries.length, bytes, ...updated, path: target }

@@ -5,7 +5,7 @@ import { Coverage } from '../contract/history.ts'
 import { DATASET_PATH, Manifest, type ReleaseEntry, ReleaseIndex, releasePath } from '../contract/manifest.ts'
 import { TOMBSTONE_FILE } from '../contract/tombstone.ts'
 import { BuildError } from '../errors.ts'
-import { namesIn, statsIfAny } from '../files.ts'
+import { namesIn, readTextIfAny, statsIfAny } from '../files.ts'
 import { periodsOf } from '../history/coverage.ts'
 import { COVERAGE_FILE, RESTATEMENTS_FILE } from '../history/follow.ts'
 import { FORMS, pointerPath, revisionPath } from '../history/revisions.ts'
@@ -78,8 +78,16 @@ async function fetchIndex(remote: RemoteFiles, folder: string): Promise<ReleaseI
   if (bytes === undefined) {
     throw new BuildError(`there is no ${remote.urlOf(path)}; give the address of the folder that is published`)
   }
+  const index = parseJson(ReleaseIndex, bytes.toString(), remote.urlOf(path), BuildError)
+  if (await isOfAnotherChain(join(folder, path), index)) await rm(join(folder, DATASET_PATH), { recursive: true })
   await save(folder, path, bytes)
-  return parseJson(ReleaseIndex, bytes.toString(), remote.urlOf(path), BuildError)
+  return index
+}
+
+/** Whether an index that was fetched before is of another chain: its days and months have the same names. */
+async function isOfAnotherChain(path: string, { releases }: ReleaseIndex): Promise<boolean> {
+  const text = await readTextIfAny(path)
+  return text !== undefined && ReleaseIndex.parse(JSON.parse(text)).releases[0]?.hash !== releases[0]?.hash
 }
 
 async function fetchManifest(remote: RemoteFiles, folder: string, { release }: ReleaseEntry): Promise<Manifest> {

@@ -206,15 +206,20 @@ describe('the first real build over the sample', () => {
     withSample(async (workspace) => {
       const folder = join(workspace.root, 'copy')
       const config = readPipelineConfig(settings(workspace, EARLIER))
+      const notices: string[] = []
       const effects = {
         now: () => new Date(),
-        report: () => {},
+        report: (event: BuildEvent) => void (event.kind === 'notice' && notices.push(event.message)),
         signal: new AbortController().signal,
         files: realFiles,
       }
       await exportPublished(config, effects, { folder })
+      expect(notices.splice(0)).toEqual([
+        `${folder} holds the synthetic sample: no host may call its files immutable (docs/hosting.md)`,
+      ])
       await run(workspace, EARLIER)
       await exportPublished(config, effects, { folder })
+      expect(notices).toEqual([])
       expect(await published({ publicDir: folder })).toEqual(await published(workspace))
     }))
 

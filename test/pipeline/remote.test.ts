@@ -251,6 +251,23 @@ describe('verify URL', () => {
     expect(await prove(host.url)).toMatchObject({ releases: 2, latest: SECOND })
   })
 
+  it('begins again from nothing when a new chain took the place of the releases in the meantime', async () => {
+    const { workspace } = await copyOf(new Gateway(published))
+    const records = ['2025-02-28', '2025-03-02'].map((date) => {
+      return { timestamp: `${date}T12:00:00Z`, model_permaslug: 'b', prompt_tokens: '9' }
+    })
+    await writeSmallBuild(workspace, { sources: [{ records }] })
+    await buildIn(workspace, '2025-03-10T09:00:00Z', {}, { newChain: true })
+    let host: StaticHost | undefined
+    const switching: Answer = (response, bytes, count) => {
+      if (host !== undefined) host.folder = workspace.publicDir
+      whole(response, bytes, count)
+    }
+    // The last revision of the previous chain that is fetched: another one has its name.
+    host = await serveFolder(published.publicDir, { answers: { [`${DATASET}/monthly/2025-03/r1.parquet`]: switching } })
+    expect(await prove(host.url)).toMatchObject({ releases: 1, latest: '20250310T090000Z' })
+  })
+
   it('passes over a release that was withdrawn, whose files are gone', async () => {
     const { workspace } = await copyOf(new Gateway(published))
     await withdrawIn(workspace, FIRST, '2025-03-10T12:00:00Z')

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { writePublisher } from '../support/publisher.ts'
 import { cloneProject, environment, run, type Served, serve } from './clone.ts'
 
 let folder: string
@@ -75,6 +77,49 @@ describe('make serve on a fresh clone', () => {
     expect(wrong.stderr).toMatch(/there is no file nowhere\.json/)
   })
 
+  it('takes own logs in the place of the sample: a clean 1.0.0 that the running server follows', async () => {
+    await mkdir(join(folder, 'data/raw/own'), { recursive: true })
+    const source = { name: 'gateway', schema: 'canonical', files: ['raw/own/*.csv'], visibility: 'public' }
+    await writeFile(join(folder, 'data/sources.json'), JSON.stringify({ sources: [source] }))
+    const header = 'timestamp,model_permaslug,prompt_tokens,completion_tokens\n'
+    const lines = ['2026-11-10', '2026-11-18'].map((date) => `${date}T12:00:00Z,acme/own,20,3\n`)
+    await writeFile(join(folder, 'data/raw/own/logs.csv'), header + lines.join(''))
+    await writePublisher(join(folder, 'data'))
+
+    const { code, stderr } = await run('make', ['build'], { cwd: folder })
+    expect(code, stderr).toBe(0)
+    expect(stderr).toContain('holds the synthetic sample alone: this release starts a new chain at version 1.0.0')
+    expect((await run('make', ['verify'], { cwd: folder })).stderr).toMatch(/verified 1 releases/)
+
+    const dataset = join(folder, 'public/datasets/rankings-daily/v1')
+    const { releases } = JSON.parse(await readFile(join(dataset, 'releases/index.json'), 'utf8'))
+    expect(releases).toMatchObject([{ data_version: '1.0.0', previous: null }])
+    const { restatements } = JSON.parse(await readFile(join(dataset, 'restatements.json'), 'utf8'))
+    expect(restatements).toEqual([])
+    const coverage = await readFile(join(dataset, 'coverage.json'), 'utf8')
+    expect(coverage).not.toContain('"removed"')
+    for (const page of ['changelog.html', 'coverage.html', 'index.html']) {
+      const text = await readFile(join(folder, 'public', page), 'utf8')
+      expect(text, page).not.toMatch(/synthetic|took the rows away/i)
+    }
+
+    const key = server.lines[1]?.replace(/^key /, '')
+    const models = async () => {
+      const url = `${server.url}/api/v1/datasets/rankings-daily`
+      const answer = await fetch(url, { headers: { authorization: `Bearer ${key}` } })
+      const { data } = (await answer.json()) as { data: { model_permaslug: string }[] }
+      return [...new Set(data.map(({ model_permaslug }) => model_permaslug))]
+    }
+    await expect.poll(models, { timeout: 300_000 }).toEqual(['acme/own'])
+  })
+
+  it('refuses to build the sample over own logs', async () => {
+    await run('mv', ['data/sources.json', 'data/raw/own/sources.json'], { cwd: folder })
+    const { code, stderr } = await run('make', ['build'], { cwd: folder })
+    expect(code).toBe(2)
+    expect(stderr).toContain('the synthetic sample is never built over them')
+  })
+
   it('stops on SIGTERM, and starts again without a second key', async () => {
     const { lines } = await server.stop()
     expect(lines).toHaveLength(3)
@@ -84,6 +129,7 @@ describe('make serve on a fresh clone', () => {
   })
 
   it('leaves nothing behind that git would see', async () => {
+    await run('git', ['checkout', '--', 'data'], { cwd: folder })
     await run('rm', ['-f', 'rankings-daily.csv', 'rankings-daily.parquet', 'SHA256SUMS'], { cwd: folder })
     const { stdout } = await run('git', ['status', '--porcelain'], { cwd: folder, env: environment() })
     expect(stdout).toBe('')
