@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { DATASET_PATH, ReleaseEntry, ReleaseName, releasePath } from '../contract/manifest.ts'
+import { DATASET_PATH, ReleaseEntry, type ReleaseIndex, ReleaseName, releasePath } from '../contract/manifest.ts'
 import { BuildError } from '../errors.ts'
 import { hashFile, readTextIfAny, replaceFile, statsIfAny } from '../files.ts'
 import { parseJson } from '../json.ts'
@@ -30,6 +30,11 @@ export async function readNewChain(publicDir: string): Promise<NewChain | undefi
   const path = join(publicDir, NEW_CHAIN_FILE)
   const text = await readTextIfAny(path)
   return text === undefined ? undefined : parseJson(NewChain, text, path, BuildError)
+}
+
+/** Whether the history is that of the new chain: then the switch to it was completed, and not undone. */
+export function isCompleted({ manifest_sha256 }: NewChain, { releases }: ReleaseIndex): boolean {
+  return releases.some((entry) => entry.manifest_sha256 === manifest_sha256)
 }
 
 /** Notes on disk that the switch begins: from here on a stop is completed or undone by the next build. */
