@@ -48,6 +48,7 @@ export async function keepChain(publicDir: string, target: string, { files, sign
   for (const folder of withParents(folders, dirname(target))) await files.flush(folder)
   await files.remove(target)
   await files.rename(staging, target)
+  await files.flush(dirname(dirname(target)))
   report({ kind: 'done', stage: 'keep', detail: `${entries.length} published files in ${target}` })
 }
 

@@ -41,6 +41,8 @@ export function isCompleted({ manifest_sha256 }: NewChain, { releases }: Release
 export async function beginNewChain({ publicDir, files }: PublicFolder, chain: NewChain): Promise<void> {
   await files.makeFolder(dirname(join(publicDir, NEW_CHAIN_FILE)))
   await replaceFile(files, join(publicDir, NEW_CHAIN_FILE), toJson(chain))
+  // The staging folder is new itself: a power cut must not leave the first rename without the note.
+  await files.flush(publicDir)
 }
 
 /** Has a switch take away the previous chain: its days and months as the new ones come, its releases at the end. */
