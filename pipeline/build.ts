@@ -10,7 +10,7 @@ import {
   toWarning,
   type Warning,
 } from './checks.ts'
-import { type ChosenChain, completeStopped, findChain } from './chosen-chain.ts'
+import { type ChosenChain, completeStopped, findChain, previewHistory } from './chosen-chain.ts'
 import type { PipelineConfig } from './config.ts'
 import type { ChangeRow } from './contract/history.ts'
 import {
@@ -28,7 +28,7 @@ import type { RestatementReason } from './contract/reason.ts'
 import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
 import type { Database } from './database.ts'
 import type { Effects } from './effects.ts'
-import { BuildError, UsageError } from './errors.ts'
+import { BuildError, reasonOf, UsageError } from './errors.ts'
 import { type Files, replaceFile } from './files.ts'
 import { CHANGES_FILE, changeLog, writeChanges } from './history/change-log.ts'
 import { nextVersion } from './history/data-version.ts'
@@ -54,8 +54,9 @@ import {
 } from './records.ts'
 import type { ModelNames } from './registry.ts'
 import { QUALITY_FILE, toJson } from './release/files.ts'
-import { currentEntry, readIndex } from './release/index.ts'
+import { currentEntry } from './release/index.ts'
 import { keepChain } from './release/keep-chain.ts'
+import { readNewChain } from './release/new-chain.ts'
 import type { PublicFolder } from './release/public-folder.ts'
 import { publish } from './release/publish.ts'
 import { readBack } from './release/read-back.ts'
@@ -150,9 +151,7 @@ export async function build(
     const { database, folder, publicDir, stateDir } = workspace
     const { files } = effects
     const published = { publicDir, dataDir: config.dataDir, stateDir, files }
-    const { index, completed } = dryRun
-      ? { index: await readIndex(publicDir), completed: false }
-      : await completeStopped(published, database)
+    const { index, completed } = dryRun ? await previewHistory(publicDir) : await completeStopped(published, database)
     const chain = await findChain(index, { config, publicDir, newChain, completed, dryRun }, effects)
     assertNotBefore(asOf, chain.index)
     const sampleFolder = dryRun ? join(folder, 'sample') : resolve(config.dataDir, 'raw/sample')
@@ -282,7 +281,7 @@ async function release(
     return { ...summarize('would_release', draft, built, path(draft.release)), ...changes, ...started }
   }
   const rows = changeLog(before, ranking.rows)
-  const reason = told.reason ?? reasonOf(rows, current, await wasReread(database))
+  const reason = told.reason ?? restatementReason(rows, current, await wasReread(database))
   const changed = describeChanges(
     { index, current, facts, told: { ...told, reason }, version_rule: VERSION_RULE },
     rows,
@@ -300,7 +299,11 @@ function reportStart({ notice }: ChosenChain, { report }: Effects): void {
 type Told = Pick<ReleaseChanges, 'reason' | 'note'>
 
 /** Why final numbers change where the publisher says nothing: a newer version may read the same logs differently. */
-function reasonOf(rows: readonly ChangeRow[], current: Draft | undefined, isReread: boolean): RestatementReason {
+function restatementReason(
+  rows: readonly ChangeRow[],
+  current: Draft | undefined,
+  isReread: boolean,
+): RestatementReason {
   const isRestated = current !== undefined && rows.some(({ date }) => date < current.provisional_from)
   return isReread && isRestated ? 'reading' : 'unspecified'
 }
@@ -350,6 +353,12 @@ async function publishRelease(
     await publish(folder, { path: staging, release }, chain, database, signal)
     report({ kind: 'done', stage: 'release', detail: `${release}, ${rows} rows, every format read back` })
     return manifest
+  } catch (error) {
+    if ((await readNewChain(folder.publicDir)) === undefined) throw error
+    throw new BuildError(
+      `the switch to the new chain stopped halfway: ${reasonOf(error)}; the next make build completes it`,
+      { cause: error },
+    )
   } finally {
     await abandonStaging(folder.publicDir, files)
   }

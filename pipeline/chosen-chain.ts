@@ -3,8 +3,10 @@ import type { PipelineConfig } from './config.ts'
 import { FIRST_DATA_VERSION, type ReleaseIndex } from './contract/manifest.ts'
 import type { Database } from './database.ts'
 import type { Effects } from './effects.ts'
+import { BuildError } from './errors.ts'
 import { namedSources } from './intake.ts'
 import { type Chain, chooseChain, kindOfChain } from './release/chain.ts'
+import { readIndex } from './release/index.ts'
 import { PREVIOUS_CHAINS_FOLDER, placeToKeep } from './release/keep-chain.ts'
 import { isCompleted, readNewChain } from './release/new-chain.ts'
 import type { PublicFolder } from './release/public-folder.ts'
@@ -26,6 +28,15 @@ export async function completeStopped(
   const begun = await readNewChain(folder.publicDir)
   const index = await recover(folder, database)
   return { index, completed: begun !== undefined && isCompleted(begun, index) }
+}
+
+/**
+ * The history as a dry run finds it. Throws `BuildError` where a switch to a new chain was stopped: what is there then
+ * belongs to two chains.
+ */
+export async function previewHistory(publicDir: string): Promise<{ index: ReleaseIndex; completed: boolean }> {
+  if ((await readNewChain(publicDir)) === undefined) return { index: await readIndex(publicDir), completed: false }
+  throw new BuildError(`${publicDir} was left by a build that was stopped; make build completes it`)
 }
 
 /** What is asked of a chain: `newChain` begins one, unless this build has just completed one. */

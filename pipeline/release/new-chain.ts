@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { DATASET_PATH, ReleaseEntry, type ReleaseIndex, ReleaseName, releasePath } from '../contract/manifest.ts'
 import { BuildError } from '../errors.ts'
-import { hashFile, readTextIfAny, replaceFile, statsIfAny } from '../files.ts'
+import { hashFile, linkTarget, namesIn, readTextIfAny, replaceFile, statsIfAny } from '../files.ts'
 import { parseJson } from '../json.ts'
 import { MANIFEST_FILE, toJson } from './files.ts'
 import { isFolder, moveInto } from './move.ts'
@@ -59,7 +59,15 @@ export async function replaceChain(
     await tree.makeWay('release', `${DATASET_PATH}/latest.json`)
     await tree.makeWay('release', releasePath(release))
   }
-  for (const folder of PERIOD_FOLDERS) await tree.makeWay('periods', folder)
+  for (const folder of PERIOD_FOLDERS) {
+    for (const path of await wholeOrLinked(tree.folder.publicDir, folder)) await tree.makeWay('periods', path)
+  }
+}
+
+/** A folder, or all that lies in it where a link leads to it: the link stays. */
+async function wholeOrLinked(publicDir: string, folder: string): Promise<string[]> {
+  if ((await linkTarget(join(publicDir, folder))) === undefined) return [folder]
+  return (await namesIn(join(publicDir, folder))).map((name) => `${folder}/${name}`)
 }
 
 /** A tree in which an interrupted switch can be completed, where its release is in place. Otherwise undoes what it did. */

@@ -1,15 +1,18 @@
 /** Synthetic and real releases never share a chain of releases. */
-import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type BuildOptions, type BuildSummary, build } from '../../pipeline/build.ts'
+import { closeDates } from '../../pipeline/close.ts'
 import { readPipelineConfig } from '../../pipeline/config.ts'
 import { Manifest } from '../../pipeline/contract/manifest.ts'
+import { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import type { BuildEvent } from '../../pipeline/effects.ts'
 import { BuildError, UsageError } from '../../pipeline/errors.ts'
 import { exportPublished } from '../../pipeline/export.ts'
 import { type Files, realFiles } from '../../pipeline/files.ts'
+import { findUnknownModels } from '../../pipeline/unknown-models.ts'
 import { verify } from '../../pipeline/verify.ts'
 import { filesAfter, LOST } from '../support/crash.ts'
 import { namesIn, readCoverage, readIndex, readRestatements, text } from '../support/history.ts'
@@ -323,6 +326,78 @@ describe('a synthetic build over real releases', () => {
       await expect(run(workspace, SAMPLE_AS_OF, { ...SAMPLE_BUILD, newChain: true })).rejects.toThrow(
         '--new-chain starts a chain of real releases, but there is no sources file',
       )
+    }))
+})
+
+describe('a switch to a new chain that stopped halfway', () => {
+  /** Has a real build over the sample fail as `path` of the dataset is put in place. */
+  async function stop(workspace: Workspace, path: string): Promise<void> {
+    const files = filesAfter((_from, to) => {
+      if (to === join(datasetFolder(workspace), path)) throw new Error(LOST)
+    })
+    await expect(run(workspace, SAMPLE_AS_OF, { files })).rejects.toThrow(
+      `the switch to the new chain stopped halfway: ${LOST}; the next make build completes it`,
+    )
+  }
+
+  it('says so, and so does a dry run', () =>
+    withSample(async (workspace) => {
+      await stop(workspace, 'releases/index.json')
+      await expect(run(workspace, SAMPLE_AS_OF, { dryRun: true })).rejects.toThrow(
+        `${workspace.publicDir} was left by a build that was stopped; make build completes it`,
+      )
+    }))
+
+  it('misses no file of the sample in the commands that do not complete it', () =>
+    withSample(async (workspace) => {
+      await stop(workspace, 'releases/index.json')
+      const effects = {
+        now: () => new Date(),
+        report: () => {},
+        signal: new AbortController().signal,
+        files: realFiles,
+      }
+      const config = { ...readPipelineConfig(settings(workspace, SAMPLE_AS_OF)), threads: 1 }
+      expect((await findUnknownModels(config, effects, { names: [] })).unknown).toEqual([])
+      const before = UtcDate.parse('2025-03-06')
+      expect((await closeDates(config, effects, { before, dryRun: true })).records).toBe(1)
+    }))
+})
+
+const FOLDERS = [
+  '.',
+  'datasets',
+  ...['releases', 'daily', 'monthly'].map((name) => `datasets/rankings-daily/v1/${name}`),
+]
+
+describe.each(FOLDERS)('where a link leads to the folder %s', (folder) => {
+  it('a new chain takes the place of what is there, keeps it, and leaves the link', () =>
+    withSample(async (workspace) => {
+      const link = join(workspace.publicDir, folder)
+      const elsewhere = join(workspace.root, 'elsewhere')
+      await run(workspace, '2025-03-10T13:00:00Z')
+      await rename(link, elsewhere)
+      await symlink(elsewhere, join(link))
+      await writeOwnLogs(workspace, 7)
+      await run(workspace, '2025-03-10T14:00:00Z')
+      const exported = async (name: string) => {
+        const target = join(workspace.root, name)
+        const effects = {
+          now: () => new Date(),
+          report: () => {},
+          signal: new AbortController().signal,
+          files: realFiles,
+        }
+        await exportPublished(readPipelineConfig(settings(workspace, EARLIER)), effects, { folder: target })
+        return published({ publicDir: target })
+      }
+      const before = await exported('before')
+      await writeOwnLogs(workspace)
+      const { summary } = await run(workspace, EARLIER, { newChain: true })
+      expect(await exported('after')).toEqual(alone)
+      expect(await published({ publicDir: summary.new_chain?.kept_in ?? '' })).toEqual(before)
+      expect(await readlink(link)).toBe(elsewhere)
+      await verified(workspace.publicDir)
     }))
 })
 
