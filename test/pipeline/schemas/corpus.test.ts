@@ -5,7 +5,15 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SCHEMA_NAMES, SCHEMAS } from '../../../pipeline/schemas/index.ts'
 import { REPOSITORY } from '../../support/pipeline.ts'
-import { type BuiltTogether, buildLogs, FORMS, type Form, having, type LogRecord, PATHS } from '../../support/schemas.ts'
+import {
+  type BuiltTogether,
+  buildLogs,
+  FORMS,
+  type Form,
+  having,
+  type LogRecord,
+  PATHS,
+} from '../../support/schemas.ts'
 
 const CORPUS = join(REPOSITORY, 'test/corpus')
 
