@@ -12,6 +12,12 @@ export const verify = new Command('verify')
   )
   .argument('[place]', 'a folder, or the http(s) address of one on any host; PUBLIC_DIR by default')
   .option('--json', 'print what was proved as one JSON object on stdout')
+  .addHelpText(
+    'after',
+    `
+After a withdrawal, revisions of days and months that went with the withdrawn release cannot be verified: they are named, in
+the output and as not_verified in --json. Anything else that is wrong ends with exit code 1. Settings (environment): PUBLIC_DIR.`,
+  )
   .action(async (place, { json }) => {
     const summary = await withInterrupt((signal) => verifyPlace(place ?? readPipelineConfig().publicDir, signal))
     if (json === true) process.stdout.write(`${JSON.stringify(summary)}\n`)

@@ -324,3 +324,12 @@ describe('records whose date cannot be right', () => {
     expect(records).toMatchObject({ read: 20, published: 10, rejected: { invalid_timestamp: 10 } })
   })
 })
+
+describe('usage without ids', () => {
+  it('is named in the summary', async () => {
+    const fake = await startFakeClickHouse({ ...DAYS })
+    const workspace = await newWorkspace()
+    await describeEngine(workspace, { url: fake.url }, {}, 'gateway')
+    expect((await buildIn(workspace)).sources_without_request_id).toEqual(['gateway'])
+  })
+})
