@@ -190,7 +190,8 @@ async function verifyBeside(
   }
   const facts = await readFacts(() => publicDir, { manifest, index }, database)
   const answer = { path: API_FILES.rankings_daily, text: await renderRankingsDaily(folder, manifest) }
-  if (!(await isInPlace(publicDir, answer))) throw wrongPage(publicDir, answer)
+  const wrongAnswer = await faultOf(publicDir, answer)
+  if (wrongAnswer !== undefined) throw wrongAnswer
   const pages = [
     renderCatalog(manifest, current, api),
     ...renderFeeds(manifest, index, restatements),
@@ -203,19 +204,21 @@ async function verifyBeside(
 async function verifyPages(publicDir: string, pages: readonly Page[], { generator }: Manifest): Promise<string[]> {
   const outdated: string[] = []
   for (const page of pages) {
-    if (await isInPlace(publicDir, page)) continue
-    if (generator.version === GENERATOR.version) throw wrongPage(publicDir, page)
+    const fault = await faultOf(publicDir, page)
+    if (fault === undefined) continue
+    if (generator.version === GENERATOR.version) throw fault
     outdated.push(page.path)
   }
   return outdated
 }
 
-async function isInPlace(publicDir: string, { path, text }: Page): Promise<boolean> {
-  return (await readTextIfAny(join(publicDir, path))) === text
-}
-
-function wrongPage(publicDir: string, { path }: Page): BuildError {
-  return new BuildError(`${join(publicDir, path)} does not say what follows from the releases; make build restores it`)
+/** What is wrong with the page that lies there, if anything. */
+async function faultOf(publicDir: string, page: Page): Promise<BuildError | undefined> {
+  const path = join(publicDir, page.path)
+  const text = await readTextIfAny(path)
+  if (text === page.text) return undefined
+  const fault = text === undefined ? 'is missing' : 'does not say what follows from the releases'
+  return new BuildError(`${path} ${fault}; make build restores it`)
 }
 
 async function readPage(publicDir: string, path: string): Promise<Page> {
