@@ -106,7 +106,7 @@ export interface BuildSummary {
   content_hash: string
   records: RecordCounts
   published_share: PublishedShare
-  /** Sources whose records have no `request_id`: a file that is delivered twice counts twice there. */
+  /** Sources whose records have no `request_id`: what is delivered twice counts twice there. */
   sources_without_request_id: string[]
   warnings: Warning[]
   changes?: Changes

@@ -133,7 +133,7 @@ export function readAccepted(names: readonly string[]): Acceptable[] {
   return names.map((name) => {
     if (name === OLD_COUNTS) return name
     const parsed = SanityCheck.safeParse(name)
-    if (!parsed.success) throw new UsageError(`--accept: ${noSanityCheck(name)}`)
+    if (!parsed.success) throw new UsageError(`--accept: ${noSanityCheck(name, [...SANITY_CHECKS, OLD_COUNTS])}`)
     return parsed.data
   })
 }
@@ -170,11 +170,11 @@ function explain(check: string, demand: string, findings: readonly Omit<Warning,
   return [`${check}: ${demand}`, ...shown, ...more].join('\n')
 }
 
-function noSanityCheck(name: string): string {
+function noSanityCheck(name: string, names: readonly string[] = SANITY_CHECKS): string {
   if ((INVARIANTS as readonly string[]).includes(name)) {
     return `${name} always stops a build: what breaks it is a mistake of Tokenboard, and no release may have it`
   }
-  const known = nearest(name, SANITY_CHECKS)
+  const known = nearest(name, names)
   const suggestion = known === undefined ? '' : `, did you mean ${JSON.stringify(known)}?`
-  return `there is no check ${JSON.stringify(name)}${suggestion} (${SANITY_CHECKS.join(', ')})`
+  return `there is no check ${JSON.stringify(name)}${suggestion} (${names.join(', ')})`
 }

@@ -7,7 +7,15 @@ import { mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
 import type { Database } from './database.ts'
 import type { Effects } from './effects.ts'
 import { UsageError } from './errors.ts'
-import { chooseSources, defaultSources, namedSources, openEngine, readRecords, withObjects } from './intake.ts'
+import {
+  chooseSources,
+  defaultSources,
+  leaveSample,
+  namedSources,
+  openEngine,
+  readRecords,
+  withObjects,
+} from './intake.ts'
 import { isObjectUrl } from './objects/object.ts'
 import { Account } from './quality.ts'
 import { assertFewRejected } from './records.ts'
@@ -73,6 +81,7 @@ export async function closeDates(
       { config, sources, asOf: now, synthetic: chosen.synthetic },
       effects,
     )
+    if (!chosen.synthetic) await leaveSample(workspace, archive)
     await bringUpToDate(database, engine, sources, effects)
     const names = sources.origins.map(({ name }) => name)
     const staging = dryRun ? join(folder, 'archive') : archiveStaging(archiveDir)

@@ -11,8 +11,11 @@ import { sideBySide } from './inputs/side-by-side.ts'
 import { copyObjects } from './objects/copies.ts'
 import { isObjectUrl } from './objects/object.ts'
 import type { Account } from './quality.ts'
+import { kindOfChain } from './release/chain.ts'
+import { readIndex } from './release/index.ts'
 import { createDuckDbEngine } from './rollup/duckdb.ts'
 import type { RollupEngine } from './rollup/engine.ts'
+import { forgetSample } from './rollup/forget-sample.ts'
 import { KeptFiles } from './rollup/kept.ts'
 import { SAMPLE_DEFAULTS } from './sample/options.ts'
 import { writeSample } from './sample/write.ts'
@@ -137,6 +140,15 @@ function assertNamedEngine({ engine }: PipelineConfig, { engine: { kind } }: Sou
       ? 'ENGINE is clickhouse, but the sources file does not say which: add "engine": {"clickhouse": {"url": …, "view": …}}'
       : `ENGINE is ${engine}, but the sources file names ${kind} as its engine; unset ENGINE, or remove "engine" and list "sources"`,
   )
+}
+
+/**
+ * Forgets the sample where it is all that was built so far and other logs are read now: they may well be called like its
+ * own. A build that has chosen its chain knows that already.
+ */
+export async function leaveSample({ database, publicDir }: Workspace, archive: Archive): Promise<void> {
+  const kind = await kindOfChain(publicDir, await readIndex(publicDir))
+  if (kind === 'synthetic') await forgetSample(database, archive)
 }
 
 /**

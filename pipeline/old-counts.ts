@@ -29,10 +29,7 @@ export function assertOldCountsAccepted(
   if (fresh.length === 0) return
   const lines = [...Map.groupBy(fresh, ({ source }) => source)].map(([source, own]) => {
     const ranges = toRanges(own.map(({ date }) => date))
-    const words = ranges.map(({ start_date: first, end_date: last }) =>
-      first === last ? first : `${first} to ${last}`,
-    )
-    return `  source ${JSON.stringify(source)}: ${words.join(', ')}`
+    return `  source ${JSON.stringify(source)}: ${ranges.map(describeRange).join(', ')}`
   })
   throw new BuildError(
     'this version of Tokenboard reads some sources differently, and these dates cannot be read again, because their raw files ' +
@@ -47,8 +44,13 @@ export function hasOldCounts({ old_counts = [] }: Pick<Manifest, 'old_counts'>, 
   return old_counts.some(({ start_date, end_date }) => start_date <= date && date <= end_date)
 }
 
+/** A range of dates for a person. */
+export function describeRange({ start_date, end_date }: DateRange): string {
+  return start_date === end_date ? start_date : `${start_date} to ${end_date}`
+}
+
 /** Dates in any order, those that follow each other as one range. */
-function toRanges(dates: readonly UtcDate[]): DateRange[] {
+export function toRanges(dates: readonly UtcDate[]): DateRange[] {
   const ranges: DateRange[] = []
   for (const date of [...new Set(dates)].sort()) {
     const range = ranges.at(-1)

@@ -94,8 +94,9 @@ export function describeUnknown({ unknown }: Share, { models_file }: Pick<Source
     '',
     ...shown.map(({ model, tokens }) => `  ${JSON.stringify(model)}: ${grouped(tokens)} tokens`),
     ...(unknown.length > shown.length ? [`  and ${unknown.length - shown.length} more`] : []),
-    `list them with \`tokenboard models\` (make models), and add them to ${models_file ?? 'the registry'} with ` +
-      "`tokenboard models --add public --all` (make models ARGS='--add public --all'), or private, or some by name",
+    '`tokenboard models` (make models) lists all of them. `tokenboard models --add public --all` ' +
+      `(make models ARGS='--add public --all') adds them to ${models_file ?? 'the registry'}; ` +
+      'use --add private, or names in place of --all, as fits',
   ].join('\n')
 }
 

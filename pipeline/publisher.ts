@@ -26,7 +26,9 @@ export async function readPublisher(dataDir: string, synthetic: boolean): Promis
   const wrong = synthetic ? [] : placeholders(publisher)
   if (wrong.length === 0) return publisher
   const values = wrong.map((field) => `${field} is ${JSON.stringify(publisher[field])}`).join(' and ')
-  throw new UsageError(`${path}: ${values}, a placeholder; ${explain(path, template(publisher, wrong))}`)
+  throw new UsageError(
+    `${path}: ${values}, which is the placeholder of the sample; ${explain(path, template(publisher, wrong))}`,
+  )
 }
 
 async function readSampleOne(): Promise<Publisher> {

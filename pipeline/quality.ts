@@ -41,7 +41,7 @@ export class Account {
   readonly #oldCounts: OldCounts[] = []
   readonly #disagreeing: DisagreeingRecords[] = []
   readonly #notes: ReadingNote[] = []
-  /** Sources whose records have no `request_id`, so that a file that is delivered twice counts twice. */
+  /** Sources whose records have no `request_id`, so that what is delivered twice counts twice. */
   readonly sourcesWithoutIds: string[] = []
   #rowsOfSums: ReturnType<Account['judged']> | undefined
 

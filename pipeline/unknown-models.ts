@@ -2,7 +2,7 @@ import type { PipelineConfig } from './config.ts'
 import { mostRecentCompletedDay } from './contract/utc-date.ts'
 import type { Effects } from './effects.ts'
 import { UsageError } from './errors.ts'
-import { defaultSources, namedSources, openEngine, readRecords, withObjects } from './intake.ts'
+import { defaultSources, leaveSample, namedSources, openEngine, readRecords, withObjects } from './intake.ts'
 import { chooseModels, entriesOf } from './models/choose.ts'
 import { RegistryFile } from './models/registry-file.ts'
 import { measureShare, type PublishedShare } from './published-share.ts'
@@ -47,7 +47,8 @@ export async function findUnknownModels(
   const withFolders = dryRun ? withScratch : withWorkspace
   return withFolders(config, effects, async (workspace) => {
     const sources = await withObjects(chosen, workspace, config, effects)
-    const { engine } = await openEngine(workspace, { config, sources, asOf, synthetic: false }, effects)
+    const { engine, archive } = await openEngine(workspace, { config, sources, asOf, synthetic: false }, effects)
+    await leaveSample(workspace, archive)
     const account = new Account()
     await readRecords(engine, sources, { account }, effects)
     const { published: published_share } = await measureShare(workspace.database, account, mostRecentCompletedDay(asOf))

@@ -34,6 +34,11 @@ export interface VerifySummary {
   releases: number
   files: number
   latest: string
+  /**
+   * Superseded revisions, such as `daily/2026-11-19/r2`, that went with a release that was withdrawn: nothing that is
+   * published can prove what they held.
+   */
+  not_verified: string[]
 }
 
 export interface VerifyOptions {
@@ -62,9 +67,9 @@ export async function verify(
   await verifyPointers(dataset, current)
   const folders = [root, ...(await endsOfLinks(publishedFolders(root)))]
   return withTemporaryDatabase('verify', { signal, folders }, async (database) => {
-    const files = await verifyAll(database, root, index, report)
+    const { files, notVerified } = await verifyAll(database, root, index, report)
     await verifyBeside(database, root, { index, current, withPages })
-    return { releases: index.releases.length, files, latest: current.release }
+    return { releases: index.releases.length, files, latest: current.release, not_verified: notVerified }
   })
 }
 
@@ -73,7 +78,7 @@ async function verifyAll(
   publicDir: string,
   index: ReleaseIndex,
   report: (entry: ReleaseEntry) => void,
-): Promise<number> {
+): Promise<{ files: number; notVerified: string[] }> {
   const dataset = join(publicDir, DATASET_PATH)
   const history = new HistoryCheck(dataset, index)
   let files = 0
@@ -92,10 +97,10 @@ async function verifyAll(
   const coverage = await readCoverage(publicDir)
   if (coverage === undefined) throw new BuildError(`${join(dataset, COVERAGE_FILE)} is missing; make build restores it`)
   const restatements = await readRestatements(publicDir)
-  const count = await history.finish({ coverage, restatements }, database)
+  const beside = await history.finish({ coverage, restatements }, database)
   await assertText(join(dataset, COVERAGE_FILE), toJson(coverage))
   await assertText(join(dataset, RESTATEMENTS_FILE), toJson(restatements))
-  return files + count
+  return { ...beside, files: files + beside.files }
 }
 
 /** What was proved by its values has no other ones besides, which programs would read too. */

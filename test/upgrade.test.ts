@@ -1,6 +1,6 @@
 /** Takes an installation of version 0.1.0 through the upgrade: `test/fixtures/installation-0.1.0/README.md` says what it has. */
 import { execFile } from 'node:child_process'
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -134,6 +134,14 @@ describe('the first build', () => {
     expect(restatements.at(-1)?.dates.map(({ date }) => date)).toEqual(FINAL_DATES)
     const { days } = await readCoverage(upgraded)
     expect(days.filter(({ old_counts }) => old_counts).map(({ date }) => date)).toEqual(OLD_DATES)
+  })
+
+  it('knows the records of what it took over by their new names', async () => {
+    const names = await readdir(join(upgraded.dataDir, 'state/records'))
+    expect(names.length).toBeGreaterThan(0)
+    for (const name of names) {
+      expect(name).toMatch(/-(canonical|litellm-daily-user-spend|helicone-requests)-\d+\.\d+-[0-9a-f]{16}\.parquet$/)
+    }
   })
 
   it('leaves the releases as they were, and all of it verifies', async () => {

@@ -71,9 +71,10 @@ function unknownRows({ unknown }: UnknownModels): string[][] {
 }
 
 function describeUnknown({ models_file, published_share, unknown }: UnknownModels): string[] {
-  if (unknown.length === 0) return [`${models_file ?? 'the sources file'} leaves no model of your logs unknown`]
+  if (models_file === null) return ['no source asks a registry: the sources file itself says which usage is public']
+  if (unknown.length === 0) return [`${models_file} knows every model that you asked for`]
   return [
-    `${counted(unknown.length, 'model')} that ${models_file ?? 'the registry'} does not know; ${describeShare(published_share)}`,
+    `${models_file} does not know ${counted(unknown.length, 'model')}; ${describeShare(published_share)}`,
     'add them with --add public or --add private, and their names, a pattern, or --all',
   ]
 }

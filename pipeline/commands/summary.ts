@@ -90,7 +90,7 @@ function describeRecords(records: BuildSummary['records']): string[] {
 const SOURCES_SHOWN = 10
 
 function describeSourcesWithoutIds(sources: readonly string[]): string[] {
-  const lines = sources.map((name) => `${JSON.stringify(name)}: a file that is delivered twice counts twice`)
+  const lines = sources.map((name) => `${JSON.stringify(name)}: what is delivered twice counts twice`)
   return section('no ids', lines, SOURCES_SHOWN)
 }
 

@@ -3,6 +3,7 @@ import { readPipelineConfig } from '../config.ts'
 import { createReporter } from '../reporter.ts'
 import type { VerifySummary } from '../verify.ts'
 import { withInterrupt } from './interrupt.ts'
+import { counted } from './summary.ts'
 
 /** `tokenboard verify`: re-reads the published files and proves them, here or on a host. */
 export const verify = new Command('verify')
@@ -11,14 +12,28 @@ export const verify = new Command('verify')
   )
   .argument('[place]', 'a folder, or the http(s) address of one on any host; PUBLIC_DIR by default')
   .option('--json', 'print what was proved as one JSON object on stdout')
+  .addHelpText(
+    'after',
+    `
+After a withdrawal, revisions of days and months that went with the withdrawn release cannot be verified: they are named, in
+the output and as not_verified in --json. Anything else that is wrong ends with exit code 1. Settings (environment): PUBLIC_DIR.`,
+  )
   .action(async (place, { json }) => {
     const summary = await withInterrupt((signal) => verifyPlace(place ?? readPipelineConfig().publicDir, signal))
     if (json === true) process.stdout.write(`${JSON.stringify(summary)}\n`)
-    else
-      process.stderr.write(
-        `verified ${summary.releases} releases with ${summary.files} files; ${summary.latest} is current\n`,
-      )
+    else process.stderr.write(describe(summary))
   })
+
+/** Revisions that are named; `--json` lists all. */
+const NAMED = 5
+
+function describe({ releases, files, latest, not_verified: missing }: VerifySummary): string {
+  const verified = `verified ${releases} releases with ${files} files; ${latest} is current\n`
+  if (missing.length === 0) return verified
+  const more = missing.length > NAMED ? ` and ${missing.length - NAMED} more (--json lists all)` : ''
+  const named = missing.slice(0, NAMED).join(', ')
+  return `${verified}not verified: ${counted(missing.length, 'revision')} that went with a withdrawn release: ${named}${more}\n`
+}
 
 async function verifyPlace(place: string, signal: AbortSignal): Promise<VerifySummary> {
   const onProved = ({ release, rows }: { release: string; rows: number }) =>

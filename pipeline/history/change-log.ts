@@ -73,6 +73,14 @@ export function applyChanges(rows: readonly RankingRow[], changes: readonly Chan
   return [...result.values()].sort(inPublishedOrder)
 }
 
+/** The changes that take back others. */
+export function inverse(changes: readonly ChangeRow[]): ChangeRow[] {
+  const INVERSE = { insert: 'delete', update: 'update', delete: 'insert' } as const
+  return changes.map(({ op, tokens_before, tokens_after, ...row }) => {
+    return { ...row, op: INVERSE[op], tokens_before: tokens_after, tokens_after: tokens_before }
+  })
+}
+
 /** By date; most tokens first, ties by the code points of the slug, the row of the rest last. */
 function inPublishedOrder(a: RankingRow, b: RankingRow): number {
   if (a.date !== b.date) return a.date < b.date ? -1 : 1

@@ -2,14 +2,10 @@ import { join } from 'node:path'
 import type { Coverage, Published, Restatement, Restatements } from '../contract/history.ts'
 import type { ReleaseIndex } from '../contract/manifest.ts'
 import { daysBetween, type UtcDate } from '../contract/utc-date.ts'
-import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
-import { namesIn } from '../files.ts'
-import { missingReason, periodsOf, type ReleasedRows } from './coverage.ts'
+import { missingReason, type ReleasedRows } from './coverage.ts'
 import { COVERAGE_FILE, RESTATEMENTS_FILE } from './follow.ts'
 import { toRestatement } from './restatements.ts'
-import { readRevision } from './revision-file.ts'
-import { FORMS, type Form, revisionPath } from './revisions.ts'
 
 /** What the releases that still stand tell, gathered while they are verified, oldest first. */
 export interface Told {
@@ -24,8 +20,6 @@ export interface Told {
     restatement: Restatement | undefined
     lastDate: UtcDate | '' | undefined
   }[]
-  /** What they hold of days and months, each as `daily/2026-11-19 sha256:…`. */
-  holdings: ReadonlySet<string>
 }
 
 /**
@@ -103,55 +97,4 @@ function factsByName({ days, months }: Coverage): Map<string, string> {
     ]),
     ...months.map((month): [string, string] => [month.month, factsOf(month)]),
   ])
-}
-
-/**
- * Proves the revisions before the newest: each is there in every form or in none, under a number that was given, and
- * its rows are those of a release that stands. Returns their paths.
- */
-export async function proveFormerRevisions(
-  dataset: string,
-  index: ReleaseIndex,
-  coverage: Coverage,
-  holdings: ReadonlySet<string>,
-  database: Database,
-): Promise<string[]> {
-  const instants = new Set(index.releases.map(({ as_of }) => as_of))
-  const paths: string[] = []
-  for (const { folder, name, revision, content_hash } of periodsOf(coverage)) {
-    const period = `${folder}/${name}`
-    const present = new Set(await namesIn(join(dataset, period)))
-    // The newest one is proved by what the coverage says of it, unless its rows were taken away.
-    const former = content_hash === null ? (revision ?? 0) : (revision ?? 1) - 1
-    for (let number = 1; number <= former; number += 1) {
-      const names = FORMS[folder].map((form) => `r${number}.${form}`)
-      if (!names.some((each) => present.has(each))) continue
-      const lost = names.find((each) => !present.has(each))
-      if (lost !== undefined) throw new BuildError(`${join(dataset, period, lost)} is missing`)
-      for (const form of FORMS[folder]) {
-        const path = revisionPath({ folder, name, revision: number }, form)
-        await proveRows(join(dataset, path), { form, name, period, holdings, instants }, database)
-        paths.push(path)
-      }
-    }
-  }
-  return paths
-}
-
-async function proveRows(
-  path: string,
-  {
-    period,
-    holdings,
-    instants,
-    ...what
-  }: { form: Form; name: string; period: string; holdings: ReadonlySet<string>; instants: ReadonlySet<string> },
-  database: Database,
-): Promise<void> {
-  const { hash, asOf } = await readRevision(path, what, database)
-  if (!holdings.has(`${period} ${hash}`)) {
-    throw new BuildError(`${path} holds rows with the hash ${hash}, which no release has that is not withdrawn`)
-  }
-  if (asOf === undefined || instants.has(asOf)) return
-  throw new BuildError(`${path} is as of ${asOf}, when there was no release`)
 }

@@ -14,14 +14,15 @@ import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import { isMissing } from '../files.ts'
 import { contentHash } from '../release/read-back.ts'
-import { applyChanges, CHANGES_FILE, changeLog, readChanges } from './change-log.ts'
-import { advance, fromDatasetStart, fromFirstDate, type Period, periodsOf } from './coverage.ts'
+import { applyChanges, CHANGES_FILE, changeLog, inverse, readChanges } from './change-log.ts'
+import { advance, fromDatasetStart, fromFirstDate, type Period, periodsOf, type Revision } from './coverage.ts'
 import { isSchemaChange, nextVersion } from './data-version.ts'
 import { COVERAGE_FILE, RESTATEMENTS_FILE } from './follow.ts'
-import { proveFormerRevisions, proveWithGaps, type Told } from './gaps.ts'
+import { proveWithGaps, type Told } from './gaps.ts'
 import { restatementOf, withRestatement } from './restatements.ts'
 import { readRevision } from './revision-file.ts'
 import { FORMS, type Form, pointerPath, revisionPath } from './revisions.ts'
+import { type Needed, proveSuperseded } from './superseded.ts'
 
 /** A revision that has to be there, and what it has to hold. */
 interface Expected extends Period {
@@ -43,6 +44,7 @@ export class HistoryCheck {
   readonly #revisions: Expected[] = []
   readonly #told: Told['restatements'] = []
   readonly #holdings = new Set<string>()
+  readonly #needed: Needed[] = []
 
   constructor(dataset: string, index: ReleaseIndex) {
     this.#dataset = dataset
@@ -65,11 +67,19 @@ export class HistoryCheck {
     for (const { date, content_hash } of coverage.days) this.#holdings.add(`daily/${date} ${content_hash}`)
     for (const { month, content_hash } of coverage.months) this.#holdings.add(`monthly/${month} ${content_hash}`)
     this.#restatements = withRestatement(this.#restatements, restatement)
-    for (const { folder, name, revision, rows: own } of revisions) {
-      this.#revisions.push({ folder, name, revision, hash: contentHash(own), asOf: manifest.as_of })
-    }
+    this.#expect(manifest, revisions, followsItsOwn)
     this.#coverage = coverage
     this.#before = { release: manifest.release, rows, manifest }
+  }
+
+  #expect({ release, as_of }: Manifest, revisions: readonly Revision[], followsItsOwn: boolean): void {
+    const isCounted = this.#index.releases.every((entry) => entry.release >= release || entry.status !== 'withdrawn')
+    for (const { folder, name, revision, rows } of revisions) {
+      const hash = contentHash(rows)
+      this.#revisions.push({ folder, name, revision, hash, asOf: as_of })
+      const asOf = followsItsOwn ? as_of : undefined
+      this.#needed.push({ folder, name, release, hash, asOf, revision: isCounted ? revision : undefined })
+    }
   }
 
   async #proveChanges(
@@ -85,21 +95,17 @@ export class HistoryCheck {
       throw new BuildError(`${file} has ${changes.length} rows, but the manifest says ${listed.rows}`)
     }
     const previous = manifest.changes?.previous ?? null
-    if (previous === (this.#before?.release ?? null)) this.#proveRows(file, manifest, rows, changes)
-    else this.#assertWithdrawn(previous, manifest)
+    if (previous === (this.#before?.release ?? null)) {
+      proveRows(file, this.#before, { release: manifest.release, rows }, changes)
+      this.#proveFacts(manifest)
+    } else {
+      const { release, content_hash } = this.#withdrawn(previous, manifest)
+      // Its rows are gone, but the changes lead back to them, and the index still has their hash.
+      const before = { release, rows: inOneStep(file, rows, inverse(changes)) }
+      if (contentHash(before.rows) !== content_hash) throw notLeading(file, release, manifest.release)
+      proveRows(file, before, { release: manifest.release, rows }, changes)
+    }
     this.#proveVersion(data_version, manifest, changes)
-  }
-
-  #proveRows(file: string, manifest: Manifest, rows: readonly RankingRow[], changes: readonly ChangeRow[]): void {
-    const before = this.#before?.rows ?? []
-    const previous = this.#before?.release ?? 'nothing'
-    if (contentHash(inOneStep(file, before, changes)) !== manifest.content_hash) {
-      throw new BuildError(`${file} does not lead from ${previous} to the rows of ${manifest.release}`)
-    }
-    if (changes.length !== changeLog(before, rows).length) {
-      throw new BuildError(`${file} lists rows that did not change between ${previous} and ${manifest.release}`)
-    }
-    this.#proveFacts(manifest)
   }
 
   /** The index has what is needed of a previous release that was withdrawn too. */
@@ -129,22 +135,25 @@ export class HistoryCheck {
     throw new BuildError(`${release} says that its schema ${isOther ? 'is the same' : 'is another'}, but it is not`)
   }
 
-  /** What a release changed of one that was withdrawn since can be told no more; of any other it has to be told. */
-  #assertWithdrawn(previous: ReleaseName | null, { release }: Manifest): void {
+  /** A release that does not follow the one before it followed one that was withdrawn since. */
+  #withdrawn(previous: ReleaseName | null, { release }: Manifest): ReleaseEntry {
     const entry = this.#index.releases.find((each) => each.release === previous)
-    if (entry?.status === 'withdrawn' && entry.release < release) return
+    if (entry?.status === 'withdrawn' && entry.release < release) return entry
     throw new BuildError(
       `${release} says that it changes ${previous ?? 'nothing'}, but the release before it is ${this.#before?.release ?? 'none'}`,
     )
   }
 
-  /** Proves everything that is published beside the releases. Returns how many files that are. */
-  async finish(found: { coverage: Coverage; restatements: Restatements }, database: Database): Promise<number> {
+  /** Proves everything that is published beside the releases. Returns how many files that are, and what cannot be proved. */
+  async finish(
+    found: { coverage: Coverage; restatements: Restatements },
+    database: Database,
+  ): Promise<{ files: number; notVerified: string[] }> {
     const published = { ...found, coverage: this.#asFollowed(found.coverage) }
     const hasGaps = this.#index.releases.some(({ status }) => status === 'withdrawn')
     const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
     if (hasGaps) {
-      const told = { coverage: this.#coverage, restatements: this.#told, holdings: this.#holdings }
+      const told = { coverage: this.#coverage, restatements: this.#told }
       proveWithGaps(this.#dataset, this.#index, published, told)
     } else {
       this.#proveCoverage(published.coverage)
@@ -194,7 +203,7 @@ export class HistoryCheck {
     coverage: Coverage,
     hasGaps: boolean,
     database: Database,
-  ): Promise<number> {
+  ): Promise<{ files: number; notVerified: string[] }> {
     const files = new Set<string>()
     const prove = async (path: string, form: Form, expected: Expected) => {
       files.add(path)
@@ -214,12 +223,13 @@ export class HistoryCheck {
         await proveSame(join(this.#dataset, pointer), join(this.#dataset, path))
       }
     }
-    if (hasGaps) {
-      const former = await proveFormerRevisions(this.#dataset, this.#index, coverage, this.#holdings, database)
-      for (const path of former) files.add(path)
-    }
+    const standing = { holdings: this.#holdings, needed: this.#needed }
+    const { paths, notVerified } = hasGaps
+      ? await proveSuperseded(this.#dataset, this.#index, coverage, standing, database)
+      : { paths: [], notVerified: [] }
+    for (const path of paths) files.add(path)
     await this.#proveNothingElse(files)
-    return files.size
+    return { files: files.size, notVerified }
   }
 
   async #proveNothingElse(files: ReadonlySet<string>): Promise<void> {
@@ -233,6 +243,25 @@ export class HistoryCheck {
       }
     }
   }
+}
+
+interface Rows {
+  release: ReleaseName
+  rows: readonly RankingRow[]
+}
+
+/** Proves that the changes lead from the rows of one release to those of the next, and list no row that did not change. */
+function proveRows(file: string, before: Rows | undefined, after: Rows, changes: readonly ChangeRow[]): void {
+  const { release = 'nothing', rows = [] } = before ?? {}
+  if (contentHash(inOneStep(file, rows, changes)) !== contentHash(after.rows)) {
+    throw notLeading(file, release, after.release)
+  }
+  if (changes.length === changeLog(rows, after.rows).length) return
+  throw new BuildError(`${file} lists rows that did not change between ${release} and ${after.release}`)
+}
+
+function notLeading(file: string, previous: string, release: ReleaseName): BuildError {
+  return new BuildError(`${file} does not lead from ${previous} to the rows of ${release}`)
 }
 
 function inOneStep(file: string, before: readonly RankingRow[], changes: readonly ChangeRow[]): RankingRow[] {

@@ -43,6 +43,14 @@ given twice, even after a withdrawal.
 Tokenboard 0.1.0 have no \`version_rule\`: there any changed row of a date up to the previous release's end date raised MAJOR,
 provisional dates included. They keep their numbers, and \`make verify\` derives each version by the rule of its release.
 
+## Old counts
+
+A newer version of Tokenboard may read the same logs differently. It reads them again, and final numbers that change are a
+restatement with the reason \`reading\`. Where the logs are gone, the publisher may keep the old numbers. \`coverage.json\` then
+has \`"old_counts": true\` for these dates: some of their records are still counted the way an earlier version counted them. The
+manifest of each release lists the dates in \`old_counts\`, as ranges with \`start_date\` and \`end_date\`. Both keys are absent where
+there are no such dates.
+
 ## Files of a release
 
 ${markdownTable(

@@ -28,6 +28,8 @@ const LATEST_PLACE = `${DATASET_PATH}/latest`
 interface Wanted {
   path: string
   isImmutable: boolean
+  /** Whether the host may have none: a superseded revision may have gone with a release that was withdrawn. */
+  isOptional?: boolean
   /** How many bytes it may have at most. */
   limit?: number
 }
@@ -46,6 +48,8 @@ export async function mirrorSite(
   const { standing = [], withdrawn = [] } = Object.groupBy(index.releases, ({ status }) =>
     status === 'withdrawn' ? 'withdrawn' : 'standing',
   )
+  // A release that was withdrawn since an earlier attempt has left its files here.
+  for (const { release } of withdrawn) await rm(join(folder, releasePath(release)), { recursive: true, force: true })
   const manifests = await sideBySide(standing, (entry) => fetchManifest(remote, folder, entry), AT_ONCE)
   const coverage = await fetchCoverage(remote, folder)
   const wanted = [
@@ -117,8 +121,8 @@ function filesOf({ release, files }: Manifest): Wanted[] {
 }
 
 /**
- * The revisions of days and months, and the pointer files of those that have rows. Where a release was withdrawn, the
- * older revisions may have gone with it.
+ * The revisions of days and months, and the pointer files of those that have rows. Where a release was withdrawn,
+ * superseded revisions may have gone with it: the proof says which have to be there.
  */
 function filesOfPeriods(coverage: Coverage, { releases }: ReleaseIndex): Wanted[] {
   const hasGaps = releases.some(({ status }) => status === 'withdrawn')
@@ -130,12 +134,13 @@ function filesOfPeriods(coverage: Coverage, { releases }: ReleaseIndex): Wanted[
         `${COVERAGE_FILE} tells of ${newest} revisions of ${name}, more than its releases can have made`,
       )
     }
-    const all = Array.from({ length: newest }, (_, position) => position + 1)
-    const revisions = !hasGaps ? all : content_hash === null ? [] : all.slice(-1)
+    const revisions = Array.from({ length: newest }, (_, position) => position + 1)
+    const isOptional = (number: number) => hasGaps && (number < newest || content_hash === null)
     return FORMS[folder].flatMap((form) => [
       ...revisions.map((number) => ({
         path: `${DATASET_PATH}/${revisionPath({ folder, name, revision: number }, form)}`,
-        isImmutable: true,
+        isImmutable: !isOptional(number),
+        isOptional: isOptional(number),
       })),
       ...(content_hash === null ? [] : [pointer(`${DATASET_PATH}/${pointerPath({ folder, name }, form)}`)]),
     ])
@@ -146,9 +151,12 @@ function pointer(path: string): Wanted {
   return { path, isImmutable: false }
 }
 
-async function fetchFile(remote: RemoteFiles, folder: string, { path, isImmutable, limit }: Wanted): Promise<void> {
+async function fetchFile(remote: RemoteFiles, folder: string, wanted: Wanted): Promise<void> {
+  const { path, isImmutable, isOptional = false, limit } = wanted
   if (isImmutable && (await statsIfAny(join(folder, path))) !== undefined) return
-  await save(folder, path, await remote.read(path, limit))
+  const bytes = isOptional ? await remote.readIfAny(path, limit) : await remote.read(path, limit)
+  if (bytes === undefined) await rm(join(folder, path), { force: true })
+  else await save(folder, path, bytes)
 }
 
 /**

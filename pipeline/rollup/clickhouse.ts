@@ -23,6 +23,7 @@ import {
 import type { RollupEngine, RollupRequest } from './engine.ts'
 import { forgetFormerSources } from './former-sources.ts'
 import type { KeptFiles } from './kept.ts'
+import { reportIds } from './notes.ts'
 import { isOutdated } from './reading.ts'
 import { takenOverClickHouseReading } from './reading-0.1.0.ts'
 import { forgetRejects, tidyRejects } from './rejects.ts'
@@ -63,6 +64,7 @@ export function createClickHouseEngine(options: ClickHouseEngineOptions): Rollup
       await resolveModels(database, choice.origin, request.sources)
       await database.transaction(() => settleTies(database))
       await deliver(database, choice.origin, request)
+      await reportIds(database, choice.origin, request)
       await reportOldCounts(database, choice.origin, 'clickhouse', request)
       await kept.tidy()
       await tidyRejects(database, rejectsFolder, files)

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import type { Archive } from '../archive.ts'
-import type { Database } from '../database.ts'
 import { BuildError } from '../errors.ts'
 import type { Contents } from '../inputs/content.ts'
 import { type FoundFiles, findInputFiles, type InputFile, isUnlisted } from '../inputs/find.ts'
@@ -11,6 +10,7 @@ import type { Progress, RollupEngine, RollupRequest } from './engine.ts'
 import { forgetFormerSources } from './former-sources.ts'
 import { Links } from './links.ts'
 import { judgeGone, type Losses } from './losses.ts'
+import { reportIds } from './notes.ts'
 import { isOutdated, readingOf } from './reading.ts'
 import { takenOverReading } from './reading-0.1.0.ts'
 import { tidyRejects } from './rejects.ts'
@@ -50,13 +50,6 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
       await tidyRejects(database, rejectsFolder, files)
     },
   }
-}
-
-/** Without ids nobody can tell a file that was delivered twice. */
-async function reportIds(database: Database, { name }: Source, request: RollupRequest): Promise<void> {
-  const [ids] = await database.rows<{ records: bigint; identified_records: bigint }>('rollup/ids')
-  if (ids === undefined || ids.records === 0n || ids.identified_records > 0n) return
-  request.onNoRequestIds({ source: name, records: ids.records })
 }
 
 /** Brings the state of one source up to date with its files. Nothing of it is changed when anything fails. */

@@ -21,7 +21,8 @@ export type OutsideFrom = z.infer<typeof OutsideFrom>
 
 /**
  * Anthropic itself reports cached input beside its input tokens. For the others Helicone takes it out of their prompt
- * tokens since its usage processors (Helicone/helicone pull request 4676, 2025-09-08).
+ * tokens since its usage processors (Helicone/helicone pull request 4676, reviewed on
+ * 2025-09-08; when it was deployed is unknown).
  */
 const OUTSIDE_FROM: OutsideFrom = { anthropic: 'always', default: '2025-09-08' }
 

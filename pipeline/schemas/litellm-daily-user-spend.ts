@@ -6,7 +6,8 @@ import type { Schema } from './schema.ts'
  * id, so that of two exports of one row the greater counts are kept. It says nothing of single requests, and so nothing
  * of the usage of API keys.
  *
- * It sums the counts of the spend logs: BerriAI/litellm litellm/proxy/db/db_spend_update_writer.py (read 2026-11-22).
+ * It sums the counts of the spend logs: BerriAI/litellm litellm/proxy/db/db_spend_update_writer.py at 0026911 (read
+ * 2026-11-22).
  */
 export const litellmDailyUserSpend: Schema = {
   reading: 1,

@@ -29,7 +29,7 @@ const ofProvider = (...keys: string[]) =>
  * cost and the key in another way: a record is one request, failed ones included. Its cache hits reach no provider.
  *
  * Cached input is inside prompt_tokens, for Anthropic too, to whose input tokens LiteLLM adds it; reasoning is inside
- * completion_tokens: BerriAI/litellm litellm/llms/anthropic/chat/transformation.py (calculate_usage),
+ * completion_tokens: BerriAI/litellm litellm/llms/anthropic/chat/transformation.py at 005e5ef,
  * litellm/proxy/spend_tracking/spend_tracking_utils.py at 00907c6, docs/my-website/docs/proxy/logging_spec.md at 08182e1
  * (read 2026-11-22).
  */

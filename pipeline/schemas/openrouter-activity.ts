@@ -14,8 +14,8 @@ import type { Schema } from './schema.ts'
 
 /**
  * The export of OpenRouter's Activity page: a record is one generation, cancelled ones included. Cached tokens are part of
- * the prompt and reasoning tokens part of the completion: https://openrouter.ai/docs/use-cases/usage-accounting (read
- * 2026-11-22).
+ * the prompt and reasoning tokens part of the completion, as in the API's usage:
+ * https://openrouter.ai/docs/use-cases/usage-accounting (read 2026-11-22).
  */
 export const openrouterActivity: Schema = {
   reading: 1,

@@ -17,7 +17,7 @@ import type { Schema } from './schema.ts'
 
 /**
  * Answers of OpenRouter's `GET /generation`, one a line: the body with its `data`, or what is in `data` alone. What the
- * counts hold: https://openrouter.ai/docs/use-cases/usage-accounting (read 2026-11-22).
+ * counts hold is taken from the API's usage: https://openrouter.ai/docs/use-cases/usage-accounting (read 2026-11-22).
  */
 export const openrouterGeneration: Schema = {
   reading: 1,

@@ -26,7 +26,7 @@ const HAS_PARTS_IN_TOTAL_ALONE = shared(optional(isOneOf('ai_org', ['anthropic',
  * Portkey's export of logs: a record is one request.
  *
  * Portkey-AI/gateway src/providers/anthropic/chatComplete.ts, google-vertex-ai/chatComplete.ts and
- * google/chatComplete.ts at 669825c (2026-05-25).
+ * google/chatComplete.ts at 669825c (2026-05-25). That the logs take over these counts is assumed: their code is not public.
  */
 export const portkeyLogs: Schema = {
   reading: 2,

@@ -85,9 +85,9 @@ ${labels}${weekdays}${cells}</svg>
 `
 }
 
-function describeDay({ date, mark, rows, total_tokens, revision }: MarkedDay): string {
+function describeDay({ date, mark, rows, total_tokens, revision, old_counts }: MarkedDay): string {
   if (mark === 'missing') return `${date}: missing`
-  return `${date}: ${mark}, ${counted(rows, 'row')}, ${formatTokens(BigInt(total_tokens))} tokens, revision ${revision ?? 0}`
+  return `${date}: ${mark}${old_counts ? ', old counts' : ''}, ${counted(rows, 'row')}, ${formatTokens(BigInt(total_tokens))} tokens, revision ${revision ?? 0}`
 }
 
 /** `31 final, 1 missing`. */

@@ -4,6 +4,7 @@ import { sumTokens } from '../contract/ranking.ts'
 import { daysBetween } from '../contract/utc-date.ts'
 import { COVERAGE_FILE } from '../history/follow.ts'
 import { PROVISIONAL } from '../metadata/describe.ts'
+import { describeRange, toRanges } from '../old-counts.ts'
 import { calendarLegend, dayShapes, type MarkedDay, summary, yearCalendar } from './calendar.ts'
 import { scrollable } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
@@ -54,7 +55,7 @@ ${dayShapes()}${calendarLegend(days)}${newestFirst.slice(0, YEARS_DRAWN).map(([y
 <section aria-labelledby="absent">
 <h2 id="absent">Missing days</h2>
 ${missingDays(days)}</section>
-<section aria-labelledby="months">
+${daysWithOldCounts(days)}<section aria-labelledby="months">
 <h2 id="months">By month</h2>
 <p>The days of each month, with a file for each, are on the pages of the years. <a href="${DATASET_PATH}/${COVERAGE_FILE}">${COVERAGE_FILE}</a>
 says the same to programs.</p>
@@ -107,6 +108,20 @@ ${items}</ul>
 `
 }
 
+/** Days of which records are counted as an earlier version read them. */
+function daysWithOldCounts(days: readonly MarkedDay[]): Html {
+  const ranges = toRanges(days.filter(({ old_counts }) => old_counts).map(({ date }) => date))
+  if (ranges.length === 0) return html``
+  return html`<section aria-labelledby="old-counts">
+<h2 id="old-counts">Old counts</h2>
+<p>A newer version of the software reads some logs differently. The logs of these days are gone, so some of their records are
+still counted the way an earlier version counted them.</p>
+<ul>
+${ranges.toReversed().map((range) => html`<li>${describeRange(range)}</li>\n`)}</ul>
+</section>
+`
+}
+
 function monthsTable(days: readonly MarkedDay[]): Html {
   const rows = [...Map.groupBy(days, ({ date }) => date.slice(0, 7))].toReversed().map(([month, own]) => {
     const tokens = sumTokens(own)
@@ -135,10 +150,10 @@ ${dayShapes()}${calendarLegend(days)}${scrollable(`Calendar of ${year}`, yearCal
 }
 
 function monthOf(month: string, days: readonly MarkedDay[], root: string, isOpen: boolean): Html {
-  const rows = days.map(({ date, mark, reason, rows, total_tokens, revision }) => {
+  const rows = days.map(({ date, mark, reason, rows, total_tokens, revision, old_counts }) => {
     if (mark === 'missing') return [date, `missing: ${reason === null ? 'unknown' : REASONS[reason]}`, '', '', '']
     const link = html`<a href="${root}${DATASET_PATH}/daily/${date}.csv">${date}</a>`
-    return [link, mark, revision ?? '', rows, formatInteger(BigInt(total_tokens))]
+    return [link, old_counts ? `${mark}, old counts` : mark, revision ?? '', rows, formatInteger(BigInt(total_tokens))]
   })
   return html`<details id="m${month}"${isOpen ? html` open` : html``}>
 <summary>${month} <span class="quiet">${summary(days)}</span></summary>

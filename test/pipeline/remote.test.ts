@@ -35,15 +35,19 @@ beforeAll(async () => {
       before = join(published.root, 'before')
       await cp(published.publicDir, before, { recursive: true, verbatimSymlinks: true })
     }
-    const records = ['2025-02-28', '2025-03-02'].map((date) => ({
-      timestamp: `${date}T12:00:00Z`,
-      model_permaslug: 'a',
-      prompt_tokens: date === '2025-03-02' ? String(tokens) : '1',
-    }))
-    await writeSmallBuild(published, { sources: [{ records }] })
-    await buildIn(published, tokens === 5 ? '2025-03-10T10:00:00Z' : '2025-03-10T11:00:00Z')
+    await deliverTo(published, tokens, tokens === 5 ? '2025-03-10T10:00:00Z' : '2025-03-10T11:00:00Z')
   }
 })
+
+async function deliverTo(workspace: Workspace, tokens: number, asOf: string): Promise<void> {
+  const records = ['2025-02-28', '2025-03-02'].map((date) => ({
+    timestamp: `${date}T12:00:00Z`,
+    model_permaslug: 'a',
+    prompt_tokens: date === '2025-03-02' ? String(tokens) : '1',
+  }))
+  await writeSmallBuild(workspace, { sources: [{ records }] })
+  await buildIn(workspace, asOf)
+}
 
 afterAll(() => removeWorkspace(published))
 
@@ -282,6 +286,71 @@ describe('verify URL', () => {
       },
     })
     await expect(prove(forged.url)).rejects.toThrow(`${forged.url}${tombstone} does not say what`)
+  })
+
+  describe('after a withdrawal', () => {
+    const day = `${DATASET}/daily/2025-03-02`
+    const THIRD = '20250310T130000Z'
+    let withdrawn: Workspace
+
+    /** r1 is of the first release, r2 went with the withdrawn one, r3 is the first release again, r4 the third. */
+    beforeAll(async () => {
+      withdrawn = await createWorkspace()
+      await cp(published.root, withdrawn.root, { recursive: true, verbatimSymlinks: true })
+      await withdrawIn(withdrawn, SECOND, '2025-03-10T12:00:00Z')
+      await deliverTo(withdrawn, 9, '2025-03-10T13:00:00Z')
+    })
+
+    afterAll(() => removeWorkspace(withdrawn))
+
+    it('proves the superseded revisions that are left, and names those that went with the withdrawn release', async () => {
+      const { url, requests } = await serveFolder(withdrawn.publicDir)
+      const summary = await prove(url)
+      expect(summary).toMatchObject({ releases: 3, latest: THIRD })
+      expect(summary.not_verified).toEqual(['daily/2025-03-02/r2', 'monthly/2025-03/r2'])
+      expect(requests.get(`${day}/r1.json`)).toBe(1)
+      const { signal } = new AbortController()
+      expect(summary).toEqual(await verify(withdrawn.publicDir, { signal, report: () => {} }))
+    })
+
+    it.each(['r1.csv', 'r1.json', 'r3.csv'])('names %s with one broken bit', async (name) => {
+      const { url } = await serveFolder(withdrawn.publicDir, { answers: { [`${day}/${name}`]: broken } })
+      await expect(prove(url)).rejects.toThrow(`${url}${day}/${name}`)
+    })
+
+    it('names a format of a superseded revision that is missing', async () => {
+      const { url } = await serveFolder(withdrawn.publicDir, { answers: { [`${day}/r1.parquet`]: status(404) } })
+      await expect(prove(url)).rejects.toThrow(`${url}${day}/r1.parquet is missing`)
+    })
+
+    it('names a superseded revision of a release that stands and is missing in every format', async () => {
+      const answers = Object.fromEntries(['csv', 'json', 'parquet'].map((form) => [`${day}/r1.${form}`, status(404)]))
+      const { url } = await serveFolder(withdrawn.publicDir, { answers })
+      await expect(prove(url)).rejects.toThrow(`${url}${day} lacks revision r1 with the rows of release ${FIRST}`)
+    })
+
+    it('begins again when a release was withdrawn in the meantime', async () => {
+      const switching: Answer = (response, bytes, count) => {
+        host.folder = withdrawn.publicDir
+        whole(response, bytes, count)
+      }
+      const host = await serveFolder(published.publicDir, {
+        answers: {
+          [`${DATASET}/latest.json`]: (response, bytes, count) =>
+            (count === 1 ? whole : switching)(response, bytes, count),
+        },
+      })
+      expect(await prove(host.url)).toMatchObject({ releases: 3, latest: THIRD })
+    })
+
+    it('says in words what it did not verify', async () => {
+      const { url } = await serveFolder(withdrawn.publicDir)
+      const { code, stderr } = await runCli(['verify', url], {})
+      expect(code, stderr).toBe(0)
+      expect(stderr).toContain(
+        'not verified: 2 revisions that went with a withdrawn release: daily/2025-03-02/r2, monthly/2025-03/r2\n',
+      )
+    })
   })
 
   it('gives up on a host that is never at rest', async () => {

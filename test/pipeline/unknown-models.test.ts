@@ -126,9 +126,7 @@ describe('the list', () => {
         '',
       ].join('\n'),
     )
-    expect(stderr).toContain(
-      `4 models that ${join(workspace.input, 'models.json')} does not know; 0.17 % of the tokens`,
-    )
+    expect(stderr).toContain(`${join(workspace.input, 'models.json')} does not know 4 models; 0.17 % of the tokens`)
     expect(stderr).toContain('--add public')
     const json = await run(workspace, '--json')
     expect(JSON.parse(json.stdout)).toEqual(await find(workspace))
@@ -140,7 +138,18 @@ describe('the list', () => {
     expect(await find(workspace)).toMatchObject({ models_file: null, unknown: [], published_share: { share: 1 } })
     const { code, stdout, stderr } = await run(workspace)
     expect([code, stdout]).toEqual([0, ''])
-    expect(stderr).toContain('leaves no model of your logs unknown')
+    expect(stderr).toContain('no source asks a registry')
+  })
+})
+
+describe('after the sample', () => {
+  it('is of your own logs, though they are called like those of the sample, and so is what is archived', async () => {
+    const workspace = await newInstallation()
+    await buildIn({ ...workspace, sources: '' }, '2025-03-04T12:00:00Z')
+    expect(slugs((await find(workspace)).unknown)).toEqual(UNKNOWN)
+    const { code, stderr } = await runCli(['archive', '--before', '2025-03-03'], settings(workspace, AS_OF))
+    expect(code, stderr).toBe(0)
+    expect(stderr).toContain('archived 6 records')
   })
 })
 
@@ -164,6 +173,7 @@ describe('adding', () => {
     const entries = ['acme/large', 'lab/one', 'acme/small'].map((slug) => ({ model_permaslug: slug, public: true }))
     expect(await modelsText(workspace)).toBe(`${JSON.stringify([...MODELS, ...entries], undefined, 2)}\n`)
     expect(await buildIn(workspace)).toMatchObject({ models: 5, published_share: { share: 1 } })
+    expect((await run(workspace)).stderr).toContain('models.json knows every model that you asked for')
   })
 
   it('changes nothing the second time', async () => {

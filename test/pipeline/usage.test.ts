@@ -142,7 +142,7 @@ describe('the sums', () => {
       charge({ model_permaslug: 'unknown', cost_usd: '4' }),
       charge({ timestamp: '2019-01-01T00:00:00Z' }),
       charge({ timestamp: '2025-03-10T11:00:00Z' }),
-      charge({ timestamp: '2031-01-01T00:00:00Z' }),
+      charge({ timestamp: '2025-12-01T00:00:00Z' }),
     ]
     await writeSmallBuild(workspace, {
       sources: [
@@ -156,7 +156,7 @@ describe('the sums', () => {
       '2019-01-01 1.25',
       '2025-03-02 15',
       '2025-03-10 1.25',
-      '2031-01-01 1.25',
+      '2025-12-01 1.25',
     ])
   })
 

@@ -1,5 +1,5 @@
 /** `tokenboard withdraw`: what is left of a release, what follows, what is refused, and that a stop at any step is mended. */
-import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Catalog } from '../../pipeline/contract/catalog.ts'
@@ -22,6 +22,7 @@ import {
   withdrawIn,
   writeSmallBuild,
 } from '../support/pipeline.ts'
+import { relistReleases, replaceInRelease } from '../support/reseal.ts'
 
 const FIRST = '20250310T100000Z'
 const SECOND = '20250310T110000Z'
@@ -30,13 +31,24 @@ const REASON = 'It named a customer.'
 
 let original: Workspace
 
-async function release(workspace: Workspace, days: [date: string, tokens: number][], asOf: string): Promise<void> {
+async function removeRevision(workspace: Workspace, revision: string): Promise<void> {
+  for (const form of ['csv', 'json', 'parquet']) {
+    await rm(join(datasetFolder(workspace), `${revision}.${form}`), { force: true })
+  }
+}
+
+async function release(
+  workspace: Workspace,
+  days: [date: string, tokens: number][],
+  asOf: string,
+  top = {},
+): Promise<void> {
   const records = days.map(([date, tokens]) => ({
     timestamp: `${date}T12:00:00Z`,
     model_permaslug: 'a',
     prompt_tokens: String(tokens),
   }))
-  await writeSmallBuild(workspace, { sources: [{ records }] })
+  await writeSmallBuild(workspace, { sources: [{ records }], top })
   await buildIn(workspace, asOf)
 }
 
@@ -153,6 +165,11 @@ describe('withdrawing the current release', () => {
 
   it('is proved by verify', async () => {
     expect(await prove(workspace)).toMatchObject({ releases: 2, latest: FIRST })
+  })
+
+  it('is named by verify where it leaves revisions that nothing can prove', async () => {
+    const gone = ['daily/2025-02-28/r2', 'daily/2025-03-02/r1', 'monthly/2025-02/r2', 'monthly/2025-03/r1']
+    expect((await prove(workspace)).not_verified).toEqual(gone)
   })
 })
 
@@ -375,6 +392,70 @@ describe('verify', () => {
     expect(found).toContain(before)
     await writeFile(file, found.replace(before, after))
     await expect(prove(workspace)).rejects.toThrow(message)
+  })
+
+  it.each([
+    ['daily/2025-02-28/r1', /daily\/2025-02-28 lacks revision r1 with the rows of release 20250310T100000Z/],
+    ['monthly/2025-02/r1', /monthly\/2025-02 lacks revision r1 with the rows of release 20250310T100000Z/],
+  ])('names %s of a release that stands when it is missing', async (revision, message) => {
+    const workspace = await copied()
+    await withdrawSecond(workspace)
+    await removeRevision(workspace, revision)
+    await expect(prove(workspace)).rejects.toThrow(message)
+  })
+
+  it('names a missing revision of a release that followed the withdrawn one', async () => {
+    const workspace = await copied()
+    const common: [string, number][] = [['2025-02-27', 1], ['2025-02-28', 7], ['2025-03-02', 9]] // biome-ignore format: rows
+    await release(workspace, [...common, ['2025-03-04', 1]], '2025-03-10T11:10:00Z')
+    await release(workspace, [...common, ['2025-03-04', 2]], '2025-03-10T11:20:00Z')
+    await withdrawIn(workspace, SECOND, WITHDRAWN_AT)
+    expect(await prove(workspace)).toMatchObject({ not_verified: ['monthly/2025-03/r1'] })
+    await removeRevision(workspace, 'daily/2025-03-04/r1')
+    await expect(prove(workspace)).rejects.toThrow(
+      'daily/2025-03-04 lacks a revision with the rows of release 20250310T111000Z',
+    )
+  })
+
+  it('names a missing revision that no withdrawn release can have made', async () => {
+    const workspace = await newWorkspace()
+    const days: [string, number][] = [['2025-02-27', 1], ['2025-03-02', 9]] // biome-ignore format: rows
+    const removing = { on_missing: 'remove' }
+    await release(workspace, days, '2025-03-10T10:00:00Z')
+    await release(workspace, days.slice(0, 1), '2025-03-10T11:00:00Z', removing)
+    await withdrawIn(workspace, SECOND, WITHDRAWN_AT)
+    // r2 is the first release once more.
+    await release(workspace, [...days.slice(0, 1), ['2025-03-02', 8]], '2025-03-10T13:00:00Z', removing)
+    expect(await coveredDay(workspace, '2025-03-02')).toMatchObject({ revision: 3 })
+    expect(await prove(workspace)).toMatchObject({ not_verified: [] })
+    await removeRevision(workspace, 'daily/2025-03-02/r2')
+    await expect(prove(workspace)).rejects.toThrow(
+      'daily/2025-03-02 lacks r2, more than withdrawn releases can have made',
+    )
+  })
+
+  it('names a changes.csv that says another number before, though the previous release was withdrawn', async () => {
+    const workspace = await copied()
+    const third = '20250310T111000Z'
+    await release(workspace, [['2025-02-27', 2], ['2025-02-28', 8], ['2025-03-02', 9]], '2025-03-10T11:10:00Z') // biome-ignore format: rows
+    await withdrawIn(workspace, SECOND, WITHDRAWN_AT)
+    await prove(workspace)
+    const folder = join(datasetFolder(workspace), 'releases', third)
+    const changes = await readFile(join(folder, 'changes.csv'), 'utf8')
+    expect(changes).toContain('2025-02-28,a,7,8')
+    await replaceInRelease(folder, 'changes.csv', changes.replace('a,7,8', 'a,6,8'))
+    await relistReleases(workspace)
+    await expect(prove(workspace)).rejects.toThrow(`changes.csv does not lead from ${SECOND} to the rows of ${third}`)
+  })
+
+  it('names a superseded revision whose formats hold different rows', async () => {
+    const workspace = await copied()
+    await release(workspace, [['2025-02-27', 2], ['2025-02-28', 7], ['2025-03-02', 9]], '2025-03-10T11:10:00Z') // biome-ignore format: rows
+    await release(workspace, [['2025-02-27', 3], ['2025-02-28', 7], ['2025-03-02', 9]], '2025-03-10T11:20:00Z') // biome-ignore format: rows
+    await withdrawIn(workspace, SECOND, WITHDRAWN_AT)
+    const day = join(datasetFolder(workspace), 'daily/2025-02-27')
+    await cp(join(day, 'r2.parquet'), join(day, 'r1.parquet'))
+    await expect(prove(workspace)).rejects.toThrow(/r1\.(csv|parquet) holds other rows than r1\.json/)
   })
 
   it('names a restatement for another reason, though what it restated was withdrawn', async () => {

@@ -273,6 +273,23 @@ describe.runIf(isClickHouseHere)('a rollup on ClickHouse', () => {
     expect(JSON.parse(stdout).records).toMatchObject({ duplicates: 0 })
   })
 
+  it('rejects records whose date cannot be right, of every shard', async () => {
+    const dates = ['1970-01-01', '2014-12-31', '2025-03-02', '2100-01-01']
+    const rows = dates.map((date) => {
+      return `SELECT toDate('${date}') AS utc_date, '' AS request_id, 'acme/model-1' AS model, 1 AS prompt_tokens, 1 AS completion_tokens`
+    })
+    for (const node of [pair.first, pair.second]) {
+      await node.run(`CREATE VIEW misdated AS SELECT * FROM (${rows.join(' UNION ALL ')})`)
+    }
+    const failed = await build(await asking('misdated'))
+    expect(failed.code).toBe(1)
+    expect(failed.stderr).toContain('6 of 8 records (75.00 %) were rejected')
+    expect(failed.stderr).toContain('default.misdated: 6 invalid_timestamp, dated 1970-01-01 to 2100-01-01')
+    const { code, stdout, stderr } = await build(await asking('misdated', undefined, { max_rejected_share: 1 }))
+    expect(code, stderr).toBe(0)
+    expect(JSON.parse(stdout).records).toMatchObject({ read: 8, published: 2, rejected: { invalid_timestamp: 6 } })
+  })
+
   it('fails at a limit of the profile of its user, instead of leaving out what is beyond', async () => {
     const { code, stderr } = await build(await asking('few_usage', {}), { CLICKHOUSE_USER: LIMITED_USER })
     expect(code).toBe(1)

@@ -1,8 +1,9 @@
 /** A newer version reads a schema differently: what is at hand is read again, and what is gone keeps its old counts. */
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { seal } from '../../../pipeline/checksums.ts'
 import { closeDates } from '../../../pipeline/close.ts'
 import { readPipelineConfig } from '../../../pipeline/config.ts'
 import { Manifest } from '../../../pipeline/contract/manifest.ts'
@@ -208,6 +209,35 @@ describe('an archived date', () => {
     expect(await gateway.rows()).toEqual(['2025-03-03 acme/one 10', '2025-03-04 acme/one 40'])
     expect(await coveredDay(gateway.workspace, '2025-03-03')).toMatchObject({ status: 'final', old_counts: true })
     expect(await coveredDay(gateway.workspace, '2025-03-04')).not.toHaveProperty('old_counts')
+  })
+})
+
+describe('the archive', () => {
+  /** Gives a sealed folder another version, as a newer program would. */
+  async function setVersion(folder: string, name: string, version: number): Promise<void> {
+    const path = join(folder, name)
+    await writeFile(path, (await readFile(path, 'utf8')).replace(/"version": \d+/, `"version": ${version}`))
+    await rm(join(folder, 'SHA256SUMS'))
+    await seal(folder, realFiles)
+  }
+
+  it('of a newer version is refused in a sentence', async () => {
+    const gateway = await builtGateway()
+    await archiveMonday(gateway)
+    const dates = join(gateway.workspace.dataDir, 'archive/dates')
+    const [part = ''] = await readdir(dates)
+    await setVersion(join(dates, part), 'archive.json', 3)
+    expect(await gateway.failure()).toMatch(/archive\.json: version: a newer version of Tokenboard wrote this/)
+  })
+
+  it('has kept files of a newer version refused too', async () => {
+    const gateway = await builtGateway({ on_missing: 'keep' })
+    await gateway.takeAway('monday.csv')
+    await gateway.build()
+    const files = join(gateway.workspace.dataDir, 'archive/files')
+    const [kept = ''] = await readdir(files)
+    await setVersion(join(files, kept), 'file.json', 2)
+    expect(await gateway.failure()).toMatch(/file\.json: version: a newer version of Tokenboard wrote this/)
   })
 })
 

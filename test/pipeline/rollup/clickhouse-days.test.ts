@@ -1,6 +1,10 @@
 /** Which days of ClickHouse a build asks for, keeps, replaces and forgets. */
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
 import { describe, expect, it } from 'vitest'
 import { BuildError, UsageError } from '../../../pipeline/errors.ts'
+import { takenOverClickHouseReading } from '../../../pipeline/rollup/reading-0.1.0.ts'
+import { readSources } from '../../../pipeline/sources.ts'
 import { COLUMN_TYPES, type FakeClickHouse, startFakeClickHouse } from '../../support/fake-clickhouse.ts'
 import {
   buildIn,
@@ -11,6 +15,7 @@ import {
   writeInput,
   writeSmallBuild,
 } from '../../support/pipeline.ts'
+import { sqlText } from '../../support/records.ts'
 
 const DAYS = { '2025-03-01': 1, '2025-03-02': 2, '2025-03-03': 3, '2025-03-08': 4 }
 
@@ -38,6 +43,33 @@ function daysAsked({ asked }: FakeClickHouse): string[] {
   const questions = asked.filter(({ statement }) => statement.includes('part_conflicting'))
   return questions.map(({ statement }) => /toDate\('([^']*)'\)/.exec(statement)?.[1] ?? '')
 }
+
+/** Gives the days of the state another reading, as another version has it. */
+async function renameReadings(workspace: Workspace, reading: string): Promise<void> {
+  const instance = await DuckDBInstance.create(join(workspace.dataDir, 'state/build.duckdb'))
+  const connection = await instance.connect()
+  await connection.run(`UPDATE state_files SET reading = ${sqlText(reading)}`)
+  connection.closeSync()
+  instance.closeSync()
+}
+
+describe('days that version 0.1.0 asked for', () => {
+  it('are not asked for again once they are final', async () => {
+    const { workspace, fake } = await askedFor()
+    const { engine } = await readSources(workspace.sources)
+    if (engine.kind !== 'clickhouse') throw new Error('the engine is not ClickHouse')
+    await renameReadings(workspace, takenOverClickHouseReading(engine) ?? '')
+    await buildIn(workspace, '2025-03-10T13:00:00Z')
+    expect(daysAsked(fake)).toEqual(['2025-03-08'])
+  })
+
+  it('in another way are asked for again', async () => {
+    const { workspace, fake } = await askedFor()
+    await renameReadings(workspace, '0123456789abcdef')
+    await buildIn(workspace, '2025-03-10T13:00:00Z')
+    expect(daysAsked(fake)).toEqual(Object.keys(DAYS))
+  })
+})
 
 const published = (days: Record<string, number>) =>
   csvOf(Object.entries(days).map(([date, records]) => [date, 'acme/one', records * 10]))
@@ -290,5 +322,14 @@ describe('records whose date cannot be right', () => {
     fake.misdated = { records: '10', first_date: '2031-01-01', last_date: '2031-01-01' }
     const { records } = await buildIn(workspace, '2025-03-10T13:00:00Z')
     expect(records).toMatchObject({ read: 20, published: 10, rejected: { invalid_timestamp: 10 } })
+  })
+})
+
+describe('usage without ids', () => {
+  it('is named in the summary', async () => {
+    const fake = await startFakeClickHouse({ ...DAYS })
+    const workspace = await newWorkspace()
+    await describeEngine(workspace, { url: fake.url }, {}, 'gateway')
+    expect((await buildIn(workspace)).sources_without_request_id).toEqual(['gateway'])
   })
 })

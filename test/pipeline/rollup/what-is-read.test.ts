@@ -88,7 +88,7 @@ async function readCorpus(corpus: Corpus): Promise<Map<string, unknown[]>> {
       FROM kept
       GROUP BY ALL
       ORDER BY ALL`)
-    const texts = rows.map((row) => [`${row['source']}`, Object.values(row).map(String)] as const)
+    const texts = rows.map((row) => [String(Object.values(row)[0]), Object.values(row).map(String)] as const)
     return new Map([...Map.groupBy(texts, ([source]) => source)].map(([source, own]) => [source, own]))
   } finally {
     await query('DETACH corpus')

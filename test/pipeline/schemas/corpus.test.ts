@@ -5,7 +5,15 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SCHEMA_NAMES, SCHEMAS } from '../../../pipeline/schemas/index.ts'
 import { REPOSITORY } from '../../support/pipeline.ts'
-import { type BuiltTogether, buildLogs, type Form, having, type LogRecord, PATHS } from '../../support/schemas.ts'
+import {
+  type BuiltTogether,
+  buildLogs,
+  FORMS,
+  type Form,
+  having,
+  type LogRecord,
+  PATHS,
+} from '../../support/schemas.ts'
 
 const CORPUS = join(REPOSITORY, 'test/corpus')
 
@@ -68,7 +76,7 @@ it('has a corpus of every schema, and of nothing else', () => {
 describe.each(SCHEMA_NAMES)('%s', (schema) => {
   const cases = casesOf(schema)
 
-  it.each(['ndjson', 'csv'] as const)('counts each record of the corpus as it should, from %s', async (form) => {
+  it.each(FORMS)('counts each record of the corpus as it should, from %s', async (form) => {
     const { rows, records, workspace } = await buildCorpus(schema, form)
     const counted = rows.map((row) => /^\S+ (.*) (\d+)$/.exec(row)?.slice(1))
     const expected = cases.flatMap(({ what, expected: { tokens = 0 } }) => (tokens > 0 ? [[what, `${tokens}`]] : []))

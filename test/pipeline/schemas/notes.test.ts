@@ -101,7 +101,7 @@ describe('a source without ids', () => {
     const workspace = await workspaceOf('portkey-logs', { 'a.ndjson': [{ ...nameless, created_at: '2026-06-01' }] })
     const { code, stderr, stdout } = await runBuild(workspace, { AS_OF }, ['--json'])
     expect(code, stderr).toBe(0)
-    expect(stderr).toContain('  no ids    "logs": a file that is delivered twice counts twice\n')
+    expect(stderr).toContain('  no ids    "logs": what is delivered twice counts twice\n')
     expect(JSON.parse(stdout).sources_without_request_id).toEqual(['logs'])
   })
 

@@ -107,6 +107,19 @@ describe('coverage.html', () => {
     expect(textOf(pagesOf(whole).get('coverage.html') ?? '')).toContain('Missing days None.')
   })
 
+  it('marks the days with old counts, and has nothing about them where there are none', () => {
+    const days = facts.coverage.days.map((day) => {
+      return ['2025-01-01', '2025-01-02', '2025-01-05'].includes(day.date) ? { ...day, old_counts: true as const } : day
+    })
+    const pages = pagesOf({ ...facts, coverage: { ...facts.coverage, days } })
+    const marked = pages.get('coverage.html') ?? ''
+    expect(textOf(marked)).toMatch(/Old counts .* gone.* 2025-01-05 2025-01-01 to 2025-01-02/)
+    expect(cell(marked, '2025-01-01').title).toContain('2025-01-01: final, old counts, 1 row')
+    const rows = tableRows(pages.get('coverage/2025.html') ?? '', 'Days of 2025-01')
+    expect(rows[4]).toEqual(['2025-01-05', 'restated, old counts', '1', '1', '1,500,000'])
+    expect(textOf(overview)).not.toContain('ld counts')
+  })
+
   it('sums the months', () => {
     expect(tableRows(overview, 'Months')).toEqual([
       ['2025-01', '3 final, 3 provisional, 1 restated, 1 missing', '7', '10.5M'],
