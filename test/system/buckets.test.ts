@@ -103,7 +103,8 @@ it.each([
   await writeFile(join(folder, 'publish-bucket'), documented('bash'))
   // It notes what it is called with.
   await writeFile(join(folder, 'aws'), `#!/bin/sh\necho "$@" >> '${join(folder, 'calls')}'\n`, { mode: 0o755 })
-  const env = { ...process.env, PATH: `${folder}:${process.env.PATH}` }
+  const { PATH = '' } = process.env
+  const env = { ...process.env, PATH: `${folder}:${PATH}` }
   const words = [join(folder, 'publish-bucket'), join(folder, 'site'), `s3://${BUCKET}`]
   const { code, stderr } = await run('bash', words, { cwd: folder, env })
   expect(code, stderr).toBe(0)
