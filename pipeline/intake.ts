@@ -15,7 +15,7 @@ import { kindOfChain } from './release/chain.ts'
 import { readIndex } from './release/index.ts'
 import { createDuckDbEngine } from './rollup/duckdb.ts'
 import type { RollupEngine } from './rollup/engine.ts'
-import { forgetSample } from './rollup/forget-sample.ts'
+import { forgetSample, isStateOfSample } from './rollup/forget-sample.ts'
 import { KeptFiles } from './rollup/kept.ts'
 import { SAMPLE_DEFAULTS } from './sample/options.ts'
 import { writeSample } from './sample/write.ts'
@@ -144,11 +144,12 @@ function assertNamedEngine({ engine }: PipelineConfig, { engine: { kind } }: Sou
 
 /**
  * Forgets the sample where it is all that was built so far and other logs are read now: they may well be called like its
- * own. A build that has chosen its chain knows that already.
+ * own. Where somebody emptied the public folder, the state says what it was made of.
  */
 export async function leaveSample({ database, publicDir }: Workspace, archive: Archive): Promise<void> {
   const kind = await kindOfChain(publicDir, await readIndex(publicDir))
-  if (kind === 'synthetic') await forgetSample(database, archive)
+  const isOver = kind === 'synthetic' || (kind === 'empty' && (await isStateOfSample(database, archive)))
+  if (isOver) await forgetSample(database, archive)
 }
 
 /**
