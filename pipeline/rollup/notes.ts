@@ -1,5 +1,7 @@
+import { z } from 'zod'
 import type { Database } from '../database.ts'
 import type { Origin } from '../engine.ts'
+import { jsonIfAny } from '../json.ts'
 import type { NoteKind } from '../schemas/schema.ts'
 import type { ReadingNote, RollupRequest } from './engine.ts'
 
@@ -39,9 +41,11 @@ const SENTENCES: Record<NoteKind, (notes: readonly Told[]) => string> = {
   },
 }
 
-/** The names of a JSON list, as they stand there. Of a list that was cut, those that are whole. */
+/** The names of a JSON list, in quotes. Of a list that was cut, as some states have it, those that are whole. */
 function listed(names: string): string[] {
-  return names.match(/"(\\.|[^"\\])*"/g) ?? []
+  const whole = `${names.slice(0, names.lastIndexOf(','))}]`
+  const list = z.array(z.string()).safeParse(jsonIfAny(names) ?? jsonIfAny(whole))
+  return (list.data ?? []).map((name) => JSON.stringify(name))
 }
 
 function recordsOf(notes: readonly Told[]): bigint {
