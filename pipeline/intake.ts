@@ -169,7 +169,7 @@ export async function readRecords(
     onStage: (stage) => report({ kind: 'done', ...stage }),
     onSetAside: (records) => account.add(records),
     onRejectedInFile: (records) => account.addFile(records),
-    onPartsDisagree: (records) => account.addDisagreeing(records),
+    onCompared: (records) => account.addCompared(records),
     onReadingNote: (note) => account.addNote(note),
     onNoRequestIds: ({ source }) => account.addSourceWithoutIds(source),
     onRowsOfSums: ({ rows, rejected }) => account.addRowsOfSums(Number(rows), Number(rejected)),

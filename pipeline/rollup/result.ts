@@ -4,7 +4,7 @@ import type { Origin } from '../engine.ts'
 import { BuildError } from '../errors.ts'
 import { slugProblem } from '../slug.ts'
 import type { Sources } from '../sources.ts'
-import type { DisagreeingRecords, KeyUsageRow, RejectReason, RollupRequest, SetAsideReason } from './engine.ts'
+import type { ComparedRecords, KeyUsageRow, RejectReason, RollupRequest, SetAsideReason } from './engine.ts'
 import { reportNotes } from './notes.ts'
 import { isOutdated, type Reader } from './reading.ts'
 
@@ -25,7 +25,7 @@ export async function resolveModels(database: Database, source: Origin, { regist
 export async function deliver(database: Database, source: Origin, request: RollupRequest): Promise<void> {
   await reportConflicts(database, source, request)
   await reportRejectedFiles(database, source, request)
-  await reportDisagreements(database, source, request)
+  await reportCompared(database, source, request)
   await reportNotes(database, source, request)
   await reportLate(database, source, request)
   await reportKeyUsage(database, source, request)
@@ -84,10 +84,10 @@ async function reportRejectedFiles(database: Database, source: Origin, request: 
   }
 }
 
-async function reportDisagreements(database: Database, source: Origin, request: RollupRequest): Promise<void> {
-  type Row = Omit<{ [Key in keyof DisagreeingRecords]: DisagreeingRecords[Key] }, 'source'>
+async function reportCompared(database: Database, source: Origin, request: RollupRequest): Promise<void> {
+  type Row = Omit<{ [Key in keyof ComparedRecords]: ComparedRecords[Key] }, 'source'>
   for (const row of await database.rows<Row>('rollup/parts_disagree')) {
-    request.onPartsDisagree({ source: source.name, ...row })
+    request.onCompared({ source: source.name, ...row })
   }
 }
 
