@@ -1,7 +1,7 @@
 import type { Archive } from '../archive.ts'
 import type { ClickHouseLogin } from '../config.ts'
 import { addDays, mostRecentCompletedDay, type UtcDate } from '../contract/utc-date.ts'
-import { FIRST_CREDIBLE_DATE, lastCredibleDate } from '../credible-dates.ts'
+import { FIRST_CREDIBLE_DATE } from '../credible-dates.ts'
 import type { Database } from '../database.ts'
 import type { ClickHouseChoice } from '../engine.ts'
 import { BuildError, UsageError } from '../errors.ts'
@@ -37,6 +37,8 @@ export interface ClickHouseEngineOptions {
   asOf: Date
   /** The time by the clock: a day that still runs is not final, whatever `asOf` is. */
   now: Date
+  /** The last date that a record can have. */
+  lastCredible: UtcDate
   /** Dates that are asked for again although they were final when they were asked for last. */
   reread: readonly UtcDate[]
   database: Database
@@ -131,10 +133,10 @@ async function reportMisdated(
   clickhouse: ClickHouse,
   dates: readonly UtcDate[],
   request: RollupRequest,
-  { choice, now }: ClickHouseEngineOptions,
+  { choice, lastCredible }: ClickHouseEngineOptions,
 ): Promise<void> {
   // With an AS_OF after the clock, later dates are asked for too, and are misdated like those of raw files.
-  const last = [lastCredibleDate(now), ...dates].toSorted().at(-1) ?? ''
+  const last = [lastCredible, ...dates].toSorted().at(-1) ?? ''
   const answer = await countMisdated(clickhouse, choice, { first: FIRST_CREDIBLE_DATE, last })
   if (answer === undefined) return
   const rejected = { source: choice.origin.name, reason: 'invalid_timestamp', records: answer.records } as const
