@@ -28,7 +28,7 @@ import { isOutdated } from './reading.ts'
 import { takenOverClickHouseReading } from './reading-0.1.0.ts'
 import { forgetRejects, tidyRejects } from './rejects.ts'
 import { deliver, reportOldCounts, resolveModels } from './result.ts'
-import { noteReread, openState, takeOver } from './state.ts'
+import { filesToTakeOver, noteReread, openState, takeOver } from './state.ts'
 
 export interface ClickHouseEngineOptions {
   choice: ClickHouseChoice
@@ -67,7 +67,7 @@ export function createClickHouseEngine(options: ClickHouseEngineOptions): Rollup
       await database.transaction(() => settleTies(database))
       await deliver(database, choice.origin, request)
       await reportIds(database, choice.origin, request)
-      await reportOldCounts(database, choice.origin, 'clickhouse', request)
+      await reportOldCounts(database, { source: choice.origin.name, reader: 'clickhouse', sameWithIds: false }, request)
       await kept.tidy()
       await tidyRejects(database, rejectsFolder, files)
     },
@@ -79,7 +79,9 @@ async function updateDays(request: RollupRequest, options: ClickHouseEngineOptio
   const { database, choice, reread } = options
   const reading = readingOf(choice)
   const former = takenOverClickHouseReading(choice)
-  if (former !== undefined) await takeOver(database, former, reading)
+  if (former !== undefined) {
+    await takeOver(database, await filesToTakeOver(database, { reading: former, onlyWithIds: false }), reading)
+  }
   const wanted = wantedDates(options)
   assertAsked(reread, wanted)
   const entries = await knownDays(database)

@@ -8,8 +8,10 @@ import { closeDates } from '../../../pipeline/close.ts'
 import { readPipelineConfig } from '../../../pipeline/config.ts'
 import { Manifest } from '../../../pipeline/contract/manifest.ts'
 import { realFiles } from '../../../pipeline/files.ts'
+import { takenOverReading } from '../../../pipeline/rollup/reading-0.1.0.ts'
 import { count } from '../../../pipeline/schemas/expression.ts'
 import { SCHEMAS } from '../../../pipeline/schemas/index.ts'
+import { Source } from '../../../pipeline/sources.ts'
 import { type Gateway, newGateway, useOn } from '../../support/gateway.ts'
 import { coveredDay, readCoverage, readRestatements } from '../../support/history.ts'
 import { buildIn, releaseFolder, settings, writeInput } from '../../support/pipeline.ts'
@@ -61,6 +63,17 @@ async function archiveMonday(gateway: Gateway): Promise<void> {
 async function markedDates(gateway: Gateway): Promise<string[]> {
   const { days } = await readCoverage(gateway.workspace)
   return days.filter(({ old_counts }) => old_counts).map(({ date }) => date)
+}
+
+async function inState(gateway: Gateway, ...statements: string[]): Promise<void> {
+  const instance = await DuckDBInstance.create(join(gateway.workspace.dataDir, 'state/build.duckdb'))
+  const connection = await instance.connect()
+  try {
+    for (const statement of statements) await connection.run(statement)
+  } finally {
+    connection.closeSync()
+    instance.closeSync()
+  }
 }
 
 describe('files at hand', () => {
@@ -212,6 +225,93 @@ describe('an archived date', () => {
   })
 })
 
+describe("LiteLLM's spend logs, of which records without a request_id are read differently now", () => {
+  const schema = SCHEMAS['litellm-spend-logs']
+  const { reading } = schema
+  const COLUMNS = ['startTime', 'model', 'prompt_tokens', 'completion_tokens', 'request_id', 'id', 'api_key', 'spend']
+
+  /** A row of the table, which has a key and a cost, or a payload, whose names for them version 0.1.0 did not know. */
+  const of = (date: string, fields: Record<string, string>) => {
+    return { startTime: `${date}T12:00:00Z`, model: 'acme/one', prompt_tokens: '10', completion_tokens: '0', ...fields }
+  }
+  const row = (date: string) => of(date, { request_id: `row-${date}`, api_key: 'a'.repeat(64), spend: '0' })
+  const rowOfNoKey = (date: string) => of(date, { request_id: `no-key-${date}`, model: 'acme/two', spend: '0.01' })
+  const payload = (date: string) => of(date, { id: `payload-${date}` })
+
+  afterEach(() => {
+    schema.reading = reading
+  })
+
+  async function spendLogs(top: Record<string, unknown> = {}): Promise<Gateway> {
+    const gateway = await newGateway(top, { schema: 'litellm-spend-logs' })
+    await gateway.deliver('table.csv', [row('2025-03-03'), rowOfNoKey('2025-03-03'), row('2025-03-04')], COLUMNS)
+    return gateway
+  }
+
+  /** Has the state say what 0.1.0 would: it knew no id of a payload. */
+  async function asVersion010(gateway: Gateway): Promise<void> {
+    const { sources } = JSON.parse(await readFile(gateway.workspace.sources, 'utf8'))
+    const former = takenOverReading(Source.parse(sources[0]))
+    await inState(
+      gateway,
+      `UPDATE state_files SET reading = '${former?.reading}'`,
+      "UPDATE state_sums SET identified_records = 0 WHERE file_id IN (SELECT file_id FROM state_files WHERE name LIKE '%payload%')",
+    )
+  }
+
+  it('are not read again where all records of a file have one', async () => {
+    const gateway = await spendLogs()
+    await gateway.deliver('payload.csv', [payload('2025-03-04')], COLUMNS)
+    await gateway.build()
+    await asVersion010(gateway)
+    const { summary, notices } = await gateway.build()
+    expect(summary.outcome).toBe('unchanged')
+    expect(notices.filter((notice) => notice.includes('read again'))).toEqual([
+      expect.stringMatching(/^source "gateway": 1 file is read again/),
+    ])
+    expect((await gateway.build()).notices).toEqual([])
+  })
+
+  it('keep the records of files that are taken over', async () => {
+    const gateway = await spendLogs({ on_missing: 'keep' })
+    await gateway.deliver('other.csv', [row('2025-03-04')], COLUMNS)
+    const rows = await gateway.rows()
+    await asVersion010(gateway)
+    await gateway.takeAway('other.csv')
+    expect(await gateway.rows()).toEqual(rows)
+    expect(await markedDates(gateway)).toEqual([])
+  })
+
+  it('are read again where the source names a column for the ids', async () => {
+    const gateway = await spendLogs()
+    await gateway.configure({}, { schema: 'litellm-spend-logs', columns: { request_id: 'id' } })
+    await gateway.deliver('table.csv', [payload('2025-03-03')], COLUMNS)
+    await gateway.build()
+    const { sources } = JSON.parse(await readFile(gateway.workspace.sources, 'utf8'))
+    expect(takenOverReading(Source.parse(sources[0]))).toBeUndefined()
+  })
+
+  it('of archived dates stop nothing and are not marked where every record has a key or a cost', async () => {
+    schema.reading = 1
+    const gateway = await spendLogs()
+    const rows = await gateway.rows()
+    await archiveMonday(gateway)
+    schema.reading = reading
+    expect(await gateway.rows()).toEqual(rows)
+    expect(await markedDates(gateway)).toEqual([])
+  })
+
+  it('of archived dates stop the build where a payload may be among them', async () => {
+    schema.reading = 1
+    const gateway = await spendLogs()
+    await gateway.deliver('payload.csv', [payload('2025-03-03')], COLUMNS)
+    await gateway.build()
+    await archiveMonday(gateway)
+    schema.reading = reading
+    expect(await gateway.failure()).toContain('source "gateway": 2025-03-03')
+  })
+})
+
 describe('the archive', () => {
   /** Gives a sealed folder another version, as a newer program would. */
   async function setVersion(folder: string, name: string, version: number): Promise<void> {
@@ -242,17 +342,6 @@ describe('the archive', () => {
 })
 
 describe('the state', () => {
-  async function inState(gateway: Gateway, ...statements: string[]): Promise<void> {
-    const instance = await DuckDBInstance.create(join(gateway.workspace.dataDir, 'state/build.duckdb'))
-    const connection = await instance.connect()
-    try {
-      for (const statement of statements) await connection.run(statement)
-    } finally {
-      connection.closeSync()
-      instance.closeSync()
-    }
-  }
-
   it('of a newer version is refused in a sentence, and stays as it is', async () => {
     const gateway = await builtGateway()
     await inState(gateway, 'UPDATE state_version SET version = 99')
