@@ -65,11 +65,9 @@ export async function reportOldCounts(
   const all = await database.rows<{ reading: string }>('rollup/readings')
   const readings = all.map(({ reading }) => reading).filter((reading) => isOutdated(reading, reader))
   if (readings.length === 0) return
-  for (const { date } of await database.rows<{ date: UtcDate }>('rollup/old_counts', {
-    readings,
-    same_with_ids: sameWithIds,
-  })) {
-    request.onOldCounts({ source, date })
+  const parameters = { readings, same_with_ids: sameWithIds }
+  for (const row of await database.rows<{ date: UtcDate; is_archived: boolean }>('rollup/old_counts', parameters)) {
+    request.onOldCounts({ source, ...row })
   }
 }
 

@@ -136,7 +136,8 @@ describe('a file that is missing and kept', () => {
   it('stops the build, which names source, dates and what to do', async () => {
     const gateway = await gatewayThatLostMonday()
     const message = await gateway.failure()
-    expect(message).toContain('source "gateway": 2025-03-03\n')
+    expect(message).toContain('source "gateway", raw files missing: 2025-03-03\n')
+    expect(message).toContain('put the missing raw files back, or keep the old numbers')
     expect(message).toContain('tokenboard build --accept old_counts')
     // It stays so, whatever the build before has done to the state.
     expect(await gateway.failure()).toBe(message)
@@ -217,7 +218,8 @@ describe('an archived date', () => {
     const gateway = await builtGateway()
     await archiveMonday(gateway)
     upgrade()
-    expect(await gateway.failure()).toContain('source "gateway": 2025-03-03\n')
+    const message = await gateway.failure()
+    expect(message).toContain('source "gateway", archived: 2025-03-03\nkeep the old numbers')
     await accept(gateway)
     expect(await gateway.rows()).toEqual(['2025-03-03 acme/one 10', '2025-03-04 acme/one 40'])
     expect(await coveredDay(gateway.workspace, '2025-03-03')).toMatchObject({ status: 'final', old_counts: true })
@@ -308,7 +310,7 @@ describe("LiteLLM's spend logs, of which records without a request_id are read d
     await gateway.build()
     await archiveMonday(gateway)
     schema.reading = reading
-    expect(await gateway.failure()).toContain('source "gateway": 2025-03-03')
+    expect(await gateway.failure()).toContain('source "gateway", archived: 2025-03-03')
   })
 })
 
