@@ -81,7 +81,7 @@ export async function noteReread(database: Database): Promise<void> {
   await database.run('state/note_reread')
 }
 
-/** Whether a source was read again for that since the last build that was done. */
+/** Whether a source was read again for that since the last finished build. */
 export async function wasReread(database: Database): Promise<boolean> {
   return (await database.rows<{ source: string }>('state/rereads')).length > 0
 }

@@ -204,6 +204,62 @@ describe('a file that is missing and kept', () => {
   })
 })
 
+describe('a request of which one copy is missing and the other is read again', () => {
+  const SHARED = useOn('2025-03-03', 'acme/shared', 10, { request_id: 'shared' })
+  const OTHER = useOn('2025-03-03', 'acme/other', 5, { request_id: 'other' })
+
+  async function gatewayWithCopies(top: Record<string, unknown> = {}): Promise<Gateway> {
+    const gateway = await newGateway(top)
+    await gateway.deliver('a.csv', [SHARED, OTHER])
+    await gateway.deliver('b.csv', [SHARED, MONDAY])
+    expect(await gateway.rows()).toEqual([
+      '2025-03-03 acme/one 10',
+      '2025-03-03 acme/shared 10',
+      '2025-03-03 acme/other 5',
+    ])
+    return gateway
+  }
+
+  it.each([
+    ['with its records', 'keep'],
+    ['without its records', 'fail'],
+  ])('counts once where the missing file is kept %s', async (_, on_missing) => {
+    const gateway = await gatewayWithCopies({ on_missing })
+    await gateway.takeAway('a.csv')
+    await gateway.configure({ on_missing: 'keep' })
+    await gateway.build()
+    upgrade()
+    await accept(gateway)
+    const rows = ['2025-03-03 acme/one 20', '2025-03-03 acme/shared 20', '2025-03-03 acme/other 5']
+    expect(await gateway.rows()).toEqual(rows)
+    await gateway.forget()
+    expect(await gateway.rows()).toEqual(rows)
+    expect(await markedDates(gateway)).toEqual(['2025-03-03'])
+  })
+
+  it('stops the build where the former version did not keep the missing file, and says what to do', async () => {
+    const gateway = await gatewayWithCopies()
+    await gateway.takeAway('a.csv')
+    await gateway.configure({ on_missing: 'keep' })
+    upgrade()
+    const message = await gateway.failure()
+    expect(message).toContain('raw/a.csv is missing, and on_missing was not keep when it was read')
+    expect(message).toContain(
+      'this version of Tokenboard reads that file differently. Put the missing file back for one',
+    )
+    expect(message).toContain('build once with the version before and with on_missing set to keep, and upgrade then')
+
+    await gateway.deliver('a.csv', [SHARED, OTHER])
+    await gateway.build()
+    await gateway.takeAway('a.csv')
+    expect(await gateway.rows()).toEqual([
+      '2025-03-03 acme/one 20',
+      '2025-03-03 acme/shared 20',
+      '2025-03-03 acme/other 10',
+    ])
+  })
+})
+
 describe('an archived date', () => {
   it('that the newer version archived is not marked', async () => {
     const gateway = await builtGateway()
