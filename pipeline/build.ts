@@ -192,7 +192,7 @@ export async function prepare(
   const { database, stateDir } = workspace
   const { asOf, sources, synthetic, publisher } = recipe
   const lastDate = mostRecentCompletedDay(asOf)
-  const { engine, archive } = await openEngine(workspace, recipe, effects)
+  const { engine, archive, lastCredible } = await openEngine(workspace, recipe, effects)
   if (recipe.mayFollowSample === true) await leaveSample(workspace, archive)
   const account = new Account()
   const usage = new UsageLedger()
@@ -219,7 +219,11 @@ export async function prepare(
     oldCounts: account.oldCounts,
   })
   const nameOf = await inputNames(sources, workspace.inputKey)
-  const ingredients = { inputs: inputs.map(nameOf), registry: sources.registry_files }
+  const ingredients = {
+    inputs: inputs.map(nameOf),
+    registry: sources.registry_files,
+    ...(account.hasMisdatedAfter(lastCredible) && { last_credible_date: lastCredible }),
+  }
   const { names } = sources.registry
   return { built: { draft, ranking, names, ingredients, account, records, share, findings }, usage }
 }
