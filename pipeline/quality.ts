@@ -81,6 +81,11 @@ export class Account {
     this.#oldCounts.push(counted)
   }
 
+  /** Whether a record was rejected because its date is after `date`. */
+  hasMisdatedAfter(date: UtcDate): boolean {
+    return this.#rejectedInFiles.some(({ misdated }) => misdated !== undefined && misdated.last_date > date)
+  }
+
   /** The dates of each source that count as an earlier version read them. */
   get oldCounts(): readonly OldCounts[] {
     return this.#oldCounts

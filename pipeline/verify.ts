@@ -39,6 +39,11 @@ export interface VerifySummary {
    * published can prove what they held.
    */
   not_verified: string[]
+  /**
+   * Pages, feeds and metadata documents that this version renders differently than the one that made the newest release:
+   * after an upgrade, until the next build. Nothing can prove them either.
+   */
+  outdated_pages: string[]
 }
 
 export interface VerifyOptions {
@@ -68,8 +73,9 @@ export async function verify(
   const folders = [root, ...(await endsOfLinks(publishedFolders(root)))]
   return withTemporaryDatabase('verify', { signal, folders }, async (database) => {
     const { files, notVerified } = await verifyAll(database, root, index, report)
-    await verifyBeside(database, root, { index, current, withPages })
-    return { releases: index.releases.length, files, latest: current.release, not_verified: notVerified }
+    const outdated = await verifyBeside(database, root, { index, current, withPages })
+    const about = { releases: index.releases.length, files, latest: current.release }
+    return { ...about, not_verified: notVerified, outdated_pages: outdated }
   })
 }
 
@@ -165,12 +171,12 @@ async function isSameFile(one: string, other: string): Promise<boolean> {
   return (await hashFile(one)).sha256 === (await hashFile(other)).sha256
 }
 
-/** Proves what stands beside the releases: it says what follows from them, and the files that it lists are there. */
+/** Proves what stands beside the releases: it says what follows from them, and the files that it lists are there. Returns the outdated pages. */
 async function verifyBeside(
   database: Database,
   publicDir: string,
   { index, current, withPages }: { index: ReleaseIndex; current: ReleaseEntry; withPages: boolean },
-): Promise<void> {
+): Promise<string[]> {
   const folder = join(publicDir, DATASET_PATH, current.path)
   const manifest = await readManifest(folder)
   const api = await Promise.all(Object.values(API_FILES).map((path) => readPage(publicDir, path)))
@@ -183,24 +189,36 @@ async function verifyBeside(
     throw new BuildError(`${join(publicDir, path)} is not the file that ${CATALOG_FILE} lists; make build restores it`)
   }
   const facts = await readFacts(() => publicDir, { manifest, index }, database)
-  const expected = [
-    { path: API_FILES.rankings_daily, text: await renderRankingsDaily(folder, manifest) },
+  const answer = { path: API_FILES.rankings_daily, text: await renderRankingsDaily(folder, manifest) }
+  const wrongAnswer = await faultOf(publicDir, answer)
+  if (wrongAnswer !== undefined) throw wrongAnswer
+  const pages = [
     renderCatalog(manifest, current, api),
     ...renderFeeds(manifest, index, restatements),
     ...(withPages ? await renderSite(facts) : renderMetadata(facts)),
   ]
-  for (const { path, text } of expected) {
-    if ((await readPage(publicDir, path)).text === text) continue
-    throw new BuildError(
-      `${join(publicDir, path)} does not say what follows from the releases; make build restores it${ofOtherVersion(manifest)}`,
-    )
-  }
+  return verifyPages(publicDir, pages, manifest)
 }
 
-/** Another version renders some of what stands beside the releases otherwise, and the next build replaces it. */
-function ofOtherVersion({ generator }: Manifest): string {
-  if (generator.version === GENERATOR.version) return ''
-  return ` (version ${generator.version} made the newest release and this is ${GENERATOR.version}: build once after an upgrade)`
+/** Returns those that another version may have rendered differently. */
+async function verifyPages(publicDir: string, pages: readonly Page[], { generator }: Manifest): Promise<string[]> {
+  const outdated: string[] = []
+  for (const page of pages) {
+    const fault = await faultOf(publicDir, page)
+    if (fault === undefined) continue
+    if (generator.version === GENERATOR.version) throw fault
+    outdated.push(page.path)
+  }
+  return outdated
+}
+
+/** What is wrong with the page that lies there, if anything. */
+async function faultOf(publicDir: string, page: Page): Promise<BuildError | undefined> {
+  const path = join(publicDir, page.path)
+  const text = await readTextIfAny(path)
+  if (text === page.text) return undefined
+  const fault = text === undefined ? 'is missing' : 'does not say what follows from the releases'
+  return new BuildError(`${path} ${fault}; make build restores it`)
 }
 
 async function readPage(publicDir: string, path: string): Promise<Page> {

@@ -16,7 +16,8 @@ export const verify = new Command('verify')
     'after',
     `
 After a withdrawal, revisions of days and months that went with the withdrawn release cannot be verified: they are named, in
-the output and as not_verified in --json. Anything else that is wrong ends with exit code 1. Settings (environment): PUBLIC_DIR.`,
+the output and as not_verified in --json. After an upgrade, pages that the previous version made are named in the same way
+(outdated_pages) until the next build. Anything else that is wrong ends with exit code 1. Settings (environment): PUBLIC_DIR.`,
   )
   .action(async (place, { json }) => {
     const summary = await withInterrupt((signal) => verifyPlace(place ?? readPipelineConfig().publicDir, signal))
@@ -24,15 +25,21 @@ the output and as not_verified in --json. Anything else that is wrong ends with 
     else process.stderr.write(describe(summary))
   })
 
-/** Revisions that are named; `--json` lists all. */
+/** Revisions and pages that are named; `--json` lists all. */
 const NAMED = 5
 
-function describe({ releases, files, latest, not_verified: missing }: VerifySummary): string {
-  const verified = `verified ${releases} releases with ${files} files; ${latest} is current\n`
-  if (missing.length === 0) return verified
-  const more = missing.length > NAMED ? ` and ${missing.length - NAMED} more (--json lists all)` : ''
-  const named = missing.slice(0, NAMED).join(', ')
-  return `${verified}not verified: ${counted(missing.length, 'revision')} that went with a withdrawn release: ${named}${more}\n`
+function describe({ releases, files, latest, not_verified, outdated_pages }: VerifySummary): string {
+  return [
+    `verified ${releases} releases with ${files} files; ${latest} is current\n`,
+    ...notVerified(not_verified, 'revision', 'that went with a withdrawn release'),
+    ...notVerified(outdated_pages, 'page', 'made by another version; the next build replaces them'),
+  ].join('')
+}
+
+function notVerified(paths: readonly string[], noun: string, why: string): string[] {
+  if (paths.length === 0) return []
+  const more = paths.length > NAMED ? ` and ${paths.length - NAMED} more (--json lists all)` : ''
+  return [`not verified: ${counted(paths.length, noun)} ${why}: ${paths.slice(0, NAMED).join(', ')}${more}\n`]
 }
 
 async function verifyPlace(place: string, signal: AbortSignal): Promise<VerifySummary> {

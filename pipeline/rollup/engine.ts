@@ -84,6 +84,8 @@ export interface KeyUsageRow {
 export interface OldCounts {
   source: string
   date: UtcDate
+  /** Whether that is because the date is archived; otherwise its raw files are missing. */
+  is_archived: boolean
 }
 
 /** How far a stage is: the share of it that is done, 0 to 1, and how many bytes all of it is. */

@@ -53,18 +53,21 @@ export async function reportRowsOfSums(database: Database, request: RollupReques
     request.onRowsOfSums(row)
 }
 
-/** Hands over the dates of which records count as an earlier version read them: their files are gone, or the date is archived. */
+/**
+ * Hands over the dates of which records count as an earlier version read them: their files are gone, or the date is archived.
+ * `sameWithIds` says that only records without a `request_id` are read differently.
+ */
 export async function reportOldCounts(
   database: Database,
-  { name: source }: Origin,
-  reader: Reader,
+  { source, reader, sameWithIds }: { source: string; reader: Reader; sameWithIds: boolean },
   request: RollupRequest,
 ): Promise<void> {
   const all = await database.rows<{ reading: string }>('rollup/readings')
   const readings = all.map(({ reading }) => reading).filter((reading) => isOutdated(reading, reader))
   if (readings.length === 0) return
-  for (const { date } of await database.rows<{ date: UtcDate }>('rollup/old_counts', { readings })) {
-    request.onOldCounts({ source, date })
+  const parameters = { readings, same_with_ids: sameWithIds }
+  for (const row of await database.rows<{ date: UtcDate; is_archived: boolean }>('rollup/old_counts', parameters)) {
+    request.onOldCounts({ source, ...row })
   }
 }
 

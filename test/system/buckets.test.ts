@@ -2,14 +2,16 @@
  * The script of docs/hosting.md that copies an export into a bucket, run against a stand-in for S3. Where the AWS command
  * line is not installed it is skipped and says so.
  */
-import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/config.ts'
 import { exportPublished } from '../../pipeline/export.ts'
 import { realFiles } from '../../pipeline/files.ts'
+import { toJson } from '../../pipeline/release/files.ts'
 import { cachePolicy } from '../../server/cache-policy.ts'
 import { mediaType } from '../../server/media-types.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import {
   buildIn,
   createWorkspace,
@@ -83,6 +85,33 @@ async function expectBucketIsSite(): Promise<void> {
     expect(body?.equals(await readFile(join(site, path))), path).toBe(true)
   }
 }
+
+it.each([
+  ['never calls files of the sample immutable', true],
+  ['calls files of real releases immutable', false],
+])('publish-bucket %s', async (_, synthetic) => {
+  const folder = await temporaryFolder()
+  const files = [
+    `${DATASET}/releases/${WITHDRAWN}/a.csv`,
+    `${DATASET}/daily/2025-03-01/r1.csv`,
+    `${DATASET}/monthly/x/r1.csv`,
+  ]
+  for (const path of [...files, 'assets/a.js', 'catalog.json']) {
+    await mkdir(dirname(join(folder, 'site', path)), { recursive: true })
+    await writeFile(join(folder, 'site', path), path === 'catalog.json' ? toJson({ datasets: [{ synthetic }] }) : '')
+  }
+  await writeFile(join(folder, 'publish-bucket'), documented('bash'))
+  // It notes what it is called with.
+  await writeFile(join(folder, 'aws'), `#!/bin/sh\necho "$@" >> '${join(folder, 'calls')}'\n`, { mode: 0o755 })
+  const { PATH = '' } = process.env
+  const env = { ...process.env, PATH: `${folder}:${PATH}` }
+  const words = [join(folder, 'publish-bucket'), join(folder, 'site'), `s3://${BUCKET}`]
+  const { code, stderr } = await run('bash', words, { cwd: folder, env })
+  expect(code, stderr).toBe(0)
+  const calls = await readFile(join(folder, 'calls'), 'utf8')
+  expect(calls.includes('immutable')).toBe(!synthetic)
+  expect(calls).toContain('must-revalidate')
+})
 
 if (!isHere) {
   it('the AWS command line is not installed here', ({ skip }) => {
