@@ -41,7 +41,7 @@ import { inputNames } from './provenance/input-names.ts'
 import { type Ingredients, PROVENANCE_FILE, provenanceOf } from './provenance/provenance.ts'
 import { assertFewWithheld, describeUnknown, measureShare, type PublishedShare, type Share } from './published-share.ts'
 import { readPublisher } from './publisher.ts'
-import { Account } from './quality.ts'
+import { Account, type SourceWithoutIds } from './quality.ts'
 import { type Ranking, rank } from './rank.ts'
 import {
   assertFewRejected,
@@ -105,8 +105,7 @@ export interface BuildSummary {
   content_hash: string
   records: RecordCounts
   published_share: PublishedShare
-  /** Sources whose records have no `request_id`: what is delivered twice counts twice there. */
-  sources_without_request_id: string[]
+  sources_without_request_id: SourceWithoutIds[]
   warnings: Warning[]
   changes?: Changes
   /** Of the first release of a new chain: the releases that it takes the place of, and where their files are kept, if at all. */

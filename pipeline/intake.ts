@@ -182,7 +182,7 @@ export async function readRecords(
     onRejectedInFile: (records) => account.addFile(records),
     onCompared: (records) => account.addCompared(records),
     onReadingNote: (note) => account.addNote(note),
-    onNoRequestIds: ({ source }) => account.addSourceWithoutIds(source),
+    onNoRequestIds: (without) => account.addWithoutIds(without),
     onRowsOfSums: ({ rows, rejected }) => account.addRowsOfSums(Number(rows), Number(rejected)),
     onKeyUsage: (row) => usage?.add(row),
     onOldCounts: (counted) => account.addOldCounts(counted),

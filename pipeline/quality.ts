@@ -4,6 +4,7 @@ import {
   type OldCounts,
   REJECT_REASONS,
   type ReadingNote,
+  type RecordsWithoutIds,
   type RejectedInFile,
   type SetAside,
   type SetAsideReason,
@@ -35,6 +36,13 @@ export interface Disagreement {
   accepted_records: number
 }
 
+/** A source of whose accepted records some have no `request_id`: where one of these is delivered twice, it counts twice. */
+export interface SourceWithoutIds {
+  source: string
+  records: number
+  accepted_records: number
+}
+
 /** Keeps account of every record that was read and is not part of the rollup, and of those that contradict themselves. */
 export class Account {
   readonly #setAside: SetAside[] = []
@@ -42,8 +50,7 @@ export class Account {
   readonly #oldCounts: OldCounts[] = []
   readonly #compared: ComparedRecords[] = []
   readonly #notes: ReadingNote[] = []
-  /** Sources whose records have no `request_id`, so that what is delivered twice counts twice. */
-  readonly sourcesWithoutIds: string[] = []
+  readonly sourcesWithoutIds: SourceWithoutIds[] = []
   #rowsOfSums: ReturnType<Account['judged']> | undefined
 
   add(records: SetAside): void {
@@ -62,8 +69,8 @@ export class Account {
     this.#notes.push(note)
   }
 
-  addSourceWithoutIds(source: string): void {
-    this.sourcesWithoutIds.push(source)
+  addWithoutIds({ source, records, accepted_records }: RecordsWithoutIds): void {
+    this.sourcesWithoutIds.push({ source, records: Number(records), accepted_records: Number(accepted_records) })
   }
 
   addRowsOfSums(rows: number, rejected: number): void {

@@ -49,6 +49,13 @@ export interface ComparedRecords {
   public_records: bigint
 }
 
+/** Accepted records of a source that have no `request_id`, of all that it has. Files that are gone are left out. */
+export interface RecordsWithoutIds {
+  source: string
+  records: bigint
+  accepted_records: bigint
+}
+
 /** What a maintainer should know of how the records of a source were read (`Schema.notes`). */
 export interface ReadingNote {
   source: string
@@ -98,8 +105,8 @@ export interface RollupRequest {
   /** Called for each date of a source in which the token counts of some record contradict each other. */
   onCompared(records: ComparedRecords): void
   onReadingNote(note: ReadingNote): void
-  /** Called for each source whose accepted records have no `request_id` at all: duplicates cannot be told there. */
-  onNoRequestIds(source: { source: string; records: bigint }): void
+  /** Called for each source that has accepted records without a `request_id`: their duplicates are not known. */
+  onNoRequestIds(without: RecordsWithoutIds): void
   /** Called for a source of sums alone: how many rows were read and how many of them rejected, whatever they sum. */
   onRowsOfSums(rows: { rows: bigint; rejected: bigint }): void
   /** Called once for each source, UTC date, API key and `is_byok`. Records without a key are in none. */

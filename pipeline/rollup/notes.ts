@@ -17,11 +17,11 @@ export async function reportNotes(database: Database, source: Origin, request: R
   }
 }
 
-/** Without ids nobody can tell a record that was delivered twice. */
+/** Without its id nobody can tell that a record was delivered twice. */
 export async function reportIds(database: Database, { name }: Origin, request: RollupRequest): Promise<void> {
-  const [ids] = await database.rows<{ records: bigint; identified_records: bigint }>('rollup/ids')
-  if (ids === undefined || ids.records === 0n || ids.identified_records > 0n) return
-  request.onNoRequestIds({ source: name, records: ids.records })
+  const [without] = await database.rows<{ records: bigint; accepted_records: bigint }>('rollup/ids')
+  if (without === undefined || without.records === 0n) return
+  request.onNoRequestIds({ source: name, ...without })
 }
 
 type Told = Pick<ReadingNote, 'name' | 'records' | 'tokens'>

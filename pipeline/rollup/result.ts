@@ -75,7 +75,8 @@ async function reportConflicts(database: Database, source: Origin, request: Roll
   const [conflicts] = await database.rows<{ records: bigint }>('rollup/conflicts')
   if (conflicts === undefined || conflicts.records === 0n) return
   request.onNotice(
-    `source ${JSON.stringify(source.name)}: ${conflicts.records} repeated records differ from the copy that was kept`,
+    `source ${JSON.stringify(source.name)}: ${conflicts.records === 1n ? '1 duplicate differs' : `${conflicts.records} duplicates differ`} ` +
+      'from the record that was kept',
   )
 }
 

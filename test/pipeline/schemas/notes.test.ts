@@ -1,5 +1,5 @@
 /** What a build says of how it read a source: tokens that it added, keys that it ignored, records without ids. */
-import { readFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { buildIn, newWorkspace, releaseFolder, runBuild, type Workspace, writeInput } from '../../support/pipeline.ts'
@@ -147,16 +147,19 @@ describe('many long keys of Langfuse that are no tokens', () => {
 
 describe('a source without ids', () => {
   const { id: _, ...nameless } = RECORDS['portkey-logs']
+  const without = (records: number, accepted_records: number) => ({ source: 'logs', records, accepted_records })
 
   it('is named in the summary, as text and as JSON', async () => {
     const workspace = await workspaceOf('portkey-logs', { 'a.ndjson': [{ ...nameless, created_at: '2026-06-01' }] })
     const { code, stderr, stdout } = await runBuild(workspace, { AS_OF }, ['--json'])
     expect(code, stderr).toBe(0)
-    expect(stderr).toContain('  no ids    "logs": what is delivered twice counts twice\n')
-    expect(JSON.parse(stdout).sources_without_request_id).toEqual(['logs'])
+    expect(stderr).toContain(
+      '  no ids    "logs": no record has a request_id; one that is delivered twice counts twice\n',
+    )
+    expect(JSON.parse(stdout).sources_without_request_id).toEqual([without(1, 1)])
   })
 
-  it('is none of which some records have ids, or whose records are rejected', async () => {
+  it('is named with the share of its records that have none, and not where all have one or are rejected', async () => {
     const at = { created_at: '2026-06-01T12:00:00Z' }
     const some = await workspaceOf('portkey-logs', {
       'a.ndjson': [
@@ -164,7 +167,34 @@ describe('a source without ids', () => {
         { ...RECORDS['portkey-logs'], ...at },
       ],
     })
-    expect((await buildIn(some, AS_OF)).sources_without_request_id).toEqual([])
+    const { code, stderr, stdout } = await runBuild(some, { AS_OF }, ['--json'])
+    expect(code, stderr).toBe(0)
+    expect(stderr).toContain(
+      '  no ids    "logs": 1 of 2 records have no request_id; one that is delivered twice counts twice\n',
+    )
+    expect(JSON.parse(stdout).sources_without_request_id).toEqual([without(1, 2)])
+    await writeInput(some, 'a.ndjson', toLines([{ ...RECORDS['portkey-logs'], ...at }]))
+    await writeInput(some, 'b.ndjson', toLines([{ ...nameless, created_at: '2031-01-01' }]))
+    const sources = [{ name: 'logs', schema: 'portkey-logs', files: ['*.ndjson'], visibility: 'public' }]
+    await writeInput(some, 'sources.json', { sources, on_missing: 'remove', max_rejected_share: 1 })
+    expect((await buildIn(some, LATER)).sources_without_request_id).toEqual([])
+  })
+
+  it('is none whose records without known ids are those of a file that is gone', async () => {
+    const record = { ...RECORDS['portkey-logs'], created_at: '2026-06-01T12:00:00Z' }
+    const workspace = await workspaceOf('portkey-logs', {
+      'a.ndjson': [record],
+      'b.ndjson': [{ ...record, id: 'other' }],
+    })
+    await buildIn(workspace, AS_OF)
+    await rm(join(workspace.input, 'a.ndjson'))
+    const sources = [{ name: 'logs', schema: 'portkey-logs', files: ['*.ndjson'], visibility: 'public' }]
+    await writeInput(workspace, 'sources.json', { sources, on_missing: 'keep' })
+    const { records, sources_without_request_id } = await buildIn(workspace, LATER)
+    expect({ published: records.published, sources_without_request_id }).toEqual({
+      published: 2,
+      sources_without_request_id: [],
+    })
   })
 
   it('is named by a build that reads no file again, and whose release is unchanged', async () => {
@@ -173,7 +203,7 @@ describe('a source without ids', () => {
     const { outcome, sources_without_request_id } = await buildIn(workspace, LATER)
     expect({ outcome, sources_without_request_id }).toEqual({
       outcome: 'unchanged',
-      sources_without_request_id: ['logs'],
+      sources_without_request_id: [without(1, 1)],
     })
   })
 })
