@@ -32,7 +32,15 @@ import { BuildError, UsageError } from './errors.ts'
 import { type Files, replaceFile } from './files.ts'
 import { CHANGES_FILE, changeLog, writeChanges } from './history/change-log.ts'
 import { nextVersion } from './history/data-version.ts'
-import { chooseSources, type Intake, namedSources, openEngine, readRecords, withObjects } from './intake.ts'
+import {
+  chooseSources,
+  type Intake,
+  isSynthetic,
+  namedSources,
+  openEngine,
+  readRecords,
+  withObjects,
+} from './intake.ts'
 import { modelFacts } from './models/facts.ts'
 import { MODELS_FILE, writeModels } from './models/file.ts'
 import { readNote } from './note.ts'
@@ -192,7 +200,7 @@ async function findChain(
 ): Promise<ChosenChain> {
   const { config, publicDir, startsAnew, dryRun } = asked
   const kind = await kindOfChain(publicDir, index)
-  const synthetic = (await namedSources(config)) === undefined
+  const synthetic = await isSynthetic(await namedSources(config))
   const chain = chooseChain(kind, index, { publicDir, synthetic, startsAnew })
   const newest = chain.replaced.at(-1)
   const keptIn =
