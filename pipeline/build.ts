@@ -10,10 +10,10 @@ import {
   toWarning,
   type Warning,
 } from './checks.ts'
+import { type ChosenChain, completeStopped, findChain, previewHistory } from './chosen-chain.ts'
 import type { PipelineConfig } from './config.ts'
 import type { ChangeRow } from './contract/history.ts'
 import {
-  FIRST_DATA_VERSION,
   type Manifest,
   type Publisher,
   type ReleaseChanges,
@@ -28,19 +28,11 @@ import type { RestatementReason } from './contract/reason.ts'
 import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
 import type { Database } from './database.ts'
 import type { Effects } from './effects.ts'
-import { BuildError, UsageError } from './errors.ts'
+import { BuildError, reasonOf, UsageError } from './errors.ts'
 import { type Files, replaceFile } from './files.ts'
 import { CHANGES_FILE, changeLog, writeChanges } from './history/change-log.ts'
 import { nextVersion } from './history/data-version.ts'
-import {
-  chooseSources,
-  type Intake,
-  isSynthetic,
-  namedSources,
-  openEngine,
-  readRecords,
-  withObjects,
-} from './intake.ts'
+import { chooseSources, type Intake, leaveSample, openEngine, readRecords, withObjects } from './intake.ts'
 import { modelFacts } from './models/facts.ts'
 import { MODELS_FILE, writeModels } from './models/file.ts'
 import { readNote } from './note.ts'
@@ -61,19 +53,18 @@ import {
   type RecordCounts,
 } from './records.ts'
 import type { ModelNames } from './registry.ts'
-import { type Chain, type ChainKind, chooseChain, kindOfChain } from './release/chain.ts'
 import { QUALITY_FILE, toJson } from './release/files.ts'
-import { currentEntry, readIndex } from './release/index.ts'
-import { keepChain, PREVIOUS_CHAINS_FOLDER } from './release/keep-chain.ts'
+import { currentEntry } from './release/index.ts'
+import { keepChain } from './release/keep-chain.ts'
+import { readNewChain } from './release/new-chain.ts'
 import type { PublicFolder } from './release/public-folder.ts'
-import { publish, recover } from './release/publish.ts'
+import { publish } from './release/publish.ts'
 import { readBack } from './release/read-back.ts'
 import { measure, type PublishedSize } from './release/size.ts'
 import { type Draft, draftRelease, stageRelease } from './release/stage.ts'
 import { abandonStaging, openStaging } from './release/staging.ts'
 import { readManifest, verifyRelease } from './release/verify.ts'
 import type { RollupEngine } from './rollup/engine.ts'
-import { forgetSample } from './rollup/forget-sample.ts'
 import { forgetRereads, wasReread } from './rollup/state.ts'
 import { embeddingsModels } from './site/api.ts'
 import { releaseChart, releasePage } from './site/release-page.ts'
@@ -160,8 +151,8 @@ export async function build(
     const { database, folder, publicDir, stateDir } = workspace
     const { files } = effects
     const published = { publicDir, dataDir: config.dataDir, stateDir, files }
-    const index = dryRun ? await readIndex(publicDir) : await recover(published, database)
-    const chain = await findChain(index, { config, publicDir, startsAnew: newChain, dryRun }, effects)
+    const { index, completed } = dryRun ? await previewHistory(publicDir) : await completeStopped(published, database)
+    const chain = await findChain(index, { config, publicDir, newChain, completed, dryRun }, effects)
     assertNotBefore(asOf, chain.index)
     const sampleFolder = dryRun ? join(folder, 'sample') : resolve(config.dataDir, 'raw/sample')
     const { sources: chosen, synthetic } = await chooseSources(config, sampleFolder, lastDate, effects)
@@ -169,16 +160,8 @@ export async function build(
     const publisher = await readPublisher(config.dataDir, synthetic)
     // What is published beside a release is found wrong before there is one, and not between two steps of the switch.
     await embeddingsModels(config.dataDir)
-    const recipe = {
-      config,
-      asOf,
-      sources,
-      synthetic,
-      publisher,
-      reread,
-      followsSample: chain.followsSample,
-      isFirst: chain.index.releases.length === 0,
-    }
+    const isFirst = chain.index.releases.length === 0
+    const recipe = { config, asOf, sources, synthetic, publisher, reread, mayFollowSample: !synthetic, isFirst }
     const { built, usage } = await prepare(workspace, recipe, effects)
     const summary = await release(
       built,
@@ -194,51 +177,11 @@ export async function build(
   })
 }
 
-/** The chain that the release joins, and what becomes of another one. */
-interface ChosenChain extends Chain {
-  /** Whether the releases that go are those of the sample. */
-  followsSample: boolean
-  /** Where the files of the releases that go are kept; the sample is not. */
-  keptIn: string | undefined
-}
-
-async function findChain(
-  index: ReleaseIndex,
-  asked: { config: PipelineConfig; publicDir: string; startsAnew: boolean; dryRun: boolean },
-  { report }: Effects,
-): Promise<ChosenChain> {
-  const { config, publicDir, startsAnew, dryRun } = asked
-  const kind = await kindOfChain(publicDir, index)
-  const synthetic = await isSynthetic(await namedSources(config))
-  const chain = chooseChain(kind, index, { publicDir, synthetic, startsAnew })
-  const newest = chain.replaced.at(-1)
-  const keptIn =
-    startsAnew && newest !== undefined ? resolve(config.dataDir, PREVIOUS_CHAINS_FOLDER, newest) : undefined
-  const notice = noticeOfChain(kind, { ...chain, publicDir, keptIn, dryRun })
-  if (notice !== undefined) report({ kind: 'notice', message: notice })
-  return { ...chain, followsSample: kind === 'synthetic' && !synthetic, keptIn }
-}
-
-function noticeOfChain(
-  kind: ChainKind,
-  { replaced, publicDir, keptIn, dryRun }: Chain & { publicDir: string; keptIn: string | undefined; dryRun: boolean },
-): string | undefined {
-  const starts = `this release ${dryRun ? 'would start' : 'starts'} a new chain at version ${FIRST_DATA_VERSION}`
-  if (keptIn !== undefined)
-    return `--new-chain: ${starts}; the previous chain ${dryRun ? 'would be' : 'is'} kept in ${keptIn}`
-  if (replaced.length > 0) return `${publicDir} holds the synthetic sample alone: ${starts} and takes its place`
-  if (kind !== 'mixed') return undefined
-  return (
-    `${publicDir} holds synthetic and real releases in one chain, as version 0.1.0 made it: this build continues it; ` +
-    'make build ARGS=--new-chain starts a chain of real releases alone'
-  )
-}
-
 /** What a release is made of, and as of when. */
 export interface Recipe extends Intake {
   publisher: Publisher
-  /** Whether what is known of raw files is of the sample, and these are others. */
-  followsSample?: boolean
+  /** Whether what is known of raw files may be of the sample, and these are others. */
+  mayFollowSample?: boolean
   /** Whether no release of the chain is there yet. */
   isFirst?: boolean
 }
@@ -252,8 +195,8 @@ export async function prepare(
   const { database, stateDir } = workspace
   const { asOf, sources, synthetic, publisher, isFirst = false } = recipe
   const lastDate = mostRecentCompletedDay(asOf)
-  const { engine, archive } = await openEngine(workspace, recipe, effects)
-  if (recipe.followsSample === true) await forgetSample(database, archive)
+  const { engine, archive, lastCredible } = await openEngine(workspace, recipe, effects)
+  if (recipe.mayFollowSample === true) await leaveSample(workspace, archive)
   const account = new Account()
   const usage = new UsageLedger()
   const inputs: string[] = []
@@ -279,7 +222,11 @@ export async function prepare(
     oldCounts: account.oldCounts,
   })
   const nameOf = await inputNames(sources, workspace.inputKey)
-  const ingredients = { inputs: inputs.map(nameOf), registry: sources.registry_files }
+  const ingredients = {
+    inputs: inputs.map(nameOf),
+    registry: sources.registry_files,
+    ...(account.hasMisdatedAfter(lastCredible) && { last_credible_date: lastCredible }),
+  }
   const { names } = sources.registry
   return { built: { draft, ranking, names, ingredients, account, records, share, findings }, usage }
 }
@@ -336,22 +283,34 @@ async function release(
   const started = chain.replaced.length > 0 && {
     new_chain: { replaced: [...chain.replaced], kept_in: chain.keptIn ?? null },
   }
-  if (dryRun) return { ...summarize('would_release', draft, built, path(draft.release)), ...changes, ...started }
+  if (dryRun) {
+    reportStart(chain, effects)
+    return { ...summarize('would_release', draft, built, path(draft.release)), ...changes, ...started }
+  }
   const rows = changeLog(before, ranking.rows)
-  const reason = told.reason ?? reasonOf(rows, current, await wasReread(database))
+  const reason = told.reason ?? restatementReason(rows, current, await wasReread(database))
   const changed = describeChanges(
     { index, current, facts, told: { ...told, reason }, version_rule: VERSION_RULE },
     rows,
   )
   const manifest = await publishRelease(built, { changed, chain, folder }, database, effects)
+  reportStart(chain, effects)
   return { ...summarize('released', manifest, built, path(manifest.release)), ...started }
+}
+
+function reportStart({ notice }: ChosenChain, { report }: Effects): void {
+  if (notice !== undefined) report({ kind: 'notice', message: notice })
 }
 
 /** What the publisher says of a release. */
 type Told = Pick<ReleaseChanges, 'reason' | 'note'>
 
 /** Why final numbers change where the publisher says nothing: a newer version may read the same logs differently. */
-function reasonOf(rows: readonly ChangeRow[], current: Draft | undefined, isReread: boolean): RestatementReason {
+function restatementReason(
+  rows: readonly ChangeRow[],
+  current: Draft | undefined,
+  isReread: boolean,
+): RestatementReason {
   const isRestated = current !== undefined && rows.some(({ date }) => date < current.provisional_from)
   return isReread && isRestated ? 'reading' : 'unspecified'
 }
@@ -401,6 +360,12 @@ async function publishRelease(
     await publish(folder, { path: staging, release }, chain, database, signal)
     report({ kind: 'done', stage: 'release', detail: `${release}, ${rows} rows, every format read back` })
     return manifest
+  } catch (error) {
+    if ((await readNewChain(folder.publicDir)) === undefined) throw error
+    throw new BuildError(
+      `the switch to the new chain stopped halfway: ${reasonOf(error)}; the next make build completes it`,
+      { cause: error },
+    )
   } finally {
     await abandonStaging(folder.publicDir, files)
   }

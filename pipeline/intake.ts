@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { Archive } from './archive.ts'
 import type { PipelineConfig } from './config.ts'
 import type { UtcDate } from './contract/utc-date.ts'
-import { setCredibleDates } from './credible-dates.ts'
+import { lastCredibleDate, setCredibleDates } from './credible-dates.ts'
 import type { Effects } from './effects.ts'
 import { UsageError } from './errors.ts'
 import { linkTarget, statsIfAny } from './files.ts'
@@ -15,7 +15,7 @@ import { kindOfChain } from './release/chain.ts'
 import { readIndex } from './release/index.ts'
 import { createDuckDbEngine } from './rollup/duckdb.ts'
 import type { RollupEngine } from './rollup/engine.ts'
-import { forgetSample } from './rollup/forget-sample.ts'
+import { forgetSample, isStateOfSample } from './rollup/forget-sample.ts'
 import { KeptFiles } from './rollup/kept.ts'
 import { isSampleFolder } from './sample/folder.ts'
 import { SAMPLE_DEFAULTS } from './sample/options.ts'
@@ -99,6 +99,16 @@ export interface Intake {
   synthetic: boolean
   /** Dates that are to be asked for again, of an engine that is asked day by day. */
   reread?: readonly UtcDate[] | undefined
+  /** The last date that a record can have, for a release that is made again: what the clock said then. */
+  lastCredible?: UtcDate | undefined
+}
+
+/** What an engine is opened with. */
+export interface OpenedEngine {
+  engine: RollupEngine
+  archive: Archive
+  /** The last date that a record can have. */
+  lastCredible: UtcDate
 }
 
 /** Where the raw files of all sources lie: below the folders that their entries name, and wherever links lead. */
@@ -117,12 +127,13 @@ async function foldersOfSources(all: Sources): Promise<string[]> {
  */
 export async function openEngine(
   { database, stateDir, archiveDir, keptDir, folder, reach }: Workspace,
-  { config, sources, asOf, synthetic, reread = [] }: Intake,
+  { config, sources, asOf, synthetic, reread = [], lastCredible: given }: Intake,
   { files, signal, now }: Effects,
-): Promise<{ engine: RollupEngine; archive: Archive }> {
+): Promise<OpenedEngine> {
   assertNamedEngine(config, sources)
   const clock = now()
-  await setCredibleDates(database, synthetic && asOf > clock ? asOf : clock)
+  const lastCredible = given ?? lastCredibleDate(synthetic && asOf > clock ? asOf : clock)
+  await setCredibleDates(database, lastCredible)
   await database.confine([...reach, ...(await foldersOfSources(sources))])
   const archive = await Archive.open(archiveDir)
   const kept = await KeptFiles.open({ stateDir, keptDir, database, files })
@@ -130,15 +141,15 @@ export async function openEngine(
   if (sources.engine.kind === 'clickhouse') {
     // Its client is loaded where it is needed.
     const { createClickHouseEngine } = await import('./rollup/clickhouse.ts')
-    const options = { choice: sources.engine, login: config.clickhouse, asOf, now: clock, reread }
-    return { engine: createClickHouseEngine({ ...common, ...options }), archive }
+    const options = { choice: sources.engine, login: config.clickhouse, asOf, now: clock, lastCredible, reread }
+    return { engine: createClickHouseEngine({ ...common, ...options }), archive, lastCredible }
   }
   if (reread.length > 0) {
     throw new UsageError(
       '--reread is for ClickHouse, which is asked for a final day once: raw files are read again when they change',
     )
   }
-  return { engine: createDuckDbEngine({ ...common, linkFolder: join(folder, 'inputs') }), archive }
+  return { engine: createDuckDbEngine({ ...common, linkFolder: join(folder, 'inputs') }), archive, lastCredible }
 }
 
 function assertNamedEngine({ engine }: PipelineConfig, { engine: { kind } }: Sources): void {
@@ -152,11 +163,12 @@ function assertNamedEngine({ engine }: PipelineConfig, { engine: { kind } }: Sou
 
 /**
  * Forgets the sample where it is all that was built so far and other logs are read now: they may well be called like its
- * own. A build that has chosen its chain knows that already.
+ * own. Where somebody emptied the public folder, the state says what it was made of.
  */
 export async function leaveSample({ database, publicDir }: Workspace, archive: Archive): Promise<void> {
   const kind = await kindOfChain(publicDir, await readIndex(publicDir))
-  if (kind === 'synthetic') await forgetSample(database, archive)
+  const isOver = kind === 'synthetic' || (kind === 'empty' && (await isStateOfSample(database, archive)))
+  if (isOver) await forgetSample(database, archive)
 }
 
 /**
@@ -176,7 +188,7 @@ export async function readRecords(
     onStage: (stage) => report({ kind: 'done', ...stage }),
     onSetAside: (records) => account.add(records),
     onRejectedInFile: (records) => account.addFile(records),
-    onPartsDisagree: (records) => account.addDisagreeing(records),
+    onCompared: (records) => account.addCompared(records),
     onReadingNote: (note) => account.addNote(note),
     onNoRequestIds: ({ source }) => account.addSourceWithoutIds(source),
     onRowsOfSums: ({ rows, rejected }) => account.addRowsOfSums(Number(rows), Number(rejected)),

@@ -117,7 +117,9 @@ async function makeAgain(
   const chosen = await sourcesOf(manifest, config, workspace.folder, effects)
   const sources = await withObjects(chosen, workspace, config, effects)
   const frozen = await freeze(sources, provenance, workspace, effects)
-  const recipe = { config, asOf: new Date(manifest.as_of), sources: frozen.sources, synthetic, publisher }
+  const asOf = new Date(manifest.as_of)
+  const lastCredible = provenance?.last_credible_date
+  const recipe = { config, asOf, sources: frozen.sources, synthetic, publisher, lastCredible }
   const { built } = await prepare(workspace, recipe, effects)
   const made = join(workspace.folder, 'release')
   await stageAgain(original, built, made, workspace.database, effects)

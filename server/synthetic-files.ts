@@ -1,6 +1,14 @@
+import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DATASET_PATH, Manifest, ReleaseIndex, type ReleaseName, releasePath } from '../pipeline/contract/manifest.ts'
+import {
+  DATASET_PATH,
+  Manifest,
+  type ReleaseEntry,
+  ReleaseIndex,
+  type ReleaseName,
+  releasePath,
+} from '../pipeline/contract/manifest.ts'
 import { isRevision, releaseIn } from './cache-policy.ts'
 import { fingerprint } from './followed-file.ts'
 import { remembered } from './remembered.ts'
@@ -19,15 +27,23 @@ const KindOfRelease = Manifest.pick({ synthetic: true })
 export function syntheticFiles(publicDir: string): IsSynthetic {
   const kindOf = remembered<boolean>(MOST_REMEMBERED)
 
+  const manifestPath = (release: ReleaseName) => join(publicDir, releasePath(release), 'manifest.json')
+
   /** What `read` makes of a file, read again when it was replaced; false where it is missing or none of ours. */
   async function fact(path: string, read: (value: unknown) => Promise<boolean> | boolean): Promise<boolean> {
     const stamp = await fingerprint(path)
-    return stamp !== undefined && (await kindOf(`${stamp} ${path}`, async () => read(await readJson(path))))
+    return stamp !== undefined && (await kindOf(`${stamp} ${path}`, async () => read(toJson(await readBytes(path)))))
   }
 
   function isSyntheticRelease(release: ReleaseName): Promise<boolean> {
-    const path = join(publicDir, releasePath(release), 'manifest.json')
-    return fact(path, (value) => KindOfRelease.safeParse(value).data?.synthetic ?? false)
+    return fact(manifestPath(release), (value) => KindOfRelease.safeParse(value).data?.synthetic ?? false)
+  }
+
+  /** While a chain replaces another, the folder of a release may be missing, or hold the new one of that name. */
+  async function isKnownToBeReal({ release, manifest_sha256 }: ReleaseEntry): Promise<boolean> {
+    const bytes = await readBytes(manifestPath(release))
+    if (bytes === undefined || hash('sha256', bytes) !== manifest_sha256) return false
+    return KindOfRelease.safeParse(toJson(bytes)).data?.synthetic === false
   }
 
   /** Whether any release of the chain is synthetic: which of them a revision comes from stands nowhere. */
@@ -36,7 +52,7 @@ export function syntheticFiles(publicDir: string): IsSynthetic {
       const releases = ReleaseIndex.safeParse(value).data?.releases ?? []
       if (releases.slice(1).some(({ changed }) => changed?.includes('synthetic'))) return true
       const current = releases.findLast(({ status }) => status !== 'withdrawn')
-      return current !== undefined && isSyntheticRelease(current.release)
+      return current !== undefined && !(await isKnownToBeReal(current))
     })
   }
 
@@ -47,10 +63,19 @@ export function syntheticFiles(publicDir: string): IsSynthetic {
   }
 }
 
-/** Undefined for what is no JSON: whether a file is whole is not judged here. */
-async function readJson(path: string): Promise<unknown> {
+async function readBytes(path: string): Promise<Buffer | undefined> {
   try {
-    return JSON.parse(await readFile(path, 'utf8'))
+    return await readFile(path)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** Undefined for what is no JSON: whether a file is whole is not judged here. */
+function toJson(bytes: Buffer | undefined): unknown {
+  try {
+    return bytes && JSON.parse(bytes.toString())
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
     throw error

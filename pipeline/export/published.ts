@@ -1,10 +1,11 @@
 import { readdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DATASET_PATH, type ReleaseName, releasePath } from '../contract/manifest.ts'
 import type { Effects } from '../effects.ts'
 import { BuildError } from '../errors.ts'
-import { hashFile } from '../files.ts'
+import { hashFile, statsIfAny } from '../files.ts'
 import { sideBySide } from '../inputs/side-by-side.ts'
+import { INDEX_FILE } from '../release/index.ts'
 import type { ExportList } from './list.ts'
 
 /** The one link that is published. */
@@ -63,6 +64,12 @@ export async function hashEntries(
   return new Map(contents)
 }
 
+/** Folders in whose place a link may stand, for a disk with more room: builds follow them too. */
+function mayBeLinked(path: string): boolean {
+  const places = [DATASET_PATH, dirname(join(DATASET_PATH, INDEX_FILE))]
+  return path === dirname(dirname(DATASET_PATH)) || places.includes(dirname(path))
+}
+
 /** Hidden names are of the build itself: its lock, and what it puts together. */
 async function filesBelow(publicDir: string, folder: string): Promise<PublishedFile[]> {
   const files: PublishedFile[] = []
@@ -72,6 +79,9 @@ async function filesBelow(publicDir: string, folder: string): Promise<PublishedF
     const source = join(publicDir, path)
     if (entry.isDirectory()) files.push(...(await filesBelow(publicDir, path)))
     else if (entry.isFile()) files.push({ path, source, bytes: (await stat(source)).size })
+    else if (mayBeLinked(path) && (await statsIfAny(source))?.isDirectory()) {
+      files.push(...(await filesBelow(publicDir, path)))
+    }
     // A link may lead to what is not published.
     else throw new BuildError(`${source} is neither a file nor a folder, and no build has put it there; take it away`)
   }

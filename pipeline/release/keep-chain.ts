@@ -1,16 +1,32 @@
 import { dirname, join } from 'node:path'
-import type { ReleaseEntry } from '../contract/manifest.ts'
+import { DATASET_PATH, type ReleaseEntry } from '../contract/manifest.ts'
 import type { Effects } from '../effects.ts'
 import { BuildError } from '../errors.ts'
 import { isLink, publishedEntries } from '../export/published.ts'
+import { readTextIfAny } from '../files.ts'
 import { sideBySide } from '../inputs/side-by-side.ts'
-import { currentEntry, readIndex } from './index.ts'
+import { currentEntry, INDEX_FILE, readIndex } from './index.ts'
+import { isThere } from './move.ts'
 
 /** Below `DATA_DIR`: the public folders of chains that `build --new-chain` ended, by the name of their newest release. */
 export const PREVIOUS_CHAINS_FOLDER = 'previous-chains'
 
 /** Small files: most of the time goes into waiting until they are on disk. */
 const AT_ONCE = 16
+
+/**
+ * Where the chain of a public folder is kept: at `path`, or with a number behind where another chain is kept there, for
+ * two chains may end with releases of one name. A copy of this very chain, which a stopped build made, is replaced.
+ */
+export async function placeToKeep(publicDir: string, path: string): Promise<string> {
+  const indexOf = (folder: string) => readTextIfAny(join(folder, DATASET_PATH, INDEX_FILE))
+  const index = await indexOf(publicDir)
+  const isFree = async (place: string) => !(await isThere(place)) || (await indexOf(place)) === index
+  for (let number = 1; ; number += 1) {
+    const place = number === 1 ? path : `${path}-${number}`
+    if (await isFree(place)) return place
+  }
+}
 
 /** Copies everything that is published to `target`. It appears there whole, in the place of what a stopped build left. */
 export async function keepChain(publicDir: string, target: string, { files, signal, report }: Effects): Promise<void> {
@@ -32,6 +48,7 @@ export async function keepChain(publicDir: string, target: string, { files, sign
   for (const folder of withParents(folders, dirname(target))) await files.flush(folder)
   await files.remove(target)
   await files.rename(staging, target)
+  await files.flush(dirname(dirname(target)))
   report({ kind: 'done', stage: 'keep', detail: `${entries.length} published files in ${target}` })
 }
 

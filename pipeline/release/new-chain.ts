@@ -1,8 +1,8 @@
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { DATASET_PATH, ReleaseEntry, ReleaseName, releasePath } from '../contract/manifest.ts'
+import { DATASET_PATH, ReleaseEntry, type ReleaseIndex, ReleaseName, releasePath } from '../contract/manifest.ts'
 import { BuildError } from '../errors.ts'
-import { hashFile, readTextIfAny, replaceFile, statsIfAny } from '../files.ts'
+import { hashFile, linkTarget, namesIn, readTextIfAny, replaceFile, statsIfAny } from '../files.ts'
 import { parseJson } from '../json.ts'
 import { MANIFEST_FILE, toJson } from './files.ts'
 import { isFolder, moveInto } from './move.ts'
@@ -32,10 +32,17 @@ export async function readNewChain(publicDir: string): Promise<NewChain | undefi
   return text === undefined ? undefined : parseJson(NewChain, text, path, BuildError)
 }
 
+/** Whether the history is that of the new chain: then the switch to it was completed, and not undone. */
+export function isCompleted({ manifest_sha256 }: NewChain, { releases }: ReleaseIndex): boolean {
+  return releases.some((entry) => entry.manifest_sha256 === manifest_sha256)
+}
+
 /** Notes on disk that the switch begins: from here on a stop is completed or undone by the next build. */
 export async function beginNewChain({ publicDir, files }: PublicFolder, chain: NewChain): Promise<void> {
   await files.makeFolder(dirname(join(publicDir, NEW_CHAIN_FILE)))
   await replaceFile(files, join(publicDir, NEW_CHAIN_FILE), toJson(chain))
+  // The staging folder is new itself: a power cut must not leave the first rename without the note.
+  await files.flush(publicDir)
 }
 
 /** Has a switch take away the previous chain: its days and months as the new ones come, its releases at the end. */
@@ -52,7 +59,15 @@ export async function replaceChain(
     await tree.makeWay('release', `${DATASET_PATH}/latest.json`)
     await tree.makeWay('release', releasePath(release))
   }
-  for (const folder of PERIOD_FOLDERS) await tree.makeWay('periods', folder)
+  for (const folder of PERIOD_FOLDERS) {
+    for (const path of await wholeOrLinked(tree.folder.publicDir, folder)) await tree.makeWay('periods', path)
+  }
+}
+
+/** A folder, or all that lies in it where a link leads to it: the link stays. */
+async function wholeOrLinked(publicDir: string, folder: string): Promise<string[]> {
+  if ((await linkTarget(join(publicDir, folder))) === undefined) return [folder]
+  return (await namesIn(join(publicDir, folder))).map((name) => `${folder}/${name}`)
 }
 
 /** A tree in which an interrupted switch can be completed, where its release is in place. Otherwise undoes what it did. */

@@ -50,11 +50,23 @@ export class RemoteFiles {
   }
 
   /** The same, or undefined when the host says that there is no such file. */
-  async readIfAny(path: string, limit = LARGEST_FILE): Promise<Buffer | undefined> {
+  readIfAny(path: string, limit = LARGEST_FILE): Promise<Buffer | undefined> {
+    return this.#readPatiently(path, limit, [404])
+  }
+
+  /**
+   * The same for a file that a host may well not have. A bucket whose files nobody may list answers 403 for each that is
+   * not there.
+   */
+  readOptional(path: string, limit = LARGEST_FILE): Promise<Buffer | undefined> {
+    return this.#readPatiently(path, limit, [403, 404, 410])
+  }
+
+  async #readPatiently(path: string, limit: number, absent: readonly number[]): Promise<Buffer | undefined> {
     const url = this.urlOf(path)
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await this.#fetch(url, limit)
+        return await this.#fetch(url, limit, absent)
       } catch (error) {
         this.#signal.throwIfAborted()
         if (!(error instanceof PassingError)) throw error
@@ -65,7 +77,7 @@ export class RemoteFiles {
     }
   }
 
-  async #fetch(url: string, limit: number): Promise<Buffer | undefined> {
+  async #fetch(url: string, limit: number, absent: readonly number[]): Promise<Buffer | undefined> {
     const idle = new AbortController()
     const timer = setTimeout(() => idle.abort(), this.#patience.idleMs)
     const signal = AbortSignal.any([this.#signal, idle.signal])
@@ -75,7 +87,7 @@ export class RemoteFiles {
       const response = await fetch(url, { signal, headers })
       if (response.status === 200) return await collect(response, limit, url, () => timer.refresh())
       await response.body?.cancel()
-      if (response.status === 404) return undefined
+      if (absent.includes(response.status)) return undefined
       throw refusal(response, url)
     } catch (error) {
       if (error instanceof BuildError || error instanceof PassingError) throw error

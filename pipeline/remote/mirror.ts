@@ -154,7 +154,7 @@ function pointer(path: string): Wanted {
 async function fetchFile(remote: RemoteFiles, folder: string, wanted: Wanted): Promise<void> {
   const { path, isImmutable, isOptional = false, limit } = wanted
   if (isImmutable && (await statsIfAny(join(folder, path))) !== undefined) return
-  const bytes = isOptional ? await remote.readIfAny(path, limit) : await remote.read(path, limit)
+  const bytes = isOptional ? await remote.readOptional(path, limit) : await remote.read(path, limit)
   if (bytes === undefined) await rm(join(folder, path), { force: true })
   else await save(folder, path, bytes)
 }

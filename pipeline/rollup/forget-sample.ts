@@ -1,23 +1,48 @@
 import type { Archive } from '../archive.ts'
 import type { Database } from '../database.ts'
 import { isSampleFile, SAMPLE_SOURCES } from '../sample/sources.ts'
+import { Source } from '../sources.ts'
+import { readingOf } from './reading.ts'
+import { takenOverReading } from './reading-0.1.0.ts'
 import { forgetRejects } from './rejects.ts'
-import { forgetFiles, forgetStrayDays, listFiles, openState } from './state.ts'
+import { forgetFiles, forgetStrayDays, listFiles, openState, type StateFile } from './state.ts'
+
+/**
+ * Whether the state has read the sample: each log of its main source that it knows was read with the sample's settings,
+ * which nobody else has.
+ */
+export async function isStateOfSample(database: Database, archive: Archive): Promise<boolean> {
+  await openForSample(database)
+  const [main] = SAMPLE_SOURCES
+  if (main === undefined) return false
+  const source = Source.parse(main.entry)
+  const readings = [readingOf(source), takenOverReading(source)]
+  const files = await filesOfSample(main.name, database, archive)
+  return files.length > 0 && files.every(({ reading }) => readings.includes(reading))
+}
 
 /**
  * Forgets the files of the sample. Sources of one's own may well be called like those of the sample, and its files would
  * then be missing from them.
  */
 export async function forgetSample(database: Database, archive: Archive): Promise<void> {
-  await database.run('rollup/create')
-  await openState(database)
+  await openForSample(database)
   for (const { name } of SAMPLE_SOURCES) {
-    await archive.select(database, name)
-    const files = (await listFiles(database)).filter((file) => isSampleFile(name, file.name))
+    const files = await filesOfSample(name, database, archive)
     await database.transaction(async () => {
       await forgetFiles(database, files)
       await forgetStrayDays(database)
       if (files.length > 0) await forgetRejects(database)
     })
   }
+}
+
+async function openForSample(database: Database): Promise<void> {
+  await database.run('rollup/create')
+  await openState(database)
+}
+
+async function filesOfSample(source: string, database: Database, archive: Archive): Promise<StateFile[]> {
+  await archive.select(database, source)
+  return (await listFiles(database)).filter(({ name }) => isSampleFile(source, name))
 }

@@ -1,5 +1,5 @@
 /** Nothing gets its name before it is on disk: bytes that are renamed are flushed, and so are the folders that hold them. */
-import { dirname, sep } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import { expect, it } from 'vitest'
 import { SCENARIOS } from '../support/fault-scenarios.ts'
 import { withEffects } from '../support/faults.ts'
@@ -13,6 +13,10 @@ it.each(SCENARIOS)('$name renames nothing that is not on disk', async (scenario)
   const waiting = new Set<string>()
   const early = new Set<string>()
   const flushed: string[] = []
+  // The note of a new chain lies in a folder that is new itself.
+  let isNoteLost = false
+  const unnoted: string[] = []
+  const staging = join(workspace.publicDir, '.staging')
   const forget = (isOver: (path: string) => boolean) => {
     for (const path of waiting) if (isOver(path)) waiting.delete(path)
   }
@@ -26,6 +30,9 @@ it.each(SCENARIOS)('$name renames nothing that is not on disk', async (scenario)
       if (MAKES_AN_ENTRY.includes(name)) waiting.add(dirname(made))
       if (name === 'flush') forget((path) => path === first)
       if (name === 'flush') flushed.push(first)
+      if (name === 'flush' && first === workspace.publicDir) isNoteLost = false
+      if (name === 'rename' && isNoteLost) unnoted.push(first)
+      if (name === 'rename' && second === join(staging, 'new-chain.json')) isNoteLost = true
       if (name === 'remove') forget(within(first))
       if (name === 'rename') {
         // It flushes the folder that it renames into.
@@ -38,5 +45,6 @@ it.each(SCENARIOS)('$name renames nothing that is not on disk', async (scenario)
   )
   await removeWorkspace(workspace)
   expect([...early]).toEqual([])
+  expect(unnoted).toEqual([])
   expect(flushed.length).toBeGreaterThan(1)
 })

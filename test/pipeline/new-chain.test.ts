@@ -1,14 +1,18 @@
 /** Synthetic and real releases never share a chain of releases. */
-import { cp, readdir, readFile, rm } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type BuildOptions, type BuildSummary, build } from '../../pipeline/build.ts'
+import { closeDates } from '../../pipeline/close.ts'
 import { readPipelineConfig } from '../../pipeline/config.ts'
 import { Manifest } from '../../pipeline/contract/manifest.ts'
+import { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import type { BuildEvent } from '../../pipeline/effects.ts'
-import { UsageError } from '../../pipeline/errors.ts'
+import { BuildError, UsageError } from '../../pipeline/errors.ts'
 import { exportPublished } from '../../pipeline/export.ts'
 import { type Files, realFiles } from '../../pipeline/files.ts'
+import { findUnknownModels } from '../../pipeline/unknown-models.ts'
 import { verify } from '../../pipeline/verify.ts'
 import { filesAfter, LOST } from '../support/crash.ts'
 import { namesIn, readCoverage, readIndex, readRestatements, text } from '../support/history.ts'
@@ -56,19 +60,19 @@ async function run(
   {
     sources = workspace.sources,
     files = realFiles,
+    notices = [],
     ...options
-  }: BuildOptions & { sources?: string; files?: Files } = {},
+  }: BuildOptions & { sources?: string; files?: Files; notices?: string[] } = {},
 ): Promise<Ran> {
-  const events: BuildEvent[] = []
   const config = readPipelineConfig({ ...settings(workspace, asOf), SOURCES: sources })
   const effects = {
     now: () => new Date('2026-11-20T00:12:00Z'),
-    report: (event: BuildEvent) => void events.push(event),
+    report: (event: BuildEvent) => void (event.kind === 'notice' && notices.push(event.message)),
     signal: new AbortController().signal,
     files,
   }
   const summary = await build({ ...config, threads: 1 }, effects, options)
-  return { summary, notices: events.flatMap((event) => (event.kind === 'notice' ? [event.message] : [])) }
+  return { summary, notices }
 }
 
 const SAMPLE_BUILD = { sources: '' }
@@ -172,6 +176,25 @@ describe('the first real build over the sample', () => {
       expect(await isSynthetic(workspace)).toBe(false)
       expect(await namesIn(workspace, 'releases')).toEqual([SAMPLE, 'index.json'])
       await verified(workspace.publicDir)
+    }))
+
+  it('finds no file of the sample missing where the public folder was removed by hand', () =>
+    withSample(async (workspace) => {
+      await rm(workspace.publicDir, { recursive: true })
+      const { notices } = await run(workspace, EARLIER)
+      expect(notices).toEqual([])
+      expect(await published(workspace)).toEqual(alone)
+    }))
+
+  it('does not speak of a new chain where it makes no release', () =>
+    withSample(async (workspace) => {
+      await writeSmallBuild(workspace, {
+        sources: [{ records: [{ timestamp: 'never', model_permaslug: 'acme/own' }] }],
+      })
+      const notices: string[] = []
+      await expect(run(workspace, EARLIER, { notices })).rejects.toThrow(BuildError)
+      expect(notices).toEqual([])
+      expect(await isSynthetic(workspace)).toBe(true)
     }))
 
   it('leaves the usage of own keys alone in the usage file', () =>
@@ -306,6 +329,78 @@ describe('a synthetic build over real releases', () => {
     }))
 })
 
+describe('a switch to a new chain that stopped halfway', () => {
+  /** Has a real build over the sample fail as `path` of the dataset is put in place. */
+  async function stop(workspace: Workspace, path: string): Promise<void> {
+    const files = filesAfter((_from, to) => {
+      if (to === join(datasetFolder(workspace), path)) throw new Error(LOST)
+    })
+    await expect(run(workspace, SAMPLE_AS_OF, { files })).rejects.toThrow(
+      `the switch to the new chain stopped halfway: ${LOST}; the next make build completes it`,
+    )
+  }
+
+  it('says so, and so does a dry run', () =>
+    withSample(async (workspace) => {
+      await stop(workspace, 'releases/index.json')
+      await expect(run(workspace, SAMPLE_AS_OF, { dryRun: true })).rejects.toThrow(
+        `${workspace.publicDir} was left by a build that was stopped; make build completes it`,
+      )
+    }))
+
+  it('misses no file of the sample in the commands that do not complete it', () =>
+    withSample(async (workspace) => {
+      await stop(workspace, 'releases/index.json')
+      const effects = {
+        now: () => new Date(),
+        report: () => {},
+        signal: new AbortController().signal,
+        files: realFiles,
+      }
+      const config = { ...readPipelineConfig(settings(workspace, SAMPLE_AS_OF)), threads: 1 }
+      expect((await findUnknownModels(config, effects, { names: [] })).unknown).toEqual([])
+      const before = UtcDate.parse('2025-03-06')
+      expect((await closeDates(config, effects, { before, dryRun: true })).records).toBe(1)
+    }))
+})
+
+const FOLDERS = [
+  '.',
+  'datasets',
+  ...['releases', 'daily', 'monthly'].map((name) => `datasets/rankings-daily/v1/${name}`),
+]
+
+describe.each(FOLDERS)('where a link leads to the folder %s', (folder) => {
+  it('a new chain takes the place of what is there, keeps it, and leaves the link', () =>
+    withSample(async (workspace) => {
+      const link = join(workspace.publicDir, folder)
+      const elsewhere = join(workspace.root, 'elsewhere')
+      await run(workspace, '2025-03-10T13:00:00Z')
+      await rename(link, elsewhere)
+      await symlink(elsewhere, join(link))
+      await writeOwnLogs(workspace, 7)
+      await run(workspace, '2025-03-10T14:00:00Z')
+      const exported = async (name: string) => {
+        const target = join(workspace.root, name)
+        const effects = {
+          now: () => new Date(),
+          report: () => {},
+          signal: new AbortController().signal,
+          files: realFiles,
+        }
+        await exportPublished(readPipelineConfig(settings(workspace, EARLIER)), effects, { folder: target })
+        return published({ publicDir: target })
+      }
+      const before = await exported('before')
+      await writeOwnLogs(workspace)
+      const { summary } = await run(workspace, EARLIER, { newChain: true })
+      expect(await exported('after')).toEqual(alone)
+      expect(await published({ publicDir: summary.new_chain?.kept_in ?? '' })).toEqual(before)
+      expect(await readlink(link)).toBe(elsewhere)
+      await verified(workspace.publicDir)
+    }))
+})
+
 /** A folder in which version 0.1.0 let a real release follow the sample. */
 async function makeMixed(workspace: Workspace): Promise<void> {
   former.isOn = true
@@ -383,6 +478,45 @@ describe('--new-chain', () => {
       expect(await snapshotTree(workspace.root)).toEqual(before)
     }))
 
+  it('never replaces another chain that it kept under the same name', () =>
+    withSample(async (workspace) => {
+      const kept = join(workspace.dataDir, 'previous-chains/20250310T090000Z')
+      await run(workspace, EARLIER)
+      const first = await published(workspace)
+      await writeOwnLogs(workspace, 7)
+      await run(workspace, EARLIER, { newChain: true })
+      const second = await published(workspace)
+      await writeOwnLogs(workspace, 9)
+      const { notices } = await run(workspace, EARLIER, { newChain: true, dryRun: true })
+      expect(notices.join()).toContain(`the previous chain would be kept in ${kept}-2`)
+      const { summary } = await run(workspace, EARLIER, { newChain: true })
+      expect(summary.new_chain?.kept_in).toBe(`${kept}-2`)
+      expect(await published({ publicDir: kept })).toEqual(first)
+      expect(await published({ publicDir: `${kept}-2` })).toEqual(second)
+      await verified(`${kept}-2`)
+    }))
+
+  it('starts no second chain after a stop in the middle of the switch', () =>
+    withSample(async (workspace) => {
+      await run(workspace, EARLIER)
+      await writeOwnLogs(workspace, 7)
+      const pointer = join(datasetFolder(workspace), 'latest.json')
+      let isLost = false
+      const files = filesAfter((_from, to) => {
+        isLost ||= to === pointer
+        if (isLost) throw new Error(LOST)
+      })
+      await expect(run(workspace, '2025-03-10T10:00:00Z', { newChain: true, files })).rejects.toThrow(LOST)
+      const { summary, notices } = await run(workspace, '2025-03-10T11:00:00Z', { newChain: true })
+      expect(summary.outcome).toBe('unchanged')
+      expect(notices).toEqual([
+        '--new-chain: this build completed the new chain of a build that was stopped, and starts no other',
+      ])
+      expect(await readdir(join(workspace.dataDir, 'previous-chains'))).toEqual(['20250310T090000Z'])
+      expect((await readIndex(workspace)).releases).toMatchObject([{ release: '20250310T100000Z' }])
+      await verified(workspace.publicDir)
+    }))
+
   it('is a plain first build in an empty folder', async () => {
     const workspace = await newFolders()
     try {
@@ -395,4 +529,27 @@ describe('--new-chain', () => {
       await removeWorkspace(workspace)
     }
   })
+})
+
+it('still misses own files that have the names of the sample’s where the public folder was removed', async () => {
+  const workspace = await newFolders()
+  try {
+    await writeSmallBuild(workspace, {
+      sources: [{ records: [], settings: { name: 'gateway', files: ['gateway/*.csv.gz'] } }],
+    })
+    await mkdir(join(workspace.input, 'gateway'))
+    const header = 'timestamp,model_permaslug,prompt_tokens,completion_tokens'
+    for (const day of ['2025-03-05', '2025-03-06']) {
+      await writeFile(
+        join(workspace.input, `gateway/${day}.csv.gz`),
+        gzipSync(`${header}\n${day}T12:00:00Z,acme/own,5,0\n`),
+      )
+    }
+    await run(workspace, EARLIER)
+    await rm(workspace.publicDir, { recursive: true })
+    await rm(join(workspace.input, 'gateway/2025-03-06.csv.gz'))
+    await expect(run(workspace, EARLIER)).rejects.toThrow('gateway/2025-03-06.csv.gz')
+  } finally {
+    await removeWorkspace(workspace)
+  }
 })

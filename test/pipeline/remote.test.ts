@@ -313,6 +313,17 @@ describe('verify URL', () => {
       expect(summary).toEqual(await verify(withdrawn.publicDir, { signal, report: () => {} }))
     })
 
+    it.each([403, 410])('does the same on a host that answers %i for what is not there', async (missing) => {
+      const { url } = await serveFolder(withdrawn.publicDir, { missing })
+      expect((await prove(url)).not_verified).toEqual(['daily/2025-03-02/r2', 'monthly/2025-03/r2'])
+    })
+
+    it('says what the host answers where a file has to be there', async () => {
+      const path = `${DATASET}/latest.json`
+      const { url } = await serveFolder(withdrawn.publicDir, { answers: { [path]: status(403) } })
+      await expect(prove(url)).rejects.toThrow(`${url}${path} cannot be had: the host answers 403`)
+    })
+
     it.each(['r1.csv', 'r1.json', 'r3.csv'])('names %s with one broken bit', async (name) => {
       const { url } = await serveFolder(withdrawn.publicDir, { answers: { [`${day}/${name}`]: broken } })
       await expect(prove(url)).rejects.toThrow(`${url}${day}/${name}`)

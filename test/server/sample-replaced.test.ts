@@ -1,12 +1,13 @@
 /** A server on the synthetic sample follows the first real release, and nobody is told to keep a synthetic file. */
-import { readFile } from 'node:fs/promises'
+import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeAll, expect, test, vi } from 'vitest'
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { build } from '../../pipeline/build.ts'
 import { readPipelineConfig } from '../../pipeline/config.ts'
 import { UsageDay } from '../../pipeline/contract/usage.ts'
 import { type Files, realFiles } from '../../pipeline/files.ts'
 import { keyUsage } from '../../server/store/usage.ts'
+import { syntheticFiles } from '../../server/synthetic-files.ts'
 import { followUsage } from '../../server/usage-file.ts'
 import { RANKINGS, testApp } from '../support/app.ts'
 import { filesAfter } from '../support/crash.ts'
@@ -64,6 +65,22 @@ interface Read {
   cache: string
   body: string
 }
+
+test('a server that starts at any step of a switch between releases of one name calls no file of the sample real', async () => {
+  const copy = await createWorkspace()
+  onTestFinished(() => removeWorkspace(copy))
+  await cp(workspace.root, copy.root, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
+  const path = `${DATASET}/daily/2025-03-02/r1.csv`
+  const calledReal = new Set<string>()
+  const look = async () => {
+    if (await syntheticFiles(copy.publicDir)(path)) return
+    const text = await readFile(join(copy.publicDir, path), 'utf8').catch(() => undefined)
+    if (text !== undefined) calledReal.add(text)
+  }
+  await buildAs(copy, AS_OF, copy.sources, filesAfter(look))
+  await look()
+  expect([...calledReal]).toEqual(['date,model_permaslug,total_tokens\n2025-03-02,acme/own,5\n'])
+})
 
 test('a server that reads at every step of the first real build follows it and never mixes the two', async () => {
   const usageFile = join(workspace.dataDir, 'state/usage.ndjson')

@@ -27,10 +27,17 @@ const TYPES: Record<string, string> = {
   '.json': 'application/json',
 }
 
-/** Serves the files of a folder on a free port of this machine, whole or a range of them, until it is stopped. */
+/**
+ * Serves the files of a folder on a free port of this machine, whole or a range of them, until it is stopped. `missing` is
+ * the status for what is not there.
+ */
 export async function startHost(
   folder: string,
-  { answers = {}, below = '/' }: { answers?: Record<string, Answer>; below?: string } = {},
+  {
+    answers = {},
+    below = '/',
+    missing = 404,
+  }: { answers?: Record<string, Answer>; below?: string; missing?: number } = {},
 ): Promise<StaticHost> {
   const requests = new Map<string, number>()
   const server = createServer(async (request, response) => {
@@ -43,7 +50,7 @@ export async function startHost(
     const file = join(host.folder, normalize(decodeURIComponent(path)))
     const bytes = isBelow ? await readFile(file).catch(() => undefined) : undefined
     const answer = answers[asked]
-    if (bytes === undefined) response.writeHead(404).end('nothing here')
+    if (bytes === undefined) response.writeHead(missing).end('nothing here')
     else if (answer !== undefined) answer(response, bytes, count)
     else send(response, bytes, { type: TYPES[extname(path)], range: request.headers.range })
   })

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { buildIn, newWorkspace, releaseFolder, runBuild, type Workspace, writeInput } from '../../support/pipeline.ts'
+import { query, sqlText } from '../../support/records.ts'
 import { type LogRecord, RECORDS, toLines } from '../../support/schemas.ts'
 
 const AS_OF = '2026-06-10T12:00:00Z'
@@ -35,7 +36,7 @@ async function notesOf({ dataDir }: Workspace): Promise<unknown> {
 }
 
 describe('tokens beside the counts of Helicone', () => {
-  it('are told of by provider, those that were added and those that were not', async () => {
+  it('reports added and unchanged tokens by provider', async () => {
     const early = { request_created_at: '2025-09-07T12:00:00Z', prompt_cache_read_tokens: 7 }
     const workspace = await workspaceOf('helicone-requests', {
       'a.ndjson': [
@@ -48,16 +49,25 @@ describe('tokens beside the counts of Helicone', () => {
     const { code, stderr } = await runBuild(workspace, { AS_OF })
     expect(code, stderr).toBe(0)
     expect(stderr).toContain(
-      'source "logs": 420 tokens of 2 records stand beside prompt_tokens and completion_tokens and were added, ' +
-        'as "outside_from" says: "openai" 400, "anthropic" 20\n',
+      'source "logs": 420 tokens of 2 records (duplicates included) were added to prompt_tokens and completion_tokens, ' +
+        'which do not include them ("outside_from"): "openai" 400, "anthropic" 20\n',
     )
     expect(stderr).toContain(
-      'source "logs": 7 tokens of 1 records were not added to prompt_tokens and completion_tokens, which include them ' +
-        'before the date in "outside_from": "openai" 7\n',
+      'source "logs": 7 tokens of 1 record (duplicates included) were not added to prompt_tokens and completion_tokens, ' +
+        'which include them before the date in "outside_from": "openai" 7\n',
     )
   })
 
-  it('stay told of by builds that read no file again, and go with their file', async () => {
+  it('counts every version of a request, and says so', async () => {
+    const version = (updated_at: string) => row('1', { prompt_cache_read_tokens: 400, updated_at })
+    const workspace = await workspaceOf('helicone-requests', {
+      'a.ndjson': [version('2026-06-01T12:01:00Z'), version('2026-06-01T12:02:00Z')],
+    })
+    const { stderr } = await runBuild(workspace, { AS_OF })
+    expect(stderr).toContain('source "logs": 800 tokens of 2 records (duplicates included) were added')
+  })
+
+  it('keeps the notes of unread files and drops those of removed files', async () => {
     const workspace = await workspaceOf('helicone-requests', {
       'a.ndjson': [row('1', { prompt_cache_read_tokens: 400 })],
       'b.ndjson': [row('2', { prompt_cache_read_tokens: 30 })],
@@ -87,10 +97,51 @@ describe('keys of Langfuse that are no tokens', () => {
     const { code, stderr } = await runBuild(workspace, { AS_OF })
     expect(code, stderr).toBe(0)
     expect(stderr).toContain(
-      'source "logs": 2 records have keys in their usage that are no tokens and count for nothing: "images", "secret_widgets"\n',
+      'source "logs": 2 records have usage keys that do not count tokens; they were ignored: "images", "secret_widgets"\n',
     )
     expect(await notesOf(workspace)).toHaveLength(2)
     expect(await readFile(join(await releaseFolder(workspace), 'quality.json'), 'utf8')).not.toContain('widgets')
+  })
+})
+
+/** The same usage with many keys that count no tokens. */
+function withKeys(count: number, prefix: string): LogRecord {
+  const names = Array.from({ length: count }, (_, index) => `${prefix}${String.fromCharCode(97 + index)}`)
+  return { input: 100, output: 50, ...Object.fromEntries(names.map((name) => [name, 1])) }
+}
+
+describe('many long keys of Langfuse that are no tokens', () => {
+  const LONG = 'some_unknown_key_number_'
+
+  it('are named by every build, also by one that reads no file again', async () => {
+    const workspace = await workspaceOf('langfuse-observations', { 'a.ndjson': [observation('1', withKeys(15, LONG))] })
+    const named = Array.from('abcdefghij', (letter) => `"${LONG}${letter}"`).join(', ')
+    for (const asOf of [AS_OF, LATER]) {
+      const { code, stderr } = await runBuild(workspace, { AS_OF: asOf })
+      expect(code, stderr).toBe(0)
+      expect(stderr).toContain(
+        `source "logs": 1 record has usage keys that do not count tokens; they were ignored: ${named} and more\n`,
+      )
+    }
+  })
+
+  it('are cut, each for itself, to a list that can be read', async () => {
+    const odd = '\\"\n\u{1F600}'.repeat(20)
+    const workspace = await workspaceOf('langfuse-observations', { 'a.ndjson': [observation('1', withKeys(26, odd))] })
+    const { code, stderr } = await runBuild(workspace, { AS_OF })
+    expect(code, stderr).toBe(0)
+    expect(stderr).toContain(`ignored: ${JSON.stringify(odd.slice(0, 75))}\n`)
+  })
+
+  it('are let pass where the state has a list that was cut', async () => {
+    const workspace = await workspaceOf('langfuse-observations', { 'a.ndjson': [observation('1', withKeys(2, LONG))] })
+    await buildIn(workspace, AS_OF)
+    await query(`ATTACH ${sqlText(join(workspace.dataDir, 'state/build.duckdb'))} AS cut`)
+    await query(`UPDATE cut.state_notes SET name = name[:40]`)
+    await query('DETACH cut')
+    const { code, stderr } = await runBuild(workspace, { AS_OF: LATER })
+    expect(code, stderr).toBe(0)
+    expect(stderr).toContain(`ignored: "${LONG}a"\n`)
   })
 })
 
