@@ -17,6 +17,7 @@ import { createDuckDbEngine } from './rollup/duckdb.ts'
 import type { RollupEngine } from './rollup/engine.ts'
 import { forgetSample, isStateOfSample } from './rollup/forget-sample.ts'
 import { KeptFiles } from './rollup/kept.ts'
+import { isSampleFolder } from './sample/folder.ts'
 import { SAMPLE_DEFAULTS } from './sample/options.ts'
 import { writeSample } from './sample/write.ts'
 import { type ReadOptions, readSources, type Sources } from './sources.ts'
@@ -49,6 +50,11 @@ export async function namedSources(
   )
 }
 
+/** Whether a build of these sources is one of the sample: there are none, or they lie in a folder of the sample. */
+export async function isSynthetic(named: Sources | undefined): Promise<boolean> {
+  return named === undefined || isSampleFolder(named.folder)
+}
+
 /** A link that leads nowhere is there: who reads it says what is wrong. */
 async function isThere(path: string): Promise<boolean> {
   return (await statsIfAny(path)) !== undefined || (await linkTarget(path)) !== undefined
@@ -62,11 +68,13 @@ export async function chooseSources(
   effects: Effects,
 ): Promise<{ sources: Sources; synthetic: boolean }> {
   const sources = await namedSources(config)
-  if (sources !== undefined) return { sources, synthetic: false }
-  effects.report({
-    kind: 'notice',
-    message: `there is no ${defaultSources(config)}: building from SYNTHETIC sample data`,
-  })
+  const synthetic = await isSynthetic(sources)
+  const notice = (message: string) => effects.report({ kind: 'notice', message })
+  if (sources !== undefined) {
+    if (synthetic) notice(`${sources.folder} holds the sample: building from SYNTHETIC sample data`)
+    return { sources, synthetic }
+  }
+  notice(`there is no ${defaultSources(config)}: building from SYNTHETIC sample data`)
   const { sourcesFile } = await writeSample({ folder: sampleFolder, lastDay: lastDate, ...SAMPLE_DEFAULTS }, effects)
   return { sources: await readSources(sourcesFile), synthetic: true }
 }

@@ -146,8 +146,14 @@ function assertPresent(
 
 const TWINS_SHOWN = 3
 
-function reportSurvey(source: Source, { unmatched }: FoundFiles, compared: Survey, { onNotice }: RollupRequest): void {
+function reportSurvey(
+  source: Source,
+  { unmatched, samples }: FoundFiles,
+  compared: Survey,
+  { onNotice }: RollupRequest,
+): void {
   const name = `source ${JSON.stringify(source.name)}`
+  for (const folder of samples) onNotice(`${name}: the files of the synthetic sample in ${folder} are excluded`)
   for (const pattern of unmatched) onNotice(`${name}: no file matches ${pattern}`)
   if (compared.unlisted.length > 0) {
     const [first, ...others] = compared.unlisted.map((file) => file.name)
