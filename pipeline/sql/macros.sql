@@ -247,10 +247,6 @@ CREATE OR REPLACE TEMP MACRO usage_sums(parts) AS
       0
     ),
     'totals': usage_of_kind(parts, 'total'),
-    'largest': coalesce(
-      list_max(list_transform(parts, lambda part: CASE WHEN part.kind IN ('input', 'output') THEN part.tokens END)),
-      0
-    ),
     'others': [part.name FOR part IN parts IF part.kind = 'other']
   };
 
@@ -285,10 +281,7 @@ CREATE OR REPLACE TEMP MACRO langfuse_usage(members) AS
         ELSE count_in_range(least(usage.sums.output, usage.total))
       END,
       'is_output_above_total': usage.total > 0 AND usage.sums.output > usage.total,
-      'is_not_total': usage.total > 0 AND (
-        usage.sums.largest > usage.total
-        OR usage.sums.input + usage.sums.output BETWEEN 1 AND usage.total - 1
-      ),
+      'is_not_total': usage.total > 0 AND usage.sums.input + usage.sums.output NOT IN (0, usage.total),
       'others': CASE WHEN len(usage.sums.others) > 0 THEN short_list(usage.sums.others) END
     }
   )[1];
