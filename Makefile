@@ -38,7 +38,7 @@ reproduce: $(INSTALLED) ## the current release again from its raw files, compare
 	$(CLI) reproduce $(ARGS)
 inspect: $(INSTALLED) ## guess the schema of raw files (ARGS="FILE…")
 	$(CLI) inspect $(ARGS)
-models: $(INSTALLED) ## models that models.json does not know, with tokens (ARGS="--add public --all": write them there)
+models: $(INSTALLED) ## models that models.json does not know, with tokens (ARGS="--add public NAME…": write them there)
 	$(CLI) models $(ARGS)
 rejects: $(INSTALLED) ## the records that the last build rejected (ARGS="--reason invalid_timestamp")
 	$(CLI) rejects $(ARGS)

@@ -41,7 +41,7 @@ import { inputNames } from './provenance/input-names.ts'
 import { type Ingredients, PROVENANCE_FILE, provenanceOf } from './provenance/provenance.ts'
 import { assertFewWithheld, describeUnknown, measureShare, type PublishedShare, type Share } from './published-share.ts'
 import { readPublisher } from './publisher.ts'
-import { Account } from './quality.ts'
+import { Account, type SourceWithoutIds } from './quality.ts'
 import { type Ranking, rank } from './rank.ts'
 import {
   assertFewRejected,
@@ -105,8 +105,7 @@ export interface BuildSummary {
   content_hash: string
   records: RecordCounts
   published_share: PublishedShare
-  /** Sources whose records have no `request_id`: what is delivered twice counts twice there. */
-  sources_without_request_id: string[]
+  sources_without_request_id: SourceWithoutIds[]
   warnings: Warning[]
   changes?: Changes
   /** Of the first release of a new chain: the releases that it takes the place of, and where their files are kept, if at all. */
@@ -160,7 +159,8 @@ export async function build(
     const publisher = await readPublisher(config.dataDir, synthetic)
     // What is published beside a release is found wrong before there is one, and not between two steps of the switch.
     await embeddingsModels(config.dataDir)
-    const recipe = { config, asOf, sources, synthetic, publisher, reread, mayFollowSample: !synthetic }
+    const isFirst = chain.index.releases.length === 0
+    const recipe = { config, asOf, sources, synthetic, publisher, reread, mayFollowSample: !synthetic, isFirst }
     const { built, usage } = await prepare(workspace, recipe, effects)
     const summary = await release(
       built,
@@ -181,6 +181,8 @@ export interface Recipe extends Intake {
   publisher: Publisher
   /** Whether what is known of raw files may be of the sample, and these are others. */
   mayFollowSample?: boolean
+  /** Whether no release of the chain is there yet. */
+  isFirst?: boolean
 }
 
 /** Reads, ranks and checks: everything before the question whether there is a release to make. */
@@ -190,16 +192,16 @@ export async function prepare(
   effects: Effects,
 ): Promise<{ built: Built; usage: UsageLedger }> {
   const { database, stateDir } = workspace
-  const { asOf, sources, synthetic, publisher } = recipe
+  const { asOf, sources, synthetic, publisher, isFirst = false } = recipe
   const lastDate = mostRecentCompletedDay(asOf)
-  const { engine, archive } = await openEngine(workspace, recipe, effects)
+  const { engine, archive, lastCredible } = await openEngine(workspace, recipe, effects)
   if (recipe.mayFollowSample === true) await leaveSample(workspace, archive)
   const account = new Account()
   const usage = new UsageLedger()
   const inputs: string[] = []
   const ranking = await rankSources(database, engine, sources, { account, usage, inputs }, lastDate, effects)
   const records = countRecords(ranking, account)
-  const share = await measureShare(database, account, lastDate)
+  const share = await measureShare(database, account, { lastDate, isFirst })
   const findings = await findOddities(database, sources.origins, account)
   const warnings = findings.map(toWarning)
   const published_share = share.published
@@ -219,7 +221,11 @@ export async function prepare(
     oldCounts: account.oldCounts,
   })
   const nameOf = await inputNames(sources, workspace.inputKey)
-  const ingredients = { inputs: inputs.map(nameOf), registry: sources.registry_files }
+  const ingredients = {
+    inputs: inputs.map(nameOf),
+    registry: sources.registry_files,
+    ...(account.hasMisdatedAfter(lastCredible) && { last_credible_date: lastCredible }),
+  }
   const { names } = sources.registry
   return { built: { draft, ranking, names, ingredients, account, records, share, findings }, usage }
 }

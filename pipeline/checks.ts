@@ -40,6 +40,8 @@ export interface Finding {
   check: SanityCheck
   date: UtcDate | undefined
   source: string | undefined
+  /** Unset where it is about usage that is not public: it is neither published, nor does it block. */
+  isPublic: boolean
   finding: string
   detail: string | undefined
 }
@@ -68,7 +70,7 @@ export async function assertInvariants(database: Database, lastDate: UtcDate): P
 export async function findOddities(
   database: Database,
   sources: readonly { name: string }[],
-  { deliveries, disagreements }: Pick<Account, 'deliveries' | 'disagreements'>,
+  { deliveries, compared }: Pick<Account, 'deliveries' | 'compared'>,
 ): Promise<Finding[]> {
   await database.run('check_create_deliveries')
   await database.append('core_deliveries', [
@@ -78,16 +80,16 @@ export async function findOddities(
   await database.run('check_create_parts_disagree')
   await database.append(
     'core_parts_disagree',
-    disagreements.map(({ source, reason, records, accepted_records }) => {
-      return [source, reason, `${records}`, `${accepted_records}`]
+    compared.map(({ source, date, reason, records, public_records }) => {
+      return [source, date, reason, `${records}`, `${public_records}`]
     }),
   )
   const findings: Finding[] = []
   for (const check of SANITY_CHECKS) {
-    type Row = { date?: UtcDate | null; source?: string; finding: string; detail?: string }
+    type Row = { date?: UtcDate | null; source?: string; is_public?: boolean; finding: string; detail?: string }
     const rows = await database.rows<{ [Key in keyof Row]: Row[Key] }>(`checks/${check}`)
-    const found = rows.map(({ date, source, finding, detail }) => {
-      return { check, date: date ?? undefined, source, finding, detail }
+    const found = rows.map(({ date, source, is_public, finding, detail }) => {
+      return { check, date: date ?? undefined, source, isPublic: is_public ?? true, finding, detail }
     })
     findings.push(...found)
   }
@@ -101,10 +103,13 @@ export function toWarning({ check, date, source, finding, detail }: Finding): Wa
   return { check, ...(date !== undefined && { date }), finding: `${subject}${finding}${numbers}` }
 }
 
-/** The finding as it may be published: a source is just a source, and has no numbers. */
-export function toPublicWarning({ check, date, source, finding }: Finding): Warning {
-  const subject = source === undefined ? '' : 'a source '
-  return { check, ...(date !== undefined && { date }), finding: `${subject}${finding}` }
+/** The findings as they may be published: a source is just a source, and has no numbers. */
+export function toPublicWarnings(findings: readonly Finding[]): Warning[] {
+  const publishable = findings.filter(({ isPublic }) => isPublic)
+  return publishable.map(({ check, date, source, finding }) => {
+    const subject = source === undefined ? '' : 'a source '
+    return { check, ...(date !== undefined && { date }), finding: `${subject}${finding}` }
+  })
 }
 
 /**
@@ -117,7 +122,8 @@ export function assertNothingBlocks(
 ): void {
   const { blocking, accepted, published } = options
   const stopping = blocking.filter((check) => !accepted.includes(check))
-  const fresh = withoutPublished(findings, published).filter(({ check }) => stopping.includes(check))
+  const publishable = findings.filter(({ isPublic }) => isPublic)
+  const fresh = withoutPublished(publishable, published).filter(({ check }) => stopping.includes(check))
   if (fresh.length === 0) return
   const broken = Map.groupBy(fresh, ({ check }) => check)
   const lines = [...broken].map(([check, found]) => explain(check, readCheck(check, {}).demand, found.map(toWarning)))

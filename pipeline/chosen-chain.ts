@@ -4,7 +4,7 @@ import { FIRST_DATA_VERSION, type ReleaseIndex } from './contract/manifest.ts'
 import type { Database } from './database.ts'
 import type { Effects } from './effects.ts'
 import { BuildError } from './errors.ts'
-import { namedSources } from './intake.ts'
+import { isSynthetic, namedSources } from './intake.ts'
 import { type Chain, chooseChain, kindOfChain } from './release/chain.ts'
 import { readIndex } from './release/index.ts'
 import { PREVIOUS_CHAINS_FOLDER, placeToKeep } from './release/keep-chain.ts'
@@ -52,7 +52,7 @@ export async function findChain(index: ReleaseIndex, asked: Asked, { report }: E
   const { config, publicDir, newChain, completed, dryRun } = asked
   const startsAnew = newChain && !completed
   const kind = await kindOfChain(publicDir, index)
-  const synthetic = (await namedSources(config)) === undefined
+  const synthetic = await isSynthetic(await namedSources(config))
   const chain = chooseChain(kind, index, { publicDir, synthetic, startsAnew })
   if (newChain && completed) report({ kind: 'notice', message: COMPLETED })
   if (kind === 'mixed' && !startsAnew) report({ kind: 'notice', message: mixedNotice(publicDir) })

@@ -10,6 +10,7 @@ import { UsageError } from './errors.ts'
 import {
   chooseSources,
   defaultSources,
+  isSynthetic,
   leaveSample,
   namedSources,
   openEngine,
@@ -111,9 +112,11 @@ function assertFinal(before: UtcDate, asOf: Timestamp): void {
 }
 
 async function assertNotSynthetic(config: PipelineConfig): Promise<void> {
-  if ((await namedSources(config)) !== undefined) return
+  const named = await namedSources(config)
+  if (!(await isSynthetic(named))) return
+  const found = named === undefined ? `there is no ${defaultSources(config)}` : `${named.folder} holds the sample`
   throw new UsageError(
-    `there is no ${defaultSources(config)}, and the synthetic sample is not archived: name your own logs there or in ` +
+    `${found}, and the synthetic sample is not archived: name your own logs there or in ` +
       'SOURCES, or add --dry-run to try',
   )
 }

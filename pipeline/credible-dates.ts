@@ -13,9 +13,9 @@ export function lastCredibleDate(now: Date): UtcDate {
  * Sets the dates that the macro `is_misdated` accepts (DESIGN.md §6.10). Each build sets them anew and nothing keeps what
  * the macro says, so a date that lies in the future today is accepted when it has come.
  */
-export async function setCredibleDates(database: Database, now: Date): Promise<void> {
+export async function setCredibleDates(database: Database, last: UtcDate): Promise<void> {
   await database.setVariable('first_credible_day', dayNumber(FIRST_CREDIBLE_DATE))
-  await database.setVariable('last_credible_day', dayNumber(lastCredibleDate(now)))
+  await database.setVariable('last_credible_day', dayNumber(last))
 }
 
 const MILLISECONDS_PER_DAY = 86_400_000

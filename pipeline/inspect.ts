@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { DATASET_START } from './contract/utc-date.ts'
-import { setCredibleDates } from './credible-dates.ts'
+import { lastCredibleDate, setCredibleDates } from './credible-dates.ts'
 import { Database } from './database.ts'
 import type { Effects } from './effects.ts'
 import { BuildError, reasonOf, UsageError } from './errors.ts'
@@ -76,7 +76,7 @@ export async function inspect(
     const database = await Database.open({ path: ':memory:', temporaryFolder, memoryLimit: undefined, signal })
     try {
       await database.run('inspect_keep_order')
-      await setCredibleDates(database, now())
+      await setCredibleDates(database, lastCredibleDate(now()))
       await database.confine([folder, ...(await foldersOf(files))])
       const inspections: Inspection[] = []
       for (const [position, file] of files.entries()) {

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { Archive } from './archive.ts'
 import type { PipelineConfig } from './config.ts'
 import type { UtcDate } from './contract/utc-date.ts'
-import { setCredibleDates } from './credible-dates.ts'
+import { lastCredibleDate, setCredibleDates } from './credible-dates.ts'
 import type { Effects } from './effects.ts'
 import { UsageError } from './errors.ts'
 import { linkTarget, statsIfAny } from './files.ts'
@@ -17,6 +17,7 @@ import { createDuckDbEngine } from './rollup/duckdb.ts'
 import type { RollupEngine } from './rollup/engine.ts'
 import { forgetSample, isStateOfSample } from './rollup/forget-sample.ts'
 import { KeptFiles } from './rollup/kept.ts'
+import { isSampleFolder } from './sample/folder.ts'
 import { SAMPLE_DEFAULTS } from './sample/options.ts'
 import { writeSample } from './sample/write.ts'
 import { type ReadOptions, readSources, type Sources } from './sources.ts'
@@ -49,6 +50,11 @@ export async function namedSources(
   )
 }
 
+/** Whether a build of these sources is one of the sample: there are none, or they lie in a folder of the sample. */
+export async function isSynthetic(named: Sources | undefined): Promise<boolean> {
+  return named === undefined || isSampleFolder(named.folder)
+}
+
 /** A link that leads nowhere is there: who reads it says what is wrong. */
 async function isThere(path: string): Promise<boolean> {
   return (await statsIfAny(path)) !== undefined || (await linkTarget(path)) !== undefined
@@ -62,11 +68,13 @@ export async function chooseSources(
   effects: Effects,
 ): Promise<{ sources: Sources; synthetic: boolean }> {
   const sources = await namedSources(config)
-  if (sources !== undefined) return { sources, synthetic: false }
-  effects.report({
-    kind: 'notice',
-    message: `there is no ${defaultSources(config)}: building from SYNTHETIC sample data`,
-  })
+  const synthetic = await isSynthetic(sources)
+  const notice = (message: string) => effects.report({ kind: 'notice', message })
+  if (sources !== undefined) {
+    if (synthetic) notice(`${sources.folder} holds the sample: building from SYNTHETIC sample data`)
+    return { sources, synthetic }
+  }
+  notice(`there is no ${defaultSources(config)}: building from SYNTHETIC sample data`)
   const { sourcesFile } = await writeSample({ folder: sampleFolder, lastDay: lastDate, ...SAMPLE_DEFAULTS }, effects)
   return { sources: await readSources(sourcesFile), synthetic: true }
 }
@@ -91,6 +99,16 @@ export interface Intake {
   synthetic: boolean
   /** Dates that are to be asked for again, of an engine that is asked day by day. */
   reread?: readonly UtcDate[] | undefined
+  /** The last date that a record can have, for a release that is made again: what the clock said then. */
+  lastCredible?: UtcDate | undefined
+}
+
+/** What an engine is opened with. */
+export interface OpenedEngine {
+  engine: RollupEngine
+  archive: Archive
+  /** The last date that a record can have. */
+  lastCredible: UtcDate
 }
 
 /** Where the raw files of all sources lie: below the folders that their entries name, and wherever links lead. */
@@ -109,12 +127,13 @@ async function foldersOfSources(all: Sources): Promise<string[]> {
  */
 export async function openEngine(
   { database, stateDir, archiveDir, keptDir, folder, reach }: Workspace,
-  { config, sources, asOf, synthetic, reread = [] }: Intake,
+  { config, sources, asOf, synthetic, reread = [], lastCredible: given }: Intake,
   { files, signal, now }: Effects,
-): Promise<{ engine: RollupEngine; archive: Archive }> {
+): Promise<OpenedEngine> {
   assertNamedEngine(config, sources)
   const clock = now()
-  await setCredibleDates(database, synthetic && asOf > clock ? asOf : clock)
+  const lastCredible = given ?? lastCredibleDate(synthetic && asOf > clock ? asOf : clock)
+  await setCredibleDates(database, lastCredible)
   await database.confine([...reach, ...(await foldersOfSources(sources))])
   const archive = await Archive.open(archiveDir)
   const kept = await KeptFiles.open({ stateDir, keptDir, database, files })
@@ -122,15 +141,15 @@ export async function openEngine(
   if (sources.engine.kind === 'clickhouse') {
     // Its client is loaded where it is needed.
     const { createClickHouseEngine } = await import('./rollup/clickhouse.ts')
-    const options = { choice: sources.engine, login: config.clickhouse, asOf, now: clock, reread }
-    return { engine: createClickHouseEngine({ ...common, ...options }), archive }
+    const options = { choice: sources.engine, login: config.clickhouse, asOf, now: clock, lastCredible, reread }
+    return { engine: createClickHouseEngine({ ...common, ...options }), archive, lastCredible }
   }
   if (reread.length > 0) {
     throw new UsageError(
       '--reread is for ClickHouse, which is asked for a final day once: raw files are read again when they change',
     )
   }
-  return { engine: createDuckDbEngine({ ...common, linkFolder: join(folder, 'inputs') }), archive }
+  return { engine: createDuckDbEngine({ ...common, linkFolder: join(folder, 'inputs') }), archive, lastCredible }
 }
 
 function assertNamedEngine({ engine }: PipelineConfig, { engine: { kind } }: Sources): void {
@@ -169,9 +188,9 @@ export async function readRecords(
     onStage: (stage) => report({ kind: 'done', ...stage }),
     onSetAside: (records) => account.add(records),
     onRejectedInFile: (records) => account.addFile(records),
-    onPartsDisagree: (records) => account.addDisagreeing(records),
+    onCompared: (records) => account.addCompared(records),
     onReadingNote: (note) => account.addNote(note),
-    onNoRequestIds: ({ source }) => account.addSourceWithoutIds(source),
+    onNoRequestIds: (without) => account.addWithoutIds(without),
     onRowsOfSums: ({ rows, rejected }) => account.addRowsOfSums(Number(rows), Number(rejected)),
     onKeyUsage: (row) => usage?.add(row),
     onOldCounts: (counted) => account.addOldCounts(counted),

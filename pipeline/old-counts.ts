@@ -27,15 +27,16 @@ export function assertOldCountsAccepted(
   if (accepted.includes(OLD_COUNTS)) return
   const fresh = counted.filter(({ date }) => hasOldCounts(marked, date) && !hasOldCounts(current ?? {}, date))
   if (fresh.length === 0) return
-  const lines = [...Map.groupBy(fresh, ({ source }) => source)].map(([source, own]) => {
-    const ranges = toRanges(own.map(({ date }) => date))
-    return `  source ${JSON.stringify(source)}: ${ranges.map(describeRange).join(', ')}`
+  const lines = [...Map.groupBy(fresh, ({ source, is_archived }) => `${is_archived} ${source}`).values()].map((own) => {
+    const [{ source = '', is_archived = false } = {}] = own
+    const ranges = toRanges(own.map(({ date }) => date)).map(describeRange)
+    return `  source ${JSON.stringify(source)}, ${is_archived ? 'archived' : 'raw files missing'}: ${ranges.join(', ')}`
   })
+  const isMissing = fresh.some(({ is_archived }) => !is_archived)
   throw new BuildError(
-    'this version of Tokenboard reads some sources differently, and these dates cannot be read again, because their raw files ' +
-      `are missing or the dates are archived; nothing was published\n${lines.join('\n')}\n` +
-      'put missing raw files back, or keep the old numbers and have the coverage mark these dates, with: ' +
-      `tokenboard build --accept ${OLD_COUNTS}`,
+    'this version of Tokenboard reads some sources differently, and these dates cannot be read again; nothing was published\n' +
+      `${lines.join('\n')}\n${isMissing ? 'put the missing raw files back, or ' : ''}keep the old numbers and have the coverage ` +
+      `mark these dates, with: tokenboard build --accept ${OLD_COUNTS}`,
   )
 }
 

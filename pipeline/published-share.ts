@@ -28,13 +28,22 @@ export interface Share {
   unknown: WithheldModel[]
 }
 
-/** Takes the share over the last completed dates; where they have no usage, over all dates of the dataset. */
-export async function measureShare(database: Database, account: Account, lastDate: UtcDate): Promise<Share> {
+/**
+ * Takes the share over the last completed dates; where they have no usage, over all dates of the dataset. A first release
+ * publishes all dates: of the two shares it has the smaller one.
+ */
+export async function measureShare(
+  database: Database,
+  account: Account,
+  { lastDate, isFirst }: { lastDate: UtcDate; isFirst: boolean },
+): Promise<Share> {
   const monthAgo = addDays(lastDate, 1 - SHARE_DAYS)
   const recent = await measureFrom(monthAgo > DATASET_START ? monthAgo : DATASET_START, lastDate, database, account)
   const { public_tokens, withheld_tokens } = recent.published
   const isEmpty = public_tokens === '0' && withheld_tokens === '0'
-  return isEmpty ? measureFrom(DATASET_START, lastDate, database, account) : recent
+  if (!isEmpty && !isFirst) return recent
+  const all = await measureFrom(DATASET_START, lastDate, database, account)
+  return isEmpty || all.published.share < recent.published.share ? all : recent
 }
 
 async function measureFrom(
@@ -94,9 +103,9 @@ export function describeUnknown({ unknown }: Share, { models_file }: Pick<Source
     '',
     ...shown.map(({ model, tokens }) => `  ${JSON.stringify(model)}: ${grouped(tokens)} tokens`),
     ...(unknown.length > shown.length ? [`  and ${unknown.length - shown.length} more`] : []),
-    '`tokenboard models` (make models) lists all of them. `tokenboard models --add public --all` ' +
-      `(make models ARGS='--add public --all') adds them to ${models_file ?? 'the registry'}; ` +
-      'use --add private, or names in place of --all, as fits',
+    '`tokenboard models` (make models) lists all of them, and adds those that you name to ' +
+      `${models_file ?? 'the registry'}: \`tokenboard models --add public NAME…\` (make models ARGS='--add public NAME…') ` +
+      'for the ones to publish, then --add private --all for the rest. What is published stays published',
   ].join('\n')
 }
 

@@ -56,7 +56,7 @@ function isPlaceholder(host: string): boolean {
 /** The file as it may be written: what is wrong says what belongs there, and a `url` that says so is refused too. */
 function template(publisher: Publisher, wrong: readonly Address[]): Publisher {
   const wanted = {
-    url: '<where you publish it, such as https://tokens.acme.com/>',
+    url: '<where you publish it: https://…>',
     contact: '<your address for mail, or a page>',
   }
   const name = wrong.length > 1 ? { name: '<your name or that of your company>' } : {}

@@ -1,13 +1,15 @@
 import type { UtcDate } from './contract/utc-date.ts'
 import {
-  type DisagreeingRecords,
+  type ComparedRecords,
   type OldCounts,
   REJECT_REASONS,
   type ReadingNote,
+  type RecordsWithoutIds,
   type RejectedInFile,
   type SetAside,
   type SetAsideReason,
 } from './rollup/engine.ts'
+import { PARTS_DISAGREEMENTS } from './schemas/schema.ts'
 
 /** Reasons that may be published with the number of records: they name nothing private. */
 const PUBLISHED_REASONS: readonly SetAsideReason[] = [...REJECT_REASONS, 'left_out', 'duplicate', 'archived_date']
@@ -34,15 +36,21 @@ export interface Disagreement {
   accepted_records: number
 }
 
+/** A source of whose accepted records some have no `request_id`: where one of these is delivered twice, it counts twice. */
+export interface SourceWithoutIds {
+  source: string
+  records: number
+  accepted_records: number
+}
+
 /** Keeps account of every record that was read and is not part of the rollup, and of those that contradict themselves. */
 export class Account {
   readonly #setAside: SetAside[] = []
   readonly #rejectedInFiles: RejectedInFile[] = []
   readonly #oldCounts: OldCounts[] = []
-  readonly #disagreeing: DisagreeingRecords[] = []
+  readonly #compared: ComparedRecords[] = []
   readonly #notes: ReadingNote[] = []
-  /** Sources whose records have no `request_id`, so that what is delivered twice counts twice. */
-  readonly sourcesWithoutIds: string[] = []
+  readonly sourcesWithoutIds: SourceWithoutIds[] = []
   #rowsOfSums: ReturnType<Account['judged']> | undefined
 
   add(records: SetAside): void {
@@ -53,16 +61,16 @@ export class Account {
     this.#rejectedInFiles.push(records)
   }
 
-  addDisagreeing(records: DisagreeingRecords): void {
-    this.#disagreeing.push(records)
+  addCompared(records: ComparedRecords): void {
+    this.#compared.push(records)
   }
 
   addNote(note: ReadingNote): void {
     this.#notes.push(note)
   }
 
-  addSourceWithoutIds(source: string): void {
-    this.sourcesWithoutIds.push(source)
+  addWithoutIds({ source, records, accepted_records }: RecordsWithoutIds): void {
+    this.sourcesWithoutIds.push({ source, records: Number(records), accepted_records: Number(accepted_records) })
   }
 
   addRowsOfSums(rows: number, rejected: number): void {
@@ -71,6 +79,11 @@ export class Account {
 
   addOldCounts(counted: OldCounts): void {
     this.#oldCounts.push(counted)
+  }
+
+  /** Whether a record was rejected because its date is after `date`. */
+  hasMisdatedAfter(date: UtcDate): boolean {
+    return this.#rejectedInFiles.some(({ misdated }) => misdated !== undefined && misdated.last_date > date)
   }
 
   /** The dates of each source that count as an earlier version read them. */
@@ -106,16 +119,23 @@ export class Account {
   /** Records whose token counts contradict each other, by reason, and those of them that are public usage. */
   get disagreeing(): { all: Record<string, number>; ofPublicUsage: Record<string, number> } {
     return {
-      all: byReason(this.#disagreeing, ({ records }) => records),
-      ofPublicUsage: byReason(this.#disagreeing, ({ public_records }) => public_records),
+      all: byReason(this.#compared, ({ records }) => records),
+      ofPublicUsage: byReason(this.#compared, ({ public_records }) => public_records),
     }
   }
 
   /** The same by source. */
   get disagreements(): Disagreement[] {
-    return this.#disagreeing.map(({ source, reason, records, accepted_records }) => {
-      return { source, reason, records: Number(records), accepted_records: Number(accepted_records) }
+    return [...Map.groupBy(this.#compared, ({ source }) => source)].flatMap(([source, rows]) => {
+      const accepted_records = sumRecords(rows)
+      const counts = Object.entries(byReason(rows, ({ records }) => records))
+      return counts.map(([reason, records]) => ({ source, reason, records, accepted_records }))
     })
+  }
+
+  /** What the disagreements are found in: all accepted records of these sources, by date. */
+  get compared(): readonly ComparedRecords[] {
+    return this.#compared
   }
 
   /** How many records of each source and date were set aside, whatever the reason. */
@@ -199,10 +219,11 @@ function describeDates({ first_date, last_date }: { first_date: UtcDate; last_da
 
 /** Sums by reason, in the order of the reasons; reasons without records are absent. */
 function byReason(
-  rows: readonly DisagreeingRecords[],
-  recordsOf: (row: DisagreeingRecords) => bigint,
+  rows: readonly ComparedRecords[],
+  recordsOf: (row: ComparedRecords) => bigint,
 ): Record<string, number> {
-  const sums = [...Map.groupBy(rows, ({ reason }) => reason)].map(([reason, ofReason]) => {
+  const sums = PARTS_DISAGREEMENTS.map((reason) => {
+    const ofReason = rows.filter((row) => row.reason === reason)
     return [reason, Number(ofReason.reduce((sum, row) => sum + recordsOf(row), 0n))] as const
   })
   return Object.fromEntries(sums.filter(([, records]) => records > 0).sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { type Finding, toPublicWarning, Warning } from './checks.ts'
+import { type Finding, toPublicWarnings, Warning } from './checks.ts'
 import { DATASET_START, type UtcDate } from './contract/utc-date.ts'
 import { BuildError } from './errors.ts'
 import { readTextIfAny } from './files.ts'
@@ -138,7 +138,7 @@ export function publicQuality(built: {
       token_parts_disagree: account.disagreeing.ofPublicUsage,
     },
     days: [...account.days, ...outside],
-    warnings: findings.map(toPublicWarning),
+    warnings: toPublicWarnings(findings),
   }
 }
 

@@ -1,5 +1,5 @@
 import { mkdir, symlink } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { type Built, type Changed, describeChanges, prepare, stageBuilt } from './build.ts'
 import { changedFacts, compareRows, type DateChange } from './changes.ts'
 import { assertSealed } from './checksums.ts'
@@ -28,6 +28,7 @@ import { MANIFEST_FILE } from './release/files.ts'
 import { currentEntry, readIndex } from './release/index.ts'
 import { readBack } from './release/read-back.ts'
 import { readManifest } from './release/verify.ts'
+import { isSampleFolder } from './sample/folder.ts'
 import { SAMPLE_DEFAULTS } from './sample/options.ts'
 import { writeSample } from './sample/write.ts'
 import { readSources, type Sources } from './sources.ts'
@@ -116,7 +117,9 @@ async function makeAgain(
   const chosen = await sourcesOf(manifest, config, workspace.folder, effects)
   const sources = await withObjects(chosen, workspace, config, effects)
   const frozen = await freeze(sources, provenance, workspace, effects)
-  const recipe = { config, asOf: new Date(manifest.as_of), sources: frozen.sources, synthetic, publisher }
+  const asOf = new Date(manifest.as_of)
+  const lastCredible = provenance?.last_credible_date
+  const recipe = { config, asOf, sources: frozen.sources, synthetic, publisher, lastCredible }
   const { built } = await prepare(workspace, recipe, effects)
   const made = join(workspace.folder, 'release')
   await stageAgain(original, built, made, workspace.database, effects)
@@ -191,6 +194,8 @@ async function sourcesOf(
     )
   }
   const lastDay = mostRecentCompletedDay(new Date(as_of))
+  if (config.sources !== undefined && (await isSampleFolder(dirname(config.sources))))
+    return readSources(config.sources)
   const folder = join(scratch, 'sample')
   await linkDays(resolve(config.dataDir, 'raw/sample'), folder, lastDay)
   const { sourcesFile } = await writeSample({ folder, lastDay, ...SAMPLE_DEFAULTS }, effects)

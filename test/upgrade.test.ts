@@ -106,7 +106,8 @@ describe('before the first build', () => {
 
 describe('the first build', () => {
   it('stops and names the dates that it cannot read again', () => {
-    expect(String(refused)).toContain('source "helicone": 2025-02-24 to 2025-02-27\n')
+    expect(String(refused)).toContain('source "helicone", raw files missing: 2025-02-27\n')
+    expect(String(refused)).toContain('source "helicone", archived: 2025-02-24 to 2025-02-26\n')
     expect(String(refused)).toContain('tokenboard build --accept old_counts')
     expect(String(refused)).not.toContain('"gateway"')
   })

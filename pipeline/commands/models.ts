@@ -75,7 +75,7 @@ function describeUnknown({ models_file, published_share, unknown }: UnknownModel
   if (unknown.length === 0) return [`${models_file} knows every model that you asked for`]
   return [
     `${models_file} does not know ${counted(unknown.length, 'model')}; ${describeShare(published_share)}`,
-    'add them with --add public or --add private, and their names, a pattern, or --all',
+    'add them with --add public or --add private, and their names or a pattern; --add private --all adds the rest',
   ]
 }
 

@@ -62,7 +62,7 @@ function describeRecords(records: BuildSummary['records']): string[] {
   } = records
   const aside = [
     ...Object.entries(rejected).map(([reason, count]) => `${grouped(count)} rejected (${reason})`),
-    ...(duplicates > 0 ? [`${grouped(duplicates)} repeated`] : []),
+    ...(duplicates > 0 ? [counted(duplicates, 'duplicate')] : []),
     ...(left_out > 0 ? [`${grouped(left_out)} left out (cache hits, spans that repeat others)`] : []),
     ...(archived_date > 0 ? [`${grouped(archived_date)} of dates that were archived before they came`] : []),
     ...(records.private > 0 ? [`${grouped(records.private)} private`] : []),
@@ -89,8 +89,14 @@ function describeRecords(records: BuildSummary['records']): string[] {
 
 const SOURCES_SHOWN = 10
 
-function describeSourcesWithoutIds(sources: readonly string[]): string[] {
-  const lines = sources.map((name) => `${JSON.stringify(name)}: what is delivered twice counts twice`)
+function describeSourcesWithoutIds(sources: BuildSummary['sources_without_request_id']): string[] {
+  const lines = sources.map(({ source, records, accepted_records }) => {
+    const share =
+      records === accepted_records
+        ? 'no record has a'
+        : `${grouped(records)} of ${counted(accepted_records, 'record')} have no`
+    return `${JSON.stringify(source)}: ${share} request_id; one that is delivered twice counts twice`
+  })
   return section('no ids', lines, SOURCES_SHOWN)
 }
 

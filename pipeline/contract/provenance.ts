@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ContentHash, ReleaseName } from './manifest.ts'
 import { DATASET_VERSION, Timestamp } from './ranking.ts'
+import { UtcDate } from './utc-date.ts'
 
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 
@@ -16,13 +17,18 @@ const Input = z.object({
 
 /**
  * `provenance.json` of a release: what it was made from and with, so that somebody with the same inputs can tell why
- * another build gives equal bytes or others. Machine, time and paths are no part of it: they decide nothing.
+ * another build gives equal bytes or others. Machine and paths are no part of it, and the time only where it decides something.
  */
 export const Provenance = z.object({
   dataset: z.literal('rankings-daily'),
   release: ReleaseName,
   /** The instant that decides which dates are complete and which are final. */
   as_of: Timestamp,
+  /**
+   * The day after the build by its clock, where records of later dates were rejected. A later build may accept these.
+   * Absent where there were none.
+   */
+  last_credible_date: UtcDate.optional(),
   schema_version: z.literal(DATASET_VERSION),
   content_hash: ContentHash,
   /** `sha256` covers the sources of the pipeline and `package.json`, which pins what it is built on. */

@@ -3,6 +3,7 @@ import { dirname, relative, resolve } from 'node:path'
 import { UsageError } from '../errors.ts'
 import { statsIfAny } from '../files.ts'
 import { isObjectUrl, namesObject, type ObjectCopies } from '../objects/object.ts'
+import { isSampleFolder, MAKE_FILE, sampleOf } from '../sample/folder.ts'
 import type { Source, Sources } from '../sources.ts'
 import { sideBySide } from './side-by-side.ts'
 
@@ -33,12 +34,15 @@ export interface FoundFiles {
   unmatched: string[]
   /** Names of files that are not there, as `InputFile` would have them. */
   absent: string[]
+  /** Folders of the synthetic sample whose files a pattern matches. They are excluded: they are no real usage. */
+  samples: string[]
 }
 
 /**
  * Looks for the files of a source. An entry that names an existing file is that file, whatever characters it has; any
  * other entry with a wildcard is a pattern. Objects of buckets are looked for among their copies. Throws `UsageError` for
- * an entry that names a folder, for a file whose name is not UTF-8, and for one with an ending that no format claims.
+ * an entry that names a folder or a file of the synthetic sample, for a file whose name is not UTF-8, and for one with an
+ * ending that no format claims.
  */
 export async function findInputFiles(
   source: Source,
@@ -48,6 +52,8 @@ export async function findInputFiles(
   const urls = new Set<string>()
   const unmatched: string[] = []
   const absent: string[] = []
+  const foreign = await samplesIn(folder)
+  const samples = new Set<string>()
   for (const entry of source.files) {
     if (isObjectUrl(entry)) {
       const named = urlsOf(entry, objects)
@@ -59,11 +65,18 @@ export async function findInputFiles(
     assertLocal(source, entry)
     const path = resolve(folder, entry)
     if (await isFile(path)) {
+      const sample = await foreign(path)
+      if (sample !== undefined) throw new UsageError(namesSample(source, entry, sample))
       paths.add(path)
     } else if (isPattern(entry)) {
       const matches = await matchesOf(entry, folder)
+      const from = await sideBySide(matches, foreign)
       if (matches.length === 0) unmatched.push(entry)
-      for (const match of matches) paths.add(match)
+      for (const [position, match] of matches.entries()) {
+        const sample = from[position]
+        if (sample === undefined) paths.add(match)
+        else samples.add(sample)
+      }
     } else if ((await statsIfAny(path))?.isDirectory()) {
       throw new UsageError(
         `source ${JSON.stringify(source.name)}: ${JSON.stringify(entry)} is a folder; name its files, such as ` +
@@ -77,7 +90,31 @@ export async function findInputFiles(
     ...[...paths].sort().map((path) => ({ path, name: relative(folder, path) })),
     ...[...urls].sort().map((url) => ({ path: objects?.paths.get(url) ?? '', name: url })),
   ]
-  return { files: await sideBySide(files, ({ path, name }) => describeFile(path, name)), unmatched, absent }
+  return {
+    files: await sideBySide(files, ({ path, name }) => describeFile(path, name)),
+    unmatched,
+    absent,
+    samples: [...samples],
+  }
+}
+
+/** Tells which sample a file is of; undefined for real logs, and for all files where the sources are those of the sample. */
+async function samplesIn(folder: string): Promise<(path: string) => Promise<string | undefined>> {
+  const ofFolder = new Map<string, Promise<string | undefined>>()
+  if (await isSampleFolder(folder)) return async () => undefined
+  return (path) => {
+    const parent = dirname(path)
+    const known = ofFolder.get(parent) ?? sampleOf(parent)
+    ofFolder.set(parent, known)
+    return known
+  }
+}
+
+function namesSample(source: Source, entry: string, sample: string): string {
+  return (
+    `source ${JSON.stringify(source.name)}: ${JSON.stringify(entry)} is a file of the synthetic sample in ${sample}, not a log of ` +
+    `yours; name your own files. Logs of your own have to lie outside of a folder that holds the ${MAKE_FILE} of the sample`
+  )
 }
 
 function isPattern(entry: string): boolean {

@@ -1,7 +1,7 @@
 import type { Archive } from '../archive.ts'
 import type { ClickHouseLogin } from '../config.ts'
 import { addDays, mostRecentCompletedDay, type UtcDate } from '../contract/utc-date.ts'
-import { FIRST_CREDIBLE_DATE, lastCredibleDate } from '../credible-dates.ts'
+import { FIRST_CREDIBLE_DATE } from '../credible-dates.ts'
 import type { Database } from '../database.ts'
 import type { ClickHouseChoice } from '../engine.ts'
 import { BuildError, UsageError } from '../errors.ts'
@@ -28,7 +28,7 @@ import { isOutdated } from './reading.ts'
 import { takenOverClickHouseReading } from './reading-0.1.0.ts'
 import { forgetRejects, tidyRejects } from './rejects.ts'
 import { deliver, reportOldCounts, resolveModels } from './result.ts'
-import { noteReread, openState, takeOver } from './state.ts'
+import { filesToTakeOver, noteReread, openState, takeOver } from './state.ts'
 
 export interface ClickHouseEngineOptions {
   choice: ClickHouseChoice
@@ -37,6 +37,8 @@ export interface ClickHouseEngineOptions {
   asOf: Date
   /** The time by the clock: a day that still runs is not final, whatever `asOf` is. */
   now: Date
+  /** The last date that a record can have. */
+  lastCredible: UtcDate
   /** Dates that are asked for again although they were final when they were asked for last. */
   reread: readonly UtcDate[]
   database: Database
@@ -65,7 +67,7 @@ export function createClickHouseEngine(options: ClickHouseEngineOptions): Rollup
       await database.transaction(() => settleTies(database))
       await deliver(database, choice.origin, request)
       await reportIds(database, choice.origin, request)
-      await reportOldCounts(database, choice.origin, 'clickhouse', request)
+      await reportOldCounts(database, { source: choice.origin.name, reader: 'clickhouse', sameWithIds: false }, request)
       await kept.tidy()
       await tidyRejects(database, rejectsFolder, files)
     },
@@ -77,7 +79,9 @@ async function updateDays(request: RollupRequest, options: ClickHouseEngineOptio
   const { database, choice, reread } = options
   const reading = readingOf(choice)
   const former = takenOverClickHouseReading(choice)
-  if (former !== undefined) await takeOver(database, former, reading)
+  if (former !== undefined) {
+    await takeOver(database, await filesToTakeOver(database, { reading: former, onlyWithIds: false }), reading)
+  }
   const wanted = wantedDates(options)
   assertAsked(reread, wanted)
   const entries = await knownDays(database)
@@ -131,10 +135,10 @@ async function reportMisdated(
   clickhouse: ClickHouse,
   dates: readonly UtcDate[],
   request: RollupRequest,
-  { choice, now }: ClickHouseEngineOptions,
+  { choice, lastCredible }: ClickHouseEngineOptions,
 ): Promise<void> {
   // With an AS_OF after the clock, later dates are asked for too, and are misdated like those of raw files.
-  const last = [lastCredibleDate(now), ...dates].toSorted().at(-1) ?? ''
+  const last = [lastCredible, ...dates].toSorted().at(-1) ?? ''
   const answer = await countMisdated(clickhouse, choice, { first: FIRST_CREDIBLE_DATE, last })
   if (answer === undefined) return
   const rejected = { source: choice.origin.name, reason: 'invalid_timestamp', records: answer.records } as const

@@ -12,11 +12,11 @@ import { Links } from './links.ts'
 import { judgeGone, type Losses } from './losses.ts'
 import { reportIds } from './notes.ts'
 import { isOutdated, readingOf } from './reading.ts'
-import { takenOverReading } from './reading-0.1.0.ts'
+import { isSameWithIds, type TakenOver, takenOverReading } from './reading-0.1.0.ts'
 import { tidyRejects } from './rejects.ts'
 import { deliver, reportOldCounts, reportRowsOfSums } from './result.ts'
 import { type SettleOptions, settle } from './settle.ts'
-import { type KnownFile, knownFiles, listFiles, openState, takeOver } from './state.ts'
+import { filesToTakeOver, type KnownFile, knownFiles, listFiles, openState, takeOver } from './state.ts'
 import { compareStamps, type Survey, survey } from './survey.ts'
 
 export interface DuckDbEngineOptions extends SettleOptions {
@@ -42,7 +42,11 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
         await archive.select(database, source.name)
         await updateState(source, request, options)
         await deliver(database, source, request)
-        await reportOldCounts(database, source, source.schema, request)
+        await reportOldCounts(
+          database,
+          { source: source.name, reader: source.schema, sameWithIds: isSameWithIds(source) },
+          request,
+        )
         if (isOfSums(source)) await reportRowsOfSums(database, request)
         else await reportIds(database, source, request)
       }
@@ -102,13 +106,14 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
 
 /** Takes over what 0.1.0 knew of files that this version reads the same. Records come first: a stopped build finds them. */
 async function takeOverFiles(
-  former: string | undefined,
+  former: TakenOver | undefined,
   reading: string,
   { database, kept }: DuckDbEngineOptions,
 ): Promise<void> {
   if (former === undefined) return
-  await kept.takeOver(await listFiles(database), former, reading)
-  await takeOver(database, former, reading)
+  const files = await filesToTakeOver(database, former)
+  await kept.takeOver(files, reading)
+  await takeOver(database, files, reading)
 }
 
 /** The results of both when nothing of either is under way; what went wrong with the first comes before the second. */
@@ -141,8 +146,14 @@ function assertPresent(
 
 const TWINS_SHOWN = 3
 
-function reportSurvey(source: Source, { unmatched }: FoundFiles, compared: Survey, { onNotice }: RollupRequest): void {
+function reportSurvey(
+  source: Source,
+  { unmatched, samples }: FoundFiles,
+  compared: Survey,
+  { onNotice }: RollupRequest,
+): void {
   const name = `source ${JSON.stringify(source.name)}`
+  for (const folder of samples) onNotice(`${name}: the files of the synthetic sample in ${folder} are excluded`)
   for (const pattern of unmatched) onNotice(`${name}: no file matches ${pattern}`)
   if (compared.unlisted.length > 0) {
     const [first, ...others] = compared.unlisted.map((file) => file.name)

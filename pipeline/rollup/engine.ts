@@ -38,14 +38,21 @@ export interface RejectedInFile {
   misdated?: { first_date: UtcDate; last_date: UtcDate }
 }
 
-/** Accepted records of a source whose token counts contradict each other, for one reason: they count all the same. */
-export interface DisagreeingRecords {
+/** Accepted records of a date and source by why their token counts contradict each other: they count all the same. */
+export interface ComparedRecords {
   source: string
-  reason: PartsDisagreement
+  date: UtcDate
+  /** `null` for records that contradict nothing. */
+  reason: PartsDisagreement | null
   records: bigint
   /** Those of them that are public usage. */
   public_records: bigint
-  /** All accepted records of the source, whatever their counts say. */
+}
+
+/** Accepted records of a source that have no `request_id`, of all that it has. Files that are gone are left out. */
+export interface RecordsWithoutIds {
+  source: string
+  records: bigint
   accepted_records: bigint
 }
 
@@ -77,6 +84,8 @@ export interface KeyUsageRow {
 export interface OldCounts {
   source: string
   date: UtcDate
+  /** Whether that is because the date is archived; otherwise its raw files are missing. */
+  is_archived: boolean
 }
 
 /** How far a stage is: the share of it that is done, 0 to 1, and how many bytes all of it is. */
@@ -93,10 +102,11 @@ export interface RollupRequest {
   onStage(done: { stage: string; detail: string }): void
   onSetAside(records: SetAside): void
   onRejectedInFile(records: RejectedInFile): void
-  onPartsDisagree(records: DisagreeingRecords): void
+  /** Called for each date of a source in which the token counts of some record contradict each other. */
+  onCompared(records: ComparedRecords): void
   onReadingNote(note: ReadingNote): void
-  /** Called for each source whose accepted records have no `request_id` at all: duplicates cannot be told there. */
-  onNoRequestIds(source: { source: string; records: bigint }): void
+  /** Called for each source that has accepted records without a `request_id`: their duplicates are not known. */
+  onNoRequestIds(without: RecordsWithoutIds): void
   /** Called for a source of sums alone: how many rows were read and how many of them rejected, whatever they sum. */
   onRowsOfSums(rows: { rows: bigint; rejected: bigint }): void
   /** Called once for each source, UTC date, API key and `is_byok`. Records without a key are in none. */

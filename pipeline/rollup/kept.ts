@@ -95,8 +95,8 @@ export class KeptFiles {
   }
 
   /** Names the records of files at hand by a new name of the way in which they were read. */
-  async takeOver(known: readonly StateFile[], former: string, reading: string): Promise<void> {
-    for (const file of known.filter((each) => each.kept === null && each.reading === former)) {
+  async takeOver(files: readonly StateFile[], reading: string): Promise<void> {
+    for (const file of files.filter(({ kept }) => kept === null)) {
       const path = this.#recordsPath(file)
       if (await exists(path)) await this.#files.rename(path, this.#recordsPath({ ...file, reading }))
     }

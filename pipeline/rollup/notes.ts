@@ -1,5 +1,7 @@
+import { z } from 'zod'
 import type { Database } from '../database.ts'
 import type { Origin } from '../engine.ts'
+import { jsonIfAny } from '../json.ts'
 import type { NoteKind } from '../schemas/schema.ts'
 import type { ReadingNote, RollupRequest } from './engine.ts'
 
@@ -15,31 +17,46 @@ export async function reportNotes(database: Database, source: Origin, request: R
   }
 }
 
-/** Without ids nobody can tell a record that was delivered twice. */
+/** Without its id nobody can tell that a record was delivered twice. */
 export async function reportIds(database: Database, { name }: Origin, request: RollupRequest): Promise<void> {
-  const [ids] = await database.rows<{ records: bigint; identified_records: bigint }>('rollup/ids')
-  if (ids === undefined || ids.records === 0n || ids.identified_records > 0n) return
-  request.onNoRequestIds({ source: name, records: ids.records })
+  const [without] = await database.rows<{ records: bigint; accepted_records: bigint }>('rollup/ids')
+  if (without === undefined || without.records === 0n) return
+  request.onNoRequestIds({ source: name, ...without })
 }
 
 type Told = Pick<ReadingNote, 'name' | 'records' | 'tokens'>
 
 const SENTENCES: Record<NoteKind, (notes: readonly Told[]) => string> = {
   outside_added: (notes) =>
-    `${sumOf(notes)} stand beside prompt_tokens and completion_tokens and were added, as "outside_from" says: ${byName(notes)}`,
+    `${sumOf(notes)} were added to prompt_tokens and completion_tokens, which do not include them ("outside_from"): ` +
+    byName(notes),
   outside_left: (notes) =>
     `${sumOf(notes)} were not added to prompt_tokens and completion_tokens, which include them before the date in ` +
     `"outside_from": ${byName(notes)}`,
   ignored_keys: (notes) => {
-    const keys = [...new Set(notes.flatMap(({ name }): string[] => JSON.parse(name)))].sort()
-    const records = notes.reduce((sum, note) => sum + note.records, 0n)
-    return `${records} records have keys in their usage that are no tokens and count for nothing: ${list(keys.map((key) => JSON.stringify(key)))}`
+    const keys = [...new Set(notes.flatMap(({ name }) => listed(name)))].sort()
+    const records = recordsOf(notes)
+    const have = records === 1n ? 'record has' : 'records have'
+    return `${records} ${have} usage keys that do not count tokens; they were ignored: ${list(keys)}`
   },
 }
 
+/** The names of a JSON list, in quotes. Of a list that was cut, as some states have it, those that are whole. */
+function listed(names: string): string[] {
+  const whole = `${names.slice(0, names.lastIndexOf(','))}]`
+  const list = z.array(z.string()).safeParse(jsonIfAny(names) ?? jsonIfAny(whole))
+  return (list.data ?? []).map((name) => JSON.stringify(name))
+}
+
+function recordsOf(notes: readonly Told[]): bigint {
+  return notes.reduce((sum, { records }) => sum + records, 0n)
+}
+
+/** Notes are summed before duplicates are removed. */
 function sumOf(notes: readonly Told[]): string {
-  const records = notes.reduce((sum, note) => sum + note.records, 0n)
-  return `${notes.reduce((sum, { tokens }) => sum + BigInt(tokens), 0n)} tokens of ${records} records`
+  const tokens = notes.reduce((sum, note) => sum + BigInt(note.tokens), 0n)
+  const records = recordsOf(notes)
+  return `${tokens} tokens of ${records} ${records === 1n ? 'record' : 'records'} (duplicates included)`
 }
 
 function byName(notes: readonly Told[]): string {
@@ -47,6 +64,6 @@ function byName(notes: readonly Told[]): string {
 }
 
 function list(names: readonly string[]): string {
-  const more = names.length > NAMES_SHOWN ? ` and ${names.length - NAMES_SHOWN} more` : ''
+  const more = names.length > NAMES_SHOWN ? ' and more' : ''
   return `${names.slice(0, NAMES_SHOWN).join(', ')}${more}`
 }

@@ -53,7 +53,8 @@ function currentVersions(): Set<string> {
   return new Set([...(Object.keys(SCHEMAS) as Source['schema'][]).map(versionOf), versionOf('clickhouse')])
 }
 
-function versionOf(reader: Reader): string {
+/** The version of the code that reads, such as `canonical-1.1`. */
+export function versionOf(reader: Reader): string {
   if (reader === 'clickhouse') return `${reader}-${CLICKHOUSE_READING_VERSION}`
   return `${reader}-${READING_VERSION}.${SCHEMAS[reader].reading}`
 }

@@ -4,7 +4,7 @@ import type { Origin } from '../engine.ts'
 import { BuildError } from '../errors.ts'
 import { slugProblem } from '../slug.ts'
 import type { Sources } from '../sources.ts'
-import type { DisagreeingRecords, KeyUsageRow, RejectReason, RollupRequest, SetAsideReason } from './engine.ts'
+import type { ComparedRecords, KeyUsageRow, RejectReason, RollupRequest, SetAsideReason } from './engine.ts'
 import { reportNotes } from './notes.ts'
 import { isOutdated, type Reader } from './reading.ts'
 
@@ -25,7 +25,7 @@ export async function resolveModels(database: Database, source: Origin, { regist
 export async function deliver(database: Database, source: Origin, request: RollupRequest): Promise<void> {
   await reportConflicts(database, source, request)
   await reportRejectedFiles(database, source, request)
-  await reportDisagreements(database, source, request)
+  await reportCompared(database, source, request)
   await reportNotes(database, source, request)
   await reportLate(database, source, request)
   await reportKeyUsage(database, source, request)
@@ -53,18 +53,21 @@ export async function reportRowsOfSums(database: Database, request: RollupReques
     request.onRowsOfSums(row)
 }
 
-/** Hands over the dates of which records count as an earlier version read them: their files are gone, or the date is archived. */
+/**
+ * Hands over the dates of which records count as an earlier version read them: their files are gone, or the date is archived.
+ * `sameWithIds` says that only records without a `request_id` are read differently.
+ */
 export async function reportOldCounts(
   database: Database,
-  { name: source }: Origin,
-  reader: Reader,
+  { source, reader, sameWithIds }: { source: string; reader: Reader; sameWithIds: boolean },
   request: RollupRequest,
 ): Promise<void> {
   const all = await database.rows<{ reading: string }>('rollup/readings')
   const readings = all.map(({ reading }) => reading).filter((reading) => isOutdated(reading, reader))
   if (readings.length === 0) return
-  for (const { date } of await database.rows<{ date: UtcDate }>('rollup/old_counts', { readings })) {
-    request.onOldCounts({ source, date })
+  const parameters = { readings, same_with_ids: sameWithIds }
+  for (const row of await database.rows<{ date: UtcDate; is_archived: boolean }>('rollup/old_counts', parameters)) {
+    request.onOldCounts({ source, ...row })
   }
 }
 
@@ -72,7 +75,8 @@ async function reportConflicts(database: Database, source: Origin, request: Roll
   const [conflicts] = await database.rows<{ records: bigint }>('rollup/conflicts')
   if (conflicts === undefined || conflicts.records === 0n) return
   request.onNotice(
-    `source ${JSON.stringify(source.name)}: ${conflicts.records} repeated records differ from the copy that was kept`,
+    `source ${JSON.stringify(source.name)}: ${conflicts.records === 1n ? '1 duplicate differs' : `${conflicts.records} duplicates differ`} ` +
+      'from the record that was kept',
   )
 }
 
@@ -84,10 +88,10 @@ async function reportRejectedFiles(database: Database, source: Origin, request: 
   }
 }
 
-async function reportDisagreements(database: Database, source: Origin, request: RollupRequest): Promise<void> {
-  type Row = Omit<{ [Key in keyof DisagreeingRecords]: DisagreeingRecords[Key] }, 'source'>
+async function reportCompared(database: Database, source: Origin, request: RollupRequest): Promise<void> {
+  type Row = Omit<{ [Key in keyof ComparedRecords]: ComparedRecords[Key] }, 'source'>
   for (const row of await database.rows<Row>('rollup/parts_disagree')) {
-    request.onPartsDisagree({ source: source.name, ...row })
+    request.onCompared({ source: source.name, ...row })
   }
 }
 

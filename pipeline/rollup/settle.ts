@@ -91,7 +91,7 @@ async function closeBare(update: Update, request: RollupRequest, options: Settle
   await database.run('kept/former_surplus')
   await database.run('kept/former_models')
   const present = new Map(compared.same.map(({ known, file }) => [known.file_id, file]))
-  await assertComparable(source, last, present, options)
+  await assertComparable(update, last, present, options)
   await findRepeated({ ...update, groups: [] }, present, request, options)
   await database.run('kept/settle', { file_id: last.file_id })
   await database.run('rollup/forget_touched')
@@ -102,19 +102,30 @@ async function closeBare(update: Update, request: RollupRequest, options: Settle
   )
 }
 
+const CHANGED_TOO =
+  'that file is missing or changed too, or its settings in the sources file changed. Put one of the two files, or the settings, ' +
+  'back for one build'
+const READ_DIFFERENTLY =
+  'this version of Tokenboard reads that file differently. Put the missing file back for one build; or restore DATA_DIR and ' +
+  'PUBLIC_DIR from the backup that was made before the upgrade, build once with the version before and with on_missing set to ' +
+  'keep, and upgrade then'
+
 /** What a file repeats of others is found out by reading those as they were read before. */
 async function assertComparable(
-  source: Source,
+  { source, compared }: Update,
   gone: KnownFile,
   present: Present,
   { database, kept }: SettleOptions,
 ): Promise<void> {
   for (const file of await filesToCompare(database, await daysToCompare(database))) {
     if (present.has(file.file_id) || (await kept.recordsOf(file)) !== undefined) continue
+    const isReadDifferently = compared.elsewhere.some((known) => {
+      return known.file_id === file.file_id && compared.reread.includes(known)
+    })
     throw new BuildError(
-      `source ${JSON.stringify(source.name)}: ${gone.name} is gone, on_missing was not keep when it was read, and what it ` +
-        `repeats of ${file.name} cannot be found out, for that went or changed too, or is read in another way now. Put one ` +
-        'of them back as it was for one build, or set on_missing to remove',
+      `source ${JSON.stringify(source.name)}: ${gone.name} is missing, and on_missing was not keep when it was read. What it ` +
+        `repeats of ${file.name} cannot be found out, because ${isReadDifferently ? READ_DIFFERENTLY : CHANGED_TOO}; or set ` +
+        'on_missing to remove',
     )
   }
 }

@@ -60,9 +60,20 @@ export async function openState(database: Database): Promise<void> {
   })
 }
 
+/** The files of the selected source that an earlier version read as this one does. */
+export async function filesToTakeOver(
+  database: Database,
+  { reading, onlyWithIds }: { reading: string; onlyWithIds: boolean },
+): Promise<StateFile[]> {
+  const without = onlyWithIds ? await database.rows<{ file_id: number }>('state/without_ids') : []
+  const excluded = new Set(without.map(({ file_id }) => file_id))
+  return (await listFiles(database)).filter((file) => file.reading === reading && !excluded.has(file.file_id))
+}
+
 /** Gives files that an earlier version read, as this one does, the reading that this one would give them. */
-export async function takeOver(database: Database, former: string, reading: string): Promise<void> {
-  await database.run('state/take_over', { former, reading })
+export async function takeOver(database: Database, files: readonly StateFile[], reading: string): Promise<void> {
+  if (files.length === 0) return
+  await database.run('state/take_over', { file_ids: files.map(({ file_id }) => `${file_id}`), reading })
 }
 
 /** Notes that the selected source was read again because this version reads it differently. */
@@ -70,7 +81,7 @@ export async function noteReread(database: Database): Promise<void> {
   await database.run('state/note_reread')
 }
 
-/** Whether a source was read again for that since the last build that was done. */
+/** Whether a source was read again for that since the last finished build. */
 export async function wasReread(database: Database): Promise<boolean> {
   return (await database.rows<{ source: string }>('state/rereads')).length > 0
 }

@@ -2,21 +2,17 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { z } from 'zod'
 import { addDays, UtcDate } from '../contract/utc-date.ts'
 import type { Effects } from '../effects.ts'
 import { UsageError } from '../errors.ts'
 import { readTextIfAny, realFiles, replaceFile } from '../files.ts'
+import { MAKE_FILE, Make } from './folder.ts'
 import { modelsBetween } from './models.ts'
 import type { SampleOptions } from './options.ts'
 import { modelsFile, SAMPLE_SOURCES, type SampleSource, sourcesFile } from './sources.ts'
 import { DELAYS, type Request, requestsOf } from './traffic.ts'
 
 const compress = promisify(gzip)
-
-/** What every file of a sample was made from. Files of two makes in one folder would contradict each other. */
-const Make = z.object({ synthetic: z.literal(true), seed: z.int(), requests_per_day: z.number() })
-type Make = z.infer<typeof Make>
 
 const README = `# Synthetic sample
 
@@ -71,7 +67,7 @@ export async function writeSample(
 
 /** Makes the folder this sample's, with a note that its content is synthetic. */
 async function claimFolder({ folder, seed, requestsPerDay }: SampleOptions, signal: AbortSignal): Promise<void> {
-  const path = join(folder, 'sample.json')
+  const path = join(folder, MAKE_FILE)
   const text = await readTextIfAny(path)
   const found = text === undefined ? undefined : Make.parse(JSON.parse(text))
   if (found !== undefined && (found.seed !== seed || found.requests_per_day !== requestsPerDay)) {

@@ -97,7 +97,7 @@ function withOutside(
 function providerWhere(isWanted: (sql: string) => string): Expression<'text'> {
   return combine('text', [provider, isOutside, partsOf], (columns) => {
     const has = `${partsOf.sql(columns)} > 0 AND ${isWanted(isOutside.sql(columns))}`
-    return `CASE WHEN ${has} THEN lower(coalesce(${provider.sql(columns)}, '')) END`
+    return `CASE WHEN ${has} THEN lower(coalesce(${provider.sql(columns)}, ''))[:60] END`
   })
 }
 

@@ -19,7 +19,10 @@ export type PartsDisagreement = (typeof PARTS_DISAGREEMENTS)[number]
 export const NOTE_KINDS = ['outside_added', 'outside_left', 'ignored_keys'] as const
 export type NoteKind = (typeof NOTE_KINDS)[number]
 
-/** What a note of a record is about, such as a provider; NULL where there is none. `tokens` are those that it is about. */
+/**
+ * What a note of a record is about, such as a provider; NULL where there is none. The schema cuts a long `name`. `tokens` are
+ * those that it is about.
+ */
 export interface Note {
   name: Expression<'text'>
   tokens?: Expression<'count'>

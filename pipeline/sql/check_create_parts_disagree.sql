@@ -1,5 +1,5 @@
--- Purpose: the records of the sources whose token counts contradict each other.
--- Grain:   source x reason; `accepted_records` are all accepted records of the source.
+-- Purpose: the accepted records of the sources of which some have token counts that contradict each other.
+-- Grain:   source x UTC date x reason; the reason is NULL for records that contradict nothing.
 CREATE OR REPLACE TEMP TABLE core_parts_disagree (
-  source VARCHAR, reason VARCHAR, records BIGINT, accepted_records BIGINT
+  source VARCHAR, date DATE, reason VARCHAR, records BIGINT, public_records BIGINT
 )

@@ -190,12 +190,14 @@ CREATE OR REPLACE TEMP MACRO usage_key(name) AS
 CREATE OR REPLACE TEMP MACRO usage_kind_of_key(key) AS
   CASE
     WHEN regexp_full_match(key, 'total(_tokens|_token_count)?') THEN 'total'
-    WHEN regexp_matches(
+    -- A rate is no count, of tokens neither.
+    WHEN regexp_matches(key, '(^|_)per(_|$)') THEN 'other'
+    WHEN NOT regexp_matches(key, '(^|_)tokens?(_count)?$') AND regexp_matches(
       key,
       '(^|_)(characters?|chars?|images|image_count|pixels|frames|pages|bytes|seconds?|secs?|milliseconds?|ms|minutes?|hours?|'
-        || 'duration|latency|requests?|calls?|quer(y|ies)|search(es)?|per|costs?|prices?|usd|credits?)(_|$)'
+        || 'duration|latency|requests?|calls?|quer(y|ies)|search(es)?|costs?|prices?|usd|credits?)(_|$)'
     ) THEN 'other'
-    WHEN regexp_matches(key, '^(output|completion|candidates)(_|$)') THEN 'output'
+    WHEN regexp_matches(key, '^(output|completion|candidates)(_|$)|^response_(.*_)?tokens?(_count)?$') THEN 'output'
     WHEN regexp_matches(
       key,
       '^(input|prompt|cache|cached|reasoning|thoughts|thinking|audio|text)(_|$)|(^|_)tokens?(_|$)'
@@ -204,8 +206,8 @@ CREATE OR REPLACE TEMP MACRO usage_kind_of_key(key) AS
   END;
 
 -- What a key of usage_details counts: tokens of the output or of the input, all of them (total), or no tokens (other).
--- The names are those that Langfuse writes and prices; docs/sources.md has where they stand. The first ones are those that
--- nearly every record has, told without a pattern.
+-- The names are those that Langfuse writes and prices; docs/sources.md has where they stand. The common names come first
+-- and need no pattern.
 CREATE OR REPLACE TEMP MACRO usage_kind(name) AS
   CASE
     WHEN name IN ('input', 'input_cached_tokens', 'input_cache_creation', 'input_cache_read', 'input_tokens') THEN 'input'
@@ -223,6 +225,10 @@ CREATE OR REPLACE TEMP MACRO usage_parts(members) AS
 -- What the parts of these kinds add up to.
 CREATE OR REPLACE TEMP MACRO usage_of_kind(parts, wanted) AS
   coalesce(list_sum(list_transform(parts, lambda part: CASE WHEN part.kind = wanted THEN part.tokens END)), 0);
+
+-- Names as a JSON list, short whatever a record holds: the first 20, each cut to 60 characters.
+CREATE OR REPLACE TEMP MACRO short_list(names) AS
+  to_json([name[:60] FOR name IN list_sort(names)[:20]])::VARCHAR;
 
 -- The sums of the parts. `given` is the key total, `named` a total by another name. What counts no tokens may be anything.
 CREATE OR REPLACE TEMP MACRO usage_sums(parts) AS
@@ -283,6 +289,6 @@ CREATE OR REPLACE TEMP MACRO langfuse_usage(members) AS
         usage.sums.largest > usage.total
         OR usage.sums.input + usage.sums.output BETWEEN 1 AND usage.total - 1
       ),
-      'others': CASE WHEN len(usage.sums.others) > 0 THEN to_json(list_sort(usage.sums.others))::VARCHAR END
+      'others': CASE WHEN len(usage.sums.others) > 0 THEN short_list(usage.sums.others) END
     }
   )[1];

@@ -94,9 +94,30 @@ describe('provenance.json', () => {
     expect((await provenanceIn(workspace)).registry).toEqual({ models_sha256: null, aliases_sha256: null })
   })
 
+  it('says which date was the last that a record could have, where records of later dates were rejected', async () => {
+    const now = () => new Date('2025-03-10T23:59:59Z')
+    const ofDate = (date: string) => ONE.replace('2025-03-02', date)
+    const within = await arrange({ 'raw.ndjson': ONE + ofDate('2025-03-11') })
+    await buildIn(within, AS_OF, { now })
+    expect(await provenanceIn(within)).not.toHaveProperty('last_credible_date')
+    const after = await arrange({ 'raw.ndjson': ONE + ofDate('2025-03-12') })
+    await writeInput(after, 'sources.json', {
+      models: 'models.json',
+      max_rejected_share: 1,
+      sources: [{ name: 'gateway', schema: 'canonical', files: ['raw*'] }],
+    })
+    await buildIn(after, AS_OF, { now })
+    expect(await provenanceIn(after)).toMatchObject({ last_credible_date: '2025-03-11' })
+    await verify(after.publicDir, { signal: new AbortController().signal, report: () => {} })
+  })
+
   it.each([
     ['duckdb', /provenance\.json has another duckdb than the manifest/],
     ['as_of', /provenance\.json has another as_of than the manifest/],
+    [
+      'last_credible_date',
+      /has the last_credible_date 2025-03-11, but .* has no record that was rejected for its timestamp/,
+    ],
     ['inputs', /provenance\.json does not list its inputs by their hashes, numbered from 1/],
   ])('with another %s is found by verify', async (key, message) => {
     const workspace = await arrange({ 'raw-1.ndjson': ONE, 'raw-2.ndjson': TWO })
@@ -105,6 +126,7 @@ describe('provenance.json', () => {
     const spoilt = {
       duckdb: { ...provenance, duckdb: 'v0.0.0' },
       as_of: { ...provenance, as_of: '2025-03-10T13:00:00Z' },
+      last_credible_date: { ...provenance, last_credible_date: '2025-03-11' },
       inputs: { ...provenance, inputs: provenance.inputs.toReversed() },
     }[key]
     await replaceInRelease(await releaseFolder(workspace), 'provenance.json', `${JSON.stringify(spoilt)}\n`)

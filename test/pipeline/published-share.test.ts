@@ -74,7 +74,10 @@ describe('a first release', () => {
     expect(lines).toHaveLength(11)
     expect(lines.slice(0, 2)).toEqual(['  "acme/unknown-11": 1,011 tokens', '  "acme/unknown-10": 1,010 tokens'])
     expect(lines.at(-1)).toBe('  and 2 more')
-    expect(message).toContain('tokenboard models --add public --all')
+    expect(message).toContain('`tokenboard models` (make models) lists all of them')
+    expect(message).toContain('tokenboard models --add public NAME…')
+    // What is published stays published: nobody is led to publish names that they have not read.
+    expect(message).not.toContain('public --all')
     expect(message).toContain(join(workspace.input, 'models.json'))
     expect(message).toContain('"max_withheld_share"')
   })
@@ -84,10 +87,9 @@ describe('a first release', () => {
     ['one token more', [known(7999), unknown(2001)], 'stopped'],
     ['private usage on neither side', [known(8), unknown(3), useOn(LAST, 'acme/secret', 1000)], 'stopped'],
     ['the first of the last 31 completed dates', [known(8), unknown(3, FIRST_OF_31)], 'stopped'],
-    ['the date before them', [known(8), unknown(1000, BEFORE_31)], 'released'],
     ['a date that is not complete', [known(8), unknown(1000, '2025-03-10')], 'released'],
     [
-      'public usage of the date before does not count either',
+      'public usage of the date before does not make up for it',
       [known(1000, BEFORE_31), known(8), unknown(3)],
       'stopped',
     ],
@@ -109,11 +111,21 @@ describe('a first release', () => {
     else expect(await buildIn(workspace)).toMatchObject({ outcome })
   })
 
+  it('is judged by all the dates that it publishes, where more of them is withheld', async () => {
+    const workspace = await workspaceOf([known(15), unknown(1_000_005, BEFORE_31)])
+    expect(await stopped(workspace)).toMatch(
+      /^more than 99.99 % of the tokens from 2025-01-01 to 2025-03-09 are of models that the registry does not/,
+    )
+    await write(workspace, [known(15), unknown(1_000_005, BEFORE_31)], { max_withheld_share: 1 })
+    const { published_share } = await buildIn(workspace)
+    expect(published_share).toMatchObject({ start_date: '2025-01-01', public_tokens: '15', withheld_tokens: '1000005' })
+  })
+
   it('stops where the registry knows no model at all, and says how to add them', async () => {
     const message = await stopped(await workspaceOf([unknown(5)]))
     expect(message).toContain('there is no public usage')
     expect(message).toContain('  "acme/unknown": 5 tokens\n')
-    expect(message).toContain('tokenboard models --add public --all')
+    expect(message).toContain('tokenboard models --add public NAME…')
   })
 
   it('is stopped in a dry run too, and with exit code 1', async () => {
@@ -170,6 +182,14 @@ describe('a folder that has releases of real logs', () => {
     const workspace = await released()
     await write(workspace, [known(9), unknown(90)], { max_withheld_share: 0.2 })
     expect(await stopped(workspace, LATER)).toContain('nothing was published')
+  })
+
+  it('is judged by the last 31 completed dates alone', async () => {
+    const workspace = await released()
+    await write(workspace, [known(10), unknown(90, BEFORE_31)])
+    const { summary, notices } = await noticesOf(workspace, LATER)
+    expect(summary.published_share).toMatchObject({ share: 1, start_date: FIRST_OF_31 })
+    expect(notices).toEqual([])
   })
 
   it('says nothing of a share that is small enough', async () => {

@@ -95,6 +95,14 @@ describe('a release of real logs', () => {
     expect(await refusal(workspace)).toMatch(/publisher\.json: url: /)
   })
 
+  it('cannot be made with the lines of the README as they are', async () => {
+    const readme = await readFile(join(REPOSITORY, 'README.md'), 'utf8')
+    const lines = readme.split('```json\n').find((block) => block.includes('"contact"')) ?? ''
+    const workspace = await workspaceOf(TEST_PUBLISHER)
+    await writeFile(join(workspace.dataDir, 'publisher.json'), lines.slice(0, lines.indexOf('```')))
+    expect(await refusal(workspace)).toMatch(/publisher\.json: url: /)
+  })
+
   it('is refused without a publisher.json in DATA_DIR, whatever the one of the project says', async () => {
     const workspace = await workspaceOf(TEST_PUBLISHER)
     await rm(join(workspace.dataDir, 'publisher.json'))

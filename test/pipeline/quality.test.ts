@@ -45,6 +45,37 @@ it('is the same whether withheld and private usage was there or not', async () =
   }
 })
 
+/** Builds a source in which `hidden` and public records have token counts; those with a `total_tokens` of 1 contradict themselves. */
+function buildLogs(hidden: FileRecord[], publicTotals: string[]): Promise<SmallResult> {
+  const models = [{ model_permaslug: 'acme/one' }, { model_permaslug: 'acme/internal', public: false }]
+  const shown = publicTotals.map((total_tokens) => at('2025-03-03', 'acme/one', { total_tokens }))
+  const settings = {
+    schema: 'litellm-spend-logs',
+    columns: { startTime: 'timestamp', model: 'model_permaslug' },
+    visibility: 'registry',
+  }
+  return publish({ sources: [{ records: [...shown, ...hidden], settings, extraColumns: ['total_tokens'] }], models })
+}
+
+it('warns of contradictory token counts of public usage alone', async () => {
+  const good = ['10', '10']
+  const bad = ['10', '1']
+  const hidden = ['acme/internal', 'lab/unknown'].map((model) => [
+    at('2025-03-04', model, { total_tokens: '1' }),
+    ...Array.from({ length: 200 }, () => at('2025-03-05', model, { total_tokens: '10' })),
+  ])
+  const contradictory = ['acme/internal', 'lab/unknown'].map((model) => [
+    at('2025-03-04', model, { total_tokens: '1' }),
+  ])
+  for (const shown of [good, bad]) {
+    const alone = await qualityOf(await buildLogs([], shown))
+    expect(alone.warnings).toHaveLength(shown === bad ? 1 : 0)
+    for (const some of [...hidden, ...contradictory]) {
+      expect(await qualityOf(await buildLogs(some, shown))).toEqual(alone)
+    }
+  }
+})
+
 it('counts by day what names nothing private, and has no model names', async () => {
   const built = await build([...PUBLIC, ...WITHHELD, ...PRIVATE])
   expect(built.summary.records.withheld.map(({ model }) => model)).toEqual(['lab/other-unknown', 'lab/unknown'])

@@ -114,6 +114,20 @@ describe('reproduce', () => {
     expect(await snapshotTree(workspace.root)).toEqual(before)
   })
 
+  it('rejects a record of a later date as the release did, also when that date has come', async () => {
+    const workspace = await newWorkspace()
+    await writeInput(workspace, 'models.json', MODELS)
+    const sources = { models: 'models.json', max_rejected_share: 1, sources: [SOURCE] }
+    await writeInput(workspace, 'sources.json', sources)
+    await writeInput(workspace, 'raw/1.ndjson', EARLY + lines('2025-03-13', 'a', 1, 1))
+    await buildIn(workspace, AS_OF_FIRST, { now: () => new Date(AS_OF_FIRST) })
+    const config = readPipelineConfig(settings(workspace, ''))
+    for (const now of [AS_OF_FIRST, '2025-03-15T10:00:00Z']) {
+      const reproduction = await reproduce(config, { ...effects, now: () => new Date(now) })
+      expect({ now, equal: reproduction.equal, others: others(reproduction) }).toEqual({ now, equal: true, others: [] })
+    }
+  })
+
   it('knows inputs by their content, whatever they are called now and how they are compressed', async () => {
     const workspace = await published()
     await rename(join(workspace.input, 'raw/1.ndjson'), join(workspace.input, 'raw/z.ndjson'))

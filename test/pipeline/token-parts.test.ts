@@ -81,7 +81,7 @@ describe('records whose token counts contradict each other', () => {
     ])
   })
 
-  it('are told of in the summary for people', async () => {
+  it('are listed in the summary for people', async () => {
     const workspace = await workspaceOf(spans(1, 1))
     const { code, stderr } = await runBuild(workspace, { AS_OF })
     expect(code, stderr).toBe(0)
@@ -166,14 +166,16 @@ describe('records whose token counts contradict each other', () => {
 })
 
 describe('token_parts_disagree', () => {
-  const finding = 'has token counts that contradict each other in more than 1 % of its records'
+  const finding =
+    'has token counts that contradict each other in more than 1 % of its records, most recently on this date'
+  const date = '2025-06-01'
 
   it('is a source with more than 1 % of such records, and not one with exactly 1 %', async () => {
     const exactly = await workspaceOf(spans(100, 1))
     expect((await buildIn(exactly, AS_OF)).warnings).toEqual([])
     const more = await workspaceOf(spans(199, 2))
     expect((await buildIn(more, AS_OF)).warnings).toEqual([
-      { check: CHECK, finding: `source "spans" ${finding}: 2 of 199 (cached_above_prompt 2)` },
+      { check: CHECK, date, finding: `source "spans" ${finding}: 2 of 199 (cached_above_prompt 2)` },
     ])
   })
 
@@ -181,7 +183,7 @@ describe('token_parts_disagree', () => {
     const workspace = await workspaceOf(spans(1, 1))
     await buildIn(workspace, AS_OF)
     const { warnings } = await readQuality(await releaseFolder(workspace))
-    expect(warnings).toEqual([{ check: CHECK, finding: `a source ${finding}` }])
+    expect(warnings).toEqual([{ check: CHECK, date, finding: `a source ${finding}` }])
   })
 
   it('stops a release where it is blocking, unless it is accepted', async () => {
@@ -192,5 +194,33 @@ describe('token_parts_disagree', () => {
     await buildIn(workspace, LATER, {}, { accept: [CHECK] })
     await writeInput(workspace, 'b.ndjson', toLines([span(8, 4, 2000)]))
     expect((await buildIn(workspace, LAST)).outcome).toBe('released')
+  })
+
+  it('stops a release again for a later date with more than 1 % of such records, and not for one with fewer', async () => {
+    const next = { startTimeUnixNano: `${Date.parse('2025-06-02T12:00:00Z')}000000` }
+    const workspace = await workspaceOf(spans(2, 1), { blocking: [CHECK] })
+    await buildIn(workspace, AS_OF, {}, { accept: [CHECK] })
+    const some = Array.from({ length: 100 }, (_, id) => span(100 + id, 4, id === 0 ? 2000 : 4, next))
+    await writeInput(workspace, 'b.ndjson', toLines(some))
+    expect((await buildIn(workspace, LATER)).outcome).toBe('released')
+    await writeInput(workspace, 'c.ndjson', toLines([span(8, 4, 2000, next)]))
+    await expect(buildIn(workspace, LAST)).rejects.toThrow(
+      `2025-06-02: source "spans" ${finding}: 3 of 103 (cached_above_prompt 3)`,
+    )
+  })
+
+  it('is told to the maintainer alone and stops nothing where only hidden usage contradicts itself', async () => {
+    const workspace = await workspaceOf(spans(5, 5), {
+      blocking: [CHECK],
+      sources: [
+        { name: 'spans', schema: 'otel-genai-spans', files: ['a.ndjson'], visibility: 'private' },
+        { name: 'others', schema: 'otel-genai-spans', files: ['b.ndjson'], visibility: 'public' },
+      ],
+    })
+    await writeInput(workspace, 'b.ndjson', toLines(spans(3, 0)))
+    const { warnings } = await buildIn(workspace, AS_OF)
+    const detail = '5 of 5 (cached_above_prompt 5), of public usage 0 of 0'
+    expect(warnings).toEqual([{ check: CHECK, date, finding: `source "spans" ${finding}: ${detail}` }])
+    expect((await readQuality(await releaseFolder(workspace))).warnings).toEqual([])
   })
 })

@@ -156,7 +156,7 @@ describe('after the sample', () => {
 describe('adding', () => {
   it('writes all of them behind the entries that are there, and the next build publishes them', async () => {
     const workspace = await newInstallation()
-    await expect(buildIn(workspace)).rejects.toThrow('tokenboard models --add public --all')
+    await expect(buildIn(workspace)).rejects.toThrow('tokenboard models --add public NAME…')
     const { code, stdout, stderr } = await run(workspace, '--add', 'public', '--all')
     expect(code, stderr).toBe(0)
     expect(stdout).toBe(

@@ -11,7 +11,7 @@ WITH usage AS (
       CASE WHEN reject_reason IS NULL AND api_key_hash IS NOT NULL THEN is_byok END AS is_byok,
       CASE WHEN reject_reason IS NULL THEN parts_disagree END AS parts_disagree,
       CASE WHEN reject_reason IS NULL THEN note_kind END AS note_kind,
-      CASE WHEN reject_reason IS NULL THEN note_name[:200] END AS note_name
+      CASE WHEN reject_reason IS NULL THEN note_name END AS note_name
     )
   FROM core_usage
 ),

@@ -51,5 +51,5 @@ CREATE TABLE IF NOT EXISTS state_ties (
   source VARCHAR, day_number BIGINT, models VARCHAR, model VARCHAR, records BIGINT, tokens HUGEINT
 );
 
--- The sources that were read again because a newer version reads them differently, since the last build that was done.
+-- The sources that were read again because a newer version reads them differently, since the last finished build.
 CREATE TABLE IF NOT EXISTS state_rereads (source VARCHAR);

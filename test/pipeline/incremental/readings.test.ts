@@ -8,8 +8,10 @@ import { closeDates } from '../../../pipeline/close.ts'
 import { readPipelineConfig } from '../../../pipeline/config.ts'
 import { Manifest } from '../../../pipeline/contract/manifest.ts'
 import { realFiles } from '../../../pipeline/files.ts'
+import { takenOverReading } from '../../../pipeline/rollup/reading-0.1.0.ts'
 import { count } from '../../../pipeline/schemas/expression.ts'
 import { SCHEMAS } from '../../../pipeline/schemas/index.ts'
+import { Source } from '../../../pipeline/sources.ts'
 import { type Gateway, newGateway, useOn } from '../../support/gateway.ts'
 import { coveredDay, readCoverage, readRestatements } from '../../support/history.ts'
 import { buildIn, releaseFolder, settings, writeInput } from '../../support/pipeline.ts'
@@ -61,6 +63,17 @@ async function archiveMonday(gateway: Gateway): Promise<void> {
 async function markedDates(gateway: Gateway): Promise<string[]> {
   const { days } = await readCoverage(gateway.workspace)
   return days.filter(({ old_counts }) => old_counts).map(({ date }) => date)
+}
+
+async function inState(gateway: Gateway, ...statements: string[]): Promise<void> {
+  const instance = await DuckDBInstance.create(join(gateway.workspace.dataDir, 'state/build.duckdb'))
+  const connection = await instance.connect()
+  try {
+    for (const statement of statements) await connection.run(statement)
+  } finally {
+    connection.closeSync()
+    instance.closeSync()
+  }
 }
 
 describe('files at hand', () => {
@@ -123,7 +136,8 @@ describe('a file that is missing and kept', () => {
   it('stops the build, which names source, dates and what to do', async () => {
     const gateway = await gatewayThatLostMonday()
     const message = await gateway.failure()
-    expect(message).toContain('source "gateway": 2025-03-03\n')
+    expect(message).toContain('source "gateway", raw files missing: 2025-03-03\n')
+    expect(message).toContain('put the missing raw files back, or keep the old numbers')
     expect(message).toContain('tokenboard build --accept old_counts')
     // It stays so, whatever the build before has done to the state.
     expect(await gateway.failure()).toBe(message)
@@ -190,6 +204,62 @@ describe('a file that is missing and kept', () => {
   })
 })
 
+describe('a request of which one copy is missing and the other is read again', () => {
+  const SHARED = useOn('2025-03-03', 'acme/shared', 10, { request_id: 'shared' })
+  const OTHER = useOn('2025-03-03', 'acme/other', 5, { request_id: 'other' })
+
+  async function gatewayWithCopies(top: Record<string, unknown> = {}): Promise<Gateway> {
+    const gateway = await newGateway(top)
+    await gateway.deliver('a.csv', [SHARED, OTHER])
+    await gateway.deliver('b.csv', [SHARED, MONDAY])
+    expect(await gateway.rows()).toEqual([
+      '2025-03-03 acme/one 10',
+      '2025-03-03 acme/shared 10',
+      '2025-03-03 acme/other 5',
+    ])
+    return gateway
+  }
+
+  it.each([
+    ['with its records', 'keep'],
+    ['without its records', 'fail'],
+  ])('counts once where the missing file is kept %s', async (_, on_missing) => {
+    const gateway = await gatewayWithCopies({ on_missing })
+    await gateway.takeAway('a.csv')
+    await gateway.configure({ on_missing: 'keep' })
+    await gateway.build()
+    upgrade()
+    await accept(gateway)
+    const rows = ['2025-03-03 acme/one 20', '2025-03-03 acme/shared 20', '2025-03-03 acme/other 5']
+    expect(await gateway.rows()).toEqual(rows)
+    await gateway.forget()
+    expect(await gateway.rows()).toEqual(rows)
+    expect(await markedDates(gateway)).toEqual(['2025-03-03'])
+  })
+
+  it('stops the build where the former version did not keep the missing file, and says what to do', async () => {
+    const gateway = await gatewayWithCopies()
+    await gateway.takeAway('a.csv')
+    await gateway.configure({ on_missing: 'keep' })
+    upgrade()
+    const message = await gateway.failure()
+    expect(message).toContain('raw/a.csv is missing, and on_missing was not keep when it was read')
+    expect(message).toContain(
+      'this version of Tokenboard reads that file differently. Put the missing file back for one',
+    )
+    expect(message).toContain('build once with the version before and with on_missing set to keep, and upgrade then')
+
+    await gateway.deliver('a.csv', [SHARED, OTHER])
+    await gateway.build()
+    await gateway.takeAway('a.csv')
+    expect(await gateway.rows()).toEqual([
+      '2025-03-03 acme/one 20',
+      '2025-03-03 acme/shared 20',
+      '2025-03-03 acme/other 10',
+    ])
+  })
+})
+
 describe('an archived date', () => {
   it('that the newer version archived is not marked', async () => {
     const gateway = await builtGateway()
@@ -204,11 +274,99 @@ describe('an archived date', () => {
     const gateway = await builtGateway()
     await archiveMonday(gateway)
     upgrade()
-    expect(await gateway.failure()).toContain('source "gateway": 2025-03-03\n')
+    const message = await gateway.failure()
+    expect(message).toContain('source "gateway", archived: 2025-03-03\nkeep the old numbers')
     await accept(gateway)
     expect(await gateway.rows()).toEqual(['2025-03-03 acme/one 10', '2025-03-04 acme/one 40'])
     expect(await coveredDay(gateway.workspace, '2025-03-03')).toMatchObject({ status: 'final', old_counts: true })
     expect(await coveredDay(gateway.workspace, '2025-03-04')).not.toHaveProperty('old_counts')
+  })
+})
+
+describe("LiteLLM's spend logs, of which records without a request_id are read differently now", () => {
+  const schema = SCHEMAS['litellm-spend-logs']
+  const { reading } = schema
+  const COLUMNS = ['startTime', 'model', 'prompt_tokens', 'completion_tokens', 'request_id', 'id', 'api_key', 'spend']
+
+  /** A row of the table, which has a key and a cost, or a payload, whose names for them version 0.1.0 did not know. */
+  const of = (date: string, fields: Record<string, string>) => {
+    return { startTime: `${date}T12:00:00Z`, model: 'acme/one', prompt_tokens: '10', completion_tokens: '0', ...fields }
+  }
+  const row = (date: string) => of(date, { request_id: `row-${date}`, api_key: 'a'.repeat(64), spend: '0' })
+  const rowOfNoKey = (date: string) => of(date, { request_id: `no-key-${date}`, model: 'acme/two', spend: '0.01' })
+  const payload = (date: string) => of(date, { id: `payload-${date}` })
+
+  afterEach(() => {
+    schema.reading = reading
+  })
+
+  async function spendLogs(top: Record<string, unknown> = {}): Promise<Gateway> {
+    const gateway = await newGateway(top, { schema: 'litellm-spend-logs' })
+    await gateway.deliver('table.csv', [row('2025-03-03'), rowOfNoKey('2025-03-03'), row('2025-03-04')], COLUMNS)
+    return gateway
+  }
+
+  /** Has the state say what 0.1.0 would: it knew no id of a payload. */
+  async function asVersion010(gateway: Gateway): Promise<void> {
+    const { sources } = JSON.parse(await readFile(gateway.workspace.sources, 'utf8'))
+    const former = takenOverReading(Source.parse(sources[0]))
+    await inState(
+      gateway,
+      `UPDATE state_files SET reading = '${former?.reading}'`,
+      "UPDATE state_sums SET identified_records = 0 WHERE file_id IN (SELECT file_id FROM state_files WHERE name LIKE '%payload%')",
+    )
+  }
+
+  it('are not read again where all records of a file have one', async () => {
+    const gateway = await spendLogs()
+    await gateway.deliver('payload.csv', [payload('2025-03-04')], COLUMNS)
+    await gateway.build()
+    await asVersion010(gateway)
+    const { summary, notices } = await gateway.build()
+    expect(summary.outcome).toBe('unchanged')
+    expect(notices.filter((notice) => notice.includes('read again'))).toEqual([
+      expect.stringMatching(/^source "gateway": 1 file is read again/),
+    ])
+    expect((await gateway.build()).notices).toEqual([])
+  })
+
+  it('keep the records of files that are taken over', async () => {
+    const gateway = await spendLogs({ on_missing: 'keep' })
+    await gateway.deliver('other.csv', [row('2025-03-04')], COLUMNS)
+    const rows = await gateway.rows()
+    await asVersion010(gateway)
+    await gateway.takeAway('other.csv')
+    expect(await gateway.rows()).toEqual(rows)
+    expect(await markedDates(gateway)).toEqual([])
+  })
+
+  it('are read again where the source names a column for the ids', async () => {
+    const gateway = await spendLogs()
+    await gateway.configure({}, { schema: 'litellm-spend-logs', columns: { request_id: 'id' } })
+    await gateway.deliver('table.csv', [payload('2025-03-03')], COLUMNS)
+    await gateway.build()
+    const { sources } = JSON.parse(await readFile(gateway.workspace.sources, 'utf8'))
+    expect(takenOverReading(Source.parse(sources[0]))).toBeUndefined()
+  })
+
+  it('of archived dates stop nothing and are not marked where every record has a key or a cost', async () => {
+    schema.reading = 1
+    const gateway = await spendLogs()
+    const rows = await gateway.rows()
+    await archiveMonday(gateway)
+    schema.reading = reading
+    expect(await gateway.rows()).toEqual(rows)
+    expect(await markedDates(gateway)).toEqual([])
+  })
+
+  it('of archived dates stop the build where a payload may be among them', async () => {
+    schema.reading = 1
+    const gateway = await spendLogs()
+    await gateway.deliver('payload.csv', [payload('2025-03-03')], COLUMNS)
+    await gateway.build()
+    await archiveMonday(gateway)
+    schema.reading = reading
+    expect(await gateway.failure()).toContain('source "gateway", archived: 2025-03-03')
   })
 })
 
@@ -242,17 +400,6 @@ describe('the archive', () => {
 })
 
 describe('the state', () => {
-  async function inState(gateway: Gateway, ...statements: string[]): Promise<void> {
-    const instance = await DuckDBInstance.create(join(gateway.workspace.dataDir, 'state/build.duckdb'))
-    const connection = await instance.connect()
-    try {
-      for (const statement of statements) await connection.run(statement)
-    } finally {
-      connection.closeSync()
-      instance.closeSync()
-    }
-  }
-
   it('of a newer version is refused in a sentence, and stays as it is', async () => {
     const gateway = await builtGateway()
     await inState(gateway, 'UPDATE state_version SET version = 99')

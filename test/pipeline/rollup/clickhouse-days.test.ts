@@ -330,6 +330,8 @@ describe('usage without ids', () => {
     const fake = await startFakeClickHouse({ ...DAYS })
     const workspace = await newWorkspace()
     await describeEngine(workspace, { url: fake.url }, {}, 'gateway')
-    expect((await buildIn(workspace)).sources_without_request_id).toEqual(['gateway'])
+    expect((await buildIn(workspace)).sources_without_request_id).toEqual([
+      { source: 'gateway', records: 10, accepted_records: 10 },
+    ])
   })
 })

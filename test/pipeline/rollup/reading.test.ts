@@ -86,7 +86,7 @@ describe('what version 0.1.0 read', () => {
     ['fc4ae338b944aca1', {}],
     ['ea29a08b4af8f2cb', RENAMED],
   ])('is known as %s', (reading, settings) => {
-    expect(takenOverReading(source(settings))).toBe(reading)
+    expect(takenOverReading(source(settings))).toEqual({ reading, onlyWithIds: false })
   })
 
   it('of ClickHouse is known by the question', () => {

@@ -9,6 +9,7 @@ import { expect, it } from 'vitest'
 import { readStatement } from '../../../pipeline/database.ts'
 import { CLICKHOUSE_READING_VERSION, READING_VERSION } from '../../../pipeline/rollup/reading.ts'
 import { SCHEMAS } from '../../../pipeline/schemas/index.ts'
+import type { Schema } from '../../../pipeline/schemas/schema.ts'
 import { ABSENT, jsonValue, textValue } from '../../../pipeline/schemas/value.ts'
 import { CORPUS, type Corpus, writeCorpus } from '../../support/corpus.ts'
 import { buildIn, newWorkspace, sha256 } from '../../support/pipeline.ts'
@@ -36,11 +37,17 @@ function bare(sql: string): string {
   return sql.replaceAll(/--.*$/gm, '').replaceAll(/\s+/g, ' ').trim()
 }
 
-/** The SQL of every field of a schema, in a text file and in JSON. */
+/** The SQL of all that is kept of the records of a schema, in a text file and in JSON. */
 function sqlOfSchema(name: keyof typeof SCHEMAS): string[] {
-  const fields: [string, { columns: readonly string[]; sql: (columns: never) => string }][] = Object.entries(
-    SCHEMAS[name].record,
-  )
+  const { record, parts_disagree = {}, notes = {} }: Schema = SCHEMAS[name]
+  const ofNotes = Object.entries(notes).flatMap(([kind, note]) => {
+    return Object.entries(note).map(([part, expression]) => [`${kind}.${part}`, expression] as const)
+  })
+  const fields: (readonly [string, { sql: (columns: never) => string }])[] = [
+    ...Object.entries(record),
+    ...Object.entries(parts_disagree),
+    ...ofNotes,
+  ]
   const once = (sql: string) => sql
   const values = [
     (column: string) => textValue(`"${column}"`, undefined),
@@ -69,7 +76,7 @@ const COMMON_SQL = [
   'rollup/identified_usage',
 ]
 
-/** What a build of the corpus keeps of each source: sums, and what repeated records counted too much. */
+/** What a build of the corpus keeps of each source: sums, what duplicates counted too much, and notes. */
 async function readCorpus(corpus: Corpus): Promise<Map<string, unknown[]>> {
   const workspace = await newWorkspace()
   await writeCorpus(workspace, corpus)
@@ -83,12 +90,19 @@ async function readCorpus(corpus: Corpus): Promise<Map<string, unknown[]>> {
         UNION ALL BY NAME
         SELECT *, 'surplus' AS reject_reason FROM corpus.state_surplus
       )
-      SELECT source, name, day_number, reject_reason, model, visibility, api_key_hash, is_byok, sum(records),
-        sum(identified_records), sum(tokens), sum(cost_usd), sum(misread_charges)
+      SELECT source, name, day_number, reject_reason, model, visibility, api_key_hash, is_byok, parts_disagree,
+        sum(records), sum(identified_records), sum(tokens), sum(cost_usd), sum(misread_charges)
       FROM kept
       GROUP BY ALL
       ORDER BY ALL`)
-    const texts = rows.map((row) => [String(Object.values(row)[0]), Object.values(row).map(String)] as const)
+    const notes = await query(`
+      SELECT source, state_files.name, kind, state_notes.name, sum(records), sum(tokens)
+      FROM corpus.state_notes JOIN corpus.state_files USING (file_id)
+      GROUP BY ALL
+      ORDER BY ALL`)
+    const texts = [...rows, ...notes].map(
+      (row) => [String(Object.values(row)[0]), Object.values(row).map(String)] as const,
+    )
     return new Map([...Map.groupBy(texts, ([source]) => source)].map(([source, own]) => [source, own]))
   } finally {
     await query('DETACH corpus')
@@ -142,15 +156,26 @@ it('changes what is read only together with the number of the reading', async ()
   const current = await currentEntries()
   // Where the shared code has a new number all is read again, whatever the numbers of the schemas are.
   const isAllRaised = readingOf(current) !== readingOf(golden)
-  const forgotten = Object.entries(current).filter(([name, { reading, corpus, read }]) => {
+  const isShared = current[COMMON]?.sql !== golden[COMMON]?.sql
+  const comparable = Object.entries(current).flatMap(([name, entry]) => {
     const was = golden[name]
-    if (was === undefined || was.corpus !== corpus) return false
-    return was.read !== read && was.reading === reading && !isAllRaised
+    if (was === undefined || was.reading !== entry.reading || isAllRaised) return []
+    return [{ name, entry, was, isChanged: isShared || was.sql !== entry.sql }]
   })
-  const places = forgotten.map(([name]) => placeOf(name))
+  // Of a question to ClickHouse nothing is read here, so any change of it counts.
+  const forgotten = comparable.filter(({ entry, was }) => {
+    return entry.corpus === undefined ? was.sql !== entry.sql : was.corpus === entry.corpus && was.read !== entry.read
+  })
+  const places = forgotten.map(({ name }) => placeOf(name))
   expect(
     places,
     `records are read differently than before: raise ${places.join(', ')}, then write the golden file with -u`,
+  ).toEqual([])
+  const unknown = comparable.filter(({ entry, was, isChanged }) => was.corpus !== entry.corpus && isChanged)
+  expect(
+    unknown.map(({ name }) => name),
+    'the corpus and the code changed together, so nobody can tell what is read differently: write the golden file with ' +
+      '-u for the new corpus and the previous code first, or raise the numbers',
   ).toEqual([])
   const changed = Object.entries(current).filter(([name, { reading, sql }]) => {
     return golden[name]?.sql !== sql && golden[name]?.reading === reading

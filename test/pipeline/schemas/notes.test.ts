@@ -1,8 +1,9 @@
 /** What a build says of how it read a source: tokens that it added, keys that it ignored, records without ids. */
-import { readFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { buildIn, newWorkspace, releaseFolder, runBuild, type Workspace, writeInput } from '../../support/pipeline.ts'
+import { query, sqlText } from '../../support/records.ts'
 import { type LogRecord, RECORDS, toLines } from '../../support/schemas.ts'
 
 const AS_OF = '2026-06-10T12:00:00Z'
@@ -35,7 +36,7 @@ async function notesOf({ dataDir }: Workspace): Promise<unknown> {
 }
 
 describe('tokens beside the counts of Helicone', () => {
-  it('are told of by provider, those that were added and those that were not', async () => {
+  it('reports added and unchanged tokens by provider', async () => {
     const early = { request_created_at: '2025-09-07T12:00:00Z', prompt_cache_read_tokens: 7 }
     const workspace = await workspaceOf('helicone-requests', {
       'a.ndjson': [
@@ -48,16 +49,25 @@ describe('tokens beside the counts of Helicone', () => {
     const { code, stderr } = await runBuild(workspace, { AS_OF })
     expect(code, stderr).toBe(0)
     expect(stderr).toContain(
-      'source "logs": 420 tokens of 2 records stand beside prompt_tokens and completion_tokens and were added, ' +
-        'as "outside_from" says: "openai" 400, "anthropic" 20\n',
+      'source "logs": 420 tokens of 2 records (duplicates included) were added to prompt_tokens and completion_tokens, ' +
+        'which do not include them ("outside_from"): "openai" 400, "anthropic" 20\n',
     )
     expect(stderr).toContain(
-      'source "logs": 7 tokens of 1 records were not added to prompt_tokens and completion_tokens, which include them ' +
-        'before the date in "outside_from": "openai" 7\n',
+      'source "logs": 7 tokens of 1 record (duplicates included) were not added to prompt_tokens and completion_tokens, ' +
+        'which include them before the date in "outside_from": "openai" 7\n',
     )
   })
 
-  it('stay told of by builds that read no file again, and go with their file', async () => {
+  it('counts every version of a request, and says so', async () => {
+    const version = (updated_at: string) => row('1', { prompt_cache_read_tokens: 400, updated_at })
+    const workspace = await workspaceOf('helicone-requests', {
+      'a.ndjson': [version('2026-06-01T12:01:00Z'), version('2026-06-01T12:02:00Z')],
+    })
+    const { stderr } = await runBuild(workspace, { AS_OF })
+    expect(stderr).toContain('source "logs": 800 tokens of 2 records (duplicates included) were added')
+  })
+
+  it('keeps the notes of unread files and drops those of removed files', async () => {
     const workspace = await workspaceOf('helicone-requests', {
       'a.ndjson': [row('1', { prompt_cache_read_tokens: 400 })],
       'b.ndjson': [row('2', { prompt_cache_read_tokens: 30 })],
@@ -87,25 +97,69 @@ describe('keys of Langfuse that are no tokens', () => {
     const { code, stderr } = await runBuild(workspace, { AS_OF })
     expect(code, stderr).toBe(0)
     expect(stderr).toContain(
-      'source "logs": 2 records have keys in their usage that are no tokens and count for nothing: "images", "secret_widgets"\n',
+      'source "logs": 2 records have usage keys that do not count tokens; they were ignored: "images", "secret_widgets"\n',
     )
     expect(await notesOf(workspace)).toHaveLength(2)
     expect(await readFile(join(await releaseFolder(workspace), 'quality.json'), 'utf8')).not.toContain('widgets')
   })
 })
 
+/** The same usage with many keys that count no tokens. */
+function withKeys(count: number, prefix: string): LogRecord {
+  const names = Array.from({ length: count }, (_, index) => `${prefix}${String.fromCharCode(97 + index)}`)
+  return { input: 100, output: 50, ...Object.fromEntries(names.map((name) => [name, 1])) }
+}
+
+describe('many long keys of Langfuse that are no tokens', () => {
+  const LONG = 'some_unknown_key_number_'
+
+  it('are named by every build, also by one that reads no file again', async () => {
+    const workspace = await workspaceOf('langfuse-observations', { 'a.ndjson': [observation('1', withKeys(15, LONG))] })
+    const named = Array.from('abcdefghij', (letter) => `"${LONG}${letter}"`).join(', ')
+    for (const asOf of [AS_OF, LATER]) {
+      const { code, stderr } = await runBuild(workspace, { AS_OF: asOf })
+      expect(code, stderr).toBe(0)
+      expect(stderr).toContain(
+        `source "logs": 1 record has usage keys that do not count tokens; they were ignored: ${named} and more\n`,
+      )
+    }
+  })
+
+  it('are cut, each for itself, to a list that can be read', async () => {
+    const odd = '\\"\n\u{1F600}'.repeat(20)
+    const workspace = await workspaceOf('langfuse-observations', { 'a.ndjson': [observation('1', withKeys(26, odd))] })
+    const { code, stderr } = await runBuild(workspace, { AS_OF })
+    expect(code, stderr).toBe(0)
+    expect(stderr).toContain(`ignored: ${JSON.stringify(odd.slice(0, 75))}\n`)
+  })
+
+  it('are let pass where the state has a list that was cut', async () => {
+    const workspace = await workspaceOf('langfuse-observations', { 'a.ndjson': [observation('1', withKeys(2, LONG))] })
+    await buildIn(workspace, AS_OF)
+    await query(`ATTACH ${sqlText(join(workspace.dataDir, 'state/build.duckdb'))} AS cut`)
+    await query(`UPDATE cut.state_notes SET name = name[:40]`)
+    await query('DETACH cut')
+    const { code, stderr } = await runBuild(workspace, { AS_OF: LATER })
+    expect(code, stderr).toBe(0)
+    expect(stderr).toContain(`ignored: "${LONG}a"\n`)
+  })
+})
+
 describe('a source without ids', () => {
   const { id: _, ...nameless } = RECORDS['portkey-logs']
+  const without = (records: number, accepted_records: number) => ({ source: 'logs', records, accepted_records })
 
   it('is named in the summary, as text and as JSON', async () => {
     const workspace = await workspaceOf('portkey-logs', { 'a.ndjson': [{ ...nameless, created_at: '2026-06-01' }] })
     const { code, stderr, stdout } = await runBuild(workspace, { AS_OF }, ['--json'])
     expect(code, stderr).toBe(0)
-    expect(stderr).toContain('  no ids    "logs": what is delivered twice counts twice\n')
-    expect(JSON.parse(stdout).sources_without_request_id).toEqual(['logs'])
+    expect(stderr).toContain(
+      '  no ids    "logs": no record has a request_id; one that is delivered twice counts twice\n',
+    )
+    expect(JSON.parse(stdout).sources_without_request_id).toEqual([without(1, 1)])
   })
 
-  it('is none of which some records have ids, or whose records are rejected', async () => {
+  it('is named with the share of its records that have none, and not where all have one or are rejected', async () => {
     const at = { created_at: '2026-06-01T12:00:00Z' }
     const some = await workspaceOf('portkey-logs', {
       'a.ndjson': [
@@ -113,7 +167,34 @@ describe('a source without ids', () => {
         { ...RECORDS['portkey-logs'], ...at },
       ],
     })
-    expect((await buildIn(some, AS_OF)).sources_without_request_id).toEqual([])
+    const { code, stderr, stdout } = await runBuild(some, { AS_OF }, ['--json'])
+    expect(code, stderr).toBe(0)
+    expect(stderr).toContain(
+      '  no ids    "logs": 1 of 2 records have no request_id; one that is delivered twice counts twice\n',
+    )
+    expect(JSON.parse(stdout).sources_without_request_id).toEqual([without(1, 2)])
+    await writeInput(some, 'a.ndjson', toLines([{ ...RECORDS['portkey-logs'], ...at }]))
+    await writeInput(some, 'b.ndjson', toLines([{ ...nameless, created_at: '2031-01-01' }]))
+    const sources = [{ name: 'logs', schema: 'portkey-logs', files: ['*.ndjson'], visibility: 'public' }]
+    await writeInput(some, 'sources.json', { sources, on_missing: 'remove', max_rejected_share: 1 })
+    expect((await buildIn(some, LATER)).sources_without_request_id).toEqual([])
+  })
+
+  it('is none whose records without known ids are those of a file that is gone', async () => {
+    const record = { ...RECORDS['portkey-logs'], created_at: '2026-06-01T12:00:00Z' }
+    const workspace = await workspaceOf('portkey-logs', {
+      'a.ndjson': [record],
+      'b.ndjson': [{ ...record, id: 'other' }],
+    })
+    await buildIn(workspace, AS_OF)
+    await rm(join(workspace.input, 'a.ndjson'))
+    const sources = [{ name: 'logs', schema: 'portkey-logs', files: ['*.ndjson'], visibility: 'public' }]
+    await writeInput(workspace, 'sources.json', { sources, on_missing: 'keep' })
+    const { records, sources_without_request_id } = await buildIn(workspace, LATER)
+    expect({ published: records.published, sources_without_request_id }).toEqual({
+      published: 2,
+      sources_without_request_id: [],
+    })
   })
 
   it('is named by a build that reads no file again, and whose release is unchanged', async () => {
@@ -122,7 +203,7 @@ describe('a source without ids', () => {
     const { outcome, sources_without_request_id } = await buildIn(workspace, LATER)
     expect({ outcome, sources_without_request_id }).toEqual({
       outcome: 'unchanged',
-      sources_without_request_id: ['logs'],
+      sources_without_request_id: [without(1, 1)],
     })
   })
 })

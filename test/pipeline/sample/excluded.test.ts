@@ -1,0 +1,124 @@
+/** The raw logs of the sample never become real usage, whatever a pattern of own sources matches. */
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { BuildSummary } from '../../../pipeline/build.ts'
+import type { BuildEvent } from '../../../pipeline/effects.ts'
+import { UsageError } from '../../../pipeline/errors.ts'
+import { writeSample } from '../../../pipeline/sample/write.ts'
+import {
+  buildIn,
+  newWorkspace,
+  publishedCsv,
+  REPOSITORY,
+  releaseFolder,
+  rowsOf,
+  runCli,
+  settings,
+  type Workspace,
+} from '../../support/pipeline.ts'
+
+const AS_OF = '2025-03-10T12:00:00Z'
+const OWN = ['2025-03-05 acme/own 25']
+/** What the sample's `gateway` calls its columns, so that its files could be read as one's own. */
+const COLUMNS = {
+  timestamp: 'ts',
+  model_permaslug: 'model',
+  prompt_tokens: 'tokens_in',
+  completion_tokens: 'tokens_out',
+}
+
+/** A data folder as `make serve` leaves it, with own logs and a sources file beside the sample. */
+async function withSample(source: Record<string, unknown>): Promise<Workspace & { sample: string }> {
+  const workspace = await newWorkspace()
+  const { dataDir } = workspace
+  const sample = join(dataDir, 'raw/sample')
+  const options = { folder: sample, lastDay: '2025-03-09', days: 3, seed: 1, requestsPerDay: 20 }
+  await writeSample(options, { report: () => {}, signal: new AbortController().signal })
+  await mkdir(join(dataDir, 'raw/own'))
+  await writeFile(
+    join(dataDir, 'raw/own/log.csv'),
+    'ts,model,tokens_in,tokens_out\n2025-03-05T10:00:00Z,acme/own,20,5\n',
+  )
+  const own = { name: 'gateway', schema: 'canonical', visibility: 'public', ...source }
+  await writeFile(join(dataDir, 'sources.json'), JSON.stringify({ sources: [own] }))
+  return { ...workspace, sources: join(dataDir, 'sources.json'), sample }
+}
+
+async function noticesOf(workspace: Workspace): Promise<{ summary: BuildSummary; notices: string[] }> {
+  const notices: string[] = []
+  const report = (event: BuildEvent) => {
+    if (event.kind === 'notice') notices.push(event.message)
+  }
+  return { summary: await buildIn(workspace, AS_OF, { report }), notices }
+}
+
+describe('a source of your own', () => {
+  it.each([
+    ['of everything', ['raw/**/*']],
+    ['of all gzip files beside own ones', ['raw/**/*.csv.gz', 'raw/own/*.csv']],
+    ['of the folder above', ['raw/*/*/*', 'raw/*/*.csv']],
+    ['into the sample itself', ['raw/sample/gateway/*', 'raw/own/*']],
+  ])('skips the sample where a pattern matches it: %s', async (_, files) => {
+    const workspace = await withSample({ files, columns: COLUMNS })
+    const { summary, notices } = await noticesOf(workspace)
+    expect(summary).toMatchObject({ outcome: 'released', synthetic: false })
+    expect(rowsOf(await publishedCsv(workspace))).toEqual(OWN)
+    const notice = `source "gateway": the files of the synthetic sample in ${workspace.sample} are excluded`
+    expect(notices.filter((text) => text.includes('sample'))).toEqual([notice])
+  })
+
+  it('skips it behind a link', async () => {
+    const workspace = await withSample({ files: ['raw/own/*', 'raw/linked/*'], columns: COLUMNS })
+    await symlink('sample/gateway', join(workspace.dataDir, 'raw/linked'))
+    await buildIn(workspace, AS_OF)
+    expect(rowsOf(await publishedCsv(workspace))).toEqual(OWN)
+  })
+
+  it('may not name a file of it', async () => {
+    const entry = 'raw/sample/gateway/2025-03-08.csv.gz'
+    const workspace = await withSample({ files: [entry, 'raw/own/*'], columns: COLUMNS })
+    const failed = expect(buildIn(workspace, AS_OF)).rejects
+    await failed.toThrow(UsageError)
+    await failed.toThrow(
+      `source "gateway": ${JSON.stringify(entry)} is a file of the synthetic sample in ${workspace.sample}`,
+    )
+  })
+
+  it('publishes nothing where it matches the sample alone', async () => {
+    const workspace = await withSample({ files: ['raw/**/*.gz'], columns: COLUMNS })
+    await expect(buildIn(workspace, AS_OF)).rejects.toThrow('there is no public usage')
+  })
+
+  it.each(['{"name":"a sample"}', 'no JSON'])('may lie beside the sample.json of another program: %s', async (text) => {
+    const workspace = await withSample({ files: ['raw/own/*.csv'], columns: COLUMNS })
+    await writeFile(join(workspace.dataDir, 'raw/own/sample.json'), text)
+    await buildIn(workspace, AS_OF)
+    expect(rowsOf(await publishedCsv(workspace))).toEqual(OWN)
+  })
+
+  it('is what the README shows, and reads the files of the gateway', async () => {
+    const readme = await readFile(join(REPOSITORY, 'README.md'), 'utf8')
+    const block = readme.split('```json\n').find((text) => text.includes('"sources"')) ?? ''
+    const { sources } = JSON.parse(block.slice(0, block.indexOf('```')))
+    const workspace = await withSample({ ...sources[0], visibility: 'public' })
+    await expect(buildIn(workspace, AS_OF)).rejects.toThrow('there is no public usage')
+  })
+})
+
+describe('the sources file of the sample', () => {
+  it('gives a synthetic release when it is named, which reproduces and is never archived', async () => {
+    const workspace = await withSample({ files: ['raw/own/*'] })
+    const named = { ...workspace, sources: join(workspace.sample, 'sources.json') }
+    const { summary, notices } = await noticesOf(named)
+    expect(summary).toMatchObject({ outcome: 'released', synthetic: true })
+    expect(notices).toContain(`${workspace.sample} holds the sample: building from SYNTHETIC sample data`)
+    expect(JSON.parse(await readFile(join(await releaseFolder(named), 'manifest.json'), 'utf8')).synthetic).toBe(true)
+
+    const reproduced = await runCli(['reproduce'], settings(named, AS_OF))
+    expect(reproduced.code, reproduced.stderr).toBe(0)
+    const archived = await runCli(['archive', '--before', '2025-03-07'], settings(named, AS_OF))
+    expect(archived.code).toBe(2)
+    expect(archived.stderr).toContain('holds the sample, and the synthetic sample is not archived')
+  })
+})
