@@ -59,32 +59,58 @@ function prove(url: string, { signal = new AbortController().signal } = {}) {
   return verifyUrl(url, { signal, report: () => {}, onProved: () => {}, patience })
 }
 
+/** A timer that only `pass` moves. */
+class HandTimer {
+  #left = IDLE_MS
+  readonly #ring: () => void
+  onRefresh = () => {}
+
+  constructor(ring: () => void) {
+    this.#ring = ring
+  }
+
+  refresh(): void {
+    this.#left = IDLE_MS
+    this.onRefresh()
+  }
+
+  pass(ms: number): void {
+    this.#left -= ms
+    if (this.#left <= 0) this.#ring()
+  }
+}
+
 /**
- * The clock of idle connections, which goes on only when `pass` is called. `taken` sends something and waits until the
- * client has it, which starts the time of the running fetch anew.
+ * The idle time of the fetch of one file, which goes on only when `pass` is called; that of other files stands still.
+ * `taken` sends something and waits until the client has it, which starts the time anew.
  */
-function idleClock() {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  onTestFinished(() => {
-    vi.useRealTimers()
+function idleClock(path: string) {
+  const { setTimeout: wait, clearTimeout: clear, fetch: get } = globalThis
+  let newest: HandTimer | undefined
+  let running: HandTimer | undefined
+  vi.stubGlobal('setTimeout', (ring: () => void, ms?: number) => {
+    if (ms !== IDLE_MS) return wait(ring, ms)
+    newest = new HandTimer(ring)
+    return newest
   })
-  const set = vi.spyOn(globalThis, 'setTimeout')
-  onTestFinished(() => set.mockRestore())
-  const runningFetch = () => set.mock.results[set.mock.calls.findLastIndex(([, delay]) => delay === IDLE_MS)]?.value
+  vi.stubGlobal('clearTimeout', (timer: NodeJS.Timeout | HandTimer | undefined) => {
+    if (!(timer instanceof HandTimer)) clear(timer)
+  })
+  vi.stubGlobal('fetch', (url: string, options: RequestInit) => {
+    if (url.endsWith(path)) running = newest
+    return get(url, options)
+  })
+  onTestFinished(() => {
+    vi.unstubAllGlobals()
+  })
   return {
     async taken(send: () => void) {
-      const timer = runningFetch() as NodeJS.Timeout
       const { promise, resolve } = Promise.withResolvers<void>()
-      const refresh = timer.refresh.bind(timer)
-      timer.refresh = () => {
-        resolve()
-        return refresh()
-      }
+      if (running !== undefined) running.onRefresh = resolve
       send()
       await promise
-      timer.refresh = refresh
     },
-    pass: (ms: number) => vi.advanceTimersByTime(ms),
+    pass: (ms: number) => running?.pass(ms),
   }
 }
 
@@ -196,7 +222,7 @@ describe('verify URL', () => {
   })
 
   it('gives up on a host that sends nothing more', async () => {
-    const clock = idleClock()
+    const clock = idleClock(CSV)
     const { url, requests } = await hostWith({
       [CSV]: async (response, bytes) => {
         const begin = response.writeHead(200, { 'content-length': bytes.length })
@@ -209,7 +235,7 @@ describe('verify URL', () => {
   })
 
   it('waits for a host that is slow, as long as something comes', async () => {
-    const clock = idleClock()
+    const clock = idleClock(CSV)
     const { url, requests } = await hostWith({
       [CSV]: async (response, bytes) => {
         response.writeHead(200, { 'content-length': bytes.length })
