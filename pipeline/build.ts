@@ -159,8 +159,7 @@ export async function build(
     const publisher = await readPublisher(config.dataDir, synthetic)
     // What is published beside a release is found wrong before there is one, and not between two steps of the switch.
     await embeddingsModels(config.dataDir)
-    const isFirst = chain.index.releases.length === 0
-    const recipe = { config, asOf, sources, synthetic, publisher, reread, mayFollowSample: !synthetic, isFirst }
+    const recipe = { config, asOf, sources, synthetic, publisher, reread, mayFollowSample: !synthetic }
     const { built, usage } = await prepare(workspace, recipe, effects)
     const summary = await release(
       built,
@@ -181,8 +180,6 @@ export interface Recipe extends Intake {
   publisher: Publisher
   /** Whether what is known of raw files may be of the sample, and these are others. */
   mayFollowSample?: boolean
-  /** Whether no release of the chain is there yet. */
-  isFirst?: boolean
 }
 
 /** Reads, ranks and checks: everything before the question whether there is a release to make. */
@@ -192,7 +189,7 @@ export async function prepare(
   effects: Effects,
 ): Promise<{ built: Built; usage: UsageLedger }> {
   const { database, stateDir } = workspace
-  const { asOf, sources, synthetic, publisher, isFirst = false } = recipe
+  const { asOf, sources, synthetic, publisher } = recipe
   const lastDate = mostRecentCompletedDay(asOf)
   const { engine, archive, lastCredible } = await openEngine(workspace, recipe, effects)
   if (recipe.mayFollowSample === true) await leaveSample(workspace, archive)
@@ -201,7 +198,7 @@ export async function prepare(
   const inputs: string[] = []
   const ranking = await rankSources(database, engine, sources, { account, usage, inputs }, lastDate, effects)
   const records = countRecords(ranking, account)
-  const share = await measureShare(database, account, { lastDate, isFirst })
+  const share = await measureShare(database, account, lastDate)
   const findings = await findOddities(database, sources.origins, account)
   const warnings = findings.map(toWarning)
   const published_share = share.published

@@ -28,22 +28,13 @@ export interface Share {
   unknown: WithheldModel[]
 }
 
-/**
- * Takes the share over the last completed dates; where they have no usage, over all dates of the dataset. A first release
- * publishes all dates: of the two shares it has the smaller one.
- */
-export async function measureShare(
-  database: Database,
-  account: Account,
-  { lastDate, isFirst }: { lastDate: UtcDate; isFirst: boolean },
-): Promise<Share> {
+/** Takes the share over the last completed dates; where they have no usage, over all dates of the dataset. */
+export async function measureShare(database: Database, account: Account, lastDate: UtcDate): Promise<Share> {
   const monthAgo = addDays(lastDate, 1 - SHARE_DAYS)
   const recent = await measureFrom(monthAgo > DATASET_START ? monthAgo : DATASET_START, lastDate, database, account)
   const { public_tokens, withheld_tokens } = recent.published
   const isEmpty = public_tokens === '0' && withheld_tokens === '0'
-  if (!isEmpty && !isFirst) return recent
-  const all = await measureFrom(DATASET_START, lastDate, database, account)
-  return isEmpty || all.published.share < recent.published.share ? all : recent
+  return isEmpty ? measureFrom(DATASET_START, lastDate, database, account) : recent
 }
 
 async function measureFrom(

@@ -202,11 +202,8 @@ async function hashIfNamed(folder: string, path: string | undefined): Promise<st
 }
 
 async function readModels(path: string): Promise<Model[]> {
-  if ((await statsIfAny(path)) === undefined) {
-    const remedy = '`tokenboard models` (make models) lists the models of your logs and writes them there with --add'
-    throw new UsageError(`there is no file ${path}; ${remedy}`)
-  }
-  return parseJson(z.array(Model), await readText(path), path, UsageError, KNOWN_KEYS)
+  const remedy = '; `tokenboard models` (make models) lists the models of your logs and writes them there with --add'
+  return parseJson(z.array(Model), await readText(path, remedy), path, UsageError, KNOWN_KEYS)
 }
 
 const AliasLine = z.strictObject({ alias: z.string().min(1), model_permaslug: z.string() })
@@ -222,12 +219,13 @@ async function readAliases(path: string): Promise<Alias[]> {
   }
 }
 
-async function readText(path: string): Promise<string> {
+/** `remedy` is what to do where the file is missing. */
+async function readText(path: string, remedy = ''): Promise<string> {
   try {
     return toText(await readFile(path), path, UsageError)
   } catch (error) {
     if (error instanceof UsageError) throw error
-    if (isMissing(error)) throw new UsageError(`there is no file ${path}`)
+    if (isMissing(error)) throw new UsageError(`there is no file ${path}${remedy}`)
     throw new UsageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
   }
 }

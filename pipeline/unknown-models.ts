@@ -7,8 +7,6 @@ import { chooseModels, entriesOf } from './models/choose.ts'
 import { RegistryFile } from './models/registry-file.ts'
 import { measureShare, type PublishedShare } from './published-share.ts'
 import { Account, type WithheldModel } from './quality.ts'
-import { kindOfChain } from './release/chain.ts'
-import { readIndex } from './release/index.ts'
 import type { Sources } from './sources.ts'
 import { withScratch, withWorkspace } from './workspace.ts'
 
@@ -53,9 +51,7 @@ export async function findUnknownModels(
     await leaveSample(workspace, archive)
     const account = new Account()
     await readRecords(engine, sources, { account }, effects)
-    const kind = await kindOfChain(workspace.publicDir, await readIndex(workspace.publicDir))
-    const dates = { lastDate: mostRecentCompletedDay(asOf), isFirst: kind === 'empty' || kind === 'synthetic' }
-    const { published: published_share } = await measureShare(workspace.database, account, dates)
+    const { published: published_share } = await measureShare(workspace.database, account, mostRecentCompletedDay(asOf))
     const common = { models_file: sources.models_file ?? null, published_share }
     const file = sources.models_file === undefined ? undefined : await RegistryFile.read(sources.models_file)
     const wanted = chooseModels(account.withheld, names, { registry: sources.registry, file, add })
