@@ -14,6 +14,7 @@ import { type ChosenChain, completeStopped, findChain, previewHistory } from './
 import type { PipelineConfig } from './config.ts'
 import type { ChangeRow } from './contract/history.ts'
 import {
+  type DataVersion,
   type Manifest,
   type Publisher,
   type ReleaseChanges,
@@ -108,6 +109,10 @@ export interface BuildSummary {
   sources_without_request_id: SourceWithoutIds[]
   warnings: Warning[]
   changes?: Changes
+  /** Of the release that was or would be made. */
+  data_version?: DataVersion | undefined
+  /** Dates that the previous release called final and that have other rows now, and the reason that is published. */
+  restated?: { dates: UtcDate[]; reason: RestatementReason }
   /** Of the first release of a new chain: the releases that it takes the place of, and where their files are kept, if at all. */
   new_chain?: { replaced: ReleaseName[]; kept_in: string | null }
   /** All that lies below the public folder after the build; not of a dry run. */
@@ -279,19 +284,22 @@ async function release(
   const started = chain.replaced.length > 0 && {
     new_chain: { replaced: [...chain.replaced], kept_in: chain.keptIn ?? null },
   }
-  if (dryRun) {
-    reportStart(chain, effects)
-    return { ...summarize('would_release', draft, built, path(draft.release)), ...changes, ...started }
-  }
   const rows = changeLog(before, ranking.rows)
-  const reason = told.reason ?? restatementReason(rows, current, await wasReread(database))
+  const dates = restatedDates(rows, current)
+  const reason = told.reason ?? (dates.length > 0 && (await wasReread(database)) ? 'reading' : 'unspecified')
   const changed = describeChanges(
     { index, current, facts, told: { ...told, reason }, version_rule: VERSION_RULE },
     rows,
   )
+  const restated = dates.length > 0 && { restated: { dates, reason } }
+  const news = { data_version: changed.facts.data_version, ...restated, ...started }
+  if (dryRun) {
+    reportStart(chain, effects)
+    return { ...summarize('would_release', draft, built, path(draft.release)), ...changes, ...news }
+  }
   const manifest = await publishRelease(built, { changed, chain, folder }, database, effects)
   reportStart(chain, effects)
-  return { ...summarize('released', manifest, built, path(manifest.release)), ...started }
+  return { ...summarize('released', manifest, built, path(manifest.release)), ...news }
 }
 
 function reportStart({ notice }: ChosenChain, { report }: Effects): void {
@@ -301,14 +309,13 @@ function reportStart({ notice }: ChosenChain, { report }: Effects): void {
 /** What the publisher says of a release. */
 type Told = Pick<ReleaseChanges, 'reason' | 'note'>
 
-/** Why final numbers change where the publisher says nothing: a newer version may read the same logs differently. */
-function restatementReason(
-  rows: readonly ChangeRow[],
-  current: Draft | undefined,
-  isReread: boolean,
-): RestatementReason {
-  const isRestated = current !== undefined && rows.some(({ date }) => date < current.provisional_from)
-  return isReread && isRestated ? 'reading' : 'unspecified'
+/** The dates that the previous release called final and that have other rows now. */
+function restatedDates(rows: readonly ChangeRow[], current: Draft | undefined): UtcDate[] {
+  if (current === undefined) return []
+  const dates = rows
+    .map(({ date }) => date)
+    .filter((date) => date < current.provisional_from && date <= current.end_date)
+  return [...new Set(dates)].sort()
 }
 
 /** How a release differs from the one before it: for its manifest, and row by row. */

@@ -4,7 +4,14 @@ import { type ReleaseName, releasePath } from './contract/manifest.ts'
 import type { Effects } from './effects.ts'
 import { BuildError, UsageError } from './errors.ts'
 import { type ExportList, OWN_FOLDER, readList, writeList } from './export/list.ts'
-import { hashEntries, isLink, LATEST, type PublishedEntry, publishedEntries } from './export/published.ts'
+import {
+  assertUndamaged,
+  hashEntries,
+  isLink,
+  LATEST,
+  type PublishedEntry,
+  publishedEntries,
+} from './export/published.ts'
 import { type Files, hashFile, isInside, linkTarget, namesIn, statsIfAny } from './files.ts'
 import { sideBySide } from './inputs/side-by-side.ts'
 import { currentEntry, readIndex } from './release/index.ts'
@@ -88,6 +95,7 @@ async function update(
 ): Promise<Pick<ExportSummary, 'copied' | 'removed' | 'mended'>> {
   const { files, report } = effects
   const now = await hashEntries(entries, effects)
+  await assertUndamaged(entries, now)
   const changed = await differing(target, entries, now, effects)
   const gone = [...before.keys()].filter((path) => !now.has(path))
   const mended = changed.map(({ path }) => path).filter((path) => before.get(path) === now.get(path))

@@ -15,6 +15,7 @@ export function describeSummary(summary: BuildSummary): string {
     ...describeRecords(summary.records),
     `  share     ${describeShare(summary.published_share)}`,
     ...describeChain(summary),
+    ...describeVersion(summary),
     ...describeSourcesWithoutIds(summary.sources_without_request_id),
     ...describeChanges(summary.changes),
     ...describeWarnings(summary.warnings),
@@ -27,9 +28,24 @@ export function describeSummary(summary: BuildSummary): string {
 function describeChain({ outcome, new_chain }: BuildSummary): string[] {
   if (new_chain === undefined) return []
   const { replaced, kept_in } = new_chain
-  const [isNew, go] = outcome === 'released' ? ['a new one', 'are gone'] : ['would be a new one', 'would go']
+  const gone = replaced.length === 1 ? 'is gone' : 'are gone'
+  const [isNew, go] = outcome === 'released' ? ['a new one', gone] : ['would be a new one', 'would go']
   const previous = counted(replaced.length, 'previous release')
   return [`  chain     ${isNew}; ${previous} ${kept_in === null ? go : `in ${kept_in}`}`]
+}
+
+/** Dates that are named; `--json` lists all. */
+const DATES_NAMED = 5
+
+function describeVersion({ outcome, data_version, restated }: BuildSummary): string[] {
+  if (data_version === undefined) return []
+  const version = `  version   ${data_version}`
+  if (restated === undefined) return [version]
+  const { dates, reason } = restated
+  const more = dates.length > DATES_NAMED ? ` and ${dates.length - DATES_NAMED} more` : ''
+  const advice = outcome === 'would_release' && reason === 'unspecified' ? '; --reason and --note can say why' : ''
+  const named = `${dates.slice(0, DATES_NAMED).join(', ')}${more}`
+  return [version, `  restated  ${counted(dates.length, 'final date')}, ${named}: reason ${reason}${advice}`]
 }
 
 function describePublished(published: BuildSummary['published']): string[] {

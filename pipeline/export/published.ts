@@ -1,5 +1,6 @@
-import { readdir, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { CHECKSUMS_FILE } from '../checksums.ts'
 import { DATASET_PATH, type ReleaseName, releasePath } from '../contract/manifest.ts'
 import type { Effects } from '../effects.ts'
 import { BuildError } from '../errors.ts'
@@ -42,6 +43,25 @@ export async function publishedEntries(
         .filter(({ path }) => path.startsWith(folder))
         .map((file) => ({ ...file, path: `${LATEST}/${file.path.slice(folder.length)}` }))
   return [...files, ...latest].sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+/**
+ * Throws `BuildError` for a file of a release that is not what the checksums of the release list: it is damaged, and the
+ * copy may have the good one.
+ */
+export async function assertUndamaged(entries: readonly PublishedEntry[], contents: ExportList): Promise<void> {
+  for (const entry of entries) {
+    if (isLink(entry) || basename(entry.path) !== CHECKSUMS_FILE || entry.path.startsWith(`${LATEST}/`)) continue
+    const lines = (await readFile(entry.source, 'utf8')).split('\n').filter((line) => line !== '')
+    for (const line of lines) {
+      const [sha256, name] = [line.slice(0, 64), line.slice(66)]
+      if (contents.get(join(dirname(entry.path), name)) === `sha256:${sha256}`) continue
+      throw new BuildError(
+        `${join(dirname(entry.source), name)} does not have the checksum that ${entry.source} lists; nothing was copied. ` +
+          'Restore the file, from the copy if that one is whole',
+      )
+    }
+  }
 }
 
 /** What each entry is to hold. */

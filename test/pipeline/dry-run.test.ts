@@ -2,6 +2,7 @@ import { readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { type BuildSummary, build } from '../../pipeline/build.ts'
+import { describeSummary } from '../../pipeline/commands/summary.ts'
 import { readPipelineConfig } from '../../pipeline/config.ts'
 import { realFiles } from '../../pipeline/files.ts'
 import { copyOf, Gateway } from '../support/gateway.ts'
@@ -62,8 +63,13 @@ describe('a dry run', () => {
     const workspace = await workspaceOf([used(1, 1), used(2, 5), used(2, 7, 'acme/two'), used(3, 9)])
     await buildIn(workspace)
     await write(workspace, [used(2, 6), used(2, 7, 'acme/two'), used(2, 1, 'acme/three'), used(3, 9), used(4, 11)])
-    const { outcome, changes, warnings } = await dryRun(workspace, LATER)
-    expect(outcome).toBe('would_release')
+    const summary = await dryRun(workspace, LATER)
+    const { outcome, changes, warnings, data_version, restated } = summary
+    expect(describeSummary(summary)).toContain(
+      '  restated  2 final dates, 2025-03-01, 2025-03-02: reason unspecified; --reason and --note can say why\n',
+    )
+    expect({ outcome, data_version }).toEqual({ outcome: 'would_release', data_version: '2.0.0' })
+    expect(restated).toEqual({ dates: ['2025-03-01', '2025-03-02'], reason: 'unspecified' })
     expect(changes).toEqual({
       facts: ['content_hash', 'end_date'],
       dates: [

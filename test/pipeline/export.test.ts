@@ -219,6 +219,21 @@ describe('the next export into the same folder', () => {
 })
 
 describe('it refuses', () => {
+  it('to copy a damaged file of a release over the good one of the copy', async () => {
+    const folder = await newTarget()
+    await exportFrom(one, folder)
+    const copied = await served(folder)
+    const source = await newWorkspace()
+    await cp(one.publicDir, source.publicDir, { recursive: true, verbatimSymlinks: true })
+    const damaged = join(source.publicDir, DATASET, 'releases', FIRST, 'rankings-daily.csv')
+    const bytes = await readFile(damaged)
+    await writeFile(damaged, bytes.fill('X', 10, 11))
+    await expect(exportFrom(source, folder)).rejects.toThrow(
+      `${damaged} does not have the checksum that ${join(damaged, '../SHA256SUMS')} lists; nothing was copied`,
+    )
+    expect(await served(folder)).toEqual(copied)
+  })
+
   it('a folder that holds anything else, but for hidden names', async () => {
     const folder = await newTarget()
     await mkdir(join(folder, '.git'), { recursive: true })
