@@ -205,13 +205,19 @@ export class Account {
     const lines = worst.map(({ file, reason, records, misdated }) => {
       return `${file}: ${records} ${reason}${misdated === undefined ? '' : `, ${describeDates(misdated)}`}`
     })
-    return worst.some(({ misdated }) => misdated !== undefined) ? [...lines, WRONG_UNIT] : lines
+    const isWrongTime = worst.filter(({ reason }) => reason === 'invalid_timestamp')
+    const isMisdated = isWrongTime.some(({ misdated }) => misdated !== undefined)
+    const isUnread = isWrongTime.some(({ misdated }) => misdated === undefined)
+    return [...lines, ...(isMisdated ? [WRONG_UNIT] : []), ...(isUnread ? [UNREAD_TIME] : [])]
   }
 }
 
 const WRONG_UNIT =
   'a date before 2015 or after tomorrow comes from a wrong unit of time: check "time_unit" and "base_time" of the source, ' +
   'and the clock of this machine'
+
+const UNREAD_TIME =
+  'some timestamps could not be read: numbers need "base_time" and "time_unit" in the source, text needs neither'
 
 function describeDates({ first_date, last_date }: { first_date: UtcDate; last_date: UtcDate }): string {
   return first_date === last_date ? `dated ${first_date}` : `dated ${first_date} to ${last_date}`

@@ -62,6 +62,14 @@ describe('a wrong unit of time', () => {
     expect(await rejectsOf(gateway)).toHaveLength(30)
   })
 
+  it('says what to check where timestamps are numbers and the source has no time_unit', async () => {
+    const gateway = await newGateway()
+    await gateway.deliver('a.csv', [at(String(Date.parse('2025-03-02T12:00:00Z')))])
+    await expect(buildAt(gateway, CLOCK)).rejects.toThrow(
+      'raw/a.csv: 1 invalid_timestamp\nsome timestamps could not be read: numbers need "base_time" and "time_unit"',
+    )
+  })
+
   it('fails the build where seconds are read as milliseconds', async () => {
     const gateway = await newGateway({}, { base_time: '1970-01-01T00:00:00Z', time_unit: 'milliseconds' })
     await gateway.deliver('a.csv', [at(String(Date.parse('2025-03-02T12:00:00Z') / 1000))])
