@@ -358,7 +358,7 @@ describe.runIf(isClickHouseHere)('a rollup on ClickHouse', () => {
     )
     const running = () =>
       pair.first.run(
-        `SELECT count() FROM system.processes WHERE user = '${USER.name}' AND query LIKE '%part_date%endless%'`,
+        `SELECT count() FROM system.processes WHERE user = '${USER.name}' AND query LIKE '%part_%endless%'`,
       )
     const controller = new AbortController()
     const stopped = rollupOf(await asking('endless', {}), LOGIN, controller.signal)
