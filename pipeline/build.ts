@@ -33,7 +33,16 @@ import { BuildError, reasonOf, UsageError } from './errors.ts'
 import { type Files, replaceFile } from './files.ts'
 import { CHANGES_FILE, changeLog, writeChanges } from './history/change-log.ts'
 import { nextVersion } from './history/data-version.ts'
-import { chooseSources, type Intake, leaveSample, openEngine, readRecords, withObjects } from './intake.ts'
+import {
+  chooseSources,
+  type Intake,
+  isSynthetic,
+  leaveSample,
+  namedSources,
+  openEngine,
+  readRecords,
+  withObjects,
+} from './intake.ts'
 import { modelFacts } from './models/facts.ts'
 import { MODELS_FILE, writeModels } from './models/file.ts'
 import { readNote } from './note.ts'
@@ -156,10 +165,12 @@ export async function build(
     const { files } = effects
     const published = { publicDir, dataDir: config.dataDir, stateDir, files }
     const { index, completed } = dryRun ? await previewHistory(publicDir) : await completeStopped(published, database)
-    const chain = await findChain(index, { config, publicDir, newChain, completed, dryRun }, effects)
+    const named = await namedSources(config)
+    const synthetic = await isSynthetic(named)
+    const chain = await findChain(index, { config, synthetic, publicDir, newChain, completed, dryRun }, effects)
     assertNotBefore(asOf, chain.index)
     const sampleFolder = dryRun ? join(folder, 'sample') : resolve(config.dataDir, 'raw/sample')
-    const { sources: chosen, synthetic } = await chooseSources(config, sampleFolder, lastDate, effects)
+    const chosen = await chooseSources({ named, synthetic, config }, sampleFolder, lastDate, effects)
     const sources = await withObjects(chosen, workspace, config, effects)
     const publisher = await readPublisher(config.dataDir, synthetic)
     // What is published beside a release is found wrong before there is one, and not between two steps of the switch.

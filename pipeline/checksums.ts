@@ -15,6 +15,12 @@ export function toChecksums(entries: readonly { path: string; sha256: string }[]
     .join('')
 }
 
+/** The checksums that a `SHA256SUMS` lists, by name. */
+export function readChecksums(text: string): Map<string, string> {
+  const lines = text.split('\n').filter((line) => line !== '')
+  return new Map(lines.map((line) => [line.slice(66), line.slice(0, 64)]))
+}
+
 /** Writes the checksums of all that lies in a folder, the last file that comes into it. */
 export async function seal(folder: string, files: Files): Promise<void> {
   await files.write(join(folder, CHECKSUMS_FILE), toChecksums(await hashAll(folder)))
@@ -31,14 +37,14 @@ export async function assertSealed(folder: string, remedy = ''): Promise<Map<str
   }
   const sums = await readTextIfAny(join(folder, CHECKSUMS_FILE))
   if (sums === undefined) return fail(CHECKSUMS_FILE, 'is missing')
-  const listed = new Map(sums.split('\n').map((line) => [line.slice(66), line.slice(0, 64)]))
+  const listed = readChecksums(sums)
   const present = await hashAll(folder)
   for (const { path, sha256 } of present) {
     const expected = listed.get(path)
     if (expected === undefined) fail(path, `is not listed in ${CHECKSUMS_FILE}`)
     if (expected !== sha256) fail(path, `does not have the checksum that ${join(folder, CHECKSUMS_FILE)} lists`)
   }
-  const lost = [...listed.keys()].find((name) => name !== '' && !present.some(({ path }) => path === name))
+  const lost = [...listed.keys()].find((name) => !present.some(({ path }) => path === name))
   if (lost !== undefined) fail(lost, `is listed in ${CHECKSUMS_FILE} but missing`)
   if (sums !== toChecksums(present)) fail(CHECKSUMS_FILE, 'has lines that are no checksums')
   return new Map(present.map((file) => [file.path, file]))

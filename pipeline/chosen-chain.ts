@@ -4,7 +4,6 @@ import { FIRST_DATA_VERSION, type ReleaseIndex } from './contract/manifest.ts'
 import type { Database } from './database.ts'
 import type { Effects } from './effects.ts'
 import { BuildError } from './errors.ts'
-import { isSynthetic, namedSources } from './intake.ts'
 import { type Chain, chooseChain, kindOfChain } from './release/chain.ts'
 import { readIndex } from './release/index.ts'
 import { PREVIOUS_CHAINS_FOLDER, placeToKeep } from './release/keep-chain.ts'
@@ -42,6 +41,8 @@ export async function previewHistory(publicDir: string): Promise<{ index: Releas
 /** What is asked of a chain: `newChain` begins one, unless this build has just completed one. */
 interface Asked {
   config: PipelineConfig
+  /** Whether the release is one of the sample. */
+  synthetic: boolean
   publicDir: string
   newChain: boolean
   completed: boolean
@@ -49,10 +50,9 @@ interface Asked {
 }
 
 export async function findChain(index: ReleaseIndex, asked: Asked, { report }: Effects): Promise<ChosenChain> {
-  const { config, publicDir, newChain, completed, dryRun } = asked
+  const { config, synthetic, publicDir, newChain, completed, dryRun } = asked
   const startsAnew = newChain && !completed
   const kind = await kindOfChain(publicDir, index)
-  const synthetic = await isSynthetic(await namedSources(config))
   const chain = chooseChain(kind, index, { publicDir, synthetic, startsAnew })
   if (newChain && completed) report({ kind: 'notice', message: COMPLETED })
   if (kind === 'mixed' && !startsAnew) report({ kind: 'notice', message: mixedNotice(publicDir) })

@@ -75,14 +75,13 @@ export async function closeDates(
   return withFolders(config, effects, async (workspace) => {
     const { database, archiveDir, folder } = workspace
     const { files, signal, report } = effects
-    const chosen = await chooseSources(config, join(folder, 'sample'), mostRecentCompletedDay(now), effects)
-    const sources = await withObjects(chosen.sources, workspace, config, effects)
-    const { engine, archive } = await openEngine(
-      workspace,
-      { config, sources, asOf: now, synthetic: chosen.synthetic },
-      effects,
-    )
-    if (!chosen.synthetic) await leaveSample(workspace, archive)
+    const named = await namedSources(config)
+    const synthetic = await isSynthetic(named)
+    const yesterday = mostRecentCompletedDay(now)
+    const chosen = await chooseSources({ named, synthetic, config }, join(folder, 'sample'), yesterday, effects)
+    const sources = await withObjects(chosen, workspace, config, effects)
+    const { engine, archive } = await openEngine(workspace, { config, sources, asOf: now, synthetic }, effects)
+    if (!synthetic) await leaveSample(workspace, archive)
     await bringUpToDate(database, engine, sources, effects)
     const names = sources.origins.map(({ name }) => name)
     const staging = dryRun ? join(folder, 'archive') : archiveStaging(archiveDir)

@@ -6,6 +6,7 @@ import { BuildError, UsageError } from './errors.ts'
 import { type ExportList, OWN_FOLDER, readList, writeList } from './export/list.ts'
 import {
   assertUndamaged,
+  copyEntries,
   hashEntries,
   isLink,
   LATEST,
@@ -41,9 +42,6 @@ export interface ExportSummary {
   mended: string[]
   path: string
 }
-
-/** Many small files: most of the time goes into waiting until they are on disk. */
-const AT_ONCE = 16
 
 /** Damaged files that are named one by one; of more than these only the number is told. */
 const MENDED_NAMED = 10
@@ -133,7 +131,8 @@ async function replaceFiles(
   await writeList(target, new Map([...before, ...unknown]), files)
   const staging = join(target, OWN_FOLDER, 'next')
   try {
-    await stage(staging, changed, effects)
+    await files.remove(staging)
+    await copyEntries(changed, staging, effects)
     await makeWay(target, entries, files)
     if (changed.length > 0) await moveInto(files, staging, target)
   } finally {
@@ -174,29 +173,6 @@ async function isThere(target: string, entry: PublishedEntry, now: ExportList): 
   const stats = link === undefined ? await statsIfAny(path) : undefined
   if (stats?.isFile() !== true || stats.size !== entry.bytes) return false
   return `sha256:${(await hashFile(path)).sha256}` === now.get(entry.path)
-}
-
-async function stage(staging: string, changed: readonly PublishedEntry[], effects: Effects): Promise<void> {
-  const { files, signal, report } = effects
-  await files.remove(staging)
-  const folders = new Set(changed.map(({ path }) => join(staging, dirname(path))))
-  for (const folder of [...folders].sort()) await files.makeFolder(folder)
-  const bytes = changed.reduce((sum, entry) => sum + entry.bytes, 0)
-  let done = 0
-  report({ kind: 'stage', stage: 'copy' })
-  await sideBySide(
-    changed,
-    async (entry) => {
-      signal.throwIfAborted()
-      if (isLink(entry)) await files.link(entry.target, join(staging, entry.path))
-      else await files.copy(entry.source, join(staging, entry.path))
-      done += entry.bytes
-      report({ kind: 'progress', stage: 'copy', share: bytes === 0 ? 1 : done / bytes, bytes })
-    },
-    AT_ONCE,
-  )
-  for (const folder of folders) await files.flush(folder)
-  signal.throwIfAborted()
 }
 
 /** A link and a folder cannot take the place of each other: what an export of the other kind has left goes first. */

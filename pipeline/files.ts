@@ -4,6 +4,7 @@ import { createReadStream, createWriteStream, realpathSync, type Stats } from 'n
 import {
   constants,
   copyFile,
+  lstat,
   mkdir,
   open,
   readdir,
@@ -169,6 +170,21 @@ export async function statsIfAny(path: string): Promise<Stats | undefined> {
     if (isMissing(error)) return undefined
     throw error
   }
+}
+
+/** What is at `path` itself, a link as a link, or undefined when there is nothing. */
+export async function lstatIfAny(path: string): Promise<Stats | undefined> {
+  try {
+    return await lstat(path)
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+/** Whether anything is at `path`, a link that leads nowhere included. */
+export async function isThere(path: string): Promise<boolean> {
+  return (await lstatIfAny(path)) !== undefined
 }
 
 /** The names in a folder; none when there is no such folder. */

@@ -5,7 +5,7 @@ import type { UtcDate } from './contract/utc-date.ts'
 import { lastCredibleDate, setCredibleDates } from './credible-dates.ts'
 import type { Effects } from './effects.ts'
 import { UsageError } from './errors.ts'
-import { linkTarget, statsIfAny } from './files.ts'
+import { isThere } from './files.ts'
 import { findInputFiles, folderOfEntry, foldersOf } from './inputs/find.ts'
 import { sideBySide } from './inputs/side-by-side.ts'
 import { copyObjects } from './objects/copies.ts'
@@ -55,28 +55,24 @@ export async function isSynthetic(named: Sources | undefined): Promise<boolean> 
   return named === undefined || isSampleFolder(named.folder)
 }
 
-/** A link that leads nowhere is there: who reads it says what is wrong. */
-async function isThere(path: string): Promise<boolean> {
-  return (await statsIfAny(path)) !== undefined || (await linkTarget(path)) !== undefined
-}
-
-/** The sources that a maintainer named or, where there are none, the synthetic sample, written to `sampleFolder`. */
+/**
+ * The sources that a maintainer named or, where there are none, the synthetic sample, written to `sampleFolder`. `synthetic`
+ * is what `isSynthetic` says of those that were named.
+ */
 export async function chooseSources(
-  config: PipelineConfig,
+  { named, synthetic, config }: { named: Sources | undefined; synthetic: boolean; config: PipelineConfig },
   sampleFolder: string,
   lastDate: UtcDate,
   effects: Effects,
-): Promise<{ sources: Sources; synthetic: boolean }> {
-  const sources = await namedSources(config)
-  const synthetic = await isSynthetic(sources)
+): Promise<Sources> {
   const notice = (message: string) => effects.report({ kind: 'notice', message })
-  if (sources !== undefined) {
-    if (synthetic) notice(`${sources.folder} holds the sample: building from SYNTHETIC sample data`)
-    return { sources, synthetic }
+  if (named !== undefined) {
+    if (synthetic) notice(`${named.folder} holds the sample: building from SYNTHETIC sample data`)
+    return named
   }
   notice(`there is no ${defaultSources(config)}: building from SYNTHETIC sample data`)
   const { sourcesFile } = await writeSample({ folder: sampleFolder, lastDay: lastDate, ...SAMPLE_DEFAULTS }, effects)
-  return { sources: await readSources(sourcesFile), synthetic: true }
+  return readSources(sourcesFile)
 }
 
 /** The sources with copies of what they name in buckets, fetched where they are not there or not those of the objects. */

@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { CHECKSUMS_FILE } from '../checksums.ts'
+import { CHECKSUMS_FILE, readChecksums } from '../checksums.ts'
 import { DATASET_PATH, type ReleaseName, releasePath } from '../contract/manifest.ts'
 import type { Effects } from '../effects.ts'
 import { BuildError } from '../errors.ts'
@@ -8,6 +8,9 @@ import { hashFile, statsIfAny } from '../files.ts'
 import { sideBySide } from '../inputs/side-by-side.ts'
 import { INDEX_FILE } from '../release/index.ts'
 import type { ExportList } from './list.ts'
+
+/** Many small files: most of the time goes into waiting until they are on disk. */
+const AT_ONCE = 16
 
 /** The one link that is published. */
 export const LATEST = `${DATASET_PATH}/latest`
@@ -52,9 +55,7 @@ export async function publishedEntries(
 export async function assertUndamaged(entries: readonly PublishedEntry[], contents: ExportList): Promise<void> {
   for (const entry of entries) {
     if (isLink(entry) || basename(entry.path) !== CHECKSUMS_FILE || entry.path.startsWith(`${LATEST}/`)) continue
-    const lines = (await readFile(entry.source, 'utf8')).split('\n').filter((line) => line !== '')
-    for (const line of lines) {
-      const [sha256, name] = [line.slice(0, 64), line.slice(66)]
+    for (const [name, sha256] of readChecksums(await readFile(entry.source, 'utf8'))) {
       if (contents.get(join(dirname(entry.path), name)) === `sha256:${sha256}`) continue
       throw new BuildError(
         `${join(dirname(entry.source), name)} does not have the checksum that ${entry.source} lists; nothing was copied. ` +
@@ -62,6 +63,40 @@ export async function assertUndamaged(entries: readonly PublishedEntry[], conten
       )
     }
   }
+}
+
+/** Copies entries into `folder`, which is empty or not there, and flushes it. Stops when the signal says so. */
+export async function copyEntries(
+  entries: readonly PublishedEntry[],
+  folder: string,
+  { files, signal, report }: Effects,
+): Promise<void> {
+  const folders = foldersOf(entries, folder)
+  for (const each of folders) await files.makeFolder(each)
+  const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0)
+  let done = 0
+  report({ kind: 'stage', stage: 'copy' })
+  await sideBySide(
+    entries,
+    async (entry) => {
+      signal.throwIfAborted()
+      if (isLink(entry)) await files.link(entry.target, join(folder, entry.path))
+      else await files.copy(entry.source, join(folder, entry.path))
+      done += entry.bytes
+      report({ kind: 'progress', stage: 'copy', share: bytes === 0 ? 1 : done / bytes, bytes })
+    },
+    AT_ONCE,
+  )
+  for (const each of folders) await files.flush(each)
+  signal.throwIfAborted()
+}
+
+/** `folder` and all folders below it that hold an entry, those above others first. */
+function foldersOf(entries: readonly PublishedEntry[], folder: string): string[] {
+  const all = new Set([folder])
+  for (const { path } of entries)
+    for (let each = dirname(path); each !== '.'; each = dirname(each)) all.add(join(folder, each))
+  return [...all].sort()
 }
 
 /** What each entry is to hold. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DATASET_PATH, type ReleaseIndex, type ReleaseName } from '../contract/manifest.ts'
 import { UsageError } from '../errors.ts'
-import { currentEntry } from './index.ts'
+import { currentEntry, EMPTY_INDEX } from './index.ts'
 import { readManifest } from './verify.ts'
 
 /** The chain that a release joins, and the releases of another one that it takes the place of. */
@@ -9,9 +9,6 @@ export interface Chain {
   index: ReleaseIndex
   replaced: readonly ReleaseName[]
 }
-
-/** A history without a release. */
-export const EMPTY_INDEX: ReleaseIndex = { dataset: 'rankings-daily', releases: [] }
 
 /** What a history holds. Version 0.1.0 let real releases follow synthetic ones in one chain. */
 export type ChainKind = 'empty' | 'synthetic' | 'real' | 'mixed'

@@ -15,6 +15,9 @@ import { parseJson } from '../json.ts'
 /** The path of the index below the folder of the dataset. */
 export const INDEX_FILE = 'releases/index.json'
 
+/** A history without a release. */
+export const EMPTY_INDEX: ReleaseIndex = { dataset: 'rankings-daily', releases: [] }
+
 /** The folders in which what is published lies, the releases among it. */
 export function publishedFolders(publicDir: string): string[] {
   return ['', DATASET_PATH, dirname(join(DATASET_PATH, INDEX_FILE))].map((folder) => join(publicDir, folder))
@@ -24,7 +27,7 @@ export function publishedFolders(publicDir: string): string[] {
 export async function readIndex(publicDir: string): Promise<ReleaseIndex> {
   const path = join(publicDir, DATASET_PATH, INDEX_FILE)
   const text = await readTextIfAny(path)
-  if (text === undefined) return { dataset: 'rankings-daily', releases: [] }
+  if (text === undefined) return EMPTY_INDEX
   const index = parseJson(ReleaseIndex, text, path, BuildError)
   assertChain(index, path)
   return index

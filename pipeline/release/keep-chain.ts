@@ -2,17 +2,12 @@ import { dirname, join } from 'node:path'
 import { DATASET_PATH, type ReleaseEntry } from '../contract/manifest.ts'
 import type { Effects } from '../effects.ts'
 import { BuildError } from '../errors.ts'
-import { isLink, publishedEntries } from '../export/published.ts'
-import { readTextIfAny } from '../files.ts'
-import { sideBySide } from '../inputs/side-by-side.ts'
+import { copyEntries, publishedEntries } from '../export/published.ts'
+import { isThere, readTextIfAny } from '../files.ts'
 import { currentEntry, INDEX_FILE, readIndex } from './index.ts'
-import { isThere } from './move.ts'
 
 /** Below `DATA_DIR`: the public folders of chains that `build --new-chain` ended, by the name of their newest release. */
 export const PREVIOUS_CHAINS_FOLDER = 'previous-chains'
-
-/** Small files: most of the time goes into waiting until they are on disk. */
-const AT_ONCE = 16
 
 /**
  * Where the chain of a public folder is kept: at `path`, or with a number behind where another chain is kept there, for
@@ -29,23 +24,13 @@ export async function placeToKeep(publicDir: string, path: string): Promise<stri
 }
 
 /** Copies everything that is published to `target`. It appears there whole, in the place of what a stopped build left. */
-export async function keepChain(publicDir: string, target: string, { files, signal, report }: Effects): Promise<void> {
+export async function keepChain(publicDir: string, target: string, effects: Effects): Promise<void> {
+  const { files, report } = effects
   const { release } = await currentOf(publicDir)
   const entries = await publishedEntries(publicDir, release, true)
   const staging = `${target}.next`
   await files.remove(staging)
-  const folders = new Set(entries.map(({ path }) => join(staging, dirname(path))))
-  for (const folder of folders) await files.makeFolder(folder)
-  await sideBySide(
-    entries,
-    async (entry) => {
-      signal.throwIfAborted()
-      if (isLink(entry)) await files.link(entry.target, join(staging, entry.path))
-      else await files.copy(entry.source, join(staging, entry.path))
-    },
-    AT_ONCE,
-  )
-  for (const folder of withParents(folders, dirname(target))) await files.flush(folder)
+  await copyEntries(entries, staging, effects)
   await files.remove(target)
   await files.rename(staging, target)
   await files.flush(dirname(dirname(target)))
@@ -56,10 +41,4 @@ async function currentOf(publicDir: string): Promise<ReleaseEntry> {
   const current = currentEntry(await readIndex(publicDir))
   if (current !== undefined) return current
   throw new BuildError(`${publicDir} holds no release`)
-}
-
-function withParents(folders: ReadonlySet<string>, top: string): Set<string> {
-  const all = new Set<string>()
-  for (const folder of folders) for (let each = folder; each !== top; each = dirname(each)) all.add(each)
-  return all
 }

@@ -1,6 +1,6 @@
-import { lstat, readdir } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Files, isMissing, statsIfAny } from '../files.ts'
+import { type Files, lstatIfAny, statsIfAny } from '../files.ts'
 
 /**
  * Moves a folder to where one of that name may stand already: what is new there comes with one rename, however much it
@@ -24,18 +24,4 @@ export async function isFolder(path: string): Promise<boolean> {
 
 async function leadsToFolder(path: string): Promise<boolean> {
   return (await statsIfAny(path))?.isDirectory() ?? false
-}
-
-/** Whether anything is at `path`, a link that leads nowhere included. */
-export async function isThere(path: string): Promise<boolean> {
-  return (await lstatIfAny(path)) !== undefined
-}
-
-async function lstatIfAny(path: string) {
-  try {
-    return await lstat(path)
-  } catch (error) {
-    if (isMissing(error)) return undefined
-    throw error
-  }
 }

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path'
-import { type Content, linkTarget, readTextIfAny } from '../files.ts'
+import { type Content, isThere, linkTarget, readTextIfAny } from '../files.ts'
 import { sideBySide } from '../inputs/side-by-side.ts'
-import { isFolder, isThere, moveInto } from './move.ts'
+import { isFolder, moveInto } from './move.ts'
 import { type PublicFolder, STAGING_FOLDER } from './public-folder.ts'
 
 /** The steps of a switch, in the order in which they are taken (DESIGN.md §5). */

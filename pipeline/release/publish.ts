@@ -16,9 +16,18 @@ import { renderApi } from '../site/api.ts'
 import { renderCatalog } from '../site/catalog.ts'
 import { renderFeeds } from '../site/feeds.ts'
 import type { Page } from '../site/layout.ts'
-import { type Chain, EMPTY_INDEX } from './chain.ts'
+import type { Chain } from './chain.ts'
 import { MANIFEST_FILE, toJson } from './files.ts'
-import { appendRelease, currentEntry, INDEX_FILE, readIndex, standingReleases, toPointer, withStatus } from './index.ts'
+import {
+  appendRelease,
+  currentEntry,
+  EMPTY_INDEX,
+  INDEX_FILE,
+  readIndex,
+  standingReleases,
+  toPointer,
+  withStatus,
+} from './index.ts'
 import { isFolder } from './move.ts'
 import { beginNewChain, readNewChain, replaceChain, resumeNewChain } from './new-chain.ts'
 import { NextTree, type Step } from './next-tree.ts'
