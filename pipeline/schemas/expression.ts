@@ -134,10 +134,15 @@ export function anyOf(...conditions: Expression<'condition'>[]): Expression<'con
   return combine('condition', conditions, (columns) => conditions.map((each) => `(${each.sql(columns)})`).join(' OR '))
 }
 
+/** SQL for the sum of some counts, too wide to overflow. */
+export function sumOf(parts: readonly Expression<'count'>[], columns: Columns): string {
+  return parts.map((part) => `(${part.sql(columns)})::HUGEINT`).join(' + ')
+}
+
 /** Whether some counts together are more than another: the parts of a whole that is too small for them. */
 export function areAbove(parts: readonly Expression<'count'>[], whole: Expression<'count'>): Expression<'condition'> {
   return combine('condition', [...parts, whole], (columns) => {
-    const sum = parts.map((part) => `(${part.sql(columns)})::HUGEINT`).join(' + ')
+    const sum = sumOf(parts, columns)
     return `coalesce(${sum} > ${whole.sql(columns)}, false)`
   })
 }
@@ -148,7 +153,7 @@ export function areNotTotal(
   total: Expression<'count'>,
 ): Expression<'condition'> {
   return combine('condition', [...parts, total], (columns) => {
-    const sum = parts.map((part) => `(${part.sql(columns)})::HUGEINT`).join(' + ')
+    const sum = sumOf(parts, columns)
     return `coalesce(${total.sql(columns)} > 0 AND ${sum} <> ${total.sql(columns)}, false)`
   })
 }

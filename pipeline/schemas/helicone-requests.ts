@@ -1,5 +1,6 @@
 import {
   areAbove,
+  type Columns,
   combine,
   count,
   type Expression,
@@ -8,6 +9,7 @@ import {
   isOtherThan,
   optional,
   shared,
+  sumOf,
   text,
   word,
 } from './expression.ts'
@@ -38,11 +40,16 @@ const isAudioInside = combine(
   (columns) => `coalesce(${time.sql(columns)} >= ${columns.setting('audio_inside_from')}::BIGINT, false)`,
 )
 
+/** Tokens of audio, or none where the two counts include it. */
+function besides(audio: string, columns: Columns): string {
+  return `CASE WHEN ${isAudioInside.sql(columns)} THEN 0 ELSE ${audio} END`
+}
+
 /** All that stands in columns of its own; audio too, but where it is inside. */
 const partsOf = shared(
   combine('count', [...cached, reasoning, promptAudio, completionAudio, isAudioInside], (columns) => {
     const [heard, said] = [promptAudio.sql(columns), completionAudio.sql(columns)]
-    const audio = `CASE WHEN ${isAudioInside.sql(columns)} THEN 0 ELSE ${heard} + ${said} END`
+    const audio = besides(`${heard} + ${said}`, columns)
     return `(${[...cached, reasoning].map((part) => part.sql(columns)).join(' + ')} + ${audio})`
   }),
 )
@@ -84,10 +91,7 @@ function withOutside(
   audio: Expression<'count'>,
 ): Expression<'count'> {
   const sum = combine('count', [own, ...parts, audio, isOutside, isAudioInside], (columns) => {
-    const heard = `CASE WHEN ${isAudioInside.sql(columns)} THEN 0 ELSE ${audio.sql(columns)} END`
-    const all = [...[own, ...parts].map((part) => part.sql(columns)), heard]
-      .map((sql) => `(${sql})::HUGEINT`)
-      .join(' + ')
+    const all = `${sumOf([own, ...parts], columns)} + (${besides(audio.sql(columns), columns)})::HUGEINT`
     return `CASE WHEN ${isOutside.sql(columns)} THEN count_in_range(${all}) ELSE ${own.sql(columns)} END`
   })
   return { ...sum, needs: own.needs }
