@@ -55,7 +55,7 @@ golden: $(INSTALLED) ## published trees and HTTP exchanges against the committed
 	$(VITEST) --project unit test/golden test/cases.test.ts $(ARGS)
 test-system: $(INSTALLED) ## tests of the whole program as a user runs it
 	$(VITEST) --project system $(ARGS)
-soak: $(INSTALLED) ## try to break what docs/reliability.md promises, for an hour (ARGS="kills --share 0.1 --seed 1")
+soak: $(INSTALLED) ## try to break what docs/evidence/reliability.md promises, for an hour (ARGS="kills --share 0.1 --seed 1")
 	$(RUN) test/soak/soak.ts $(ARGS)
 bench: $(INSTALLED) ## measure against the bare machine, nginx and others (ARGS="server --rounds 5")
 	$(RUN) test/bench/bench.ts $(ARGS)
