@@ -48,7 +48,7 @@ httpfs: $(INSTALLED) ## download DuckDB's httpfs, 22 MB, for s3:// sources
 	$(CLI) httpfs $(ARGS)
 
 ##@ Develop
-.PHONY: test golden test-system soak bench check sbom format screenshots clean help
+.PHONY: test golden test-system soak bench check docs sbom format screenshots clean help
 test: $(INSTALLED) ## unit and integration tests (npm alone)
 	$(VITEST) --project unit $(ARGS)
 golden: $(INSTALLED) ## published trees and HTTP exchanges against the committed ones (ARGS=-u: record them anew)
@@ -66,6 +66,8 @@ check: $(INSTALLED) ## types, lint, format, the OpenAPI document, licences and k
 	$(RUN) test/openapi-lint.ts
 	$(RUN) test/licences.ts
 	$(RUN) test/audit.ts
+docs: $(INSTALLED) ## write docs/reference.md from the code
+	$(RUN) test/reference.ts
 sbom: $(INSTALLED) ## what the project is made of, as CycloneDX: make sbom > tokenboard.cdx.json
 	$(RUN) test/sbom.ts
 format: $(INSTALLED) ## mend format and order of imports
@@ -79,7 +81,7 @@ help: ## this list
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@/ { printf "\n%s\n", substr($$0, 5) } \
 	  /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@printf '\nSettings: SOURCES DATA_DIR PUBLIC_DIR AS_OF MEMORY_LIMIT ENGINE CLICKHOUSE_USER CLICKHOUSE_PASSWORD_FILE HOST PORT WORKERS DATABASE_URL LOG_LEVEL TRUST_PROXY\n          BOOTSTRAP_KEY RATE_LIMIT_PER_MINUTE RATE_LIMIT_PER_DAY RATE_LIMIT_BAD_KEYS_PER_MINUTE; see README.md.\n'
+	@printf '\nSettings: SOURCES DATA_DIR PUBLIC_DIR AS_OF MEMORY_LIMIT ENGINE CLICKHOUSE_USER CLICKHOUSE_PASSWORD_FILE HOST PORT WORKERS DATABASE_URL LOG_LEVEL TRUST_PROXY\n          BOOTSTRAP_KEY RATE_LIMIT_PER_MINUTE RATE_LIMIT_PER_DAY RATE_LIMIT_BAD_KEYS_PER_MINUTE; see docs/reference.md.\n'
 
 # Installing is quiet, and what it does say goes to stderr: the stdout of a target belongs to its command.
 $(INSTALLED): package.json package-lock.json
