@@ -1,17 +1,10 @@
 import { join, resolve } from 'node:path'
-import { type Changes, changedFacts, compareRows } from './changes.ts'
-import {
-  type Acceptable,
-  assertInvariants,
-  assertNothingBlocks,
-  type Finding,
-  findOddities,
-  readAccepted,
-  toWarning,
-  type Warning,
-} from './checks.ts'
-import { type ChosenChain, completeStopped, findChain, previewHistory } from './chosen-chain.ts'
-import type { PipelineConfig } from './config.ts'
+import type { PipelineConfig } from './base/config.ts'
+import type { Database } from './base/database.ts'
+import type { Effects } from './base/effects.ts'
+import { BuildError, reasonOf, UsageError } from './base/errors.ts'
+import { type Files, replaceFile } from './base/files.ts'
+import { readNote } from './commands/note.ts'
 import type { ChangeRow } from './contract/history.ts'
 import {
   type DataVersion,
@@ -27,12 +20,58 @@ import {
 import { sumTokens, type Timestamp, toTimestamp } from './contract/ranking.ts'
 import type { RestatementReason } from './contract/reason.ts'
 import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
-import type { Database } from './database.ts'
-import type { Effects } from './effects.ts'
-import { BuildError, reasonOf, UsageError } from './errors.ts'
-import { type Files, replaceFile } from './files.ts'
-import { CHANGES_FILE, changeLog, writeChanges } from './history/change-log.ts'
-import { nextVersion } from './history/data-version.ts'
+import { CHANGES_FILE, changeLog, writeChanges } from './dataset/change-log.ts'
+import { type Changes, changedFacts, compareRows } from './dataset/changes.ts'
+import {
+  type Acceptable,
+  assertInvariants,
+  assertNothingBlocks,
+  type Finding,
+  findOddities,
+  readAccepted,
+  toWarning,
+  type Warning,
+} from './dataset/checks.ts'
+import { nextVersion } from './dataset/data-version.ts'
+import { modelFacts } from './dataset/model-facts.ts'
+import { MODELS_FILE, writeModels } from './dataset/models-file.ts'
+import { assertOldCountsAccepted } from './dataset/old-counts.ts'
+import {
+  assertFewWithheld,
+  describeUnknown,
+  measureShare,
+  type PublishedShare,
+  type Share,
+} from './dataset/published-share.ts'
+import { Account, type SourceWithoutIds } from './dataset/quality.ts'
+import { type Ranking, rank } from './dataset/rank.ts'
+import {
+  assertFewRejected,
+  countRecords,
+  nothingToPublish,
+  outsideDays,
+  publicQuality,
+  publishedWarnings,
+  type RecordCounts,
+} from './dataset/records.ts'
+import { type ChosenChain, completeStopped, findChain, previewHistory } from './publication/chosen-chain.ts'
+import { keepChain } from './publication/keep-chain.ts'
+import { readNewChain } from './publication/new-chain.ts'
+import type { PublicFolder } from './publication/public-folder.ts'
+import { publish } from './publication/publish.ts'
+import { measure, type PublishedSize } from './publication/size.ts'
+import { abandonStaging, openStaging } from './publication/staging.ts'
+import type { ModelNames } from './raw/registry.ts'
+import type { Sources } from './raw/sources.ts'
+import { QUALITY_FILE, toJson } from './release/files.ts'
+import { currentEntry } from './release/index.ts'
+import { inputNames } from './release/input-names.ts'
+import { type Ingredients, PROVENANCE_FILE, provenanceOf } from './release/provenance.ts'
+import { readPublisher } from './release/publisher.ts'
+import { readBack } from './release/read-back.ts'
+import { type Draft, draftRelease, stageRelease } from './release/stage.ts'
+import { readManifest, verifyRelease } from './release/verify.ts'
+import type { RollupEngine } from './rollup/engine.ts'
 import {
   chooseSources,
   type Intake,
@@ -42,45 +81,12 @@ import {
   openEngine,
   readRecords,
   withObjects,
-} from './intake.ts'
-import { modelFacts } from './models/facts.ts'
-import { MODELS_FILE, writeModels } from './models/file.ts'
-import { readNote } from './note.ts'
-import { assertOldCountsAccepted } from './old-counts.ts'
-import { inputNames } from './provenance/input-names.ts'
-import { type Ingredients, PROVENANCE_FILE, provenanceOf } from './provenance/provenance.ts'
-import { assertFewWithheld, describeUnknown, measureShare, type PublishedShare, type Share } from './published-share.ts'
-import { readPublisher } from './publisher.ts'
-import { Account, type SourceWithoutIds } from './quality.ts'
-import { type Ranking, rank } from './rank.ts'
-import {
-  assertFewRejected,
-  countRecords,
-  nothingToPublish,
-  outsideDays,
-  publicQuality,
-  publishedWarnings,
-  type RecordCounts,
-} from './records.ts'
-import type { ModelNames } from './registry.ts'
-import { QUALITY_FILE, toJson } from './release/files.ts'
-import { currentEntry } from './release/index.ts'
-import { keepChain } from './release/keep-chain.ts'
-import { readNewChain } from './release/new-chain.ts'
-import type { PublicFolder } from './release/public-folder.ts'
-import { publish } from './release/publish.ts'
-import { readBack } from './release/read-back.ts'
-import { measure, type PublishedSize } from './release/size.ts'
-import { type Draft, draftRelease, stageRelease } from './release/stage.ts'
-import { abandonStaging, openStaging } from './release/staging.ts'
-import { readManifest, verifyRelease } from './release/verify.ts'
-import type { RollupEngine } from './rollup/engine.ts'
+} from './rollup/intake.ts'
 import { forgetRereads, wasReread } from './rollup/state.ts'
+import { UsageLedger, writeUsage } from './rollup/usage.ts'
+import { type Workspace, withScratch, withWorkspace } from './rollup/workspace.ts'
 import { embeddingsModels } from './site/api.ts'
 import { releaseChart, releasePage } from './site/release-page.ts'
-import type { Sources } from './sources.ts'
-import { UsageLedger, writeUsage } from './usage.ts'
-import { type Workspace, withScratch, withWorkspace } from './workspace.ts'
 
 /** What a person asks of one build. */
 export interface BuildOptions {

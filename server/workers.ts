@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fastify } from 'fastify'
-import type { ServerConfig } from './config.ts'
+import type { ServerConfig } from './base/config.ts'
 import { bootstrapKey, type RunningServer, type ServerEffects, STOP_DEADLINE_MS, startServer, urlOf } from './main.ts'
 import { openStore } from './store/store.ts'
 

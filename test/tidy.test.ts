@@ -93,7 +93,7 @@ describe('the repository', () => {
 
   it('documents every setting of the pipeline and the server', () => {
     const readme = read('README.md')
-    for (const path of ['pipeline/config.ts', 'server/config.ts']) {
+    for (const path of ['pipeline/base/config.ts', 'server/base/config.ts']) {
       const settings = [...read(path).matchAll(/^ {2,4}([A-Z][A-Z_]+):/gm)].map((match) => match[1] ?? '')
       expect(settings.length, path).toBeGreaterThan(3)
       for (const setting of settings) expect(readme, setting).toContain(`\`${setting}\``)

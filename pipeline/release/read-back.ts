@@ -3,11 +3,11 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
+import type { Database } from '../base/database.ts'
+import { BuildError, reasonOf } from '../base/errors.ts'
 import { CANONICAL_CSV_HEADER, canonicalCsvRow } from '../contract/canonical-csv.ts'
 import type { ContentHash } from '../contract/manifest.ts'
 import { RankingResponse, RankingRow } from '../contract/ranking.ts'
-import type { Database } from '../database.ts'
-import { BuildError, reasonOf } from '../errors.ts'
 import type { DataFile } from './files.ts'
 
 const PARQUET_TYPES = { date: 'DATE', model_permaslug: 'VARCHAR', total_tokens: 'BIGINT' }

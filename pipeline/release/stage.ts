@@ -1,5 +1,11 @@
 import { join } from 'node:path'
-import { CHECKSUMS_FILE, toChecksums } from '../checksums.ts'
+import { CHECKSUMS_FILE, toChecksums } from '../base/checksums.ts'
+import type { Database } from '../base/database.ts'
+import { BuildError } from '../base/errors.ts'
+import { type Files, hashFile } from '../base/files.ts'
+import { sideBySide } from '../base/side-by-side.ts'
+import { gzip, writeCsv, writeJson, writeNdjson } from '../base/text.ts'
+import { GENERATOR } from '../base/version.ts'
 import {
   attributionLine,
   LICENSE,
@@ -11,17 +17,11 @@ import {
   releaseName,
 } from '../contract/manifest.ts'
 import { DATASET_VERSION, type RankingMeta, type RankingRow, type Timestamp } from '../contract/ranking.ts'
-import type { Database } from '../database.ts'
-import { BuildError } from '../errors.ts'
-import { type Files, hashFile } from '../files.ts'
-import { sideBySide } from '../inputs/side-by-side.ts'
-import { describeDataset } from '../metadata/describe.ts'
-import { renderDocuments } from '../metadata/documents.ts'
-import { parquetKeys } from '../metadata/parquet-keys.ts'
-import { markOldCounts } from '../old-counts.ts'
+import { markOldCounts } from '../dataset/old-counts.ts'
 import type { OldCounts } from '../rollup/engine.ts'
-import { GENERATOR } from '../version.ts'
-import { gzip, writeCsv, writeJson, writeNdjson } from '../writers/text.ts'
+import { describeDataset } from './documents/describe.ts'
+import { renderDocuments } from './documents/documents.ts'
+import { parquetKeys } from './documents/parquet-keys.ts'
 import { DATA_FILES, type DataFile, MANIFEST_FILE, toJson } from './files.ts'
 import { contentHash } from './read-back.ts'
 

@@ -8,9 +8,9 @@ import {
   type ClickHouseSettings,
   createClient,
 } from '@clickhouse/client'
-import type { ClickHouseLogin } from '../config.ts'
-import type { ClickHouseChoice } from '../engine.ts'
-import { BuildError, reasonOf, UsageError } from '../errors.ts'
+import type { ClickHouseLogin } from '../base/config.ts'
+import { BuildError, reasonOf, UsageError } from '../base/errors.ts'
+import type { ClickHouseChoice } from '../raw/engine.ts'
 import { renderStatement } from './clickhouse-statement.ts'
 
 const PAUSES = [500, 1000, 2000, 4000]

@@ -1,6 +1,6 @@
+import { BuildError } from '../base/errors.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
-import type { ClickHouseChoice } from '../engine.ts'
-import { BuildError } from '../errors.ts'
+import type { ClickHouseChoice } from '../raw/engine.ts'
 import { type AnswerRow, NOTHING, readAnswer } from './clickhouse-answer.ts'
 import type { ClickHouse } from './clickhouse-client.ts'
 import { nodesOf, renderStatement, type StatementValues } from './clickhouse-statement.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { readStatement } from '../base/database.ts'
 import { UtcDate } from '../contract/utc-date.ts'
-import { readStatement } from '../database.ts'
-import { type ClickHouseChoice, ClickHouseName } from '../engine.ts'
+import { type ClickHouseChoice, ClickHouseName } from '../raw/engine.ts'
 
 /** The statement of the nodes that are asked: one of every shard, or the server alone. */
 export function nodesOf({ cluster }: Pick<ClickHouseChoice, 'cluster'>): StatementValues {

@@ -1,5 +1,5 @@
-import type { ClickHouseChoice } from '../engine.ts'
-import { UsageError } from '../errors.ts'
+import { UsageError } from '../base/errors.ts'
+import type { ClickHouseChoice } from '../raw/engine.ts'
 import type { ClickHouse } from './clickhouse-client.ts'
 import { nodesOf, renderStatement } from './clickhouse-statement.ts'
 

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
+import type { Database } from '../base/database.ts'
 import { provisionalFrom } from '../contract/manifest.ts'
 import { toTimestamp } from '../contract/ranking.ts'
 import { UtcDate } from '../contract/utc-date.ts'
-import type { Database } from '../database.ts'
 import type { RejectReason } from './engine.ts'
 import { enterFiles, forgetFiles, forgetStrayDays, type KnownFile, knownFiles } from './state.ts'
 

@@ -1,6 +1,6 @@
 import type { UtcDate } from '../contract/utc-date.ts'
-import type { NoteKind, PartsDisagreement } from '../schemas/schema.ts'
-import type { Sources } from '../sources.ts'
+import type { NoteKind, PartsDisagreement } from '../raw/schemas/schema.ts'
+import type { Sources } from '../raw/sources.ts'
 
 /** Why a record was read and cannot be used (DESIGN.md §6). */
 export const REJECT_REASONS = [

@@ -1,5 +1,5 @@
-import { BuildError } from '../errors.ts'
-import type { Source } from '../sources.ts'
+import { BuildError } from '../base/errors.ts'
+import type { Source } from '../raw/sources.ts'
 import { isDay } from './days.ts'
 import type { RollupRequest } from './engine.ts'
 import type { KnownFile } from './state.ts'

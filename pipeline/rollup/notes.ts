@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { Database } from '../database.ts'
-import type { Origin } from '../engine.ts'
-import { jsonIfAny } from '../json.ts'
-import type { NoteKind } from '../schemas/schema.ts'
+import type { Database } from '../base/database.ts'
+import { jsonIfAny } from '../base/json.ts'
+import type { Origin } from '../raw/engine.ts'
+import type { NoteKind } from '../raw/schemas/schema.ts'
 import type { ReadingNote, RollupRequest } from './engine.ts'
 
 const NAMES_SHOWN = 10

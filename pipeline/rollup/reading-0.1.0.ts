@@ -1,5 +1,5 @@
-import type { ClickHouseChoice } from '../engine.ts'
-import type { Source } from '../sources.ts'
+import type { ClickHouseChoice } from '../raw/engine.ts'
+import type { Source } from '../raw/sources.ts'
 import { nodesOf, renderStatement } from './clickhouse-statement.ts'
 import { isOutdated, readingSettings, shortHash, versionOf } from './reading.ts'
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import { SCHEMAS } from '../schemas/index.ts'
-import type { Source } from '../sources.ts'
+import { SCHEMAS } from '../raw/schemas/index.ts'
+import type { Source } from '../raw/sources.ts'
 
 /**
  * Raise this when the code that all schemas share reads a record differently than before: every raw file is then read

@@ -1,6 +1,6 @@
-import type { Database } from '../database.ts'
-import { BuildError } from '../errors.ts'
-import type { InputFile } from '../inputs/find.ts'
+import type { Database } from '../base/database.ts'
+import { BuildError } from '../base/errors.ts'
+import type { InputFile } from '../raw/files/find.ts'
 
 /**
  * Raise this when the tables of the state change their form, and have `openState` bring older states up to it. Version 1

@@ -1,7 +1,7 @@
-import type { Database } from '../database.ts'
-import { defineUsage } from '../ingest.ts'
-import { type GroupedFile, regroup } from '../inputs/group.ts'
-import type { Source } from '../sources.ts'
+import type { Database } from '../base/database.ts'
+import { type GroupedFile, regroup } from '../raw/files/group.ts'
+import { defineUsage } from '../raw/ingest.ts'
+import type { Source } from '../raw/sources.ts'
 import type { RollupRequest } from './engine.ts'
 
 /** De-duplication takes as many days at once as hold about this many records: it bounds the memory. */

@@ -1,7 +1,7 @@
-import { BuildError } from '../errors.ts'
-import type { Content } from '../inputs/content.ts'
-import { formatOf, type InputFile, readStamp } from '../inputs/find.ts'
-import { sideBySide } from '../inputs/side-by-side.ts'
+import { BuildError } from '../base/errors.ts'
+import { sideBySide } from '../base/side-by-side.ts'
+import type { Content } from '../raw/files/content.ts'
+import { formatOf, type InputFile, readStamp } from '../raw/files/find.ts'
 import type { HashedFile, KnownFile } from './state.ts'
 
 /**

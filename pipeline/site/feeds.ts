@@ -1,3 +1,4 @@
+import { escapeXml } from '../base/html.ts'
 import type { Restatement } from '../contract/history.ts'
 import {
   DATASET_PATH,
@@ -8,9 +9,8 @@ import {
 } from '../contract/manifest.ts'
 import { TOMBSTONE_FILE } from '../contract/tombstone.ts'
 import { DATASET_START } from '../contract/utc-date.ts'
-import { titleOf } from '../metadata/describe.ts'
+import { titleOf } from '../release/documents/describe.ts'
 import { toJson } from '../release/files.ts'
-import { escapeXml } from './html.ts'
 import type { Page } from './layout.ts'
 
 /** Feeds tell of this many of the newest releases; `releases/index.json` has all of them. */

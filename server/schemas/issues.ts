@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { invalidRequest, type RequestIssue } from '../errors.ts'
+import { invalidRequest, type RequestIssue } from '../base/errors.ts'
 
 /** How many faults of a body an answer lists. A list that holds more of them is not read to its end. */
 export const MAX_ISSUES = 20

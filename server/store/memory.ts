@@ -1,4 +1,4 @@
-import { BoundedCache } from '../bounded-cache.ts'
+import { BoundedCache } from '../base/bounded-cache.ts'
 import type { Store } from './store.ts'
 
 /** Keeps what was read from a store for as long as nobody changes it. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { QuotaCounter, QuotaRule, QuotaState } from '../quota.ts'
+import type { QuotaCounter, QuotaRule, QuotaState } from '../base/quota.ts'
 import type { Store } from './store.ts'
 
 interface QuotaUse {

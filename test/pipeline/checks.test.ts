@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { Database } from '../../pipeline/base/database.ts'
+import { BuildError, UsageError } from '../../pipeline/base/errors.ts'
 import type { BuildSummary } from '../../pipeline/build.ts'
-import { assertInvariants, type Warning } from '../../pipeline/checks.ts'
-import { Database } from '../../pipeline/database.ts'
-import { BuildError, UsageError } from '../../pipeline/errors.ts'
+import { assertInvariants, type Warning } from '../../pipeline/dataset/checks.ts'
 import {
   buildIn,
   datasetFolder,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { BoundedCache } from '../../server/bounded-cache.ts'
+import { BoundedCache } from '../../server/base/bounded-cache.ts'
 
 const of = (bytes: number) => ({ bytes })
 

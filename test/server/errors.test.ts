@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ApiError, invalidRequest, toEnvelope } from '../../server/errors.ts'
+import { ApiError, invalidRequest, toEnvelope } from '../../server/base/errors.ts'
 import { StoreConflictError } from '../../server/store/retry.ts'
 
 function fastifyError(code: string, statusCode: number): Error {

@@ -1,7 +1,7 @@
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { type Random, seededRandom } from '../../pipeline/sample/random.ts'
+import { type Random, seededRandom } from '../../pipeline/raw/sample/random.ts'
 import type { ClientOrder, RunningClients } from './load-clients.ts'
 import { scaleOf } from './load-releases.ts'
 

@@ -1,4 +1,4 @@
-import { invalidRequest } from '../../errors.ts'
+import { invalidRequest } from '../../base/errors.ts'
 import { requireValid } from '../issues.ts'
 import { MessageRequest } from './index.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ApiError } from '../../../../server/errors.ts'
+import { ApiError } from '../../../../server/base/errors.ts'
 import { parseMessageRequest } from '../../../../server/schemas/message-request/parse.ts'
 import { faultsOf, issuesOf, request } from './rules.ts'
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { ApiError, type RequestIssue } from '../../../../server/errors.ts'
+import { ApiError, type RequestIssue } from '../../../../server/base/errors.ts'
 import { parseMessageRequest } from '../../../../server/schemas/message-request/parse.ts'
 
 /*

@@ -1,0 +1,81 @@
+import { type RankingRow, sumTokens } from '../contract/ranking.ts'
+import type { UtcDate } from '../contract/utc-date.ts'
+import { contentHash } from '../release/read-back.ts'
+import type { Draft } from '../release/stage.ts'
+
+/** A date whose rows differ from those of the current release; one that a side does not have has no rows there. */
+export interface DateChange {
+  date: UtcDate
+  change: 'added' | 'changed' | 'removed'
+  rows_before: number
+  rows_after: number
+  tokens_before: string
+  tokens_after: string
+}
+
+/** How a dataset differs from that of the current release. */
+export interface Changes {
+  /** The facts of the manifest that differ; all of them where there is no current release. */
+  facts: string[]
+  /** In the order of the dates. */
+  dates: DateChange[]
+  /** Rows of all dates. `changed` have another number of tokens for the same date and model. */
+  rows: { before: number; after: number; added: number; changed: number; removed: number }
+}
+
+const FACTS = ['content_hash', 'end_date', 'publisher', 'schema', 'version', 'synthetic'] as const
+
+/**
+ * What a draft says that the current release does not: with nothing of it there is no release to make (DESIGN.md §5).
+ * `day_status` is which days are provisional.
+ */
+export function changedFacts(current: Draft | undefined, draft: Draft, rows: readonly RankingRow[]): string[] {
+  if (current === undefined) return [...FACTS, 'day_status']
+  const facts: string[] = FACTS.filter((fact) => JSON.stringify(current[fact]) !== JSON.stringify(draft[fact]))
+  if (JSON.stringify(current.old_counts) !== JSON.stringify(draft.old_counts)) facts.push('old_counts')
+  // Of equal rows the days have the same status when the first provisional one is the same.
+  const firstProvisional = ({ provisional_from }: Draft) => rows.find(({ date }) => date >= provisional_from)?.date
+  return firstProvisional(current) === firstProvisional(draft) ? facts : [...facts, 'day_status']
+}
+
+/** Compares rows by date and model, both in published order. */
+export function compareRows(
+  before: readonly RankingRow[],
+  after: readonly RankingRow[],
+): Pick<Changes, 'dates' | 'rows'> {
+  const former = tokensByModel(before)
+  const newer = tokensByModel(after)
+  const inBoth = [...newer].filter(([row]) => former.has(row))
+  return {
+    dates: compareDates(before, after),
+    rows: {
+      before: before.length,
+      after: after.length,
+      added: newer.size - inBoth.length,
+      changed: inBoth.filter(([row, tokens]) => former.get(row) !== tokens).length,
+      removed: former.size - inBoth.length,
+    },
+  }
+}
+
+function compareDates(before: readonly RankingRow[], after: readonly RankingRow[]): DateChange[] {
+  const former = Map.groupBy(before, ({ date }) => date)
+  const newer = Map.groupBy(after, ({ date }) => date)
+  const dates = [...new Set([...former.keys(), ...newer.keys()])].sort()
+  return dates.flatMap((date) => {
+    const [rowsBefore, rowsAfter] = [former.get(date) ?? [], newer.get(date) ?? []]
+    if (contentHash(rowsBefore) === contentHash(rowsAfter)) return []
+    return {
+      date,
+      change: rowsBefore.length === 0 ? 'added' : rowsAfter.length === 0 ? 'removed' : 'changed',
+      rows_before: rowsBefore.length,
+      rows_after: rowsAfter.length,
+      tokens_before: sumTokens(rowsBefore).toString(),
+      tokens_after: sumTokens(rowsAfter).toString(),
+    }
+  })
+}
+
+function tokensByModel(rows: readonly RankingRow[]): Map<string, string> {
+  return new Map(rows.map(({ date, model_permaslug, total_tokens }) => [`${date} ${model_permaslug}`, total_tokens]))
+}

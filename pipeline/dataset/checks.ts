@@ -1,0 +1,186 @@
+import { z } from 'zod'
+import { type Database, readStatement, type SqlParameters } from '../base/database.ts'
+import { BuildError, UsageError } from '../base/errors.ts'
+import { nearest } from '../contract/nearest.ts'
+import { DATASET_START, UtcDate } from '../contract/utc-date.ts'
+import { OLD_COUNTS } from './old-counts.ts'
+import type { Account } from './quality.ts'
+import { RANK_PARAMETERS } from './rank.ts'
+
+/**
+ * A check is a statement of `sql/checks` that returns what breaks it; its first line says what it demands.
+ * These hold for every ranking whatever the input: what breaks one is a mistake of this project.
+ */
+const INVARIANTS = [
+  'too_many_rows',
+  'doubled_model',
+  'other_without_cause',
+  'lost_tokens',
+  'not_an_integer_of_64_bits',
+  'out_of_order',
+] as const
+
+/** These find what is unlikely in good input. They warn, and stop a release where the maintainer says so. */
+const SANITY_CHECKS = ['collapsed_day', 'new_leader', 'missing_date', 'silent_source', 'token_parts_disagree'] as const
+
+/** The name of a check that can be made blocking and be accepted. */
+export const SanityCheck = z.enum(SANITY_CHECKS, {
+  error: ({ input }) => noSanityCheck(typeof input === 'string' ? input : JSON.stringify(input)),
+})
+export type SanityCheck = z.infer<typeof SanityCheck>
+
+/** What `--accept` takes: a sanity check, or what stops every build until it is accepted. */
+export type Acceptable = SanityCheck | typeof OLD_COUNTS
+
+/**
+ * What a sanity check found. `source` is named to the maintainer alone; `finding` then goes on where it ends. So is
+ * `detail`, the numbers behind the finding.
+ */
+export interface Finding {
+  check: SanityCheck
+  date: UtcDate | undefined
+  source: string | undefined
+  /** Unset where it is about usage that is not public: it is neither published, nor does it block. */
+  isPublic: boolean
+  finding: string
+  detail: string | undefined
+}
+
+/** A finding as a person reads it, in the summary of a build and in `quality.json`. */
+export const Warning = z.object({ check: z.string(), date: UtcDate.optional(), finding: z.string() })
+export type Warning = z.infer<typeof Warning>
+
+/** Proves the rows of `out_rankings_daily`. Throws `BuildError` that names each broken rule and what breaks it. */
+export async function assertInvariants(database: Database, lastDate: UtcDate): Promise<void> {
+  const parameters = { ...RANK_PARAMETERS, first_date: DATASET_START, last_date: lastDate }
+  const broken: string[] = []
+  for (const check of INVARIANTS) {
+    const { demand, bound } = readCheck(check, parameters)
+    const rows = await database.rows<{ date: UtcDate; finding: string }>(`checks/${check}`, bound)
+    if (rows.length > 0) broken.push(explain(check, demand, rows))
+  }
+  if (broken.length === 0) return
+  throw new BuildError(`the ranking breaks its own rules, nothing was published\n${broken.join('\n')}`)
+}
+
+/**
+ * Looks for what is unlikely in good input, in the order of the checks and of the dates. The account has the records that
+ * are not in the rollup, and those that contradict themselves.
+ */
+export async function findOddities(
+  database: Database,
+  sources: readonly { name: string }[],
+  { deliveries, compared }: Pick<Account, 'deliveries' | 'compared'>,
+): Promise<Finding[]> {
+  await database.run('check_create_deliveries')
+  await database.append('core_deliveries', [
+    ...sources.map(({ name }) => [name, null, '0']),
+    ...deliveries.map(({ source, date, records }) => [source, date, String(records)]),
+  ])
+  await database.run('check_create_parts_disagree')
+  await database.append(
+    'core_parts_disagree',
+    compared.map(({ source, date, reason, records, public_records }) => {
+      return [source, date, reason, `${records}`, `${public_records}`]
+    }),
+  )
+  const findings: Finding[] = []
+  for (const check of SANITY_CHECKS) {
+    type Row = { date?: UtcDate | null; source?: string; is_public?: boolean; finding: string; detail?: string }
+    const rows = await database.rows<{ [Key in keyof Row]: Row[Key] }>(`checks/${check}`)
+    const found = rows.map(({ date, source, is_public, finding, detail }) => {
+      return { check, date: date ?? undefined, source, isPublic: is_public ?? true, finding, detail }
+    })
+    findings.push(...found)
+  }
+  return findings
+}
+
+/** The finding with the name of the source, where it is about one, and its numbers. */
+export function toWarning({ check, date, source, finding, detail }: Finding): Warning {
+  const subject = source === undefined ? '' : `source ${JSON.stringify(source)} `
+  const numbers = detail === undefined ? '' : `: ${detail}`
+  return { check, ...(date !== undefined && { date }), finding: `${subject}${finding}${numbers}` }
+}
+
+/** The findings as they may be published: a source is just a source, and has no numbers. */
+export function toPublicWarnings(findings: readonly Finding[]): Warning[] {
+  const publishable = findings.filter(({ isPublic }) => isPublic)
+  return publishable.map(({ check, date, source, finding }) => {
+    const subject = source === undefined ? '' : 'a source '
+    return { check, ...(date !== undefined && { date }), finding: `${subject}${finding}` }
+  })
+}
+
+/**
+ * Throws `BuildError` that lists what blocking checks found, unless the maintainer accepts it or `published`, the
+ * warnings of the current release, has it (docs/decisions/0011-sanity-checks.md).
+ */
+export function assertNothingBlocks(
+  findings: readonly Finding[],
+  options: { blocking: readonly SanityCheck[]; accepted: readonly Acceptable[]; published: readonly Warning[] },
+): void {
+  const { blocking, accepted, published } = options
+  const stopping = blocking.filter((check) => !accepted.includes(check))
+  const publishable = findings.filter(({ isPublic }) => isPublic)
+  const fresh = withoutPublished(publishable, published).filter(({ check }) => stopping.includes(check))
+  if (fresh.length === 0) return
+  const broken = Map.groupBy(fresh, ({ check }) => check)
+  const lines = [...broken].map(([check, found]) => explain(check, readCheck(check, {}).demand, found.map(toWarning)))
+  const flags = [...broken.keys()].map((check) => `--accept ${check}`).join(' ')
+  throw new BuildError(
+    `blocking checks found what the current release does not have, nothing was published\n${lines.join('\n')}\n` +
+      `if the data are right, publish them with: tokenboard build ${flags}`,
+  )
+}
+
+/** What the names mean that were given to `--accept`. Throws `UsageError` that names the nearest check. */
+export function readAccepted(names: readonly string[]): Acceptable[] {
+  return names.map((name) => {
+    if (name === OLD_COUNTS) return name
+    const parsed = SanityCheck.safeParse(name)
+    if (!parsed.success) throw new UsageError(`--accept: ${noSanityCheck(name, [...SANITY_CHECKS, OLD_COUNTS])}`)
+    return parsed.data
+  })
+}
+
+/** As many findings of a check about a date as were published with the current release are no news. */
+function withoutPublished(findings: readonly Finding[], published: readonly Warning[]): Finding[] {
+  const place = ({ check, date }: { check: string; date?: UtcDate | undefined }) => `${check} ${date ?? ''}`
+  const known = new Map<string, number>()
+  for (const warning of published) known.set(place(warning), (known.get(place(warning)) ?? 0) + 1)
+  return findings.filter((finding) => {
+    const left = known.get(place(finding)) ?? 0
+    known.set(place(finding), left - 1)
+    return left <= 0
+  })
+}
+
+/** What a check demands, with the numbers of the rule in it, and the parameters that its statement names. */
+function readCheck(check: string, parameters: SqlParameters): { demand: string; bound: SqlParameters } {
+  const [header = '', ...lines] = readStatement(`checks/${check}`).split('\n')
+  const statement = lines.filter((line) => !line.startsWith('--')).join('\n')
+  return {
+    demand: header.replace(/^-- /, '').replace(/\$(\w+)/g, (name, parameter) => String(parameters[parameter] ?? name)),
+    bound: Object.fromEntries(Object.entries(parameters).filter(([name]) => statement.includes(`$${name}`))),
+  }
+}
+
+const FINDINGS_SHOWN = 5
+
+function explain(check: string, demand: string, findings: readonly Omit<Warning, 'check'>[]): string {
+  const shown = findings
+    .slice(0, FINDINGS_SHOWN)
+    .map(({ date, finding }) => (date === undefined ? `  ${finding}` : `  ${date}: ${finding}`))
+  const more = findings.length > FINDINGS_SHOWN ? [`  and ${findings.length - FINDINGS_SHOWN} more`] : []
+  return [`${check}: ${demand}`, ...shown, ...more].join('\n')
+}
+
+function noSanityCheck(name: string, names: readonly string[] = SANITY_CHECKS): string {
+  if ((INVARIANTS as readonly string[]).includes(name)) {
+    return `${name} always stops a build: what breaks it is a mistake of Tokenboard, and no release may have it`
+  }
+  const known = nearest(name, names)
+  const suggestion = known === undefined ? '' : `, did you mean ${JSON.stringify(known)}?`
+  return `there is no check ${JSON.stringify(name)}${suggestion} (${names.join(', ')})`
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import type { Database } from '../base/database.ts'
+import { BuildError } from '../base/errors.ts'
+import { jsonIfAny, parse } from '../base/json.ts'
+import { csvField } from '../contract/canonical-csv.ts'
+import { ModelFacts } from '../contract/model-facts.ts'
+import type { RankingRow } from '../contract/ranking.ts'
+import { modelFacts } from './model-facts.ts'
+
+/** The file of a release with a row for each model that it names. */
+export const MODELS_FILE = 'models.csv'
+
+export const COLUMNS = [
+  'model_permaslug',
+  'name',
+  'author',
+  'aliases',
+  'first_date',
+  'last_date',
+  'days',
+  'best_rank',
+  'best_rank_date',
+  'total_tokens',
+] as const satisfies readonly (keyof ModelFacts)[]
+
+/** `models.csv`: RFC 4180 with quotes only where they are needed, LF. Aliases are an array in JSON: a name may hold anything. */
+export function writeModels(models: readonly ModelFacts[]): Buffer {
+  const lines = models.map((model) => COLUMNS.map((column) => csvField(fieldOf(model[column]))).join(','))
+  return Buffer.from([COLUMNS.join(','), ...lines, ''].join('\n'))
+}
+
+function fieldOf(value: ModelFacts[keyof ModelFacts]): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}
+
+const Count = z
+  .string()
+  .regex(/^[1-9]\d*$/, { error: 'must be a whole number' })
+  .transform(Number)
+
+const Aliases = z.string().transform((text, context): string[] => {
+  const parsed = z.array(z.string()).safeParse(jsonIfAny(text))
+  if (parsed.success) return parsed.data
+  context.addIssue({ code: 'custom', message: 'must be an array of texts in JSON' })
+  return z.NEVER
+})
+
+/** A line as it is read: every field is text. */
+const Line = z.object({ ...ModelFacts.shape, aliases: Aliases, days: Count, best_rank: Count })
+
+/** The rows of a published `models.csv`. Throws `BuildError` when it is not of the published form. */
+export async function readModels(database: Database, path: string): Promise<ModelFacts[]> {
+  const lines = await database.rows<Record<string, string>>('read_models', { path })
+  return parse(z.array(Line), lines, path, BuildError)
+}
+
+/**
+ * Proves that `models.csv` says of the models what follows from the rows; how they are called comes from the registry,
+ * which is not published. Throws `BuildError` that names the first model that is off.
+ */
+export async function verifyModels(database: Database, path: string, rows: readonly RankingRow[]): Promise<void> {
+  const found = (await readModels(database, path)).map(factsOfRows)
+  const expected = modelFacts(rows).map(factsOfRows)
+  const lines = Math.max(found.length, expected.length)
+  const wrong = Array.from({ length: lines }, (_, line) => line).find((line) => found[line] !== expected[line])
+  if (wrong === undefined) return
+  throw new BuildError(
+    `${path} does not follow from the rows: it says ${found[wrong] ?? 'nothing'}, they say ${expected[wrong] ?? 'nothing'}`,
+  )
+}
+
+/** What is computed anew when a file is verified, as text that can be compared. */
+function factsOfRows({ name: _name, author: _author, aliases: _aliases, ...facts }: ModelFacts): string {
+  return JSON.stringify(facts)
+}

@@ -1,0 +1,222 @@
+import { type Database, readStatement } from '../base/database.ts'
+import { fileColumn } from './files/columns.ts'
+import { LONGEST_RECORD_BYTES } from './files/csv-shape.ts'
+import type { Format } from './files/find.ts'
+import type { InputGroup } from './files/group.ts'
+import type { CsvReading, LinkedFile } from './files/link.ts'
+import { type Columns, type Expression, literal, type Setting } from './schemas/expression.ts'
+import { heliconeSettings } from './schemas/helicone-settings.ts'
+import { SCHEMAS } from './schemas/index.ts'
+import { NOTE_KINDS, PARTS_DISAGREEMENTS, type Schema, type UsageRecord } from './schemas/schema.ts'
+import { ABSENT, jsonValue, parquetValue, type RelativeTime, textValue, type Value } from './schemas/value.ts'
+import type { Source } from './sources.ts'
+
+/**
+ * Defines the view `core_usage`: the usage records of the groups, typed, with the reason to reject each that is bad.
+ * Text without an offset is read in the source's time zone, which the session takes over for that.
+ */
+export async function defineUsage(database: Database, source: Source, groups: readonly InputGroup[]): Promise<void> {
+  const selects = groups.map((group, number) => selectGroup(group, number))
+  await defineViews(database, source, groups, selects)
+}
+
+/**
+ * Defines the same view over one file, with two more columns: `record_number`, 1 for the first record that DuckDB gives,
+ * and `content`, for Parquet a struct of the texts of its columns. DuckDB reads the file in its order then, and slower.
+ */
+export async function defineNumberedUsage(database: Database, group: InputGroup, file: LinkedFile): Promise<void> {
+  await defineViews(database, group.source, [{ ...group, files: [file] }], [selectGroup(group, 0, true)])
+}
+
+async function defineViews(
+  database: Database,
+  source: Source,
+  groups: readonly InputGroup[],
+  selects: readonly string[],
+): Promise<void> {
+  await database.setTimeZone(source.timezone)
+  for (const [number, group] of groups.entries()) await setVariables(database, number, group)
+  const raw = `CREATE OR REPLACE TEMP VIEW raw_usage AS\n${selects.join('\nUNION ALL\n')}`
+  const types = groups.map((group) => group.types)
+  await database.define('usage', `${raw};\n${readStatement('core_usage')}`, types)
+}
+
+/** Defines the view `raw_sample`: the fields of each record as text, in the order of the columns; of NDJSON its line. */
+export async function defineSample(database: Database, group: InputGroup): Promise<void> {
+  await setVariables(database, 0, group)
+  const fields = group.format === 'ndjson' ? ['json'] : columnNames(group)
+  const texts = fields.map((field) => `${field}::VARCHAR`).join(', ')
+  const select = `SELECT [${texts}] AS fields\n${fromGroup(group, 0, new Map())}`
+  await database.execute(`CREATE OR REPLACE TEMP VIEW raw_sample AS\n${select}`)
+}
+
+/** The longest record with its line end. */
+const LARGE = LONGEST_RECORD_BYTES + 1000
+const READ_CSV = { parallel: false, max_line_size: 2_000_000, buffer_size: 32_000_000 }
+
+/** What DuckDB is told of a CSV file. A record longer than a buffer would be lost, or read as if it were several. */
+const CSV_READING: Record<CsvReading, typeof READ_CSV> = {
+  parallel: { ...READ_CSV, parallel: true },
+  ordered: READ_CSV,
+  large: { ...READ_CSV, max_line_size: LARGE, buffer_size: 2 * LARGE },
+}
+
+async function setVariables(database: Database, number: number, group: InputGroup): Promise<void> {
+  await database.setVariable(
+    `files_${number}`,
+    group.files.map((file) => file.link),
+  )
+  await database.setVariable(`compression_${number}`, group.compression)
+  if (group.source.model !== undefined) await database.setVariable(`model_${number}`, group.source.model)
+  for (const [name, value] of Object.entries(settingsOf(group.source))) {
+    await database.setVariable(`${name}_${number}`, value)
+  }
+  if (group.format === 'ndjson') await database.setVariable(`pointers_${number}`, group.pointers)
+  if (group.format !== 'csv') return
+  await database.setVariable(`delimiter_${number}`, group.delimiter)
+  for (const [name, value] of Object.entries(CSV_READING[group.csvReading])) {
+    await database.setVariable(`${name}_${number}`, value)
+  }
+  await database.setVariable(`columns_${number}`, Object.fromEntries(group.types.map((type, i) => [`c${i}`, type])))
+}
+
+function settingsOf(source: Source): Partial<Record<Setting, string>> {
+  return source.schema === 'helicone-requests' ? heliconeSettings(source) : {}
+}
+
+/** A window without an order has DuckDB read a file from its begin to its end; Parquet knows its row numbers. */
+function numberedFields(group: InputGroup, columns: Columns): string[] {
+  if (group.format !== 'parquet') {
+    return [`${columns.once('row_number() OVER ()')} AS record_number`, 'NULL::VARCHAR AS content']
+  }
+  const texts = columnNames(group).map((name) => `${name} := ${name}::VARCHAR`)
+  return ['file_row_number + 1 AS record_number', `struct_pack(${texts.join(', ')}) AS content`]
+}
+
+/** One SELECT over a group. Only positions, types and the texts and statements of this project are written into it. */
+function selectGroup(group: InputGroup, number: number, isNumbered = false): string {
+  const { record, parts_disagree, notes }: Schema = SCHEMAS[group.source.schema]
+  const { columns, computed } = columnsOf(group, number)
+  const fields = [
+    ...(isNumbered ? numberedFields(group, columns) : []),
+    `${number} AS input_group`,
+    'file_index::INTEGER AS file_index',
+    `${isMalformed(group, record, columns)} AS is_malformed`,
+    `${record.is_left_out?.sql(columns) ?? 'false'} AS is_left_out`,
+    `${record.timestamp.sql(columns)} AS instant_us`,
+    `${model(group, number, record, columns)} AS model`,
+    `${record.prompt_tokens.sql(columns)} AS prompt_tokens`,
+    `${record.completion_tokens.sql(columns)} AS completion_tokens`,
+    `${exists(record.prompt_tokens, columns)} AS has_prompt_tokens`,
+    `${exists(record.completion_tokens, columns)} AS has_completion_tokens`,
+    `nullif(${record.request_id?.sql(columns) ?? 'NULL::VARCHAR'}, '') AS request_id`,
+    `nullif(${record.visibility?.sql(columns) ?? 'NULL::VARCHAR'}, '') AS visibility`,
+    `${record.api_key_hash?.sql(columns) ?? 'NULL::VARCHAR'} AS api_key_hash`,
+    `${record.cost_usd?.sql(columns) ?? '0::DECIMAL(18, 9)'} AS cost_usd`,
+    `${record.is_byok?.sql(columns) ?? 'false'} AS is_byok`,
+    `${record.updated_at?.sql(columns) ?? 'NULL::BIGINT'} AS updated_us`,
+    `${disagreement(parts_disagree, columns)} AS parts_disagree`,
+    ...noteOf(notes, columns),
+  ]
+  return `SELECT\n  ${fields.join(',\n  ')}\n${fromGroup(group, number, computed)}`
+}
+
+/** The records of a group as they stand in its files, and what is computed once for each. */
+function fromGroup(group: InputGroup, number: number, computed: ReadonlyMap<string, string>): string {
+  const names = columnNames(group).join(', ')
+  const statement = readStatement(`ingest_${group.format}`)
+    .replaceAll(/_N\b/g, `_${number}`)
+    .replaceAll('COLUMN_NAMES', names)
+  // No list is null: the condition is there to have every column read.
+  const readsAll = group.format === 'csv' && group.readsAllColumns
+  const from = readsAll ? `${statement}\nWHERE [${names}] IS NOT NULL` : statement
+  if (computed.size === 0) return from
+  const added = [...computed].map(([sql, name]) => `${sql} AS ${name}`)
+  return `FROM (\nSELECT ${['*', ...MADE_UP_COLUMNS[group.format], ...added].join(', ')}\n${from})`
+}
+
+/** Columns that DuckDB makes up, which * leaves out. */
+const MADE_UP_COLUMNS: Record<Format, readonly string[]> = {
+  csv: ['file_index'],
+  ndjson: [],
+  parquet: ['file_index', 'file_row_number'],
+}
+
+function columnNames(group: InputGroup): string[] {
+  return group.types.map((_, position) => `c${position}`)
+}
+
+/** The name of the model as written; the source's own `model` where the record has no such column. */
+function model(group: InputGroup, number: number, { model_permaslug }: UsageRecord, columns: Columns): string {
+  const own = model_permaslug.sql(columns)
+  if (group.source.model === undefined) return own
+  return `CASE WHEN ${exists(model_permaslug, columns)} THEN ${own} ELSE getvariable('model_${number}') END`
+}
+
+/** The first reason why the counts of the record contradict each other, or NULL. */
+function disagreement(conditions: Schema['parts_disagree'] = {}, columns: Columns): string {
+  const cases = PARTS_DISAGREEMENTS.flatMap((reason) => {
+    const condition = conditions[reason]
+    return condition === undefined ? [] : [`WHEN ${condition.sql(columns)} THEN ${literal(reason)}`]
+  })
+  return cases.length === 0 ? 'NULL::VARCHAR' : `CASE ${cases.join(' ')} END`
+}
+
+/** What is to be told of how the record was read: a kind of note, what it is about and how many tokens. */
+function noteOf(notes: Schema['notes'] = {}, columns: Columns): string[] {
+  const found = NOTE_KINDS.flatMap((kind) => {
+    const note = notes[kind]
+    if (note === undefined) return []
+    return [{ kind: literal(kind), name: note.name.sql(columns), tokens: note.tokens?.sql(columns) ?? '0' }]
+  })
+  if (found.length === 0)
+    return ['NULL::VARCHAR AS note_kind', 'NULL::VARCHAR AS note_name', '0::BIGINT AS note_tokens']
+  const whichever = (field: 'kind' | 'name' | 'tokens') =>
+    `CASE ${found.map((note) => `WHEN ${note.name} IS NOT NULL THEN ${note[field]}`).join(' ')} END`
+  return [
+    `${whichever('kind')} AS note_kind`,
+    `${whichever('name')} AS note_name`,
+    `coalesce(${whichever('tokens')}, 0)::BIGINT AS note_tokens`,
+  ]
+}
+
+/** Whether a line of NDJSON is no object; only asked where it has no timestamp, for the answer costs another look. */
+function isMalformed({ format }: InputGroup, { timestamp }: UsageRecord, columns: Columns): string {
+  if (format !== 'ndjson') return 'false'
+  return `json IS NULL OR (NOT (${exists(timestamp, columns)}) AND NOT starts_with(ltrim(json), '{'))`
+}
+
+/** Whether the record has a column of an expression at all: a misspelt key of NDJSON would otherwise count as zero. */
+function exists({ needs }: Expression, columns: Columns): string {
+  return [...new Set(needs.flat())].map((column) => columns.value(column).exists()).join(' OR ')
+}
+
+/** How the columns of the schema are read in the files of a group; `computed` fills up as expressions ask for it. */
+function columnsOf(group: InputGroup, number: number): { columns: Columns; computed: ReadonlyMap<string, string> } {
+  const { format, positions, source, types, files } = group
+  const relative = relativeTime(source)
+  const computed = new Map<string, string>()
+  const value = (column: string): Value => {
+    const position = positions.get(column)
+    if (position === undefined) return ABSENT
+    if (format === 'ndjson') return jsonValue(`value[${position + 1}]`, relative)
+    if (format === 'csv') return textValue(`c${position}`, relative)
+    const label = `${files[0]?.name}: column ${JSON.stringify(fileColumn(source, column))}`
+    return parquetValue(`c${position}`, types[position] ?? '', { relative, label, isUtc: source.timezone === 'UTC' })
+  }
+  const once = (sql: string): string => {
+    const name = computed.get(sql) ?? `computed_${computed.size}`
+    computed.set(sql, name)
+    return name
+  }
+  const setting = (name: Setting) => `getvariable('${name}_${number}')`
+  return { columns: { value, once, setting }, computed }
+}
+
+/** Relative time, for sources with a `base_time`; undefined for sources without. */
+function relativeTime({ base_time, time_unit }: Source): RelativeTime {
+  if (base_time === undefined) return undefined
+  const base = `${Date.parse(base_time) * 1000}`
+  if (time_unit === undefined) return (text) => `instant_from_bare_number(${text}, ${base})`
+  return (text) => `instant_from_number(${text}, ${base}, ${time_unit === 'seconds' ? 1_000_000 : 1000})`
+}
