@@ -4,13 +4,14 @@ import type { Database } from './base/database.ts'
 import type { Effects } from './base/effects.ts'
 import { BuildError, reasonOf, UsageError } from './base/errors.ts'
 import { type Files, replaceFile } from './base/files.ts'
-import { readNote } from './commands/note.ts'
+import { toJson } from './base/json.ts'
 import type { ChangeRow } from './contract/history.ts'
 import {
   type DataVersion,
   type Manifest,
   type Publisher,
   type ReleaseChanges,
+  type ReleaseDraft,
   type ReleaseIndex,
   type ReleaseName,
   releasePath,
@@ -19,6 +20,7 @@ import {
 } from './contract/manifest.ts'
 import { sumTokens, type Timestamp, toTimestamp } from './contract/ranking.ts'
 import type { RestatementReason } from './contract/reason.ts'
+import { QUALITY_FILE } from './contract/release-files.ts'
 import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
 import { CHANGES_FILE, changeLog, writeChanges } from './dataset/change-log.ts'
 import { type Changes, changedFacts, compareRows } from './dataset/changes.ts'
@@ -57,19 +59,19 @@ import {
 import { type ChosenChain, completeStopped, findChain, previewHistory } from './publication/chosen-chain.ts'
 import { keepChain } from './publication/keep-chain.ts'
 import { readNewChain } from './publication/new-chain.ts'
+import { readNote } from './publication/note.ts'
 import type { PublicFolder } from './publication/public-folder.ts'
 import { publish } from './publication/publish.ts'
 import { measure, type PublishedSize } from './publication/size.ts'
 import { abandonStaging, openStaging } from './publication/staging.ts'
 import type { ModelNames } from './raw/registry.ts'
 import type { Sources } from './raw/sources.ts'
-import { QUALITY_FILE, toJson } from './release/files.ts'
 import { currentEntry } from './release/index.ts'
 import { inputNames } from './release/input-names.ts'
 import { type Ingredients, PROVENANCE_FILE, provenanceOf } from './release/provenance.ts'
 import { readPublisher } from './release/publisher.ts'
 import { readBack } from './release/read-back.ts'
-import { type Draft, draftRelease, stageRelease } from './release/stage.ts'
+import { draftRelease, stageRelease } from './release/stage.ts'
 import { readManifest, verifyRelease } from './release/verify.ts'
 import type { RollupEngine } from './rollup/engine.ts'
 import {
@@ -137,7 +139,7 @@ export interface BuildSummary {
 
 /** What stands before the decision whether there is a release to make. */
 export interface Built {
-  draft: Draft
+  draft: ReleaseDraft
   ranking: Ranking
   /** What the registry knows of the names of a model. */
   names: (slug: string) => ModelNames
@@ -327,7 +329,7 @@ function reportStart({ notice }: ChosenChain, { report }: Effects): void {
 type Told = Pick<ReleaseChanges, 'reason' | 'note'>
 
 /** The dates that the previous release called final and that have other rows now. */
-function restatedDates(rows: readonly ChangeRow[], current: Draft | undefined): UtcDate[] {
+function restatedDates(rows: readonly ChangeRow[], current: ReleaseDraft | undefined): UtcDate[] {
   if (current === undefined) return []
   const dates = rows
     .map(({ date }) => date)
@@ -337,14 +339,14 @@ function restatedDates(rows: readonly ChangeRow[], current: Draft | undefined): 
 
 /** How a release differs from the one before it: for its manifest, and row by row. */
 export interface Changed {
-  facts: Pick<Draft, 'data_version' | 'version_rule' | 'changes'>
+  facts: Pick<ReleaseDraft, 'data_version' | 'version_rule' | 'changes'>
   rows: ChangeRow[]
 }
 
 /** A release after another: which one, what differs, and by which rule it gets its version. */
 export interface NextRelease {
   index: ReleaseIndex
-  current: Draft | undefined
+  current: ReleaseDraft | undefined
   facts: string[]
   told: Told
   /** Undefined to make a release of 0.1.0 again. */
@@ -429,7 +431,7 @@ function assertNotBefore(asOf: Date, index: ReleaseIndex): void {
 
 function summarize(
   outcome: BuildSummary['outcome'],
-  facts: Draft,
+  facts: ReleaseDraft,
   { ranking, records, account, share, findings }: Built,
   path: string,
 ): BuildSummary {

@@ -30,29 +30,17 @@ describe('the repository', () => {
     for (const path of sources) expect(read(path).split('\n').length, path).toBeLessThan(LONGEST_FILE)
   })
 
-  it('imports in one direction: server from the contract alone, the contract from nothing of ours', () => {
-    for (const path of sources) {
-      const imports = [...read(path).matchAll(/from '(\.[^']+)'|import\('(\.[^']+)'\)/g)].map((m) => m[1] ?? m[2] ?? '')
-      for (const imported of imports.map((name) => join(path, '..', name))) {
-        if (path.startsWith('server/')) expect(imported, path).toMatch(/^(server|pipeline\/contract)\//)
-        if (path.startsWith('pipeline/contract/')) expect(imported, path).toMatch(/^pipeline\/contract\//)
-        if (path.startsWith('pipeline/') && imported.startsWith('server/'))
-          expect(path).toMatch(/^pipeline\/commands\//)
-      }
-    }
-  })
-
   it('imports a package only where it belongs', () => {
     const rules: [RegExp, RegExp][] = [
-      [/^@duckdb\//, /^pipeline\/database\.ts$/],
+      [/^@duckdb\//, /^pipeline\/base\/database\.ts$/],
       [/^@clickhouse\//, /^pipeline\/rollup\/clickhouse-client\.ts$/],
       [/^(node:sqlite|kysely)/, /^server\/store\//],
       [/^pg$/, /^server\/store\/postgres\.ts$/],
       [/^fastify/, /^server\//],
-      [/^(commander|@commander-js)/, /^pipeline\/(program|commands\/\w+)\.ts$/],
+      [/^(commander|@commander-js)/, /^pipeline\/commands\/\w+\.ts$/],
       [/^(hyparquet|fzstd)/, /^pipeline\/site\/browser\//],
       [/^esbuild/, /^pipeline\/site\/bundle\.ts$/],
-      [/^csv-parse/, /^pipeline\/(sources|inputs\/columns)\.ts$/],
+      [/^csv-parse/, /^pipeline\/raw\/(sources|files\/columns)\.ts$/],
     ]
     for (const path of sources) {
       for (const [, name = ''] of read(path).matchAll(/from '([^.'][^']*)'/g)) {

@@ -1,7 +1,6 @@
 import { totalmem } from 'node:os'
 import { z } from 'zod'
 import { AsOf } from '../contract/as-of.ts'
-import type { Engine } from '../raw/engine.ts'
 import { UsageError } from './errors.ts'
 
 const Setting = z.string().min(1).optional()
@@ -28,7 +27,7 @@ export interface PipelineConfig {
   publicDir: string
   asOf: Date | undefined
   /** The engine that the sources file has to name; whichever it names where this is undefined. */
-  engine: Engine['kind'] | undefined
+  engine: 'duckdb' | 'clickhouse' | undefined
   clickhouse: ClickHouseLogin
   /** A size as DuckDB reads it, such as `512MiB`; what exceeds it is spilled to disk. */
   memoryLimit: string

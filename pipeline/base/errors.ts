@@ -13,3 +13,13 @@ export function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   return message.split('\n')[0] ?? ''
 }
+
+/** What DuckDB and other readers say of a file that they cannot read does not always name it. */
+export async function naming<Result>(path: string, form: string, read: () => Promise<Result>): Promise<Result> {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof BuildError || (error instanceof Error && error.name === 'AbortError')) throw error
+    throw new BuildError(`${path} cannot be read as ${form}: ${reasonOf(error)}`, { cause: error })
+  }
+}

@@ -114,3 +114,8 @@ function suggestion(key: string, knownKeys: readonly string[]): string {
   const known = nearest(key, knownKeys)
   return known === undefined ? '' : `, did you mean ${JSON.stringify(known)}?`
 }
+
+/** JSON as this project publishes it: indented for people, ended by a line break. */
+export function toJson(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`
+}

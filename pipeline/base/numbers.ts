@@ -67,3 +67,8 @@ export function counted(count: number, noun: string): string {
 function rounded(dividend: bigint, divisor: bigint): bigint {
   return (2n * dividend + divisor) / (2n * divisor)
 }
+
+/** `1234567` -> `1,234,567`. */
+export function grouped(value: number | string): string {
+  return BigInt(value).toLocaleString('en-US')
+}

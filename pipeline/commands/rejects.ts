@@ -1,10 +1,10 @@
 import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import { UsageError } from '../base/errors.ts'
+import { grouped } from '../base/numbers.ts'
 import { nearest } from '../contract/nearest.ts'
-import { REJECT_REASONS, type RejectReason } from '../rollup/engine.ts'
+import { REJECT_REASONS, type RejectReason } from '../raw/records.ts'
 import type { RejectedRecord, RejectsCount, RejectsFilter } from '../rollup/list-rejects.ts'
-import { grouped } from './reporter.ts'
 import { printable, table } from './table.ts'
 
 const SHOWN = 20

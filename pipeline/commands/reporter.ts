@@ -76,8 +76,3 @@ export function endProgress(output: NodeJS.WriteStream): void {
   clearLine(output, 0)
   cursorTo(output, 0)
 }
-
-/** `1234567` -> `1,234,567`. */
-export function grouped(value: number | string): string {
-  return BigInt(value).toLocaleString('en-US')
-}

@@ -174,3 +174,6 @@ export function attributionLine(publisher: Publisher, asOf: Timestamp, synthetic
   const line = `Source: ${publisher.name} (${publisher.url}), as of ${asOf}.`
   return synthetic ? `${line} Synthetic sample data, not real usage.` : line
 }
+
+/** Everything that decides what a release says, before a byte of it is written. */
+export type ReleaseDraft = Omit<Manifest, 'files'>

@@ -1,10 +1,9 @@
 import type { Database } from '../base/database.ts'
-import { BuildError } from '../base/errors.ts'
+import { BuildError, naming } from '../base/errors.ts'
 import { csvField } from '../contract/canonical-csv.ts'
 import { byCodePoints } from '../contract/code-points.ts'
 import { CHANGES_CSV_HEADER, type ChangeRow } from '../contract/history.ts'
 import { OTHER, type RankingRow } from '../contract/ranking.ts'
-import { naming } from '../release/read-back.ts'
 
 /** The file of a release that says what it changed. */
 export const CHANGES_FILE = 'changes.csv'

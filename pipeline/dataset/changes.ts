@@ -1,7 +1,7 @@
+import { contentHash } from '../base/text.ts'
+import type { ReleaseDraft } from '../contract/manifest.ts'
 import { type RankingRow, sumTokens } from '../contract/ranking.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
-import { contentHash } from '../release/read-back.ts'
-import type { Draft } from '../release/stage.ts'
 
 /** A date whose rows differ from those of the current release; one that a side does not have has no rows there. */
 export interface DateChange {
@@ -29,12 +29,17 @@ const FACTS = ['content_hash', 'end_date', 'publisher', 'schema', 'version', 'sy
  * What a draft says that the current release does not: with nothing of it there is no release to make (DESIGN.md §5).
  * `day_status` is which days are provisional.
  */
-export function changedFacts(current: Draft | undefined, draft: Draft, rows: readonly RankingRow[]): string[] {
+export function changedFacts(
+  current: ReleaseDraft | undefined,
+  draft: ReleaseDraft,
+  rows: readonly RankingRow[],
+): string[] {
   if (current === undefined) return [...FACTS, 'day_status']
   const facts: string[] = FACTS.filter((fact) => JSON.stringify(current[fact]) !== JSON.stringify(draft[fact]))
   if (JSON.stringify(current.old_counts) !== JSON.stringify(draft.old_counts)) facts.push('old_counts')
   // Of equal rows the days have the same status when the first provisional one is the same.
-  const firstProvisional = ({ provisional_from }: Draft) => rows.find(({ date }) => date >= provisional_from)?.date
+  const firstProvisional = ({ provisional_from }: ReleaseDraft) =>
+    rows.find(({ date }) => date >= provisional_from)?.date
   return firstProvisional(current) === firstProvisional(draft) ? facts : [...facts, 'day_status']
 }
 

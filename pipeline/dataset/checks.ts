@@ -1,33 +1,11 @@
 import { z } from 'zod'
 import { type Database, readStatement, type SqlParameters } from '../base/database.ts'
 import { BuildError, UsageError } from '../base/errors.ts'
-import { nearest } from '../contract/nearest.ts'
 import { DATASET_START, UtcDate } from '../contract/utc-date.ts'
+import { INVARIANTS, noSanityCheck, SANITY_CHECKS, SanityCheck } from '../raw/check-names.ts'
 import { OLD_COUNTS } from './old-counts.ts'
 import type { Account } from './quality.ts'
 import { RANK_PARAMETERS } from './rank.ts'
-
-/**
- * A check is a statement of `sql/checks` that returns what breaks it; its first line says what it demands.
- * These hold for every ranking whatever the input: what breaks one is a mistake of this project.
- */
-const INVARIANTS = [
-  'too_many_rows',
-  'doubled_model',
-  'other_without_cause',
-  'lost_tokens',
-  'not_an_integer_of_64_bits',
-  'out_of_order',
-] as const
-
-/** These find what is unlikely in good input. They warn, and stop a release where the maintainer says so. */
-const SANITY_CHECKS = ['collapsed_day', 'new_leader', 'missing_date', 'silent_source', 'token_parts_disagree'] as const
-
-/** The name of a check that can be made blocking and be accepted. */
-export const SanityCheck = z.enum(SANITY_CHECKS, {
-  error: ({ input }) => noSanityCheck(typeof input === 'string' ? input : JSON.stringify(input)),
-})
-export type SanityCheck = z.infer<typeof SanityCheck>
 
 /** What `--accept` takes: a sanity check, or what stops every build until it is accepted. */
 export type Acceptable = SanityCheck | typeof OLD_COUNTS
@@ -174,13 +152,4 @@ function explain(check: string, demand: string, findings: readonly Omit<Warning,
     .map(({ date, finding }) => (date === undefined ? `  ${finding}` : `  ${date}: ${finding}`))
   const more = findings.length > FINDINGS_SHOWN ? [`  and ${findings.length - FINDINGS_SHOWN} more`] : []
   return [`${check}: ${demand}`, ...shown, ...more].join('\n')
-}
-
-function noSanityCheck(name: string, names: readonly string[] = SANITY_CHECKS): string {
-  if ((INVARIANTS as readonly string[]).includes(name)) {
-    return `${name} always stops a build: what breaks it is a mistake of Tokenboard, and no release may have it`
-  }
-  const known = nearest(name, names)
-  const suggestion = known === undefined ? '' : `, did you mean ${JSON.stringify(known)}?`
-  return `there is no check ${JSON.stringify(name)}${suggestion} (${names.join(', ')})`
 }

@@ -1,8 +1,8 @@
+import { contentHash } from '../base/text.ts'
 import type { Coverage, CoverageDay, CoverageMonth, Published, UtcMonth } from '../contract/history.ts'
 import type { Manifest } from '../contract/manifest.ts'
 import { type RankingRow, sumTokens } from '../contract/ranking.ts'
 import { addDays, DATASET_START, daysBetween, type UtcDate } from '../contract/utc-date.ts'
-import { contentHash } from '../release/read-back.ts'
 import { hasOldCounts } from './old-counts.ts'
 
 /** A release as the history sees it. `rows` are in published order. */

@@ -1,7 +1,7 @@
 import { BuildError } from '../base/errors.ts'
 import type { DateRange, Manifest } from '../contract/manifest.ts'
 import { addDays, type UtcDate } from '../contract/utc-date.ts'
-import type { OldCounts } from '../rollup/engine.ts'
+import type { OldCounts } from '../raw/records.ts'
 
 /** The name by which `--accept` lets dates keep their old counts. */
 export const OLD_COUNTS = 'old_counts'

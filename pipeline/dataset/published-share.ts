@@ -1,7 +1,7 @@
 import type { Database } from '../base/database.ts'
 import type { Effects } from '../base/effects.ts'
 import { BuildError } from '../base/errors.ts'
-import { grouped } from '../commands/reporter.ts'
+import { grouped } from '../base/numbers.ts'
 import { addDays, DATASET_START, type UtcDate } from '../contract/utc-date.ts'
 import type { Sources } from '../raw/sources.ts'
 import type { Account, WithheldModel } from './quality.ts'

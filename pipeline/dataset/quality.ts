@@ -1,5 +1,4 @@
 import type { UtcDate } from '../contract/utc-date.ts'
-import { PARTS_DISAGREEMENTS } from '../raw/schemas/schema.ts'
 import {
   type ComparedRecords,
   type OldCounts,
@@ -9,7 +8,8 @@ import {
   type RejectedInFile,
   type SetAside,
   type SetAsideReason,
-} from '../rollup/engine.ts'
+} from '../raw/records.ts'
+import { PARTS_DISAGREEMENTS } from '../raw/schemas/schema.ts'
 
 /** Reasons that may be published with the number of records: they name nothing private. */
 const PUBLISHED_REASONS: readonly SetAsideReason[] = [...REJECT_REASONS, 'left_out', 'duplicate', 'archived_date']

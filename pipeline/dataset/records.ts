@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { BuildError } from '../base/errors.ts'
 import { readTextIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
+import type { ReleaseDraft } from '../contract/manifest.ts'
+import { QUALITY_FILE } from '../contract/release-files.ts'
 import { DATASET_START, type UtcDate } from '../contract/utc-date.ts'
-import { QUALITY_FILE } from '../release/files.ts'
-import type { Draft } from '../release/stage.ts'
 import { type Finding, toPublicWarnings, Warning } from './checks.ts'
 import type { Account, WithheldModel } from './quality.ts'
 import type { Ranking } from './rank.ts'
@@ -102,7 +102,7 @@ function outsideReason(date: UtcDate): 'before_dataset_start' | 'not_yet_complet
 
 /** What `quality.json` says. */
 export interface PublicQuality {
-  dataset: Draft['dataset']
+  dataset: ReleaseDraft['dataset']
   release: string
   as_of: string
   synthetic: boolean
@@ -113,7 +113,7 @@ export interface PublicQuality {
 
 /** `quality.json`: totals by reason and day, what the checks warn of, and nothing that names what is not public. */
 export function publicQuality(built: {
-  draft: Draft
+  draft: ReleaseDraft
   ranking: Ranking
   account: Account
   records: RecordCounts

@@ -2,8 +2,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { BuildError, UsageError } from '../base/errors.ts'
 import { type Files, namesIn, readTextIfAny, replaceFile, statsIfAny } from '../base/files.ts'
-import { parseJson } from '../base/json.ts'
-import { toJson } from '../release/files.ts'
+import { parseJson, toJson } from '../base/json.ts'
 
 /** Below the folder of an export: what it needs for itself. Hidden, so that no host serves it. */
 export const OWN_FOLDER = '.tokenboard-export'

@@ -1,24 +1,15 @@
 import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
-import { BuildError } from '../base/errors.ts'
-import { readTextIfAny } from '../base/files.ts'
-import { parseJson } from '../base/json.ts'
-import { Coverage, Restatements } from '../contract/history.ts'
-import { DATASET_PATH, type ReleaseName, releasePath } from '../contract/manifest.ts'
+import { toJson } from '../base/json.ts'
+import type { Coverage } from '../contract/history.ts'
+import { type ReleaseName, releasePath } from '../contract/manifest.ts'
 import { advance, fromFirstDate, type ReleasedRows } from '../dataset/coverage.ts'
 import { restatementOf, withRestatement } from '../dataset/restatements.ts'
-import { toJson } from '../release/files.ts'
+import { COVERAGE_PATH, NO_RESTATEMENTS, RESTATEMENTS_PATH, readCoverage, readRestatements } from '../release/ledger.ts'
 import { readBack } from '../release/read-back.ts'
 import { readManifest } from '../release/verify.ts'
 import type { NextTree } from './next-tree.ts'
 import { stageRevisions } from './revisions.ts'
-
-export const COVERAGE_FILE = 'coverage.json'
-export const RESTATEMENTS_FILE = 'restatements.json'
-export const COVERAGE_PATH = `${DATASET_PATH}/${COVERAGE_FILE}`
-export const RESTATEMENTS_PATH = `${DATASET_PATH}/${RESTATEMENTS_FILE}`
-
-const NO_RESTATEMENTS: Restatements = { dataset: 'rankings-daily', restatements: [] }
 
 /**
  * Brings days, months, restatements and coverage up to the newest of `releases`, one release after the other from the
@@ -72,19 +63,4 @@ async function readReleased(folder: string, database: Database): Promise<Release
     manifest: await readManifest(folder),
     rows: await readBack(database, folder, 'rankings-daily.parquet'),
   }
-}
-
-/** `coverage.json`, or undefined when there is none. Throws `BuildError` when it is not of the published form. */
-export async function readCoverage(publicDir: string): Promise<Coverage | undefined> {
-  const path = join(publicDir, DATASET_PATH, COVERAGE_FILE)
-  const text = await readTextIfAny(path)
-  return text === undefined ? undefined : parseJson(Coverage, text, path, BuildError)
-}
-
-/** `restatements.json`; empty where there is none. Throws `BuildError` when it is not of the published form. */
-export async function readRestatements(publicDir: string): Promise<Restatements> {
-  const path = join(publicDir, DATASET_PATH, RESTATEMENTS_FILE)
-  const text = await readTextIfAny(path)
-  if (text === undefined) return NO_RESTATEMENTS
-  return parseJson(Restatements, text, path, BuildError)
 }

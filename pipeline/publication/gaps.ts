@@ -5,7 +5,7 @@ import type { ReleaseIndex } from '../contract/manifest.ts'
 import { daysBetween, type UtcDate } from '../contract/utc-date.ts'
 import { missingReason, type ReleasedRows } from '../dataset/coverage.ts'
 import { toRestatement } from '../dataset/restatements.ts'
-import { COVERAGE_FILE, RESTATEMENTS_FILE } from './follow.ts'
+import { COVERAGE_FILE, RESTATEMENTS_FILE } from '../release/ledger.ts'
 
 /** What the releases that still stand tell, gathered while they are verified, oldest first. */
 export interface Told {

@@ -3,6 +3,7 @@ import { assertSealed, CHECKSUMS_FILE } from '../base/checksums.ts'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { hashFile, namesIn, readTextIfAny } from '../base/files.ts'
+import { toJson } from '../base/json.ts'
 import { isFolder } from '../base/move.ts'
 import {
   DATASET_PATH,
@@ -11,9 +12,9 @@ import {
   type ReleaseName,
   releasePath,
 } from '../contract/manifest.ts'
+import { MANIFEST_FILE } from '../contract/release-files.ts'
 import { TOMBSTONE_FILE, type Tombstone } from '../contract/tombstone.ts'
 import type { Chain } from '../release/chain.ts'
-import { MANIFEST_FILE, toJson } from '../release/files.ts'
 import {
   appendRelease,
   currentEntry,
@@ -24,12 +25,13 @@ import {
   toPointer,
   withStatus,
 } from '../release/index.ts'
+import { RESTATEMENTS_PATH, readRestatements } from '../release/ledger.ts'
 import { readManifest } from '../release/verify.ts'
 import { renderApi } from '../site/api.ts'
 import { renderCatalog } from '../site/catalog.ts'
 import { renderFeeds } from '../site/feeds.ts'
 import type { Page } from '../site/layout.ts'
-import { followReleases, RESTATEMENTS_PATH, readRestatements } from './follow.ts'
+import { followReleases } from './follow.ts'
 import { beginNewChain, readNewChain, replaceChain, resumeNewChain } from './new-chain.ts'
 import { NextTree, type Step } from './next-tree.ts'
 import { stagePages } from './pages.ts'

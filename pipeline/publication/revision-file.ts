@@ -3,10 +3,10 @@ import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { readIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
-import { writeJson } from '../base/text.ts'
+import { contentHash, writeJson } from '../base/text.ts'
 import type { ContentHash } from '../contract/manifest.ts'
 import { RankingResponse, type Timestamp } from '../contract/ranking.ts'
-import { contentHash, readParquet } from '../release/read-back.ts'
+import { readParquet } from '../release/read-back.ts'
 import type { Form } from './revisions.ts'
 
 /**

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { isMissing } from '../base/files.ts'
+import { contentHash } from '../base/text.ts'
 import type { ChangeRow, Coverage, Restatements } from '../contract/history.ts'
 import type {
   ContentHash,
@@ -17,8 +18,7 @@ import { applyChanges, CHANGES_FILE, changeLog, inverse, readChanges } from '../
 import { advance, fromDatasetStart, fromFirstDate, type Period, periodsOf, type Revision } from '../dataset/coverage.ts'
 import { isSchemaChange, nextVersion } from '../dataset/data-version.ts'
 import { restatementOf, withRestatement } from '../dataset/restatements.ts'
-import { contentHash } from '../release/read-back.ts'
-import { COVERAGE_FILE, RESTATEMENTS_FILE } from './follow.ts'
+import { COVERAGE_FILE, RESTATEMENTS_FILE } from '../release/ledger.ts'
 import { proveWithGaps, type Told } from './gaps.ts'
 import { readRevision } from './revision-file.ts'
 import { FORMS, type Form, pointerPath, revisionPath } from './revisions.ts'

@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
 import { hashFile, namesIn } from '../base/files.ts'
+import { contentHash } from '../base/text.ts'
 import { type ContentHash, DATASET_PATH, type ReleaseName, releasePath } from '../contract/manifest.ts'
 import type { RankingRow } from '../contract/ranking.ts'
-import { contentHash, readBack } from '../release/read-back.ts'
+import { readBack } from '../release/read-back.ts'
 import type { PublicFolder } from './public-folder.ts'
 
 /** What a release holds of each day and month, by the folder of its revisions: `daily/2026-11-19`. */

@@ -7,7 +7,7 @@ import { hashFile, isMissing, statsIfAny, toText } from '../base/files.ts'
 import { parse, parseJson } from '../base/json.ts'
 import { nearest } from '../contract/nearest.ts'
 import { UtcDate } from '../contract/utc-date.ts'
-import { SanityCheck } from '../dataset/checks.ts'
+import { SanityCheck } from './check-names.ts'
 import { ClickHouseFields, type Engine, EngineChoice, EngineFields, type Origin, SourceVisibility } from './engine.ts'
 import type { ObjectCopies } from './objects/object.ts'
 import { type Alias, createRegistry, Model, type Registry } from './registry.ts'
@@ -259,4 +259,9 @@ function isTimeZone(name: string): boolean {
   } catch {
     return false
   }
+}
+
+/** Whether the records of a source are sums of requests that another engine made. */
+export function isOfSums({ schema }: Source): boolean {
+  return schema === 'rollup-files'
 }

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { dirname } from 'node:path'
 import { type Files, readTextIfAny, replaceFile } from '../base/files.ts'
 import type { Sources } from '../raw/sources.ts'
-import { isOfSums } from '../rollup/count.ts'
+import { isOfSums } from '../raw/sources.ts'
 
 /** What a release calls an input whose content has this SHA-256: 64 hex digits. */
 export type InputName = (sha256: string) => string

@@ -6,8 +6,8 @@ import { BuildError } from '../base/errors.ts'
 import { parseJson } from '../base/json.ts'
 import type { Manifest } from '../contract/manifest.ts'
 import { Provenance } from '../contract/provenance.ts'
+import { QUALITY_FILE } from '../contract/release-files.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
-import { QUALITY_FILE } from './files.ts'
 
 /** The file of a release that says what it was made from and with. */
 export const PROVENANCE_FILE = 'provenance.json'

@@ -1,22 +1,13 @@
-import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { Database } from '../base/database.ts'
-import { BuildError, reasonOf } from '../base/errors.ts'
-import { CANONICAL_CSV_HEADER, canonicalCsvRow } from '../contract/canonical-csv.ts'
-import type { ContentHash } from '../contract/manifest.ts'
+import { BuildError, naming } from '../base/errors.ts'
 import { RankingResponse, RankingRow } from '../contract/ranking.ts'
-import type { DataFile } from './files.ts'
+import type { DataFile } from '../contract/release-files.ts'
 
 const PARQUET_TYPES = { date: 'DATE', model_permaslug: 'VARCHAR', total_tokens: 'BIGINT' }
-
-/** The hash of a set of rows, the same whatever file they stand in. */
-export function contentHash(rows: readonly RankingRow[]): ContentHash {
-  const hash = createHash('sha256').update(CANONICAL_CSV_HEADER + rows.map(canonicalCsvRow).join(''))
-  return `sha256:${hash.digest('hex')}`
-}
 
 /**
  * Reads the rows of one file of a release again, by another way than it was written wherever there is one. Throws
@@ -55,16 +46,6 @@ export function readParquet(database: Database, path: string): Promise<RankingRo
     await assertParquetTypes(database, path)
     return database.rows<RankingRow>('read_parquet', { path })
   })
-}
-
-/** What DuckDB and other readers say of a file that they cannot read does not always name it. */
-export async function naming<Result>(path: string, form: string, read: () => Promise<Result>): Promise<Result> {
-  try {
-    return await read()
-  } catch (error) {
-    if (error instanceof BuildError || (error instanceof Error && error.name === 'AbortError')) throw error
-    throw new BuildError(`${path} cannot be read as ${form}: ${reasonOf(error)}`, { cause: error })
-  }
 }
 
 async function assertParquetTypes(database: Database, path: string): Promise<void> {

@@ -3,9 +3,11 @@ import { CHECKSUMS_FILE, toChecksums } from '../base/checksums.ts'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { type Files, hashFile } from '../base/files.ts'
+import { toJson } from '../base/json.ts'
 import { sideBySide } from '../base/side-by-side.ts'
-import { gzip, writeCsv, writeJson, writeNdjson } from '../base/text.ts'
+import { contentHash, gzip, writeCsv, writeJson, writeNdjson } from '../base/text.ts'
 import { GENERATOR } from '../base/version.ts'
+import type { ReleaseDraft } from '../contract/manifest.ts'
 import {
   attributionLine,
   LICENSE,
@@ -17,16 +19,12 @@ import {
   releaseName,
 } from '../contract/manifest.ts'
 import { DATASET_VERSION, type RankingMeta, type RankingRow, type Timestamp } from '../contract/ranking.ts'
+import { DATA_FILES, type DataFile, MANIFEST_FILE } from '../contract/release-files.ts'
 import { markOldCounts } from '../dataset/old-counts.ts'
-import type { OldCounts } from '../rollup/engine.ts'
+import type { OldCounts } from '../raw/records.ts'
 import { describeDataset } from './documents/describe.ts'
 import { renderDocuments } from './documents/documents.ts'
 import { parquetKeys } from './documents/parquet-keys.ts'
-import { DATA_FILES, type DataFile, MANIFEST_FILE, toJson } from './files.ts'
-import { contentHash } from './read-back.ts'
-
-/** Everything that decides what a release says, before a byte of it is written. */
-export type Draft = Omit<Manifest, 'files'>
 
 /** Describes the release of `rows` as of an instant. `rows` are in published order and not empty. */
 export function draftRelease(options: {
@@ -35,7 +33,7 @@ export function draftRelease(options: {
   publisher: Publisher
   synthetic: boolean
   oldCounts?: readonly OldCounts[]
-}): Draft {
+}): ReleaseDraft {
   const { rows, asOf, publisher, synthetic, oldCounts = [] } = options
   const first = rows.at(0)
   const last = rows.at(-1)
@@ -63,7 +61,7 @@ export function draftRelease(options: {
 }
 
 /** The `meta` of a release's JSON file. */
-export function metaOf({ as_of, start_date, end_date, version }: Draft): RankingMeta {
+export function metaOf({ as_of, start_date, end_date, version }: ReleaseDraft): RankingMeta {
   return { as_of, start_date, end_date, version }
 }
 
@@ -83,7 +81,7 @@ export interface TextFile {
  */
 export async function stageRelease(
   options: {
-    draft: Draft
+    draft: ReleaseDraft
     rows: readonly RankingRow[]
     texts: readonly TextFile[]
     /** Renders what is written after all other files, from the manifest that lists these. */

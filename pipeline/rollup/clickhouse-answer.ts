@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { REJECT_REASONS } from '../raw/records.ts'
 import type { Row } from './clickhouse-client.ts'
 import type { DayAnswer } from './days.ts'
-import { REJECT_REASONS } from './engine.ts'
 
 /** A row of `sql/clickhouse/day.sql`. */
 export interface AnswerRow extends Row {

@@ -4,6 +4,7 @@ import { recordColumns } from '../raw/files/columns.ts'
 import { type GroupedFile, type InputGroup, regroup } from '../raw/files/group.ts'
 import { defineUsage } from '../raw/ingest.ts'
 import type { Source } from '../raw/sources.ts'
+import { isOfSums } from '../raw/sources.ts'
 import type { RollupRequest } from './engine.ts'
 import type { KnownFile } from './state.ts'
 
@@ -33,11 +34,6 @@ export async function countRecords(
   }
   if (groups.some((group) => group.format === 'csv')) await assertAllRead(database, groups)
   if (isOfSums(source)) await database.run('rollup/weigh')
-}
-
-/** Whether the records of a source are sums of requests that another engine made. */
-export function isOfSums({ schema }: Source): boolean {
-  return schema === 'rollup-files'
 }
 
 async function countBatch(

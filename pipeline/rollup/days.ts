@@ -3,7 +3,7 @@ import type { Database } from '../base/database.ts'
 import { provisionalFrom } from '../contract/manifest.ts'
 import { toTimestamp } from '../contract/ranking.ts'
 import { UtcDate } from '../contract/utc-date.ts'
-import type { RejectReason } from './engine.ts'
+import type { RejectReason } from '../raw/records.ts'
 import { enterFiles, forgetFiles, forgetStrayDays, type KnownFile, knownFiles } from './state.ts'
 
 /** What one UTC day holds, as an engine that is asked day by day answered. Counts and tokens are exact. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { BuildError } from '../base/errors.ts'
 import { namesIn } from '../base/files.ts'
 import { splitLines } from '../raw/files/split.ts'
-import type { RejectReason } from './engine.ts'
+import type { RejectReason } from '../raw/records.ts'
 
 /** Where rejected records are kept, below `DATA_DIR`: private, for the maintainer alone. */
 export const REJECTS_FOLDER = 'state/rejects'

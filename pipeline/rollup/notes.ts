@@ -2,8 +2,9 @@ import { z } from 'zod'
 import type { Database } from '../base/database.ts'
 import { jsonIfAny } from '../base/json.ts'
 import type { Origin } from '../raw/engine.ts'
+import type { ReadingNote } from '../raw/records.ts'
 import type { NoteKind } from '../raw/schemas/schema.ts'
-import type { ReadingNote, RollupRequest } from './engine.ts'
+import type { RollupRequest } from './engine.ts'
 
 const NAMES_SHOWN = 10
 

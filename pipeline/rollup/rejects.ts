@@ -8,7 +8,7 @@ import type { GroupedFile, InputGroup } from '../raw/files/group.ts'
 import { asRead, type LinkedFile } from '../raw/files/link.ts'
 import { splitCsv, splitLines } from '../raw/files/split.ts'
 import { defineNumberedUsage } from '../raw/ingest.ts'
-import type { RejectReason } from './engine.ts'
+import type { RejectReason } from '../raw/records.ts'
 import type { RejectedRecord } from './list-rejects.ts'
 
 /**

@@ -4,7 +4,7 @@ import { type Timestamp, toTimestamp } from '../contract/ranking.ts'
 import { USAGE_FILE, type UsageDay, type UsageHeader } from '../contract/usage.ts'
 import { toNanos, toUsd } from '../contract/usd.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
-import type { KeyUsageRow } from './engine.ts'
+import type { KeyUsageRow } from '../raw/records.ts'
 
 interface KeySum {
   api_key_hash: string

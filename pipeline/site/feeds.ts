@@ -1,4 +1,5 @@
 import { escapeXml } from '../base/html.ts'
+import { toJson } from '../base/json.ts'
 import type { Restatement } from '../contract/history.ts'
 import {
   DATASET_PATH,
@@ -10,7 +11,6 @@ import {
 import { TOMBSTONE_FILE } from '../contract/tombstone.ts'
 import { DATASET_START } from '../contract/utc-date.ts'
 import { titleOf } from '../release/documents/describe.ts'
-import { toJson } from '../release/files.ts'
 import type { Page } from './layout.ts'
 
 /** Feeds tell of this many of the newest releases; `releases/index.json` has all of them. */

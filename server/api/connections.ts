@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
-import { ApiError, RETRY_AFTER_SECONDS, toEnvelope } from '../base/errors.ts'
+import { ApiError, RETRY_AFTER_SECONDS } from '../base/errors.ts'
+import { toEnvelope } from './envelope.ts'
 
 const MOST_CONNECTIONS = 20_000
 const WARNING_INTERVAL_MS = 60_000

@@ -43,8 +43,3 @@ function refuseJsonSchema(): never {
 
 /** In place of the two compilers of JSON Schema that Fastify would load, a hundred modules. */
 export const NO_JSON_SCHEMA = { buildValidator: () => refuseJsonSchema, buildSerializer: () => refuseJsonSchema }
-
-/** A query parameter that is absent, or there once with a value that fits `schema` (API.md § Order of checks). */
-export function queryParameter<T extends z.ZodType<unknown, string>>(schema: T) {
-  return z.string({ error: 'must appear once' }).pipe(schema).optional()
-}

@@ -102,3 +102,8 @@ export function countCharacters(text: string): number {
   for (const _ of text) count++
   return count
 }
+
+/** A query parameter that is absent, or there once with a value that fits `schema` (API.md § Order of checks). */
+export function queryParameter<T extends z.ZodType<unknown, string>>(schema: T) {
+  return z.string({ error: 'must appear once' }).pipe(schema).optional()
+}

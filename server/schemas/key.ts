@@ -1,5 +1,8 @@
 import { z } from 'zod'
-import { LIMIT_RESETS } from '../store/tables.ts'
+
+/** When the spending limit of a key starts anew; never, when it is null. */
+export const LIMIT_RESETS = ['daily', 'weekly', 'monthly'] as const
+export type LimitReset = (typeof LIMIT_RESETS)[number]
 
 const Amount = z
   .number()

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { queryParameter } from '../api/validation.ts'
+import { queryParameter } from './combinators.ts'
 
 /** Digits and nothing else: no sign, no space, no exponent, and an empty value is no number (API.md § Order of checks). */
 const DIGITS = /^[0-9]+$/

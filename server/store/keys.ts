@@ -1,8 +1,9 @@
 import { hash as digest, randomBytes, randomUUID } from 'node:crypto'
 import type { Selectable, Transaction } from 'kysely'
+import type { LimitReset } from '../schemas/key.ts'
 import { storeMemory } from './memory.ts'
 import type { Store } from './store.ts'
-import type { ApiKeyTable, LimitReset, Tables } from './tables.ts'
+import type { ApiKeyTable, Tables } from './tables.ts'
 
 const PREFIX = 'sk-tb-v1-'
 

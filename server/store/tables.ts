@@ -1,8 +1,5 @@
+import type { LimitReset } from '../schemas/key.ts'
 import type { PresetStatus } from '../schemas/preset.ts'
-
-/** When the spending limit of a key starts anew; never, when it is null. */
-export const LIMIT_RESETS = ['daily', 'weekly', 'monthly'] as const
-export type LimitReset = (typeof LIMIT_RESETS)[number]
 
 /** A row of `api_keys`. Instants are ISO 8601 UTC text, flags 0 or 1, money is decimal text: the same on every engine. */
 export interface ApiKeyTable {

@@ -1,7 +1,7 @@
 import { toNanos } from '../../pipeline/contract/usd.ts'
 import { addDays, toInstant, toUtcDate, type UtcDate } from '../../pipeline/contract/utc-date.ts'
+import type { LimitReset } from '../schemas/key.ts'
 import type { ApiKey } from './keys.ts'
-import type { LimitReset } from './tables.ts'
 import type { UsageEntry } from './usage.ts'
 
 /** A time over which usage is summed. */

@@ -1,4 +1,4 @@
-import { toJson } from '../files.ts'
+import { toJson } from '../../base/json.ts'
 import { citation } from './bibtex.ts'
 import { renderCitationFile } from './citation-file.ts'
 import { renderCroissant } from './croissant.ts'

@@ -14,7 +14,8 @@ import type { OlderReleases } from '../../published/older-releases.ts'
 import { type RankingsAnswer, rankingsAnswers } from '../../published/rankings-answers.ts'
 import { sendFromMemory } from '../../published/send.ts'
 import { rememberedWindows } from '../../published/windows.ts'
-import { queryParameter, type ZodTypeProvider } from '../validation.ts'
+import { queryParameter } from '../../schemas/combinators.ts'
+import type { ZodTypeProvider } from '../validation.ts'
 
 /** Strict, because an ignored parameter such as `period=week` would change what the numbers mean (API.md § Order of checks). */
 export const RankingsDailyQuery = z.strictObject({

@@ -11,11 +11,6 @@ export type DataFile = (typeof DATA_FILES)[number]['path']
 export const MANIFEST_FILE = 'manifest.json'
 export const QUALITY_FILE = 'quality.json'
 
-/** JSON as this project publishes it: indented for people, ended by a line break. */
-export function toJson(value: unknown): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`
-}
-
 /** `LICENSE` beside the published files. */
 export function licenseText(attribution: string, synthetic: boolean): string {
   const warning = synthetic ? 'This is SYNTHETIC sample data. It describes no real usage of any model.\n\n' : ''
