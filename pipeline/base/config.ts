@@ -20,29 +20,29 @@ const Environment = z.object({
     .optional(),
 })
 
-/** The settings of the pipeline (DESIGN.md §5). `sources` is undefined when no sources file was named. */
+/** The settings of the pipeline (DESIGN.md §5). */
 export interface PipelineConfig {
   sources: string | undefined
   dataDir: string
   publicDir: string
   asOf: Date | undefined
-  /** The engine that the sources file has to name; whichever it names where this is undefined. */
+  /** The engine that the sources file must name; undefined allows both. */
   engine: 'duckdb' | 'clickhouse' | undefined
   clickhouse: ClickHouseLogin
-  /** A size as DuckDB reads it, such as `512MiB`; what exceeds it is spilled to disk. */
+  /** A size as DuckDB reads it, such as `512MiB`. DuckDB spills the rest to disk. */
   memoryLimit: string
-  /** How many threads DuckDB has: as many as the machine, unless a test says otherwise, for no number depends on it. */
+  /** DuckDB's threads, by default one per core. Results do not depend on it. */
   threads?: number
 }
 
-/** As whom a build asks ClickHouse; the password is given itself, or the file that holds it. */
+/** The ClickHouse login: the password itself or the file that holds it. */
 export interface ClickHouseLogin {
   user: string | undefined
   password: string | undefined
   passwordFile: string | undefined
 }
 
-/** Reads the settings once; an empty variable counts as absent. Throws `UsageError` that lists every wrong setting. */
+/** Reads the settings; an empty variable counts as unset. Throws `UsageError` that lists every wrong setting. */
 export function readPipelineConfig(environment: Record<string, string | undefined> = process.env): PipelineConfig {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
   const parsed = Environment.safeParse(given)
@@ -70,8 +70,8 @@ const DEFAULT_MEMORY_SHARE = 0.6
 const BYTES_PER_MIB = 2 ** 20
 
 /**
- * 60 % of the memory that this process can have, in whole MiB: the machine's, or what its control group allows when
- * that is less. `constrainedBytes` is 0 where nothing is known of a control group, and huge where it sets no limit.
+ * 60 % of the memory available to this process, in MiB: the machine's or its control group's limit, if lower.
+ * `constrainedBytes` is 0 if the limit is unknown and huge if there is none.
  */
 export function defaultMemoryLimit(machineBytes: number, constrainedBytes: number): string {
   const available = constrainedBytes > 0 ? Math.min(machineBytes, constrainedBytes) : machineBytes

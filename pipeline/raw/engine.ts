@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import { DATASET_START, UtcDate } from '../contract/utc-date.ts'
 
-/** What a source, or what an engine reads in place of sources, says about the models in it (DESIGN.md §5). */
+/** What the sources file says about the visibility of a source's models (DESIGN.md §5). */
 export const SourceVisibility = z.enum(['public', 'private', 'registry']).default('registry')
 
-/** Where usage comes from: a source, or what an engine reads in place of sources. */
+/** Where usage comes from: a source, or the engine that replaces sources. */
 export interface Origin {
   name: string
   visibility: z.infer<typeof SourceVisibility>
 }
 
-/** A name as ClickHouse may have it in a statement: nothing in it ends the quotes that it is put in. */
+/** A name that is safe inside quotes in a ClickHouse statement. */
 export const ClickHouseName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_-]*$/, {
   error: 'must consist of letters, digits, _ and -, and begin with a letter or _',
 })
@@ -29,22 +29,22 @@ const ClickHouseUrl = z
 
 const File = z.string().min(1)
 
-/** `"engine": {"clickhouse": …}` of the sources file: where the view of all usage lies. */
+/** `"engine": {"clickhouse": …}` of the sources file: where the view of all usage is. */
 export const ClickHouseFields = z.strictObject({
   url: ClickHouseUrl,
   database: ClickHouseName.default('default'),
   view: ClickHouseName,
-  /** The cluster on whose nodes the view lies, each with the records of its shard; without one a single server has all. */
+  /** The cluster whose nodes have the view, each with its shard's records. Without it, one server has all records. */
   cluster: ClickHouseName.optional(),
-  /** The first date that is asked for. */
+  /** The first date to query. */
   from: UtcDate.refine((date) => date >= DATASET_START, {
     error: `must not be before ${DATASET_START}, when the dataset begins`,
   }).default(DATASET_START),
-  /** Files of certificates: of the authority that vouches for the server, and of the client and its key. */
+  /** Certificate files: of the server's authority, and of the client with its key. */
   ca: File.optional(),
   cert: File.optional(),
   key: File.optional(),
-  /** How long one answer may take. */
+  /** The limit for one query. */
   timeout_seconds: z.int().min(1).max(86_400).default(3600),
 })
 
@@ -55,7 +55,7 @@ export const EngineFields = z.strictObject({
   visibility: SourceVisibility,
 })
 
-/** `"engine"` of the sources file: what sums the usage in place of DuckDB and raw files. */
+/** `"engine"` of the sources file: what sums the usage instead of DuckDB and raw files. */
 export const EngineChoice = EngineFields.superRefine(({ clickhouse, rollup_files }, context) => {
   if ((clickhouse === undefined) !== (rollup_files === undefined)) return
   const message =
@@ -63,13 +63,13 @@ export const EngineChoice = EngineFields.superRefine(({ clickhouse, rollup_files
   context.addIssue({ code: 'custom', message })
 })
 
-/** The ClickHouse that a sources file names; paths of certificates are absolute. */
+/** ClickHouse as configured, with absolute paths of certificates. */
 export interface ClickHouseChoice extends z.infer<typeof ClickHouseFields> {
   kind: 'clickhouse'
   origin: Origin
 }
 
-/** Which engine sums the usage. DuckDB reads the files of all sources; ClickHouse has none. */
+/** What sums the usage. Only DuckDB reads the files of sources. */
 export type Engine = { kind: 'duckdb' } | ClickHouseChoice
 
 function assertCertificates(

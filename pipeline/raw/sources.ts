@@ -33,13 +33,13 @@ const SourceFields = z.strictObject({
   audio_inside_from: UtcDate.optional(),
 })
 
-/** What becomes of the records of a raw file that an earlier build read and that is gone. */
+/** What happens to the records of a raw file that is missing now. */
 const OnMissing = z.enum(['fail', 'keep', 'remove'])
 export type OnMissing = z.infer<typeof OnMissing>
 
 const HELICONE_KEYS = ['outside_from', 'audio_inside_from'] as const
 
-/** A set of raw files in one schema, and how their columns are to be read. */
+/** A set of raw files in one schema. */
 export const Source = SourceFields.superRefine((source, context) => {
   const { schema: name, columns, base_time, time_unit } = source
   const schema: Schema = SCHEMAS[name]
@@ -61,7 +61,7 @@ export const Source = SourceFields.superRefine((source, context) => {
   }
 })
 
-/** One of the sources file, or the sums that its engine has in their place. */
+/** A source of the sources file, or the sums that an engine provides instead. */
 export type Source = Omit<z.infer<typeof Source>, 'schema'> & { schema: keyof typeof SCHEMAS }
 
 const SourcesFile = z.strictObject({
@@ -75,37 +75,36 @@ const SourcesFile = z.strictObject({
   engine: EngineChoice.optional(),
 })
 
-/** What a build reads: the sources, the registry of models, and the folder that relative paths start from. */
+/** The sources file, read. `folder` is where relative paths start. */
 export interface Sources {
   folder: string
-  /** Sets of files; none where the engine reads no files. */
+  /** Empty if the engine reads no files. */
   sources: Source[]
   engine: Engine
-  /** Where usage comes from: the sources, or what the engine reads in their place. */
+  /** The sources, or what the engine provides instead. */
   origins: Origin[]
   registry: Registry
-  /** Where the sources file says that the registry lies; undefined where it names none. */
+  /** The path of the registry; undefined if none is named. */
   models_file: string | undefined
-  /** SHA-256 of the files that the registry was made from; null where the sources file names none. */
+  /** SHA-256 of the registry's files; null if none is named. */
   registry_files: { models_sha256: string | null; aliases_sha256: string | null }
   max_rejected_share: number
-  /** Undefined where the sources file does not say it: then the default stops a first release alone. */
+  /** Undefined if not set: then the default only stops a first release. */
   max_withheld_share: number | undefined
-  /** Sanity checks whose findings stop a release. */
   blocking: SanityCheck[]
   on_missing: OnMissing
-  /** The copies of what entries of `files` name in buckets; absent until these were fetched. */
+  /** Local copies of bucket objects, once they are fetched. */
   objects?: ObjectCopies
 }
 
 export interface ReadOptions {
-  /** Take a models file that does not exist for an empty registry: it is about to be written. */
+  /** Accept a missing models file as an empty registry: it is about to be written. */
   mayLackModels?: boolean
 }
 
 /**
- * Reads the sources file and what it names. Throws `UsageError`, naming file and field, for a file that is missing,
- * that is no JSON, or that says something the form does not allow.
+ * Reads the sources file and the files it names. Throws `UsageError` that names file and field if one is missing or
+ * invalid.
  */
 export async function readSources(path: string, { mayLackModels = false }: ReadOptions = {}): Promise<Sources> {
   const file = parseJson(SourcesFile, await readText(path), path, UsageError, KNOWN_KEYS)
@@ -133,7 +132,6 @@ export async function readSources(path: string, { mayLackModels = false }: ReadO
   }
 }
 
-/** The sources, or the engine that reads something in their place. */
 function whatIsRead(
   { sources, engine }: z.infer<typeof SourcesFile>,
   path: string,
@@ -183,7 +181,7 @@ function assertRegistry(file: z.infer<typeof SourcesFile>, origins: readonly Ori
   )
 }
 
-/** Errors name the files that the models and aliases are from. */
+/** Names the models and aliases files in errors. */
 function registryOf(
   models: readonly Model[],
   aliases: readonly Alias[],
@@ -219,7 +217,6 @@ async function readAliases(path: string): Promise<Alias[]> {
   }
 }
 
-/** `remedy` is what to do where the file is missing. */
 async function readText(path: string, remedy = ''): Promise<string> {
   try {
     return toText(await readFile(path), path, UsageError)
@@ -230,7 +227,7 @@ async function readText(path: string, remedy = ''): Promise<string> {
   }
 }
 
-/** What a misspelt key may have been meant to be. */
+/** Suggestions for misspelled keys. */
 const KNOWN_KEYS: readonly string[] = [
   ...Object.keys(SourcesFile.shape),
   ...Object.keys(SourceFields.shape),
@@ -251,7 +248,7 @@ function unknown(what: string, given: string, known: readonly string[]): string 
 }
 
 function isTimeZone(name: string): boolean {
-  // Node also takes offsets such as +05:30, which DuckDB does not know.
+  // Node also accepts offsets such as +05:30, which DuckDB does not know.
   if (!/^[A-Za-z]/.test(name)) return false
   try {
     new Intl.DateTimeFormat('en', { timeZone: name })
@@ -261,7 +258,6 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-/** Whether the records of a source are sums of requests that another engine made. */
 export function isOfSums({ schema }: Source): boolean {
   return schema === 'rollup-files'
 }

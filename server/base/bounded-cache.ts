@@ -1,7 +1,7 @@
-/** Keeps values by name up to so many bytes together, and forgets first what was not used for longest. */
+/** A least-recently-used cache, bounded by the bytes of its values. */
 export class BoundedCache<T extends { readonly bytes: number }> {
   readonly #mostBytes: number
-  /** In the order of their last use. */
+  /** Least recently used first. */
   readonly #values = new Map<string, T>()
   #bytes = 0
 
@@ -17,7 +17,7 @@ export class BoundedCache<T extends { readonly bytes: number }> {
     return value
   }
 
-  /** Keeps `value`, also where it alone is too large: whoever asked for it is likely to ask again. */
+  /** Caches `value` even if it alone exceeds the bound: the same request is likely to come again. */
   set(name: string, value: T): void {
     this.#forget(name)
     for (const [oldest] of this.#values) {

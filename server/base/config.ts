@@ -4,7 +4,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import { z } from 'zod'
 import { AsOf } from '../../pipeline/contract/as-of.ts'
 
-/** Settings that are wrong; the message lists every one of them. */
+/** Wrong settings; the message lists all of them. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
 }
@@ -12,16 +12,16 @@ export class ConfigError extends Error {
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** Whose `X-Forwarded-For` counts: nobody's, that of the last `n` proxies, or that of proxies at these addresses. */
+/** Whose `X-Forwarded-For` to trust: nobody's, the last `n` proxies', or that of proxies at these addresses. */
 export type TrustProxy = false | number | string[]
 
-/** How many requests are answered; 0 is no limit (API.md § Limits, keys, access). */
+/** Rate limits in requests; 0 is no limit (API.md § Limits, keys, access). */
 export interface RateLimitSettings {
-  /** Of one key. */
+  /** Per key. */
   perMinute: number
-  /** Of all keys of one account. */
+  /** Per account. */
   perDay: number
-  /** With bad keys, from one client address. */
+  /** With bad keys, per client address. */
   badKeysPerMinute: number
 }
 
@@ -29,7 +29,6 @@ export interface RateLimitSettings {
 export interface ServerConfig {
   host: string
   port: number
-  /** How many processes answer requests. */
   workers: number
   dataDir: string
   publicDir: string
@@ -55,7 +54,7 @@ const WORKERS = z
 const SQLITE = 'sqlite:'
 
 const DATABASE_URL = z.string().superRefine((url, context) => {
-  // The messages name the scheme alone, because the rest of a database URL may hold a password.
+  // Messages name only the scheme, because the rest of the URL may have a password.
   const scheme = /^[a-z]+:/.exec(url)?.[0]
   if (scheme === 'postgres:' || scheme === 'postgresql:') {
     if (!isUrlOfServer(url)) {
@@ -72,7 +71,7 @@ const DATABASE_URL = z.string().superRefine((url, context) => {
 })
 
 function isUrlOfServer(url: string): boolean {
-  // A user without a host, who comes by a socket that the query names, is a URL to PostgreSQL alone.
+  // PostgreSQL allows a user without a host, for a socket named in the query. URL.canParse does not.
   return /^[a-z]+:\/\//.test(url) && URL.canParse(url.replace('@/', '@localhost/'))
 }
 
@@ -113,8 +112,7 @@ const Environment = z.object({
 })
 
 /**
- * Reads the settings once; an empty variable counts as absent, and `overrides` (the flags of the command) win.
- * Throws `ConfigError` that lists every wrong setting.
+ * Reads the settings. Empty variables count as unset; `overrides` win. Throws `ConfigError` that lists every wrong one.
  */
 export function readServerConfig(
   overrides: Record<string, string | undefined> = {},
@@ -151,17 +149,14 @@ export function readServerConfig(
   }
 }
 
-/**
- * Everything below the public folder is served to anyone: neither the store, which knows the keys, nor what builds keep,
- * which knows private models and what each key used, may lie there, links followed.
- */
+/** Everything in the public folder is served. The store and the data folder are private, so they must be elsewhere. */
 function assertNotPublished(what: string, path: string, publicDir: string): void {
   const below = relative(realPath(publicDir), realPath(path))
   if (below.split(sep)[0] === '..' || isAbsolute(below)) return
   throw new ConfigError(`wrong settings: ${what} ${path} lies in PUBLIC_DIR ${publicDir}, where everyone can read it`)
 }
 
-/** Where `path` lies when all links are followed. It need not be there yet, or not be for this user to look at. */
+/** The path with all links resolved. It need not exist or be readable. */
 function realPath(path: string): string {
   const whole = resolve(path)
   try {
@@ -173,7 +168,7 @@ function realPath(path: string): string {
   }
 }
 
-/** Where a link leads whose end is not there yet: what is written to it is made there. */
+/** The target of a link, even if it does not exist yet. */
 function linkTarget(path: string): string | undefined {
   try {
     return resolve(realPath(dirname(path)), readlinkSync(path))
@@ -182,7 +177,7 @@ function linkTarget(path: string): string | undefined {
   }
 }
 
-/** Whether `host` can be reached from this machine alone. */
+/** Whether `host` is reachable from this machine only. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }

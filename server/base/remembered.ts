@@ -1,4 +1,4 @@
-/** Makes a value once for each key, also for many who ask at once. What fails is made again the next time. */
+/** Makes a value once per key, also for concurrent calls. Failures are not cached. */
 export function remembered<T>(most: number): (key: string, make: () => Promise<T>) => Promise<T> {
   const values = new Map<string, Promise<T>>()
 
