@@ -47,7 +47,7 @@ export function writeChanges(changes: readonly ChangeRow[]): Buffer {
 
 /** The rows of a published `changes.csv`, in its order. Throws `BuildError` for a file that cannot be read. */
 export function readChanges(database: Database, path: string): Promise<ChangeRow[]> {
-  return naming(path, 'changes', () => database.rows<ChangeRow>('history/read_changes', { path }))
+  return naming(path, 'changes', () => database.rows<ChangeRow>('derived-files/read_changes', { path }))
 }
 
 /**

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { nearest } from '../contract/nearest.ts'
 
 /**
- * A check is a statement of `sql/checks` that returns what breaks it; its first line says what it demands.
+ * A check is a statement of `dataset/checks.sql` that returns what breaks it; its comment's first line says what it demands.
  * These hold for every ranking whatever the input: what breaks one is a mistake of this project.
  */
 export const INVARIANTS = [

@@ -3,7 +3,7 @@ import { REJECT_REASONS } from '../raw/records.ts'
 import type { Row } from './clickhouse-client.ts'
 import type { DayAnswer } from './days.ts'
 
-/** A row of `sql/clickhouse/day.sql`. */
+/** A row of the statement `clickhouse/day`. */
 export interface AnswerRow extends Row {
   kind: string
   models: string[]

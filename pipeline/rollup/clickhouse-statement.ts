@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readStatement } from '../base/database.ts'
+import { readStatement } from '../base/statements.ts'
 import { UtcDate } from '../contract/utc-date.ts'
 import { type ClickHouseChoice, ClickHouseName } from '../raw/engine.ts'
 
@@ -27,7 +27,7 @@ const WRITTEN: Record<string, (value: string | number, values: StatementValues) 
 }
 
 /**
- * The statement `pipeline/sql/<name>.sql` for ClickHouse with its marks filled in: the one place where values get into it.
+ * The named statement for ClickHouse with its marks filled in: the one place where values get into it.
  * They have the form of ClickHouse's own query parameters, which 18.16 does not know, and which have no names of clusters.
  * Every value has to match a strict pattern; a mark of type Statement is another statement, in parentheses or as it is.
  */
@@ -40,7 +40,7 @@ export function renderStatement(name: string, values: StatementValues): string {
   return text.replace(MARK, (mark, key: string, type: string) => {
     const [value, write] = [values[key], WRITTEN[type]]
     if (value === undefined || write === undefined)
-      throw new Error(`${name}.sql has the mark ${mark}, for which there is nothing`)
+      throw new Error(`${name} has the mark ${mark}, for which there is nothing`)
     return write(value, values)
   })
 }

@@ -42,7 +42,7 @@ export interface RollupRequest {
 
 /**
  * Sums raw usage to tokens per date and model: the one stage whose input can outgrow a machine. An engine fills the table
- * `core_rollup` (`sql/rollup/create.sql`) of the database in which it is then ranked. Every record that was read is
+ * `core_rollup` (`result/create_rollup`) of the database in which it is then ranked. Every record that was read is
  * either in that table or was handed to `onSetAside`. Stops with the signal it was made with.
  */
 export interface RollupEngine {

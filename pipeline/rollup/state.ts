@@ -94,13 +94,13 @@ export async function forgetRereads(database: Database): Promise<void> {
 /** The files of the selected source. */
 export async function listFiles(database: Database): Promise<StateFile[]> {
   type Row = { [Key in keyof StateFile]: StateFile[Key] }
-  return database.rows<Row>('state/list')
+  return database.rows<Row>('state/files')
 }
 
 /** The files of the selected source with their records. */
 export async function knownFiles(database: Database): Promise<KnownFile[]> {
   type Row = { [Key in keyof KnownFile]: KnownFile[Key] }
-  return database.rows<Row>('state/files')
+  return database.rows<Row>('state/files_with_records')
 }
 
 /** Enters files and returns the number that each of them has from now on, in their order. */
@@ -138,7 +138,7 @@ export async function forgetStrayDays(database: Database): Promise<void> {
 
 /** Has the days looked at again on which files have records that may be repeated. */
 export async function touchFiles(database: Database, file_ids: readonly string[]): Promise<void> {
-  if (file_ids.length > 0) await database.run('rollup/touch_files', { file_ids })
+  if (file_ids.length > 0) await database.run('state/touch_files', { file_ids })
 }
 
 /** Notes the names, sizes and times of change that files of the same content have now. */

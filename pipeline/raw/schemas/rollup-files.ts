@@ -3,7 +3,7 @@ import type { Schema } from './schema.ts'
 
 /**
  * Sums that another engine wrote (docs/scaling.md): one row a UTC day and model. Its tokens stand where those of the
- * prompt do, and how many requests it sums where those of the completion do; `sql/rollup/sums_of_rollup.sql` knows. A
+ * prompt do, and how many requests it sums where those of the completion do; `count/sums_of_rollup` knows. A
  * row without a request sums nothing, and is rejected.
  */
 export const rollupFiles: Schema = {

@@ -1,7 +1,7 @@
 import { BuildError } from '../../base/errors.ts'
 
 /**
- * A value of a record as SQL over the macros of `sql/macros.sql`, in each way that it can be read. SQL's NULL stands for
+ * A value of a record as SQL over the macros of `base/macros.sql`, in each way that it can be read. SQL's NULL stands for
  * a value that is to be rejected, and in text for one that is not there.
  */
 export interface Value {
