@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { statementFiles } from './statements.ts'
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -17,7 +18,7 @@ export function hashOfCode(): string {
 
 /** SHA-256 of the SQL files. */
 export function hashOfSql(): string {
-  return hashOf('pipeline/sql')
+  return hashOf(...statementFiles())
 }
 
 /**

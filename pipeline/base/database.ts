@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import {
@@ -12,6 +11,7 @@ import {
   version,
 } from '@duckdb/node-api'
 import { BuildError, reasonOf, UsageError } from './errors.ts'
+import { readStatement } from './statements.ts'
 
 /** A value bound to a `$parameter` or stored in a variable. */
 export type SqlValue = string | number | bigint | boolean | null | readonly string[] | Readonly<Record<string, string>>
@@ -33,7 +33,7 @@ const PROGRESS_INTERVAL_MS = 200
 export const DUCKDB_VERSION = version()
 
 /**
- * DuckDB as this project uses it: statements are files of `pipeline/sql`, values are always bound.
+ * DuckDB as this project uses it: statements stand in the `.sql` files of the rooms, values are always bound.
  * Aborting the signal interrupts the running statement.
  */
 export class Database {
@@ -64,9 +64,10 @@ export class Database {
   static async open(options: DatabaseOptions): Promise<Database> {
     const instance = await createInstance(options)
     const database = new Database(instance, await instance.connect(), options)
-    await database.script('settings')
-    if (options.memoryLimit !== undefined) await database.run('set_memory_limit', { memory_limit: options.memoryLimit })
-    await database.script('macros')
+    await database.script('database/settings')
+    if (options.memoryLimit !== undefined)
+      await database.run('database/set_memory_limit', { memory_limit: options.memoryLimit })
+    await database.script('macros/define')
     return database
   }
 
@@ -75,15 +76,15 @@ export class Database {
    * network, no extensions. Links are resolved first.
    */
   async confine(folders: readonly string[]): Promise<void> {
-    await this.run('set_allowed_directories', { folders })
-    await this.script('confine')
+    await this.run('database/set_allowed_directories', { folders })
+    await this.script('database/confine')
   }
 
   async run(name: string, parameters: SqlParameters = {}): Promise<void> {
     await this.execute(readStatement(name), parameters)
   }
 
-  /** Runs a `.sql` file of several statements. These cannot have parameters. */
+  /** Runs a name that has several statements. These cannot have parameters. */
   async script(name: string): Promise<void> {
     await this.execute(readStatement(name), {})
   }
@@ -93,7 +94,7 @@ export class Database {
     await this.#guard(() => this.#query(sql, parameters))
   }
 
-  /** Runs a `.sql` file and reports its progress, 0 to 1. */
+  /** Runs a named statement and reports its progress, 0 to 1. */
   async runWithProgress(name: string, parameters: SqlParameters, report: (share: number) => void): Promise<void> {
     const timer = setInterval(() => {
       report(Math.max(0, this.#connection.progress.percentage) / 100)
@@ -105,7 +106,7 @@ export class Database {
     }
   }
 
-  /** The rows of a `.sql` file's statement. Integers of 64 bits and more are `bigint`. */
+  /** The rows of a named statement. Integers of 64 bits and more are `bigint`. */
   async rows<Row extends Record<string, JS>>(name: string, parameters: SqlParameters = {}): Promise<Row[]> {
     const query = async () => (await this.#query(readStatement(name), parameters)).getRowObjectsJS()
     return (await this.#guard(query)) as Row[]
@@ -137,7 +138,7 @@ export class Database {
   /** Sets the time zone of text and timestamps without an offset. */
   async setTimeZone(name: string): Promise<void> {
     if (this.#definitions.get('time zone') === name) return
-    await this.run('set_time_zone', { time_zone: name })
+    await this.run('database/set_time_zone', { time_zone: name })
     this.#definitions.set('time zone', name)
   }
 
@@ -263,17 +264,6 @@ export async function openExclusively(
       throw new UnreadableDatabaseError(`${path} is no database that can be read`)
     throw new BuildError(`${path} cannot be opened: ${message}`)
   }
-}
-
-const statements = new Map<string, string>()
-
-export function readStatement(name: string): string {
-  let text = statements.get(name)
-  if (text === undefined) {
-    text = readFileSync(new URL(`../sql/${name}.sql`, import.meta.url), 'utf8')
-    statements.set(name, text)
-  }
-  return text
 }
 
 function bind(parameters: SqlParameters): Record<string, DuckDBValue> {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readStatement } from '../base/database.ts'
+import { readStatement } from '../base/statements.ts'
 import { UtcDate } from '../contract/utc-date.ts'
 import { type ClickHouseChoice, ClickHouseName } from '../raw/engine.ts'
 
@@ -27,7 +27,7 @@ const WRITTEN: Record<string, (value: string | number, values: StatementValues) 
 }
 
 /**
- * Fills the placeholders of `pipeline/sql/<name>.sql` for ClickHouse. They look like its query parameters, which
+ * Fills the placeholders of a named statement for ClickHouse. They look like its query parameters, which
  * version 18.16 does not have and which do not allow cluster names. Each value must match a strict pattern.
  */
 export function renderStatement(name: string, values: StatementValues): string {
@@ -39,7 +39,7 @@ export function renderStatement(name: string, values: StatementValues): string {
   return text.replace(MARK, (mark, key: string, type: string) => {
     const [value, write] = [values[key], WRITTEN[type]]
     if (value === undefined || write === undefined)
-      throw new Error(`${name}.sql has the mark ${mark}, for which there is nothing`)
+      throw new Error(`${name} has the mark ${mark}, for which there is nothing`)
     return write(value, values)
   })
 }

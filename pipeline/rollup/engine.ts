@@ -39,7 +39,7 @@ export interface RollupRequest {
 }
 
 /**
- * Sums raw usage to tokens per date and model. An engine fills the table `core_rollup` (`sql/rollup/create.sql`). Every
+ * Sums raw usage to tokens per date and model. An engine fills the table `core_rollup`. Every
  * record read is either in that table or passed to `onSetAside`.
  */
 export interface RollupEngine {

@@ -1,7 +1,7 @@
 import { BuildError } from '../../base/errors.ts'
 
 /**
- * SQL that reads a value in different ways, with the macros of `sql/macros.sql`. NULL means rejected, and for `text`
+ * SQL that reads a value in different ways, with the macros of `base/macros.sql`. NULL means rejected, and for `text`
  * missing.
  */
 export interface Value {
