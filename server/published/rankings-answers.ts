@@ -19,8 +19,7 @@ export interface RankingsAnswer {
 const MOST_ANSWERS = 2000
 
 export interface RankingsAnswers {
-  /** `make` gives the body, if one is sent. */
-  find(dataset: Dataset, window: Window, form: Form, coding: Coding, make: () => Answer): RankingsAnswer
+  find(dataset: Dataset, window: Window, form: Form, coding: Coding): RankingsAnswer
 }
 
 /** Remembers answers as long as their release: the bytes lie in it, but tag, headers and tail are made for a window. */
@@ -28,14 +27,15 @@ export function rankingsAnswers(): RankingsAnswers {
   const answers = new DatasetMemory<RankingsAnswer>(MOST_ANSWERS)
 
   return {
-    find(dataset, window, form, coding, make) {
+    find(dataset, window, form, coding) {
       const name = `${window.start_date} ${window.end_date} ${form} ${coding}`
-      return answers.find(dataset, name, () => describe(dataset.manifest, window, form, coding, make))
+      return answers.find(dataset, name, () => describe(dataset, window, form, coding))
     },
   }
 }
 
-function describe(manifest: Manifest, window: Window, form: Form, coding: Coding, make: () => Answer): RankingsAnswer {
+function describe(dataset: Dataset, window: Window, form: Form, coding: Coding): RankingsAnswer {
+  const { manifest } = dataset
   const etag = rankingsEtag(manifest, window, form, coding)
   let body: Answer | undefined
   return {
@@ -46,7 +46,7 @@ function describe(manifest: Manifest, window: Window, form: Form, coding: Coding
       ...(coding === 'identity' ? {} : { 'content-encoding': coding }),
     },
     body: () => {
-      body ??= make()
+      body ??= dataset.answer(window, form, coding)
       return body
     },
   }
