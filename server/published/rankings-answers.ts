@@ -1,7 +1,7 @@
 import { DATASET_PATH, LICENSE, type Manifest } from '../../pipeline/contract/manifest.ts'
 import type { Window } from '../../pipeline/contract/window.ts'
+import { BoundedCache } from '../base/bounded-cache.ts'
 import type { Answer, Dataset } from './dataset.ts'
-import { DatasetMemory } from './dataset-memory.ts'
 import { CONTENT_TYPE_OF, type Form } from './forms.ts'
 import type { Coding } from './negotiation.ts'
 
@@ -24,12 +24,14 @@ export interface RankingsAnswers {
 
 /** Remembers answers as long as their release: the bytes lie in it, but tag, headers and tail are made for a window. */
 export function rankingsAnswers(): RankingsAnswers {
-  const answers = new DatasetMemory<RankingsAnswer>(MOST_ANSWERS)
+  const answers = new WeakMap<Dataset, BoundedCache<RankingsAnswer>>()
 
   return {
     find(dataset, window, form, coding) {
+      const ofDataset = answers.get(dataset) ?? new BoundedCache(MOST_ANSWERS)
+      answers.set(dataset, ofDataset)
       const name = `${window.start_date} ${window.end_date} ${form} ${coding}`
-      return answers.find(dataset, name, () => describe(dataset, window, form, coding))
+      return ofDataset.find(name, () => describe(dataset, window, form, coding))
     },
   }
 }
