@@ -78,10 +78,10 @@ export const validMessageRequest: fc.Arbitrary<Record<string, unknown>> = fc
   .map((bodies) => Object.entries(Object.assign({}, ...bodies, joined(bodies))))
   .chain((entries) => fc.shuffledSubarray(entries, { minLength: entries.length }))
   .map((entries) => {
-    const body = Object.fromEntries(entries)
-    // These two exclude each other.
-    if (Array.isArray(body['fallbacks'])) delete body['models']
-    return JSON.parse(JSON.stringify(body))
+    // Models and fallbacks exclude each other.
+    const hasFallbacks = entries.some(([key, value]) => key === 'fallbacks' && value !== null)
+    const compatible = entries.filter(([key]) => key !== 'models' || !hasFallbacks)
+    return JSON.parse(JSON.stringify(Object.fromEntries(compatible)))
   })
 
 /** The lists of several bodies, each as one. */
