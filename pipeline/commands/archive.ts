@@ -1,11 +1,11 @@
 import { Command } from '@commander-js/extra-typings'
-import type { CloseSummary } from '../close.ts'
-import { readPipelineConfig } from '../config.ts'
+import { readPipelineConfig } from '../base/config.ts'
+import { UsageError } from '../base/errors.ts'
+import { realFiles } from '../base/files.ts'
 import { UtcDate } from '../contract/utc-date.ts'
-import { UsageError } from '../errors.ts'
-import { realFiles } from '../files.ts'
-import { createReporter } from '../reporter.ts'
+import type { CloseSummary } from '../rollup/close.ts'
 import { withInterrupt } from './interrupt.ts'
+import { createReporter } from './reporter.ts'
 import { counted, section } from './summary.ts'
 
 /** `tokenboard archive`: closes dates, so that their raw files may be deleted. */
@@ -28,7 +28,7 @@ Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, and 
     const clock = () => new Date()
     const report = createReporter(process.stderr, clock)
     const summary = await withInterrupt(async (signal) => {
-      const { closeDates } = await import('../close.ts')
+      const { closeDates } = await import('../rollup/close.ts')
       return closeDates(config, { now: clock, report, signal, files: realFiles }, { before, dryRun })
     })
     process.stderr.write(describe(summary, dryRun))

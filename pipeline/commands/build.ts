@@ -1,12 +1,12 @@
 import { Command, Option } from '@commander-js/extra-typings'
+import { readPipelineConfig } from '../base/config.ts'
+import { UsageError } from '../base/errors.ts'
+import { realFiles } from '../base/files.ts'
 import type { BuildOptions } from '../build.ts'
-import { readPipelineConfig } from '../config.ts'
 import { RESTATEMENT_REASONS } from '../contract/reason.ts'
 import { UtcDate } from '../contract/utc-date.ts'
-import { UsageError } from '../errors.ts'
-import { realFiles } from '../files.ts'
-import { createReporter } from '../reporter.ts'
 import { withInterrupt } from './interrupt.ts'
+import { createReporter } from './reporter.ts'
 import { describeSummary } from './summary.ts'
 
 /** `tokenboard build`: sources -> a new release in the public folder, or none when nothing changed. */

@@ -1,10 +1,10 @@
 import { Command } from '@commander-js/extra-typings'
-import { readPipelineConfig } from '../config.ts'
-import type { ExportSummary } from '../export.ts'
-import { realFiles } from '../files.ts'
-import { formatBytes } from '../progress.ts'
-import { createReporter } from '../reporter.ts'
+import { readPipelineConfig } from '../base/config.ts'
+import { realFiles } from '../base/files.ts'
+import { formatBytes } from '../base/progress.ts'
+import type { ExportSummary } from '../publication/export.ts'
 import { withInterrupt } from './interrupt.ts'
+import { createReporter } from './reporter.ts'
 import { counted } from './summary.ts'
 
 /** `tokenboard export`: a plain copy of the public folder. */
@@ -24,7 +24,7 @@ meanwhile. Files that you add after the first export, such as CNAME or _headers,
     const clock = () => new Date()
     const report = createReporter(process.stderr, clock)
     const summary = await withInterrupt(async (signal) => {
-      const { exportPublished } = await import('../export.ts')
+      const { exportPublished } = await import('../publication/export.ts')
       return exportPublished(config, { now: clock, report, signal, files: realFiles }, { folder, symlinks })
     })
     process.stderr.write(describe(summary))

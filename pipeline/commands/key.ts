@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings'
 import { z } from 'zod'
 import type { ApiKey, ApiKeys, CreatedKey } from '../../server/store/keys.ts'
-import { BuildError, UsageError } from '../errors.ts'
+import { BuildError, UsageError } from '../base/errors.ts'
 import { serverConfig } from './serve.ts'
 
 const KeyOptions = z.object({

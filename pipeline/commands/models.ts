@@ -1,11 +1,12 @@
 import { Command, Option } from '@commander-js/extra-typings'
-import { readPipelineConfig } from '../config.ts'
-import { UsageError } from '../errors.ts'
-import { realFiles } from '../files.ts'
-import { describeShare } from '../published-share.ts'
-import { createReporter, grouped } from '../reporter.ts'
-import type { UnknownModels } from '../unknown-models.ts'
+import { readPipelineConfig } from '../base/config.ts'
+import { UsageError } from '../base/errors.ts'
+import { realFiles } from '../base/files.ts'
+import { grouped } from '../base/numbers.ts'
+import { describeShare } from '../dataset/published-share.ts'
+import type { UnknownModels } from '../rollup/unknown-models.ts'
 import { withInterrupt } from './interrupt.ts'
+import { createReporter } from './reporter.ts'
 import { counted } from './summary.ts'
 import { table } from './table.ts'
 
@@ -41,7 +42,7 @@ Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, and 
     const clock = () => new Date()
     const report = createReporter(process.stderr, clock)
     const found = await withInterrupt(async (signal) => {
-      const { findUnknownModels } = await import('../unknown-models.ts')
+      const { findUnknownModels } = await import('../rollup/unknown-models.ts')
       const effects = { now: clock, report, signal, files: realFiles }
       return findUnknownModels(config, effects, { names, add, dryRun })
     })

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command } from '@commander-js/extra-typings'
-import { BuildError, UsageError } from '../errors.ts'
-import { isInside, realFiles } from '../files.ts'
+import { BuildError, UsageError } from '../base/errors.ts'
+import { isInside, realFiles } from '../base/files.ts'
 import { serverConfig } from './serve.ts'
 
 const SQLITE = 'sqlite:'

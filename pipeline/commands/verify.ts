@@ -1,8 +1,8 @@
 import { Command } from '@commander-js/extra-typings'
-import { readPipelineConfig } from '../config.ts'
-import { createReporter } from '../reporter.ts'
-import type { VerifySummary } from '../verify.ts'
+import { readPipelineConfig } from '../base/config.ts'
+import type { VerifySummary } from '../publication/verify.ts'
 import { withInterrupt } from './interrupt.ts'
+import { createReporter } from './reporter.ts'
 import { counted } from './summary.ts'
 
 /** `tokenboard verify`: re-reads the published files and proves them, here or on a host. */
@@ -44,10 +44,10 @@ async function verifyPlace(place: string, signal: AbortSignal): Promise<VerifySu
   const onProved = ({ release, rows }: { release: string; rows: number }) =>
     process.stderr.write(`${release}: ${rows} rows, the same in every format\n`)
   if (!/^https?:/i.test(place)) {
-    const module = await import('../verify.ts')
+    const module = await import('../publication/verify.ts')
     return module.verify(place, { signal, report: onProved })
   }
-  const module = await import('../remote/verify.ts')
+  const module = await import('../publication/verify-remote.ts')
   const report = createReporter(process.stderr, () => new Date())
   return module.verifyUrl(place, { signal, report, onProved })
 }

@@ -1,9 +1,9 @@
 import { Command } from '@commander-js/extra-typings'
-import { readPipelineConfig } from '../config.ts'
-import { realFiles } from '../files.ts'
-import { createReporter } from '../reporter.ts'
-import type { WithdrawSummary } from '../withdraw.ts'
+import { readPipelineConfig } from '../base/config.ts'
+import { realFiles } from '../base/files.ts'
+import type { WithdrawSummary } from '../publication/withdraw.ts'
 import { withInterrupt } from './interrupt.ts'
+import { createReporter } from './reporter.ts'
 
 /** `tokenboard withdraw`: a tombstone in the place of a release. */
 export const withdraw = new Command('withdraw')
@@ -25,7 +25,7 @@ what they say then. Settings (environment): DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_
     const clock = () => new Date()
     const report = createReporter(process.stderr, clock)
     const summary = await withInterrupt(async (signal) => {
-      const module = await import('../withdraw.ts')
+      const module = await import('../publication/withdraw.ts')
       const effects = { now: clock, report, signal, files: realFiles }
       return module.withdraw(config, effects, { release, reason, dryRun })
     })

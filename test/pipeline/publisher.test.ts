@@ -2,9 +2,9 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readPipelineConfig } from '../../pipeline/config.ts'
+import { readPipelineConfig } from '../../pipeline/base/config.ts'
+import { UsageError } from '../../pipeline/base/errors.ts'
 import { Manifest, type Publisher } from '../../pipeline/contract/manifest.ts'
-import { UsageError } from '../../pipeline/errors.ts'
 import {
   buildIn,
   crowd,

@@ -2,10 +2,10 @@
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { BuildEvent } from '../../../pipeline/base/effects.ts'
+import { UsageError } from '../../../pipeline/base/errors.ts'
 import type { BuildSummary } from '../../../pipeline/build.ts'
-import type { BuildEvent } from '../../../pipeline/effects.ts'
-import { UsageError } from '../../../pipeline/errors.ts'
-import { writeSample } from '../../../pipeline/sample/write.ts'
+import { writeSample } from '../../../pipeline/raw/sample/write.ts'
 import {
   buildIn,
   newWorkspace,
