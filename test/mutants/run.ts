@@ -95,15 +95,24 @@ async function passWithout(killed: readonly Result[], workplace: Workplace | und
   if (failures.length === 0 || workplace === undefined) return true
   print('\nThe tests that failed, without a mutant …')
   const files = new Set(failures.map(({ file }) => file))
-  const verdict = await workplace.run([...files], [...new Set(failures.map(({ test }) => test))])
-  if (verdict.kind === 'passed') return true
-  print(`They fail without one too: ${describe(verdict)}`)
+  const titles = new Set(failures.map(({ test }) => test))
+  const verdict = await workplace.run([...files], [...titles])
+  if (verdict.kind === 'passed' && verdict.tests >= titles.size) return true
+  print(verdict.kind === 'passed' ? 'Not all of them ran.' : `One of them fails too: ${describe(verdict)}`)
   return false
 }
 
 function describe(verdict: Verdict): string {
   if (verdict.kind === 'passed') return 'SURVIVED'
-  return verdict.kind === 'broken' ? `BROKEN, ${verdict.reason}` : `killed by ${verdict.file} "${verdict.test}"`
+  return verdict.kind === 'broken'
+    ? `BROKEN, ${verdict.reason}`
+    : `killed by "${shortened(verdict.test)}" of ${verdict.file}`
+}
+
+const LONGEST_TITLE = 70
+
+function shortened(title: string): string {
+  return title.length > LONGEST_TITLE ? `${title.slice(0, LONGEST_TITLE)}…` : title
 }
 
 await program.parseAsync()

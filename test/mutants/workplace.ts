@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '../..')
 
 /** What the tests made of the code. */
 export type Verdict =
-  | { kind: 'passed' }
+  | { kind: 'passed'; tests: number }
   /** A test ran and failed. */
   | { kind: 'failed'; file: string; test: string }
   /** The code does not parse or load, which proves nothing about the tests. */
@@ -16,7 +16,7 @@ export type Verdict =
 
 /** A copy of the project in which a fault may be tried: the project itself is never changed. */
 export interface Workplace {
-  /** Runs test files with the code as it is; of their tests those with the full names in `only`. */
+  /** Runs test files with the code as it is; of their tests those with the titles in `only`. */
   run(files: readonly string[], only?: readonly string[]): Promise<Verdict>
   /** Runs the test files of a mutant with its fault in place. */
   try(mutant: Mutant): Promise<Verdict>
@@ -34,7 +34,7 @@ export async function openWorkplace(): Promise<Workplace> {
     await rm(report, { force: true })
     const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', '--bail', '1', '--maxWorkers', '1']
     const options = ['--reporter', 'json', '--outputFile', report]
-    const names = only.length === 0 ? [] : ['--testNamePattern', `^(${only.map(RegExp.escape).join('|')})$`]
+    const names = only.length === 0 ? [] : ['--testNamePattern', `(^|\\s)(${only.map(RegExp.escape).join('|')})$`]
     const given = ['--disable-warning=ExperimentalWarning', ...vitest, ...options, ...names, ...files]
     running = spawn(process.execPath, given, { cwd: root, stdio: ['ignore', 'ignore', 'pipe'] })
     let errors = ''
@@ -86,7 +86,7 @@ interface Report {
   testResults: {
     name: string
     message: string
-    assertionResults: { status: string; fullName: string; failureMessages: string[] }[]
+    assertionResults: { status: string; title: string; failureMessages: string[] }[]
   }[]
 }
 
@@ -96,7 +96,7 @@ const NONSENSE = /\b(SyntaxError|ReferenceError|Parser Error|Binder Error|Catalo
 function judge(root: string, code: number | null, text: string | undefined, errors: string): Verdict {
   if (text === undefined) return { kind: 'broken', reason: firstLine(errors) || `vitest ended with ${code}` }
   const { numPassedTests, testResults }: Report = JSON.parse(text)
-  if (code === 0 && numPassedTests > 0) return { kind: 'passed' }
+  if (code === 0 && numPassedTests > 0) return { kind: 'passed', tests: numPassedTests }
   const failures = testResults.flatMap(({ name, assertionResults }) =>
     assertionResults
       .filter(({ status }) => status === 'failed')
@@ -109,7 +109,7 @@ function judge(root: string, code: number | null, text: string | undefined, erro
   }
   const nonsense = failed.failureMessages.map((message) => NONSENSE.exec(message)?.[0]).find(Boolean)
   if (nonsense !== undefined) return { kind: 'broken', reason: nonsense }
-  return { kind: 'failed', file: failed.file, test: failed.fullName }
+  return { kind: 'failed', file: failed.file, test: failed.title }
 }
 
 function firstLine(text: string): string {

@@ -42,14 +42,6 @@ export const contract: Mutant[] = [
     tests: ['test/server/routes/rankings-daily.test.ts'],
   },
   {
-    name: 'early-start-not-clamped',
-    promise: 'Values of `start_date` before 2025-01-01 are clamped forward to that date.',
-    file: 'pipeline/contract/window.ts',
-    find: 'askedStart < DATASET_START ? DATASET_START : askedStart',
-    replace: 'askedStart',
-    tests: ['test/server/routes/rankings-daily.test.ts'],
-  },
-  {
     name: 'late-end-not-clamped',
     promise: 'A later `end_date` is clamped back to the most recent completed UTC day.',
     file: 'pipeline/contract/window.ts',

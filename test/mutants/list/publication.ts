@@ -26,14 +26,6 @@ export const publication: Mutant[] = [
     tests: ['test/pipeline/behaviour.test.ts'],
   },
   {
-    name: 'date-becomes-final-unnoticed',
-    promise: 'A release is made when the status of a day differs, with the same rows.',
-    file: 'pipeline/changes.ts',
-    find: "? facts : [...facts, 'day_status']",
-    replace: '? facts : [...facts]',
-    tests: ['test/pipeline/behaviour.test.ts'],
-  },
-  {
     name: 'sample-over-real-releases',
     promise: 'Synthetic and real releases never share a chain: a synthetic build over real releases is refused.',
     file: 'pipeline/release/chain.ts',
@@ -47,14 +39,6 @@ export const publication: Mutant[] = [
     file: 'pipeline/export.ts',
     find: '  await assertUndamaged(entries, now)\n',
     replace: '',
-    tests: ['test/pipeline/export.test.ts'],
-  },
-  {
-    name: 'export-into-public-folder',
-    promise: 'An export refuses the public folder itself, one in it and one around it.',
-    file: 'pipeline/export.ts',
-    find: 'if (!isInside(target, publicDir) && !isInside(publicDir, target)) return',
-    replace: 'if (!isInside(target, publicDir)) return',
     tests: ['test/pipeline/export.test.ts'],
   },
   {

@@ -68,9 +68,9 @@ export const published: Mutant[] = [
   {
     name: 'pointers-immutable',
     promise: 'Release files are immutable for caches; what points to them, `latest/` included, holds a minute.',
-    file: 'server/cache-policy.ts',
-    find: '/releases/(\\\\d{8}T\\\\d{6}Z)/(?!',
-    replace: '/(?:releases|latest)/(?:(\\\\d{8}T\\\\d{6}Z)/)?(?!',
+    file: 'server/static-answers.ts',
+    find: 'cachePolicy(urlPath, { isSynthetic })',
+    replace: 'cachePolicy(location ?? urlPath, { isSynthetic })',
     tests: ['test/server/routes/static-files.test.ts'],
   },
   {

@@ -18,20 +18,12 @@ export const raw: Mutant[] = [
     tests: ['test/spec/ranking/decisions.test.ts'],
   },
   {
-    name: 'underscores-in-numbers',
-    promise: 'Text such as 1_000 is no number.',
-    file: 'pipeline/sql/macros.sql',
-    find: "CASE WHEN NOT contains(value, '_') THEN value END",
-    replace: "replace(value, '_', '')",
-    tests: ['test/pipeline/usage.test.ts'],
-  },
-  {
     name: 'unknown-visibility-accepted',
     promise: "A record's own visibility is `public` or `private`; any other value rejects the record.",
     file: 'pipeline/sql/core_usage.sql',
     find: "    WHEN visibility NOT IN ('public', 'private') THEN 'invalid_visibility'\n",
     replace: '',
-    tests: ['test/pipeline/rejects.test.ts'],
+    tests: ['test/cases.test.ts'],
   },
   {
     name: 'wrong-completion-count-accepted',
@@ -39,7 +31,7 @@ export const raw: Mutant[] = [
     file: 'pipeline/sql/core_usage.sql',
     find: 'WHEN prompt_tokens IS NULL OR completion_tokens IS NULL THEN',
     replace: 'WHEN prompt_tokens IS NULL THEN',
-    tests: ['test/spec/ranking/decisions.test.ts'],
+    tests: ['test/cases.test.ts'],
   },
   {
     name: 'slug-of-301-characters',

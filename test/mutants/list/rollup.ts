@@ -68,14 +68,6 @@ export const rollup: Mutant[] = [
     tests: ['test/pipeline/close.test.ts'],
   },
   {
-    name: 'open-date-archived',
-    promise: 'Only final dates are archived.',
-    file: 'pipeline/close.ts',
-    find: 'if (before <= latest) return',
-    replace: 'if (before >= latest) return',
-    tests: ['test/pipeline/incremental/archive.test.ts'],
-  },
-  {
     name: 'byok-charged',
     promise: '`usage` leaves BYOK out: what a key used with and without it is kept apart.',
     file: 'pipeline/usage.ts',

@@ -47,7 +47,7 @@ export const store: Mutant[] = [
     file: 'server/store/keys.ts',
     find: '        await revoke(transaction, id, now)\n        const { secret, key }',
     replace: '        const { secret, key }',
-    tests: ['test/server/store/keys.test.ts'],
+    tests: ['test/server/commands/key-manage.test.ts'],
   },
   {
     name: 'label-tells-the-key',
