@@ -23,7 +23,7 @@ export const raw: Mutant[] = [
     file: 'pipeline/sql/core_usage.sql',
     find: "    WHEN visibility NOT IN ('public', 'private') THEN 'invalid_visibility'\n",
     replace: '',
-    tests: ['test/cases.test.ts'],
+    tests: ['test/spec/ranking/decisions.test.ts'],
   },
   {
     name: 'wrong-completion-count-accepted',
@@ -31,7 +31,7 @@ export const raw: Mutant[] = [
     file: 'pipeline/sql/core_usage.sql',
     find: 'WHEN prompt_tokens IS NULL OR completion_tokens IS NULL THEN',
     replace: 'WHEN prompt_tokens IS NULL THEN',
-    tests: ['test/cases.test.ts'],
+    tests: ['test/spec/ranking/decisions.test.ts'],
   },
   {
     name: 'slug-of-301-characters',
