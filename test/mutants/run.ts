@@ -27,7 +27,8 @@ function choose(patterns: readonly string[]): readonly Mutant[] {
     return new RegExp(`^${text}$`)
   })
   const chosen = MUTANTS.filter(({ name, file }) => tests.some((test) => test.test(name) || test.test(file)))
-  if (chosen.length === 0) program.error(`no mutant has the name or file ${patterns.join(' ')}; --list prints them`, { exitCode: 2 })
+  if (chosen.length === 0)
+    program.error(`no mutant has the name or file ${patterns.join(' ')}; --list prints them`, { exitCode: 2 })
   return chosen
 }
 
