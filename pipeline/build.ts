@@ -1,5 +1,29 @@
 import { join, resolve } from 'node:path'
-import { type Changes, changedFacts, compareRows } from './changes.ts'
+import type { PipelineConfig } from './base/config.ts'
+import type { Database } from './base/database.ts'
+import type { Effects } from './base/effects.ts'
+import { BuildError, reasonOf, UsageError } from './base/errors.ts'
+import { type Files, replaceFile } from './base/files.ts'
+import { toJson } from './base/json.ts'
+import type { ChangeRow } from './contract/history.ts'
+import {
+  type DataVersion,
+  type Manifest,
+  type Publisher,
+  type ReleaseChanges,
+  type ReleaseDraft,
+  type ReleaseIndex,
+  type ReleaseName,
+  releasePath,
+  VERSION_RULE,
+  type VersionRule,
+} from './contract/manifest.ts'
+import { sumTokens, type Timestamp, toTimestamp } from './contract/ranking.ts'
+import type { RestatementReason } from './contract/reason.ts'
+import { QUALITY_FILE } from './contract/release-files.ts'
+import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
+import { CHANGES_FILE, changeLog, writeChanges } from './dataset/change-log.ts'
+import { type Changes, changedFacts, compareRows } from './dataset/changes.ts'
 import {
   type Acceptable,
   assertInvariants,
@@ -9,30 +33,47 @@ import {
   readAccepted,
   toWarning,
   type Warning,
-} from './checks.ts'
-import { type ChosenChain, completeStopped, findChain, previewHistory } from './chosen-chain.ts'
-import type { PipelineConfig } from './config.ts'
-import type { ChangeRow } from './contract/history.ts'
+} from './dataset/checks.ts'
+import { nextVersion } from './dataset/data-version.ts'
+import { modelFacts } from './dataset/model-facts.ts'
+import { MODELS_FILE, writeModels } from './dataset/models-file.ts'
+import { assertOldCountsAccepted } from './dataset/old-counts.ts'
 import {
-  type DataVersion,
-  type Manifest,
-  type Publisher,
-  type ReleaseChanges,
-  type ReleaseIndex,
-  type ReleaseName,
-  releasePath,
-  VERSION_RULE,
-  type VersionRule,
-} from './contract/manifest.ts'
-import { sumTokens, type Timestamp, toTimestamp } from './contract/ranking.ts'
-import type { RestatementReason } from './contract/reason.ts'
-import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
-import type { Database } from './database.ts'
-import type { Effects } from './effects.ts'
-import { BuildError, reasonOf, UsageError } from './errors.ts'
-import { type Files, replaceFile } from './files.ts'
-import { CHANGES_FILE, changeLog, writeChanges } from './history/change-log.ts'
-import { nextVersion } from './history/data-version.ts'
+  assertFewWithheld,
+  describeUnknown,
+  measureShare,
+  type PublishedShare,
+  type Share,
+} from './dataset/published-share.ts'
+import { Account, type SourceWithoutIds } from './dataset/quality.ts'
+import { type Ranking, rank } from './dataset/rank.ts'
+import {
+  assertFewRejected,
+  countRecords,
+  nothingToPublish,
+  outsideDays,
+  publicQuality,
+  publishedWarnings,
+  type RecordCounts,
+} from './dataset/records.ts'
+import { type ChosenChain, completeStopped, findChain, previewHistory } from './publication/chosen-chain.ts'
+import { keepChain } from './publication/keep-chain.ts'
+import { readNewChain } from './publication/new-chain.ts'
+import { readNote } from './publication/note.ts'
+import type { PublicFolder } from './publication/public-folder.ts'
+import { publish } from './publication/publish.ts'
+import { measure, type PublishedSize } from './publication/size.ts'
+import { abandonStaging, openStaging } from './publication/staging.ts'
+import type { ModelNames } from './raw/registry.ts'
+import type { Sources } from './raw/sources.ts'
+import { currentEntry } from './release/index.ts'
+import { inputNames } from './release/input-names.ts'
+import { type Ingredients, PROVENANCE_FILE, provenanceOf } from './release/provenance.ts'
+import { readPublisher } from './release/publisher.ts'
+import { readBack } from './release/read-back.ts'
+import { draftRelease, stageRelease } from './release/stage.ts'
+import { readManifest, verifyRelease } from './release/verify.ts'
+import type { RollupEngine } from './rollup/engine.ts'
 import {
   chooseSources,
   type Intake,
@@ -42,45 +83,12 @@ import {
   openEngine,
   readRecords,
   withObjects,
-} from './intake.ts'
-import { modelFacts } from './models/facts.ts'
-import { MODELS_FILE, writeModels } from './models/file.ts'
-import { readNote } from './note.ts'
-import { assertOldCountsAccepted } from './old-counts.ts'
-import { inputNames } from './provenance/input-names.ts'
-import { type Ingredients, PROVENANCE_FILE, provenanceOf } from './provenance/provenance.ts'
-import { assertFewWithheld, describeUnknown, measureShare, type PublishedShare, type Share } from './published-share.ts'
-import { readPublisher } from './publisher.ts'
-import { Account, type SourceWithoutIds } from './quality.ts'
-import { type Ranking, rank } from './rank.ts'
-import {
-  assertFewRejected,
-  countRecords,
-  nothingToPublish,
-  outsideDays,
-  publicQuality,
-  publishedWarnings,
-  type RecordCounts,
-} from './records.ts'
-import type { ModelNames } from './registry.ts'
-import { QUALITY_FILE, toJson } from './release/files.ts'
-import { currentEntry } from './release/index.ts'
-import { keepChain } from './release/keep-chain.ts'
-import { readNewChain } from './release/new-chain.ts'
-import type { PublicFolder } from './release/public-folder.ts'
-import { publish } from './release/publish.ts'
-import { readBack } from './release/read-back.ts'
-import { measure, type PublishedSize } from './release/size.ts'
-import { type Draft, draftRelease, stageRelease } from './release/stage.ts'
-import { abandonStaging, openStaging } from './release/staging.ts'
-import { readManifest, verifyRelease } from './release/verify.ts'
-import type { RollupEngine } from './rollup/engine.ts'
+} from './rollup/intake.ts'
 import { forgetRereads, wasReread } from './rollup/state.ts'
+import { UsageLedger, writeUsage } from './rollup/usage.ts'
+import { type Workspace, withScratch, withWorkspace } from './rollup/workspace.ts'
 import { embeddingsModels } from './site/api.ts'
 import { releaseChart, releasePage } from './site/release-page.ts'
-import type { Sources } from './sources.ts'
-import { UsageLedger, writeUsage } from './usage.ts'
-import { type Workspace, withScratch, withWorkspace } from './workspace.ts'
 
 /** What a person asks of one build. */
 export interface BuildOptions {
@@ -131,7 +139,7 @@ export interface BuildSummary {
 
 /** What stands before the decision whether there is a release to make. */
 export interface Built {
-  draft: Draft
+  draft: ReleaseDraft
   ranking: Ranking
   /** What the registry knows of the names of a model. */
   names: (slug: string) => ModelNames
@@ -321,7 +329,7 @@ function reportStart({ notice }: ChosenChain, { report }: Effects): void {
 type Told = Pick<ReleaseChanges, 'reason' | 'note'>
 
 /** The dates that the previous release called final and that have other rows now. */
-function restatedDates(rows: readonly ChangeRow[], current: Draft | undefined): UtcDate[] {
+function restatedDates(rows: readonly ChangeRow[], current: ReleaseDraft | undefined): UtcDate[] {
   if (current === undefined) return []
   const dates = rows
     .map(({ date }) => date)
@@ -331,14 +339,14 @@ function restatedDates(rows: readonly ChangeRow[], current: Draft | undefined): 
 
 /** How a release differs from the one before it: for its manifest, and row by row. */
 export interface Changed {
-  facts: Pick<Draft, 'data_version' | 'version_rule' | 'changes'>
+  facts: Pick<ReleaseDraft, 'data_version' | 'version_rule' | 'changes'>
   rows: ChangeRow[]
 }
 
 /** A release after another: which one, what differs, and by which rule it gets its version. */
 export interface NextRelease {
   index: ReleaseIndex
-  current: Draft | undefined
+  current: ReleaseDraft | undefined
   facts: string[]
   told: Told
   /** Undefined to make a release of 0.1.0 again. */
@@ -423,7 +431,7 @@ function assertNotBefore(asOf: Date, index: ReleaseIndex): void {
 
 function summarize(
   outcome: BuildSummary['outcome'],
-  facts: Draft,
+  facts: ReleaseDraft,
   { ranking, records, account, share, findings }: Built,
   path: string,
 ): BuildSummary {

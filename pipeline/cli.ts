@@ -5,5 +5,5 @@ import { join } from 'node:path'
 // kept where the code itself lies, for whoever can write there decides what runs.
 enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/compiled'))
 
-const { run } = await import('./program.ts')
+const { run } = await import('./commands/program.ts')
 process.exitCode = await run(process.argv.slice(2))

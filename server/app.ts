@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
-import { authenticate } from './auth.ts'
-import type { RateLimitSettings, TrustProxy } from './config.ts'
+import { authenticate } from './api/auth.ts'
 import {
   CONNECTION_LIMITS,
   type ConnectionLimits,
@@ -9,27 +8,32 @@ import {
   MOST_BYTES_OF_HEAD,
   requireSoundHead,
   watchConnections,
-} from './connections.ts'
-import { allowAnyOrigin, allowPreflight } from './cors.ts'
-import { type CurrentRelease, currentRelease } from './current-release.ts'
-import { ApiError, isOutOfFiles, RETRY_AFTER_SECONDS, toEnvelope } from './errors.ts'
-import { fileMemory } from './file-memory.ts'
-import { acceptJsonAlone } from './json-body.ts'
-import { type LogTarget, RequestLog, requestFields } from './logging.ts'
-import { decodableUrl, KnownMethods, originForm } from './methods.ts'
-import { olderReleases } from './older-releases.ts'
-import { type PublicFiles, publicFiles } from './public-files.ts'
-import { countHere } from './quota.ts'
-import { NO_RATE_LIMITS, rateLimits } from './rate-limits.ts'
-import { type LoadRelease, loadRelease } from './release-loader.ts'
-import { embeddingsModels } from './routes/embeddings-models.ts'
-import { health } from './routes/health.ts'
-import { currentKey } from './routes/key.ts'
-import { openApi } from './routes/openapi.ts'
-import { presetRoutes } from './routes/presets.ts'
-import { rankingsDaily } from './routes/rankings-daily.ts'
-import { staticFiles } from './routes/static-files.ts'
-import type { SmallAnswer } from './static-answers.ts'
+} from './api/connections.ts'
+import { allowAnyOrigin, allowPreflight } from './api/cors.ts'
+import { isOutOfFiles, toEnvelope } from './api/envelope.ts'
+import { acceptJsonAlone } from './api/json-body.ts'
+import { type LogTarget, RequestLog, requestFields } from './api/logging.ts'
+import { decodableUrl, KnownMethods, originForm } from './api/methods.ts'
+import { NO_RATE_LIMITS, rateLimits } from './api/rate-limits.ts'
+import { embeddingsModels } from './api/routes/embeddings-models.ts'
+import { health } from './api/routes/health.ts'
+import { currentKey } from './api/routes/key.ts'
+import { openApi } from './api/routes/openapi.ts'
+import { presetRoutes } from './api/routes/presets.ts'
+import { rankingsDaily } from './api/routes/rankings-daily.ts'
+import { staticFiles } from './api/routes/static-files.ts'
+import { keepOpenForUnreadBody } from './api/unread-body.ts'
+import { NO_JSON_SCHEMA, validateWithZod } from './api/validation.ts'
+import type { RateLimitSettings, TrustProxy } from './base/config.ts'
+import { ApiError, RETRY_AFTER_SECONDS } from './base/errors.ts'
+import { countHere } from './base/quota.ts'
+import { type CurrentRelease, currentRelease } from './published/current-release.ts'
+import { fileMemory } from './published/file-memory.ts'
+import { olderReleases } from './published/older-releases.ts'
+import { type PublicFiles, publicFiles } from './published/public-files.ts'
+import { type LoadRelease, loadRelease } from './published/release-loader.ts'
+import type { SmallAnswer } from './published/static-answers.ts'
+import { syntheticFiles } from './published/synthetic-files.ts'
 import { embeddingsCatalogue } from './store/embeddings-models.ts'
 import { apiKeys } from './store/keys.ts'
 import { presets } from './store/presets.ts'
@@ -37,10 +41,7 @@ import { StoreUnavailableError } from './store/retry.ts'
 import { sharedQuotas } from './store/shared-quotas.ts'
 import type { Store } from './store/store.ts'
 import { keyUsage } from './store/usage.ts'
-import { syntheticFiles } from './synthetic-files.ts'
-import { keepOpenForUnreadBody } from './unread-body.ts'
-import { followUsage } from './usage-file.ts'
-import { NO_JSON_SCHEMA, validateWithZod } from './validation.ts'
+import { followUsage } from './store/usage-file.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -51,16 +52,16 @@ declare module 'fastify' {
 export interface AppDependencies {
   store: Store
   publicDir: string
-  /** Where builds leave what each key used; without it the store keeps what it has. */
+  /** The file of builds with usage per key. Without it, the store keeps its usage. */
   usageFile?: string | undefined
   clock: () => Date
-  /** Stands for the clock where windows are resolved. */
+  /** Replaces the clock in windows. */
   asOf?: Date | undefined
   trustProxy?: TrustProxy
   rateLimitSettings?: RateLimitSettings
   connectionLimits?: Partial<ConnectionLimits> | undefined
   log: LogTarget
-  /** By default in a thread of its own. */
+  /** By default in a separate thread. */
   loadRelease?: LoadRelease
 }
 
@@ -70,9 +71,8 @@ const MOST_BYTES_OF_FILES = 16 * 2 ** 20
 const LONGEST_PATH_PARAMETER = 16_384
 
 /**
- * The whole server but its socket. When it is ready it has looked for a release and for usage; once it listens it
- * follows new ones. Errors of every kind leave through `toEnvelope`; checks run in the order of API.md: 404, 405, 401,
- * 429, then the rest.
+ * The server without its socket. When ready, it has looked for a release and usage; while listening, it reloads both.
+ * `toEnvelope` formats all errors. Checks run in the order of API.md: 404, 405, 401, 429, the rest.
  */
 export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const { store, publicDir, usageFile, clock, asOf, trustProxy = false, log } = dependencies
@@ -81,13 +81,13 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const app = fastify({
     logger: { level: log.level, stream: log.stream },
     logController: new RequestLog(),
-    // A logger for each request costs as much as its line; the lines name the request themselves.
+    // A logger per request costs as much as its log line. The lines have the request id themselves.
     childLoggerFactory: (logger) => logger,
     genReqId: () => randomUUID(),
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     exposeHeadRoutes: false,
     schemaController: { compilersFactory: NO_JSON_SCHEMA },
-    // Requests on connections that are open already are answered during a stop, and told that it is the last one.
+    // During a stop, requests on open connections are still answered, with `Connection: close`.
     return503OnClosing: false,
     requestTimeout: requestMs,
     keepAliveTimeout: idleMs,
@@ -96,7 +96,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
       headersTimeout: headMs,
       connectionsCheckingInterval: checkEveryMs,
       maxHeaderSize: MOST_BYTES_OF_HEAD,
-      // `requireSoundHead` sees to it, in the envelope.
+      // `requireSoundHead` checks it and responds with the envelope.
       requireHostHeader: false,
     },
     routerOptions: { maxParamLength: LONGEST_PATH_PARAMETER },
@@ -131,14 +131,14 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   app.setErrorHandler(sendError)
   acceptJsonAlone(app)
   app.addHook('onRoute', (route) => {
-    // The wildcard of the published files matches every path; whether a file is there says what a path allows.
+    // The wildcard of published files matches every path. Methods of a file depend on whether it exists.
     if (route.url !== WILDCARD) methods.add(route)
   })
-  // Hooks that most requests pass are not async: each promise of a request costs as much as what its hook does.
+  // Hooks of most requests are synchronous: a promise costs as much as the hook's work.
   app.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(request, reply)
     requireSoundHead(request.raw)
-    // Here and not in a handler for unknown routes, which would run after the body was read and judged.
+    // Not in a 404 handler, which would run after the body is read and parsed.
     if (request.is404) refuseUnrouted(request, reply, done)
     else done()
   })
@@ -156,7 +156,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   app.register(async (scope) => openApi(scope))
   app.register(async (scope) => {
     scope.addHook('onRequest', (request, reply, done) => {
-      // The wildcard also takes GET of a path whose own routes lack it.
+      // The wildcard also matches GET of paths whose own routes have no GET.
       if (methods.of(pathOf(request)).length > 0) refuseUnrouted(request, reply, done)
       else done()
     })
@@ -183,7 +183,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
 }
 
 function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
-  // What a key reads is its workspace's own: an answer is kept nowhere unless whoever makes it says how long.
+  // Responses to a key are private to its workspace, so by default nothing is cached.
   reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' })
   allowAnyOrigin(reply)
 }
@@ -200,7 +200,7 @@ async function methodsOf(request: FastifyRequest, known: KnownMethods, files: Pu
   return (await files.find(path)).kind === 'nothing' ? [] : ['GET', 'HEAD']
 }
 
-/** No route has both this path and this method: OPTIONS is answered for every known path, anything else is refused. */
+/** No route has this path and method. Answers OPTIONS for known paths, else responds 404 or 405. */
 function answerUnrouted(request: FastifyRequest, reply: FastifyReply, methods: string[]): void {
   if (methods.length === 0) throw new ApiError(404, 'Resource not found')
   const allowed = [...methods, 'OPTIONS']
@@ -211,7 +211,7 @@ function answerUnrouted(request: FastifyRequest, reply: FastifyReply, methods: s
 }
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  // The client went away in the middle of its body: nobody waits for an answer, and the log has the line for it.
+  // The client left while sending its body. The abort is logged elsewhere.
   if (error === request.raw.errored) return
   const { status, body } = toEnvelope(error, request.apiKey?.creator_user_id)
   if (status === 500) request.log.error({ reqId: request.id, err: error }, 'unexpected error')

@@ -16,7 +16,7 @@ import { hashesOf } from './golden/tree.ts'
 import { buildIn, newWorkspace, releaseFolder, sha256, type Workspace } from './support/pipeline.ts'
 import { compress, writeRecords } from './support/records.ts'
 
-vi.mock('../pipeline/provenance/code.ts', async (load) => {
+vi.mock('../pipeline/base/code.ts', async (load) => {
   const { FIXED_CODE } = await import('./golden/fixed.ts')
   return { ...(await load<object>()), ...FIXED_CODE }
 })

@@ -1,5 +1,5 @@
 import { createConfig, lintFromString, type NormalizedProblem } from '@redocly/openapi-core'
-import { openApiDocument } from '../server/openapi.ts'
+import { openApiDocument } from '../server/api/openapi/document.ts'
 
 /** Lints the OpenAPI document with all rules that its linter recommends; warnings fail too. Part of `make check`. */
 const config = await createConfig({

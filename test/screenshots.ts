@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { UsageError } from '../pipeline/errors.ts'
+import { UsageError } from '../pipeline/base/errors.ts'
 import { REPOSITORY, runCli } from './support/pipeline.ts'
 import { startHost } from './support/static-host.ts'
 import { startChromium } from './system/chromium.ts'

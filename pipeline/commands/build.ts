@@ -1,12 +1,12 @@
 import { Command, Option } from '@commander-js/extra-typings'
+import { readPipelineConfig } from '../base/config.ts'
+import { UsageError } from '../base/errors.ts'
+import { realFiles } from '../base/files.ts'
 import type { BuildOptions } from '../build.ts'
-import { readPipelineConfig } from '../config.ts'
 import { RESTATEMENT_REASONS } from '../contract/reason.ts'
 import { UtcDate } from '../contract/utc-date.ts'
-import { UsageError } from '../errors.ts'
-import { realFiles } from '../files.ts'
-import { createReporter } from '../reporter.ts'
 import { withInterrupt } from './interrupt.ts'
+import { createReporter } from './reporter.ts'
 import { describeSummary } from './summary.ts'
 
 /** `tokenboard build`: sources -> a new release in the public folder, or none when nothing changed. */
@@ -14,10 +14,10 @@ export const build = new Command('build')
   .description('Build a new release from the sources; none when nothing changed. Settings come from the environment.')
   .option(
     '--accept <check>',
-    'publish what a blocking check of this name found; old_counts: keep dates that cannot be read again; repeatable',
+    'publish despite findings of this blocking check; old_counts: keep numbers whose logs cannot be read again; repeatable',
     collect,
   )
-  .option('--dry-run', 'say what would change, and publish and keep nothing')
+  .option('--dry-run', 'say what would change; publish and keep nothing')
   .addOption(
     new Option('--reason <reason>', 'why final numbers change, published if any do')
       .choices(RESTATEMENT_REASONS)

@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings'
-import type { Comparison, DeriveSummary } from '../derive.ts'
-import { createReporter } from '../reporter.ts'
+import type { Comparison, DeriveSummary } from '../publication/derive.ts'
 import { withInterrupt } from './interrupt.ts'
+import { createReporter } from './reporter.ts'
 
 /** `tokenboard derive`: what is published besides a release's Parquet file, made from that file alone. */
 export const derive = new Command('derive')
@@ -13,7 +13,7 @@ export const derive = new Command('derive')
   .requiredOption('--out <folder>', 'where to; a folder that is empty or not there')
   .option('--json', 'print what was derived as one JSON object on stdout')
   .action(async (place, { out, json = false }) => {
-    const module = await import('../derive.ts')
+    const module = await import('../publication/derive.ts')
     const report = createReporter(process.stderr, () => new Date())
     const summary = await withInterrupt((signal) => module.derive(place, out, { signal, report }))
     report({ kind: 'done', stage: 'derive', detail: describe(summary) })

@@ -1,6 +1,6 @@
 import { Command } from '@commander-js/extra-typings'
-import { BuildError } from '../errors.ts'
-import type { Inspection, MappedRecord } from '../inspect.ts'
+import { BuildError } from '../base/errors.ts'
+import type { Inspection, MappedRecord } from '../raw/inspect.ts'
 import { withInterrupt } from './interrupt.ts'
 
 /** `tokenboard inspect`: what unknown raw files seem to be. */
@@ -11,7 +11,7 @@ export const inspect = new Command('inspect')
   .argument('<file...>', 'CSV, NDJSON or Parquet, plain, .gz or .zst')
   .option('--json', 'print what was found as one JSON object on stdout')
   .action(async (paths, { json = false }) => {
-    const module = await import('../inspect.ts')
+    const module = await import('../raw/inspect.ts')
     const files = await withInterrupt((signal) => module.inspect(paths, { now: () => new Date(), signal }))
     process.stdout.write(json ? `${JSON.stringify({ files })}\n` : files.map(describe).join('\n'))
     const unknown = files.filter(({ schema }) => schema === undefined).map(({ file }) => file)

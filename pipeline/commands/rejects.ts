@@ -1,10 +1,10 @@
 import { Command } from '@commander-js/extra-typings'
-import { readPipelineConfig } from '../config.ts'
+import { readPipelineConfig } from '../base/config.ts'
+import { UsageError } from '../base/errors.ts'
+import { grouped } from '../base/numbers.ts'
 import { nearest } from '../contract/nearest.ts'
-import { UsageError } from '../errors.ts'
-import type { RejectedRecord, RejectsCount, RejectsFilter } from '../rejects.ts'
-import { grouped } from '../reporter.ts'
-import { REJECT_REASONS, type RejectReason } from '../rollup/engine.ts'
+import { REJECT_REASONS, type RejectReason } from '../raw/records.ts'
+import type { RejectedRecord, RejectsCount, RejectsFilter } from '../rollup/list-rejects.ts'
 import { printable, table } from './table.ts'
 
 const SHOWN = 20
@@ -26,7 +26,7 @@ export const rejects = new Command('rejects')
     const filter = { source, file, reason: readReason(reason) }
     const isSample = [source, file, reason, limit].some((option) => option !== undefined)
     const most = readLimit(limit) ?? (json === true ? Number.POSITIVE_INFINITY : SHOWN)
-    const { countRejects, readRejects } = await import('../rejects.ts')
+    const { countRejects, readRejects } = await import('../rollup/list-rejects.ts')
     const { dataDir } = readPipelineConfig()
     const read = (wanted: RejectsFilter) => readRejects(dataDir, wanted)
     if (json === true) return printEach(read(filter), most, (record) => `${JSON.stringify(record)}\n`)

@@ -1,17 +1,15 @@
 import { Command } from '@commander-js/extra-typings'
-import { readPipelineConfig } from '../config.ts'
-import { BuildError } from '../errors.ts'
-import { realFiles } from '../files.ts'
-import { shown } from '../provenance/differences.ts'
-import { createReporter } from '../reporter.ts'
+import { readPipelineConfig } from '../base/config.ts'
+import { BuildError } from '../base/errors.ts'
+import { realFiles } from '../base/files.ts'
+import { shown } from '../release/provenance-differences.ts'
 import type { Reproduction } from '../reproduce.ts'
 import { withInterrupt } from './interrupt.ts'
+import { createReporter } from './reporter.ts'
 
 /** `tokenboard reproduce`: a release made again from its inputs, and compared with the published one. */
 export const reproduce = new Command('reproduce')
-  .description(
-    'Make a release again from the raw files that it was made from, in a folder that is then removed, and compare every file.',
-  )
+  .description('Make a release again from its raw files, in a temporary folder, and compare every file.')
   .argument('[release]', 'such as 20261120T001200Z; the current one by default')
   .option('--json', 'print the comparison as one JSON object on stdout')
   .addHelpText(

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { Command } from '@commander-js/extra-typings'
 import { z } from 'zod'
-import { readPipelineConfig } from '../config.ts'
+import { readPipelineConfig } from '../base/config.ts'
+import type { BuildEvent } from '../base/effects.ts'
+import { UsageError } from '../base/errors.ts'
 import { mostRecentCompletedDay, UtcDate } from '../contract/utc-date.ts'
-import type { BuildEvent } from '../effects.ts'
-import { UsageError } from '../errors.ts'
-import { SAMPLE_DEFAULTS } from '../sample/options.ts'
+import { SAMPLE_DEFAULTS } from '../raw/sample/options.ts'
 import { withInterrupt } from './interrupt.ts'
 
 /** Ten years: more is a slip of the finger. */
@@ -50,7 +50,7 @@ export const sample = new Command('sample')
       seed: flags['--seed'],
       requestsPerDay: flags['--requests-per-day'],
     }
-    const { writeSample } = await import('../sample/write.ts')
+    const { writeSample } = await import('../raw/sample/write.ts')
     const { sourcesFile, files, records } = await withInterrupt((signal) => writeSample(options, { signal, report }))
     const summary = { sources_file: sourcesFile, files, records, synthetic: true }
     process.stdout.write(`${json === true ? JSON.stringify(summary) : sourcesFile}\n`)

@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from '@commander-js/extra-typings'
-import type { ServerConfig } from '../../server/config.ts'
+import type { ServerConfig } from '../../server/base/config.ts'
+import { UsageError } from '../base/errors.ts'
 import { DATASET_PATH } from '../contract/manifest.ts'
-import { UsageError } from '../errors.ts'
 import { withInterrupt } from './interrupt.ts'
 
 /** `tokenboard serve`: builds when there is no release yet, then serves until it is told to stop (DESIGN.md §5). */
 export const serve = new Command('serve')
-  .description('serve the published files and the API; builds first when there is no release yet')
+  .description('Serve the published files and the API. Builds first when there is no release yet.')
   .option('--host <address>', 'address to listen on (HOST, default 127.0.0.1)')
   .option('--port <number>', 'port to listen on, 0 for any (PORT, default 8080)')
   .option('--workers <number>', 'processes that share the port, one for each core to use (WORKERS, default 1)')
@@ -24,7 +24,8 @@ export const serve = new Command('serve')
       logStream: process.stderr,
     }
     // While the modules of the server are loaded, which come next, the release is loaded too.
-    if (config.workers === 1) await (await import('../../server/release-loader.ts')).loadAhead(config.publicDir)
+    if (config.workers === 1)
+      await (await import('../../server/published/release-loader.ts')).loadAhead(config.publicDir)
     await withInterrupt(async (interrupted) => {
       const { isWorker, serveAsWorker, startWorkers } = await import('../../server/workers.ts')
       if (isWorker) return await serveAsWorker(config, effects, interrupted)
@@ -37,7 +38,7 @@ export const serve = new Command('serve')
 
 /** The settings of the server; wrong ones are wrong usage of the command. */
 export async function serverConfig(overrides: Record<string, string | undefined> = {}): Promise<ServerConfig> {
-  const { ConfigError, readServerConfig } = await import('../../server/config.ts')
+  const { ConfigError, readServerConfig } = await import('../../server/base/config.ts')
   try {
     return readServerConfig(overrides)
   } catch (error) {

@@ -1,8 +1,8 @@
+import { grouped } from '../base/numbers.ts'
 import type { BuildSummary } from '../build.ts'
-import type { Changes, DateChange } from '../changes.ts'
-import type { Warning } from '../checks.ts'
-import { describeShare } from '../published-share.ts'
-import { grouped } from '../reporter.ts'
+import type { Changes, DateChange } from '../dataset/changes.ts'
+import type { Warning } from '../dataset/checks.ts'
+import { describeShare } from '../dataset/published-share.ts'
 
 /** What a build did, or would do, for a person. */
 export function describeSummary(summary: BuildSummary): string {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
+import { UsageError } from '../base/errors.ts'
 import { DATASET_PATH, type ReleaseIndex, type ReleaseName } from '../contract/manifest.ts'
-import { UsageError } from '../errors.ts'
 import { currentEntry, EMPTY_INDEX } from './index.ts'
 import { readManifest } from './verify.ts'
 

@@ -1,5 +1,8 @@
 import { hash } from 'node:crypto'
 import { dirname, join } from 'node:path'
+import { BuildError } from '../base/errors.ts'
+import { readTextIfAny } from '../base/files.ts'
+import { parseJson } from '../base/json.ts'
 import {
   DATASET_PATH,
   type LatestPointer,
@@ -8,12 +11,7 @@ import {
   ReleaseIndex,
   type ReleaseName,
 } from '../contract/manifest.ts'
-import { BuildError } from '../errors.ts'
-import { readTextIfAny } from '../files.ts'
-import { parseJson } from '../json.ts'
-
-/** The path of the index below the folder of the dataset. */
-export const INDEX_FILE = 'releases/index.json'
+import { INDEX_FILE } from '../contract/published-paths.ts'
 
 /** A history without a release. */
 export const EMPTY_INDEX: ReleaseIndex = { dataset: 'rankings-daily', releases: [] }

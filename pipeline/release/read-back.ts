@@ -1,22 +1,13 @@
-import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { CANONICAL_CSV_HEADER, canonicalCsvRow } from '../contract/canonical-csv.ts'
-import type { ContentHash } from '../contract/manifest.ts'
+import type { Database } from '../base/database.ts'
+import { BuildError, naming } from '../base/errors.ts'
 import { RankingResponse, RankingRow } from '../contract/ranking.ts'
-import type { Database } from '../database.ts'
-import { BuildError, reasonOf } from '../errors.ts'
-import type { DataFile } from './files.ts'
+import type { DataFile } from '../contract/release-files.ts'
 
 const PARQUET_TYPES = { date: 'DATE', model_permaslug: 'VARCHAR', total_tokens: 'BIGINT' }
-
-/** The hash of a set of rows, the same whatever file they stand in. */
-export function contentHash(rows: readonly RankingRow[]): ContentHash {
-  const hash = createHash('sha256').update(CANONICAL_CSV_HEADER + rows.map(canonicalCsvRow).join(''))
-  return `sha256:${hash.digest('hex')}`
-}
 
 /**
  * Reads the rows of one file of a release again, by another way than it was written wherever there is one. Throws
@@ -35,9 +26,9 @@ async function readTextRows(
 ): Promise<RankingRow[]> {
   switch (file) {
     case 'rankings-daily.csv':
-      return database.rows<RankingRow>('read_csv', { path, compression: 'uncompressed' })
+      return database.rows<RankingRow>('data-files/read_csv', { path, compression: 'uncompressed' })
     case 'rankings-daily.csv.gz':
-      return database.rows<RankingRow>('read_csv', { path, compression: 'gzip' })
+      return database.rows<RankingRow>('data-files/read_csv', { path, compression: 'gzip' })
     case 'rankings-daily.json.gz':
       return RankingResponse.parse(JSON.parse((await readText(path)).toString())).data
     case 'rankings-daily.ndjson.gz':
@@ -53,22 +44,12 @@ async function readTextRows(
 export function readParquet(database: Database, path: string): Promise<RankingRow[]> {
   return naming(path, 'Parquet', async () => {
     await assertParquetTypes(database, path)
-    return database.rows<RankingRow>('read_parquet', { path })
+    return database.rows<RankingRow>('data-files/read_parquet', { path })
   })
 }
 
-/** What DuckDB and other readers say of a file that they cannot read does not always name it. */
-export async function naming<Result>(path: string, form: string, read: () => Promise<Result>): Promise<Result> {
-  try {
-    return await read()
-  } catch (error) {
-    if (error instanceof BuildError || (error instanceof Error && error.name === 'AbortError')) throw error
-    throw new BuildError(`${path} cannot be read as ${form}: ${reasonOf(error)}`, { cause: error })
-  }
-}
-
 async function assertParquetTypes(database: Database, path: string): Promise<void> {
-  const columns = await database.rows<{ column_name: string; column_type: string }>('ingest_parquet_columns', { path })
+  const columns = await database.rows<{ column_name: string; column_type: string }>('parquet/columns', { path })
   const written = Object.fromEntries(columns.map(({ column_name, column_type }) => [column_name, column_type]))
   if (JSON.stringify(written) === JSON.stringify(PARQUET_TYPES)) return
   throw new BuildError(`${path} has the columns ${JSON.stringify(written)} instead of ${JSON.stringify(PARQUET_TYPES)}`)

@@ -1,5 +1,13 @@
 import { join } from 'node:path'
-import { CHECKSUMS_FILE, toChecksums } from '../checksums.ts'
+import { CHECKSUMS_FILE, toChecksums } from '../base/checksums.ts'
+import type { Database } from '../base/database.ts'
+import { BuildError } from '../base/errors.ts'
+import { type Files, hashFile } from '../base/files.ts'
+import { toJson } from '../base/json.ts'
+import { sideBySide } from '../base/side-by-side.ts'
+import { contentHash, gzip, writeCsv, writeJson, writeNdjson } from '../base/text.ts'
+import { GENERATOR } from '../base/version.ts'
+import type { ReleaseDraft } from '../contract/manifest.ts'
 import {
   attributionLine,
   LICENSE,
@@ -11,22 +19,12 @@ import {
   releaseName,
 } from '../contract/manifest.ts'
 import { DATASET_VERSION, type RankingMeta, type RankingRow, type Timestamp } from '../contract/ranking.ts'
-import type { Database } from '../database.ts'
-import { BuildError } from '../errors.ts'
-import { type Files, hashFile } from '../files.ts'
-import { sideBySide } from '../inputs/side-by-side.ts'
-import { describeDataset } from '../metadata/describe.ts'
-import { renderDocuments } from '../metadata/documents.ts'
-import { parquetKeys } from '../metadata/parquet-keys.ts'
-import { markOldCounts } from '../old-counts.ts'
-import type { OldCounts } from '../rollup/engine.ts'
-import { GENERATOR } from '../version.ts'
-import { gzip, writeCsv, writeJson, writeNdjson } from '../writers/text.ts'
-import { DATA_FILES, type DataFile, MANIFEST_FILE, toJson } from './files.ts'
-import { contentHash } from './read-back.ts'
-
-/** Everything that decides what a release says, before a byte of it is written. */
-export type Draft = Omit<Manifest, 'files'>
+import { DATA_FILES, type DataFile, MANIFEST_FILE } from '../contract/release-files.ts'
+import { markOldCounts } from '../dataset/old-counts.ts'
+import type { OldCounts } from '../raw/records.ts'
+import { describeDataset } from './documents/describe.ts'
+import { renderDocuments } from './documents/documents.ts'
+import { parquetKeys } from './documents/parquet-keys.ts'
 
 /** Describes the release of `rows` as of an instant. `rows` are in published order and not empty. */
 export function draftRelease(options: {
@@ -35,7 +33,7 @@ export function draftRelease(options: {
   publisher: Publisher
   synthetic: boolean
   oldCounts?: readonly OldCounts[]
-}): Draft {
+}): ReleaseDraft {
   const { rows, asOf, publisher, synthetic, oldCounts = [] } = options
   const first = rows.at(0)
   const last = rows.at(-1)
@@ -63,7 +61,7 @@ export function draftRelease(options: {
 }
 
 /** The `meta` of a release's JSON file. */
-export function metaOf({ as_of, start_date, end_date, version }: Draft): RankingMeta {
+export function metaOf({ as_of, start_date, end_date, version }: ReleaseDraft): RankingMeta {
   return { as_of, start_date, end_date, version }
 }
 
@@ -83,7 +81,7 @@ export interface TextFile {
  */
 export async function stageRelease(
   options: {
-    draft: Draft
+    draft: ReleaseDraft
     rows: readonly RankingRow[]
     texts: readonly TextFile[]
     /** Renders what is written after all other files, from the manifest that lists these. */
@@ -96,7 +94,7 @@ export async function stageRelease(
   const { draft, rows, texts, page, folder } = options
   const write = (name: string, content: string | Uint8Array) => files.write(join(folder, name), content)
   const parquet = join(folder, 'rankings-daily.parquet' satisfies DataFile)
-  await database.run('write_parquet', { path: parquet, metadata: parquetKeys(draft) })
+  await database.run('data-files/write_parquet', { path: parquet, metadata: parquetKeys(draft) })
   await files.flush(parquet)
   for (const [name, bytes] of await renderRows(rows, metaOf(draft))) await write(name, bytes)
   for (const { path, text } of texts) await write(path, text)

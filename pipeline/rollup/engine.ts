@@ -1,94 +1,15 @@
-import type { UtcDate } from '../contract/utc-date.ts'
-import type { NoteKind, PartsDisagreement } from '../schemas/schema.ts'
-import type { Sources } from '../sources.ts'
+import type {
+  ComparedRecords,
+  KeyUsageRow,
+  OldCounts,
+  ReadingNote,
+  RecordsWithoutIds,
+  RejectedInFile,
+  SetAside,
+} from '../raw/records.ts'
+import type { Sources } from '../raw/sources.ts'
 
-/** Why a record was read and cannot be used (DESIGN.md §6). */
-export const REJECT_REASONS = [
-  'malformed_record',
-  'invalid_timestamp',
-  'invalid_token_count',
-  'invalid_model',
-  'invalid_visibility',
-] as const
-export type RejectReason = (typeof REJECT_REASONS)[number]
-
-/**
- * Why records were read and are not part of the rollup. `left_out`: by the rules of its schema, no provider served the
- * record, or it repeats others. `archived_date`: it came when its date had been archived.
- */
-export type SetAsideReason = RejectReason | 'left_out' | 'duplicate' | 'private' | 'withheld' | 'archived_date'
-
-/** Records that were set aside, for one reason. `date` is absent where the record has none that can be read. */
-export interface SetAside {
-  source: string
-  reason: SetAsideReason
-  date: UtcDate | undefined
-  model_permaslug: string | undefined
-  records: bigint
-  tokens: bigint
-}
-
-/** Rejected records of one raw file, for the maintainer alone: the name of a file is never published. */
-export interface RejectedInFile {
-  source: string
-  file: string
-  reason: RejectReason
-  records: bigint
-  /** Where the dates of some of them cannot be right (DESIGN.md §6.10), the first and the last of these dates. */
-  misdated?: { first_date: UtcDate; last_date: UtcDate }
-}
-
-/** Accepted records of a date and source by why their token counts contradict each other: they count all the same. */
-export interface ComparedRecords {
-  source: string
-  date: UtcDate
-  /** `null` for records that contradict nothing. */
-  reason: PartsDisagreement | null
-  records: bigint
-  /** Those of them that are public usage. */
-  public_records: bigint
-}
-
-/** Accepted records of a source that have no `request_id`, of all that it has. Files that are gone are left out. */
-export interface RecordsWithoutIds {
-  source: string
-  records: bigint
-  accepted_records: bigint
-}
-
-/** What a maintainer should know of how the records of a source were read (`Schema.notes`). */
-export interface ReadingNote {
-  source: string
-  kind: NoteKind
-  /** What it is about: a provider, or a JSON list of keys. */
-  name: string
-  records: bigint
-  tokens: string
-}
-
-/** What one API key used on one UTC date in one source, whatever the model, its visibility and the date. */
-export interface KeyUsageRow {
-  date: UtcDate
-  /** SHA-256 of the key in lower-case hex. */
-  api_key_hash: string
-  /** Whether the requests went to a provider with a key of the user's own. */
-  is_byok: boolean
-  /** Exact decimal text. */
-  cost_usd: string
-  requests: bigint
-  /** Those of `requests` that went to a `:free` variant. */
-  free_requests: bigint
-}
-
-/** A date of a source that cannot be read again by the version that builds. */
-export interface OldCounts {
-  source: string
-  date: UtcDate
-  /** Whether that is because the date is archived; otherwise its raw files are missing. */
-  is_archived: boolean
-}
-
-/** How far a stage is: the share of it that is done, 0 to 1, and how many bytes all of it is. */
+/** The share of a stage that is done, 0 to 1, of `bytes`. */
 export interface Progress {
   share: number
   bytes: number | undefined
@@ -96,33 +17,30 @@ export interface Progress {
 
 export interface RollupRequest {
   sources: Sources
-  /** Called while a stage runs. */
   onProgress(progress: Progress & { stage: string }): void
-  /** Called when a stage is done. */
   onStage(done: { stage: string; detail: string }): void
   onSetAside(records: SetAside): void
   onRejectedInFile(records: RejectedInFile): void
-  /** Called for each date of a source in which the token counts of some record contradict each other. */
+  /** Per source and date with records whose token counts were compared. */
   onCompared(records: ComparedRecords): void
   onReadingNote(note: ReadingNote): void
-  /** Called for each source that has accepted records without a `request_id`: their duplicates are not known. */
+  /** Per source with accepted records without a `request_id`, whose duplicates cannot be found. */
   onNoRequestIds(without: RecordsWithoutIds): void
-  /** Called for a source of sums alone: how many rows were read and how many of them rejected, whatever they sum. */
+  /** For a source of sums: the numbers of rows read and rejected. */
   onRowsOfSums(rows: { rows: bigint; rejected: bigint }): void
-  /** Called once for each source, UTC date, API key and `is_byok`. Records without a key are in none. */
+  /** Per source, UTC date, API key and `is_byok`. Records without a key are not included. */
   onKeyUsage(usage: KeyUsageRow): void
-  /** Called once for each source and date with records that count as an earlier version read them, and no more. */
+  /** Per source and date with records that count as a previous version read them. */
   onOldCounts(counted: OldCounts): void
-  /** Called once for each raw file that has a part in the rollup, gone or not: the SHA-256 of its decompressed content. */
+  /** Per raw file in the rollup, even a missing one: the SHA-256 of its decompressed content. */
   onInput(sha256: string): void
-  /** Something that a maintainer should know and that does not stop the build. */
+  /** For the maintainer; does not stop the build. */
   onNotice(message: string): void
 }
 
 /**
- * Sums raw usage to tokens per date and model: the one stage whose input can outgrow a machine. An engine fills the table
- * `core_rollup` (`sql/rollup/create.sql`) of the database in which it is then ranked. Every record that was read is
- * either in that table or was handed to `onSetAside`. Stops with the signal it was made with.
+ * Sums raw usage to tokens per date and model. An engine fills the table `core_rollup`. Every
+ * record read is either in that table or passed to `onSetAside`.
  */
 export interface RollupEngine {
   rollup(request: RollupRequest): Promise<void>

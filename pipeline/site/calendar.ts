@@ -1,7 +1,7 @@
+import { type Html, html } from '../base/html.ts'
+import { counted, formatTokens } from '../base/numbers.ts'
 import type { CoverageDay } from '../contract/history.ts'
 import { daysBetween, type UtcDate } from '../contract/utc-date.ts'
-import { type Html, html } from './html.ts'
-import { counted, formatTokens } from './numbers.ts'
 
 /** What the calendar tells of a day. A day that was restated is no less final; one without rows is missing, whatever it was. */
 export type DayMark = 'final' | 'provisional' | 'restated' | 'missing'

@@ -1,4 +1,5 @@
 import { line } from 'd3-shape'
+import { type Html, html, withoutControls } from '../base/html.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import {
   colored,
@@ -13,7 +14,6 @@ import {
   round,
 } from './chart/frame.ts'
 import { shorten } from './chart/labels.ts'
-import { type Html, html, withoutControls } from './html.ts'
 import { GROUND, INK, seriesClass } from './palette.ts'
 
 /** One line or area of a chart. A value is tokens; null where the date says nothing of it: a gap, not zero. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { type Html, html } from '../base/html.ts'
 import { copyable } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
-import { type Html, html } from './html.ts'
 
 /** Where the files are said to be in a snippet: once in each, on a line of its own. */
 export const SNIPPET_BASE = 'https://tokenboard.example/'

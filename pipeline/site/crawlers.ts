@@ -1,8 +1,7 @@
+import { escapeXml } from '../base/html.ts'
 import { DATASET_PATH, type Manifest } from '../contract/manifest.ts'
-import { API_FILES } from './api.ts'
-import { CATALOG_FILE } from './catalog.ts'
+import { API_FILES, CATALOG_FILE } from '../contract/published-paths.ts'
 import { siteUrl } from './feeds.ts'
-import { escapeXml } from './html.ts'
 import type { Page } from './layout.ts'
 
 /** What programs read that go through a site: who may come, what there is, and how to use it. */

@@ -1,7 +1,7 @@
+import { type Html, html } from '../base/html.ts'
+import { formatBytes, formatInteger } from '../base/numbers.ts'
 import type { Timestamp } from '../contract/ranking.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
-import { type Html, html } from './html.ts'
-import { formatBytes, formatInteger } from './numbers.ts'
 
 /** A table that may be wider than a phone: it scrolls by itself, also by keyboard. */
 export function scrollable(label: string, table: Html): Html {

@@ -1,3 +1,5 @@
+import { escapeXml } from '../base/html.ts'
+import { toJson } from '../base/json.ts'
 import type { Restatement } from '../contract/history.ts'
 import {
   DATASET_PATH,
@@ -6,11 +8,10 @@ import {
   type ReleaseEntry,
   type ReleaseIndex,
 } from '../contract/manifest.ts'
+import { FEED_FILES } from '../contract/published-paths.ts'
 import { TOMBSTONE_FILE } from '../contract/tombstone.ts'
 import { DATASET_START } from '../contract/utc-date.ts'
-import { titleOf } from '../metadata/describe.ts'
-import { toJson } from '../release/files.ts'
-import { escapeXml } from './html.ts'
+import { titleOf } from '../release/documents/describe.ts'
 import type { Page } from './layout.ts'
 
 /** Feeds tell of this many of the newest releases; `releases/index.json` has all of them. */
@@ -50,8 +51,8 @@ export function renderFeeds(
     .toReversed()
     .sort((a, b) => (a.date < b.date ? 1 : a.date > b.date ? -1 : 0))
   return [
-    { path: 'feed.atom', text: atom(publisher, newestFirst) },
-    { path: 'feed.json', text: jsonFeed(publisher, newestFirst) },
+    { path: FEED_FILES.atom, text: atom(publisher, newestFirst) },
+    { path: FEED_FILES.json, text: jsonFeed(publisher, newestFirst) },
   ]
 }
 

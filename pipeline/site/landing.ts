@@ -1,6 +1,6 @@
-import { schemaOrgDataset, toScriptJson } from '../metadata/schema-org.ts'
+import { Html, html } from '../base/html.ts'
+import { schemaOrgDataset, toScriptJson } from '../release/documents/schema-org.ts'
 import type { SiteFacts } from './facts.ts'
-import { Html, html } from './html.ts'
 import { caveatsSection, citingSection, columnsSection, methodSection } from './landing/about.ts'
 import { accessSection } from './landing/access.ts'
 import { downloadsSection } from './landing/downloads.ts'

@@ -1,7 +1,7 @@
+import { type Html, html } from '../base/html.ts'
 import type { Manifest } from '../contract/manifest.ts'
-import { SYNTHETIC_NOTICE } from '../metadata/describe.ts'
+import { SYNTHETIC_NOTICE } from '../release/documents/describe.ts'
 import { siteUrl } from './feeds.ts'
-import { type Html, html } from './html.ts'
 
 /** A file of the public folder, by its path below it. */
 export interface Page {

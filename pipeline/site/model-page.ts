@@ -1,14 +1,14 @@
+import { type Html, html } from '../base/html.ts'
+import { counted, formatInteger, formatShare, formatTokens } from '../base/numbers.ts'
 import type { ModelFacts } from '../contract/model-facts.ts'
 import { type RankingRow, TOP_MODELS } from '../contract/ranking.ts'
 import { addDays, daysBetween, type UtcDate } from '../contract/utc-date.ts'
-import { type Appearance, appearances } from '../models/facts.ts'
-import { MODELS_FILE } from '../models/file.ts'
+import { type Appearance, appearances } from '../dataset/model-facts.ts'
+import { MODELS_FILE } from '../dataset/models-file.ts'
 import { lineChart } from './chart.ts'
 import type { SiteFacts } from './facts.ts'
-import { type Html, html } from './html.ts'
 import { type Page, renderPage, rootFrom } from './layout.ts'
 import { modelPath } from './model-path.ts'
-import { counted, formatInteger, formatShare, formatTokens } from './numbers.ts'
 import { factList, table } from './table.ts'
 
 /** A chart of fewer dates than this says little, so it begins before the model does. */

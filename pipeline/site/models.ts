@@ -1,11 +1,11 @@
+import { type Html, html } from '../base/html.ts'
+import { counted, formatInteger, formatTokens } from '../base/numbers.ts'
 import type { ModelFacts } from '../contract/model-facts.ts'
 import { TOP_MODELS } from '../contract/ranking.ts'
-import { MODELS_FILE } from '../models/file.ts'
+import { MODELS_FILE } from '../dataset/models-file.ts'
 import type { SiteFacts } from './facts.ts'
-import { type Html, html } from './html.ts'
 import { type Page, renderPage, rootFrom } from './layout.ts'
 import { modelPath } from './model-path.ts'
-import { counted, formatInteger, formatTokens } from './numbers.ts'
 import { table } from './table.ts'
 
 /** A model takes some 200 bytes, and a page has at most 100 KB. */

@@ -1,8 +1,8 @@
+import { counted } from '../base/numbers.ts'
 import { byCodePoints } from '../contract/code-points.ts'
 import { OTHER, type RankingRow } from '../contract/ranking.ts'
 import { addDays, daysBetween, type UtcDate } from '../contract/utc-date.ts'
 import type { Chart, Series } from './chart.ts'
-import { counted } from './numbers.ts'
 
 /** How many days a chart of the recent past shows, and how many models it names. */
 export const RECENT_DAYS = 90

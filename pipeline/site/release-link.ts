@@ -1,7 +1,7 @@
+import { type Html, html } from '../base/html.ts'
 import { DATASET_PATH, type ReleaseEntry } from '../contract/manifest.ts'
-import { MANIFEST_FILE } from '../release/files.ts'
+import { MANIFEST_FILE } from '../contract/release-files.ts'
 import type { SiteFacts } from './facts.ts'
-import { type Html, html } from './html.ts'
 import { rootFrom } from './layout.ts'
 import { PAGE_FILE } from './release-page.ts'
 

@@ -1,5 +1,5 @@
+import { type Html, html } from '../base/html.ts'
 import { scrollable } from './elements.ts'
-import { type Html, html } from './html.ts'
 
 type Cell = Html | string | number
 

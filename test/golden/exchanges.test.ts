@@ -10,7 +10,7 @@ import { buildHistory } from './history.ts'
 import { type GoldenRequest, goldenRequests } from './requests.ts'
 import { goldenStore, serveGolden } from './server.ts'
 
-vi.mock('../../pipeline/provenance/code.ts', async (load) => {
+vi.mock('../../pipeline/base/code.ts', async (load) => {
   const { FIXED_CODE } = await import('./fixed.ts')
   return { ...(await load<object>()), ...FIXED_CODE }
 })

@@ -2,7 +2,7 @@
 import { readdir, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { readServerConfig } from '../../server/config.ts'
+import { readServerConfig } from '../../server/base/config.ts'
 import { startServer } from '../../server/main.ts'
 import { apiKeys, type NewKey } from '../../server/store/keys.ts'
 import { openStore } from '../../server/store/store.ts'

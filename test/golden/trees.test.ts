@@ -7,7 +7,7 @@ import { buildIn, newWorkspace, type Workspace } from '../support/pipeline.ts'
 import { buildHistory } from './history.ts'
 import { hashesOf, treeFile } from './tree.ts'
 
-vi.mock('../../pipeline/provenance/code.ts', async (load) => {
+vi.mock('../../pipeline/base/code.ts', async (load) => {
   const { FIXED_CODE } = await import('./fixed.ts')
   return { ...(await load<object>()), ...FIXED_CODE }
 })

@@ -13,7 +13,7 @@ import type { Mutant } from './mutant.ts'
 
 const ROOMS = { contract, base, raw, dataset, rollup, release, publication, site, api, published, store }
 
-/** All mutants, room by room; the room stands before the name. */
+/** All mutants by the room whose promise they break, which stands before the name. */
 export const MUTANTS: readonly Mutant[] = Object.entries(ROOMS).flatMap(([room, mutants]) =>
   mutants.map((mutant) => ({ ...mutant, name: `${room}/${mutant.name}` })),
 )

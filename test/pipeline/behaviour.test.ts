@@ -3,10 +3,10 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { BuildEvent } from '../../pipeline/base/effects.ts'
+import { BuildError, UsageError } from '../../pipeline/base/errors.ts'
+import { realFiles } from '../../pipeline/base/files.ts'
 import { Manifest } from '../../pipeline/contract/manifest.ts'
-import type { BuildEvent } from '../../pipeline/effects.ts'
-import { BuildError, UsageError } from '../../pipeline/errors.ts'
-import { realFiles } from '../../pipeline/files.ts'
 import { copyOf, Gateway } from '../support/gateway.ts'
 import {
   buildIn,

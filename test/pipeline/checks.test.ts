@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { Database } from '../../pipeline/base/database.ts'
+import { BuildError, UsageError } from '../../pipeline/base/errors.ts'
 import type { BuildSummary } from '../../pipeline/build.ts'
-import { assertInvariants, type Warning } from '../../pipeline/checks.ts'
-import { Database } from '../../pipeline/database.ts'
-import { BuildError, UsageError } from '../../pipeline/errors.ts'
+import { assertInvariants, type Warning } from '../../pipeline/dataset/checks.ts'
 import {
   buildIn,
   datasetFolder,
@@ -289,7 +289,7 @@ describe('the rules of the ranking itself', () => {
     )
     const texts = rows.map(([date, model, tokens, position]) => [date, model, String(tokens), String(position)])
     await database.append('out_rankings_daily', texts)
-    await database.run('rollup/create')
+    await database.run('result/create_rollup')
     await database.append('core_rollup', [['a', '2025-03-01', 'acme/one', String(counted), '1']])
     return database
   }

@@ -1,9 +1,9 @@
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { defaultMemoryLimit, readPipelineConfig } from '../../pipeline/config.ts'
-import { Database } from '../../pipeline/database.ts'
-import { UsageError } from '../../pipeline/errors.ts'
+import { defaultMemoryLimit, readPipelineConfig } from '../../pipeline/base/config.ts'
+import { Database } from '../../pipeline/base/database.ts'
+import { UsageError } from '../../pipeline/base/errors.ts'
 import { newWorkspace } from '../support/pipeline.ts'
 
 const GIB = 2 ** 30

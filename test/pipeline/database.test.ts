@@ -1,8 +1,8 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { Database, UnreadableDatabaseError } from '../../pipeline/database.ts'
-import { BuildError } from '../../pipeline/errors.ts'
+import { Database, UnreadableDatabaseError } from '../../pipeline/base/database.ts'
+import { BuildError } from '../../pipeline/base/errors.ts'
 import { buildIn, newWorkspace, writeInput } from '../support/pipeline.ts'
 
 function openAt(path: string): Promise<Database> {

@@ -2,7 +2,7 @@
 import { copyFile, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { assertDerived, type DeriveSummary, derive } from '../../pipeline/derive.ts'
+import { assertDerived, type DeriveSummary, derive } from '../../pipeline/publication/derive.ts'
 import {
   buildIn,
   createWorkspace,

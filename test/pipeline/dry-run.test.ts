@@ -1,10 +1,10 @@
 import { readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { readPipelineConfig } from '../../pipeline/base/config.ts'
+import { realFiles } from '../../pipeline/base/files.ts'
 import { type BuildSummary, build } from '../../pipeline/build.ts'
 import { describeSummary } from '../../pipeline/commands/summary.ts'
-import { readPipelineConfig } from '../../pipeline/config.ts'
-import { realFiles } from '../../pipeline/files.ts'
 import { copyOf, Gateway } from '../support/gateway.ts'
 import {
   buildIn,
@@ -20,7 +20,7 @@ import {
 import type { FileRecord } from '../support/records.ts'
 
 /** The sample of a build is 475,000 records, which say no more here than these. */
-vi.mock('../../pipeline/sample/options.ts', () => ({ SAMPLE_DEFAULTS: { days: 90, seed: 1, requestsPerDay: 20 } }))
+vi.mock('../../pipeline/raw/sample/options.ts', () => ({ SAMPLE_DEFAULTS: { days: 90, seed: 1, requestsPerDay: 20 } }))
 
 const LATER = '2025-03-10T13:00:00Z'
 const KEY = 'ab'.repeat(32)

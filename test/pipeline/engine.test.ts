@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readPipelineConfig } from '../../pipeline/config.ts'
-import { UsageError } from '../../pipeline/errors.ts'
-import { readSources } from '../../pipeline/sources.ts'
+import { readPipelineConfig } from '../../pipeline/base/config.ts'
+import { UsageError } from '../../pipeline/base/errors.ts'
+import { readSources } from '../../pipeline/raw/sources.ts'
 import { buildIn, newWorkspace, runBuild, type Workspace, writeInput } from '../support/pipeline.ts'
 
 const CLICKHOUSE = { url: 'https://clickhouse.example.org:8443', view: 'tokenboard_usage' }

@@ -2,12 +2,12 @@
 import { cp, mkdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readPipelineConfig } from '../../pipeline/config.ts'
-import type { BuildEvent, Effects } from '../../pipeline/effects.ts'
-import { type ExportSummary, exportPublished } from '../../pipeline/export.ts'
-import { realFiles } from '../../pipeline/files.ts'
-import { verify } from '../../pipeline/verify.ts'
-import { lockPublic } from '../../pipeline/workspace.ts'
+import { readPipelineConfig } from '../../pipeline/base/config.ts'
+import type { BuildEvent, Effects } from '../../pipeline/base/effects.ts'
+import { realFiles } from '../../pipeline/base/files.ts'
+import { type ExportSummary, exportPublished } from '../../pipeline/publication/export.ts'
+import { verify } from '../../pipeline/publication/verify.ts'
+import { lockPublic } from '../../pipeline/rollup/workspace.ts'
 import { crashAfter, filesAfter, LOST, recordSteps, someSteps } from '../support/crash.ts'
 import {
   buildIn,

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { isInside, realFiles, replaceFile } from '../../pipeline/files.ts'
+import { isInside, realFiles, replaceFile } from '../../pipeline/base/files.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { recordSyncs } from '../support/syncs.ts'
 

@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { BuildError, UsageError } from '../../pipeline/errors.ts'
-import { type Inspection, inspect } from '../../pipeline/inspect.ts'
-import { SCHEMA_NAMES } from '../../pipeline/schemas/index.ts'
+import { BuildError, UsageError } from '../../pipeline/base/errors.ts'
+import { type Inspection, inspect } from '../../pipeline/raw/inspect.ts'
+import { SCHEMA_NAMES } from '../../pipeline/raw/schemas/index.ts'
 import {
   buildIn,
   newWorkspace,

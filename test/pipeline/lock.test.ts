@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { lock } from '../../pipeline/lock.ts'
+import { lock } from '../../pipeline/base/lock.ts'
 import { newWorkspace, runBuild, writeSmallBuild } from '../support/pipeline.ts'
 
 it.each([0, 1, 4096, 8192, 12_287])('is had where a full disk left %d bytes of its file', async (bytes) => {

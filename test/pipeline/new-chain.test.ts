@@ -3,17 +3,17 @@ import { cp, mkdir, readdir, readFile, readlink, rename, rm, symlink, writeFile 
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { readPipelineConfig } from '../../pipeline/base/config.ts'
+import type { BuildEvent } from '../../pipeline/base/effects.ts'
+import { BuildError, UsageError } from '../../pipeline/base/errors.ts'
+import { type Files, realFiles } from '../../pipeline/base/files.ts'
 import { type BuildOptions, type BuildSummary, build } from '../../pipeline/build.ts'
-import { closeDates } from '../../pipeline/close.ts'
-import { readPipelineConfig } from '../../pipeline/config.ts'
 import { Manifest } from '../../pipeline/contract/manifest.ts'
 import { UtcDate } from '../../pipeline/contract/utc-date.ts'
-import type { BuildEvent } from '../../pipeline/effects.ts'
-import { BuildError, UsageError } from '../../pipeline/errors.ts'
-import { exportPublished } from '../../pipeline/export.ts'
-import { type Files, realFiles } from '../../pipeline/files.ts'
-import { findUnknownModels } from '../../pipeline/unknown-models.ts'
-import { verify } from '../../pipeline/verify.ts'
+import { exportPublished } from '../../pipeline/publication/export.ts'
+import { verify } from '../../pipeline/publication/verify.ts'
+import { closeDates } from '../../pipeline/rollup/close.ts'
+import { findUnknownModels } from '../../pipeline/rollup/unknown-models.ts'
 import { filesAfter, LOST } from '../support/crash.ts'
 import { namesIn, readCoverage, readIndex, readRestatements, text } from '../support/history.ts'
 import {
@@ -31,7 +31,7 @@ import {
 import { writePublisher } from '../support/publisher.ts'
 
 /** The sample of a build is 475,000 records, which say no more here than these. */
-vi.mock('../../pipeline/sample/options.ts', () => ({ SAMPLE_DEFAULTS: { days: 20, seed: 1, requestsPerDay: 20 } }))
+vi.mock('../../pipeline/raw/sample/options.ts', () => ({ SAMPLE_DEFAULTS: { days: 20, seed: 1, requestsPerDay: 20 } }))
 
 /** Whether builds put real releases behind synthetic ones, as version 0.1.0 did. */
 const former = vi.hoisted(() => ({ isOn: false }))

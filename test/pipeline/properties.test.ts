@@ -3,8 +3,8 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { BuildError } from '../../pipeline/base/errors.ts'
 import type { BuildSummary } from '../../pipeline/build.ts'
-import { BuildError } from '../../pipeline/errors.ts'
 import {
   expectedDataset,
   type OracleAnswer,

@@ -3,9 +3,9 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { DUCKDB_VERSION } from '../../pipeline/base/database.ts'
 import { Provenance } from '../../pipeline/contract/provenance.ts'
-import { DUCKDB_VERSION } from '../../pipeline/database.ts'
-import { verify } from '../../pipeline/verify.ts'
+import { verify } from '../../pipeline/publication/verify.ts'
 import {
   AS_OF,
   buildIn,

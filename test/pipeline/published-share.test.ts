@@ -2,12 +2,12 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { BuildEvent } from '../../pipeline/base/effects.ts'
+import { BuildError, UsageError } from '../../pipeline/base/errors.ts'
 import type { BuildSummary } from '../../pipeline/build.ts'
 import { describeSummary } from '../../pipeline/commands/summary.ts'
-import type { BuildEvent } from '../../pipeline/effects.ts'
-import { BuildError, UsageError } from '../../pipeline/errors.ts'
-import { describeShare, percent } from '../../pipeline/published-share.ts'
-import { readSources } from '../../pipeline/sources.ts'
+import { describeShare, percent } from '../../pipeline/dataset/published-share.ts'
+import { readSources } from '../../pipeline/raw/sources.ts'
 import { useOn } from '../support/gateway.ts'
 import {
   buildIn,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createRegistry, type Model } from '../../pipeline/registry.ts'
+import { createRegistry, type Model } from '../../pipeline/raw/registry.ts'
 
 const models: Model[] = [
   { model_permaslug: 'acme/large-20260101', aliases: ['large', 'acme/large'], public: true },

@@ -2,8 +2,8 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type Content, realFiles } from '../../pipeline/files.ts'
-import type { RejectedRecord } from '../../pipeline/rejects.ts'
+import { type Content, realFiles } from '../../pipeline/base/files.ts'
+import type { RejectedRecord } from '../../pipeline/rollup/list-rejects.ts'
 import { buildIn, newWorkspace, type Workspace, writeInput } from '../support/pipeline.ts'
 import { compress, query, sqlText } from '../support/records.ts'
 

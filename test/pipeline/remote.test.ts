@@ -3,8 +3,8 @@ import { cp, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { verifyUrl } from '../../pipeline/remote/verify.ts'
-import { verify } from '../../pipeline/verify.ts'
+import { verify } from '../../pipeline/publication/verify.ts'
+import { verifyUrl } from '../../pipeline/publication/verify-remote.ts'
 import { copyOf, Gateway } from '../support/gateway.ts'
 import {
   buildIn,

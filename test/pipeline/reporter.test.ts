@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { BuildEvent } from '../../pipeline/effects.ts'
-import { StageProgress } from '../../pipeline/progress.ts'
-import { createReporter } from '../../pipeline/reporter.ts'
+import type { BuildEvent } from '../../pipeline/base/effects.ts'
+import { StageProgress } from '../../pipeline/base/progress.ts'
+import { createReporter } from '../../pipeline/commands/reporter.ts'
 
 const STAGE = 'read gateway'
 const TERMINAL = { isTTY: true, columns: 200 }

@@ -3,15 +3,15 @@ import { appendFile, cp, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { seal } from '../../pipeline/checksums.ts'
-import { closeDates } from '../../pipeline/close.ts'
-import { readPipelineConfig } from '../../pipeline/config.ts'
+import { seal } from '../../pipeline/base/checksums.ts'
+import { readPipelineConfig } from '../../pipeline/base/config.ts'
+import { realFiles } from '../../pipeline/base/files.ts'
 import { Provenance } from '../../pipeline/contract/provenance.ts'
 import { UtcDate } from '../../pipeline/contract/utc-date.ts'
-import { realFiles } from '../../pipeline/files.ts'
-import { compareProvenance } from '../../pipeline/provenance/differences.ts'
+import { compareProvenance } from '../../pipeline/release/provenance-differences.ts'
 import { readManifest } from '../../pipeline/release/verify.ts'
 import { type Reproduction, reproduce } from '../../pipeline/reproduce.ts'
+import { closeDates } from '../../pipeline/rollup/close.ts'
 import {
   buildIn,
   createWorkspace,

@@ -2,8 +2,8 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { describe, expect, it } from 'vitest'
-import { BuildError } from '../../pipeline/errors.ts'
-import { readRejects } from '../../pipeline/rejects.ts'
+import { BuildError } from '../../pipeline/base/errors.ts'
+import { readRejects } from '../../pipeline/rollup/list-rejects.ts'
 import {
   AS_OF,
   buildIn,

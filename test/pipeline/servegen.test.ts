@@ -4,7 +4,7 @@ import { copyFile, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { BuildError } from '../../pipeline/errors.ts'
+import { BuildError } from '../../pipeline/base/errors.ts'
 import { expectedDataset } from '../support/oracle.ts'
 import {
   buildIn,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { slugProblem } from '../../pipeline/slug.ts'
+import { slugProblem } from '../../pipeline/raw/slug.ts'
 
 describe('decision 6.6: which slugs may be published', () => {
   it.each([

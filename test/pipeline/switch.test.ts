@@ -1,8 +1,8 @@
 /** Everything is prepared out of sight; then one run of renames, in the order of DESIGN.md §5, switches to it. */
 import { cp } from 'node:fs/promises'
 import { expect, it } from 'vitest'
-import { Database } from '../../pipeline/database.ts'
-import { verify } from '../../pipeline/verify.ts'
+import { Database } from '../../pipeline/base/database.ts'
+import { verify } from '../../pipeline/publication/verify.ts'
 import { SCENARIOS, type Scenario } from '../support/fault-scenarios.ts'
 import { withEffects } from '../support/faults.ts'
 import { createWorkspace, removeWorkspace, snapshotTree, type Workspace } from '../support/pipeline.ts'

@@ -2,9 +2,9 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { closeDates } from '../../pipeline/close.ts'
-import { readPipelineConfig } from '../../pipeline/config.ts'
-import { realFiles } from '../../pipeline/files.ts'
+import { readPipelineConfig } from '../../pipeline/base/config.ts'
+import { realFiles } from '../../pipeline/base/files.ts'
+import { closeDates } from '../../pipeline/rollup/close.ts'
 import {
   buildIn,
   newWorkspace,

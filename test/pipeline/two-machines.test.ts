@@ -2,9 +2,9 @@
 import { copyFile, mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { readPipelineConfig } from '../../pipeline/base/config.ts'
+import { realFiles } from '../../pipeline/base/files.ts'
 import { build } from '../../pipeline/build.ts'
-import { readPipelineConfig } from '../../pipeline/config.ts'
-import { realFiles } from '../../pipeline/files.ts'
 import {
   createWorkspace,
   newWorkspace,

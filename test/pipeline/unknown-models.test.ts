@@ -2,11 +2,15 @@
 import { chmod, mkdir, readdir, readFile, realpath, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readPipelineConfig } from '../../pipeline/config.ts'
-import { UsageError } from '../../pipeline/errors.ts'
-import { type Files, realFiles } from '../../pipeline/files.ts'
-import { entriesOf, matches } from '../../pipeline/models/choose.ts'
-import { findUnknownModels, type UnknownModels, type UnknownModelsOptions } from '../../pipeline/unknown-models.ts'
+import { readPipelineConfig } from '../../pipeline/base/config.ts'
+import { UsageError } from '../../pipeline/base/errors.ts'
+import { type Files, realFiles } from '../../pipeline/base/files.ts'
+import { entriesOf, matches } from '../../pipeline/dataset/choose-models.ts'
+import {
+  findUnknownModels,
+  type UnknownModels,
+  type UnknownModelsOptions,
+} from '../../pipeline/rollup/unknown-models.ts'
 import { useOn } from '../support/gateway.ts'
 import {
   AS_OF,

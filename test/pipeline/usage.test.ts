@@ -3,8 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { BuildEvent } from '../../pipeline/effects.ts'
-import { UsageError } from '../../pipeline/errors.ts'
+import type { BuildEvent } from '../../pipeline/base/effects.ts'
+import { UsageError } from '../../pipeline/base/errors.ts'
 import { compareCodePoints, isModelSlug, parseTimestamp } from '../support/oracle.ts'
 import {
   buildIn,

@@ -2,10 +2,10 @@
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { toJson } from '../../pipeline/base/json.ts'
 import { Catalog } from '../../pipeline/contract/catalog.ts'
 import { Tombstone } from '../../pipeline/contract/tombstone.ts'
-import { toJson } from '../../pipeline/release/files.ts'
-import { verify } from '../../pipeline/verify.ts'
+import { verify } from '../../pipeline/publication/verify.ts'
 import { crashAfter, filesAfter, LOST, recordSteps, someSteps } from '../support/crash.ts'
 import { coveredDay, namesIn, readCoverage, readIndex, text } from '../support/history.ts'
 import {

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { TrustProxy } from '../../server/config.ts'
+import type { TrustProxy } from '../../server/base/config.ts'
 import { apiKeys } from '../../server/store/keys.ts'
 import { StoreUnavailableError } from '../../server/store/retry.ts'
 import { NOW, RANKINGS, testApp } from '../support/app.ts'

@@ -1,7 +1,7 @@
 import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { ConfigError, isLoopback, readServerConfig } from '../../server/config.ts'
+import { ConfigError, isLoopback, readServerConfig } from '../../server/base/config.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 test('without settings the defaults hold', () => {

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { mostConnections } from '../../server/connections.ts'
+import { mostConnections } from '../../server/api/connections.ts'
 import { assertEnvelope } from '../support/envelope.ts'
 import { sampleRows } from '../support/publish.ts'
 import {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { compressRelease, datasetOf, serialiseRelease } from '../../server/dataset.ts'
-import { FORMS, type Form } from '../../server/forms.ts'
-import { readCurrentRelease } from '../../server/release.ts'
+import { compressRelease, datasetOf, serialiseRelease } from '../../server/published/dataset.ts'
+import { FORMS, type Form } from '../../server/published/forms.ts'
+import { readCurrentRelease } from '../../server/published/release.ts'
 import { temporaryFolder } from '../support/app.ts'
 import { DEFAULT_AS_OF, publish, type Row, sampleRows } from '../support/publish.ts'
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { ApiError, invalidRequest, toEnvelope } from '../../server/errors.ts'
+import { toEnvelope } from '../../server/api/envelope.ts'
+import { ApiError, invalidRequest } from '../../server/base/errors.ts'
 import { StoreConflictError } from '../../server/store/retry.ts'
 
 function fastifyError(code: string, statusCode: number): Error {

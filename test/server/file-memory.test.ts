@@ -1,7 +1,7 @@
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { fileMemory } from '../../server/file-memory.ts'
+import { fileMemory } from '../../server/published/file-memory.ts'
 import { temporaryFolder } from '../support/app.ts'
 
 const RELEASE = '20250210T001200Z'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { preferredForm } from '../../server/forms.ts'
+import { preferredForm } from '../../server/published/forms.ts'
 
 test.each([
   [undefined, 'json'],

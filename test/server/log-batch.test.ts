@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { logBatch } from '../../server/log-batch.ts'
+import { logBatch } from '../../server/base/log-batch.ts'
 
 function batch() {
   const written: string[] = []

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { decodableUrl, KnownMethods, originForm } from '../../server/methods.ts'
+import { decodableUrl, KnownMethods, originForm } from '../../server/api/methods.ts'
 
 describe('the methods of a path', () => {
   const known = new KnownMethods()

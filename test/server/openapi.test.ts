@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { SCHEMAS } from '../../server/openapi/components.ts'
-import { OPERATIONS } from '../../server/openapi/operations.ts'
-import { openApiDocument } from '../../server/openapi.ts'
+import { SCHEMAS } from '../../server/api/openapi/components.ts'
+import { openApiDocument } from '../../server/api/openapi/document.ts'
+import { OPERATIONS } from '../../server/api/openapi/operations.ts'
 import { ErrorEnvelope } from '../../server/schemas/error-envelope.ts'
 import { testApp } from '../support/app.ts'
 

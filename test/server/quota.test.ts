@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Quota } from '../../server/quota.ts'
+import { Quota } from '../../server/base/quota.ts'
 
 const START = Date.parse('2025-02-10T09:30:00Z')
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { describe, expect, test } from 'vitest'
-import type { RateLimitSettings } from '../../server/config.ts'
-import { NO_RATE_LIMITS, networkOf } from '../../server/rate-limits.ts'
+import { NO_RATE_LIMITS, networkOf } from '../../server/api/rate-limits.ts'
+import type { RateLimitSettings } from '../../server/base/config.ts'
 import { NOW, testApp } from '../support/app.ts'
 import { assertEnvelope } from '../support/envelope.ts'
 

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { loadAhead, loadRelease } from '../../server/release-loader.ts'
+import { loadAhead, loadRelease } from '../../server/published/release-loader.ts'
 import { temporaryFolder } from '../support/app.ts'
 import { FOLDER, publish, sampleRows } from '../support/publish.ts'
 

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { ReleaseError, readCurrentRelease } from '../../server/release.ts'
+import { ReleaseError, readCurrentRelease } from '../../server/published/release.ts'
 import { temporaryFolder } from '../support/app.ts'
 import { FOLDER, type PublishOptions, publish, type Row, sampleRows } from '../support/publish.ts'
 

@@ -2,20 +2,20 @@
 import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { readPipelineConfig } from '../../pipeline/base/config.ts'
+import { type Files, realFiles } from '../../pipeline/base/files.ts'
 import { build } from '../../pipeline/build.ts'
-import { readPipelineConfig } from '../../pipeline/config.ts'
 import { UsageDay } from '../../pipeline/contract/usage.ts'
-import { type Files, realFiles } from '../../pipeline/files.ts'
+import { syntheticFiles } from '../../server/published/synthetic-files.ts'
 import { keyUsage } from '../../server/store/usage.ts'
-import { syntheticFiles } from '../../server/synthetic-files.ts'
-import { followUsage } from '../../server/usage-file.ts'
+import { followUsage } from '../../server/store/usage-file.ts'
 import { RANKINGS, testApp } from '../support/app.ts'
 import { filesAfter } from '../support/crash.ts'
 import { createWorkspace, removeWorkspace, settings, type Workspace, writeSmallBuild } from '../support/pipeline.ts'
 import { testStore } from '../support/store.ts'
 
 /** The sample of a build is 475,000 records, which say no more here than these. */
-vi.mock('../../pipeline/sample/options.ts', () => ({ SAMPLE_DEFAULTS: { days: 20, seed: 1, requestsPerDay: 20 } }))
+vi.mock('../../pipeline/raw/sample/options.ts', () => ({ SAMPLE_DEFAULTS: { days: 20, seed: 1, requestsPerDay: 20 } }))
 
 const AS_OF = '2025-03-10T12:00:00Z'
 const SAMPLE = '20250310T120000Z'

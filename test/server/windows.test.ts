@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { DATASET_START } from '../../pipeline/contract/utc-date.ts'
-import { ApiError } from '../../server/errors.ts'
-import { rememberedWindows } from '../../server/windows.ts'
+import { ApiError } from '../../server/base/errors.ts'
+import { rememberedWindows } from '../../server/published/windows.ts'
 
 function at(first: string) {
   let instant = first

@@ -1,4 +1,4 @@
-import type { Random } from '../../pipeline/sample/random.ts'
+import type { Random } from '../../pipeline/raw/sample/random.ts'
 
 /** Choices that follow from a seed. */
 export interface Dice {

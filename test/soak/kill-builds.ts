@@ -5,7 +5,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
-import { verify } from '../../pipeline/verify.ts'
+import { verify } from '../../pipeline/publication/verify.ts'
 import { assertWhole } from '../support/fault-trials.ts'
 import { atMinute, Gateway, inputAlone, useOn } from '../support/gateway.ts'
 import {

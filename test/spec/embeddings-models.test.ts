@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readServerConfig } from '../../server/config.ts'
+import { readServerConfig } from '../../server/base/config.ts'
 import { startServer } from '../../server/main.ts'
 import { ListEmbeddingsModelsResponse } from '../../server/schemas/embeddings-model.ts'
 import { embeddingsCatalogue, fillNewCatalogue } from '../../server/store/embeddings-models.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { namesIn } from '../../pipeline/files.ts'
+import { namesIn } from '../../pipeline/base/files.ts'
 import {
   AS_OF,
   createWorkspace,

@@ -1,8 +1,8 @@
 /** Odd records of every schema in every format: what is read of them tells whether a reading has changed. */
 
 import { join } from 'node:path'
-import { SCHEMAS } from '../../pipeline/schemas/index.ts'
-import { schemaColumns } from '../../pipeline/schemas/schema.ts'
+import { SCHEMAS } from '../../pipeline/raw/schemas/index.ts'
+import { schemaColumns } from '../../pipeline/raw/schemas/schema.ts'
 import { type Workspace, writeInput } from './pipeline.ts'
 import { type FileRecord, writeRecords } from './records.ts'
 import { type LogRecord, RECORDS } from './schemas.ts'

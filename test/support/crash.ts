@@ -1,5 +1,5 @@
 /** Builds that lose their machine. */
-import { type Files, realFiles } from '../../pipeline/files.ts'
+import { type Files, realFiles } from '../../pipeline/base/files.ts'
 
 export const LOST = 'the machine is gone'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { verify } from '../../pipeline/verify.ts'
+import { verify } from '../../pipeline/publication/verify.ts'
 import type { Scenario } from './fault-scenarios.ts'
 import { canBeTorn, type Effect, type Fault, failingAt, tear, withEffects } from './faults.ts'
 import {

@@ -1,8 +1,8 @@
 /** What may go wrong at any one effect of a command, and machines that are lost there: for tests and for `make soak`. */
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Database } from '../../pipeline/database.ts'
-import type { Files } from '../../pipeline/files.ts'
+import { Database } from '../../pipeline/base/database.ts'
+import type { Files } from '../../pipeline/base/files.ts'
 import { filesWithin } from './crash.ts'
 
 /**

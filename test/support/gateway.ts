@@ -2,10 +2,10 @@
 import { cp, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import type { BuildEvent } from '../../pipeline/base/effects.ts'
+import { BuildError } from '../../pipeline/base/errors.ts'
+import { type Files, realFiles } from '../../pipeline/base/files.ts'
 import type { BuildSummary } from '../../pipeline/build.ts'
-import type { BuildEvent } from '../../pipeline/effects.ts'
-import { BuildError } from '../../pipeline/errors.ts'
-import { type Files, realFiles } from '../../pipeline/files.ts'
 import {
   buildIn,
   type CliResult,

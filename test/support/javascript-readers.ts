@@ -6,7 +6,7 @@ import { tableFromIPC } from 'apache-arrow'
 import { decompress } from 'fzstd'
 import { parquetReadObjects } from 'hyparquet'
 import { readParquet } from 'parquet-wasm'
-import { contentHash } from '../../pipeline/release/read-back.ts'
+import { contentHash } from '../../pipeline/base/text.ts'
 
 /** What a reader found in a file; the same as `test/system/readers.py` tells. */
 export interface Reading {

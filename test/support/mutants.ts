@@ -1,7 +1,7 @@
 /** Raw files that something went wrong with: valid ones, and what a seed makes of them. */
 import { readFile } from 'node:fs/promises'
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib'
-import { type Random, seededRandom } from '../../pipeline/sample/random.ts'
+import { type Random, seededRandom } from '../../pipeline/raw/sample/random.ts'
 import { query, sqlText } from './records.ts'
 
 /** A raw file by the ending of its name. */

@@ -1,6 +1,6 @@
-import { compressRelease, datasetOf, serialiseRelease } from '../../server/dataset.ts'
-import { readCurrentRelease, readListedRelease } from '../../server/release.ts'
-import type { LoadRelease } from '../../server/release-loader.ts'
+import { compressRelease, datasetOf, serialiseRelease } from '../../server/published/dataset.ts'
+import { readCurrentRelease, readListedRelease } from '../../server/published/release.ts'
+import type { LoadRelease } from '../../server/published/release-loader.ts'
 
 /** Loads a release in the thread of the test: starting one takes longer than a small release. */
 export const loadReleaseHere: LoadRelease = ({ publicDir, entry }) => {

@@ -1,9 +1,9 @@
 /** Releases that were changed by somebody who knows how they are proved. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { toChecksums } from '../../pipeline/checksums.ts'
+import { toChecksums } from '../../pipeline/base/checksums.ts'
+import { toJson } from '../../pipeline/base/json.ts'
 import { Manifest, ReleaseIndex } from '../../pipeline/contract/manifest.ts'
-import { toJson } from '../../pipeline/release/files.ts'
 import { appendRelease } from '../../pipeline/release/index.ts'
 import { readManifest } from '../../pipeline/release/verify.ts'
 import { datasetFolder, sha256, type Workspace } from './pipeline.ts'

@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BuildSummary } from '../../pipeline/build.ts'
-import { type RejectedRecord, readRejects } from '../../pipeline/rejects.ts'
+import { type RejectedRecord, readRejects } from '../../pipeline/rollup/list-rejects.ts'
 import { buildIn, newWorkspace, publishedCsv, rowsOf, type Workspace, writeInput } from './pipeline.ts'
 import { query, sqlText } from './records.ts'
 

@@ -4,8 +4,8 @@ import type { Coverage, CoverageDay, Restatement } from '../../pipeline/contract
 import type { Manifest, ReleaseEntry, ReleaseIndex } from '../../pipeline/contract/manifest.ts'
 import type { RankingRow } from '../../pipeline/contract/ranking.ts'
 import { addDays, DATASET_START, daysBetween } from '../../pipeline/contract/utc-date.ts'
-import { describeDataset } from '../../pipeline/metadata/describe.ts'
-import { modelFacts } from '../../pipeline/models/facts.ts'
+import { modelFacts } from '../../pipeline/dataset/model-facts.ts'
+import { describeDataset } from '../../pipeline/release/documents/describe.ts'
 import type { SiteFacts } from '../../pipeline/site/facts.ts'
 import { manifestOf } from './manifest.ts'
 

@@ -5,12 +5,12 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readPipelineConfig } from '../../pipeline/config.ts'
-import { exportPublished } from '../../pipeline/export.ts'
-import { realFiles } from '../../pipeline/files.ts'
-import { toJson } from '../../pipeline/release/files.ts'
-import { cachePolicy } from '../../server/cache-policy.ts'
-import { mediaType } from '../../server/media-types.ts'
+import { readPipelineConfig } from '../../pipeline/base/config.ts'
+import { realFiles } from '../../pipeline/base/files.ts'
+import { toJson } from '../../pipeline/base/json.ts'
+import { exportPublished } from '../../pipeline/publication/export.ts'
+import { cachePolicy } from '../../server/published/cache-policy.ts'
+import { mediaType } from '../../server/published/media-types.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import {
   buildIn,

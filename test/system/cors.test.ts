@@ -9,9 +9,9 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readPipelineConfig } from '../../pipeline/config.ts'
-import { exportPublished } from '../../pipeline/export.ts'
-import { realFiles } from '../../pipeline/files.ts'
+import { readPipelineConfig } from '../../pipeline/base/config.ts'
+import { realFiles } from '../../pipeline/base/files.ts'
+import { exportPublished } from '../../pipeline/publication/export.ts'
 import {
   buildIn,
   createWorkspace,

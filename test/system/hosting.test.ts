@@ -7,11 +7,11 @@ import { request } from 'node:http'
 import { join, relative } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readPipelineConfig } from '../../pipeline/config.ts'
-import { exportPublished } from '../../pipeline/export.ts'
-import { realFiles } from '../../pipeline/files.ts'
-import { cachePolicy } from '../../server/cache-policy.ts'
-import { mediaType } from '../../server/media-types.ts'
+import { readPipelineConfig } from '../../pipeline/base/config.ts'
+import { realFiles } from '../../pipeline/base/files.ts'
+import { exportPublished } from '../../pipeline/publication/export.ts'
+import { cachePolicy } from '../../server/published/cache-policy.ts'
+import { mediaType } from '../../server/published/media-types.ts'
 import {
   buildIn,
   createWorkspace,

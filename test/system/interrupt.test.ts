@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { Database } from '../../pipeline/database.ts'
+import { Database } from '../../pipeline/base/database.ts'
 import { writePublisher } from '../support/publisher.ts'
 import { environment, finish, run } from './clone.ts'
 

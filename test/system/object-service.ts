@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { gzipSync } from 'node:zlib'
-import { DUCKDB_VERSION } from '../../pipeline/database.ts'
+import { DUCKDB_VERSION } from '../../pipeline/base/database.ts'
 import { pythonWith, runPython } from './python.ts'
 
 const PACKAGES = [`duckdb-extension-httpfs==${DUCKDB_VERSION.slice(1)}`, 'moto[server]==5.2.5']

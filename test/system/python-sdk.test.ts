@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { readServerConfig } from '../../server/config.ts'
+import { readServerConfig } from '../../server/base/config.ts'
 import { startServer } from '../../server/main.ts'
 import { embeddingsCatalogue } from '../../server/store/embeddings-models.ts'
 import { apiKeys, type NewKey } from '../../server/store/keys.ts'

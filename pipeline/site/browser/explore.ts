@@ -1,4 +1,4 @@
-import { formatInteger } from '../numbers.ts'
+import { formatInteger } from '../../base/numbers.ts'
 import { chartView } from './explore/chart-view.ts'
 import { controls } from './explore/controls.ts'
 import { byId, make } from './explore/dom.ts'

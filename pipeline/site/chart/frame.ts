@@ -1,5 +1,5 @@
+import { type Html, html } from '../../base/html.ts'
 import type { UtcDate } from '../../contract/utc-date.ts'
-import { type Html, html } from '../html.ts'
 import { INK, LINE, QUIET, type Shade, seriesClass, seriesShade } from '../palette.ts'
 import { shorten, shortNames, spread } from './labels.ts'
 import { dateScale, tokenScale } from './scales.ts'

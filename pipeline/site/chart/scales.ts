@@ -1,6 +1,6 @@
 import { scaleLinear } from 'd3-scale'
+import { formatTicks } from '../../base/numbers.ts'
 import type { UtcDate } from '../../contract/utc-date.ts'
-import { formatTicks } from '../numbers.ts'
 
 /** A tick of an axis: where it is, in units of the drawing, and what it says. */
 export interface Tick {

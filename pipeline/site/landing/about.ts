@@ -1,9 +1,9 @@
-import { citation } from '../../metadata/bibtex.ts'
-import type { FieldDescription } from '../../metadata/fields.ts'
+import { type Html, html } from '../../base/html.ts'
+import { prose } from '../../base/prose.ts'
+import { citation } from '../../release/documents/bibtex.ts'
+import type { FieldDescription } from '../../release/documents/fields.ts'
 import { copyable, scrollable } from '../elements.ts'
 import type { SiteFacts } from '../facts.ts'
-import { type Html, html } from '../html.ts'
-import { prose } from '../prose.ts'
 
 /** How the data may be used, and what to write where it is. */
 export function citingSection({ dataset }: SiteFacts): Html {

@@ -1,11 +1,11 @@
-import { CHECKSUMS_FILE } from '../../checksums.ts'
+import { CHECKSUMS_FILE } from '../../base/checksums.ts'
+import { type Html, html } from '../../base/html.ts'
+import { formatInteger } from '../../base/numbers.ts'
+import { prose } from '../../base/prose.ts'
 import { DATASET_PATH } from '../../contract/manifest.ts'
-import type { FileDescription } from '../../metadata/files.ts'
+import type { FileDescription } from '../../release/documents/files.ts'
 import { bytesElement, scrollable } from '../elements.ts'
 import type { SiteFacts } from '../facts.ts'
-import { type Html, html } from '../html.ts'
-import { formatInteger } from '../numbers.ts'
-import { prose } from '../prose.ts'
 
 const HASH_SHOWN = 12
 

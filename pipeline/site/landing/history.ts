@@ -1,9 +1,9 @@
+import { type Html, html } from '../../base/html.ts'
+import { counted, formatChange, formatInteger } from '../../base/numbers.ts'
 import type { Restatement } from '../../contract/history.ts'
 import type { ReleaseEntry } from '../../contract/manifest.ts'
 import { dateElement, instantElement, scrollable } from '../elements.ts'
 import type { SiteFacts } from '../facts.ts'
-import { type Html, html } from '../html.ts'
-import { counted, formatChange, formatInteger } from '../numbers.ts'
 import { reasonSentences } from '../reasons.ts'
 import { releaseLink } from '../release-link.ts'
 

@@ -1,10 +1,10 @@
+import { type Html, html } from '../../base/html.ts'
+import { counted, formatInteger } from '../../base/numbers.ts'
 import { addDays } from '../../contract/utc-date.ts'
 import { dueDates } from '../catalog.ts'
 import { completeness } from '../coverage.ts'
 import { bytesElement, dateElement, instantElement } from '../elements.ts'
 import type { SiteFacts } from '../facts.ts'
-import { type Html, html } from '../html.ts'
-import { counted, formatInteger } from '../numbers.ts'
 import { factList } from '../table.ts'
 
 /** What a reader wants to know first: what it is, how fresh and how complete it is, and how to get it. */

@@ -1,9 +1,9 @@
+import { type Html, html } from '../../base/html.ts'
+import { formatChange, formatInteger, formatShare } from '../../base/numbers.ts'
 import type { UtcDate } from '../../contract/utc-date.ts'
 import { dateElement, scrollable } from '../elements.ts'
-import { type Html, html } from '../html.ts'
 import type { LatestDay, RankedRow, WeekChange } from '../latest-day.ts'
 import { modelPath } from '../model-path.ts'
-import { formatChange, formatInteger, formatShare } from '../numbers.ts'
 
 /** The ranking of the newest day. */
 export function rankingSection(day: LatestDay, provisionalFrom: UtcDate): Html {

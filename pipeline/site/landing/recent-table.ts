@@ -1,9 +1,9 @@
+import { type Html, html } from '../../base/html.ts'
+import { counted, formatInteger, formatShare } from '../../base/numbers.ts'
 import type { UtcDate } from '../../contract/utc-date.ts'
 import { type Series, stackedChart } from '../chart.ts'
 import { scrollable } from '../elements.ts'
-import { type Html, html } from '../html.ts'
 import { modelPath } from '../model-path.ts'
-import { counted, formatInteger, formatShare } from '../numbers.ts'
 import { type Recent, recentChart } from '../recent.ts'
 
 const SPAN_DAYS = 30

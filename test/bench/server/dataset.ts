@@ -4,7 +4,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { addDays, DATASET_START } from '../../../pipeline/contract/utc-date.ts'
-import { logNormal, seededRandom } from '../../../pipeline/sample/random.ts'
+import { logNormal, seededRandom } from '../../../pipeline/raw/sample/random.ts'
 import { writePublisher } from '../../support/publisher.ts'
 
 /** What is generated: `models` of `days`, of which fifty and `other` are published for each day. */

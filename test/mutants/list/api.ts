@@ -4,7 +4,7 @@ export const api: Mutant[] = [
   {
     name: 'version-of-another-workspace',
     promise: 'A workspace sees its own presets alone: nobody gets an answer that was kept for another workspace.',
-    file: 'server/routes/presets.ts',
+    file: 'server/api/routes/presets.ts',
     find: '`${workspace_id} ${slug} ${version}`',
     replace: '`${slug} ${version}`',
     tests: ['test/spec/presets.test.ts'],
@@ -12,7 +12,7 @@ export const api: Mutant[] = [
   {
     name: 'any-key-creates-presets',
     promise: 'Creating a preset requires a management key; with another key the result is 403.',
-    file: 'server/caller.ts',
+    file: 'server/api/caller.ts',
     find: 'if (callerOf(request).is_management === 0) {',
     replace: 'if (callerOf(request).is_management === 2) {',
     tests: ['test/spec/presets.test.ts'],
@@ -28,7 +28,7 @@ export const api: Mutant[] = [
   {
     name: 'body-of-8-mib',
     promise: 'A body has at most 4 MiB; a larger one is answered with 413.',
-    file: 'server/routes/presets.ts',
+    file: 'server/api/routes/presets.ts',
     find: 'MAX_BODY_BYTES = 4 * 1024 * 1024',
     replace: 'MAX_BODY_BYTES = 8 * 1024 * 1024',
     tests: ['test/server/routes/presets.test.ts'],
@@ -39,7 +39,7 @@ export const api: Mutant[] = [
     file: 'server/schemas/message-request/index.ts',
     find: 'MAX_FALLBACKS = 3',
     replace: 'MAX_FALLBACKS = 4',
-    tests: ['test/server/schemas/message-request/top-level.test.ts'],
+    tests: ['test/server/schemas/message-request/corpus.test.ts'],
   },
   {
     name: 'models-with-fallbacks',
@@ -47,7 +47,7 @@ export const api: Mutant[] = [
     file: 'server/schemas/message-request/index.ts',
     find: 'models === undefined || (fallbacks ?? undefined) === undefined',
     replace: 'models === undefined || fallbacks !== undefined',
-    tests: ['test/server/schemas/message-request/top-level.test.ts'],
+    tests: ['test/server/schemas/message-request/corpus.test.ts'],
   },
   {
     name: 'session-stored',
@@ -68,7 +68,7 @@ export const api: Mutant[] = [
   {
     name: 'wrong-keys-not-counted',
     promise: 'RATE_LIMIT_BAD_KEYS_PER_MINUTE limits unknown keys per client address.',
-    file: 'server/auth.ts',
+    file: 'server/api/auth.ts',
     find: 'const counted = countBadKey?.(request, reply)',
     replace: 'const counted: unknown = undefined',
     tests: ['test/server/rate-limits.test.ts'],
@@ -76,7 +76,7 @@ export const api: Mutant[] = [
   {
     name: 'no-challenge',
     promise: 'A 401 has `WWW-Authenticate: Bearer`.',
-    file: 'server/auth.ts',
+    file: 'server/api/auth.ts',
     find: "  reply.header('www-authenticate', 'Bearer')\n",
     replace: '',
     tests: ['test/spec/key.test.ts'],
@@ -84,7 +84,7 @@ export const api: Mutant[] = [
   {
     name: 'code-differs-from-status',
     promise: 'Every error has the envelope, whose `code` equals the status.',
-    file: 'server/errors.ts',
+    file: 'server/api/envelope.ts',
     find: 'error: { code: status, message,',
     replace: 'error: { code: 500, message,',
     tests: ['test/server/errors.test.ts'],
@@ -92,7 +92,7 @@ export const api: Mutant[] = [
   {
     name: 'cause-in-500',
     promise: 'A 500 says nothing about its cause.',
-    file: 'server/errors.ts',
+    file: 'server/api/envelope.ts',
     find: "return new ApiError(500, 'Internal Server Error')",
     replace: 'return new ApiError(500, String(error))',
     tests: ['test/spec/presets.test.ts'],
@@ -100,7 +100,7 @@ export const api: Mutant[] = [
   {
     name: 'preflight-refuses-own-headers',
     promise: 'API operations allow whatever headers the preflight asks for.',
-    file: 'server/cors.ts',
+    file: 'server/api/cors.ts',
     find: 'requestedHeaders(request) ?? ALLOWED_HEADERS',
     replace: 'ALLOWED_HEADERS',
     tests: ['test/server/app.test.ts'],
@@ -108,7 +108,7 @@ export const api: Mutant[] = [
   {
     name: 'refused-uses-counted',
     promise: 'A request that is refused because one quota is used up counts in no other.',
-    file: 'server/quota.ts',
+    file: 'server/base/quota.ts',
     find: 'if (exhausted.length > 0) return { isCounted: false, states: exhausted }',
     replace: `if (exhausted.length > 0) {
         for (const { rule, name } of uses) quotaOf(rule).use(name, now)
@@ -119,7 +119,7 @@ export const api: Mutant[] = [
   {
     name: 'account-limit-per-key',
     promise: 'RATE_LIMIT_PER_DAY is per account, whichever of its keys is used.',
-    file: 'server/rate-limits.ts',
+    file: 'server/api/rate-limits.ts',
     find: '{ rule: ofAccount, name: creator_user_id }',
     replace: '{ rule: ofAccount, name: id }',
     tests: ['test/server/rate-limits.test.ts'],
@@ -127,7 +127,7 @@ export const api: Mutant[] = [
   {
     name: 'weeks-from-sunday',
     promise: '`usage_weekly` is of the Monday-to-Sunday UTC week.',
-    file: 'server/usage.ts',
+    file: 'server/store/usage-windows.ts',
     find: '(toInstant(date).getUTCDay() + 6) % 7',
     replace: 'toInstant(date).getUTCDay()',
     tests: ['test/server/routes/key.test.ts'],
@@ -135,7 +135,7 @@ export const api: Mutant[] = [
   {
     name: 'byok-always-in-limit',
     promise: 'BYOK counts towards the limit only if `include_byok_in_limit`.',
-    file: 'server/usage.ts',
+    file: 'server/store/usage-windows.ts',
     find: 'key.include_byok_in_limit === 1 ? byok[window] : 0n',
     replace: 'byok[window]',
     tests: ['test/server/routes/key.test.ts'],
@@ -143,7 +143,7 @@ export const api: Mutant[] = [
   {
     name: 'next-page-of-nothing',
     promise: '`links.next` is null on the last page.',
-    file: 'server/routes/embeddings-models.ts',
+    file: 'server/api/routes/embeddings-models.ts',
     find: 'end < entries.length ?',
     replace: 'end <= entries.length ?',
     tests: ['test/server/routes/embeddings-models.test.ts'],

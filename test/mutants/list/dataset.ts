@@ -4,7 +4,7 @@ export const dataset: Mutant[] = [
   {
     name: 'ties-backwards',
     promise: 'Ties between real models are broken alphabetically by model_permaslug.',
-    file: 'pipeline/sql/rank.sql',
+    file: 'pipeline/dataset/rank.sql',
     find: 'ORDER BY tokens DESC, model_permaslug)',
     replace: 'ORDER BY tokens DESC, model_permaslug DESC)',
     tests: ['test/spec/ranking/rules.test.ts'],
@@ -12,7 +12,7 @@ export const dataset: Mutant[] = [
   {
     name: 'other-first',
     promise: 'The row `other` comes last within its date.',
-    file: 'pipeline/sql/rank.sql',
+    file: 'pipeline/dataset/rank.sql',
     find: 'sum(tokens), $top_models + 1 FROM ranked',
     replace: 'sum(tokens), $top_models * 0 FROM ranked',
     tests: ['test/spec/ranking/rules.test.ts'],
@@ -20,7 +20,7 @@ export const dataset: Mutant[] = [
   {
     name: 'models-without-tokens',
     promise: 'A model with zero tokens on a date is left out of that date before ranking.',
-    file: 'pipeline/sql/rank.sql',
+    file: 'pipeline/dataset/rank.sql',
     find: 'HAVING sum(tokens) > 0',
     replace: 'HAVING sum(tokens) >= 0',
     tests: ['test/spec/ranking/decisions.test.ts'],
@@ -36,7 +36,7 @@ export const dataset: Mutant[] = [
   {
     name: 'blocking-check-only-warns',
     promise: 'A check that the sources file makes blocking stops a release.',
-    file: 'pipeline/checks.ts',
+    file: 'pipeline/dataset/checks.ts',
     find: '.filter(({ check }) => stopping.includes(check))',
     replace: '.filter(({ check }) => accepted.includes(check))',
     tests: ['test/pipeline/checks.test.ts'],
@@ -44,7 +44,7 @@ export const dataset: Mutant[] = [
   {
     name: 'source-named-in-public',
     promise: 'No name of a source enters public/: the public quality.json says "a source".',
-    file: 'pipeline/checks.ts',
+    file: 'pipeline/dataset/checks.ts',
     find: "source === undefined ? '' : 'a source '",
     replace: "source === undefined ? '' : `source ${source} `",
     tests: ['test/pipeline/checks.test.ts'],
@@ -52,7 +52,7 @@ export const dataset: Mutant[] = [
   {
     name: 'withheld-never-stops',
     promise: 'A first release of which more than max_withheld_share is withheld fails.',
-    file: 'pipeline/published-share.ts',
+    file: 'pipeline/dataset/published-share.ts',
     find: 'if (withheld <= limit) return',
     replace: 'if (withheld <= 1) return',
     tests: ['test/pipeline/published-share.test.ts'],
@@ -60,7 +60,7 @@ export const dataset: Mutant[] = [
   {
     name: 'withheld-by-day-in-public',
     promise: 'Nothing private enters public/: withheld usage is not counted by day in the public quality.json.',
-    file: 'pipeline/quality.ts',
+    file: 'pipeline/dataset/quality.ts',
     find: "'left_out', 'duplicate', 'archived_date']",
     replace: "'left_out', 'duplicate', 'archived_date', 'withheld']",
     tests: ['test/pipeline/quality.test.ts'],
@@ -68,7 +68,7 @@ export const dataset: Mutant[] = [
   {
     name: 'restatement-is-minor',
     promise: 'MAJOR when rows changed of a date that the previous release called final.',
-    file: 'pipeline/history/data-version.ts',
+    file: 'pipeline/dataset/data-version.ts',
     find: "if (changes.some(({ date }) => date <= end_date && date < provisional_from)) return 'major'",
     replace: "if (changes.some(({ date }) => date <= end_date && date < provisional_from)) return 'minor'",
     tests: ['test/pipeline/history/data-version.test.ts'],
@@ -76,7 +76,7 @@ export const dataset: Mutant[] = [
   {
     name: 'minor-keeps-patch',
     promise: 'Lower parts of data_version start again at 0.',
-    file: 'pipeline/history/data-version.ts',
+    file: 'pipeline/dataset/data-version.ts',
     find: '`${major}.${minor + 1}.0`',
     replace: '`${major}.${minor + 1}.${patch}`',
     tests: ['test/pipeline/history/data-version.test.ts'],
@@ -84,7 +84,7 @@ export const dataset: Mutant[] = [
   {
     name: 'deleted-rows-not-told',
     promise: 'changes.csv says what to do to the rows of the previous release to get this one, deletions included.',
-    file: 'pipeline/history/change-log.ts',
+    file: 'pipeline/dataset/change-log.ts',
     find: 'return [...changed, ...gone.map((row) =>',
     replace: 'return [...changed, ...gone.slice(0, 0).map((row) =>',
     tests: ['test/pipeline/history/change-log.test.ts'],
@@ -92,7 +92,7 @@ export const dataset: Mutant[] = [
   {
     name: 'provisional-dates-restated',
     promise: 'A changed final date is a restatement; a provisional one may change without one.',
-    file: 'pipeline/history/restatements.ts',
+    file: 'pipeline/dataset/restatements.ts',
     find: 'is.date >= before.provisional_from ||',
     replace: 'is.date > before.provisional_from ||',
     tests: ['test/pipeline/history/restatements.test.ts'],
@@ -100,7 +100,7 @@ export const dataset: Mutant[] = [
   {
     name: 'gap-called-final',
     promise: 'coverage.json says which dates are missing.',
-    file: 'pipeline/history/coverage.ts',
+    file: 'pipeline/dataset/coverage.ts',
     find: "own.length === 0 ? 'missing' : date < provisional_from",
     replace: 'date < provisional_from',
     tests: ['test/pipeline/history/revisions.test.ts'],
@@ -108,7 +108,7 @@ export const dataset: Mutant[] = [
   {
     name: 'revision-number-given-twice',
     promise: 'The revision of a day counts from 1 and never goes back, also when its rows were taken away meanwhile.',
-    file: 'pipeline/history/coverage.ts',
+    file: 'pipeline/dataset/coverage.ts',
     find: 'revision: hash === null ? revision : (revision ?? 0) + 1',
     replace: 'revision: hash === null ? null : (revision ?? 0) + 1',
     tests: ['test/pipeline/history/revisions.test.ts'],

@@ -4,7 +4,7 @@ export const publication: Mutant[] = [
   {
     name: 'pointer-before-link',
     promise: 'Order of a switch: … → site → `latest` → `latest.json` → `catalog.json` → feeds.',
-    file: 'pipeline/release/next-tree.ts',
+    file: 'pipeline/contract/published-paths.ts',
     find: "  'latest',\n  'pointer',\n",
     replace: "  'pointer',\n  'latest',\n",
     tests: ['test/pipeline/release/latest.test.ts'],
@@ -12,7 +12,7 @@ export const publication: Mutant[] = [
   {
     name: 'index-before-release',
     promise: 'A stop at any moment leaves a whole release current: a release is in place before the index lists it.',
-    file: 'pipeline/release/next-tree.ts',
+    file: 'pipeline/contract/published-paths.ts',
     find: "const STEPS = [\n  'release',",
     replace: "const STEPS = [\n  'index',\n  'release',",
     tests: ['test/pipeline/switch.test.ts'],
@@ -36,7 +36,7 @@ export const publication: Mutant[] = [
   {
     name: 'damaged-file-exported',
     promise: 'An export refuses to copy a damaged file of a release over the good one of the copy.',
-    file: 'pipeline/export.ts',
+    file: 'pipeline/publication/export.ts',
     find: '  await assertUndamaged(entries, now)\n',
     replace: '',
     tests: ['test/pipeline/export.test.ts'],
@@ -44,7 +44,7 @@ export const publication: Mutant[] = [
   {
     name: 'rest-of-withdrawn-release',
     promise: 'A withdrawn release has its tombstone and nothing else.',
-    file: 'pipeline/release/tombstone.ts',
+    file: 'pipeline/publication/tombstone.ts',
     find: 'for (const name of names.filter((each) => each !== LAST_FILE)) await',
     replace: 'for (const name of names.filter((each) => each === LAST_FILE)) await',
     tests: ['test/pipeline/withdraw.test.ts'],
@@ -52,7 +52,7 @@ export const publication: Mutant[] = [
   {
     name: 'only-release-withdrawn',
     promise: 'The only release that stands cannot be withdrawn: nothing would be current.',
-    file: 'pipeline/withdraw.ts',
+    file: 'pipeline/publication/withdraw.ts',
     find: 'const others = index.releases.filter((other) => other !== entry)',
     replace: 'const others = index.releases.slice()',
     tests: ['test/pipeline/withdraw.test.ts'],
@@ -60,7 +60,7 @@ export const publication: Mutant[] = [
   {
     name: 'day-of-no-release',
     promise: 'verify names a file among the days that no release has made.',
-    file: 'pipeline/history/verify.ts',
+    file: 'pipeline/publication/verify-history.ts',
     find: 'if (!files.has(path.slice(this.#dataset.length + 1))) {',
     replace: 'if (files.size === 0) {',
     tests: ['test/pipeline/history/verify.test.ts'],
@@ -68,7 +68,7 @@ export const publication: Mutant[] = [
   {
     name: 'unneeded-changes-accepted',
     promise: 'verify names a changes.csv that lists rows which did not change.',
-    file: 'pipeline/history/verify.ts',
+    file: 'pipeline/publication/verify-history.ts',
     find: 'if (changes.length === changeLog(rows, after.rows).length) return',
     replace: 'if (changes.length >= changeLog(rows, after.rows).length) return',
     tests: ['test/pipeline/history/verify.test.ts'],

@@ -4,7 +4,7 @@ export const published: Mutant[] = [
   {
     name: 'window-without-its-end',
     promise: '`end_date` is inclusive.',
-    file: 'server/dataset.ts',
+    file: 'server/published/dataset.ts',
     find: '(date) => date <= end_date',
     replace: '(date) => date < end_date',
     tests: ['test/server/routes/rankings-daily.test.ts'],
@@ -12,7 +12,7 @@ export const published: Mutant[] = [
   {
     name: 'one-tag-for-all-codings',
     promise: 'The strong ETag is of release, window, format and content coding.',
-    file: 'server/rankings-answers.ts',
+    file: 'server/published/rankings-answers.ts',
     find: '-${form}-${coding}"`',
     replace: '-${form}"`',
     tests: ['test/server/routes/rankings-daily.test.ts'],
@@ -20,7 +20,7 @@ export const published: Mutant[] = [
   {
     name: 'end-of-release-not-told',
     promise: 'When the release ends before meta.end_date, the header X-Dataset-End-Date says so.',
-    file: 'server/rankings-answers.ts',
+    file: 'server/published/rankings-answers.ts',
     find: 'return manifest.end_date < window.end_date ?',
     replace: 'return manifest.end_date > window.end_date ?',
     tests: ['test/server/routes/rankings-daily.test.ts'],
@@ -28,7 +28,7 @@ export const published: Mutant[] = [
   {
     name: 'shared-caches-keep-rankings',
     promise: 'Answers of the API are private: `Cache-Control: private, max-age=60`.',
-    file: 'server/rankings-answers.ts',
+    file: 'server/published/rankings-answers.ts',
     find: "'private, max-age=60'",
     replace: "'public, max-age=60'",
     tests: ['test/server/routes/rankings-daily.test.ts'],
@@ -36,7 +36,7 @@ export const published: Mutant[] = [
   {
     name: 'no-304-for-lists-of-tags',
     promise: '`If-None-Match` may be a list of tags.',
-    file: 'server/conditional.ts',
+    file: 'server/published/conditional.ts',
     find: 'return tagsOf(ifNoneMatch).some(',
     replace: 'return tagsOf(ifNoneMatch).slice(0, 1).some(',
     tests: ['test/server/routes/static-files.test.ts'],
@@ -44,7 +44,7 @@ export const published: Mutant[] = [
   {
     name: 'suffix-range-one-short',
     promise: 'A range such as bytes=-5 is the last five bytes.',
-    file: 'server/byte-range.ts',
+    file: 'server/published/byte-range.ts',
     find: '{ start: size - length, end: size - 1 }',
     replace: '{ start: size - length + 1, end: size - 1 }',
     tests: ['test/server/routes/static-files.test.ts'],
@@ -52,7 +52,7 @@ export const published: Mutant[] = [
   {
     name: 'range-of-another-file',
     promise: 'With If-Range a part is sent only while the file is the same.',
-    file: 'server/conditional.ts',
+    file: 'server/published/conditional.ts',
     find: 'return ifRange === undefined || ifRange === etag',
     replace: 'return ifRange !== etag || ifRange === etag',
     tests: ['test/server/routes/static-files.test.ts'],
@@ -60,7 +60,7 @@ export const published: Mutant[] = [
   {
     name: 'head-knows-ranges',
     promise: 'HEAD knows no ranges.',
-    file: 'server/routes/static-files.ts',
+    file: 'server/api/routes/static-files.ts',
     find: "request.method !== 'GET' ||",
     replace: '',
     tests: ['test/server/routes/static-files.test.ts'],
@@ -68,7 +68,7 @@ export const published: Mutant[] = [
   {
     name: 'pointers-immutable',
     promise: 'Release files are immutable for caches; what points to them, `latest/` included, holds a minute.',
-    file: 'server/static-answers.ts',
+    file: 'server/published/static-answers.ts',
     find: 'cachePolicy(urlPath, { isSynthetic })',
     replace: 'cachePolicy(location ?? urlPath, { isSynthetic })',
     tests: ['test/server/routes/static-files.test.ts'],
@@ -76,15 +76,15 @@ export const published: Mutant[] = [
   {
     name: 'sample-immutable',
     promise: 'Synthetic releases are never immutable for caches, because the first real release takes their place.',
-    file: 'server/cache-policy.ts',
-    find: '(isData && !isSynthetic)',
-    replace: '(isData || isSynthetic)',
+    file: 'server/published/cache-policy.ts',
+    find: "(cache !== 'pointer' && !isSynthetic)",
+    replace: "cache !== 'pointer'",
     tests: ['test/server/sample-replaced.test.ts'],
   },
   {
     name: 'hidden-files-served',
     promise: 'A path leads to published files alone: hidden names are not found.',
-    file: 'server/public-files.ts',
+    file: 'server/published/public-files.ts',
     find: "return !segment.startsWith('.') &&",
     replace: "return segment !== '..' && segment !== '.' &&",
     tests: ['test/server/public-files.test.ts'],
@@ -92,7 +92,7 @@ export const published: Mutant[] = [
   {
     name: 'links-out-of-the-folder',
     promise: 'A path leads to published files alone: links out of the folder are not followed.',
-    file: 'server/public-files.ts',
+    file: 'server/published/public-files.ts',
     find: 'if (!segments.every(isPlainName)) return undefined\n    const stats',
     replace: 'const stats',
     tests: ['test/server/public-files.test.ts'],
@@ -100,7 +100,7 @@ export const published: Mutant[] = [
   {
     name: 'withdrawn-release-served',
     promise: 'A withdrawn release is 410 also while its files are still there.',
-    file: 'server/public-files.ts',
+    file: 'server/published/public-files.ts',
     find: 'if (release !== undefined && (await isWithdrawn(root, release)))',
     replace: 'if (release === undefined && (await isWithdrawn(root, String(release))))',
     tests: ['test/server/routes/static-files.test.ts'],
@@ -108,15 +108,15 @@ export const published: Mutant[] = [
   {
     name: 'refused-gzip-sent',
     promise: 'No coding is sent that the client refuses by q=0.',
-    file: 'server/negotiation.ts',
-    find: 'best !== undefined && weightOf(best) > 0 &&',
-    replace: 'best !== undefined &&',
+    file: 'server/published/negotiation.ts',
+    find: 'return gzip > 0 &&',
+    replace: 'return codings.size > 0 &&',
     tests: ['test/server/routes/rankings-daily.test.ts'],
   },
   {
     name: 'wrong-checksum-in-gzip',
     promise: 'The gzip of any window is one valid member, whose checksum is that of its rows.',
-    file: 'server/composed-gzip.ts',
+    file: 'server/published/composed-gzip.ts',
     find: 'moveCrc((before ^ headCrc) >>> 0, bytes)',
     replace: 'moveCrc(before >>> 0, bytes)',
     tests: ['test/server/composed-gzip.test.ts'],
@@ -124,7 +124,7 @@ export const published: Mutant[] = [
   {
     name: 'link-instead-of-pointer',
     promise: 'The server follows latest.json, never the symlink.',
-    file: 'server/release.ts',
+    file: 'server/published/release.ts',
     find: 'const folder = join(publicDir, DATASET_PATH, pointer.path)',
     replace: "const folder = join(publicDir, DATASET_PATH, manifestSha256 ? pointer.path : 'latest')",
     tests: ['test/server/release.test.ts', 'test/server/current-release.test.ts'],

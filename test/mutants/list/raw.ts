@@ -4,7 +4,7 @@ export const raw: Mutant[] = [
   {
     name: 'fraction-rounds-into-the-next-day',
     promise: 'A fraction of a second never rounds a record into the next day.',
-    file: 'pipeline/sql/macros.sql',
+    file: 'pipeline/base/macros.sql',
     find: String.raw`'(\.\d{9})\d+$'`,
     replace: String.raw`'(\.\d{99})\d+$'`,
     tests: ['test/spec/ranking/decisions.test.ts'],
@@ -12,7 +12,7 @@ export const raw: Mutant[] = [
   {
     name: 'count-of-2-to-the-53',
     promise: 'A token count goes up to 2^53 − 1; anything else is rejected.',
-    file: 'pipeline/sql/macros.sql',
+    file: 'pipeline/base/macros.sql',
     find: 'BETWEEN 0 AND 9007199254740991',
     replace: 'BETWEEN 0 AND 9007199254740992',
     tests: ['test/spec/ranking/decisions.test.ts'],
@@ -20,7 +20,7 @@ export const raw: Mutant[] = [
   {
     name: 'unknown-visibility-accepted',
     promise: "A record's own visibility is `public` or `private`; any other value rejects the record.",
-    file: 'pipeline/sql/core_usage.sql',
+    file: 'pipeline/raw/ingest.sql',
     find: "    WHEN visibility NOT IN ('public', 'private') THEN 'invalid_visibility'\n",
     replace: '',
     tests: ['test/spec/ranking/decisions.test.ts'],
@@ -28,7 +28,7 @@ export const raw: Mutant[] = [
   {
     name: 'wrong-completion-count-accepted',
     promise: 'A record of which one token count cannot be read is rejected and counted.',
-    file: 'pipeline/sql/core_usage.sql',
+    file: 'pipeline/raw/ingest.sql',
     find: 'WHEN prompt_tokens IS NULL OR completion_tokens IS NULL THEN',
     replace: 'WHEN prompt_tokens IS NULL THEN',
     tests: ['test/spec/ranking/decisions.test.ts'],
@@ -36,7 +36,7 @@ export const raw: Mutant[] = [
   {
     name: 'slug-of-301-characters',
     promise: 'Slugs longer than 300 characters are rejected.',
-    file: 'pipeline/slug.ts',
+    file: 'pipeline/raw/slug.ts',
     find: 'LONGEST_SLUG = 300',
     replace: 'LONGEST_SLUG = 301',
     tests: ['test/pipeline/slug.test.ts'],
@@ -44,7 +44,7 @@ export const raw: Mutant[] = [
   {
     name: 'formula-as-slug',
     promise: 'Slugs that a spreadsheet would run are rejected: the first character is none of = + - @.',
-    file: 'pipeline/slug.ts',
+    file: 'pipeline/raw/slug.ts',
     find: '/^[=+@-]/',
     replace: '/^[=+-]/',
     tests: ['test/spec/ranking/decisions.test.ts'],
@@ -52,7 +52,7 @@ export const raw: Mutant[] = [
   {
     name: 'alias-that-is-a-slug',
     promise: 'An alias equal to another slug is an error.',
-    file: 'pipeline/registry.ts',
+    file: 'pipeline/raw/registry.ts',
     find: 'if (slugs.has(alias)) throw',
     replace: 'if (slugs.has(alias) && !bySlug.has(alias)) throw',
     tests: ['test/pipeline/registry.test.ts'],
@@ -60,7 +60,7 @@ export const raw: Mutant[] = [
   {
     name: 'variant-merged-into-its-base',
     promise: 'A `:variant` is a model of its own; an unlisted one takes the alias of its base and keeps its suffix.',
-    file: 'pipeline/registry.ts',
+    file: 'pipeline/raw/registry.ts',
     find: 'name : `${base}${split.suffix}`',
     replace: 'name : base',
     tests: ['test/pipeline/registry.test.ts'],
@@ -68,7 +68,7 @@ export const raw: Mutant[] = [
   {
     name: 'private-names-published',
     promise: 'Nothing private enters public/: no name of a private model.',
-    file: 'pipeline/registry.ts',
+    file: 'pipeline/raw/registry.ts',
     find: 'if (model === undefined || !model.public) return { name',
     replace: 'if (model === undefined) return { name',
     tests: ['test/pipeline/registry.test.ts', 'test/pipeline/models/facts.test.ts'],
@@ -76,7 +76,7 @@ export const raw: Mutant[] = [
   {
     name: 'example-domain-may-publish',
     promise: 'A release of real logs may not name the placeholder as its publisher, nor a host below it.',
-    file: 'pipeline/publisher.ts',
+    file: 'pipeline/release/publisher.ts',
     find: '.endsWith(`.${PLACEHOLDER_HOST}`)',
     replace: '.startsWith(`.${PLACEHOLDER_HOST}`)',
     tests: ['test/pipeline/publisher.test.ts'],

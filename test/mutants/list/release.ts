@@ -4,7 +4,7 @@ export const release: Mutant[] = [
   {
     name: 'gzip-names-the-system',
     promise: 'Equal inputs give equal bytes: a gzip header does not name the operating system.',
-    file: 'pipeline/writers/text.ts',
+    file: 'pipeline/base/text.ts',
     find: '  compressed.writeUInt8(GZIP_SYSTEM_UNKNOWN, GZIP_SYSTEM_OFFSET)\n',
     replace: '',
     tests: ['test/pipeline/formats.test.ts'],
@@ -12,7 +12,7 @@ export const release: Mutant[] = [
   {
     name: 'inputs-in-order-of-names',
     promise: 'provenance.json lists inputs in the order of their hashes, so that their order tells no name.',
-    file: 'pipeline/provenance/provenance.ts',
+    file: 'pipeline/release/provenance.ts',
     find: 'inputs: inputs.toSorted().map(',
     replace: 'inputs: [...inputs].map(',
     tests: ['test/pipeline/provenance.test.ts'],
@@ -21,7 +21,7 @@ export const release: Mutant[] = [
     name: 'sums-hashed-without-key',
     promise:
       'An input that is sums has an HMAC in provenance.json: whoever knows the public sums cannot guess the private ones.',
-    file: 'pipeline/provenance/input-names.ts',
+    file: 'pipeline/release/input-names.ts',
     find: "createHmac('sha256', key).update(sha256).digest('hex')",
     replace: "createHmac('sha256', '').update(sha256).digest('hex')",
     tests: ['test/pipeline/rollup-files.test.ts'],
@@ -53,7 +53,7 @@ export const release: Mutant[] = [
   {
     name: 'parquet-as-double',
     promise: 'The columns of the Parquet file are DATE, VARCHAR and BIGINT.',
-    file: 'pipeline/sql/write_parquet.sql',
+    file: 'pipeline/release/data-files.sql',
     find: 'total_tokens::BIGINT',
     replace: 'total_tokens::DOUBLE',
     tests: ['test/pipeline/formats.test.ts'],

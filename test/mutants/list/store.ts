@@ -61,7 +61,7 @@ export const store: Mutant[] = [
     name: 'memory-of-an-older-state',
     promise: 'What was read from the store is kept only while nobody changes it.',
     file: 'server/store/memory.ts',
-    find: 'kept = new BoundedCache(mostBytes)\n        keptState = state',
+    find: 'kept = empty()\n        keptState = state',
     replace: 'keptState = state',
     tests: ['test/server/store/memory.test.ts'],
   },

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { DUCKDB_VERSION } from '../../../pipeline/database.ts'
+import { DUCKDB_VERSION } from '../../../pipeline/base/database.ts'
 import { newWorkspace, runCli } from '../../support/pipeline.ts'
 
 /** A proxy that has nothing; the addresses that it was asked for. */

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { run as runProgram } from '../../../pipeline/program.ts'
+import { run as runProgram } from '../../../pipeline/commands/program.ts'
 import {
   buildIn,
   type CliResult,

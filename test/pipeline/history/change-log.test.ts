@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RankingRow } from '../../../pipeline/contract/ranking.ts'
-import { applyChanges, changeLog, writeChanges } from '../../../pipeline/history/change-log.ts'
+import { applyChanges, changeLog, writeChanges } from '../../../pipeline/dataset/change-log.ts'
 
 function row(date: string, model_permaslug: string, tokens: number | bigint): RankingRow {
   return { date, model_permaslug, total_tokens: String(tokens) }

@@ -4,9 +4,9 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RankingRow } from '../../../pipeline/contract/ranking.ts'
 import { addDays, daysBetween, type UtcDate } from '../../../pipeline/contract/utc-date.ts'
-import { changeLog } from '../../../pipeline/history/change-log.ts'
-import { nextVersion } from '../../../pipeline/history/data-version.ts'
-import { verify } from '../../../pipeline/verify.ts'
+import { changeLog } from '../../../pipeline/dataset/change-log.ts'
+import { nextVersion } from '../../../pipeline/dataset/data-version.ts'
+import { verify } from '../../../pipeline/publication/verify.ts'
 import { readIndex } from '../../support/history.ts'
 import {
   buildIn,

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { verify } from '../../../pipeline/verify.ts'
+import { verify } from '../../../pipeline/publication/verify.ts'
 import { apply, inOrder, readChanges, readCoverage, readIndex, readTokens } from '../../support/history.ts'
 import { buildIn, newWorkspace, REPOSITORY, writeInput } from '../../support/pipeline.ts'
 

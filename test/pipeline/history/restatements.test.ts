@@ -2,11 +2,11 @@
 import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { toChecksums } from '../../../pipeline/base/checksums.ts'
 import type { BuildOptions } from '../../../pipeline/build.ts'
-import { toChecksums } from '../../../pipeline/checksums.ts'
+import { verify } from '../../../pipeline/publication/verify.ts'
 import { appendRelease } from '../../../pipeline/release/index.ts'
 import { readManifest } from '../../../pipeline/release/verify.ts'
-import { verify } from '../../../pipeline/verify.ts'
 import { namesIn, readChanges, readIndex, readRestatements, text } from '../../support/history.ts'
 import {
   buildIn,

@@ -2,9 +2,9 @@
 import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { fromDatasetStart } from '../../../pipeline/history/coverage.ts'
-import { toJson } from '../../../pipeline/release/files.ts'
-import { verify } from '../../../pipeline/verify.ts'
+import { toJson } from '../../../pipeline/base/json.ts'
+import { fromDatasetStart } from '../../../pipeline/dataset/coverage.ts'
+import { verify } from '../../../pipeline/publication/verify.ts'
 import { coveredDay, namesIn, readCoverage, readDay, readRestatements, text } from '../../support/history.ts'
 import {
   buildIn,

@@ -3,7 +3,7 @@ import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { verify } from '../../../pipeline/verify.ts'
+import { verify } from '../../../pipeline/publication/verify.ts'
 import { readCoverage, readIndex } from '../../support/history.ts'
 import {
   buildIn,

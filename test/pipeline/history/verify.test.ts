@@ -3,12 +3,12 @@ import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { toJson } from '../../../pipeline/base/json.ts'
+import { GENERATOR } from '../../../pipeline/base/version.ts'
 import { type Manifest, ReleaseIndex } from '../../../pipeline/contract/manifest.ts'
-import { toJson } from '../../../pipeline/release/files.ts'
+import { verify } from '../../../pipeline/publication/verify.ts'
 import { appendRelease } from '../../../pipeline/release/index.ts'
 import { readManifest } from '../../../pipeline/release/verify.ts'
-import { verify } from '../../../pipeline/verify.ts'
-import { GENERATOR } from '../../../pipeline/version.ts'
 import {
   buildIn,
   createWorkspace,

@@ -2,7 +2,7 @@
 import { readdir, readFile, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Files, realFiles } from '../../../pipeline/files.ts'
+import { type Files, realFiles } from '../../../pipeline/base/files.ts'
 import { filesAfter, LOST } from '../../support/crash.ts'
 import { copyOf, Gateway, newGateway, useOn } from '../../support/gateway.ts'
 import { createWorkspace, publishedCsv, removeWorkspace, rowsOf, writeInput } from '../../support/pipeline.ts'

@@ -1,7 +1,7 @@
 /** Raw files that vanish, shrink, come back and move between two builds (DESIGN.md §5, `on_missing`). */
 import { readFile, utimes, writeFile } from 'node:fs/promises'
 import { afterAll, describe, expect, it } from 'vitest'
-import { UsageError } from '../../../pipeline/errors.ts'
+import { UsageError } from '../../../pipeline/base/errors.ts'
 import { copyOf, Gateway, newGateway, use, useOn } from '../../support/gateway.ts'
 import { buildIn, createWorkspace, removeWorkspace, snapshotTree, writeInput } from '../../support/pipeline.ts'
 

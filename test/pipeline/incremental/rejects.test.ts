@@ -1,7 +1,7 @@
 /** Rejected records of many builds: what is listed is what a first build of the same files would list. */
 import { utimes } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { readRejects } from '../../../pipeline/rejects.ts'
+import { readRejects } from '../../../pipeline/rollup/list-rejects.ts'
 import { copyOf, Gateway, inputAlone, use, useOn } from '../../support/gateway.ts'
 import { createWorkspace, removeWorkspace } from '../../support/pipeline.ts'
 import type { FileRecord } from '../../support/records.ts'

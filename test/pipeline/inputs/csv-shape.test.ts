@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type CsvShape, readCsvShape } from '../../../pipeline/inputs/csv-shape.ts'
+import { type CsvShape, readCsvShape } from '../../../pipeline/raw/files/csv-shape.ts'
 
 let folder = ''
 

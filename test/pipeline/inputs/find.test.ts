@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { UsageError } from '../../../pipeline/errors.ts'
-import { findInputFiles, isUnlisted } from '../../../pipeline/inputs/find.ts'
-import { Source } from '../../../pipeline/sources.ts'
+import { UsageError } from '../../../pipeline/base/errors.ts'
+import { findInputFiles, isUnlisted } from '../../../pipeline/raw/files/find.ts'
+import { Source } from '../../../pipeline/raw/sources.ts'
 import { buildIn, newWorkspace, runBuild, type Workspace, writeInput } from '../../support/pipeline.ts'
 
 async function withFiles(files: string[]): Promise<Workspace> {

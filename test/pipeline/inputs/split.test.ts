@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { splitCsv, splitLines } from '../../../pipeline/inputs/split.ts'
+import { splitCsv, splitLines } from '../../../pipeline/raw/files/split.ts'
 
 /** The bytes of `text` in chunks of `size`: a file may be cut anywhere. */
 async function* chunksOf(text: string, size: number): AsyncIterable<Buffer> {

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createGunzip, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { through } from '../../../pipeline/inputs/through.ts'
+import { through } from '../../../pipeline/raw/files/through.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 
 const BYTES = 8_000_000

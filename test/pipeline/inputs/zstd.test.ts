@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { constants, zstdCompressSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { decompressZstd, zstdFrames } from '../../../pipeline/inputs/zstd.ts'
+import { decompressZstd, zstdFrames } from '../../../pipeline/raw/files/zstd.ts'
 
 let folder: string
 

@@ -2,14 +2,14 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { toChecksums } from '../../../pipeline/checksums.ts'
+import { toChecksums } from '../../../pipeline/base/checksums.ts'
+import { Database } from '../../../pipeline/base/database.ts'
+import { realFiles } from '../../../pipeline/base/files.ts'
 import { Manifest } from '../../../pipeline/contract/manifest.ts'
-import { Database } from '../../../pipeline/database.ts'
-import { realFiles } from '../../../pipeline/files.ts'
-import { describeDataset } from '../../../pipeline/metadata/describe.ts'
-import { renderDocuments } from '../../../pipeline/metadata/documents.ts'
-import { PARQUET_KEY_MEANINGS, parquetKeys } from '../../../pipeline/metadata/parquet-keys.ts'
-import { schemaOrgDataset } from '../../../pipeline/metadata/schema-org.ts'
+import { describeDataset } from '../../../pipeline/release/documents/describe.ts'
+import { renderDocuments } from '../../../pipeline/release/documents/documents.ts'
+import { PARQUET_KEY_MEANINGS, parquetKeys } from '../../../pipeline/release/documents/parquet-keys.ts'
+import { schemaOrgDataset } from '../../../pipeline/release/documents/schema-org.ts'
 import { draftRelease, stageRelease } from '../../../pipeline/release/stage.ts'
 import { verifyRelease } from '../../../pipeline/release/verify.ts'
 import { copyOf, Gateway } from '../../support/gateway.ts'
@@ -216,7 +216,7 @@ it('writes the same Parquet bytes with 1 and with 4 threads', async () => {
   for (const threads of [1, 4, 4]) {
     await database.execute(`SET threads = ${threads}`)
     const path = join(root, `${hashes.length}.parquet`)
-    await database.run('write_parquet', { path, metadata: parquetKeys(manifestOf()) })
+    await database.run('data-files/write_parquet', { path, metadata: parquetKeys(manifestOf()) })
     hashes.push(sha256(await readFile(path)))
   }
   expect(new Set(hashes).size).toBe(1)

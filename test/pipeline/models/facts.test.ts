@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { ModelFacts } from '../../../pipeline/contract/model-facts.ts'
-import { MODEL_FIELDS } from '../../../pipeline/metadata/fields.ts'
-import { appearances, modelFacts } from '../../../pipeline/models/facts.ts'
-import { writeModels } from '../../../pipeline/models/file.ts'
-import { createRegistry } from '../../../pipeline/registry.ts'
+import { appearances, modelFacts } from '../../../pipeline/dataset/model-facts.ts'
+import { writeModels } from '../../../pipeline/dataset/models-file.ts'
+import { createRegistry } from '../../../pipeline/raw/registry.ts'
+import { MODEL_FIELDS } from '../../../pipeline/release/documents/fields.ts'
 
 const row = (date: string, model_permaslug: string, tokens: number | bigint) => {
   return { date, model_permaslug, total_tokens: String(tokens) }

@@ -2,9 +2,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { toChecksums } from '../../../pipeline/checksums.ts'
+import { toChecksums } from '../../../pipeline/base/checksums.ts'
 import { Manifest } from '../../../pipeline/contract/manifest.ts'
-import { verify } from '../../../pipeline/verify.ts'
+import { verify } from '../../../pipeline/publication/verify.ts'
 import {
   buildIn,
   createWorkspace,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { copyName, listingPatterns, namesObject, wrongObjectEntry } from '../../../pipeline/objects/object.ts'
+import { copyName, listingPatterns, namesObject, wrongObjectEntry } from '../../../pipeline/raw/objects/object.ts'
 
 describe('an entry of files that begins with s3://', () => {
   it.each([

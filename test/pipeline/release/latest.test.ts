@@ -1,8 +1,8 @@
 /** `latest` switches before `latest.json`: whoever reads the pointer finds nothing older behind the link (DESIGN.md §5). */
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import type { Files } from '../../../pipeline/files.ts'
-import { linkTarget } from '../../../pipeline/files.ts'
+import type { Files } from '../../../pipeline/base/files.ts'
+import { linkTarget } from '../../../pipeline/base/files.ts'
 import { filesWithin } from '../../support/crash.ts'
 import {
   buildIn,

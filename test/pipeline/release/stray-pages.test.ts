@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
-import { strayPages } from '../../../pipeline/release/stray-pages.ts'
+import { strayPages } from '../../../pipeline/publication/stray-pages.ts'
 import { newWorkspace } from '../../support/pipeline.ts'
 
 it('finds the pages that are made no more, and the folders that they alone are in', async () => {

@@ -2,9 +2,9 @@
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { describe, expect, it } from 'vitest'
-import { BuildError, UsageError } from '../../../pipeline/errors.ts'
+import { BuildError, UsageError } from '../../../pipeline/base/errors.ts'
+import { readSources } from '../../../pipeline/raw/sources.ts'
 import { takenOverClickHouseReading } from '../../../pipeline/rollup/reading-0.1.0.ts'
-import { readSources } from '../../../pipeline/sources.ts'
 import { COLUMN_TYPES, type FakeClickHouse, startFakeClickHouse } from '../../support/fake-clickhouse.ts'
 import {
   buildIn,

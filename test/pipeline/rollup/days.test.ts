@@ -1,14 +1,14 @@
 import { mkdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { Archive } from '../../../pipeline/archive.ts'
-import { Database } from '../../../pipeline/database.ts'
-import { BuildError } from '../../../pipeline/errors.ts'
-import { createRegistry } from '../../../pipeline/registry.ts'
+import { Database } from '../../../pipeline/base/database.ts'
+import { BuildError } from '../../../pipeline/base/errors.ts'
+import { createRegistry } from '../../../pipeline/raw/registry.ts'
+import type { Sources } from '../../../pipeline/raw/sources.ts'
+import { Archive } from '../../../pipeline/rollup/archive.ts'
 import { type DayAnswer, enterDay, forgetDays, knownDays, settleTies, wasFinal } from '../../../pipeline/rollup/days.ts'
 import { resolveModels } from '../../../pipeline/rollup/result.ts'
 import { forgetFiles, listFiles, openState } from '../../../pipeline/rollup/state.ts'
-import type { Sources } from '../../../pipeline/sources.ts'
 import { buildIn, createWorkspace, removeWorkspace, type Workspace, writeSmallBuild } from '../../support/pipeline.ts'
 
 const ORIGIN = { name: 'gateway', visibility: 'public' } as const
@@ -45,13 +45,13 @@ async function resultWith(aliases: Record<string, string>): Promise<string[]> {
   const list = Object.entries(aliases).map(([alias, model_permaslug]) => ({ alias, model_permaslug }))
   await resolveModels(database, ORIGIN, { registry: createRegistry([], list) } as unknown as Sources)
   await settleTies(database)
-  await database.run('rollup/result')
-  await database.run('rollup/create')
-  await database.run('rollup/deliver')
+  await database.run('result/create')
+  await database.run('result/create_rollup')
+  await database.run('result/deliver')
   const rows = await database.rows<{ model_permaslug: string; reason: string; records: bigint; tokens: bigint }>(
-    'rollup/set_aside',
+    'result/excluded',
   )
-  const [published] = await database.rows<{ records: bigint; models: bigint }>('rank_published', {
+  const [published] = await database.rows<{ records: bigint; models: bigint }>('rank/published', {
     first_date: '2025-01-01',
     last_date: '2025-12-31',
   })

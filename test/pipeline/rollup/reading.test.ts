@@ -4,11 +4,11 @@ import { cp, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import type { ClickHouseChoice } from '../../../pipeline/engine.ts'
+import type { ClickHouseChoice } from '../../../pipeline/raw/engine.ts'
+import { Source } from '../../../pipeline/raw/sources.ts'
 import { readingOf as readingOfDays } from '../../../pipeline/rollup/clickhouse-day.ts'
 import { isOutdated, readingOf } from '../../../pipeline/rollup/reading.ts'
 import { takenOverClickHouseReading, takenOverReading } from '../../../pipeline/rollup/reading-0.1.0.ts'
-import { Source } from '../../../pipeline/sources.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { REPOSITORY } from '../../support/pipeline.ts'
 
@@ -73,9 +73,11 @@ async function copyWithOtherComments(): Promise<string> {
   await cp(join(REPOSITORY, 'package.json'), join(folder, 'package.json'))
   await symlink(join(REPOSITORY, 'node_modules'), join(folder, 'node_modules'))
   for (const name of await readdir(join(folder, 'pipeline'), { recursive: true })) {
-    const comment = /\.sql$/.test(name) ? '-- Another word.\n' : /\.ts$/.test(name) ? '// Another word.\n' : undefined
     const path = join(folder, 'pipeline', name)
-    if (comment !== undefined) await writeFile(path, comment + (await readFile(path, 'utf8')))
+    if (name.endsWith('.ts')) await writeFile(path, `// Another word.\n${await readFile(path, 'utf8')}`)
+    if (!name.endsWith('.sql')) continue
+    const text = await readFile(path, 'utf8')
+    await writeFile(path, `-- Another word.\n${text.replaceAll(/^-- name: .*$/gm, '$&\n-- Another word.')}`)
   }
   return folder
 }

@@ -6,11 +6,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { readStatement } from '../../../pipeline/database.ts'
+import { readStatement } from '../../../pipeline/base/statements.ts'
+import { SCHEMAS } from '../../../pipeline/raw/schemas/index.ts'
+import type { Schema } from '../../../pipeline/raw/schemas/schema.ts'
+import { ABSENT, jsonValue, textValue } from '../../../pipeline/raw/schemas/value.ts'
 import { CLICKHOUSE_READING_VERSION, READING_VERSION } from '../../../pipeline/rollup/reading.ts'
-import { SCHEMAS } from '../../../pipeline/schemas/index.ts'
-import type { Schema } from '../../../pipeline/schemas/schema.ts'
-import { ABSENT, jsonValue, textValue } from '../../../pipeline/schemas/value.ts'
 import { CORPUS, type Corpus, writeCorpus } from '../../support/corpus.ts'
 import { buildIn, newWorkspace, sha256 } from '../../support/pipeline.ts'
 import { query, sqlText } from '../../support/records.ts'
@@ -66,14 +66,14 @@ function settled(columns: object): never {
 const COMMON = 'common'
 
 const COMMON_SQL = [
-  'macros',
-  'core_usage',
-  'ingest_csv',
-  'ingest_ndjson',
-  'ingest_parquet',
-  'rollup/sums',
-  'rollup/sums_of_rollup',
-  'rollup/identified_usage',
+  'macros/define',
+  'ingest/usage',
+  'ingest/csv',
+  'ingest/ndjson',
+  'ingest/parquet',
+  'count/sums',
+  'count/sums_of_rollup',
+  'surplus/identified_usage',
 ]
 
 /** What a build of the corpus keeps of each source: sums, what duplicates counted too much, and notes. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { addDays, daysBetween } from '../../../pipeline/contract/utc-date.ts'
-import { type Model, modelsBetween, popularity } from '../../../pipeline/sample/models.ts'
+import { type Model, modelsBetween, popularity } from '../../../pipeline/raw/sample/models.ts'
 
 const REAL_NAMES =
   /openai|gpt|anthropic|claude|google|gemini|gemma|meta-|llama|mistral|mixtral|deepseek|qwen|xai|grok|cohere|command|nvidia|nemotron|microsoft|\bphi|amazon|nova|titan|alibaba|moonshot|kimi|zhipu|glm|minimax|perplexity|sonar|inflection|ai21|jamba|databricks|baidu|ernie|tencent|hunyuan|bytedance|apple|ibm|granite|liquid|hermes/i

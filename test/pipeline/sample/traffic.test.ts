@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { addDays, daysBetween, toUtcDate } from '../../../pipeline/contract/utc-date.ts'
-import { modelsBetween } from '../../../pipeline/sample/models.ts'
-import { type Request, requestsOf } from '../../../pipeline/sample/traffic.ts'
+import { modelsBetween } from '../../../pipeline/raw/sample/models.ts'
+import { type Request, requestsOf } from '../../../pipeline/raw/sample/traffic.ts'
 
 const OPTIONS = { seed: 1, requestsPerDay: 2000 }
 const THURSDAY = '2026-11-19'

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { SCHEMA_NAMES, SCHEMAS } from '../../../pipeline/schemas/index.ts'
+import { SCHEMA_NAMES, SCHEMAS } from '../../../pipeline/raw/schemas/index.ts'
 import { REPOSITORY } from '../../support/pipeline.ts'
 import {
   type BuiltTogether,

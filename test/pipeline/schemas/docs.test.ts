@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs'
 import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { SCHEMA_NAMES, SCHEMAS } from '../../../pipeline/schemas/index.ts'
-import { neededColumns, type Schema, schemaColumns } from '../../../pipeline/schemas/schema.ts'
+import { SCHEMA_NAMES, SCHEMAS } from '../../../pipeline/raw/schemas/index.ts'
+import { neededColumns, type Schema, schemaColumns } from '../../../pipeline/raw/schemas/schema.ts'
 import { buildIn, newWorkspace, publishedCsv, REPOSITORY, writeInput } from '../../support/pipeline.ts'
 
 const WILD = join(REPOSITORY, '../shared/data/wild-schemas')

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { BuildError, UsageError } from '../../../pipeline/errors.ts'
+import { BuildError, UsageError } from '../../../pipeline/base/errors.ts'
 import { buildIn, newWorkspace, publishedCsv, releaseFolder, rowsOf, writeInput } from '../../support/pipeline.ts'
 import { query, sqlText } from '../../support/records.ts'
 import {

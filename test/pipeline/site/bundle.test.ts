@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { bundleBrowser, bundleEntries, LICENSES_FILE } from '../../../pipeline/site/bundle.ts'
-import { cachePolicy } from '../../../server/cache-policy.ts'
+import { cachePolicy } from '../../../server/published/cache-policy.ts'
 import { REPOSITORY, sha256 } from '../../support/pipeline.ts'
 
 describe('the bundles', () => {

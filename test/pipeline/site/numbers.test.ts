@@ -7,7 +7,7 @@ import {
   formatShare,
   formatTicks,
   formatTokens,
-} from '../../../pipeline/site/numbers.ts'
+} from '../../../pipeline/base/numbers.ts'
 
 describe('numbers', () => {
   it.each([

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { ChangeRow } from '../../../pipeline/contract/history.ts'
 import { Manifest, type ReleaseChanges } from '../../../pipeline/contract/manifest.ts'
-import type { PublicQuality } from '../../../pipeline/records.ts'
+import type { PublicQuality } from '../../../pipeline/dataset/records.ts'
 import { releaseChart, releasePage } from '../../../pipeline/site/release-page.ts'
 import { manifestOf } from '../../support/manifest.ts'
 import {

@@ -1,7 +1,7 @@
 /** `tokenboard key list|revoke|rotate`; `create` is in key.test.ts. */
 import { describe, expect, test, vi } from 'vitest'
+import { UsageError } from '../../../pipeline/base/errors.ts'
 import { key } from '../../../pipeline/commands/key.ts'
-import { UsageError } from '../../../pipeline/errors.ts'
 import { apiKeys, type CreatedKey, hashKey, type NewKey } from '../../../server/store/keys.ts'
 import { openStore } from '../../../server/store/store.ts'
 import { NOW, testApp } from '../../support/app.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
+import { UsageError } from '../../../pipeline/base/errors.ts'
 import { key } from '../../../pipeline/commands/key.ts'
-import { UsageError } from '../../../pipeline/errors.ts'
 import { apiKeys, hashKey } from '../../../server/store/keys.ts'
 import { openStore } from '../../../server/store/store.ts'
 import { temporaryFolder } from '../../support/app.ts'

@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { BuildError } from '../../../pipeline/errors.ts'
-import { type RejectedRecord, readRejects } from '../../../pipeline/rejects.ts'
+import { BuildError } from '../../../pipeline/base/errors.ts'
+import { type RejectedRecord, readRejects } from '../../../pipeline/rollup/list-rejects.ts'
 import {
   buildIn,
   crowd,

@@ -1,4 +1,4 @@
-import { formatInteger, formatShare } from '../../numbers.ts'
+import { formatInteger, formatShare } from '../../../base/numbers.ts'
 import { byId, make, makeSvg } from './dom.ts'
 import { type Shown, titleOf } from './frame.ts'
 import { drawChart, type Mark, paintOf, type Scene } from './scene.ts'

@@ -1,7 +1,7 @@
 import { scaleLinear } from 'd3-scale'
 import { area, line } from 'd3-shape'
+import { formatTicks } from '../../../base/numbers.ts'
 import { shorten, shortNames, spread } from '../../chart/labels.ts'
-import { formatTicks } from '../../numbers.ts'
 import { instantOf } from './calendar.ts'
 import { MOST_SERIES, type Series } from './series.ts'
 import { isPartial, type Sums } from './sums.ts'

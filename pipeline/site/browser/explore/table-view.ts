@@ -1,4 +1,4 @@
-import { formatInteger, formatShare } from '../../numbers.ts'
+import { formatInteger, formatShare } from '../../../base/numbers.ts'
 import { nameOf } from './chart-view.ts'
 import { byId, make } from './dom.ts'
 import { type Entry, PAGE_ROWS, pageOf, sortEntries } from './entries.ts'

@@ -1,0 +1,276 @@
+import { dirname } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import {
+  type DuckDBConnection,
+  DuckDBInstance,
+  type DuckDBMaterializedResult,
+  type DuckDBValue,
+  type JS,
+  listValue,
+  structValue,
+  version,
+} from '@duckdb/node-api'
+import { BuildError, reasonOf, UsageError } from './errors.ts'
+import { readStatement } from './statements.ts'
+
+/** A value bound to a `$parameter` or stored in a variable. */
+export type SqlValue = string | number | bigint | boolean | null | readonly string[] | Readonly<Record<string, string>>
+export type SqlParameters = Readonly<Record<string, SqlValue>>
+
+export interface DatabaseOptions {
+  /** The database file. DuckDB locks it while it is open. */
+  path: string
+  /** Where DuckDB spills what exceeds the memory limit. */
+  temporaryFolder: string
+  memoryLimit: string | undefined
+  /** By default one per core. */
+  threads?: number | undefined
+  signal: AbortSignal
+}
+
+const PROGRESS_INTERVAL_MS = 200
+
+export const DUCKDB_VERSION = version()
+
+/**
+ * DuckDB as this project uses it: statements stand in the `.sql` files of the rooms, values are always bound.
+ * Aborting the signal interrupts the running statement.
+ */
+export class Database {
+  readonly #connection: DuckDBConnection
+  readonly #instance: DuckDBInstance
+  readonly #path: string
+  readonly #signal: AbortSignal
+  /**
+   * Variables and views already set, so that they are not set again. That saves half of the statements of a long build.
+   */
+  readonly #variables = new Map<string, SqlValue>()
+  readonly #definitions = new Map<string, string>()
+  readonly #interrupt = () => this.#connection.interrupt()
+
+  private constructor(
+    instance: DuckDBInstance,
+    connection: DuckDBConnection,
+    { path, signal }: Pick<DatabaseOptions, 'path' | 'signal'>,
+  ) {
+    this.#instance = instance
+    this.#connection = connection
+    this.#path = path
+    this.#signal = signal
+    signal.addEventListener('abort', this.#interrupt)
+  }
+
+  /** Opens the database. Throws `BuildError` if another process has it open, `UsageError` if the path has a `?`. */
+  static async open(options: DatabaseOptions): Promise<Database> {
+    const instance = await createInstance(options)
+    const database = new Database(instance, await instance.connect(), options)
+    await database.script('database/settings')
+    if (options.memoryLimit !== undefined)
+      await database.run('database/set_memory_limit', { memory_limit: options.memoryLimit })
+    await database.script('macros/define')
+    return database
+  }
+
+  /**
+   * From now on, statements can only access files below these folders, the database and its temporary folder: no
+   * network, no extensions. Links are resolved first.
+   */
+  async confine(folders: readonly string[]): Promise<void> {
+    await this.run('database/set_allowed_directories', { folders })
+    await this.script('database/confine')
+  }
+
+  async run(name: string, parameters: SqlParameters = {}): Promise<void> {
+    await this.execute(readStatement(name), parameters)
+  }
+
+  /** Runs a name that has several statements. These cannot have parameters. */
+  async script(name: string): Promise<void> {
+    await this.execute(readStatement(name), {})
+  }
+
+  /** Runs SQL put together from the project's own statements and generated identifiers. */
+  async execute(sql: string, parameters: SqlParameters = {}): Promise<void> {
+    await this.#guard(() => this.#query(sql, parameters))
+  }
+
+  /** Runs a named statement and reports its progress, 0 to 1. */
+  async runWithProgress(name: string, parameters: SqlParameters, report: (share: number) => void): Promise<void> {
+    const timer = setInterval(() => {
+      report(Math.max(0, this.#connection.progress.percentage) / 100)
+    }, PROGRESS_INTERVAL_MS)
+    try {
+      await this.run(name, parameters)
+    } finally {
+      clearInterval(timer)
+    }
+  }
+
+  /** The rows of a named statement. Integers of 64 bits and more are `bigint`. */
+  async rows<Row extends Record<string, JS>>(name: string, parameters: SqlParameters = {}): Promise<Row[]> {
+    const query = async () => (await this.#query(readStatement(name), parameters)).getRowObjectsJS()
+    return (await this.#guard(query)) as Row[]
+  }
+
+  /** The same in batches, for more rows than fit in memory. Run no other statement until the last batch. */
+  async *stream<Row extends Record<string, JS>>(name: string, parameters: SqlParameters = {}): AsyncIterable<Row[]> {
+    const result = await this.#guard(() => this.#connection.stream(readStatement(name), bind(parameters)))
+    yield* result.yieldRowObjectJs() as AsyncIterable<Row[]>
+  }
+
+  async setVariable(name: string, value: SqlValue): Promise<void> {
+    if (isDeepStrictEqual(this.#variables.get(name), value)) return
+    await this.execute(`SET VARIABLE ${name} = $value`, { value })
+    this.#variables.set(name, value)
+  }
+
+  /**
+   * Defines views, unless the same SQL over columns of the same `types` did so already. With other types DuckDB would
+   * fail.
+   */
+  async define(name: string, sql: string, types: readonly (readonly string[])[]): Promise<void> {
+    const definition = JSON.stringify([sql, types])
+    if (this.#definitions.get(name) === definition) return
+    await this.execute(sql)
+    this.#definitions.set(name, definition)
+  }
+
+  /** Sets the time zone of text and timestamps without an offset. */
+  async setTimeZone(name: string): Promise<void> {
+    if (this.#definitions.get('time zone') === name) return
+    await this.run('database/set_time_zone', { time_zone: name })
+    this.#definitions.set('time zone', name)
+  }
+
+  /**
+   * Appends rows in the order of the table's columns, as text or null. `state_…` tables are stored, all others
+   * temporary.
+   */
+  async append(table: string, rows: Iterable<readonly (string | null)[]>): Promise<void> {
+    const catalog = table.startsWith('state_') ? undefined : 'temp'
+    const appender = await this.#guard(() => this.#connection.createAppender(table, 'main', catalog))
+    for (const row of rows) {
+      for (const value of row) {
+        if (value === null) appender.appendNull()
+        else appender.appendVarchar(value)
+      }
+      appender.endRow()
+    }
+    appender.closeSync()
+  }
+
+  /** Runs `work` in a transaction. */
+  async transaction<Result>(work: () => Promise<Result>): Promise<Result> {
+    await this.execute('BEGIN TRANSACTION')
+    try {
+      const result = await work()
+      await this.execute('COMMIT')
+      return result
+    } catch (error) {
+      this.#definitions.clear()
+      // After a failed COMMIT there is nothing to roll back. Hide DuckDB's complaint about that: the COMMIT error
+      // matters.
+      await this.#connection.run('ROLLBACK').catch(() => {})
+      throw error
+    }
+  }
+
+  close(): void {
+    this.#signal.removeEventListener('abort', this.#interrupt)
+    this.#connection.closeSync()
+    this.#instance.closeSync()
+  }
+
+  /** Prepares statements itself: DuckDB's `run` with values first looks for more statements, a third step. */
+  async #query(sql: string, parameters: SqlParameters): Promise<DuckDBMaterializedResult> {
+    if (Object.keys(parameters).length === 0) return this.#connection.run(sql)
+    const prepared = await this.#connection.prepare(sql)
+    try {
+      prepared.bind(bind(parameters))
+      return await prepared.run()
+    } finally {
+      prepared.destroySync()
+    }
+  }
+
+  async #guard<Result>(query: () => Promise<Result>): Promise<Result> {
+    this.#signal.throwIfAborted()
+    try {
+      return await query()
+    } catch (error) {
+      this.#signal.throwIfAborted()
+      throw inPlainWords(error, this.#path)
+    }
+  }
+}
+
+/** Turns DuckDB's errors about memory and its own file into advice about settings. */
+function inPlainWords(error: unknown, path: string): unknown {
+  const reason = reasonOf(error)
+  if (reason.startsWith('Out of Memory Error')) {
+    return new BuildError(`there is too little memory for this; give MEMORY_LIMIT more (${reason})`)
+  }
+  const isCut = reason.includes('Could not read enough bytes') && reason.includes(path)
+  if (isCut || reason.includes('Corrupt database file')) {
+    return new BuildError(`${path} is damaged; ${remedyFor(path)} (${reason})`)
+  }
+  return error
+}
+
+/** The state may be the only record of raw files that are missing now, so only a person may delete it. */
+export function remedyFor(path: string): string {
+  const folder = dirname(path)
+  return (
+    `if there is ${path}.wal, move it away first: what a stopped build had noted in it is read again. Else restore ` +
+    `${folder} from a backup, or delete it, and the next build reads all files again; it then knows nothing of files that ` +
+    'are gone since they were read'
+  )
+}
+
+/** A file that is damaged, written by another version of DuckDB, or not a database. */
+export class UnreadableDatabaseError extends BuildError {}
+
+const UNREADABLE = /not a valid DuckDB|not read enough bytes|corrupt|version number|checksum|serializ|WAL/i
+
+async function createInstance(options: DatabaseOptions): Promise<DuckDBInstance> {
+  return openExclusively(options.path, {
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+    preserve_insertion_order: 'false',
+    temp_directory: options.temporaryFolder,
+    ...(options.threads !== undefined && { threads: String(options.threads) }),
+  })
+}
+
+/** The size of an empty database: three headers of 4096 bytes. */
+export const EMPTY_DATABASE_BYTES = 12_288
+
+/** Opens a database that no other process has open. Throws `BuildError` if one has, or if it cannot be opened. */
+export async function openExclusively(
+  path: string,
+  settings: Record<string, string> = { threads: '1', enable_external_access: 'false' },
+): Promise<DuckDBInstance> {
+  // DuckDB cuts the name at a question mark, and writes next to the file if there is no folder.
+  if (path.includes('?'))
+    throw new UsageError(`${path} has a question mark, which DuckDB cannot have; choose another path`)
+  try {
+    return await DuckDBInstance.create(path, settings)
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    if (message.includes('Could not set lock on file')) {
+      throw new BuildError(`another build is running: it holds ${path}; try again when it is done`)
+    }
+    if (UNREADABLE.test(message.replaceAll(path, '')))
+      throw new UnreadableDatabaseError(`${path} is no database that can be read`)
+    throw new BuildError(`${path} cannot be opened: ${message}`)
+  }
+}
+
+function bind(parameters: SqlParameters): Record<string, DuckDBValue> {
+  return Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, toDuckDb(value)]))
+}
+
+function toDuckDb(value: SqlValue): DuckDBValue {
+  if (value === null || typeof value !== 'object') return value
+  return Array.isArray(value) ? listValue(value) : structValue(value as Record<string, string>)
+}

@@ -1,0 +1,245 @@
+import { isUtf8 } from 'node:buffer'
+import { createHash } from 'node:crypto'
+import { createReadStream, createWriteStream, realpathSync, type Stats } from 'node:fs'
+import {
+  constants,
+  copyFile,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+
+/** What to write to a file. An iterable of lines need not fit in memory. */
+export type Content = string | Uint8Array | AsyncIterable<string>
+
+/** File system changes made while publishing. Each is one step that can fail, and tests make each fail. */
+export interface Files {
+  /** Creates `path` and its parents, if they do not exist. */
+  makeFolder(path: string): Promise<void>
+  /** Writes a new file and flushes it to disk. */
+  write(path: string, content: Content): Promise<void>
+  /** Moves within one file system, replaces a file of that name, and flushes the move to disk. */
+  rename(from: string, to: string): Promise<void>
+  /** Copies to a new file and flushes it to disk. */
+  copy(from: string, to: string): Promise<void>
+  /** Makes a symbolic link to a relative target. */
+  link(target: string, path: string): Promise<void>
+  /** Flushes a file or folder written by another program to disk. */
+  flush(path: string): Promise<void>
+  /** Removes a file or a folder with its contents, if it exists. */
+  remove(path: string): Promise<void>
+}
+
+async function flush(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+function isMade(content: Content): content is AsyncIterable<string> {
+  return typeof content === 'object' && Symbol.asyncIterator in content
+}
+
+const WRITING = ['write', 'writev', 'fsync']
+
+/** Node names a file that cannot be opened, but not on a full disk. Errors of the content itself stay as they are. */
+function naming(path: string, error: unknown): unknown {
+  const isOfFile = error instanceof Error && 'syscall' in error && WRITING.includes(String(error.syscall))
+  return isOfFile ? new Error(`${path} cannot be written: ${error.message}`, { cause: error }) : error
+}
+
+/** Node's own `recursive` loops forever on file systems without folders that report ENOENT, such as /proc. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path)
+  } catch (error) {
+    if ((await statsIfAny(path))?.isDirectory()) return
+    if (!isMissing(error)) throw error
+    if (!(await statsIfAny(dirname(path)))?.isDirectory()) await makeFolder(dirname(path))
+    // Retry once: another process may have created the parent or this folder in between.
+    await mkdir(path).catch(async (reason: unknown) => {
+      if (!(await statsIfAny(path))?.isDirectory()) throw reason
+    })
+  }
+}
+
+export const realFiles: Files = {
+  makeFolder,
+  async write(path, content) {
+    try {
+      if (isMade(content)) await pipeline(content, createWriteStream(path, { flush: true }))
+      else await writeFile(path, content, { flush: true })
+    } catch (error) {
+      throw naming(path, error)
+    }
+  },
+  async rename(from, to) {
+    await rename(from, to)
+    await flush(dirname(to))
+  },
+  async copy(from, to) {
+    await copyFile(from, to, constants.COPYFILE_FICLONE)
+    await flush(to)
+  },
+  async link(target, path) {
+    await symlink(target, path)
+  },
+  flush,
+  async remove(path) {
+    await rm(path, { recursive: true, force: true })
+  },
+}
+
+/**
+ * Writes `next` and renames it to `path`, so readers see the old or the new file, whole. Removes `next` on failure.
+ * Processes that write at the same time each need their own `next`.
+ */
+export async function replaceFile(files: Files, path: string, content: Content, next = `${path}.next`): Promise<void> {
+  try {
+    await files.write(next, content)
+    await files.rename(next, path)
+  } catch (error) {
+    await files.remove(next)
+    throw error
+  }
+}
+
+/** Whether a file system error says that the file does not exist. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+}
+
+/** Whether `path` is `folder` or lies in it, links resolved. Neither needs to exist. */
+export function isInside(path: string, folder: string): boolean {
+  const below = relative(realPath(folder), realPath(path))
+  return below.split(sep)[0] !== '..' && !isAbsolute(below)
+}
+
+function realPath(path: string): string {
+  const whole = resolve(path)
+  try {
+    return realpathSync.native(whole)
+  } catch (error) {
+    if (!isMissing(error) || dirname(whole) === whole) throw error
+    return join(realPath(dirname(whole)), basename(whole))
+  }
+}
+
+/** The targets of symbolic links directly in some folders, without broken links. */
+export async function endsOfLinks(folders: readonly string[]): Promise<string[]> {
+  const ends: string[] = []
+  for (const folder of folders) {
+    for (const name of await namesIn(folder)) {
+      const path = join(folder, name)
+      const end = (await linkTarget(path)) === undefined ? undefined : await realPathIfAny(path)
+      if (end !== undefined) ends.push(end)
+    }
+  }
+  return ends
+}
+
+async function realPathIfAny(path: string): Promise<string | undefined> {
+  try {
+    return await realpath(path)
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+/** Stats of `path`, links followed, or undefined if it does not exist. */
+export async function statsIfAny(path: string): Promise<Stats | undefined> {
+  try {
+    return await stat(path)
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+/** Stats of `path` itself, links not followed, or undefined if it does not exist. */
+export async function lstatIfAny(path: string): Promise<Stats | undefined> {
+  try {
+    return await lstat(path)
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+/** Whether `path` exists; a broken link counts. */
+export async function isThere(path: string): Promise<boolean> {
+  return (await lstatIfAny(path)) !== undefined
+}
+
+/** The names in a folder; none if it does not exist. */
+export async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder)
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error
+  }
+}
+
+/** The text of a file, or undefined if it does not exist. */
+export async function readTextIfAny(path: string): Promise<string | undefined> {
+  return (await readIfAny(path))?.toString()
+}
+
+/** Decodes UTF-8. Throws an error that names the file if the bytes are not UTF-8. */
+export function toText(bytes: Buffer, path: string, ErrorOfCaller: new (message: string) => Error): string {
+  if (!isUtf8(bytes)) throw new ErrorOfCaller(`${path} is not UTF-8 text; save it as such`)
+  return bytes.toString()
+}
+
+/** The bytes of a file, or undefined if it does not exist. */
+export async function readIfAny(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path)
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+/** The target of a symbolic link, or undefined if `path` is not one. */
+export async function linkTarget(path: string): Promise<string | undefined> {
+  try {
+    return await readlink(path)
+  } catch (error) {
+    const isNoLink = error instanceof Error && 'code' in error && error.code === 'EINVAL'
+    if (isNoLink || isMissing(error)) return undefined
+    throw error
+  }
+}
+
+export interface FileHash {
+  bytes: number
+  sha256: string
+}
+
+/** Size and SHA-256 (hex) of a file, read as a stream. */
+export async function hashFile(path: string): Promise<FileHash> {
+  const hash = createHash('sha256')
+  let bytes = 0
+  for await (const chunk of createReadStream(path)) {
+    hash.update(chunk)
+    bytes += chunk.length
+  }
+  return { bytes, sha256: hash.digest('hex') }
+}

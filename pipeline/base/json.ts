@@ -1,0 +1,121 @@
+import type { z } from 'zod'
+import { nearest } from '../contract/nearest.ts'
+
+type ErrorClass = new (message: string) => Error
+
+/**
+ * Parses JSON by a schema. Throws `ErrorOfCaller` that names the file and each wrong field. For an unknown key it
+ * suggests the nearest of `knownKeys`.
+ */
+export function parseJson<Schema extends z.ZodType>(
+  schema: Schema,
+  text: string,
+  path: string,
+  ErrorOfCaller: ErrorClass,
+  knownKeys: readonly string[] = [],
+): z.infer<Schema> {
+  return parse(schema, readJson(text, path, ErrorOfCaller), path, ErrorOfCaller, knownKeys)
+}
+
+/** The same for a parsed value. */
+export function parse<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  path: string,
+  ErrorOfCaller: ErrorClass,
+  knownKeys: readonly string[] = [],
+): z.infer<Schema> {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const problems = parsed.error.issues.map((issue) => explain(issue, knownKeys))
+  throw new ErrorOfCaller(`${path}: ${problems.join('; ')}`)
+}
+
+/** The parsed value, or undefined if the text is not JSON. */
+export function jsonIfAny(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '')
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+function readJson(text: string, path: string, ErrorOfCaller: ErrorClass): unknown {
+  const plain = text.replace(/^\ufeff/, '')
+  const value = parseOrThrow(plain, path, ErrorOfCaller)
+  const repeated = repeatedKey(plain)
+  if (repeated !== undefined) throw new ErrorOfCaller(`${path}: ${placeOf(repeated)}: stands twice; keep one`)
+  return value
+}
+
+function parseOrThrow(text: string, path: string, ErrorOfCaller: ErrorClass): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new ErrorOfCaller(`${path} is not JSON: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** An open object or list, and the current key or index in it. */
+type Level = { keys: Set<string>; at: string } | { keys: undefined; at: number }
+
+/** The path of the first duplicate key in valid JSON, where `JSON.parse` silently keeps the last value. */
+function repeatedKey(text: string): (string | number)[] | undefined {
+  const levels: Level[] = []
+  let word = ''
+  for (let position = 0; position < text.length; position++) {
+    const level = levels.at(-1)
+    const character = text[position]
+    if (character === '"') {
+      const end = endOfString(text, position)
+      word = text.slice(position, end)
+      position = end - 1
+    } else if (character === '{') levels.push({ keys: new Set(), at: '' })
+    else if (character === '[') levels.push({ keys: undefined, at: 0 })
+    else if (character === '}' || character === ']') levels.pop()
+    else if (character === ',' && typeof level?.at === 'number') level.at += 1
+    else if (character === ':' && level?.keys !== undefined) {
+      level.at = JSON.parse(word)
+      if (level.keys.has(level.at)) return levels.map(({ at }) => at)
+      level.keys.add(level.at)
+    }
+  }
+  return undefined
+}
+
+/** The position after the closing quote of the string that begins at `start`. */
+function endOfString(text: string, start: number): number {
+  let end = start + 1
+  while (text[end] !== '"') end += text[end] === '\\' ? 2 : 1
+  return end + 1
+}
+
+/** A path as text, such as `sources[0].columns`. */
+function placeOf(path: readonly PropertyKey[]): string {
+  const places = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
+  return places.join('').replace(/^\./, '')
+}
+
+function explain(issue: z.core.$ZodIssue, knownKeys: readonly string[]): string {
+  const place = placeOf(issue.path)
+  const where = place === '' ? '' : `${place}: `
+  return `${where}${unknownKeys(issue, knownKeys) ?? issue.message}`
+}
+
+function unknownKeys(issue: z.core.$ZodIssue, knownKeys: readonly string[]): string | undefined {
+  if (issue.code !== 'unrecognized_keys' && issue.code !== 'invalid_key') return undefined
+  const keys = issue.code === 'unrecognized_keys' ? issue.keys : [String(issue.path.at(-1))]
+  return keys.map((key) => `unknown key ${JSON.stringify(key)}${suggestion(key, knownKeys)}`).join(', ')
+}
+
+function suggestion(key: string, knownKeys: readonly string[]): string {
+  if (knownKeys.includes(key)) return ', which belongs in another place of the file'
+  const known = nearest(key, knownKeys)
+  return known === undefined ? '' : `, did you mean ${JSON.stringify(known)}?`
+}
+
+/** JSON as this project publishes it: indented, with a final line break. */
+export function toJson(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`
+}

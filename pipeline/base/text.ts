@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { constants, gzip as gzipOnThread } from 'node:zlib'
+import { CANONICAL_CSV_HEADER, canonicalCsvRow } from '../contract/canonical-csv.ts'
+import type { ContentHash } from '../contract/manifest.ts'
+import { type RankingMeta, type RankingRow, rowJson } from '../contract/ranking.ts'
+
+/** The operating system byte of a gzip header; 255 means unknown (RFC 1952 § 2.3.1). */
+const GZIP_SYSTEM_OFFSET = 9
+const GZIP_SYSTEM_UNKNOWN = 255
+
+export function writeCsv(rows: readonly RankingRow[]): Buffer {
+  return Buffer.from(CANONICAL_CSV_HEADER + rows.map(canonicalCsvRow).join(''))
+}
+
+/** The rows as an API response, `{"data":[…],"meta":{…}}`. */
+export function writeJson(rows: readonly RankingRow[], meta: RankingMeta): Buffer {
+  return Buffer.from(`{"data":[${rows.map(rowJson).join(',')}],"meta":${JSON.stringify(meta)}}`)
+}
+
+/** One JSON row per line. */
+export function writeNdjson(rows: readonly RankingRow[]): Buffer {
+  return Buffer.from(rows.map((row) => `${rowJson(row)}\n`).join(''))
+}
+
+/** Gzip that depends on the content alone: no time, name or operating system in the header. */
+export async function gzip(bytes: Uint8Array): Promise<Buffer> {
+  const compressed = await promisify(gzipOnThread)(bytes, { level: constants.Z_BEST_COMPRESSION })
+  compressed.writeUInt8(GZIP_SYSTEM_UNKNOWN, GZIP_SYSTEM_OFFSET)
+  return compressed
+}
+
+/** The hash of some rows, the same in every format. */
+export function contentHash(rows: readonly RankingRow[]): ContentHash {
+  const hash = createHash('sha256').update(CANONICAL_CSV_HEADER + rows.map(canonicalCsvRow).join(''))
+  return `sha256:${hash.digest('hex')}`
+}

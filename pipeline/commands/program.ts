@@ -1,0 +1,88 @@
+import { Command, CommanderError } from '@commander-js/extra-typings'
+import { UsageError } from '../base/errors.ts'
+import { GENERATOR } from '../base/version.ts'
+import { archive } from './archive.ts'
+import { build } from './build.ts'
+import { catalog } from './catalog.ts'
+import { derive } from './derive.ts'
+import { exportCopy } from './export.ts'
+import { httpfs } from './httpfs.ts'
+import { inspect } from './inspect.ts'
+import { key } from './key.ts'
+import { models } from './models.ts'
+import { rejects } from './rejects.ts'
+import { endProgress } from './reporter.ts'
+import { reproduce } from './reproduce.ts'
+import { sample } from './sample.ts'
+import { serve } from './serve.ts'
+import { store } from './store.ts'
+import { verify } from './verify.ts'
+import { withdraw } from './withdraw.ts'
+
+const DONE = 0
+const FAILED = 1
+const WRONG_USAGE = 2
+
+/** What the exit codes mean, for `docs/reference.md`. */
+export const EXIT_CODES = {
+  [DONE]: 'done',
+  [FAILED]: 'something failed: stderr says what, and the current release stays as it was',
+  [WRONG_USAGE]: 'wrong usage: a flag, a setting, the sources file or a file that it names',
+}
+
+/** The one program of the project: every make target is a thin alias of one of its commands. */
+export function createProgram(): Command {
+  const program = new Command('tokenboard')
+    .description("Turn an LLM gateway's raw usage logs into a public dataset, and serve it.")
+    .version(
+      `${GENERATOR.name} ${GENERATOR.version} (DuckDB ${GENERATOR.duckdb}, Node ${process.version})`,
+      '--version',
+    )
+    .configureHelp({ showGlobalOptions: true })
+  for (const command of [
+    build,
+    archive,
+    withdraw,
+    exportCopy,
+    serve,
+    verify,
+    derive,
+    reproduce,
+    inspect,
+    models,
+    rejects,
+    key,
+    catalog,
+    store,
+    sample,
+    httpfs,
+  ])
+    program.addCommand(command)
+  return throwInsteadOfExit(program)
+}
+
+/** Commander ends the process on wrong usage with code 1; here every end goes through `run`. */
+function throwInsteadOfExit(command: Command): Command {
+  command.exitOverride()
+  for (const child of command.commands) throwInsteadOfExit(child as Command)
+  return command
+}
+
+/** Runs the program and returns its exit code: 0 done, 1 failed, 2 wrong usage. */
+export async function run(words: readonly string[]): Promise<number> {
+  try {
+    await createProgram().parseAsync(words, { from: 'user' })
+    return DONE
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === DONE ? DONE : WRONG_USAGE
+    endProgress(process.stderr)
+    process.stderr.write(`tokenboard: ${explain(error)}\n`)
+    return error instanceof UsageError ? WRONG_USAGE : FAILED
+  }
+}
+
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error.name === 'AbortError') return 'stopped; no release was made, and nothing was archived'
+  return error.message
+}

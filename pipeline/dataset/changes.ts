@@ -1,0 +1,84 @@
+import { contentHash } from '../base/text.ts'
+import type { ReleaseDraft } from '../contract/manifest.ts'
+import { type RankingRow, sumTokens } from '../contract/ranking.ts'
+import type { UtcDate } from '../contract/utc-date.ts'
+
+/** A date whose rows differ from the current release. */
+export interface DateChange {
+  date: UtcDate
+  change: 'added' | 'changed' | 'removed'
+  rows_before: number
+  rows_after: number
+  tokens_before: string
+  tokens_after: string
+}
+
+export interface Changes {
+  /** The manifest facts that differ; all of them for a first release. */
+  facts: string[]
+  dates: DateChange[]
+  /** Row counts over all dates. `changed`: same date and model, other tokens. */
+  rows: { before: number; after: number; added: number; changed: number; removed: number }
+}
+
+const FACTS = ['content_hash', 'end_date', 'publisher', 'schema', 'version', 'synthetic'] as const
+
+/**
+ * The facts that differ between the current release and a draft. None means no release (DESIGN.md §5).
+ * `day_status`: other days are provisional.
+ */
+export function changedFacts(
+  current: ReleaseDraft | undefined,
+  draft: ReleaseDraft,
+  rows: readonly RankingRow[],
+): string[] {
+  if (current === undefined) return [...FACTS, 'day_status']
+  const facts: string[] = FACTS.filter((fact) => JSON.stringify(current[fact]) !== JSON.stringify(draft[fact]))
+  if (JSON.stringify(current.old_counts) !== JSON.stringify(draft.old_counts)) facts.push('old_counts')
+  // Equal rows have equal statuses if their first provisional date is equal.
+  const firstProvisional = ({ provisional_from }: ReleaseDraft) =>
+    rows.find(({ date }) => date >= provisional_from)?.date
+  return firstProvisional(current) === firstProvisional(draft) ? facts : [...facts, 'day_status']
+}
+
+/** Compares rows in published order by date and model. */
+export function compareRows(
+  before: readonly RankingRow[],
+  after: readonly RankingRow[],
+): Pick<Changes, 'dates' | 'rows'> {
+  const former = tokensByModel(before)
+  const newer = tokensByModel(after)
+  const inBoth = [...newer].filter(([row]) => former.has(row))
+  return {
+    dates: compareDates(before, after),
+    rows: {
+      before: before.length,
+      after: after.length,
+      added: newer.size - inBoth.length,
+      changed: inBoth.filter(([row, tokens]) => former.get(row) !== tokens).length,
+      removed: former.size - inBoth.length,
+    },
+  }
+}
+
+function compareDates(before: readonly RankingRow[], after: readonly RankingRow[]): DateChange[] {
+  const former = Map.groupBy(before, ({ date }) => date)
+  const newer = Map.groupBy(after, ({ date }) => date)
+  const dates = [...new Set([...former.keys(), ...newer.keys()])].sort()
+  return dates.flatMap((date) => {
+    const [rowsBefore, rowsAfter] = [former.get(date) ?? [], newer.get(date) ?? []]
+    if (contentHash(rowsBefore) === contentHash(rowsAfter)) return []
+    return {
+      date,
+      change: rowsBefore.length === 0 ? 'added' : rowsAfter.length === 0 ? 'removed' : 'changed',
+      rows_before: rowsBefore.length,
+      rows_after: rowsAfter.length,
+      tokens_before: sumTokens(rowsBefore).toString(),
+      tokens_after: sumTokens(rowsAfter).toString(),
+    }
+  })
+}
+
+function tokensByModel(rows: readonly RankingRow[]): Map<string, string> {
+  return new Map(rows.map(({ date, model_permaslug, total_tokens }) => [`${date} ${model_permaslug}`, total_tokens]))
+}

@@ -1,0 +1,158 @@
+import { z } from 'zod'
+import type { Database, SqlParameters } from '../base/database.ts'
+import { BuildError, UsageError } from '../base/errors.ts'
+import { readComment, readStatement } from '../base/statements.ts'
+import { DATASET_START, UtcDate } from '../contract/utc-date.ts'
+import { INVARIANTS, noSanityCheck, SANITY_CHECKS, SanityCheck } from '../raw/check-names.ts'
+import { OLD_COUNTS } from './old-counts.ts'
+import type { Account } from './quality.ts'
+import { RANK_PARAMETERS } from './rank.ts'
+
+/** What `--accept` takes. */
+export type Acceptable = SanityCheck | typeof OLD_COUNTS
+
+/**
+ * What a sanity check found. Only the maintainer sees `source`, which starts the sentence of `finding`, and `detail`.
+ */
+export interface Finding {
+  check: SanityCheck
+  date: UtcDate | undefined
+  source: string | undefined
+  /** False for findings about usage that is not public: they are not published and do not block. */
+  isPublic: boolean
+  finding: string
+  detail: string | undefined
+}
+
+/** A finding as shown in the build summary and in `quality.json`. */
+export const Warning = z.object({ check: z.string(), date: UtcDate.optional(), finding: z.string() })
+export type Warning = z.infer<typeof Warning>
+
+/**
+ * Asserts the rules of `out_rankings_daily`. Throws `BuildError` that names each broken rule and the rows that break
+ * it.
+ */
+export async function assertInvariants(database: Database, lastDate: UtcDate): Promise<void> {
+  const parameters = { ...RANK_PARAMETERS, first_date: DATASET_START, last_date: lastDate }
+  const broken: string[] = []
+  for (const check of INVARIANTS) {
+    const { demand, bound } = readCheck(check, parameters)
+    const rows = await database.rows<{ date: UtcDate; finding: string }>(`checks/${check}`, bound)
+    if (rows.length > 0) broken.push(explain(check, demand, rows))
+  }
+  if (broken.length === 0) return
+  throw new BuildError(`the ranking breaks its own rules, nothing was published\n${broken.join('\n')}`)
+}
+
+/**
+ * Runs the sanity checks, in order of check and date. `account` has the records that were excluded or contradict
+ * themselves.
+ */
+export async function findOddities(
+  database: Database,
+  sources: readonly { name: string }[],
+  { deliveries, compared }: Pick<Account, 'deliveries' | 'compared'>,
+): Promise<Finding[]> {
+  await database.run('checks/create_deliveries')
+  await database.append('core_deliveries', [
+    ...sources.map(({ name }) => [name, null, '0']),
+    ...deliveries.map(({ source, date, records }) => [source, date, String(records)]),
+  ])
+  await database.run('checks/create_parts_disagree')
+  await database.append(
+    'core_parts_disagree',
+    compared.map(({ source, date, reason, records, public_records }) => {
+      return [source, date, reason, `${records}`, `${public_records}`]
+    }),
+  )
+  const findings: Finding[] = []
+  for (const check of SANITY_CHECKS) {
+    type Row = { date?: UtcDate | null; source?: string; is_public?: boolean; finding: string; detail?: string }
+    const rows = await database.rows<{ [Key in keyof Row]: Row[Key] }>(`checks/${check}`)
+    const found = rows.map(({ date, source, is_public, finding, detail }) => {
+      return { check, date: date ?? undefined, source, isPublic: is_public ?? true, finding, detail }
+    })
+    findings.push(...found)
+  }
+  return findings
+}
+
+/** The finding for the maintainer, with the source's name and the numbers. */
+export function toWarning({ check, date, source, finding, detail }: Finding): Warning {
+  const subject = source === undefined ? '' : `source ${JSON.stringify(source)} `
+  const numbers = detail === undefined ? '' : `: ${detail}`
+  return { check, ...(date !== undefined && { date }), finding: `${subject}${finding}${numbers}` }
+}
+
+/** The findings for publication, without source names and numbers. */
+export function toPublicWarnings(findings: readonly Finding[]): Warning[] {
+  const publishable = findings.filter(({ isPublic }) => isPublic)
+  return publishable.map(({ check, date, source, finding }) => {
+    const subject = source === undefined ? '' : 'a source '
+    return { check, ...(date !== undefined && { date }), finding: `${subject}${finding}` }
+  })
+}
+
+/**
+ * Throws `BuildError` that lists findings of blocking checks, unless accepted by the maintainer or already published in
+ * the current release's warnings (docs/decisions/0011-sanity-checks.md).
+ */
+export function assertNothingBlocks(
+  findings: readonly Finding[],
+  options: { blocking: readonly SanityCheck[]; accepted: readonly Acceptable[]; published: readonly Warning[] },
+): void {
+  const { blocking, accepted, published } = options
+  const stopping = blocking.filter((check) => !accepted.includes(check))
+  const publishable = findings.filter(({ isPublic }) => isPublic)
+  const fresh = withoutPublished(publishable, published).filter(({ check }) => stopping.includes(check))
+  if (fresh.length === 0) return
+  const broken = Map.groupBy(fresh, ({ check }) => check)
+  const lines = [...broken].map(([check, found]) => explain(check, readCheck(check, {}).demand, found.map(toWarning)))
+  const flags = [...broken.keys()].map((check) => `--accept ${check}`).join(' ')
+  throw new BuildError(
+    `blocking checks found what the current release does not have, nothing was published\n${lines.join('\n')}\n` +
+      `if the data are right, publish them with: tokenboard build ${flags}`,
+  )
+}
+
+/** Reads the names given to `--accept`. Throws `UsageError` that suggests the nearest check. */
+export function readAccepted(names: readonly string[]): Acceptable[] {
+  return names.map((name) => {
+    if (name === OLD_COUNTS) return name
+    const parsed = SanityCheck.safeParse(name)
+    if (!parsed.success) throw new UsageError(`--accept: ${noSanityCheck(name, [...SANITY_CHECKS, OLD_COUNTS])}`)
+    return parsed.data
+  })
+}
+
+/** Drops as many findings per check and date as the current release has published. */
+function withoutPublished(findings: readonly Finding[], published: readonly Warning[]): Finding[] {
+  const place = ({ check, date }: { check: string; date?: UtcDate | undefined }) => `${check} ${date ?? ''}`
+  const known = new Map<string, number>()
+  for (const warning of published) known.set(place(warning), (known.get(place(warning)) ?? 0) + 1)
+  return findings.filter((finding) => {
+    const left = known.get(place(finding)) ?? 0
+    known.set(place(finding), left - 1)
+    return left <= 0
+  })
+}
+
+/** The header line of a check's SQL with its numbers filled in, and the parameters that the SQL uses. */
+function readCheck(check: string, parameters: SqlParameters): { demand: string; bound: SqlParameters } {
+  const [demand = ''] = readComment(`checks/${check}`)
+  const statement = readStatement(`checks/${check}`)
+  return {
+    demand: demand.replace(/\$(\w+)/g, (name, parameter) => String(parameters[parameter] ?? name)),
+    bound: Object.fromEntries(Object.entries(parameters).filter(([name]) => statement.includes(`$${name}`))),
+  }
+}
+
+const FINDINGS_SHOWN = 5
+
+function explain(check: string, demand: string, findings: readonly Omit<Warning, 'check'>[]): string {
+  const shown = findings
+    .slice(0, FINDINGS_SHOWN)
+    .map(({ date, finding }) => (date === undefined ? `  ${finding}` : `  ${date}: ${finding}`))
+  const more = findings.length > FINDINGS_SHOWN ? [`  and ${findings.length - FINDINGS_SHOWN} more`] : []
+  return [`${check}: ${demand}`, ...shown, ...more].join('\n')
+}

@@ -1,0 +1,172 @@
+import { contentHash } from '../base/text.ts'
+import type { Coverage, CoverageDay, CoverageMonth, Published, UtcMonth } from '../contract/history.ts'
+import type { Manifest } from '../contract/manifest.ts'
+import { type RankingRow, sumTokens } from '../contract/ranking.ts'
+import { addDays, DATASET_START, daysBetween, type UtcDate } from '../contract/utc-date.ts'
+import { hasOldCounts } from './old-counts.ts'
+
+/** A release as the coverage needs it. `rows` are in published order. */
+export interface ReleasedRows {
+  manifest: Pick<Manifest, 'release' | 'as_of' | 'end_date' | 'provisional_from' | 'old_counts' | 'changes'>
+  rows: readonly RankingRow[]
+}
+
+/** A day or a month, named like its files. */
+export interface Period {
+  folder: 'daily' | 'monthly'
+  name: UtcDate | UtcMonth
+}
+
+/** New rows of a day or month. */
+export interface Revision extends Period {
+  revision: number
+  rows: readonly RankingRow[]
+}
+
+/** The changes of one release to the published days and months. */
+export interface Step {
+  coverage: Coverage
+  revisions: Revision[]
+  /** Days and months that no longer have rows. */
+  emptied: Period[]
+}
+
+const NOTHING: Published = { rows: 0, total_tokens: '0', revision: null, content_hash: null, release: null }
+
+/**
+ * The coverage after a release, from the previous coverage. Pure, so the history can be replayed from the first
+ * release.
+ */
+export function advance(before: Coverage | undefined, { manifest, rows }: ReleasedRows): Step {
+  const { release, as_of, end_date, provisional_from } = manifest
+  const days = coverDays(before, rows, manifest)
+  const months = coverMonths(before, rows, release)
+  const coverage: Coverage = {
+    dataset: 'rankings-daily',
+    release,
+    as_of,
+    start_date: days[0]?.after.date ?? end_date,
+    end_date,
+    provisional_from,
+    days: days.map(({ after }) => after),
+    months: months.map(({ after }) => after),
+  }
+  const changes = [
+    ...days.map((day): Change => ({ ...day, folder: 'daily', name: day.after.date })),
+    ...months.map((month): Change => ({ ...month, folder: 'monthly', name: month.after.month })),
+  ]
+  return { coverage, ...toStep(changes) }
+}
+
+interface Change extends Period {
+  before: Published | undefined
+  after: Published
+  rows: readonly RankingRow[]
+}
+
+function toStep(changes: readonly Change[]): Pick<Step, 'revisions' | 'emptied'> {
+  const hasChanged = ({ before, after }: Change) => (before?.content_hash ?? null) !== after.content_hash
+  const changed = changes.filter(hasChanged)
+  return {
+    revisions: changed.flatMap(({ folder, name, rows, after: { revision } }) =>
+      rows.length === 0 || revision === null ? [] : { folder, name, rows, revision },
+    ),
+    emptied: changed.filter(({ rows }) => rows.length === 0).map(({ folder, name }) => ({ folder, name })),
+  }
+}
+
+interface Covered<Entry extends Published> {
+  before: Entry | undefined
+  after: Entry
+  rows: readonly RankingRow[]
+}
+
+function coverDays(
+  coverage: Coverage | undefined,
+  rows: readonly RankingRow[],
+  manifest: ReleasedRows['manifest'],
+): Covered<CoverageDay>[] {
+  const { release, end_date, provisional_from } = manifest
+  const byDate = Map.groupBy(rows, ({ date }) => date)
+  const former = new Map(coverage?.days.map((day) => [day.date, day]))
+  const formerLast = coverage?.days.at(-1)?.date ?? end_date
+  const first = firstDate(coverage?.days ?? [], rows) ?? end_date
+  return datesBetween(first, formerLast > end_date ? formerLast : end_date).map((date) => {
+    const before = former.get(date)
+    const own = byDate.get(date) ?? []
+    const published = revise(before, own, release)
+    const status = own.length === 0 ? 'missing' : date < provisional_from ? 'final' : 'provisional'
+    const reason = missingReason({ status, revision: published.revision })
+    const isOld = own.length > 0 && hasOldCounts(manifest, date)
+    const mark = isOld ? { old_counts: true as const } : {}
+    return { before, after: { date, status, reason, ...published, ...mark }, rows: own }
+  })
+}
+
+export function missingReason({ status, revision }: Pick<CoverageDay, 'status' | 'revision'>): CoverageDay['reason'] {
+  if (status !== 'missing') return null
+  return revision === null ? 'no_public_usage' : 'removed'
+}
+
+function coverMonths(
+  coverage: Coverage | undefined,
+  rows: readonly RankingRow[],
+  release: string,
+): Covered<CoverageMonth>[] {
+  const byMonth = Map.groupBy(rows, ({ date }) => date.slice(0, 7))
+  const former = new Map(coverage?.months.map((month) => [month.month, month]))
+  return [...new Set([...former.keys(), ...byMonth.keys()])].sort().map((month) => {
+    const before = former.get(month)
+    const own = byMonth.get(month) ?? []
+    return { before, after: { month, ...revise(before, own, release) }, rows: own }
+  })
+}
+
+function revise(before: Published = NOTHING, rows: readonly RankingRow[], release: string): Published {
+  const hash = rows.length === 0 ? null : contentHash(rows)
+  const { content_hash, revision } = before
+  if (hash === content_hash) {
+    return { rows: before.rows, total_tokens: before.total_tokens, revision, content_hash, release: before.release }
+  }
+  return {
+    rows: rows.length,
+    total_tokens: sumTokens(rows).toString(),
+    revision: hash === null ? revision : (revision ?? 0) + 1,
+    content_hash: hash,
+    release,
+  }
+}
+
+/** All days, then all months of a coverage. */
+export function periodsOf({ days, months }: Coverage): (Published & Period)[] {
+  return [
+    ...days.map((day) => ({ ...day, folder: 'daily' as const, name: day.date })),
+    ...months.map((month) => ({ ...month, folder: 'monthly' as const, name: month.month })),
+  ]
+}
+
+/** The first date ever published with rows. */
+function firstDate(days: readonly CoverageDay[], rows: readonly RankingRow[]): UtcDate | undefined {
+  const before = days.find(({ revision }) => revision !== null)?.date
+  const now = rows[0]?.date
+  if (before === undefined || now === undefined) return before ?? now
+  return before < now ? before : now
+}
+
+function datesBetween(first: UtcDate, last: UtcDate): UtcDate[] {
+  return Array.from({ length: daysBetween(first, last) + 1 }, (_, day) => addDays(first, day))
+}
+
+/** Starts the coverage at the first date ever published. Version 0.1.0 started at 2025-01-01. */
+export function fromFirstDate(coverage: Coverage): Coverage {
+  const start_date = firstDate(coverage.days, [])
+  if (start_date === undefined) return coverage
+  return { ...coverage, start_date, days: coverage.days.filter(({ date }) => date >= start_date) }
+}
+
+/** The coverage as version 0.1.0 wrote it: every date since 2025-01-01. */
+export function fromDatasetStart(coverage: Coverage): Coverage {
+  const earlier = datesBetween(DATASET_START, addDays(coverage.start_date, -1))
+  const days = earlier.map((date): CoverageDay => ({ date, status: 'missing', reason: 'no_public_usage', ...NOTHING }))
+  return { ...coverage, start_date: DATASET_START, days: [...days, ...coverage.days] }
+}

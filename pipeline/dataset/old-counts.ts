@@ -1,0 +1,60 @@
+import { BuildError } from '../base/errors.ts'
+import type { DateRange, Manifest } from '../contract/manifest.ts'
+import { addDays, type UtcDate } from '../contract/utc-date.ts'
+import type { OldCounts } from '../raw/records.ts'
+
+/** The name that `--accept` takes to keep old counts. */
+export const OLD_COUNTS = 'old_counts'
+
+/** The `old_counts` of a manifest, from dates that cannot be read again. */
+export function markOldCounts(
+  counted: readonly OldCounts[],
+  published: ReadonlySet<UtcDate>,
+): Pick<Manifest, 'old_counts'> {
+  const dates = counted.map(({ date }) => date).filter((date) => published.has(date))
+  return dates.length === 0 ? {} : { old_counts: toRanges(dates) }
+}
+
+/**
+ * Throws `BuildError` that names sources and dates with old counts, unless the maintainer accepts them or `current`
+ * already marks these dates.
+ */
+export function assertOldCountsAccepted(
+  counted: readonly OldCounts[],
+  marked: Pick<Manifest, 'old_counts'>,
+  { current, accepted }: { current: Pick<Manifest, 'old_counts'> | undefined; accepted: readonly string[] },
+): void {
+  if (accepted.includes(OLD_COUNTS)) return
+  const fresh = counted.filter(({ date }) => hasOldCounts(marked, date) && !hasOldCounts(current ?? {}, date))
+  if (fresh.length === 0) return
+  const lines = [...Map.groupBy(fresh, ({ source, is_archived }) => `${is_archived} ${source}`).values()].map((own) => {
+    const [{ source = '', is_archived = false } = {}] = own
+    const ranges = toRanges(own.map(({ date }) => date)).map(describeRange)
+    return `  source ${JSON.stringify(source)}, ${is_archived ? 'archived' : 'raw files missing'}: ${ranges.join(', ')}`
+  })
+  const isMissing = fresh.some(({ is_archived }) => !is_archived)
+  throw new BuildError(
+    'this version of Tokenboard reads some sources differently, and these dates cannot be read again; nothing was published\n' +
+      `${lines.join('\n')}\n${isMissing ? 'put the missing raw files back, or ' : ''}keep the old numbers and have the coverage ` +
+      `mark these dates, with: tokenboard build --accept ${OLD_COUNTS}`,
+  )
+}
+
+export function hasOldCounts({ old_counts = [] }: Pick<Manifest, 'old_counts'>, date: UtcDate): boolean {
+  return old_counts.some(({ start_date, end_date }) => start_date <= date && date <= end_date)
+}
+
+export function describeRange({ start_date, end_date }: DateRange): string {
+  return start_date === end_date ? start_date : `${start_date} to ${end_date}`
+}
+
+/** Merges adjacent dates into ranges. */
+export function toRanges(dates: readonly UtcDate[]): DateRange[] {
+  const ranges: DateRange[] = []
+  for (const date of [...new Set(dates)].sort()) {
+    const range = ranges.at(-1)
+    if (range !== undefined && addDays(range.end_date, 1) === date) range.end_date = date
+    else ranges.push({ start_date: date, end_date: date })
+  }
+  return ranges
+}

@@ -1,0 +1,114 @@
+import type { Database } from '../base/database.ts'
+import type { Effects } from '../base/effects.ts'
+import { BuildError } from '../base/errors.ts'
+import { grouped } from '../base/numbers.ts'
+import { addDays, DATASET_START, type UtcDate } from '../contract/utc-date.ts'
+import type { Sources } from '../raw/sources.ts'
+import type { Account, WithheldModel } from './quality.ts'
+
+/** The default of `max_withheld_share`. */
+const DEFAULT_MAX_WITHHELD_SHARE = 0.2
+
+/** The number of completed dates measured. */
+const SHARE_DAYS = 31
+
+/** The published share of usage that is not known to be private. Usage of unknown models is withheld. */
+export interface PublishedShare {
+  /** 0 to 1; 1 if there is no usage. */
+  share: number
+  start_date: UtcDate
+  end_date: UtcDate
+  public_tokens: string
+  withheld_tokens: string
+}
+
+/** The share and the withheld models, most tokens first. */
+export interface Share {
+  published: PublishedShare
+  unknown: WithheldModel[]
+}
+
+/** Measures the last completed dates or, if they have no usage, all dates. */
+export async function measureShare(database: Database, account: Account, lastDate: UtcDate): Promise<Share> {
+  const monthAgo = addDays(lastDate, 1 - SHARE_DAYS)
+  const recent = await measureFrom(monthAgo > DATASET_START ? monthAgo : DATASET_START, lastDate, database, account)
+  const { public_tokens, withheld_tokens } = recent.published
+  const isEmpty = public_tokens === '0' && withheld_tokens === '0'
+  return isEmpty ? measureFrom(DATASET_START, lastDate, database, account) : recent
+}
+
+async function measureFrom(
+  start_date: UtcDate,
+  end_date: UtcDate,
+  database: Database,
+  account: Account,
+): Promise<Share> {
+  const [row] = await database.rows<{ tokens: string }>('rank/public_tokens', { start_date, end_date })
+  const unknown = account.withheldFrom(start_date, end_date)
+  const counted = BigInt(row?.tokens ?? 0)
+  const withheld = unknown.reduce((sum, { tokens }) => sum + BigInt(tokens), 0n)
+  const share = withheld === 0n ? 1 : part(counted, withheld)
+  const sums = { public_tokens: counted.toString(), withheld_tokens: withheld.toString() }
+  return { published: { share, start_date, end_date, ...sums }, unknown }
+}
+
+function part(number: bigint, rest: bigint): number {
+  return number === 0n ? 0 : Number(number) / Number(number + rest)
+}
+
+/**
+ * Throws `BuildError` if too much usage of unknown models would be withheld. If the sources file sets no limit and a
+ * release of real logs exists, only warns.
+ */
+export function assertFewWithheld(
+  share: Share,
+  { sources, isFirst, report }: { sources: Sources; isFirst: boolean; report: Effects['report'] },
+): void {
+  const { published } = share
+  const limit = sources.max_withheld_share ?? DEFAULT_MAX_WITHHELD_SHARE
+  const withheld = part(BigInt(published.withheld_tokens), BigInt(published.public_tokens))
+  if (withheld <= limit) return
+  const found =
+    `${percent(withheld)} of the tokens from ${published.start_date} to ${published.end_date} are of models that the registry ` +
+    `does not know, more than max_withheld_share ${percent(limit)}`
+  if (sources.max_withheld_share === undefined && !isFirst) {
+    const advice =
+      'set "max_withheld_share" in the sources file to say how much may be, and have a larger share stop the build'
+    report({ kind: 'notice', message: `warning: ${found}${describeUnknown(share, sources)}\n${advice}` })
+    return
+  }
+  throw new BuildError(
+    `${found}; nothing was published${describeUnknown(share, sources)}\n` +
+      'to leave them out on purpose, set "max_withheld_share" in the sources file to a larger share',
+  )
+}
+
+const MODELS_SHOWN = 10
+
+/** Lists the largest unknown models and how to add them; '' if there are none. */
+export function describeUnknown({ unknown }: Share, { models_file }: Pick<Sources, 'models_file'>): string {
+  if (unknown.length === 0) return ''
+  const shown = unknown.slice(0, MODELS_SHOWN)
+  return [
+    '',
+    ...shown.map(({ model, tokens }) => `  ${JSON.stringify(model)}: ${grouped(tokens)} tokens`),
+    ...(unknown.length > shown.length ? [`  and ${unknown.length - shown.length} more`] : []),
+    '`tokenboard models` (make models) lists all of them, and adds those that you name to ' +
+      `${models_file ?? 'the registry'}: \`tokenboard models --add public NAME…\` (make models ARGS='--add public NAME…') ` +
+      'for the ones to publish, then --add private --all for the rest. What is published stays published',
+  ].join('\n')
+}
+
+export function describeShare({ share, start_date, end_date, withheld_tokens }: PublishedShare): string {
+  const dates = `from ${start_date} to ${end_date}`
+  const withheld = withheld_tokens === '0' ? '' : `; ${grouped(withheld_tokens)} tokens are of unknown models`
+  return `${percent(share)} of the tokens ${dates} that are not private are published${withheld}`
+}
+
+/** `99.87 %`. 0 % and 100 % are exact. */
+export function percent(share: number): string {
+  const hundredths = Math.round(share * 10_000)
+  if (share < 1 && hundredths === 10_000) return 'more than 99.99 %'
+  if (share > 0 && hundredths === 0) return 'less than 0.01 %'
+  return `${(hundredths / 100).toFixed(hundredths % 100 === 0 ? 0 : 2)} %`
+}

@@ -1,0 +1,237 @@
+import type { UtcDate } from '../contract/utc-date.ts'
+import {
+  type ComparedRecords,
+  type OldCounts,
+  REJECT_REASONS,
+  type ReadingNote,
+  type RecordsWithoutIds,
+  type RejectedInFile,
+  type SetAside,
+  type SetAsideReason,
+} from '../raw/records.ts'
+import { PARTS_DISAGREEMENTS } from '../raw/schemas/schema.ts'
+
+/** Reasons whose counts may be published because they reveal nothing private. */
+const PUBLISHED_REASONS: readonly SetAsideReason[] = [...REJECT_REASONS, 'left_out', 'duplicate', 'archived_date']
+
+/** Withheld usage of a model that the registry does not know. Only the maintainer sees the name. */
+export interface WithheldModel {
+  model: string
+  records: number
+  tokens: string
+}
+
+/** Records of a source and date; `date` is null if it cannot be read. */
+export interface Delivery {
+  source: string
+  date: UtcDate | null
+  records: number
+}
+
+/** Records whose token counts contradict each other, for the maintainer alone. */
+export interface Disagreement {
+  source: string
+  reason: string
+  records: number
+  accepted_records: number
+}
+
+/** A source with accepted records that lack a `request_id`. Duplicates of these count twice. */
+export interface SourceWithoutIds {
+  source: string
+  records: number
+  accepted_records: number
+}
+
+/** Counts every excluded record by its reason, and records that contradict themselves. */
+export class Account {
+  readonly #setAside: SetAside[] = []
+  readonly #rejectedInFiles: RejectedInFile[] = []
+  readonly #oldCounts: OldCounts[] = []
+  readonly #compared: ComparedRecords[] = []
+  readonly #notes: ReadingNote[] = []
+  readonly sourcesWithoutIds: SourceWithoutIds[] = []
+  #rowsOfSums: ReturnType<Account['judged']> | undefined
+
+  add(records: SetAside): void {
+    this.#setAside.push(records)
+  }
+
+  addFile(records: RejectedInFile): void {
+    this.#rejectedInFiles.push(records)
+  }
+
+  addCompared(records: ComparedRecords): void {
+    this.#compared.push(records)
+  }
+
+  addNote(note: ReadingNote): void {
+    this.#notes.push(note)
+  }
+
+  addWithoutIds({ source, records, accepted_records }: RecordsWithoutIds): void {
+    this.sourcesWithoutIds.push({ source, records: Number(records), accepted_records: Number(accepted_records) })
+  }
+
+  addRowsOfSums(rows: number, rejected: number): void {
+    this.#rowsOfSums = { rejected, of: rows, unit: 'rows' }
+  }
+
+  addOldCounts(counted: OldCounts): void {
+    this.#oldCounts.push(counted)
+  }
+
+  hasMisdatedAfter(date: UtcDate): boolean {
+    return this.#rejectedInFiles.some(({ misdated }) => misdated !== undefined && misdated.last_date > date)
+  }
+
+  /** Dates counted as a previous version read them, by source. */
+  get oldCounts(): readonly OldCounts[] {
+    return this.#oldCounts
+  }
+
+  /** The share for the limit on rejected records. Sums are judged by rows, because one row may be a million records. */
+  judged(read: number): { rejected: number; of: number; unit: 'rows' | 'records' } {
+    return this.#rowsOfSums ?? { rejected: this.rejectedTotal, of: read, unit: 'records' }
+  }
+
+  records(reason: SetAsideReason): number {
+    return sumRecords(this.#setAside.filter((entry) => entry.reason === reason))
+  }
+
+  /** All excluded records. */
+  get total(): number {
+    return sumRecords(this.#setAside)
+  }
+
+  /** Rejected records by reason, without zeros. */
+  get rejected(): Record<string, number> {
+    const counts = REJECT_REASONS.map((reason) => [reason, this.records(reason)] as const)
+    return Object.fromEntries(counts.filter(([, records]) => records > 0))
+  }
+
+  get rejectedTotal(): number {
+    return Object.values(this.rejected).reduce((sum, records) => sum + records, 0)
+  }
+
+  /** Records with contradictory token counts by reason: all of them, and those of public usage. */
+  get disagreeing(): { all: Record<string, number>; ofPublicUsage: Record<string, number> } {
+    return {
+      all: byReason(this.#compared, ({ records }) => records),
+      ofPublicUsage: byReason(this.#compared, ({ public_records }) => public_records),
+    }
+  }
+
+  get disagreements(): Disagreement[] {
+    return [...Map.groupBy(this.#compared, ({ source }) => source)].flatMap(([source, rows]) => {
+      const accepted_records = sumRecords(rows)
+      const counts = Object.entries(byReason(rows, ({ records }) => records))
+      return counts.map(([reason, records]) => ({ source, reason, records, accepted_records }))
+    })
+  }
+
+  /** All accepted records of sources whose token counts were compared, by date. */
+  get compared(): readonly ComparedRecords[] {
+    return this.#compared
+  }
+
+  /** Excluded records by source and date. */
+  get deliveries(): Delivery[] {
+    const byDelivery = Map.groupBy(this.#setAside, ({ source, date }) => JSON.stringify([source, date ?? null]))
+    return [...byDelivery].map(([key, entries]) => {
+      const [source, date] = JSON.parse(key)
+      return { source, date, records: sumRecords(entries) }
+    })
+  }
+
+  /** Withheld models, most tokens first. */
+  get withheld(): WithheldModel[] {
+    return this.withheldFrom('0000-01-01', '9999-12-31')
+  }
+
+  /** The same for a range of dates, both ends included. */
+  withheldFrom(start: UtcDate, end: UtcDate): WithheldModel[] {
+    const byModel = Map.groupBy(
+      this.#setAside.filter(({ reason, date = '' }) => reason === 'withheld' && date >= start && date <= end),
+      (entry) => entry.model_permaslug ?? '',
+    )
+    return [...byModel]
+      .map(([model, entries]) => ({
+        model,
+        records: sumRecords(entries),
+        tokens: entries.reduce((sum, entry) => sum + entry.tokens, 0n),
+      }))
+      .sort((a, b) => (a.tokens === b.tokens ? (a.model < b.model ? -1 : 1) : a.tokens > b.tokens ? -1 : 1))
+      .map(({ model, records, tokens }) => ({ model, records, tokens: tokens.toString() }))
+  }
+
+  /** Publishable counts by date and reason: rejected, left out, duplicate and too late. They reveal nothing private. */
+  get days(): { date: UtcDate | null; reason: SetAsideReason; records: number }[] {
+    const publishable = this.#setAside.filter(({ reason }) => PUBLISHED_REASONS.includes(reason))
+    const byDay = Map.groupBy(publishable, ({ date, reason }) => JSON.stringify([date ?? null, reason]))
+    return [...byDay.entries()]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, entries]) => {
+        const [date, reason] = JSON.parse(key)
+        return { date, reason, records: sumRecords(entries) }
+      })
+  }
+
+  /** The private report: excluded records by source, date and model, rejects by file, contradictions by source. */
+  get detail(): {
+    set_aside: unknown[]
+    rejected_in_files: unknown[]
+    token_parts_disagree: Disagreement[]
+    reading_notes: unknown[]
+  } {
+    return {
+      set_aside: this.#setAside.map(({ records, tokens, ...rest }) => ({
+        ...rest,
+        records: Number(records),
+        tokens: tokens.toString(),
+      })),
+      rejected_in_files: this.#rejectedInFiles.map(({ records, ...rest }) => ({ ...rest, records: Number(records) })),
+      token_parts_disagree: this.disagreements,
+      reading_notes: this.#notes.map(({ records, ...rest }) => ({ ...rest, records: Number(records) })),
+    }
+  }
+
+  /** The files with the most rejected records, and hints. */
+  worstFiles(count: number): string[] {
+    const worst = [...this.#rejectedInFiles].sort((a, b) => Number(b.records - a.records)).slice(0, count)
+    const lines = worst.map(({ file, reason, records, misdated }) => {
+      return `${file}: ${records} ${reason}${misdated === undefined ? '' : `, ${describeDates(misdated)}`}`
+    })
+    const isWrongTime = worst.filter(({ reason }) => reason === 'invalid_timestamp')
+    const isMisdated = isWrongTime.some(({ misdated }) => misdated !== undefined)
+    const isUnread = isWrongTime.some(({ misdated }) => misdated === undefined)
+    return [...lines, ...(isMisdated ? [WRONG_UNIT] : []), ...(isUnread ? [UNREAD_TIME] : [])]
+  }
+}
+
+const WRONG_UNIT =
+  'a date before 2015 or after tomorrow comes from a wrong unit of time: check "time_unit" and "base_time" of the source, ' +
+  'and the clock of this machine'
+
+const UNREAD_TIME =
+  'some timestamps could not be read: numbers need "base_time" and "time_unit" in the source, text needs neither'
+
+function describeDates({ first_date, last_date }: { first_date: UtcDate; last_date: UtcDate }): string {
+  return first_date === last_date ? `dated ${first_date}` : `dated ${first_date} to ${last_date}`
+}
+
+/** Sums by reason, without zeros. */
+function byReason(
+  rows: readonly ComparedRecords[],
+  recordsOf: (row: ComparedRecords) => bigint,
+): Record<string, number> {
+  const sums = PARTS_DISAGREEMENTS.map((reason) => {
+    const ofReason = rows.filter((row) => row.reason === reason)
+    return [reason, Number(ofReason.reduce((sum, row) => sum + recordsOf(row), 0n))] as const
+  })
+  return Object.fromEntries(sums.filter(([, records]) => records > 0).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function sumRecords(entries: readonly { records: bigint }[]): number {
+  return Number(entries.reduce((sum, entry) => sum + entry.records, 0n))
+}

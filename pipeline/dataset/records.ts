@@ -1,0 +1,151 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { BuildError } from '../base/errors.ts'
+import { readTextIfAny } from '../base/files.ts'
+import { parseJson } from '../base/json.ts'
+import type { ReleaseDraft } from '../contract/manifest.ts'
+import { QUALITY_FILE } from '../contract/release-files.ts'
+import { DATASET_START, type UtcDate } from '../contract/utc-date.ts'
+import { type Finding, toPublicWarnings, Warning } from './checks.ts'
+import type { Account, WithheldModel } from './quality.ts'
+import type { Ranking } from './rank.ts'
+
+/** Where every record went: the numbers add up to `read`, except `token_parts_disagree`. */
+export interface RecordCounts {
+  read: number
+  published: number
+  duplicates: number
+  left_out: number
+  /** Records that came after their date was archived. */
+  archived_date: number
+  private: number
+  rejected: Record<string, number>
+  withheld: WithheldModel[]
+  before_dataset_start: number
+  not_yet_complete: number
+  /** Records with contradictory token counts, by reason. They also count in one of the other numbers. */
+  token_parts_disagree: Record<string, number>
+}
+
+/** Throws `BuildError` if more than `maxRejectedShare` of all records, or of all rows of sums, was rejected. */
+export function assertFewRejected(read: number, account: Account, maxRejectedShare: number): void {
+  const { rejected, of, unit } = account.judged(read)
+  const share = of === 0 ? 0 : rejected / of
+  if (share <= maxRejectedShare) return
+  const percent = (value: number) => `${(value * 100).toFixed(2)} %`
+  throw new BuildError(
+    `${rejected} of ${of} ${unit} (${percent(share)}) were rejected, more than max_rejected_share ` +
+      `${percent(maxRejectedShare)}; \`tokenboard rejects\` (make rejects) shows them\n${account.worstFiles(5).join('\n')}`,
+  )
+}
+
+export function nothingToPublish(records: RecordCounts, lastDate: UtcDate): string {
+  const { read, duplicates, left_out, archived_date, rejected, withheld, before_dataset_start, not_yet_complete } =
+    records
+  const counts: Record<string, number> = {
+    ...rejected,
+    duplicate: duplicates,
+    left_out,
+    archived_date,
+    private: records.private,
+    withheld: withheld.reduce((sum, model) => sum + model.records, 0),
+    before_dataset_start,
+    not_yet_complete,
+  }
+  const reasons = Object.entries(counts).filter(([, count]) => count > 0)
+  const why = reasons.map(([reason, count]) => `${count} ${reason}`).join(', ')
+  return (
+    `there is no public usage from ${DATASET_START} to ${lastDate}, so nothing was published; ` +
+    `${read} records were read${why === '' ? '' : `: ${why}`}`
+  )
+}
+
+export function countRecords(ranking: Ranking, account: Account): RecordCounts {
+  const outside = ranking.outside.map(({ date, records }) => ({
+    isEarly: date < DATASET_START,
+    records: Number(records),
+  }))
+  const sum = (entries: { records: number }[]) => entries.reduce((total, entry) => total + entry.records, 0)
+  const published = Number(ranking.published_records)
+  return {
+    read: published + sum(outside) + account.total,
+    published,
+    duplicates: account.records('duplicate'),
+    left_out: account.records('left_out'),
+    archived_date: account.records('archived_date'),
+    private: account.records('private'),
+    rejected: account.rejected,
+    withheld: account.withheld,
+    before_dataset_start: sum(outside.filter((entry) => entry.isEarly)),
+    not_yet_complete: sum(outside.filter((entry) => !entry.isEarly)),
+    token_parts_disagree: account.disagreeing.all,
+  }
+}
+
+/** Public usage of unpublished days with its tokens, for the maintainer alone. */
+export function outsideDays({
+  outside,
+}: Ranking): { date: UtcDate; reason: string; records: number; tokens: string }[] {
+  return outside.map(({ date, records, tokens }) => ({
+    date,
+    reason: outsideReason(date),
+    records: Number(records),
+    tokens,
+  }))
+}
+
+function outsideReason(date: UtcDate): 'before_dataset_start' | 'not_yet_complete' {
+  return date < DATASET_START ? 'before_dataset_start' : 'not_yet_complete'
+}
+
+/** The content of `quality.json`. */
+export interface PublicQuality {
+  dataset: ReleaseDraft['dataset']
+  release: string
+  as_of: string
+  synthetic: boolean
+  records: Omit<RecordCounts, 'read' | 'private' | 'withheld'>
+  days: { date: UtcDate | null; reason: string; records: number }[]
+  warnings: Warning[]
+}
+
+/** `quality.json`: totals by reason and day, and the warnings. Nothing in it is private. */
+export function publicQuality(built: {
+  draft: ReleaseDraft
+  ranking: Ranking
+  account: Account
+  records: RecordCounts
+  findings: readonly Finding[]
+}): PublicQuality {
+  const { draft, ranking, account, records, findings } = built
+  const { published, duplicates, left_out, archived_date, rejected, before_dataset_start, not_yet_complete } = records
+  const outside = outsideDays(ranking).map(({ tokens: _, ...day }) => day)
+  return {
+    dataset: draft.dataset,
+    release: draft.release,
+    as_of: draft.as_of,
+    synthetic: draft.synthetic,
+    records: {
+      published,
+      duplicates,
+      left_out,
+      archived_date,
+      rejected,
+      before_dataset_start,
+      not_yet_complete,
+      token_parts_disagree: account.disagreeing.ofPublicUsage,
+    },
+    days: [...account.days, ...outside],
+    warnings: toPublicWarnings(findings),
+  }
+}
+
+const PublishedQuality = z.object({ warnings: z.array(Warning).default([]) })
+
+/** The warnings of a release; none if it was made before there were any. */
+export async function publishedWarnings(releaseFolder: string): Promise<Warning[]> {
+  const path = join(releaseFolder, QUALITY_FILE)
+  const text = await readTextIfAny(path)
+  if (text === undefined) throw new BuildError(`${path} is missing`)
+  return parseJson(PublishedQuality, text, path, BuildError).warnings
+}

@@ -1,9 +1,0 @@
-/** A table of Markdown. Cells are one line each, and a bar in them is text. */
-export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.map(cell).join(' | ')} |\n`
-  return `${line(head)}|${'---|'.repeat(head.length)}\n${rows.map(line).join('')}`
-}
-
-function cell(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|')
-}

@@ -1,9 +1,0 @@
-import { RestatementNote } from './contract/reason.ts'
-import { UsageError } from './errors.ts'
-
-/** The publisher's sentence that an option such as `--note` gives. Throws `UsageError` that names the option. */
-export function readNote(option: string, text: string): string {
-  const parsed = RestatementNote.safeParse(text)
-  if (parsed.success) return parsed.data
-  throw new UsageError(`${option} ${parsed.error.issues.map(({ message }) => message).join('; ')}`)
-}

@@ -1,0 +1,85 @@
+import { resolve } from 'node:path'
+import type { PipelineConfig } from '../base/config.ts'
+import type { Database } from '../base/database.ts'
+import type { Effects } from '../base/effects.ts'
+import { BuildError } from '../base/errors.ts'
+import { FIRST_DATA_VERSION, type ReleaseIndex } from '../contract/manifest.ts'
+import { type Chain, chooseChain, kindOfChain } from '../release/chain.ts'
+import { readIndex } from '../release/index.ts'
+import { PREVIOUS_CHAINS_FOLDER, placeToKeep } from './keep-chain.ts'
+import { isCompleted, readNewChain } from './new-chain.ts'
+import type { PublicFolder } from './public-folder.ts'
+import { recover } from './publish.ts'
+
+/** The chain that the release joins, and what becomes of another one. */
+export interface ChosenChain extends Chain {
+  /** Where the files of the releases that go are kept; the sample is not. */
+  keptIn: string | undefined
+  /** What to say of a new chain. A build says it once it has made the release: it may still stop before. */
+  notice: string | undefined
+}
+
+/** Completes or undoes what a stopped build left. Returns the history, and whether a switch to a new chain was completed. */
+export async function completeStopped(
+  folder: PublicFolder,
+  database: Database,
+): Promise<{ index: ReleaseIndex; completed: boolean }> {
+  const begun = await readNewChain(folder.publicDir)
+  const index = await recover(folder, database)
+  return { index, completed: begun !== undefined && isCompleted(begun, index) }
+}
+
+/**
+ * The history as a dry run finds it. Throws `BuildError` where a switch to a new chain was stopped: what is there then
+ * belongs to two chains.
+ */
+export async function previewHistory(publicDir: string): Promise<{ index: ReleaseIndex; completed: boolean }> {
+  if ((await readNewChain(publicDir)) === undefined) return { index: await readIndex(publicDir), completed: false }
+  throw new BuildError(`${publicDir} was left by a build that was stopped; make build completes it`)
+}
+
+/** What is asked of a chain: `newChain` begins one, unless this build has just completed one. */
+interface Asked {
+  config: PipelineConfig
+  /** Whether the release is one of the sample. */
+  synthetic: boolean
+  publicDir: string
+  newChain: boolean
+  completed: boolean
+  dryRun: boolean
+}
+
+export async function findChain(index: ReleaseIndex, asked: Asked, { report }: Effects): Promise<ChosenChain> {
+  const { config, synthetic, publicDir, newChain, completed, dryRun } = asked
+  const startsAnew = newChain && !completed
+  const kind = await kindOfChain(publicDir, index)
+  const chain = chooseChain(kind, index, { publicDir, synthetic, startsAnew })
+  if (newChain && completed) report({ kind: 'notice', message: COMPLETED })
+  if (kind === 'mixed' && !startsAnew) report({ kind: 'notice', message: mixedNotice(publicDir) })
+  const newest = startsAnew ? chain.replaced.at(-1) : undefined
+  const keptIn =
+    newest === undefined
+      ? undefined
+      : await placeToKeep(publicDir, resolve(config.dataDir, PREVIOUS_CHAINS_FOLDER, newest))
+  return { ...chain, keptIn, notice: startNotice(chain, { publicDir, keptIn, dryRun }) }
+}
+
+const COMPLETED = '--new-chain: this build completed the new chain of a build that was stopped, and starts no other'
+
+function mixedNotice(publicDir: string): string {
+  return (
+    `${publicDir} holds synthetic and real releases in one chain, as version 0.1.0 made it: this build continues it; ` +
+    'make build ARGS=--new-chain starts a chain of real releases alone'
+  )
+}
+
+function startNotice(
+  { replaced }: Chain,
+  { publicDir, keptIn, dryRun }: { publicDir: string; keptIn: string | undefined; dryRun: boolean },
+): string | undefined {
+  const starts = `this release ${dryRun ? 'would start' : 'starts'} a new chain at version ${FIRST_DATA_VERSION}`
+  if (keptIn !== undefined)
+    return `--new-chain: ${starts}; the previous chain ${dryRun ? 'would be' : 'is'} kept in ${keptIn}`
+  if (replaced.length > 0) return `${publicDir} holds the synthetic sample alone: ${starts} and takes its place`
+  return undefined
+}

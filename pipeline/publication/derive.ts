@@ -1,0 +1,215 @@
+import { mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { z } from 'zod'
+import { type Database, DUCKDB_VERSION } from '../base/database.ts'
+import type { Effects } from '../base/effects.ts'
+import { BuildError, UsageError } from '../base/errors.ts'
+import { namesIn, readIfAny, statsIfAny } from '../base/files.ts'
+import { jsonIfAny, parse } from '../base/json.ts'
+import { withTemporaryDatabase } from '../base/scratch.ts'
+import { sideBySide } from '../base/side-by-side.ts'
+import { contentHash, writeJson } from '../base/text.ts'
+import { ContentHash, provisionalFrom, ReleaseName } from '../contract/manifest.ts'
+import { PERIOD_FORMATS } from '../contract/published-paths.ts'
+import { DATASET_VERSION, type RankingMeta, RankingResponse, type RankingRow, Timestamp } from '../contract/ranking.ts'
+import type { DataFile } from '../contract/release-files.ts'
+import { advance, type Revision } from '../dataset/coverage.ts'
+import { readParquet } from '../release/read-back.ts'
+import { renderRows } from '../release/stage.ts'
+import { datesOf, type Form, pointerPath, revisionText } from './revisions.ts'
+
+/** What the Parquet file has to say of itself, so that everything else can be made from it. */
+const Footer = z.object({
+  dataset: z.literal('rankings-daily'),
+  release: ReleaseName,
+  as_of: Timestamp,
+  schema_version: z.literal(DATASET_VERSION),
+  content_hash: ContentHash,
+})
+type Footer = z.infer<typeof Footer>
+
+/** How a derived file compares with what is published of it. */
+export type Comparison =
+  /** Byte for byte the published file, or for a day or month one of its revisions. */
+  | 'equal'
+  /** The same rows; a revision of a day names the instant of the release that made it, which was another. */
+  | 'other_as_of'
+  | 'differs'
+  /** Nothing to compare with lies beside the Parquet file. */
+  | 'not_at_hand'
+
+export interface DerivedFile {
+  /** Below the folder that was written to. */
+  path: string
+  comparison: Comparison
+}
+
+export interface DeriveSummary {
+  release: ReleaseName
+  as_of: Timestamp
+  rows: number
+  content_hash: ContentHash
+  out: string
+  files: DerivedFile[]
+}
+
+/** Days and months are written this many at a time. */
+const AT_ONCE = 8
+
+/**
+ * Makes every form of a release again, and its days and months, from its Parquet file alone: from the rows and what the
+ * footer says. `place` is that file or a folder of a release; where published files lie beside it, the derived ones are
+ * compared with them. Throws `UsageError` when there is no such file or `out` holds anything, `BuildError` when the file is
+ * damaged or none of this project.
+ */
+export async function derive(
+  place: string,
+  out: string,
+  { signal, report }: Pick<Effects, 'signal' | 'report'>,
+): Promise<DeriveSummary> {
+  const parquet = await locate(place)
+  if ((await namesIn(out)).length > 0) throw new UsageError(`${out} holds something already; give an empty folder`)
+  return withTemporaryDatabase('derive', { signal, folders: [dirname(parquet), out] }, async (database) => {
+    const { footer, rows } = await readRelease(database, parquet)
+    const beside = await Beside.of(dirname(parquet))
+    await mkdir(out, { recursive: true })
+    const files = [
+      ...(await deriveForms(rows, footer, { out, beside })),
+      ...(await derivePeriods(rows, footer, { out, beside, parquet }, database, report)),
+    ]
+    const { release, as_of, content_hash } = footer
+    return { release, as_of, rows: rows.length, content_hash, out, files }
+  })
+}
+
+/** The Parquet file, without links on the way to it: what lies beside it is looked for where it really is. */
+async function locate(place: string): Promise<string> {
+  const stats = await statsIfAny(place)
+  const path = stats?.isDirectory() ? join(place, 'rankings-daily.parquet' satisfies DataFile) : place
+  if (!(await statsIfAny(path))?.isFile()) throw new UsageError(`there is no file ${path}`)
+  return realpath(path)
+}
+
+async function readRelease(database: Database, path: string): Promise<{ footer: Footer; rows: RankingRow[] }> {
+  const rows = await readParquet(database, path)
+  await database.run('history/create_rows', { path })
+  const keys = await database.rows<{ key: string; value: string }>('data-files/parquet_keys', { path })
+  const footer = Object.fromEntries(keys.map(({ key, value }) => [key, value]))
+  const said = parse(Footer, footer, `the footer of ${path}`, BuildError)
+  const found = contentHash(rows)
+  if (rows.length === 0 || found !== said.content_hash) {
+    throw new BuildError(`${path} holds ${rows.length} rows with ${found}, but its footer says ${said.content_hash}`)
+  }
+  return { footer: said, rows }
+}
+
+async function deriveForms(
+  rows: readonly RankingRow[],
+  { as_of, schema_version }: Footer,
+  { out, beside }: { out: string; beside: Beside },
+): Promise<DerivedFile[]> {
+  const [start_date, end_date] = [rows.at(0)?.date ?? '', rows.at(-1)?.date ?? '']
+  const meta: RankingMeta = { as_of, start_date, end_date, version: schema_version }
+  return Promise.all(
+    (await renderRows(rows, meta)).map(async ([path, bytes]) => {
+      await writeFile(join(out, path), bytes)
+      return { path, comparison: await beside.compareForm(path, bytes) }
+    }),
+  )
+}
+
+async function derivePeriods(
+  rows: readonly RankingRow[],
+  { release, as_of }: Footer,
+  { out, beside, parquet }: { out: string; beside: Beside; parquet: string },
+  database: Database,
+  report: Effects['report'],
+): Promise<DerivedFile[]> {
+  const provisional_from = provisionalFrom(as_of)
+  const manifest = { release, as_of, end_date: rows.at(-1)?.date ?? '', provisional_from }
+  const { revisions } = advance(undefined, { manifest, rows })
+  for (const folder of Object.keys(PERIOD_FORMATS)) await mkdir(join(out, folder), { recursive: true })
+  const bytes = (await stat(parquet)).size
+  let written = 0
+  const files = await sideBySide(
+    revisions,
+    async (revision) => {
+      const derived: DerivedFile[] = []
+      for (const form of PERIOD_FORMATS[revision.folder]) {
+        const path = pointerPath(revision, form)
+        const content = await writePeriod(join(out, path), revision, form, as_of, database)
+        derived.push({ path, comparison: await beside.compareRevision(revision, form, content) })
+      }
+      written += 1
+      report({ kind: 'progress', stage: 'derive', share: written / revisions.length, bytes })
+      return derived
+    },
+    AT_ONCE,
+  )
+  return files.flat()
+}
+
+async function writePeriod(
+  path: string,
+  revision: Revision,
+  form: Form,
+  asOf: Timestamp,
+  database: Database,
+): Promise<Buffer> {
+  if (form === 'parquet') await database.run('history/write_period', { ...datesOf(revision), path })
+  else await writeFile(path, revisionText(revision, form, asOf))
+  return readFile(path)
+}
+
+/** What is published beside a Parquet file: the other files of its release, and every revision of every day and month. */
+class Beside {
+  readonly #release: string | undefined
+  readonly #dataset: string | undefined
+
+  private constructor(release: string | undefined, dataset: string | undefined) {
+    this.#release = release
+    this.#dataset = dataset
+  }
+
+  static async of(folder: string): Promise<Beside> {
+    const isRelease = (await namesIn(folder)).includes('manifest.json')
+    const isPublished = isRelease && basename(dirname(folder)) === 'releases'
+    return new Beside(isRelease ? folder : undefined, isPublished ? dirname(dirname(folder)) : undefined)
+  }
+
+  async compareForm(path: DataFile, bytes: Buffer): Promise<Comparison> {
+    if (this.#release === undefined) return 'not_at_hand'
+    const published = await readIfAny(join(this.#release, path))
+    if (published === undefined) return 'not_at_hand'
+    return published.equals(bytes) ? 'equal' : 'differs'
+  }
+
+  async compareRevision({ folder, name, rows }: Revision, form: Form, bytes: Buffer): Promise<Comparison> {
+    if (this.#dataset === undefined) return 'not_at_hand'
+    const revisions = join(this.#dataset, folder, name)
+    const paths = (await namesIn(revisions)).filter((file) => file.endsWith(`.${form}`))
+    let nearest: Comparison = paths.length === 0 ? 'not_at_hand' : 'differs'
+    for (const path of paths) {
+      const published = await readFile(join(revisions, path))
+      if (published.equals(bytes)) return 'equal'
+      if (form === 'json' && isOtherAsOf(published, rows)) nearest = 'other_as_of'
+    }
+    return nearest
+  }
+}
+
+function isOtherAsOf(published: Buffer, rows: readonly RankingRow[]): boolean {
+  const answer = RankingResponse.safeParse(jsonIfAny(published.toString()))
+  return answer.success && writeJson(rows, answer.data.meta).equals(published)
+}
+
+/** Throws `BuildError` that names what is not as it is published, and what may be the reason. */
+export function assertDerived({ files }: DeriveSummary): void {
+  const wrong = files.filter(({ comparison }) => comparison === 'differs').map(({ path }) => path)
+  if (wrong.length === 0) return
+  const shown = wrong.slice(0, 5).join(', ')
+  throw new BuildError(
+    `${wrong.length} derived files differ from those that are published: ${shown}${wrong.length > 5 ? ', …' : ''}; ` +
+      `Parquet files of other bytes may come from another DuckDB than ${DUCKDB_VERSION}, see provenance.json`,
+  )
+}

@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { BuildError, UsageError } from '../base/errors.ts'
+
+/** How patiently files are asked for. */
+export interface Patience {
+  /** How long nothing may come before the connection counts as dead, in milliseconds. */
+  idleMs: number
+  /** How long to wait before each further attempt, in milliseconds; a longer `Retry-After` wins, up to a minute. */
+  waitsMs: readonly number[]
+}
+
+export const DEFAULT_PATIENCE: Patience = { idleMs: 30_000, waitsMs: [500, 2_000, 8_000] }
+
+const LONGEST_WAIT_MS = 60_000
+
+/** More than any file without a size in a manifest can need: a host that sends without end must not fill the memory. */
+const LARGEST_FILE = 2 ** 30
+
+/** Something that may be otherwise when it is asked for again. */
+class PassingError extends Error {
+  readonly waitMs: number
+  constructor(message: string, waitMs = 0) {
+    super(message)
+    this.waitMs = waitMs
+  }
+}
+
+/** Fetches the files of one static host, each whole or not at all. */
+export class RemoteFiles {
+  readonly #base: URL
+  readonly #signal: AbortSignal
+  readonly #patience: Patience
+
+  /** `base` is the address of the folder that is published. Throws `UsageError` for one that cannot be fetched from. */
+  constructor(base: string, signal: AbortSignal, patience: Patience = DEFAULT_PATIENCE) {
+    this.#base = readBase(base)
+    this.#signal = signal
+    this.#patience = patience
+  }
+
+  urlOf(path: string): string {
+    return new URL(path, this.#base).href
+  }
+
+  /** The bytes of a file. Throws `BuildError` when it is not there, is longer than `limit`, or does not come. */
+  async read(path: string, limit = LARGEST_FILE): Promise<Buffer> {
+    const bytes = await this.readIfAny(path, limit)
+    if (bytes === undefined) throw new BuildError(`${this.urlOf(path)} is missing: the host answers 404`)
+    return bytes
+  }
+
+  /** The same, or undefined when the host says that there is no such file. */
+  readIfAny(path: string, limit = LARGEST_FILE): Promise<Buffer | undefined> {
+    return this.#readPatiently(path, limit, [404])
+  }
+
+  /**
+   * The same for a file that a host may well not have. A bucket whose files nobody may list answers 403 for each that is
+   * not there.
+   */
+  readOptional(path: string, limit = LARGEST_FILE): Promise<Buffer | undefined> {
+    return this.#readPatiently(path, limit, [403, 404, 410])
+  }
+
+  async #readPatiently(path: string, limit: number, absent: readonly number[]): Promise<Buffer | undefined> {
+    const url = this.urlOf(path)
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await this.#fetch(url, limit, absent)
+      } catch (error) {
+        this.#signal.throwIfAborted()
+        if (!(error instanceof PassingError)) throw error
+        const wait = this.#patience.waitsMs[attempt]
+        if (wait === undefined) throw new BuildError(`${url} ${error.message}; it was asked for ${attempt + 1} times`)
+        await sleep(Math.min(Math.max(wait, error.waitMs), LONGEST_WAIT_MS), undefined, { signal: this.#signal })
+      }
+    }
+  }
+
+  async #fetch(url: string, limit: number, absent: readonly number[]): Promise<Buffer | undefined> {
+    const idle = new AbortController()
+    const timer = setTimeout(() => idle.abort(), this.#patience.idleMs)
+    const signal = AbortSignal.any([this.#signal, idle.signal])
+    try {
+      // What lies there now, byte for byte: a cache or a coding on the way would be one more thing that can be wrong.
+      const headers = { 'Accept-Encoding': 'identity', 'Cache-Control': 'no-cache' }
+      const response = await fetch(url, { signal, headers })
+      if (response.status === 200) return await collect(response, limit, url, () => timer.refresh())
+      await response.body?.cancel()
+      if (absent.includes(response.status)) return undefined
+      throw refusal(response, url)
+    } catch (error) {
+      if (error instanceof BuildError || error instanceof PassingError) throw error
+      const seconds = this.#patience.idleMs / 1000
+      throw new PassingError(
+        idle.signal.aborted ? `sends nothing for ${seconds} s` : `cannot be fetched: ${why(error)}`,
+      )
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
+
+function readBase(text: string): URL {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol)) throw new UsageError(`${text} is no address of a web host`)
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
+    throw new UsageError(`${text} has more than a host and a path; give the address of the folder that is published`)
+  }
+  if (!url.pathname.endsWith('/')) url.pathname += '/'
+  return url
+}
+
+async function collect(response: Response, limit: number, url: string, onChunk: () => void): Promise<Buffer> {
+  assertAsPublished(response, url)
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    onChunk()
+    chunks.push(chunk)
+    size += chunk.length
+    if (size > limit) throw new BuildError(`${url} is longer than the ${limit} bytes that it should have`)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** Other files may be sent in a coding that was not asked for: what comes out of it is what is proved. */
+function assertAsPublished({ headers }: Response, url: string): void {
+  const coding = headers.get('content-encoding') ?? 'identity'
+  if (coding === 'identity' || !url.endsWith('.gz')) return
+  throw new BuildError(
+    `${url} is sent with Content-Encoding ${coding}, so that who saves it gets another file than was published; ` +
+      'have the host send it as application/gzip without a Content-Encoding',
+  )
+}
+
+/** Too many requests, a timeout and what is wrong with a host itself may pass. */
+function refusal({ status, headers }: Response, url: string): Error {
+  const mayPass = status === 408 || status === 429 || status >= 500
+  if (!mayPass) return new BuildError(`${url} cannot be had: the host answers ${status}`)
+  const seconds = Number(headers.get('retry-after'))
+  return new PassingError(`cannot be had: the host answers ${status}`, Number.isFinite(seconds) ? seconds * 1000 : 0)
+}
+
+/** `fetch` hides the reason in the cause, which may have no more than a code. */
+function why(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (!(error.cause instanceof Error)) return error.message
+  const { message, code } = error.cause as NodeJS.ErrnoException
+  return message !== '' ? message : (code ?? error.message)
+}

@@ -1,0 +1,153 @@
+import { dirname, join } from 'node:path'
+import { type Content, isThere, linkTarget, readTextIfAny } from '../base/files.ts'
+import { isFolder, moveInto } from '../base/move.ts'
+import { sideBySide } from '../base/side-by-side.ts'
+import { publishedPath, STEPS } from '../contract/published-paths.ts'
+import { type PublicFolder, STAGING_FOLDER } from './public-folder.ts'
+
+/** A switch ends with what it takes away. */
+const SWITCH = [...STEPS, 'leftovers'] as const
+type SwitchStep = (typeof SWITCH)[number]
+
+/** Where everything is staged that a step puts in place, each at its path. */
+export function stagingRoot(publicDir: string, step: SwitchStep): string {
+  return join(publicDir, STAGING_FOLDER, 'next', step)
+}
+
+/** Where a switch puts what it takes away, each at its path, until all is done. */
+export function asideFolder(publicDir: string): string {
+  return join(publicDir, STAGING_FOLDER, 'aside')
+}
+
+/** Below which nothing is found: a new chain knows nothing of what is published. */
+const NOWHERE = '/dev/null'
+
+/** Small files: most of the time goes into waiting until they are on disk. */
+const AT_ONCE = 16
+
+/**
+ * The public folder as a switch will leave it. Everything is written below the staging folder first; `commit` then moves
+ * it into place in one run of renames. Nothing is rendered or read back during that run.
+ */
+export class NextTree {
+  readonly folder: PublicFolder
+  /** Whether the history starts anew: then nothing that is published now counts. */
+  readonly isNewChain: boolean
+  readonly #roots = new Map<string, string>()
+  readonly #folders = new Set<string>()
+  readonly #removed = new Map<SwitchStep, Set<string>>()
+  readonly #inTheWay = new Map<SwitchStep, Set<string>>()
+
+  constructor(folder: PublicFolder, { isNewChain = false } = {}) {
+    this.folder = folder
+    this.isNewChain = isNewChain
+  }
+
+  /** The folder below which a published path will be found: that of a step, or the public folder. */
+  rootOf(path: string): string {
+    return this.#roots.get(path) ?? (this.isNewChain ? NOWHERE : this.folder.publicDir)
+  }
+
+  /** Takes in a folder that was staged and flushed at its path below `stagingRoot`. */
+  adopt(path: string): void {
+    const root = stagingRoot(this.folder.publicDir, publishedPath(path).step)
+    this.#roots.set(path, root)
+    this.#remember(join(root, dirname(path)))
+  }
+
+  /** Takes in what is published already and stays. */
+  keep(path: string): void {
+    this.#roots.set(path, this.folder.publicDir)
+  }
+
+  /** The text that a path will have, if any. */
+  read(path: string): Promise<string | undefined> {
+    return readTextIfAny(join(this.rootOf(path), path))
+  }
+
+  /** Stages a file, unless the same text is published already. */
+  async replace(path: string, text: string): Promise<void> {
+    const isStaged = (this.#roots.get(path) ?? this.folder.publicDir) !== this.folder.publicDir
+    const isPublished = !isStaged && (await readTextIfAny(join(this.folder.publicDir, path))) === text
+    if (isPublished) this.keep(path)
+    else await this.write(path, text)
+  }
+
+  /** Stages a file. Returns where. */
+  async write(path: string, content: Content): Promise<string> {
+    const place = await this.reserve(path)
+    await this.folder.files.write(place, content)
+    return place
+  }
+
+  /** Makes the folder for a file that somebody else writes and flushes. Returns where it belongs. */
+  async reserve(path: string): Promise<string> {
+    const { step } = publishedPath(path)
+    const root = stagingRoot(this.folder.publicDir, step)
+    await this.#makeFolder(join(root, dirname(path)))
+    this.#roots.set(path, root)
+    this.#removed.get(step)?.delete(path)
+    return join(root, path)
+  }
+
+  /** Stages a relative symbolic link, unless it is published already. */
+  async link(path: string, target: string): Promise<void> {
+    const published = join(this.folder.publicDir, path)
+    if ((await linkTarget(published)) === target) return
+    const place = await this.reserve(path)
+    await this.folder.files.link(target, place)
+    // A copy that followed links left a folder there, which a rename would not replace.
+    if (await isFolder(published)) await this.makeWay(path)
+  }
+
+  /** Has the step take a published file or folder away before it puts anything in place. */
+  async makeWay(path: string, step: SwitchStep = publishedPath(path).step): Promise<void> {
+    await this.#note(this.#inTheWay, step, path)
+  }
+
+  /** Has the step take a published file or folder away once everything of it is in place. */
+  async remove(path: string, step: SwitchStep = publishedPath(path).step): Promise<void> {
+    const root = this.#roots.get(path)
+    if (root !== undefined) {
+      this.#roots.delete(path)
+      await this.folder.files.remove(join(root, path))
+    }
+    await this.#note(this.#removed, step, path)
+  }
+
+  /** Waits until the entries of all staged folders are on disk: after it everything is ready for `commit`. */
+  async flush(): Promise<void> {
+    await sideBySide([...this.#folders], (folder) => this.folder.files.flush(folder), AT_ONCE)
+  }
+
+  /** Moves everything into place, and what is in no release any more out of sight. */
+  async commit(): Promise<void> {
+    const { publicDir, files } = this.folder
+    const putAside = (path: string) => files.rename(join(publicDir, path), join(asideFolder(publicDir), path))
+    for (const step of SWITCH) {
+      const root = stagingRoot(publicDir, step)
+      for (const path of this.#inTheWay.get(step) ?? []) await putAside(path)
+      if (await isFolder(root)) await moveInto(files, root, publicDir)
+      for (const path of this.#removed.get(step) ?? []) await putAside(path)
+    }
+  }
+
+  async #makeFolder(folder: string): Promise<void> {
+    if (this.#folders.has(folder)) return
+    await this.folder.files.makeFolder(folder)
+    this.#remember(folder)
+  }
+
+  #remember(folder: string): void {
+    const staging = join(this.folder.publicDir, STAGING_FOLDER)
+    for (let each = folder; each !== staging; each = dirname(each)) this.#folders.add(each)
+  }
+
+  async #note(paths: Map<SwitchStep, Set<string>>, step: SwitchStep, path: string): Promise<void> {
+    const { publicDir } = this.folder
+    if (!(await isThere(join(publicDir, path)))) return
+    await this.#makeFolder(join(asideFolder(publicDir), dirname(path)))
+    const ofStep = paths.get(step) ?? new Set()
+    paths.set(step, ofStep.add(path))
+  }
+}

@@ -1,0 +1,180 @@
+import { join, resolve } from 'node:path'
+import type { PipelineConfig } from '../base/config.ts'
+import type { Effects } from '../base/effects.ts'
+import { BuildError, reasonOf, UsageError } from '../base/errors.ts'
+import { statsIfAny } from '../base/files.ts'
+import { DATASET_PATH, type ReleaseEntry, type ReleaseIndex, ReleaseName, releasePath } from '../contract/manifest.ts'
+import { type Timestamp, toTimestamp } from '../contract/ranking.ts'
+import { TOMBSTONE_FILE, type Tombstone, tombstoneOf } from '../contract/tombstone.ts'
+import { currentEntry, readIndex } from '../release/index.ts'
+import { readManifest } from '../release/verify.ts'
+import { withWorkspace } from '../rollup/workspace.ts'
+import { readNote } from './note.ts'
+import type { PublicFolder } from './public-folder.ts'
+import { publishTombstone, recover } from './publish.ts'
+import { closeStaging } from './staging.ts'
+import { markWithdrawn } from './tombstone.ts'
+
+/** Which release to withdraw, and the sentence about it that is published. */
+export interface WithdrawOptions {
+  release: string
+  reason: string
+  /** Say what would happen, and change nothing. */
+  dryRun?: boolean
+}
+
+export interface WithdrawSummary {
+  outcome: 'withdrawn' | 'would_withdraw'
+  release: ReleaseName
+  withdrawn_at: Timestamp
+  reason: string
+  /** The release that is current afterwards: another one only if the withdrawn one was. */
+  current: ReleaseName
+  was_current: boolean
+  /** Releases whose `changes.csv` lists what they changed of the withdrawn rows. */
+  still_told_by: ReleaseName[]
+  /** The tombstone. */
+  path: string
+}
+
+/**
+ * Withdraws a release: a tombstone stands in the place of its files, and the newest release before it that still stands
+ * is current, in everything that is published. A stop at any step is mended by the next build or withdrawal. Throws
+ * `UsageError` for a release that there is not, `BuildError` for one that cannot be withdrawn.
+ */
+export async function withdraw(
+  config: PipelineConfig,
+  effects: Effects,
+  { release, reason, dryRun = false }: WithdrawOptions,
+): Promise<WithdrawSummary> {
+  const asked = {
+    release: readRelease(release),
+    reason: readNote('--reason', reason),
+    at: config.asOf ?? effects.now(),
+  }
+  const publicDir = resolve(config.publicDir)
+  if (dryRun) {
+    const index = await markWithdrawn(publicDir, await readIndex(publicDir))
+    return summarize('would_withdraw', await plan(index, asked, publicDir), publicDir)
+  }
+  // Before the workspace is made: a slip of the pen leaves no folders behind.
+  findEntry(await readIndex(publicDir), asked.release)
+  return withWorkspace(config, effects, async ({ database, stateDir, reach }) => {
+    await database.confine(reach)
+    const { files, signal, report } = effects
+    const folder = { publicDir, dataDir: config.dataDir, stateDir, files }
+    const index = await recover(folder, database)
+    const planned = await plan(index, asked, publicDir)
+    signal.throwIfAborted()
+    report({ kind: 'stage', stage: 'withdraw' })
+    await assertWithdrawn(() => publishTombstone(folder, index, planned.tombstone, database), planned, folder, signal)
+    report({ kind: 'done', stage: 'withdraw', detail: `${release}, and all that followed from it` })
+    return summarize('withdrawn', planned, publicDir)
+  })
+}
+
+/** Once the tombstone is in place the release is withdrawn, even where the rest fails: nobody should think otherwise. */
+async function assertWithdrawn(
+  work: () => Promise<void>,
+  { tombstone }: Plan,
+  { publicDir, files }: PublicFolder,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    const isWithdrawn = await statsIfAny(join(publicDir, releasePath(tombstone.release), TOMBSTONE_FILE))
+    if (isWithdrawn === undefined) {
+      await closeStaging(publicDir, files)
+      throw error
+    }
+    const why = signal.aborted ? 'stopped' : reasonOf(error)
+    throw new BuildError(
+      `${tombstone.release} is withdrawn, but not all that follows is done: ${why}; make build completes it`,
+      { cause: error },
+    )
+  }
+}
+
+interface Asked {
+  release: ReleaseName
+  reason: string
+  at: Date
+}
+
+interface Plan {
+  tombstone: Tombstone
+  current: ReleaseEntry
+  wasCurrent: boolean
+  stillToldBy: ReleaseName[]
+}
+
+async function plan(index: ReleaseIndex, { release, reason, at }: Asked, publicDir: string): Promise<Plan> {
+  const entry = findEntry(index, release)
+  if (entry.status === 'withdrawn') {
+    const when =
+      entry.withdrawal === undefined ? '' : `, at ${entry.withdrawal.withdrawn_at}: ${entry.withdrawal.reason}`
+    throw new BuildError(`release ${release} was withdrawn already${when}`)
+  }
+  const others = index.releases.filter((other) => other !== entry)
+  const current = currentEntry({ ...index, releases: others })
+  if (current === undefined) {
+    throw new BuildError(
+      `release ${release} is the only one that stands: without it nothing would be current; build another one first`,
+    )
+  }
+  const withdrawn_at = toTimestamp(at)
+  const newest = index.releases.at(-1)
+  if (newest !== undefined && withdrawn_at < newest.as_of) {
+    throw new BuildError(
+      `AS_OF ${withdrawn_at} is before that of the latest release, ${newest.as_of}; give a later one, or check the clock`,
+    )
+  }
+  const wasCurrent = currentEntry(index) === entry
+  const stillToldBy = await followersOf(release, index, publicDir)
+  return { tombstone: tombstoneOf(entry, { withdrawn_at, reason }), current, wasCurrent, stillToldBy }
+}
+
+/** The releases that still stand and were made when `release` was current. */
+async function followersOf(release: ReleaseName, index: ReleaseIndex, publicDir: string): Promise<ReleaseName[]> {
+  const followers: ReleaseName[] = []
+  for (const later of index.releases) {
+    if (later.release <= release || later.status === 'withdrawn') continue
+    const { changes } = await readManifest(join(publicDir, DATASET_PATH, later.path))
+    if (changes?.previous === release) followers.push(later.release)
+  }
+  return followers
+}
+
+function findEntry(index: ReleaseIndex, release: ReleaseName): ReleaseEntry {
+  const entry = index.releases.find((each) => each.release === release)
+  if (entry !== undefined) return entry
+  const newest = index.releases.slice(-3).map((each) => each.release)
+  const known = newest.length === 0 ? 'nothing was published yet' : `the newest are ${newest.join(', ')}`
+  throw new UsageError(`there is no release ${release}; ${known}`)
+}
+
+function summarize(
+  outcome: WithdrawSummary['outcome'],
+  { tombstone, current, wasCurrent, stillToldBy }: Plan,
+  publicDir: string,
+): WithdrawSummary {
+  const { release, withdrawn_at, reason } = tombstone
+  const path = join(publicDir, releasePath(release), TOMBSTONE_FILE)
+  return {
+    outcome,
+    release,
+    withdrawn_at,
+    reason,
+    current: current.release,
+    was_current: wasCurrent,
+    still_told_by: stillToldBy,
+    path,
+  }
+}
+
+function readRelease(given: string): ReleaseName {
+  const parsed = ReleaseName.safeParse(given)
+  if (parsed.success) return parsed.data
+  throw new UsageError(`${JSON.stringify(given)} ${parsed.error.issues[0]?.message}`)
+}

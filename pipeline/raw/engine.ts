@@ -1,0 +1,100 @@
+import { z } from 'zod'
+import { DATASET_START, UtcDate } from '../contract/utc-date.ts'
+
+/** What the sources file says about the visibility of a source's models (DESIGN.md §5). */
+export const SourceVisibility = z.enum(['public', 'private', 'registry']).default('registry')
+
+/** Where usage comes from: a source, or the engine that replaces sources. */
+export interface Origin {
+  name: string
+  visibility: z.infer<typeof SourceVisibility>
+}
+
+/** A name that is safe inside quotes in a ClickHouse statement. */
+export const ClickHouseName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_-]*$/, {
+  error: 'must consist of letters, digits, _ and -, and begin with a letter or _',
+})
+
+const ClickHouseUrl = z
+  .url({ protocol: /^https?$/, error: 'must be a URL such as https://clickhouse.example.org:8443' })
+  .superRefine((text, context) => {
+    const { username, password, search, hash } = new URL(text)
+    const say = (message: string) => context.addIssue({ code: 'custom', message })
+    if (username !== '' || password !== '') {
+      say('must hold no user and no password; give them as CLICKHOUSE_USER and CLICKHOUSE_PASSWORD in the environment')
+    }
+    if (search !== '' || hash !== '')
+      say('must end with its host, port or path; settings of ClickHouse belong into the profile of its user')
+  })
+
+const File = z.string().min(1)
+
+/** `"engine": {"clickhouse": …}` of the sources file: where the view of all usage is. */
+export const ClickHouseFields = z.strictObject({
+  url: ClickHouseUrl.describe(
+    'HTTP or HTTPS interface of one node, without user and password. A path is that of a proxy.',
+  ),
+  database: ClickHouseName.default('default').describe('The database of the view.'),
+  view: ClickHouseName.describe('The view of all usage, on every node.'),
+  cluster: ClickHouseName.optional().describe(
+    'The cluster whose shards have the data; absent where one server has all.',
+  ),
+  from: UtcDate.refine((date) => date >= DATASET_START, {
+    error: `must not be before ${DATASET_START}, when the dataset begins`,
+  })
+    .default(DATASET_START)
+    .describe('The first date to ask for.'),
+  ca: File.optional().meta({
+    unset: 'those of the system',
+    description: "Certificate file of the authority that signed the server's certificate.",
+  }),
+  cert: File.optional().describe('Certificate file of the client; needs `key` and `ca`.'),
+  key: File.optional().describe('Private key file of the client.'),
+  timeout_seconds: z.int().min(1).max(86_400).default(3600).describe('How long one answer may take.'),
+})
+
+export const EngineFields = z.strictObject({
+  clickhouse: ClickHouseFields.superRefine(assertCertificates)
+    .optional()
+    .describe('The ClickHouse to ask. Exactly one of this and `rollup_files` is given.'),
+  rollup_files: z
+    .array(z.string().min(1))
+    .min(1)
+    .optional()
+    .describe('Files of sums per day and model that another engine wrote.'),
+  name: z.string().min(1).optional().meta({
+    unset: '`clickhouse` or `rollup_files`',
+    description: 'What warnings, state and archive call this source.',
+  }),
+  visibility: SourceVisibility.describe('As in a source.'),
+})
+
+/** `"engine"` of the sources file: what sums the usage instead of DuckDB and raw files. */
+export const EngineChoice = EngineFields.superRefine(({ clickhouse, rollup_files }, context) => {
+  if ((clickhouse === undefined) !== (rollup_files === undefined)) return
+  const message =
+    'must have either "clickhouse", where the usage is asked for, or "rollup_files", sums that another engine wrote'
+  context.addIssue({ code: 'custom', message })
+})
+
+/** ClickHouse as configured, with absolute paths of certificates. */
+export interface ClickHouseChoice extends z.infer<typeof ClickHouseFields> {
+  kind: 'clickhouse'
+  origin: Origin
+}
+
+/** What sums the usage. Only DuckDB reads the files of sources. */
+export type Engine = { kind: 'duckdb' } | ClickHouseChoice
+
+function assertCertificates(
+  { url, ca, cert, key }: z.infer<typeof ClickHouseFields>,
+  context: z.RefinementCtx<z.infer<typeof ClickHouseFields>>,
+): void {
+  const say = (field: string, message: string) => context.addIssue({ code: 'custom', path: [field], message })
+  if (cert !== undefined && key === undefined) say('key', 'is missing: "cert" needs the file of its private key')
+  if (key !== undefined && cert === undefined) say('cert', 'is missing: "key" needs the file of its certificate')
+  if (cert !== undefined && ca === undefined)
+    say('ca', 'is missing: a client certificate needs the authority of the server too')
+  if (ca !== undefined && url.startsWith('http:'))
+    say('ca', 'means nothing where the url begins with http:; make it https:')
+}

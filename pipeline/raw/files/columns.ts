@@ -1,0 +1,142 @@
+import { CsvError, parse } from 'csv-parse/sync'
+import type { Database } from '../../base/database.ts'
+import { BuildError } from '../../base/errors.ts'
+import { nearest } from '../../contract/nearest.ts'
+import { SCHEMAS } from '../schemas/index.ts'
+import { neededColumns, type Schema, schemaColumns, type UsageRecord } from '../schemas/schema.ts'
+import type { Source } from '../sources.ts'
+import { readHead } from './decompress.ts'
+import type { InputFile } from './find.ts'
+
+/** The columns of one file. `types` are DuckDB's for Parquet and VARCHAR for text. */
+export interface FileColumns {
+  names: string[]
+  types: string[]
+  delimiter: string
+}
+
+/** Replaces DuckDB's type of a decimal with too many digits, which DuckDB reads as garbage. */
+const WIDE_DECIMAL = 'DECIMAL of more than 38 digits'
+
+const LONGEST_HEADER_BYTES = 1_048_576
+const DELIMITERS = [',', ';', '\t', '|']
+
+/** The name that a schema's column has in the source's files. */
+export function fileColumn(source: Source, column: string): string {
+  return source.columns[column] ?? column
+}
+
+/** The names that the schema's columns have in the source's files. */
+export function sourceColumns(source: Source): string[] {
+  return schemaColumns(SCHEMAS[source.schema]).map((column) => fileColumn(source, column))
+}
+
+/** The names, in the source's files, of the columns needed for fields of a `UsageRecord`. */
+export function recordColumns(source: Source, fields: readonly (keyof UsageRecord)[]): string[] {
+  const { record }: Schema = SCHEMAS[source.schema]
+  const columns = fields.flatMap((field) => record[field]?.needs.flat() ?? [])
+  return [...new Set(columns)].map((column) => fileColumn(source, column))
+}
+
+/**
+ * Reads a CSV header; undefined for an empty file. Picks the delimiter that yields the most `wanted` names, then the
+ * most names. Throws `BuildError` for a broken header.
+ */
+export async function readCsvColumns(file: InputFile, wanted: readonly string[]): Promise<FileColumns | undefined> {
+  const head = (await readHead(file, LONGEST_HEADER_BYTES)).toString('utf8')
+  if (head.replace(/^\ufeff/, '') === '') return undefined
+  const headers = DELIMITERS.flatMap((delimiter) => {
+    const names = parseFirstRecord(head, delimiter)
+    return names === undefined ? [] : [{ delimiter, names }]
+  })
+  const known = (names: readonly string[]) => names.filter((name) => wanted.includes(name)).length
+  const [best] = headers.sort((a, b) => known(b.names) - known(a.names) || b.names.length - a.names.length)
+  if (best === undefined) throw new BuildError(`${file.name}, line 1: the header is no line of CSV`)
+  return { ...best, types: best.names.map(() => 'VARCHAR') }
+}
+
+/** The delimiter of a CSV file; `,` if it is empty. */
+export async function delimiterOf(file: InputFile, wanted: readonly string[]): Promise<string> {
+  return (await readCsvColumns(file, wanted))?.delimiter ?? ','
+}
+
+/** The fields of the first record, or undefined if quotes are misplaced for this delimiter. */
+export function parseFirstRecord(text: string, delimiter: string): string[] | undefined {
+  try {
+    const [fields] = parse(text, { bom: true, delimiter, to: 1, relax_column_count: true }) as string[][]
+    return fields ?? []
+  } catch (error) {
+    if (error instanceof CsvError) return undefined
+    throw error
+  }
+}
+
+export async function readParquetColumns(database: Database, path: string): Promise<FileColumns> {
+  const columns = await database.rows<{ column_name: string; column_type: string }>('parquet/columns', { path })
+  const wide = await database.rows<{ name: string }>('parquet/wide_decimals', { path })
+  return {
+    names: columns.map((column) => column.column_name),
+    types: columns.map(({ column_name, column_type }) =>
+      wide.some(({ name }) => name === column_name) ? WIDE_DECIMAL : column_type,
+    ),
+    delimiter: '',
+  }
+}
+
+/**
+ * The position of each schema column that a file has. Throws `BuildError` that names file, schema and column if a
+ * needed or renamed column is missing or a column is there twice.
+ */
+export function locateColumns(source: Source, file: InputFile, names: readonly string[]): Map<string, number> {
+  const positions = new Map<string, number>()
+  for (const column of schemaColumns(SCHEMAS[source.schema])) {
+    const name = fileColumn(source, column)
+    const position = names.indexOf(name)
+    if (position >= 0 && names.includes(name, position + 1)) {
+      throw new BuildError(`${file.name} has two columns ${JSON.stringify(name)}; rename one`)
+    }
+    if (position >= 0) positions.set(column, position)
+  }
+  const missing = wantedColumns(source).find((choice) => !choice.some((column) => positions.has(column)))
+  if (missing !== undefined) {
+    const taken = new Set(positions.values())
+    const free = names.filter((_, position) => !taken.has(position))
+    throw new BuildError(missingColumn(source, file, missing, { names, free }))
+  }
+  return positions
+}
+
+/** Throws `BuildError` if a column that must be exact has a floating type: its sums are already rounded. */
+export function assertExact(source: Source, file: InputFile, { names, types }: FileColumns): void {
+  const { exact = [] }: Schema = SCHEMAS[source.schema]
+  for (const name of exact.map((column) => fileColumn(source, column))) {
+    const type = types[names.indexOf(name)] ?? ''
+    if (!['FLOAT', 'DOUBLE'].includes(type)) continue
+    throw new BuildError(
+      `${file.name}: ${JSON.stringify(name)} is ${type}, which rounds large sums; CAST it to DECIMAL(38, 0) where it is written`,
+    )
+  }
+}
+
+/** Alternatives of which each file must have one: needed by the schema or renamed by the source. */
+function wantedColumns(source: Source): (readonly string[])[] {
+  const renamed = Object.keys(source.columns).map((column) => [column])
+  return [...neededColumns(SCHEMAS[source.schema], source.model !== undefined), ...renamed]
+}
+
+/** `free`: names that no schema column uses, which may be the missing one. */
+function missingColumn(
+  source: Source,
+  file: InputFile,
+  choice: readonly string[],
+  { names, free }: { names: readonly string[]; free: readonly string[] },
+): string {
+  const wanted = choice.map((column) => fileColumn(source, column))
+  const meant = wanted.map((name) => nearest(name, free)).find((name) => name !== undefined)
+  const hint = meant === undefined ? '.' : `; is it ${JSON.stringify(meant)}?`
+  const map = wanted.every((name) => choice.includes(name))
+    ? ` Say in "columns" how the file calls ${choice.join(' or ')}.`
+    : ''
+  const which = wanted.map((name) => JSON.stringify(name)).join(' or ')
+  return `${file.name} has no column ${which}, which schema ${source.schema} needs${hint} It has: ${names.join(', ')}.${map}`
+}

@@ -1,0 +1,73 @@
+import { BuildError } from '../../base/errors.ts'
+import { CsvScanner, type LineEnd, wholeLineEnds } from './csv-scanner.ts'
+import { type OnRead, openInput, passing } from './decompress.ts'
+import type { InputFile } from './find.ts'
+import { Utf8Check } from './utf8.ts'
+
+/** The shape of a CSV file by our own scan: DuckDB silently misreads some files. */
+export interface CsvShape {
+  /** Without the header and empty lines, with malformed records. */
+  records: number
+  longestRecordBytes: number
+  lineEnds: ReadonlySet<LineEnd>
+  hasQuotedLineEnds: boolean
+  /** Whether a quoted field has a doubled quote. */
+  hasEscapedQuotes: boolean
+  isUtf8: boolean
+}
+
+const MEBIBYTE = 1_048_576
+/** A longer record is an error, such as a quote that is never closed. */
+export const LONGEST_RECORD_BYTES = 64 * MEBIBYTE
+
+/**
+ * Scans a CSV file and passes its bytes to `onBytes`. Throws `BuildError` that names file and record if the file is
+ * cut, a quote is never closed or a record is too long.
+ */
+export async function readCsvShape(
+  file: InputFile,
+  delimiter: string,
+  { signal, onRead, onBytes = () => {} }: { signal: AbortSignal; onRead?: OnRead; onBytes?: (bytes: Buffer) => void },
+): Promise<CsvShape> {
+  const scanner = new CsvScanner(delimiter)
+  const text = new Utf8Check()
+  let records = -1
+  let longest = 0
+  let begun = 0
+  const end = (length: number) => {
+    if (length > 0) records += 1
+    if (length > longest) longest = assertNotTooLong(length, file, records, scanner)
+  }
+  for await (const chunk of wholeLineEnds(passing(openInput(file, onRead), onBytes))) {
+    signal.throwIfAborted()
+    text.add(chunk)
+    let start = -begun
+    scanner.scan(chunk, (position, next) => {
+      end(position - start)
+      start = next
+    })
+    begun = chunk.length - start
+    assertNotTooLong(begun, file, records + 1, scanner)
+  }
+  end(begun)
+  if (scanner.isQuoted) throw notWhole(file, `the quote that record ${records} opens is never closed`)
+  const { lineEnds, hasQuotedLineEnds, hasEscapedQuotes } = scanner
+  return {
+    records: Math.max(0, records),
+    longestRecordBytes: longest,
+    lineEnds,
+    hasQuotedLineEnds,
+    hasEscapedQuotes,
+    isUtf8: text.isWhole(),
+  }
+}
+
+function assertNotTooLong(length: number, file: InputFile, record: number, { isQuoted }: CsvScanner): number {
+  if (length <= LONGEST_RECORD_BYTES) return length
+  const hint = isQuoted ? ', or opens a quote that is never closed' : ''
+  throw notWhole(file, `record ${record} is longer than ${LONGEST_RECORD_BYTES / MEBIBYTE} MiB${hint}`)
+}
+
+function notWhole(file: InputFile, reason: string): BuildError {
+  return new BuildError(`${file.name} cannot be read whole: ${reason}`)
+}

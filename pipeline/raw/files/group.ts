@@ -1,0 +1,130 @@
+import type { Database } from '../../base/database.ts'
+import { BuildError, reasonOf } from '../../base/errors.ts'
+import { jsonPointer } from '../schemas/expression.ts'
+import { SCHEMAS } from '../schemas/index.ts'
+import { schemaColumns } from '../schemas/schema.ts'
+import type { Source } from '../sources.ts'
+import {
+  assertExact,
+  type FileColumns,
+  locateColumns,
+  readCsvColumns,
+  readParquetColumns,
+  sourceColumns,
+} from './columns.ts'
+import type { Compression, Format } from './find.ts'
+import { asRead, type CsvReading, type LinkedFile } from './link.ts'
+
+/** Files of a source that one query can read because they are read alike. */
+export interface InputGroup {
+  source: Source
+  format: Format
+  compression: Compression
+  csvReading: CsvReading
+  readsAllColumns: boolean
+  delimiter: string
+  /** DuckDB's column types, in order. Empty for NDJSON. */
+  types: readonly string[]
+  /** Positions of the schema's columns: in the file, or in `pointers` for NDJSON. */
+  positions: ReadonlyMap<string, number>
+  /** JSON pointers (RFC 6901) of the schema's columns, for NDJSON. */
+  pointers: readonly string[]
+  files: LinkedFile[]
+}
+
+export interface GroupedFile {
+  group: InputGroup
+  file: LinkedFile
+}
+
+/** Groups that have only these files. */
+export function regroup(files: readonly GroupedFile[]): InputGroup[] {
+  const byGroup = Map.groupBy(files, ({ group }) => group)
+  return [...byGroup].map(([group, members]) => ({ ...group, files: members.map(({ file }) => file) }))
+}
+
+/** Groups the files of a source by their headers. Empty CSV files are in no group. */
+export async function groupFiles(
+  database: Database,
+  source: Source,
+  files: readonly LinkedFile[],
+): Promise<InputGroup[]> {
+  const groups = new Map<string, InputGroup>()
+  const schemas = await readParquetSchemas(database, files)
+  const known = new Map<string, FileColumns>()
+  const columnsOf = async (file: LinkedFile, wanted: readonly string[]) => {
+    const schema = schemas.get(file.link)
+    const alike = schema === undefined ? undefined : known.get(schema)
+    const columns = alike ?? (await readColumns(database, file, wanted))
+    if (schema !== undefined && columns !== undefined) known.set(schema, columns)
+    return columns
+  }
+  for (const file of files) {
+    const group = await describeGroup(source, file, columnsOf)
+    if (group === undefined) continue
+    const { format, compression, csvReading, readsAllColumns, delimiter, types, positions } = group
+    const key = JSON.stringify([format, compression, csvReading, readsAllColumns, delimiter, types, [...positions]])
+    const existing = groups.get(key)
+    if (existing === undefined) groups.set(key, group)
+    else existing.files.push(file)
+  }
+  return [...groups.values()]
+}
+
+/** The schema of each Parquet file, from one query: many small queries are slow. */
+async function readParquetSchemas(
+  database: Database,
+  files: readonly LinkedFile[],
+): Promise<ReadonlyMap<string, string>> {
+  const paths = files.filter(({ format }) => format === 'parquet').map(({ link }) => link)
+  if (paths.length === 0) return new Map()
+  try {
+    const rows = await database.rows<{ link: string; schema: string }>('parquet/schemas', { paths })
+    return new Map(rows.map(({ link, schema }) => [link, schema]))
+  } catch (error) {
+    const file = files.find(({ link }) => reasonOf(error).includes(link))
+    if (file !== undefined) throw notWhole(file, error)
+    // Not every error names its file. Then each file is read alone.
+    return new Map()
+  }
+}
+
+async function describeGroup(
+  source: Source,
+  file: LinkedFile,
+  columnsOf: (file: LinkedFile, wanted: readonly string[]) => Promise<FileColumns | undefined>,
+): Promise<InputGroup | undefined> {
+  const { format, compression, csvReading, readsAllColumns } = file
+  const common = { source, format, compression, csvReading, readsAllColumns, files: [file] }
+  const names = sourceColumns(source)
+  if (format === 'ndjson') {
+    const positions = new Map(schemaColumns(SCHEMAS[source.schema]).map((column, position) => [column, position]))
+    const pointers = names.map(jsonPointer)
+    return { ...common, delimiter: '', types: [], positions, pointers }
+  }
+  const columns = await columnsOf(file, names)
+  if (columns === undefined) return undefined
+  const positions = locateColumns(source, file, columns.names)
+  assertExact(source, file, columns)
+  const { delimiter, types } = columns
+  return { ...common, delimiter, types, positions, pointers: [] }
+}
+
+/** The columns of a CSV or Parquet file; undefined if it is empty. Throws `BuildError` if it cannot be read. */
+export async function readColumns(
+  database: Database,
+  file: LinkedFile,
+  wanted: readonly string[],
+): Promise<FileColumns | undefined> {
+  if (file.format === 'csv') return readCsvColumns(asRead(file), wanted)
+  try {
+    return await readParquetColumns(database, file.link)
+  } catch (error) {
+    if (error instanceof BuildError) throw error
+    throw notWhole(file, error)
+  }
+}
+
+function notWhole({ name, link }: LinkedFile, error: unknown): BuildError {
+  return new BuildError(`${name} cannot be read whole: ${reasonOf(error).replaceAll(link, name)}`)
+}

@@ -1,0 +1,223 @@
+import type { Database } from '../base/database.ts'
+import { readStatement } from '../base/statements.ts'
+import { fileColumn } from './files/columns.ts'
+import { LONGEST_RECORD_BYTES } from './files/csv-shape.ts'
+import type { Format } from './files/find.ts'
+import type { InputGroup } from './files/group.ts'
+import type { CsvReading, LinkedFile } from './files/link.ts'
+import { type Columns, type Expression, literal, type Setting } from './schemas/expression.ts'
+import { heliconeSettings } from './schemas/helicone-settings.ts'
+import { SCHEMAS } from './schemas/index.ts'
+import { NOTE_KINDS, PARTS_DISAGREEMENTS, type Schema, type UsageRecord } from './schemas/schema.ts'
+import { ABSENT, jsonValue, parquetValue, type RelativeTime, textValue, type Value } from './schemas/value.ts'
+import type { Source } from './sources.ts'
+
+/**
+ * Defines the view `core_usage`: typed usage records of the groups, each with its reject reason, if any. Text without
+ * an offset is read in the source's time zone.
+ */
+export async function defineUsage(database: Database, source: Source, groups: readonly InputGroup[]): Promise<void> {
+  const selects = groups.map((group, number) => selectGroup(group, number))
+  await defineViews(database, source, groups, selects)
+}
+
+/**
+ * The same view over one file, with `record_number` (from 1) and `content` (for Parquet, a struct of all columns as
+ * text). Slower, because DuckDB reads the file in order.
+ */
+export async function defineNumberedUsage(database: Database, group: InputGroup, file: LinkedFile): Promise<void> {
+  await defineViews(database, group.source, [{ ...group, files: [file] }], [selectGroup(group, 0, true)])
+}
+
+async function defineViews(
+  database: Database,
+  source: Source,
+  groups: readonly InputGroup[],
+  selects: readonly string[],
+): Promise<void> {
+  await database.setTimeZone(source.timezone)
+  for (const [number, group] of groups.entries()) await setVariables(database, number, group)
+  const raw = `CREATE OR REPLACE TEMP VIEW raw_usage AS\n${selects.join('\nUNION ALL\n')}`
+  const types = groups.map((group) => group.types)
+  await database.define('usage', `${raw};\n${readStatement('ingest/usage')}`, types)
+}
+
+/** Defines the view `raw_sample`: each record's fields as text in column order, or its NDJSON line. */
+export async function defineSample(database: Database, group: InputGroup): Promise<void> {
+  await setVariables(database, 0, group)
+  const fields = group.format === 'ndjson' ? ['json'] : columnNames(group)
+  const texts = fields.map((field) => `${field}::VARCHAR`).join(', ')
+  const select = `SELECT [${texts}] AS fields\n${fromGroup(group, 0, new Map())}`
+  await database.execute(`CREATE OR REPLACE TEMP VIEW raw_sample AS\n${select}`)
+}
+
+/** The longest record and its line end. */
+const LARGE = LONGEST_RECORD_BYTES + 1000
+const READ_CSV = { parallel: false, max_line_size: 2_000_000, buffer_size: 32_000_000 }
+
+/** DuckDB's CSV options. A record longer than the buffer would be lost or split. */
+const CSV_READING: Record<CsvReading, typeof READ_CSV> = {
+  parallel: { ...READ_CSV, parallel: true },
+  ordered: READ_CSV,
+  large: { ...READ_CSV, max_line_size: LARGE, buffer_size: 2 * LARGE },
+}
+
+async function setVariables(database: Database, number: number, group: InputGroup): Promise<void> {
+  await database.setVariable(
+    `files_${number}`,
+    group.files.map((file) => file.link),
+  )
+  await database.setVariable(`compression_${number}`, group.compression)
+  if (group.source.model !== undefined) await database.setVariable(`model_${number}`, group.source.model)
+  for (const [name, value] of Object.entries(settingsOf(group.source))) {
+    await database.setVariable(`${name}_${number}`, value)
+  }
+  if (group.format === 'ndjson') await database.setVariable(`pointers_${number}`, group.pointers)
+  if (group.format !== 'csv') return
+  await database.setVariable(`delimiter_${number}`, group.delimiter)
+  for (const [name, value] of Object.entries(CSV_READING[group.csvReading])) {
+    await database.setVariable(`${name}_${number}`, value)
+  }
+  await database.setVariable(`columns_${number}`, Object.fromEntries(group.types.map((type, i) => [`c${i}`, type])))
+}
+
+function settingsOf(source: Source): Partial<Record<Setting, string>> {
+  return source.schema === 'helicone-requests' ? heliconeSettings(source) : {}
+}
+
+/** `row_number()` over an empty window makes DuckDB read the file in order. Parquet has row numbers itself. */
+function numberedFields(group: InputGroup, columns: Columns): string[] {
+  if (group.format !== 'parquet') {
+    return [`${columns.once('row_number() OVER ()')} AS record_number`, 'NULL::VARCHAR AS content']
+  }
+  const texts = columnNames(group).map((name) => `${name} := ${name}::VARCHAR`)
+  return ['file_row_number + 1 AS record_number', `struct_pack(${texts.join(', ')}) AS content`]
+}
+
+/** The SELECT of one group. It contains only positions, types and this project's own SQL. */
+function selectGroup(group: InputGroup, number: number, isNumbered = false): string {
+  const { record, parts_disagree, notes }: Schema = SCHEMAS[group.source.schema]
+  const { columns, computed } = columnsOf(group, number)
+  const fields = [
+    ...(isNumbered ? numberedFields(group, columns) : []),
+    `${number} AS input_group`,
+    'file_index::INTEGER AS file_index',
+    `${isMalformed(group, record, columns)} AS is_malformed`,
+    `${record.is_left_out?.sql(columns) ?? 'false'} AS is_left_out`,
+    `${record.timestamp.sql(columns)} AS instant_us`,
+    `${model(group, number, record, columns)} AS model`,
+    `${record.prompt_tokens.sql(columns)} AS prompt_tokens`,
+    `${record.completion_tokens.sql(columns)} AS completion_tokens`,
+    `${exists(record.prompt_tokens, columns)} AS has_prompt_tokens`,
+    `${exists(record.completion_tokens, columns)} AS has_completion_tokens`,
+    `nullif(${record.request_id?.sql(columns) ?? 'NULL::VARCHAR'}, '') AS request_id`,
+    `nullif(${record.visibility?.sql(columns) ?? 'NULL::VARCHAR'}, '') AS visibility`,
+    `${record.api_key_hash?.sql(columns) ?? 'NULL::VARCHAR'} AS api_key_hash`,
+    `${record.cost_usd?.sql(columns) ?? '0::DECIMAL(18, 9)'} AS cost_usd`,
+    `${record.is_byok?.sql(columns) ?? 'false'} AS is_byok`,
+    `${record.updated_at?.sql(columns) ?? 'NULL::BIGINT'} AS updated_us`,
+    `${disagreement(parts_disagree, columns)} AS parts_disagree`,
+    ...noteOf(notes, columns),
+  ]
+  return `SELECT\n  ${fields.join(',\n  ')}\n${fromGroup(group, number, computed)}`
+}
+
+/** The FROM clause of a group, with expressions that are computed once per record. */
+function fromGroup(group: InputGroup, number: number, computed: ReadonlyMap<string, string>): string {
+  const names = columnNames(group).join(', ')
+  const statement = readStatement(`ingest/${group.format}`)
+    .replaceAll(/_N\b/g, `_${number}`)
+    .replaceAll('COLUMN_NAMES', names)
+  // The list is never NULL. The condition only makes DuckDB read every column.
+  const readsAll = group.format === 'csv' && group.readsAllColumns
+  const from = readsAll ? `${statement}\nWHERE [${names}] IS NOT NULL` : statement
+  if (computed.size === 0) return from
+  const added = [...computed].map(([sql, name]) => `${sql} AS ${name}`)
+  return `FROM (\nSELECT ${['*', ...MADE_UP_COLUMNS[group.format], ...added].join(', ')}\n${from})`
+}
+
+/** DuckDB's virtual columns, which * does not select. */
+const MADE_UP_COLUMNS: Record<Format, readonly string[]> = {
+  csv: ['file_index'],
+  ndjson: [],
+  parquet: ['file_index', 'file_row_number'],
+}
+
+function columnNames(group: InputGroup): string[] {
+  return group.types.map((_, position) => `c${position}`)
+}
+
+/** The model as written, or the source's own `model` if the record has none. */
+function model(group: InputGroup, number: number, { model_permaslug }: UsageRecord, columns: Columns): string {
+  const own = model_permaslug.sql(columns)
+  if (group.source.model === undefined) return own
+  return `CASE WHEN ${exists(model_permaslug, columns)} THEN ${own} ELSE getvariable('model_${number}') END`
+}
+
+/** SQL for the first reason why a record's counts contradict each other, or NULL. */
+function disagreement(conditions: Schema['parts_disagree'] = {}, columns: Columns): string {
+  const cases = PARTS_DISAGREEMENTS.flatMap((reason) => {
+    const condition = conditions[reason]
+    return condition === undefined ? [] : [`WHEN ${condition.sql(columns)} THEN ${literal(reason)}`]
+  })
+  return cases.length === 0 ? 'NULL::VARCHAR' : `CASE ${cases.join(' ')} END`
+}
+
+/** SQL for a note on how the record was read: its kind, name and tokens. */
+function noteOf(notes: Schema['notes'] = {}, columns: Columns): string[] {
+  const found = NOTE_KINDS.flatMap((kind) => {
+    const note = notes[kind]
+    if (note === undefined) return []
+    return [{ kind: literal(kind), name: note.name.sql(columns), tokens: note.tokens?.sql(columns) ?? '0' }]
+  })
+  if (found.length === 0)
+    return ['NULL::VARCHAR AS note_kind', 'NULL::VARCHAR AS note_name', '0::BIGINT AS note_tokens']
+  const whichever = (field: 'kind' | 'name' | 'tokens') =>
+    `CASE ${found.map((note) => `WHEN ${note.name} IS NOT NULL THEN ${note[field]}`).join(' ')} END`
+  return [
+    `${whichever('kind')} AS note_kind`,
+    `${whichever('name')} AS note_name`,
+    `coalesce(${whichever('tokens')}, 0)::BIGINT AS note_tokens`,
+  ]
+}
+
+/** Whether an NDJSON line is not an object. Only asked without a timestamp, because it parses the line again. */
+function isMalformed({ format }: InputGroup, { timestamp }: UsageRecord, columns: Columns): string {
+  if (format !== 'ndjson') return 'false'
+  return `json IS NULL OR (NOT (${exists(timestamp, columns)}) AND NOT starts_with(ltrim(json), '{'))`
+}
+
+/** Whether the record has any column of the expression. Otherwise a misspelled NDJSON key would count as zero. */
+function exists({ needs }: Expression, columns: Columns): string {
+  return [...new Set(needs.flat())].map((column) => columns.value(column).exists()).join(' OR ')
+}
+
+/** How to read the schema's columns in a group's files. `computed` fills as expressions use it. */
+function columnsOf(group: InputGroup, number: number): { columns: Columns; computed: ReadonlyMap<string, string> } {
+  const { format, positions, source, types, files } = group
+  const relative = relativeTime(source)
+  const computed = new Map<string, string>()
+  const value = (column: string): Value => {
+    const position = positions.get(column)
+    if (position === undefined) return ABSENT
+    if (format === 'ndjson') return jsonValue(`value[${position + 1}]`, relative)
+    if (format === 'csv') return textValue(`c${position}`, relative)
+    const label = `${files[0]?.name}: column ${JSON.stringify(fileColumn(source, column))}`
+    return parquetValue(`c${position}`, types[position] ?? '', { relative, label, isUtc: source.timezone === 'UTC' })
+  }
+  const once = (sql: string): string => {
+    const name = computed.get(sql) ?? `computed_${computed.size}`
+    computed.set(sql, name)
+    return name
+  }
+  const setting = (name: Setting) => `getvariable('${name}_${number}')`
+  return { columns: { value, once, setting }, computed }
+}
+
+/** How to read relative timestamps; undefined without `base_time`. */
+function relativeTime({ base_time, time_unit }: Source): RelativeTime {
+  if (base_time === undefined) return undefined
+  const base = `${Date.parse(base_time) * 1000}`
+  if (time_unit === undefined) return (text) => `instant_from_bare_number(${text}, ${base})`
+  return (text) => `instant_from_number(${text}, ${base}, ${time_unit === 'seconds' ? 1_000_000 : 1000})`
+}

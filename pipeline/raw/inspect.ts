@@ -1,0 +1,244 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join, resolve } from 'node:path'
+import { Database } from '../base/database.ts'
+import type { Effects } from '../base/effects.ts'
+import { BuildError, reasonOf, UsageError } from '../base/errors.ts'
+import { sideBySide } from '../base/side-by-side.ts'
+import { DATASET_START } from '../contract/utc-date.ts'
+import { lastCredibleDate, setCredibleDates } from './credible-dates.ts'
+import { describeFile, foldersOf, type InputFile, isFile } from './files/find.ts'
+import { groupFiles, type InputGroup, readColumns } from './files/group.ts'
+import { type LinkedFile, linkFile } from './files/link.ts'
+import { defineSample, defineUsage } from './ingest.ts'
+import { SCHEMA_NAMES, SCHEMAS, type SchemaName } from './schemas/index.ts'
+import { neededColumns, type Schema, schemaColumns } from './schemas/schema.ts'
+import { renamesToCanonical } from './schemas/synonyms.ts'
+import { slugProblem } from './slug.ts'
+import { Source } from './sources.ts'
+
+const RECORDS_READ = 100
+const RECORDS_SHOWN = 10
+
+/** Placeholders in a proposed source, which the maintainer must replace. */
+const MODEL_TO_SAY = 'author/model'
+const BASE_TIME_TO_SAY = '2025-01-01T00:00:00Z'
+
+/** Larger numbers are Unix time: at the earliest March 1973 in milliseconds, September 2001 in seconds. */
+const UNIX_MILLISECONDS = 1e11
+const UNIX_SECONDS = 1e9
+const UNIX_EPOCH = '1970-01-01T00:00:00Z'
+
+/** A record read by the guessed schema. */
+export interface MappedRecord extends Record<string, string | boolean | null> {
+  date: string | null
+  model: string | null
+  prompt_tokens: string | null
+  completion_tokens: string | null
+  has_request_id: boolean
+  reject_reason: string | null
+}
+
+/** A source entry without defaults. */
+type SourceEntry = Pick<Source, 'name' | 'schema' | 'files'> &
+  Partial<Pick<Source, 'columns' | 'model' | 'base_time' | 'time_unit'>>
+
+/** A column or NDJSON key with a sample value. */
+interface Column {
+  name: string
+  sample: string
+}
+
+/** What a file seems to be. If no schema fits, it has no records and no source. */
+export interface Inspection {
+  file: string
+  format: InputFile['format']
+  columns: Column[]
+  schema: Source['schema'] | undefined
+  records: MappedRecord[]
+  source: SourceEntry | undefined
+  /** What the maintainer must decide or check before a build. */
+  notes: string[]
+}
+
+/**
+ * Guesses the schema of raw files from their first records, without touching the state. Throws `UsageError` if a file
+ * is missing or has an unknown ending, `BuildError` if it cannot be read.
+ */
+export async function inspect(
+  paths: readonly string[],
+  { now, signal }: Pick<Effects, 'now' | 'signal'>,
+): Promise<Inspection[]> {
+  const files = await sideBySide(paths, describeGiven)
+  const folder = await mkdtemp(join(tmpdir(), 'tokenboard-inspect-'))
+  try {
+    const temporaryFolder = join(folder, 'spill')
+    const database = await Database.open({ path: ':memory:', temporaryFolder, memoryLimit: undefined, signal })
+    try {
+      await database.run('inspect/keep_order')
+      await setCredibleDates(database, lastCredibleDate(now()))
+      await database.confine([folder, ...(await foldersOf(files))])
+      const inspections: Inspection[] = []
+      for (const [position, file] of files.entries()) {
+        inspections.push(await inspectFile(database, await linkFile(file, join(folder, `${position}.${file.format}`))))
+      }
+      return inspections
+    } finally {
+      database.close()
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function describeGiven(path: string): Promise<InputFile> {
+  if (!(await isFile(path))) throw new UsageError(`there is no file ${path}`)
+  return describeFile(resolve(path), path)
+}
+
+async function inspectFile(database: Database, file: LinkedFile): Promise<Inspection> {
+  try {
+    const columns = await readSample(database, file)
+    const known = { file: file.name, format: file.format, columns }
+    const problems: string[] = []
+    for (const source of proposals(file, columns)) {
+      const records = await mapRecords(database, source, file)
+      if (typeof records === 'string') problems.push(records)
+      else if (records.some(isRead)) {
+        const shown = records.slice(0, RECORDS_SHOWN)
+        return { ...known, schema: source.schema, records: shown, source, notes: notesOn(source, records) }
+      }
+    }
+    const notes = problems.length > 0 ? problems : [whatIsMissing(columns)]
+    return { ...known, schema: undefined, records: [], source: undefined, notes }
+  } catch (error) {
+    if (!(error instanceof Error) || error instanceof BuildError || error.name === 'AbortError') throw error
+    throw new BuildError(`${file.name} cannot be read: ${reasonOf(error).replaceAll(file.link, file.name)}`)
+  }
+}
+
+const isRead = ({ reject_reason }: MappedRecord) => reject_reason === null || reject_reason === 'left_out'
+
+/** The columns or NDJSON keys of a file, each with its first non-empty value. */
+async function readSample(database: Database, file: LinkedFile): Promise<Column[]> {
+  const wanted = SCHEMA_NAMES.flatMap((name) => schemaColumns(SCHEMAS[name]))
+  const header = file.format === 'ndjson' ? undefined : await readColumns(database, file, wanted)
+  if (file.format !== 'ndjson' && header === undefined) throw new BuildError(`${file.name} is empty`)
+  const { names = [], types = [], delimiter = '' } = header ?? {}
+  const source = Source.parse({ name: file.name, schema: 'canonical', files: [file.name] })
+  const { format, compression, csvReading, readsAllColumns } = file
+  const group: InputGroup = {
+    source,
+    format,
+    compression,
+    csvReading,
+    readsAllColumns,
+    delimiter,
+    types,
+    positions: new Map(),
+    // Only the line itself. DuckDB does not accept an empty list.
+    pointers: [''],
+    files: [file],
+  }
+  await defineSample(database, group)
+  const rows = await database.rows<{ fields: (string | null)[] }>('inspect/sample', { records: RECORDS_READ })
+  const records = rows.map(({ fields }) => fields)
+  return format === 'ndjson' ? keysOf(records.map(([line]) => line ?? '')) : samplesOf(names, records)
+}
+
+function samplesOf(names: readonly string[], records: readonly (string | null)[][]): Column[] {
+  const filled = (position: number) => records.map((fields) => fields[position] ?? '').find((field) => field !== '')
+  return names.map((name, position) => ({ name, sample: filled(position) ?? '' }))
+}
+
+function keysOf(lines: readonly string[]): Column[] {
+  const samples = new Map<string, string>()
+  for (const [key, value] of lines.flatMap(membersOf)) {
+    const sample = typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value)
+    if ((samples.get(key) ?? '') === '') samples.set(key, sample)
+  }
+  return [...samples].map(([name, sample]) => ({ name, sample }))
+}
+
+/** The members of an NDJSON object. Invalid lines arrive as NULL. */
+function membersOf(line: string): [string, unknown][] {
+  const value: unknown = line === '' ? null : JSON.parse(line)
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : []
+}
+
+/** Possible sources, the likeliest first: schemas by known columns, then `canonical` with renamed columns. */
+function proposals(file: LinkedFile, columns: readonly Column[]): SourceEntry[] {
+  const names = columns.map((column) => column.name)
+  const name = basename(file.name).replace(/\..*$/, '') || 'logs'
+  const files = [resolve(file.name)]
+  const fitting = SCHEMA_NAMES.filter((schema) => missingColumns(schema, names).length === 0)
+    .sort((a, b) => recognised(b, names) - recognised(a, names))
+    .map((schema): SourceEntry => ({ name, schema, files }))
+  const renamed = renamesToCanonical(names)
+  if (renamed !== undefined) {
+    const model = renamed.hasModel ? {} : { model: MODEL_TO_SAY }
+    fitting.push({ name, schema: 'canonical', files, columns: renamed.columns, ...model })
+  }
+  return fitting.flatMap((source) => [source, ...relativeTo(source, columns)])
+}
+
+/** The source with numeric timestamps read relative to a base time. */
+function relativeTo(source: SourceEntry, columns: readonly Column[]): SourceEntry[] {
+  const schema: Schema = SCHEMAS[source.schema]
+  const [column = ''] = schema.record.timestamp.columns
+  const time = columns.find(({ name }) => name === (source.columns?.[column] ?? column))?.sample ?? ''
+  if (schema.hasAbsoluteTime || !/^\d{1,13}(\.\d+)?$/.test(time)) return []
+  if (Number(time) >= UNIX_MILLISECONDS) return [{ ...source, base_time: UNIX_EPOCH, time_unit: 'milliseconds' }]
+  if (Number(time) >= UNIX_SECONDS) return [{ ...source, base_time: UNIX_EPOCH, time_unit: 'seconds' }]
+  return [{ ...source, base_time: BASE_TIME_TO_SAY }]
+}
+
+/** The first records as a source reads them, or why they cannot be read. */
+async function mapRecords(database: Database, entry: SourceEntry, file: LinkedFile): Promise<MappedRecord[] | string> {
+  try {
+    const source = Source.parse(entry)
+    const groups = await groupFiles(database, source, [file])
+    await defineUsage(database, source, groups)
+    const records = await database.rows<MappedRecord>('inspect/records', { records: RECORDS_READ })
+    return records.map((record) => ({ ...record, reject_reason: record.reject_reason ?? modelProblem(record) }))
+  } catch (error) {
+    if (error instanceof BuildError) return error.message
+    throw error
+  }
+}
+
+function modelProblem({ model }: MappedRecord): string | null {
+  return slugProblem(model ?? '') === undefined ? null : 'invalid_model'
+}
+
+function notesOn({ model, base_time }: SourceEntry, records: readonly MappedRecord[]): string[] {
+  const rejected = records.filter((record) => !isRead(record)).length
+  const dates = records.flatMap(({ date }) => date ?? [])
+  const notes: [boolean, string][] = [
+    [model !== undefined, 'no column has the model: say in "model" of which one the records are'],
+    [base_time === BASE_TIME_TO_SAY, 'timestamps are relative: say in "base_time" when they begin'],
+    [rejected > 0, `${rejected} of the first ${records.length} records would be rejected`],
+    [dates.every((date) => date < DATASET_START), `the first records are before the dataset begins, ${DATASET_START}`],
+    [!records.some((record) => record.has_request_id), 'records have no id: repeated deliveries would count again'],
+  ]
+  return notes.filter(([applies]) => applies).map(([, note]) => note)
+}
+
+function missingColumns(name: SchemaName, names: readonly string[]): string[] {
+  const needed = neededColumns(SCHEMAS[name], false)
+  return needed
+    .filter((choice) => !choice.some((column) => names.includes(column)))
+    .map((choice) => choice.join(' or '))
+}
+
+function recognised(name: SchemaName, names: readonly string[]): number {
+  return schemaColumns(SCHEMAS[name]).filter((column) => names.includes(column)).length
+}
+
+function whatIsMissing(columns: readonly Column[]): string {
+  const names = columns.map(({ name }) => name)
+  const [nearest = 'canonical'] = SCHEMA_NAMES.toSorted((a, b) => recognised(b, names) - recognised(a, names))
+  const missing = missingColumns(nearest, names)
+  if (missing.length === 0) return `the columns are those of ${nearest}, but none of the first records can be read`
+  return `the nearest schema is ${nearest}, which also needs ${missing.join(', ')}`
+}

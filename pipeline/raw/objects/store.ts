@@ -1,0 +1,101 @@
+import { Database, type DatabaseOptions } from '../../base/database.ts'
+import { BuildError, reasonOf, UsageError } from '../../base/errors.ts'
+import { listingPatterns, type StoredObject } from './object.ts'
+
+/** The options of the separate database that queries buckets. */
+export type StoreOptions = Omit<DatabaseOptions, 'path'>
+
+/** httpfs is not installed. */
+export class NotInstalledError extends UsageError {}
+
+/**
+ * A service with buckets, queried through DuckDB's httpfs, which reads credentials, region and endpoint from the
+ * environment (docs/scaling.md). Call one method at a time.
+ */
+export class ObjectStore {
+  readonly #database: Database
+
+  private constructor(database: Database) {
+    this.#database = database
+  }
+
+  /** Throws `NotInstalledError` if httpfs is missing, `BuildError` if it cannot be loaded. */
+  static async open(options: StoreOptions): Promise<ObjectStore> {
+    const database = await Database.open({ ...options, path: ':memory:' })
+    try {
+      await load(database)
+      const endpoints = await database.rows('objects/endpoint')
+      if (endpoints.length > 0) await database.run('objects/address_by_path')
+    } catch (error) {
+      database.close()
+      throw error
+    }
+    return new ObjectStore(database)
+  }
+
+  /** The objects that an entry of `files` names, and perhaps more. */
+  async list(entry: string): Promise<StoredObject[]> {
+    type Row = { url: string; bytes: bigint; modified_ms: bigint }
+    const patterns = listingPatterns(entry)
+    await this.#database.run('objects/set_literal', { is_literal: false })
+    const rows = await this.#ask(entry, 'listed', async () => {
+      try {
+        return await this.#database.rows<Row>('objects/list', { patterns })
+      } catch (error) {
+        if (reasonOf(error).includes('Invalid query parameters')) await this.#assertNoQuestion(patterns)
+        throw error
+      }
+    })
+    return rows.map(({ url, bytes, modified_ms }) => ({ url, bytes: Number(bytes), modifiedMs: Number(modified_ms) }))
+  }
+
+  /** Downloads an object to `path`. It is in memory twice meanwhile. */
+  async fetch(url: string, path: string): Promise<void> {
+    await this.#database.run('objects/set_literal', { is_literal: true })
+    await this.#ask(url, 'fetched', () => this.#database.run('objects/fetch', { url, path }))
+  }
+
+  /** DuckDB lists nothing if any key has a question mark, and does not name the key. */
+  async #assertNoQuestion(patterns: readonly string[]): Promise<void> {
+    for (const pattern of patterns) {
+      const names = await this.#database.rows<{ url: string }>('objects/names', { pattern })
+      const name = names.find(({ url }) => url.includes('?'))
+      if (name === undefined) continue
+      throw new BuildError(`${name.url} has a question mark in its name, which DuckDB does not list; rename it`)
+    }
+  }
+
+  close(): void {
+    this.#database.close()
+  }
+
+  async #ask<Answer>(what: string, done: string, ask: () => Promise<Answer>): Promise<Answer> {
+    try {
+      return await ask()
+    } catch (error) {
+      if (error instanceof Error && error.name === 'AbortError') throw error
+      throw new BuildError(`${what} cannot be ${done}: ${inPlainWords(error)}`, { cause: error })
+    }
+  }
+}
+
+async function load(database: Database): Promise<void> {
+  try {
+    await database.run('objects/load')
+  } catch (error) {
+    const reason = reasonOf(error)
+    if (/^IO Error: Extension .* not found/.test(reason)) throw new NotInstalledError('httpfs is not installed')
+    throw new BuildError(`DuckDB's httpfs cannot be loaded; remove it and install it again: ${reason}`)
+  }
+}
+
+const CREDENTIALS =
+  'the credentials are those of AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and AWS_REGION'
+
+/** The service's own message, without DuckDB's remarks. */
+function inPlainWords(error: unknown): string {
+  const [reason = '', ...others] = (error instanceof Error ? error.message : String(error)).split('\n')
+  const answer = others.find((line) => /^[A-Z][A-Za-z]+: ./.test(line))
+  const isRefused = /\(HTTP (30\d|40[013])/.test(reason)
+  return [reason, answer, isRefused ? CREDENTIALS : undefined].filter((part) => part !== undefined).join('; ')
+}

@@ -1,0 +1,84 @@
+import type { UtcDate } from '../contract/utc-date.ts'
+import type { NoteKind, PartsDisagreement } from './schemas/schema.ts'
+
+/** Why a record cannot be used (DESIGN.md §6). */
+export const REJECT_REASONS = [
+  'malformed_record',
+  'invalid_timestamp',
+  'invalid_token_count',
+  'invalid_model',
+  'invalid_visibility',
+] as const
+export type RejectReason = (typeof REJECT_REASONS)[number]
+
+/**
+ * Why a record is excluded from the rollup. `left_out`: its schema says that no provider served it or that it repeats
+ * others. `archived_date`: it came after its date was archived.
+ */
+export type SetAsideReason = RejectReason | 'left_out' | 'duplicate' | 'private' | 'withheld' | 'archived_date'
+
+/** Records excluded for one reason. `date` is undefined if it cannot be read. */
+export interface SetAside {
+  source: string
+  reason: SetAsideReason
+  date: UtcDate | undefined
+  model_permaslug: string | undefined
+  records: bigint
+  tokens: bigint
+}
+
+/** Rejected records of one raw file, for the maintainer alone: file names are never published. */
+export interface RejectedInFile {
+  source: string
+  file: string
+  reason: RejectReason
+  records: bigint
+  /** The range of implausible dates (DESIGN.md §6.10), if there are any. */
+  misdated?: { first_date: UtcDate; last_date: UtcDate }
+}
+
+/** Accepted records of a date and source by contradiction between their token counts. They still count. */
+export interface ComparedRecords {
+  source: string
+  date: UtcDate
+  /** `null`: no contradiction. */
+  reason: PartsDisagreement | null
+  records: bigint
+  public_records: bigint
+}
+
+/** Accepted records of a source without a `request_id`, not counting missing files. */
+export interface RecordsWithoutIds {
+  source: string
+  records: bigint
+  accepted_records: bigint
+}
+
+/** A note on how records of a source were read (`Schema.notes`). */
+export interface ReadingNote {
+  source: string
+  kind: NoteKind
+  /** A provider, or a JSON list of keys. */
+  name: string
+  records: bigint
+  tokens: string
+}
+
+/** What one API key used on one UTC date in one source, over all models and visibilities. */
+export interface KeyUsageRow {
+  date: UtcDate
+  api_key_hash: string
+  /** Whether the requests used the owner's own provider key. */
+  is_byok: boolean
+  cost_usd: string
+  requests: bigint
+  free_requests: bigint
+}
+
+/** A date of a source that this version cannot read again. */
+export interface OldCounts {
+  source: string
+  date: UtcDate
+  /** Otherwise its raw files are missing. */
+  is_archived: boolean
+}

@@ -1,0 +1,14 @@
+import type { UtcDate } from '../../contract/utc-date.ts'
+
+/** `lastDay` is the last of `days` UTC days. */
+export interface SampleOptions {
+  folder: string
+  lastDay: UtcDate
+  days: number
+  seed: number
+  /** Per average day, before late and duplicate deliveries. */
+  requestsPerDay: number
+}
+
+/** The default sample of about 475,000 records. */
+export const SAMPLE_DEFAULTS = { days: 90, seed: 1, requestsPerDay: 5000 } as const

@@ -1,0 +1,111 @@
+import { UtcDate } from '../../contract/utc-date.ts'
+import type { Model } from './models.ts'
+import type { Request } from './traffic.ts'
+
+const MILLISECONDS_PER_HOUR = 3_600_000
+
+/** A part of the gateway with its own log format. */
+export interface SampleSource {
+  name: Request['source']
+  fileEnding: string
+  /** Its entry in `sources.json`. */
+  entry: { name: string; schema: 'canonical'; files: string[]; columns?: Record<string, string>; timezone?: string }
+  encode(requests: readonly Request[]): string
+}
+
+/** CSV with its own column names and local times without an offset. */
+const gateway: SampleSource = {
+  name: 'gateway',
+  fileEnding: '.csv.gz',
+  entry: {
+    name: 'gateway',
+    schema: 'canonical',
+    files: ['gateway/*.csv.gz'],
+    columns: {
+      timestamp: 'ts',
+      model_permaslug: 'model',
+      prompt_tokens: 'tokens_in',
+      completion_tokens: 'tokens_out',
+      api_key_hash: 'key_sha256',
+    },
+    timezone: 'Asia/Singapore',
+  },
+  encode(requests) {
+    const header = 'ts,request_id,key_sha256,model,status,tokens_in,tokens_out,cost_usd,is_byok,visibility\n'
+    const lines = requests.map((request) =>
+      [
+        localTime(request.instant, { hoursAhead: 8, suffix: '' }).replace('T', ' '),
+        request.id,
+        request.apiKeyHash,
+        request.slug,
+        request.status,
+        request.promptTokens,
+        request.completionTokens,
+        request.costUsd.toFixed(6),
+        request.isByok,
+        request.isPrivate ? 'private' : '',
+      ].join(','),
+    )
+    return `${header}${lines.join('\n')}\n`
+  },
+}
+
+/** NDJSON with canonical names, times with an offset and some aliases. */
+const edge: SampleSource = {
+  name: 'edge',
+  fileEnding: '.ndjson.gz',
+  entry: { name: 'edge', schema: 'canonical', files: ['edge/*.ndjson.gz'] },
+  encode(requests) {
+    const lines = requests.map((request) =>
+      JSON.stringify({
+        timestamp: localTime(request.instant, { hoursAhead: -5, suffix: '-05:00' }),
+        request_id: request.id,
+        model_permaslug: request.upstreamName,
+        prompt_tokens: request.promptTokens,
+        completion_tokens: request.completionTokens,
+        status: request.status,
+        api_key_hash: request.apiKeyHash,
+        cost_usd: Number(request.costUsd.toFixed(6)),
+        is_byok: request.isByok,
+        ...(request.isPrivate && { visibility: 'private' }),
+      }),
+    )
+    return lines.map((line) => `${line}\n`).join('')
+  },
+}
+
+export const SAMPLE_SOURCES: readonly SampleSource[] = [gateway, edge]
+
+/** Whether a source of the sample has a log file of that name. */
+export function isSampleFile(source: string, file: string): boolean {
+  const found = SAMPLE_SOURCES.find(({ name }) => name === source)
+  if (found === undefined || !file.startsWith(`${source}/`) || !file.endsWith(found.fileEnding)) return false
+  return UtcDate.safeParse(file.slice(source.length + 1, -found.fileEnding.length)).success
+}
+
+export function sourcesFile(): string {
+  return toJson({ models: 'models.json', max_rejected_share: 0.01, sources: SAMPLE_SOURCES.map(({ entry }) => entry) })
+}
+
+/** The content of `models.json`. `:free` variants are not listed: they follow their base. */
+export function modelsFile(models: readonly Model[]): string {
+  const known = models.filter((model) => model.family.visibility !== 'unregistered' && !model.isFree)
+  const entries = known.map((model) => ({
+    model_permaslug: model.slug,
+    aliases: model.upstreamName === model.slug ? [] : [model.upstreamName],
+    public: model.family.visibility === 'public',
+    name: model.name,
+    author: model.family.author,
+  }))
+  return toJson(entries.sort((a, b) => (a.model_permaslug < b.model_permaslug ? -1 : 1)))
+}
+
+/** `2026-11-19T08:12:33.412` on a clock `hoursAhead` of UTC; `unknown` for NaN. */
+function localTime(instant: number, { hoursAhead, suffix }: { hoursAhead: number; suffix: string }): string {
+  if (Number.isNaN(instant)) return 'unknown'
+  return new Date(instant + hoursAhead * MILLISECONDS_PER_HOUR).toISOString().slice(0, 23) + suffix
+}
+
+function toJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`
+}

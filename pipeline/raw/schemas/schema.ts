@@ -1,0 +1,73 @@
+import type { Expression } from './expression.ts'
+
+/** How the token counts of a record contradict each other. */
+export const PARTS_DISAGREEMENTS = [
+  'cached_above_prompt',
+  'reasoning_above_completion',
+  'output_above_total',
+  'parts_not_total',
+] as const
+export type PartsDisagreement = (typeof PARTS_DISAGREEMENTS)[number]
+
+/**
+ * Notes on how records were read. `outside_added`: tokens outside of the two counts were added. `outside_left`: they
+ * were not, because the counts include them. `ignored_keys`: keys that do not count tokens.
+ */
+export const NOTE_KINDS = ['outside_added', 'outside_left', 'ignored_keys'] as const
+export type NoteKind = (typeof NOTE_KINDS)[number]
+
+/** `name` is what the note is about, such as a provider, cut if long; NULL without a note. */
+export interface Note {
+  name: Expression<'text'>
+  tokens?: Expression<'count'>
+}
+
+/** The expression for each field of a usage record. */
+export interface UsageRecord {
+  timestamp: Expression<'instant'>
+  model_permaslug: Expression<'text'>
+  prompt_tokens: Expression<'count'>
+  completion_tokens: Expression<'count'>
+  request_id?: Expression<'text'>
+  visibility?: Expression<'text'>
+  api_key_hash?: Expression<'key_hash'>
+  cost_usd?: Expression<'amount'>
+  is_byok?: Expression<'flag'>
+  /** When the record was last written. Of duplicates the latest is kept (DESIGN.md §6.7). */
+  updated_at?: Expression<'instant'>
+  /** Whether no provider served the record or it repeats others. It is left out and counted (DESIGN.md §6.12). */
+  is_left_out?: Expression<'condition'>
+}
+
+/** A kind of raw usage log. */
+export interface Schema {
+  /** Raise this when the schema reads a record differently: its files are then read again. A test enforces it. */
+  reading: number
+  record: UsageRecord
+  /**
+   * Contradictions between token counts. A record counts under the first that holds, and keeps its tokens. Never NULL.
+   */
+  parts_disagree?: Partial<Record<PartsDisagreement, Expression<'condition'>>>
+  /** Notes by kind; a record gets the first that applies. */
+  notes?: Partial<Record<NoteKind, Note>>
+  /** Known columns that nothing reads. */
+  unread?: readonly string[]
+  /** Columns that must not have a floating type, which rounds. */
+  exact?: readonly string[]
+  /** Set if timestamps are never relative, so `base_time` is not allowed. */
+  hasAbsoluteTime?: true
+}
+
+export function schemaColumns({ record, parts_disagree = {}, notes = {}, unread = [] }: Schema): string[] {
+  const ofNotes = Object.values(notes).flatMap((note) => Object.values(note))
+  const expressions: Expression[] = [...Object.values(record), ...Object.values(parts_disagree), ...ofNotes]
+  const read = expressions.flatMap(({ columns }) => columns)
+  return [...new Set([...read, ...unread])]
+}
+
+/** Alternatives: a file must have one column of each set. With `hasModel` the source names the model itself. */
+export function neededColumns({ record }: Schema, hasModel: boolean): (readonly string[])[] {
+  const { model_permaslug, ...others } = record
+  const expressions: Expression[] = hasModel ? Object.values(others) : Object.values(record)
+  return expressions.flatMap(({ needs }) => needs)
+}

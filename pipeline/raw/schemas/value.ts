@@ -1,0 +1,95 @@
+import { BuildError } from '../../base/errors.ts'
+
+/**
+ * SQL that reads a value in different ways, with the macros of `base/macros.sql`. NULL means rejected, and for `text`
+ * missing.
+ */
+export interface Value {
+  /** Whether the record has the column, even if empty or null. */
+  exists(): string
+  /** Microseconds since 1970, UTC. */
+  instant(): string
+  /** A count of tokens; 0 if missing, null or empty. */
+  count(): string
+  text(): string
+  /** Text, but not a JSON number or flag. */
+  word(): string
+  /** JSON, from a JSON column, a text or a nested column. */
+  json(): string
+}
+
+/** SQL that reads a bare number as an instant, for sources with a `base_time`. */
+export type RelativeTime = ((text: string) => string) | undefined
+
+/** A column that the file does not have. */
+export const ABSENT: Value = {
+  exists: () => 'false',
+  instant: () => 'NULL::BIGINT',
+  count: () => '0::BIGINT',
+  text: () => 'NULL::VARCHAR',
+  word: () => 'NULL::VARCHAR',
+  json: () => 'NULL::JSON',
+}
+
+/** A text column, as in CSV or Parquet. */
+export function textValue(column: string, relative: RelativeTime): Value {
+  return {
+    exists: () => 'true',
+    instant: () => relative?.(column) ?? `instant_from_text(${column})`,
+    count: () => `count_from_text(${column})`,
+    text: () => column,
+    word: () => column,
+    json: () => `json_from_text(${column})`,
+  }
+}
+
+/** JSON text: a member of an NDJSON line or of a nested value. */
+export function jsonValue(value: string, relative: RelativeTime): Value {
+  return {
+    exists: () => `${value} IS NOT NULL`,
+    instant: () => relative?.(`text_from_json(${value})`) ?? `instant_from_text(string_from_json(${value}))`,
+    count: () => `count_from_json(${value})`,
+    text: () => `text_from_json(${value})`,
+    word: () => `string_from_json(${value})`,
+    json: () => `json_from_json(${value})`,
+  }
+}
+
+const INTEGER_TYPE = /^U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)$/
+const FRACTION_TYPE = /^(FLOAT|DOUBLE|DECIMAL\(.*\))$/
+const TIMESTAMP_TYPE = /^(DATE|TIMESTAMP(_S|_MS|_NS)?)$/
+
+/**
+ * A Parquet column of a DuckDB type. `label` names it in the `BuildError` for a type that cannot be read. In UTC,
+ * timestamps without an offset skip the calendar, which is slower than everything else.
+ */
+export function parquetValue(
+  column: string,
+  type: string,
+  { relative, label, isUtc }: { relative: RelativeTime; label: string; isUtc: boolean },
+): Value {
+  if (type === 'VARCHAR') return textValue(column, relative)
+  if (type === 'JSON') return { ...jsonValue(column, relative), exists: () => 'true' }
+  const refuse = (meaning: string): never => {
+    throw new BuildError(`${label} has the Parquet type ${type}, which cannot be ${meaning}`)
+  }
+  return {
+    exists: () => 'true',
+    instant: () => {
+      if (type === 'TIMESTAMP WITH TIME ZONE') return `epoch_us(${column})`
+      if (TIMESTAMP_TYPE.test(type)) return `epoch_us(try_cast(${column} AS TIMESTAMP)${isUtc ? '' : '::TIMESTAMPTZ'})`
+      if (INTEGER_TYPE.test(type)) return relative?.(`${column}::VARCHAR`) ?? 'NULL::BIGINT'
+      // The decimal point makes a floating column of whole numbers read as seconds.
+      if (FRACTION_TYPE.test(type)) return relative?.(`${column}::DECIMAL(28, 9)::VARCHAR`) ?? 'NULL::BIGINT'
+      return refuse('a timestamp')
+    },
+    count: () => {
+      if (INTEGER_TYPE.test(type)) return `count_from_integer(${column})`
+      if (FRACTION_TYPE.test(type)) return `count_from_fraction(${column})`
+      return refuse('a token count')
+    },
+    text: () => `${column}::VARCHAR`,
+    word: () => `${column}::VARCHAR`,
+    json: () => `to_json(${column})`,
+  }
+}

@@ -1,0 +1,301 @@
+import { readFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { CsvError, parse as parseCsv } from 'csv-parse/sync'
+import { z } from 'zod'
+import { UsageError } from '../base/errors.ts'
+import { hashFile, isMissing, statsIfAny, toText } from '../base/files.ts'
+import { parse, parseJson } from '../base/json.ts'
+import { nearest } from '../contract/nearest.ts'
+import { UtcDate } from '../contract/utc-date.ts'
+import { SanityCheck } from './check-names.ts'
+import { ClickHouseFields, type Engine, EngineChoice, EngineFields, type Origin, SourceVisibility } from './engine.ts'
+import type { ObjectCopies } from './objects/object.ts'
+import { type Alias, createRegistry, Model, type Registry } from './registry.ts'
+import { OutsideFrom } from './schemas/helicone-settings.ts'
+import { SCHEMA_NAMES, SCHEMAS } from './schemas/index.ts'
+import { type Schema, schemaColumns } from './schemas/schema.ts'
+
+const TimeZone = z
+  .string()
+  .refine(isTimeZone, { error: 'is not a time zone of the IANA database, such as Europe/Paris' })
+
+const SourceFields = z.strictObject({
+  name: z.string().min(1).describe('What warnings, state and archive call the source. It is never published.'),
+  schema: z
+    .enum(SCHEMA_NAMES, { error: ({ input }) => unknownSchema(input) })
+    .describe("`canonical` for your own logs, or the name of a product's export."),
+  files: z
+    .array(z.string().min(1))
+    .min(1)
+    .describe(
+      'Paths and patterns, relative to the sources file, or `s3://BUCKET/KEY`. An entry that names an existing file is that file.',
+    ),
+  visibility: SourceVisibility.describe(
+    'Whether the usage is public. With `registry`, the `models` file decides. The `visibility` of a record wins.',
+  ),
+  columns: z
+    .record(z.string(), z.string().min(1))
+    .default({})
+    .describe('Columns of the schema that your files call otherwise: `{"timestamp": "created_at"}`.'),
+  model: z.string().min(1).optional().describe('One model for every record, where the files have no such column.'),
+  timezone: TimeZone.default('UTC').describe('The IANA time zone of timestamps without an offset.'),
+  base_time: z.iso
+    .datetime({ offset: true, error: 'must be an ISO 8601 instant with Z or an offset' })
+    .optional()
+    .describe('The instant from which numeric timestamps count. Unix time: `1970-01-01T00:00:00Z`.'),
+  time_unit: z.enum(['seconds', 'milliseconds']).optional().meta({
+    unset: 'whole numbers are milliseconds, numbers with a decimal point seconds',
+    description: 'The unit of numeric timestamps; needs `base_time`.',
+  }),
+  outside_from: OutsideFrom.optional().describe(
+    'For `helicone-requests` alone: from which date on cached input, reasoning and audio stand outside the two counts, by provider ([sources](sources.md#helicone-requests)).',
+  ),
+  audio_inside_from: UtcDate.optional().describe(
+    'For `helicone-requests` alone: from which date on audio is inside the two counts.',
+  ),
+})
+
+/** What happens to the records of a raw file that is missing now. */
+const OnMissing = z.enum(['fail', 'keep', 'remove'])
+export type OnMissing = z.infer<typeof OnMissing>
+
+const HELICONE_KEYS = ['outside_from', 'audio_inside_from'] as const
+
+/** A set of raw files in one schema. */
+export const Source = SourceFields.superRefine((source, context) => {
+  const { schema: name, columns, base_time, time_unit } = source
+  const schema: Schema = SCHEMAS[name]
+  const known = schemaColumns(schema)
+  for (const column of Object.keys(columns).filter((key) => !known.includes(key))) {
+    const message = `${unknown('column', column, known)} The columns of schema ${name} are ${known.join(', ')}.`
+    context.addIssue({ code: 'custom', path: ['columns'], message })
+  }
+  if (base_time !== undefined && schema.hasAbsoluteTime) {
+    context.addIssue({ code: 'custom', path: ['base_time'], message: `means nothing to schema ${name}: remove it` })
+  }
+  if (time_unit !== undefined && base_time === undefined) {
+    const message = 'means nothing without a base_time; for Unix time say "base_time": "1970-01-01T00:00:00Z"'
+    context.addIssue({ code: 'custom', path: ['time_unit'], message })
+  }
+  for (const key of HELICONE_KEYS.filter((each) => name !== 'helicone-requests' && source[each] !== undefined)) {
+    const message = `means nothing to schema ${name}, only to helicone-requests: remove it`
+    context.addIssue({ code: 'custom', path: [key], message })
+  }
+})
+
+/** A source of the sources file, or the sums that an engine provides instead. */
+export type Source = Omit<z.infer<typeof Source>, 'schema'> & { schema: keyof typeof SCHEMAS }
+
+/** The sources file. `docs/reference.md` is made from the descriptions. */
+export const SourcesFile = z.strictObject({
+  models: z.string().min(1).optional().describe('The registry of models, a JSON file. `registry` visibility needs it.'),
+  aliases: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('A CSV file with the columns `alias,model_permaslug`. These aliases are never published.'),
+  max_rejected_share: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.01)
+    .describe('A build that rejects a larger share of its records fails.'),
+  max_withheld_share: z.number().min(0).max(1).optional().meta({
+    unset: '`0.2`',
+    description:
+      'The share of tokens, over the last 31 completed dates, that models unknown to the registry may have. Tokens known to be private are left out of the comparison. A larger share stops a first release. Later it is a warning until you set this key; then it stops the build too.',
+  }),
+  blocking: z.array(SanityCheck).default([]).describe('Sanity checks that stop a release until they are accepted.'),
+  on_missing: OnMissing.default('fail').describe(
+    'What becomes of the records of a raw file that is missing: `fail` stops the build and names it, `keep` keeps them, `remove` drops them.',
+  ),
+  sources: z.array(Source).min(1).optional().describe('What to read, unless `engine` is given.'),
+  engine: EngineChoice.optional().describe('What sums the usage in place of DuckDB and raw files.'),
+})
+
+/** The sources file, read. `folder` is where relative paths start. */
+export interface Sources {
+  folder: string
+  /** Empty if the engine reads no files. */
+  sources: Source[]
+  engine: Engine
+  /** The sources, or what the engine provides instead. */
+  origins: Origin[]
+  registry: Registry
+  /** The path of the registry; undefined if none is named. */
+  models_file: string | undefined
+  /** SHA-256 of the registry's files; null if none is named. */
+  registry_files: { models_sha256: string | null; aliases_sha256: string | null }
+  max_rejected_share: number
+  /** Undefined if not set: then the default only stops a first release. */
+  max_withheld_share: number | undefined
+  blocking: SanityCheck[]
+  on_missing: OnMissing
+  /** Local copies of bucket objects, once they are fetched. */
+  objects?: ObjectCopies
+}
+
+export interface ReadOptions {
+  /** Accept a missing models file as an empty registry: it is about to be written. */
+  mayLackModels?: boolean
+}
+
+/**
+ * Reads the sources file and the files it names. Throws `UsageError` that names file and field if one is missing or
+ * invalid.
+ */
+export async function readSources(path: string, { mayLackModels = false }: ReadOptions = {}): Promise<Sources> {
+  const file = parseJson(SourcesFile, await readText(path), path, UsageError, KNOWN_KEYS)
+  const folder = dirname(resolve(path))
+  const read = whatIsRead(file, path, folder)
+  assertUniqueNames(read.origins, path)
+  assertRegistry(file, read.origins, path)
+  const models_file = file.models && resolve(folder, file.models)
+  const lacksModels = models_file !== undefined && mayLackModels && (await statsIfAny(models_file)) === undefined
+  const models = models_file === undefined || lacksModels ? [] : await readModels(models_file)
+  const aliases = file.aliases === undefined ? [] : await readAliases(resolve(folder, file.aliases))
+  return {
+    folder,
+    ...read,
+    registry: registryOf(models, aliases, [file.models, file.aliases]),
+    models_file,
+    registry_files: {
+      models_sha256: lacksModels ? null : await hashIfNamed(folder, file.models),
+      aliases_sha256: await hashIfNamed(folder, file.aliases),
+    },
+    max_rejected_share: file.max_rejected_share,
+    max_withheld_share: file.max_withheld_share,
+    blocking: file.blocking,
+    on_missing: file.on_missing,
+  }
+}
+
+function whatIsRead(
+  { sources, engine }: z.infer<typeof SourcesFile>,
+  path: string,
+  folder: string,
+): Pick<Sources, 'sources' | 'engine' | 'origins'> {
+  if (engine === undefined) {
+    if (sources === undefined)
+      throw new UsageError(`${path}: sources: is missing; list what to read, or name an "engine"`)
+    return { sources, engine: { kind: 'duckdb' }, origins: sources }
+  }
+  if (sources !== undefined) {
+    throw new UsageError(
+      `${path}: sources: means nothing beside "engine", which has all of the usage: remove one of them`,
+    )
+  }
+  const { clickhouse, rollup_files, visibility } = engine
+  if (clickhouse !== undefined) {
+    const origin = { name: engine.name ?? 'clickhouse', visibility }
+    const { ca, cert, key, ...rest } = clickhouse
+    const files = Object.entries({ ca, cert, key }).flatMap(([name, file]) =>
+      file === undefined ? [] : [[name, resolve(folder, file)]],
+    )
+    return {
+      sources: [],
+      engine: { kind: 'clickhouse', origin, ...rest, ...Object.fromEntries(files) },
+      origins: [origin],
+    }
+  }
+  const name = engine.name ?? 'rollup_files'
+  const fields = { name, schema: 'canonical', files: rollup_files, visibility }
+  const origin: Source = { ...SourceFields.parse(fields), schema: 'rollup-files' }
+  return { sources: [origin], engine: { kind: 'duckdb' }, origins: [origin] }
+}
+
+function assertUniqueNames(sources: readonly Origin[], path: string): void {
+  const names = sources.map((source) => source.name)
+  const twice = names.find((name, position) => names.indexOf(name) !== position)
+  if (twice !== undefined) throw new UsageError(`${path}: two sources have the name ${JSON.stringify(twice)}`)
+}
+
+function assertRegistry(file: z.infer<typeof SourcesFile>, origins: readonly Origin[], path: string): void {
+  const wanting = origins.find(({ visibility }) => visibility === 'registry')
+  if (wanting === undefined || file.models !== undefined) return
+  throw new UsageError(
+    `${path}: source ${JSON.stringify(wanting.name)} leaves visibility to the model registry, but the file names no "models"; ` +
+      `add "models": "models.json", or give the source "visibility": "public" or "private"`,
+  )
+}
+
+/** Names the models and aliases files in errors. */
+function registryOf(
+  models: readonly Model[],
+  aliases: readonly Alias[],
+  files: readonly (string | undefined)[],
+): Registry {
+  try {
+    return createRegistry(models, aliases)
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    throw new UsageError(`${files.filter((file) => file !== undefined).join(' and ')}: ${error.message}`)
+  }
+}
+
+async function hashIfNamed(folder: string, path: string | undefined): Promise<string | null> {
+  return path === undefined ? null : (await hashFile(resolve(folder, path))).sha256
+}
+
+async function readModels(path: string): Promise<Model[]> {
+  const remedy = '; `tokenboard models` (make models) lists the models of your logs and writes them there with --add'
+  return parseJson(z.array(Model), await readText(path, remedy), path, UsageError, KNOWN_KEYS)
+}
+
+const AliasLine = z.strictObject({ alias: z.string().min(1), model_permaslug: z.string() })
+
+async function readAliases(path: string): Promise<Alias[]> {
+  const text = await readText(path)
+  try {
+    const lines = parseCsv(text, { bom: true, columns: true, skip_empty_lines: true })
+    return parse(z.array(AliasLine), lines, path, UsageError)
+  } catch (error) {
+    if (error instanceof CsvError) throw new UsageError(`${path}: ${error.message}`)
+    throw error
+  }
+}
+
+async function readText(path: string, remedy = ''): Promise<string> {
+  try {
+    return toText(await readFile(path), path, UsageError)
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    if (isMissing(error)) throw new UsageError(`there is no file ${path}${remedy}`)
+    throw new UsageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** Suggestions for misspelled keys. */
+const KNOWN_KEYS: readonly string[] = [
+  ...Object.keys(SourcesFile.shape),
+  ...Object.keys(SourceFields.shape),
+  ...Object.keys(EngineFields.shape),
+  ...Object.keys(ClickHouseFields.shape),
+  ...Object.keys(Model.shape),
+  ...schemaColumns(SCHEMAS.canonical),
+]
+
+function unknownSchema(given: unknown): string {
+  if (typeof given !== 'string') return `must be one of ${SCHEMA_NAMES.join(', ')}`
+  return `${unknown('schema', given, SCHEMA_NAMES)} The schemas are ${SCHEMA_NAMES.join(', ')}.`
+}
+
+function unknown(what: string, given: string, known: readonly string[]): string {
+  const meant = nearest(given, known)
+  return `unknown ${what} ${JSON.stringify(given)}${meant === undefined ? '.' : `, did you mean ${JSON.stringify(meant)}?`}`
+}
+
+function isTimeZone(name: string): boolean {
+  // Node also accepts offsets such as +05:30, which DuckDB does not know.
+  if (!/^[A-Za-z]/.test(name)) return false
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    return false
+  }
+}
+
+export function isOfSums({ schema }: Source): boolean {
+  return schema === 'rollup-files'
+}

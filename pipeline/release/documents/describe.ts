@@ -1,0 +1,155 @@
+import {
+  FIRST_DATA_VERSION,
+  LICENSE,
+  type Manifest,
+  PROVISIONAL_DAYS,
+  type Publisher,
+} from '../../contract/manifest.ts'
+import { OTHER, type Timestamp, TOP_MODELS } from '../../contract/ranking.ts'
+import { DATASET_START, type UtcDate } from '../../contract/utc-date.ts'
+import { type FieldDescription, RANKING_FIELDS } from './fields.ts'
+import { describeFiles, type FileDescription } from './files.ts'
+
+/** Something that a reader must know before drawing a conclusion. */
+export interface Caveat {
+  name: string
+  text: string
+}
+
+/**
+ * All that is said about the dataset in one release. Each metadata document renders this and adds nothing of its own, so
+ * that no two of them can disagree. Texts are in English and plain, but for backquotes around names.
+ */
+export interface DatasetDescription {
+  name: Manifest['dataset']
+  title: string
+  description: string
+  publisher: Publisher
+  license: typeof LICENSE
+  attribution: string
+  keywords: string[]
+  synthetic: boolean
+  release: string
+  as_of: Timestamp
+  /** The version of the data, MAJOR.MINOR.PATCH. */
+  data_version: string
+  /** The version of the form: columns, paths, rules. */
+  schema_version: Manifest['version']
+  start_date: UtcDate
+  end_date: UtcDate
+  days: number
+  rows: number
+  provisional_from: UtcDate
+  content_hash: string
+  fields: readonly FieldDescription[]
+  /** Columns that together name a row. */
+  key: readonly string[]
+  method: string
+  caveats: Caveat[]
+  files: FileDescription[]
+}
+
+/** What is said wherever data is made up. */
+export const SYNTHETIC_NOTICE = 'SYNTHETIC SAMPLE DATA: it describes no real usage of any model.'
+
+const METHOD =
+  'Raw request logs are read whole; broken records are rejected and counted, repeated ones counted once; prompt and ' +
+  `completion tokens are summed by UTC date and model; the ${TOP_MODELS} models of a date with the most tokens are named, ` +
+  `all others are summed in \`${OTHER}\`.`
+
+/** Describes a release from its manifest; a manifest whose `files` are the data alone will do. */
+export function describeDataset(manifest: Manifest): DatasetDescription {
+  const { dataset, version, synthetic, publisher, release, as_of, start_date, end_date, days, rows } = manifest
+  return {
+    name: dataset,
+    title: titleOf(manifest),
+    description: describeInWords(manifest),
+    publisher,
+    license: LICENSE,
+    attribution: manifest.attribution,
+    keywords: [...KEYWORDS, ...(synthetic ? ['synthetic data'] : [])],
+    synthetic,
+    release,
+    as_of,
+    data_version: manifest.data_version ?? FIRST_DATA_VERSION,
+    schema_version: version,
+    start_date,
+    end_date,
+    days,
+    rows,
+    provisional_from: manifest.provisional_from,
+    content_hash: manifest.content_hash,
+    fields: RANKING_FIELDS,
+    key: ['date', 'model_permaslug'],
+    method: METHOD,
+    caveats: [...caveatsOf(manifest), ...CAVEATS],
+    files: describeFiles(manifest.files),
+  }
+}
+
+/** The title of the dataset, which says of a sample that it is one. */
+export function titleOf({ publisher, synthetic }: Pick<Manifest, 'publisher' | 'synthetic'>): string {
+  return synthetic ? `${publisher.title} (synthetic sample)` : publisher.title
+}
+
+const KEYWORDS = ['large language models', 'LLM', 'AI', 'token usage', 'market share', 'ranking', 'time series']
+
+function describeInWords({ publisher, synthetic, start_date, end_date, as_of }: Manifest): string {
+  const coverage = `One row per UTC date and model, ${start_date} to ${end_date}, as of ${as_of}.`
+  return [...(synthetic ? [SYNTHETIC_NOTICE] : []), publisher.description, coverage].join(' ')
+}
+
+function caveatsOf({ synthetic, provisional_from }: Manifest): Caveat[] {
+  return [
+    ...(synthetic ? [{ name: 'Synthetic', text: SYNTHETIC_NOTICE }] : []),
+    { name: 'Provisional days', text: `The dates from ${provisional_from} on are provisional. ${PROVISIONAL}` },
+  ]
+}
+
+/** When numbers may still change, whatever the release. */
+export const PROVISIONAL =
+  `A date is provisional until ${PROVISIONAL_DAYS} days after it, because logs come late; then it is final. Both may ` +
+  'change, and every change is listed; a changed final date is a restatement.'
+
+/** Which part of `data_version` a release raises. */
+export const VERSION_PARTS: readonly (readonly [part: string, when: string])[] = [
+  [
+    'MAJOR',
+    'Rows changed, came or went on a date that was final in the previous release. A date that it called missing counts if ' +
+      'it would have been final by then; so does a date before its first one. Or the schema changed.',
+  ],
+  ['MINOR', "Rows came of dates after the previous release's end date."],
+  ['PATCH', 'Anything else that makes a release: provisional rows, the status of a date, the publisher.'],
+]
+
+/** What every release has in common. */
+export const CAVEATS: readonly Caveat[] = [
+  {
+    name: 'Tokenizers differ',
+    text:
+      "Tokens are counted by each model's provider with its own tokenizer: the same text has different numbers of tokens " +
+      'on different models. Shares and trends of one model compare well; levels of models of different providers do not.',
+  },
+  {
+    name: 'One gateway',
+    text:
+      'Only public usage that went through this gateway is counted. Private usage is in no number, and direct use of a ' +
+      'provider is unknown.',
+  },
+  {
+    name: `Top ${TOP_MODELS} and the rest`,
+    text:
+      `A date names at most ${TOP_MODELS} models; \`${OTHER}\` is the rest of the public models, may be the largest row, ` +
+      'and has no rank. A model that a date does not name had no tokens or fewer than those named: do not read it as zero.',
+  },
+  {
+    name: 'UTC',
+    text: `Days are UTC calendar days, from ${DATASET_START} on; only completed days are published.`,
+  },
+  {
+    name: 'What counts',
+    text:
+      'Requests that failed or were cancelled count with the tokens that were served. Cached and reasoning tokens are ' +
+      'parts of prompt and completion tokens and are not added again.',
+  },
+]

@@ -1,0 +1,105 @@
+import { markdownTable } from '../../base/markdown.ts'
+import { CAVEATS, PROVISIONAL, VERSION_PARTS } from './describe.ts'
+import { CHANGE_FIELDS, type FieldDescription, MODEL_FIELDS, RANKING_FIELDS } from './fields.ts'
+import { FILE_KINDS } from './files.ts'
+import { PARQUET_KEY_MEANINGS } from './parquet-keys.ts'
+
+/** `docs/data-dictionary.md`: what every release has in common, from the objects that its metadata is rendered from. */
+export function renderDictionary(): string {
+  return `# Data dictionary
+
+What the columns and files of a release mean. This page is made from \`pipeline/metadata/\`, as the metadata of every
+release is; \`test/pipeline/metadata/dictionary.test.ts\` proves that it is current, and with \`-u\` writes it anew.
+[Which reader sees which type](readers.md) is measured.
+
+## The rows
+
+One row is the tokens of one model on one UTC date; \`date\` and \`model_permaslug\` together name it. Rows are ordered by
+date, then tokens descending, ties by the code points of the slug, with \`other\` last. No value is ever missing.
+
+${columns(RANKING_FIELDS)}
+## Changes
+
+\`changes.csv\` of a release turns the rows of the release before into its own; a first release inserts every row.
+
+${columns(CHANGE_FIELDS)}
+## Models
+
+\`models.csv\` has a row for each model that the rows name, most tokens first. All of it follows from the rows, but for
+name, author and aliases, which the publisher gives.
+
+${columns(MODEL_FIELDS)}
+## Versions of the data
+
+\`data_version\` of a release is MAJOR.MINOR.PATCH. The first release is 1.0.0. Each further release raises the highest part
+that applies, and the parts below it start again at 0.
+
+${markdownTable(['part', 'raised when'], VERSION_PARTS)}
+All of this compares a release with the previous one: the release that was current when it was made. A citation of final
+numbers therefore holds until MAJOR changes. The count goes on from the last release that was ever made, so a version is never
+given twice, even after a withdrawal.
+
+\`version_rule\` is \`2\` in the manifest and in the index entry of a release that got its version by this rule. Releases of
+Tokenboard 0.1.0 have no \`version_rule\`: there any changed row of a date up to the previous release's end date raised MAJOR,
+provisional dates included. They keep their numbers, and \`make verify\` derives each version by the rule of its release.
+
+## Old counts
+
+A newer version of Tokenboard may read the same logs differently. It reads them again, and final numbers that change are a
+restatement with the reason \`reading\`. Where the logs are gone, the publisher may keep the old numbers. \`coverage.json\` then
+has \`"old_counts": true\` for these dates: some of their records are still counted the way an earlier version counted them. The
+manifest of each release lists the dates in \`old_counts\`, as ranges with \`start_date\` and \`end_date\`. Both keys are absent where
+there are no such dates.
+
+## Files of a release
+
+${markdownTable(
+  ['file', 'media type', 'what it is'],
+  Object.entries(FILE_KINDS).map(([path, kind]) => [`\`${path}\``, mediaTypes(kind), kind.title]),
+)}
+A file is listed in \`manifest.json\` when the release has it. CSV is UTF-8 with one header line, line feeds, quotes only
+where they are needed, and no byte order mark.
+
+## Footer of the Parquet file
+
+${markdownTable(
+  ['key', 'meaning'],
+  Object.entries(PARQUET_KEY_MEANINGS).map(([key, meaning]) => [`\`${key}\``, meaning]),
+)}
+## What to know
+
+- **Provisional days.** ${PROVISIONAL}
+${CAVEATS.map(({ name, text }) => `- **${name}.** ${text}\n`).join('')}`
+}
+
+/** Tables of JSON files tell how JSON writes a value; those of CSV alone need not. */
+function columns(fields: readonly FieldDescription[]): string {
+  const isJson = fields === RANKING_FIELDS
+  return markdownTable(
+    ['column', 'SQL type', ...(isJson ? ['in JSON'] : []), 'unit', 'rules', 'example', 'meaning'],
+    fields.map((field) => [
+      `\`${field.name}\``,
+      `\`${field.sql_type}\``,
+      ...(isJson ? [field.json_type] : []),
+      field.unit,
+      rules(field),
+      `\`${field.example}\``,
+      field.description,
+    ]),
+  )
+}
+
+function rules({ constraints }: FieldDescription): string {
+  const { required, minimum, minLength, maxLength, pattern, enum: values } = constraints
+  return [
+    required ? 'always given' : 'may be empty',
+    ...(minimum === undefined ? [] : [`at least ${minimum}`]),
+    ...(minLength === undefined || maxLength === undefined ? [] : [`${minLength} to ${maxLength} characters`]),
+    ...(pattern === undefined ? [] : [`fits \`${pattern}\``]),
+    ...(values === undefined ? [] : [values.map((value) => `\`${value}\``).join(', ')]),
+  ].join('; ')
+}
+
+function mediaTypes({ content_type, compression }: { content_type: string; compression?: 'gzip' }): string {
+  return compression === undefined ? content_type : `${content_type}, gzip`
+}

@@ -1,0 +1,34 @@
+import type { Manifest } from '../../contract/manifest.ts'
+
+/** The keys in the footer of a Parquet file, and what each of them says. */
+export const PARQUET_KEY_MEANINGS = {
+  title: 'title of the dataset',
+  publisher: 'name of who publishes it',
+  license: 'licence, by its SPDX identifier',
+  license_url: 'text of the licence',
+  attribution: 'line to print wherever the data is used',
+  dataset: 'name of the dataset',
+  release: 'name of the release, whose folder has all the rest',
+  as_of: 'instant as of which the release was made, ISO 8601 in UTC',
+  schema_version: 'version of columns, paths and rules',
+  content_hash: 'SHA-256 of the rows as canonical CSV, the same for every format',
+  synthetic: '`true` when the data is made up',
+} as const
+
+/** What the Parquet file says of itself in its footer, so that a copy without its folder still tells where it is from. */
+export function parquetKeys(manifest: Omit<Manifest, 'files'>): Record<keyof typeof PARQUET_KEY_MEANINGS, string> {
+  const { publisher, license, synthetic, dataset, release, as_of, version, content_hash, attribution } = manifest
+  return {
+    title: publisher.title,
+    publisher: publisher.name,
+    license: license.name,
+    license_url: license.path,
+    attribution,
+    dataset,
+    release,
+    as_of,
+    schema_version: version,
+    content_hash,
+    synthetic: String(synthetic),
+  }
+}

@@ -1,0 +1,55 @@
+import { CHECKSUMS_FILE } from '../../base/checksums.ts'
+import { markdownTable } from '../../base/markdown.ts'
+import { citation } from './bibtex.ts'
+import type { DatasetDescription } from './describe.ts'
+
+/** `README.md` of a release: what it is, what to know, how to check and to cite it. */
+export function renderReadme(dataset: DatasetDescription): string {
+  const { publisher, license, files, fields, caveats } = dataset
+  return `# ${dataset.title}
+
+${dataset.description}
+
+- Release \`${dataset.release}\`, data version ${dataset.data_version}, form ${dataset.schema_version}. This folder never changes.
+- ${dataset.rows} rows on ${dataset.days} days, ${dataset.start_date} to ${dataset.end_date}; provisional from ${dataset.provisional_from} on.
+- Content hash \`${dataset.content_hash}\`: the SHA-256 of the rows as CSV, the same for every format.
+- Publisher: ${publisher.name}, ${publisher.url} (${publisher.contact}).
+- Licence: [${license.title}](${license.path}). Credit it as: ${dataset.attribution}
+
+## Files
+
+${markdownTable(
+  ['file', 'rows', 'bytes', 'what it is'],
+  files.map(({ path, rows, bytes, title }) => [`\`${path}\``, rows === undefined ? '' : `${rows}`, `${bytes}`, title]),
+)}
+\`manifest.json\` lists every file with its size and SHA-256; \`datapackage.json\` (Frictionless), \`croissant.json\`
+(Croissant) and \`dcat.jsonld\` (DCAT) describe them for programs.
+
+## Columns
+
+${markdownTable(
+  ['column', 'type', 'unit', 'meaning'],
+  fields.map(({ name, sql_type, unit, description }) => [`\`${name}\``, `\`${sql_type}\``, unit, description]),
+)}
+Rows are ordered by date, then tokens descending, ties by the code points of the slug, with \`other\` last. No value is
+missing. JSON and NDJSON write \`total_tokens\` as a string of digits.
+
+## What to know
+
+${caveats.map(({ name, text }) => `- **${name}.** ${text}\n`).join('')}
+## How it was made
+
+${dataset.method}
+
+## How to check it
+
+\`\`\`sh
+sha256sum --check ${CHECKSUMS_FILE}
+\`\`\`
+
+## How to cite it
+
+\`\`\`bibtex
+${citation(dataset)}\`\`\`
+`
+}

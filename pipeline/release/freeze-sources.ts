@@ -1,0 +1,68 @@
+import type { Effects } from '../base/effects.ts'
+import { BuildError } from '../base/errors.ts'
+import { sideBySide } from '../base/side-by-side.ts'
+import type { Provenance } from '../contract/provenance.ts'
+import { hashContent } from '../raw/files/decompress.ts'
+import { findInputFiles, type InputFile } from '../raw/files/find.ts'
+import type { Sources } from '../raw/sources.ts'
+import type { InputName } from './input-names.ts'
+
+/** The sources with those files alone that a release was made from, and what was left out. */
+export interface FrozenSources {
+  sources: Sources
+  /** Names of files that are at hand and were no inputs of the release: they are new, copies, or have changed since. */
+  leftOut: string[]
+}
+
+/**
+ * Leaves of the files of each source those whose content the release had as an input, as often as it had it and whatever
+ * they are called now.
+ * What was published once is not judged again by the share of rejected records. An engine that reads no files is asked
+ * as it is.
+ */
+export async function freezeSources(
+  sources: Sources,
+  inputs: Provenance['inputs'],
+  nameOf: InputName,
+  { signal, report }: Pick<Effects, 'signal' | 'report'>,
+): Promise<FrozenSources> {
+  if (sources.engine.kind !== 'duckdb') return { sources: { ...sources, max_rejected_share: 1 }, leftOut: [] }
+  const wanted = new Map([...Map.groupBy(inputs, ({ sha256 }) => sha256)].map(([hash, { length }]) => [hash, length]))
+  const take = (hash: string | undefined) => {
+    const name = hash === undefined ? '' : nameOf(hash)
+    const times = wanted.get(name) ?? 0
+    if (times > 0) wanted.set(name, times - 1)
+    return times > 0
+  }
+  const leftOut: string[] = []
+  const frozen: Sources['sources'] = []
+  for (const source of sources.sources) {
+    const { files } = await findInputFiles(source, sources)
+    const hashes = await sideBySide(files, (file) => hashIfWhole(file, { signal, report }))
+    const { chosen = [], others = [] } = Object.groupBy(files, (_, position) =>
+      take(hashes[position]) ? 'chosen' : 'others',
+    )
+    frozen.push({ ...source, files: chosen.map(({ name }) => name) })
+    leftOut.push(...others.map(({ name }) => name))
+  }
+  const wanting = [...wanted.values()].reduce((sum, times) => sum + times, 0)
+  if (wanting > 0) {
+    const message = `${wanting} of ${inputs.length} inputs of the release are no files of the sources now; the archive may have them`
+    report({ kind: 'notice', message })
+  }
+  return { sources: { ...sources, sources: frozen, max_rejected_share: 1 }, leftOut: leftOut.sort() }
+}
+
+/** A file that is cut was no input of any release: it is passed over and named. */
+async function hashIfWhole(
+  file: InputFile,
+  { signal, report }: Pick<Effects, 'signal' | 'report'>,
+): Promise<string | undefined> {
+  try {
+    return await hashContent(file, signal, () => {})
+  } catch (error) {
+    if (!(error instanceof BuildError)) throw error
+    report({ kind: 'notice', message: error.message })
+    return undefined
+  }
+}

@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { hashOfCode, hashOfSql } from '../base/code.ts'
+import { BuildError } from '../base/errors.ts'
+import { parseJson } from '../base/json.ts'
+import type { Manifest } from '../contract/manifest.ts'
+import { Provenance } from '../contract/provenance.ts'
+import { QUALITY_FILE } from '../contract/release-files.ts'
+import type { UtcDate } from '../contract/utc-date.ts'
+
+/** The file of a release that says what it was made from and with. */
+export const PROVENANCE_FILE = 'provenance.json'
+
+/** What a build has read. `inputs` are hashes of contents, in any order. */
+export interface Ingredients {
+  inputs: readonly string[]
+  registry: Provenance['registry']
+  last_credible_date?: Provenance['last_credible_date']
+}
+
+/** What a release is made from and with. */
+export function provenanceOf(
+  draft: Omit<Manifest, 'files'>,
+  { inputs, registry, last_credible_date }: Ingredients,
+): Provenance {
+  const { dataset, release, as_of, version, content_hash, generator } = draft
+  return {
+    dataset,
+    release,
+    as_of,
+    ...(last_credible_date && { last_credible_date }),
+    schema_version: version,
+    content_hash,
+    code: { name: generator.name, version: generator.version, sha256: hashOfCode() },
+    sql_sha256: hashOfSql(),
+    duckdb: generator.duckdb,
+    registry,
+    inputs: inputs.toSorted().map((sha256, position) => ({ ordinal: position + 1, sha256 })),
+  }
+}
+
+/** The provenance of a release, or undefined of one that was made before releases had it. */
+export async function readProvenance(folder: string, { files }: Manifest): Promise<Provenance | undefined> {
+  if (!files.some(({ path }) => path === PROVENANCE_FILE)) return undefined
+  const path = join(folder, PROVENANCE_FILE)
+  return parseJson(Provenance, await readFile(path, 'utf8'), path, BuildError)
+}
+
+/** Proves that the provenance is that of this release, and in its form. Throws `BuildError` that names what is off. */
+export async function verifyProvenance(folder: string, manifest: Manifest): Promise<void> {
+  const provenance = await readProvenance(folder, manifest)
+  if (provenance === undefined) return
+  const path = join(folder, PROVENANCE_FILE)
+  const { code, registry, inputs, last_credible_date } = provenance
+  const expected = provenanceOf(manifest, { inputs: inputs.map(({ sha256 }) => sha256), registry, last_credible_date })
+  const told = { ...provenance, code: { ...code, sha256: '' }, sql_sha256: '' }
+  const same = { ...expected, code: { ...expected.code, sha256: '' }, sql_sha256: '' }
+  const wrong = Object.entries(same).find(
+    ([key, value]) => JSON.stringify(told[key as keyof Provenance]) !== JSON.stringify(value),
+  )
+  if (wrong === undefined) return verifyLastCredibleDate(folder, last_credible_date)
+  const [key, value] = wrong
+  throw new BuildError(
+    key === 'inputs'
+      ? `${path} does not list its inputs by their hashes, numbered from 1`
+      : `${path} has another ${key} than the manifest, ${JSON.stringify(value)}`,
+  )
+}
+
+const Rejected = z.object({ records: z.object({ rejected: z.object({ invalid_timestamp: z.int().optional() }) }) })
+
+/** A release names the last date that a record could have where it rejected records for their date, and nowhere else. */
+async function verifyLastCredibleDate(folder: string, date: UtcDate | undefined): Promise<void> {
+  if (date === undefined) return
+  const path = join(folder, QUALITY_FILE)
+  const { records } = parseJson(Rejected, await readFile(path, 'utf8'), path, BuildError)
+  if (records.rejected.invalid_timestamp !== undefined) return
+  throw new BuildError(
+    `${join(folder, PROVENANCE_FILE)} has the last_credible_date ${date}, but ${path} has no record that was rejected for its timestamp`,
+  )
+}

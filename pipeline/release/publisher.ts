@@ -1,0 +1,68 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { UsageError } from '../base/errors.ts'
+import { readIfAny, toText } from '../base/files.ts'
+import { parseJson } from '../base/json.ts'
+import { Publisher } from '../contract/manifest.ts'
+import { contactOf } from './documents/publisher.ts'
+
+/** What comes with the project: it may publish the sample, and nothing else. */
+const OF_THE_SAMPLE = join(import.meta.dirname, '../../data/publisher.json')
+const PLACEHOLDER_HOST = 'example.org'
+
+/**
+ * Who publishes: `publisher.json` of the data folder. The synthetic sample may do without; a release of real logs may not,
+ * nor may it name the placeholder. Throws `UsageError` that shows the lines to write.
+ */
+export async function readPublisher(dataDir: string, synthetic: boolean): Promise<Publisher> {
+  const path = join(dataDir, 'publisher.json')
+  const bytes = await readIfAny(path)
+  if (bytes === undefined) {
+    const sample = await readSampleOne()
+    if (synthetic) return sample
+    throw new UsageError(`there is no ${path}, and ${explain(path, template(sample, ['url', 'contact']))}`)
+  }
+  const publisher = parseJson(Publisher, toText(bytes, path, UsageError), path, UsageError)
+  const wrong = synthetic ? [] : placeholders(publisher)
+  if (wrong.length === 0) return publisher
+  const values = wrong.map((field) => `${field} is ${JSON.stringify(publisher[field])}`).join(' and ')
+  throw new UsageError(
+    `${path}: ${values}, which is the placeholder of the sample; ${explain(path, template(publisher, wrong))}`,
+  )
+}
+
+async function readSampleOne(): Promise<Publisher> {
+  return parseJson(Publisher, await readFile(OF_THE_SAMPLE, 'utf8'), OF_THE_SAMPLE, UsageError)
+}
+
+type Address = 'url' | 'contact'
+
+/** The fields that lead to the host of the placeholder, or below it. */
+function placeholders(publisher: Publisher): Address[] {
+  const { email, url } = contactOf(publisher)
+  const contact = email === undefined ? hostOf(url) : (email.split('@').at(-1) ?? '')
+  const hosts = { url: hostOf(publisher.url), contact }
+  return (['url', 'contact'] as const).filter((field) => isPlaceholder(hosts[field]))
+}
+
+function hostOf(url: string | undefined): string {
+  return url === undefined ? '' : new URL(url).hostname
+}
+
+function isPlaceholder(host: string): boolean {
+  return `.${host.toLowerCase().replace(/\.$/, '')}`.endsWith(`.${PLACEHOLDER_HOST}`)
+}
+
+/** The file as it may be written: what is wrong says what belongs there, and a `url` that says so is refused too. */
+function template(publisher: Publisher, wrong: readonly Address[]): Publisher {
+  const wanted = {
+    url: '<where you publish it: https://…>',
+    contact: '<your address for mail, or a page>',
+  }
+  const name = wrong.length > 1 ? { name: '<your name or that of your company>' } : {}
+  return { ...publisher, ...name, ...Object.fromEntries(wrong.map((field) => [field, wanted[field]])) }
+}
+
+function explain(path: string, lines: Publisher): string {
+  return `a release of your own logs has to say who publishes it. Write into ${path}:\n${JSON.stringify(lines, undefined, 2)}`
+}

@@ -1,0 +1,192 @@
+import { join } from 'node:path'
+import type { PipelineConfig } from '../base/config.ts'
+import type { Effects } from '../base/effects.ts'
+import { UsageError } from '../base/errors.ts'
+import { isThere } from '../base/files.ts'
+import { sideBySide } from '../base/side-by-side.ts'
+import type { UtcDate } from '../contract/utc-date.ts'
+import type { Account } from '../dataset/quality.ts'
+import { lastCredibleDate, setCredibleDates } from '../raw/credible-dates.ts'
+import { findInputFiles, folderOfEntry, foldersOf } from '../raw/files/find.ts'
+import { copyObjects } from '../raw/objects/copies.ts'
+import { isObjectUrl } from '../raw/objects/object.ts'
+import { isSampleFolder } from '../raw/sample/folder.ts'
+import { SAMPLE_DEFAULTS } from '../raw/sample/options.ts'
+import { writeSample } from '../raw/sample/write.ts'
+import { type ReadOptions, readSources, type Sources } from '../raw/sources.ts'
+import { kindOfChain } from '../release/chain.ts'
+import { readIndex } from '../release/index.ts'
+import { Archive } from './archive.ts'
+import { createDuckDbEngine } from './duckdb.ts'
+import type { RollupEngine } from './engine.ts'
+import { forgetSample, isStateOfSample } from './forget-sample.ts'
+import { KeptFiles } from './kept.ts'
+import type { UsageLedger } from './usage.ts'
+import type { Workspace } from './workspace.ts'
+
+const USUAL_SOURCES = 'data/sources.json'
+
+/** The sources file to read without SOURCES. */
+export function defaultSources({ dataDir }: Pick<PipelineConfig, 'dataDir'>): string {
+  return join(dataDir, 'sources.json')
+}
+
+/**
+ * The sources named by SOURCES, else the default ones, else undefined. Throws `UsageError` if only the default data
+ * folder has a sources file and another folder is in use: a setting may be forgotten.
+ */
+export async function namedSources(
+  config: Pick<PipelineConfig, 'sources' | 'dataDir'>,
+  options: ReadOptions = {},
+): Promise<Sources | undefined> {
+  if (config.sources !== undefined) return readSources(config.sources, options)
+  const path = defaultSources(config)
+  if (await isThere(path)) return readSources(path, options)
+  if (!(await isThere(USUAL_SOURCES))) return undefined
+  throw new UsageError(
+    `there is no ${path}, but there is ${USUAL_SOURCES}, and SOURCES is unset: write ${path}, or name the file to read ` +
+      `as SOURCES (SOURCES=${USUAL_SOURCES}); the synthetic sample is not built in its place`,
+  )
+}
+
+/** Whether a build uses the sample: no sources are named, or they are the sample's own. */
+export async function isSynthetic(named: Sources | undefined): Promise<boolean> {
+  return named === undefined || isSampleFolder(named.folder)
+}
+
+/**
+ * The named sources; without any, the synthetic sample, written to `sampleFolder`. `synthetic` is `isSynthetic(named)`.
+ */
+export async function chooseSources(
+  { named, synthetic, config }: { named: Sources | undefined; synthetic: boolean; config: PipelineConfig },
+  sampleFolder: string,
+  lastDate: UtcDate,
+  effects: Effects,
+): Promise<Sources> {
+  const notice = (message: string) => effects.report({ kind: 'notice', message })
+  if (named !== undefined) {
+    if (synthetic) notice(`${named.folder} holds the sample: building from SYNTHETIC sample data`)
+    return named
+  }
+  notice(`there is no ${defaultSources(config)}: building from SYNTHETIC sample data`)
+  const { sourcesFile } = await writeSample({ folder: sampleFolder, lastDay: lastDate, ...SAMPLE_DEFAULTS }, effects)
+  return readSources(sourcesFile)
+}
+
+/** The sources with up-to-date local copies of bucket objects. */
+export async function withObjects(
+  sources: Sources,
+  { stateDir }: Pick<Workspace, 'stateDir'>,
+  { memoryLimit }: PipelineConfig,
+  effects: Effects,
+): Promise<Sources> {
+  const options = { folder: join(stateDir, 'objects'), scratch: join(stateDir, 'objects/.next'), memoryLimit, effects }
+  return { ...sources, objects: await copyObjects(sources.sources, options) }
+}
+
+export interface Intake {
+  config: PipelineConfig
+  sources: Sources
+  asOf: Date
+  /** Whether the sources are the sample, which has records up to `asOf` even if that is in the future. */
+  synthetic: boolean
+  /** Dates to query again from ClickHouse. */
+  reread?: readonly UtcDate[] | undefined
+  /** Overrides the clock's last plausible date when a release is made again. */
+  lastCredible?: UtcDate | undefined
+}
+
+export interface OpenedEngine {
+  engine: RollupEngine
+  archive: Archive
+  /** Later dates are implausible. */
+  lastCredible: UtcDate
+}
+
+/** The folders of all raw files: named by entries or reached by links. */
+async function foldersOfSources(all: Sources): Promise<string[]> {
+  const { folder, sources } = all
+  const found = await sideBySide(sources, (source) => findInputFiles(source, all))
+  const entries = sources.flatMap(({ files }) => files.filter((entry) => !isObjectUrl(entry)))
+  const named = entries.map((entry) => folderOfEntry(entry, folder))
+  return [...new Set([...named, ...(await foldersOf(found.flatMap(({ files }) => files)))])]
+}
+
+/**
+ * Opens the engine and the verified archive. Confines the database to raw files and workspace. Throws `UsageError` if
+ * ENGINE and the sources file name different engines.
+ */
+export async function openEngine(
+  { database, stateDir, archiveDir, keptDir, folder, reach }: Workspace,
+  { config, sources, asOf, synthetic, reread = [], lastCredible: given }: Intake,
+  { files, signal, now }: Effects,
+): Promise<OpenedEngine> {
+  assertNamedEngine(config, sources)
+  const clock = now()
+  const lastCredible = given ?? lastCredibleDate(synthetic && asOf > clock ? asOf : clock)
+  await setCredibleDates(database, lastCredible)
+  await database.confine([...reach, ...(await foldersOfSources(sources))])
+  const archive = await Archive.open(archiveDir)
+  const kept = await KeptFiles.open({ stateDir, keptDir, database, files })
+  const common = { database, rejectsFolder: join(stateDir, 'rejects'), archive, kept, files, signal }
+  if (sources.engine.kind === 'clickhouse') {
+    // Load the client only when it is needed.
+    const { createClickHouseEngine } = await import('./clickhouse.ts')
+    const options = { choice: sources.engine, login: config.clickhouse, asOf, now: clock, lastCredible, reread }
+    return { engine: createClickHouseEngine({ ...common, ...options }), archive, lastCredible }
+  }
+  if (reread.length > 0) {
+    throw new UsageError(
+      '--reread is for ClickHouse, which is asked for a final day once: raw files are read again when they change',
+    )
+  }
+  return { engine: createDuckDbEngine({ ...common, linkFolder: join(folder, 'inputs') }), archive, lastCredible }
+}
+
+function assertNamedEngine({ engine }: PipelineConfig, { engine: { kind } }: Sources): void {
+  if (engine === undefined || engine === kind) return
+  throw new UsageError(
+    engine === 'clickhouse'
+      ? 'ENGINE is clickhouse, but the sources file does not say which: add "engine": {"clickhouse": {"url": …, "view": …}}'
+      : `ENGINE is ${engine}, but the sources file names ${kind} as its engine; unset ENGINE, or remove "engine" and list "sources"`,
+  )
+}
+
+/**
+ * Removes the sample from the state when other logs are read for the first time. If the public folder is empty, the
+ * state tells whether it was the sample's.
+ */
+export async function leaveSample({ database, publicDir }: Workspace, archive: Archive): Promise<void> {
+  const kind = await kindOfChain(publicDir, await readIndex(publicDir))
+  const isOver = kind === 'synthetic' || (kind === 'empty' && (await isStateOfSample(database, archive)))
+  if (isOver) await forgetSample(database, archive)
+}
+
+/**
+ * Lets the engine fill the rollup. Excluded records go to `account`, usage of keys to `usage`, hashes of files to
+ * `inputs`. Afterwards removes copies of missing objects.
+ */
+export async function readRecords(
+  engine: RollupEngine,
+  sources: Sources,
+  { account, usage, inputs }: { account: Account; usage?: UsageLedger; inputs?: string[] },
+  { report }: Effects,
+): Promise<void> {
+  report({ kind: 'stage', stage: 'read' })
+  await engine.rollup({
+    sources,
+    onProgress: (progress) => report({ kind: 'progress', ...progress }),
+    onStage: (stage) => report({ kind: 'done', ...stage }),
+    onSetAside: (records) => account.add(records),
+    onRejectedInFile: (records) => account.addFile(records),
+    onCompared: (records) => account.addCompared(records),
+    onReadingNote: (note) => account.addNote(note),
+    onNoRequestIds: (without) => account.addWithoutIds(without),
+    onRowsOfSums: ({ rows, rejected }) => account.addRowsOfSums(Number(rows), Number(rejected)),
+    onKeyUsage: (row) => usage?.add(row),
+    onOldCounts: (counted) => account.addOldCounts(counted),
+    onInput: (sha256) => inputs?.push(sha256),
+    onNotice: (message) => report({ kind: 'notice', message }),
+  })
+  await sources.objects?.tidy()
+}

@@ -1,0 +1,75 @@
+import type { PipelineConfig } from '../base/config.ts'
+import type { Effects } from '../base/effects.ts'
+import { UsageError } from '../base/errors.ts'
+import { mostRecentCompletedDay } from '../contract/utc-date.ts'
+import { chooseModels, entriesOf } from '../dataset/choose-models.ts'
+import { measureShare, type PublishedShare } from '../dataset/published-share.ts'
+import { Account, type WithheldModel } from '../dataset/quality.ts'
+import { RegistryFile } from '../dataset/registry-file.ts'
+import type { Sources } from '../raw/sources.ts'
+import { defaultSources, leaveSample, namedSources, openEngine, readRecords, withObjects } from './intake.ts'
+import { withScratch, withWorkspace } from './workspace.ts'
+
+export interface UnknownModelsOptions {
+  /** Names and patterns; empty means all models. */
+  names: readonly string[]
+  add?: 'public' | 'private' | undefined
+  /** Only report what would be added. */
+  dryRun?: boolean
+}
+
+/** Models that the registry does not know, and those added or to be added. */
+export interface UnknownModels {
+  /** The registry's path; null if the sources file names none. */
+  models_file: string | null
+  published_share: PublishedShare
+  added: (WithheldModel & { public: boolean })[]
+  /** Variants that follow an added model and need no entry. */
+  covered: (WithheldModel & { follows: string })[]
+  /** Models that stay unknown, most tokens first; without `add`, only those asked for. */
+  unknown: WithheldModel[]
+}
+
+/**
+ * Finds models that the registry does not know and adds those asked for. Reads like a build but publishes nothing.
+ * Throws `UsageError` for an unknown name and for one that the registry has with another visibility.
+ */
+export async function findUnknownModels(
+  config: PipelineConfig,
+  effects: Effects,
+  { names, add, dryRun = false }: UnknownModelsOptions,
+): Promise<UnknownModels> {
+  const chosen = await sourcesOf(config)
+  const asOf = config.asOf ?? effects.now()
+  const withFolders = dryRun ? withScratch : withWorkspace
+  return withFolders(config, effects, async (workspace) => {
+    const sources = await withObjects(chosen, workspace, config, effects)
+    const { engine, archive } = await openEngine(workspace, { config, sources, asOf, synthetic: false }, effects)
+    await leaveSample(workspace, archive)
+    const account = new Account()
+    await readRecords(engine, sources, { account }, effects)
+    const { published: published_share } = await measureShare(workspace.database, account, mostRecentCompletedDay(asOf))
+    const common = { models_file: sources.models_file ?? null, published_share }
+    const file = sources.models_file === undefined ? undefined : await RegistryFile.read(sources.models_file)
+    const wanted = chooseModels(account.withheld, names, { registry: sources.registry, file, add })
+    if (add === undefined) return { ...common, added: [], covered: [], unknown: wanted }
+    if (file === undefined) throw new UsageError(noModelsFile(config))
+    const { added, covered } = entriesOf(wanted, account.withheld, add === 'public')
+    if (!dryRun && added.length > 0) await file.append(added, effects.files)
+    const known = new Set([...added, ...covered].map(({ model }) => model))
+    return { ...common, added, covered, unknown: account.withheld.filter(({ model }) => !known.has(model)) }
+  })
+}
+
+async function sourcesOf(config: PipelineConfig): Promise<Sources> {
+  const sources = await namedSources(config, { mayLackModels: true })
+  if (sources !== undefined) return sources
+  throw new UsageError(
+    `there is no ${defaultSources(config)}, and the synthetic sample brings its own models: write that file, or name yours ` +
+      'as SOURCES',
+  )
+}
+
+function noModelsFile(config: PipelineConfig): string {
+  return `${config.sources ?? defaultSources(config)} names no file of models; add "models": "models.json" to it`
+}

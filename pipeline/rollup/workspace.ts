@@ -1,0 +1,174 @@
+import { copyFile, mkdir, mkdtemp, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { PipelineConfig } from '../base/config.ts'
+import { Database, EMPTY_DATABASE_BYTES, remedyFor, UnreadableDatabaseError } from '../base/database.ts'
+import type { Effects } from '../base/effects.ts'
+import { BuildError, UsageError } from '../base/errors.ts'
+import { endsOfLinks, isInside, namesIn, statsIfAny } from '../base/files.ts'
+import { type Lock, lock } from '../base/lock.ts'
+import { publishedFolders } from '../release/index.ts'
+import { borrowKey, keepKey } from '../release/input-names.ts'
+import { archiveStaging } from './archive.ts'
+
+/** The folders and the database of one build. */
+export interface Workspace {
+  database: Database
+  /** Private data kept from build to build. */
+  stateDir: string
+  /** Archived dates, which cannot be rebuilt. */
+  archiveDir: string
+  /** Records of missing files, which cannot be rebuilt. */
+  keptDir: string
+  /** A temporary folder. */
+  folder: string
+  publicDir: string
+  /** The real paths that SQL must access besides raw files. */
+  reach: readonly string[]
+  /** A permanent secret, used to identify inputs that are not raw files. */
+  inputKey(): Promise<string>
+}
+
+/**
+ * Runs `work` while locking data and public folder against other builds, and cleans up. Throws `BuildError` if another
+ * build has a lock, `UsageError` if the data folder is inside the public one.
+ */
+export async function withWorkspace<Result>(
+  config: PipelineConfig,
+  effects: Effects,
+  work: (workspace: Workspace) => Promise<Result>,
+): Promise<Result> {
+  const { files } = effects
+  const { keyPath, ...folders } = placesOf(config)
+  const { publicDir, stateDir } = folders
+  await files.makeFolder(publicDir)
+  await files.makeFolder(stateDir)
+  const folder = join(stateDir, 'tmp')
+  const database = await openState(stateDir, join(folder, 'spill'), config, effects)
+  try {
+    const publicLock = await lockPublic(publicDir)
+    try {
+      await files.remove(folder)
+      await files.remove(archiveStaging(folders.archiveDir))
+      await files.makeFolder(folder)
+      const reach = await reachOf(folders)
+      return await work({ ...folders, database, folder, reach, inputKey: () => keepKey(keyPath, files) })
+    } finally {
+      await publicLock.release()
+    }
+  } finally {
+    // In this order: after the lock is released, the folder belongs to the next build.
+    try {
+      await files.remove(folder)
+    } finally {
+      database.close()
+    }
+  }
+}
+
+/** Locks the public folder. Throws `BuildError` if a build is running. */
+export function lockPublic(publicDir: string): Promise<Lock> {
+  return lock(join(publicDir, '.lock'))
+}
+
+/**
+ * The same for a build that stores nothing: works in a temporary folder without locks and only reads existing data.
+ * With `knowsNothing` it ignores the state except copies of objects, so all raw files are read again.
+ */
+export async function withScratch<Result>(
+  config: PipelineConfig,
+  effects: Effects,
+  work: (workspace: Workspace) => Promise<Result>,
+  { knowsNothing = false } = {},
+): Promise<Result> {
+  const { keyPath, ...real } = placesOf(config)
+  const folder = await mkdtemp(join(tmpdir(), 'tokenboard-scratch-'))
+  try {
+    const [stateDir, keptDir] = [join(folder, 'state'), join(folder, 'kept')]
+    await mirror(real.keptDir, keptDir)
+    await mkdir(stateDir)
+    await mirror(join(real.stateDir, 'objects'), join(stateDir, 'objects'))
+    if (!knowsNothing) await copyState(real.stateDir, stateDir)
+    const database = await openState(stateDir, join(folder, 'spill'), config, effects, real.stateDir)
+    try {
+      const reach = [folder, ...(await reachOf(real))]
+      return await work({ ...real, database, stateDir, keptDir, folder, reach, inputKey: () => borrowKey(keyPath) })
+    } finally {
+      database.close()
+    }
+  } finally {
+    await effects.files.remove(folder)
+  }
+}
+
+/** DuckDB's write-ahead log has the same prefix. */
+const STATE_FILE = 'build.duckdb'
+
+async function copyState(from: string, to: string): Promise<void> {
+  for (const name of ['records', 'rejects']) await mirror(join(from, name), join(to, name))
+  for (const name of await namesIn(from)) {
+    if (name.startsWith(STATE_FILE)) await copyFile(join(from, name), join(to, name))
+  }
+}
+
+/** Opens the state, named `knownAs` in errors. Replaces a file that a stopped build left before its first table. */
+async function openState(
+  stateDir: string,
+  temporaryFolder: string,
+  { memoryLimit, threads }: PipelineConfig,
+  { files, signal }: Effects,
+  knownAs = stateDir,
+): Promise<Database> {
+  const path = join(stateDir, STATE_FILE)
+  const open = () => Database.open({ path, temporaryFolder, memoryLimit, threads, signal })
+  try {
+    return await open()
+  } catch (error) {
+    if (!(error instanceof UnreadableDatabaseError)) throw error
+    const [size = 0, unwritten = 0] = [(await statsIfAny(path))?.size, (await statsIfAny(`${path}.wal`))?.size]
+    if (size > EMPTY_DATABASE_BYTES || unwritten > 0) {
+      const message = `${error.message}; ${remedyFor(path)}`
+      throw new BuildError(message.replaceAll(stateDir, knownAs), { cause: error })
+    }
+    await files.remove(path)
+    return open()
+  }
+}
+
+/**
+ * Makes a folder of links to another's entries, so that renames and deletions do not affect the other. Skips `.next`
+ * files: writing to such a link would change the original.
+ */
+async function mirror(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true })
+  const names = (await namesIn(from)).filter((name) => !name.endsWith('.next'))
+  for (const name of names) await symlink(join(from, name), join(to, name))
+}
+
+/** The folders and the targets of links in them. Releases and archived parts may be on another disk. */
+async function reachOf(folders: Folders): Promise<string[]> {
+  const { publicDir, archiveDir, keptDir } = folders
+  return [...Object.values(folders), ...(await endsOfLinks([...publishedFolders(publicDir), archiveDir, keptDir]))]
+}
+
+type Folders = Pick<Workspace, 'publicDir' | 'stateDir' | 'archiveDir' | 'keptDir'>
+
+function placesOf(config: PipelineConfig): Folders & { keyPath: string } {
+  const publicDir = resolve(config.publicDir)
+  const stateDir = resolve(config.dataDir, 'state')
+  assertNotPublished(stateDir, publicDir)
+  const archive = resolve(config.dataDir, 'archive')
+  return {
+    publicDir,
+    stateDir,
+    archiveDir: join(archive, 'dates'),
+    keptDir: join(archive, 'files'),
+    keyPath: join(archive, 'inputs.key'),
+  }
+}
+
+/** The state has private models and the usage of keys. Everything below the public folder is published. */
+function assertNotPublished(stateDir: string, publicDir: string): void {
+  if (!isInside(stateDir, publicDir)) return
+  throw new UsageError(`DATA_DIR lies in PUBLIC_DIR ${publicDir}, where everything is published; give it another place`)
+}

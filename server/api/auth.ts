@@ -1,0 +1,57 @@
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
+import { ApiError } from '../base/errors.ts'
+import { type ApiKey, hashKey, isValid } from '../store/keys.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The authenticated key; null before. */
+    apiKey: ApiKey | null
+    /** The store's state when the key was looked up, see `StoreMemory`. */
+    storeState: number | undefined
+  }
+}
+
+export interface Authentication {
+  /** Called once per request. */
+  storeState(): number | undefined
+  /** Finds a key by its SHA-256. Called for every request, so that revocations take effect at once. */
+  findKey(hash: string, state: number | undefined): ApiKey | undefined | Promise<ApiKey | undefined>
+  clock: () => Date
+  /** Called for each invalid key, but not without a key. May throw another error than the 401. */
+  countBadKey?(request: FastifyRequest, reply: FastifyReply): void | Promise<void>
+}
+
+const BEARER = /^Bearer +(\S+) *$/i
+
+/**
+ * The hook of all API operations (SPECIFICATION.md § Authentication). Runs before the body is read and sets
+ * `request.apiKey`. Unknown, revoked and expired keys get the same response.
+ */
+export function authenticate({ storeState, findKey, clock, countBadKey }: Authentication): onRequestHookHandler {
+  function admit(request: FastifyRequest, reply: FastifyReply, key: ApiKey | undefined): void | Promise<void> {
+    if (key !== undefined && isValid(key, clock())) {
+      request.apiKey = key
+      return
+    }
+    const counted = countBadKey?.(request, reply)
+    if (counted instanceof Promise) return counted.then(() => Promise.reject(refuse(reply, 'Invalid API key')))
+    throw refuse(reply, 'Invalid API key')
+  }
+
+  return (request, reply, done) => {
+    const { authorization } = request.headers
+    if (authorization === undefined || authorization === '') throw refuse(reply, 'Missing Authentication header')
+    const secret = BEARER.exec(authorization)?.[1]
+    request.storeState = storeState()
+    const found = secret === undefined ? undefined : findKey(hashKey(secret), request.storeState)
+    const admitted =
+      found instanceof Promise ? found.then((key) => admit(request, reply, key)) : admit(request, reply, found)
+    if (admitted instanceof Promise) admitted.then(() => done(), done)
+    else done()
+  }
+}
+
+function refuse(reply: FastifyReply, message: string): ApiError {
+  reply.header('www-authenticate', 'Bearer')
+  return new ApiError(401, message)
+}

@@ -1,0 +1,62 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+const EXPOSED_HEADERS = [
+  'Accept-Ranges',
+  'Allow',
+  'Content-Encoding',
+  'Content-Length',
+  'Content-Location',
+  'Content-Range',
+  'ETag',
+  'Last-Modified',
+  'Link',
+  'RateLimit-Limit',
+  'RateLimit-Policy',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'Retry-After',
+  'WWW-Authenticate',
+  'X-Attribution',
+  'X-Content-Hash',
+  'X-Dataset-End-Date',
+  'X-Request-Id',
+].join(', ')
+
+/** For preflights without headers. `*` would not include Authorization. */
+const ALLOWED_HEADERS = [
+  'Authorization',
+  'Content-Type',
+  'If-Match',
+  'If-Modified-Since',
+  'If-None-Match',
+  'If-Range',
+  'If-Unmodified-Since',
+  'Range',
+  'X-Session-Id',
+].join(', ')
+
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
+
+const PREFLIGHT_SECONDS = 86_400
+
+/** Lets pages of any origin read responses (API.md § Limits, keys, access). The API has no cookies. */
+export function allowAnyOrigin(reply: FastifyReply): void {
+  reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED_HEADERS })
+}
+
+/** Responds to a preflight, which needs no key. */
+export function allowPreflight(request: FastifyRequest, reply: FastifyReply, methods: string[]): void {
+  reply.headers({
+    'access-control-allow-methods': methods.join(', '),
+    'access-control-allow-headers': requestedHeaders(request) ?? ALLOWED_HEADERS,
+    'access-control-max-age': PREFLIGHT_SECONDS,
+    vary: 'Access-Control-Request-Headers',
+  })
+}
+
+/** Allows any headers, since SDKs send their own. Without cookies, a page can do no more than a program. */
+function requestedHeaders({ headers }: FastifyRequest): string | undefined {
+  const names = (headers['access-control-request-headers'] ?? '').split(',').map((name) => name.trim())
+  const sound = names.filter((name) => HEADER_NAME.test(name))
+  return sound.length === 0 ? undefined : sound.join(', ')
+}

@@ -1,0 +1,114 @@
+import { z } from 'zod'
+import { RankingMeta, RankingResponse, RankingRow } from '../../../pipeline/contract/ranking.ts'
+import { EmbeddingsModel, ListEmbeddingsModelsResponse } from '../../schemas/embeddings-model.ts'
+import { ErrorEnvelope } from '../../schemas/error-envelope.ts'
+import { CurrentKey, CurrentKeyResponse } from '../../schemas/key.ts'
+import { CacheControl } from '../../schemas/message-request/cache-control.ts'
+import { Citation } from '../../schemas/message-request/citations.ts'
+import { ContextManagement } from '../../schemas/message-request/context-management.ts'
+import { MessageRequest } from '../../schemas/message-request/index.ts'
+import { ContentBlock, Message } from '../../schemas/message-request/messages.ts'
+import { OutputConfig } from '../../schemas/message-request/output-config.ts'
+import { Plugin } from '../../schemas/message-request/plugins.ts'
+import { Fallback, ProviderPreferences, Route } from '../../schemas/message-request/provider.ts'
+import { DocumentBlock, ImageBlock, SearchResultBlock, TextBlock } from '../../schemas/message-request/source-blocks.ts'
+import { StopServerToolsWhen } from '../../schemas/message-request/stop-server-tools.ts'
+import { Thinking } from '../../schemas/message-request/thinking.ts'
+import * as toolBlocks from '../../schemas/message-request/tool-blocks.ts'
+import { ToolChoice } from '../../schemas/message-request/tool-choice.ts'
+import { Tool } from '../../schemas/message-request/tools.ts'
+import { Trace } from '../../schemas/message-request/tracking.ts'
+import { ServerToolUserLocation, UserLocation } from '../../schemas/message-request/user-location.ts'
+import {
+  ListPresetsResponse,
+  ListPresetVersionsResponse,
+  Preset,
+  PresetResponse,
+  PresetStatus,
+  PresetVersion,
+  PresetVersionResponse,
+  PresetWithDesignatedVersion,
+} from '../../schemas/preset.ts'
+
+/** Named schemas. All others are inlined. */
+export const SCHEMAS = {
+  ErrorEnvelope,
+  CurrentKeyResponse,
+  CurrentKey,
+  RankingResponse,
+  RankingRow,
+  RankingMeta,
+  ListEmbeddingsModelsResponse,
+  EmbeddingsModel,
+  PresetResponse,
+  PresetVersionResponse,
+  ListPresetsResponse,
+  ListPresetVersionsResponse,
+  Preset,
+  PresetWithDesignatedVersion,
+  PresetVersion,
+  PresetStatus,
+  MessageRequest,
+  Message,
+  ContentBlock,
+  TextBlock,
+  ImageBlock,
+  DocumentBlock,
+  SearchResultBlock,
+  ...toolBlocks,
+  Citation,
+  CacheControl,
+  Thinking,
+  ToolChoice,
+  Tool,
+  Plugin,
+  UserLocation,
+  ServerToolUserLocation,
+  Fallback,
+  ProviderPreferences,
+  Route,
+  ContextManagement,
+  OutputConfig,
+  StopServerToolsWhen,
+  Trace,
+} satisfies Record<string, z.ZodType>
+export type SchemaName = keyof typeof SCHEMAS
+
+export type JsonSchema = z.core.JSONSchema.BaseSchema
+
+export function schemaReference(name: SchemaName): { $ref: string } {
+  return { $ref: `#/components/schemas/${name}` }
+}
+
+/**
+ * `SCHEMAS` as JSON Schema, in the form before zod parses it. Responses are not parsed, so one schema serves requests
+ * and responses.
+ */
+export function componentSchemas(): Record<string, JsonSchema> {
+  const registry = z.registry<{ id: string }>()
+  for (const [id, schema] of Object.entries(SCHEMAS)) registry.add(schema, { id })
+  const { schemas } = z.toJSONSchema(registry, {
+    io: 'input',
+    uri: (id) => schemaReference(id as SchemaName).$ref,
+    override: ({ jsonSchema }) => plain(jsonSchema),
+  })
+  for (const schema of Object.values(schemas)) {
+    delete schema.$schema
+    delete schema.$id
+  }
+  return schemas
+}
+
+/** A parameter's schema. `input` is the text in the request, `output` the parsed value. */
+export function inlineSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+  const { $schema, ...rest } = z.toJSONSchema(schema, { io, override: ({ jsonSchema }) => plain(jsonSchema) })
+  return rest
+}
+
+/** Removes zod's redundant constraints. */
+function plain(schema: JsonSchema): void {
+  if (schema.format === 'uuid') delete schema.pattern
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
+  if (JSON.stringify(schema.propertyNames) === '{"type":"string"}') delete schema.propertyNames
+}

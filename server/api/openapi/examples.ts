@@ -1,0 +1,140 @@
+import { CANONICAL_CSV_HEADER, canonicalCsvRow } from '../../../pipeline/contract/canonical-csv.ts'
+import type { RankingResponse } from '../../../pipeline/contract/ranking.ts'
+import type { ListEmbeddingsModelsResponse } from '../../schemas/embeddings-model.ts'
+import type { Budget, CurrentKeyResponse } from '../../schemas/key.ts'
+import type { MessageRequest } from '../../schemas/message-request/index.ts'
+import type {
+  ListPresetsResponse,
+  ListPresetVersionsResponse,
+  PresetResponse,
+  PresetVersionResponse,
+} from '../../schemas/preset.ts'
+
+/* One consistent story for all operations. Values marked as seen are from SPECIFICATION.md. */
+
+export const messageRequest: MessageRequest = {
+  model: 'anthropic/claude-sonnet-4.5',
+  system: 'You answer in one sentence.',
+  messages: [{ role: 'user', content: 'What is a preset?' }],
+  max_tokens: 1024,
+  temperature: 0.2,
+}
+
+const preset = {
+  id: '0b0f2d5e-58f7-4a7c-9f5b-6c1f0f2f9b11',
+  slug: 'support-agent',
+  name: 'support-agent',
+  description: null,
+  status: 'active' as const,
+  status_updated_at: null,
+  workspace_id: '00000000-0000-4000-8000-000000000000',
+  creator_user_id: 'user_default',
+  designated_version_id: '7d9c3f80-0c0e-4f51-8f0e-0f3a5f6b2c4d',
+  created_at: '2026-11-20T09:30:00.000Z',
+  updated_at: '2026-11-20T09:30:00.000Z',
+}
+
+const version = {
+  id: preset.designated_version_id,
+  preset_id: preset.id,
+  version: 1,
+  config: { model: 'anthropic/claude-sonnet-4.5', max_tokens: 1024, temperature: 0.2 },
+  system_prompt: 'You answer in one sentence.',
+  creator_id: preset.creator_user_id,
+  created_at: preset.created_at,
+  updated_at: preset.created_at,
+}
+
+export const presetResponse: PresetResponse = { data: { ...preset, designated_version: version } }
+
+export const presetVersionResponse: PresetVersionResponse = { data: version }
+
+export const listPresetsResponse: ListPresetsResponse = { data: [preset], total_count: 1 }
+
+export const listPresetVersionsResponse: ListPresetVersionsResponse = { data: [version], total_count: 1 }
+
+const budget: Budget = {
+  scope: 'key_limit',
+  budget_id: null,
+  guardrail_id: null,
+  limit_usd: 100,
+  spend_usd: 25.5,
+  remaining_usd: 74.5,
+  reset_interval: 'monthly',
+  resets_at: '2026-12-01T00:00:00.000Z',
+  include_byok: false,
+}
+
+export const currentKeyResponse: CurrentKeyResponse = {
+  data: {
+    label: 'sk-tb-v1-0a1...e9f',
+    creator_user_id: 'user_default',
+    expires_at: '2027-01-01T00:00:00.000Z',
+    limit: 100,
+    limit_remaining: 74.5,
+    limit_reset: 'monthly',
+    include_byok_in_limit: false,
+    is_free_tier: false,
+    is_management_key: false,
+    is_provisioning_key: false,
+    usage: 310.25,
+    usage_daily: 1.5,
+    usage_weekly: 9.75,
+    usage_monthly: 25.5,
+    byok_usage: 0,
+    byok_usage_daily: 0,
+    byok_usage_weekly: 0,
+    byok_usage_monthly: 0,
+    rate_limit: { requests: -1, interval: '10s', note: 'This field is deprecated and safe to ignore.' },
+    workspace_id: preset.workspace_id,
+    organization_id: null,
+    allowed_data_regions: ['global'],
+    free_model_daily_requests: { limit: 1000, remaining: 958, used: 42 },
+    budgets: [budget],
+    effective_budget: budget,
+  },
+}
+
+export const listEmbeddingsModelsResponse: ListEmbeddingsModelsResponse = {
+  data: [
+    {
+      id: 'qwen/qwen3-embedding-8b',
+      canonical_slug: 'qwen/qwen3-embedding-8b',
+      name: 'Qwen: Qwen3 Embedding 8B',
+      description: 'The largest text embeddings model of the Qwen3 family.',
+      created: 1761662922,
+      context_length: 32_000,
+      architecture: {
+        input_modalities: ['text'],
+        output_modalities: ['embeddings'],
+        modality: 'text->embeddings',
+        instruct_type: null,
+        tokenizer: 'Qwen3',
+      },
+      pricing: { prompt: '0.00000001', completion: '0', image: '0', request: '0' },
+      top_provider: { context_length: 32_000, is_moderated: false, max_completion_tokens: null },
+      links: { details: '/api/v1/models/qwen/qwen3-embedding-8b/endpoints' },
+      supported_parameters: [],
+      supported_voices: null,
+      default_parameters: null,
+      per_request_limits: null,
+      expiration_date: null,
+      knowledge_cutoff: null,
+    },
+  ],
+  links: { next: '/api/v1/embeddings/models?offset=1&limit=1' },
+  total_count: 26,
+}
+
+export const rankingResponse: RankingResponse = {
+  data: [
+    { date: '2026-11-19', model_permaslug: 'anthropic/claude-sonnet-4.5', total_tokens: '612400987654' },
+    { date: '2026-11-19', model_permaslug: 'openai/gpt-5-mini', total_tokens: '98765432101' },
+    { date: '2026-11-19', model_permaslug: 'other', total_tokens: '701234567890' },
+  ],
+  meta: { as_of: '2026-11-20T00:12:00Z', start_date: '2026-11-19', end_date: '2026-11-19', version: 'v1' },
+}
+
+export const rankingCsv = CANONICAL_CSV_HEADER + rankingResponse.data.map(canonicalCsvRow).join('')
+
+export const rankingNdjson = rankingResponse.data.map((row) => `${JSON.stringify(row)}\n`).join('')

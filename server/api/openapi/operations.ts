@@ -1,0 +1,195 @@
+import type { z } from 'zod'
+import { MEDIA_TYPE_OF } from '../../published/forms.ts'
+import { ListEmbeddingsModelsQuery } from '../routes/embeddings-models.ts'
+import { MessageHeaders, PresetPath, PresetsQuery, VersionPath } from '../routes/presets.ts'
+import { RankingsDailyQuery } from '../routes/rankings-daily.ts'
+import type { ErrorStatus, HeaderName } from './answers.ts'
+import type { SchemaName } from './components.ts'
+import * as examples from './examples.ts'
+
+/** The areas of SPECIFICATION.md with operations here. */
+export const TAGS = {
+  'API Keys': 'The key that makes the call.',
+  Datasets: 'Public usage data, licensed under CC BY 4.0.',
+  Embeddings: 'The catalogue of embeddings models.',
+  Presets: 'Stored request configurations, versioned.',
+}
+
+/** What the document says about an operation besides its zod schemas. */
+export interface Operation {
+  operationId: string
+  method: 'get' | 'post'
+  /** Below `/api/v1`. */
+  path: string
+  tag: keyof typeof TAGS
+  summary: string
+  description: string
+  /** The schemas that the route validates by; test/server/openapi.test.ts compares them. */
+  params?: z.ZodObject
+  querystring?: z.ZodObject
+  headers?: z.ZodObject
+  body?: { schema: SchemaName; description: string; example: object }
+  answer: {
+    schema: SchemaName
+    description: string
+    example: object
+    headers?: HeaderName[]
+    has304?: true
+    /** The same rows as text, by media type. */
+    texts?: Record<string, { description: string; example: string }>
+  }
+  /** Besides `COMMON_ERRORS`. */
+  errors: ErrorStatus[]
+}
+
+export const OPERATIONS: Operation[] = [
+  {
+    operationId: 'getCurrentKey',
+    method: 'get',
+    path: '/key',
+    tag: 'API Keys',
+    summary: 'Get the current API key',
+    description:
+      'Information about the API key that authenticates the call. Amounts are USD. Windows are the current UTC day, the UTC week from Monday to Sunday, and the UTC calendar month.',
+    answer: {
+      schema: 'CurrentKeyResponse',
+      description: 'The key and its usage.',
+      example: examples.currentKeyResponse,
+      headers: ['Cache-Control'],
+    },
+    errors: [],
+  },
+  {
+    operationId: 'getRankingsDaily',
+    method: 'get',
+    path: '/datasets/rankings-daily',
+    tag: 'Datasets',
+    summary: 'Daily token totals of the top 50 models',
+    description: [
+      'For each UTC date of the window up to 51 rows: the top 50 public models by tokens, and one row `other` that sums every model outside of them, where there is one. Rows are sorted by date, then by tokens descending, ties by `model_permaslug`; `other` is the last of its date.',
+      'The rows can also be had as CSV or NDJSON, by `Accept` or by `format`, and from an older release by `as_of`.',
+      'An unknown parameter is an error here, because it may be meant to change what the numbers count.',
+      'The data is licensed under CC BY 4.0: reuse it, also commercially, with the attribution in `X-Attribution`.',
+    ].join('\n\n'),
+    querystring: RankingsDailyQuery,
+    answer: {
+      schema: 'RankingResponse',
+      description: 'The rows of the window. Dates without rows are absent.',
+      example: examples.rankingResponse,
+      headers: [
+        'ETag',
+        'Last-Modified',
+        'Cache-Control',
+        'Vary',
+        'Link',
+        'X-Attribution',
+        'X-Content-Hash',
+        'X-Dataset-End-Date',
+      ],
+      has304: true,
+      texts: {
+        [MEDIA_TYPE_OF.csv]: {
+          description: 'Canonical CSV with a header: minimal quoting, lines end with LF.',
+          example: examples.rankingCsv,
+        },
+        [MEDIA_TYPE_OF.ndjson]: { description: 'A `RankingRow` a line.', example: examples.rankingNdjson },
+      },
+    },
+    errors: [400, 404, 410],
+  },
+  {
+    operationId: 'listEmbeddingsModels',
+    method: 'get',
+    path: '/embeddings/models',
+    tag: 'Embeddings',
+    summary: 'List embeddings models',
+    description:
+      'All available embeddings models, the newest first. Without `offset` and `limit` the full list; with `offset` alone, pages of 500.',
+    querystring: ListEmbeddingsModelsQuery,
+    answer: {
+      schema: 'ListEmbeddingsModelsResponse',
+      description: 'The models of the page, the link to the next one and the total count.',
+      example: examples.listEmbeddingsModelsResponse,
+    },
+    errors: [400],
+  },
+  {
+    operationId: 'listPresets',
+    method: 'get',
+    path: '/presets',
+    tag: 'Presets',
+    summary: 'List presets',
+    description: 'The presets of the workspace without their versions, those updated last first.',
+    querystring: PresetsQuery,
+    answer: {
+      schema: 'ListPresetsResponse',
+      description: 'The presets of the page and the total count.',
+      example: examples.listPresetsResponse,
+    },
+    errors: [400],
+  },
+  {
+    operationId: 'getPreset',
+    method: 'get',
+    path: '/presets/{slug}',
+    tag: 'Presets',
+    summary: 'Get a preset',
+    description: 'A preset with its designated version, which is the newest.',
+    params: PresetPath,
+    answer: { schema: 'PresetResponse', description: 'The preset.', example: examples.presetResponse },
+    errors: [400, 404],
+  },
+  {
+    operationId: 'createPresetsMessages',
+    method: 'post',
+    path: '/presets/{slug}/messages',
+    tag: 'Presets',
+    summary: 'Create a preset from a message-style request',
+    description:
+      'Creates a preset, or a new version of an existing one, and makes that version the designated one. Only fields that overlap with the preset configuration are stored; `messages`, `stream`, `prompt` and the like are silently ignored. Needs a management key.',
+    params: PresetPath,
+    headers: MessageHeaders,
+    body: {
+      schema: 'MessageRequest',
+      description: 'A message-style inference request of at most 4 MiB.',
+      example: examples.messageRequest,
+    },
+    answer: {
+      schema: 'PresetResponse',
+      description: 'The preset with its new version.',
+      example: examples.presetResponse,
+    },
+    errors: [400, 403, 404, 409, 413, 415],
+  },
+  {
+    operationId: 'listPresetVersions',
+    method: 'get',
+    path: '/presets/{slug}/versions',
+    tag: 'Presets',
+    summary: 'List the versions of a preset',
+    description: 'All versions of a preset, ascending.',
+    params: PresetPath,
+    querystring: PresetsQuery,
+    answer: {
+      schema: 'ListPresetVersionsResponse',
+      description: 'The versions of the page and the total count.',
+      example: examples.listPresetVersionsResponse,
+    },
+    errors: [400, 404],
+  },
+  {
+    operationId: 'getPresetVersion',
+    method: 'get',
+    path: '/presets/{slug}/versions/{version}',
+    tag: 'Presets',
+    summary: 'Get a version of a preset',
+    description: 'One version of a preset, by its number.',
+    params: VersionPath,
+    answer: {
+      schema: 'PresetVersionResponse',
+      description: 'The version.',
+      example: examples.presetVersionResponse,
+    },
+    errors: [400, 404],
+  },
+]

@@ -1,0 +1,98 @@
+import { isIPv4, isIPv6 } from 'node:net'
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { RateLimitSettings } from '../base/config.ts'
+import { ApiError } from '../base/errors.ts'
+import type { QuotaCounter, QuotaRule, QuotaState, Spending } from '../base/quota.ts'
+import { callerOf } from './caller.ts'
+
+export const NO_RATE_LIMITS: RateLimitSettings = { perMinute: 0, perDay: 0, badKeysPerMinute: 0 }
+
+export interface RateLimits {
+  /** A hook after `authenticate`: counts the request for its key and account, or throws the 429. */
+  countRequest: onRequestHookHandler
+  /** Counts a bad key for its client address, or throws the 429. */
+  countBadKey(request: FastifyRequest, reply: FastifyReply): void | Promise<void>
+}
+
+const MINUTE_SECONDS = 60
+const DAY_SECONDS = 86_400
+
+export function rateLimits(settings: RateLimitSettings, clock: () => Date, counter: QuotaCounter): RateLimits {
+  const ofKey: QuotaRule = { of: 'key', limit: settings.perMinute, seconds: MINUTE_SECONDS }
+  const ofAccount: QuotaRule = { of: 'account', limit: settings.perDay, seconds: DAY_SECONDS }
+  const isLimited = settings.perMinute > 0 || settings.perDay > 0
+  const ofAddress: QuotaRule = { of: 'address', limit: settings.badKeysPerMinute, seconds: MINUTE_SECONDS }
+
+  /** Counts one use in every quota, or in none if one is used up. */
+  function spend(uses: readonly QuotaUse[], reply: FastifyReply): void | Promise<void> {
+    const limited = uses.filter(({ rule }) => rule.limit > 0)
+    if (limited.length === 0) return
+    const tell = ({ isCounted, states }: Spending) => {
+      reply.headers(describe(states, limited))
+      if (isCounted) return
+      reply.header('retry-after', Math.max(...states.map(({ resetSeconds }) => resetSeconds)))
+      throw new ApiError(429, 'Rate limit exceeded')
+    }
+    const spending = counter.spend(limited, clock().getTime())
+    return spending instanceof Promise ? spending.then(tell) : tell(spending)
+  }
+
+  return {
+    countRequest(request, reply, done) {
+      if (!isLimited) return done()
+      const { id, creator_user_id } = callerOf(request)
+      const uses = [
+        { rule: ofKey, name: id },
+        { rule: ofAccount, name: creator_user_id },
+      ]
+      const spent = spend(uses, reply)
+      if (spent instanceof Promise) spent.then(() => done(), done)
+      else done()
+    },
+    countBadKey: (request, reply) => spend([{ rule: ofAddress, name: networkOf(request.ip) }], reply),
+  }
+}
+
+interface QuotaUse {
+  rule: QuotaRule
+  name: string
+}
+
+/**
+ * The fields of drafts 3 to 6 of draft-ietf-httpapi-ratelimit-headers, which clients support; later drafts use one
+ * `RateLimit` field that hardly any client reads. The fields describe the quota that ends first, the policy all.
+ */
+function describe(states: readonly QuotaState[], limited: readonly QuotaUse[]): Record<string, string | number> {
+  const [nearest] = [...states].sort((a, b) => a.remaining - b.remaining || b.resetSeconds - a.resetSeconds)
+  if (nearest === undefined) return {}
+  return {
+    'ratelimit-limit': nearest.limit,
+    'ratelimit-remaining': nearest.remaining,
+    'ratelimit-reset': nearest.resetSeconds,
+    'ratelimit-policy': limited.map(({ rule }) => `${rule.limit};w=${rule.seconds}`).join(', '),
+  }
+}
+
+const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/i
+
+/** The unit of counting: an IPv4 address, or the /64 network of an IPv6 address, which one customer usually has. */
+export function networkOf(address: string): string {
+  const plain = address.replace(IPV4_IN_IPV6, '').replace(/%.*$/, '')
+  if (isIPv4(plain)) return plain
+  // Proxies may forward any text. It shares one counter, so nobody gets a new one per request.
+  if (!isIPv6(plain)) return 'unknown'
+  const [head = '', tail] = canonical(plain).split('::')
+  const left = groupsOf(head)
+  const right = groupsOf(tail ?? '')
+  const zeros = tail === undefined ? [] : Array<string>(8 - left.length - right.length).fill('0')
+  return `${[...left, ...zeros, ...right].slice(0, 4).join(':')}::/64`
+}
+
+/** The canonical spelling of an IPv6 address (RFC 5952). */
+function canonical(address: string): string {
+  return new URL(`http://[${address}]`).hostname.slice(1, -1)
+}
+
+function groupsOf(part: string): string[] {
+  return part === '' ? [] : part.split(':')
+}

@@ -1,0 +1,41 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { CONTENT_TYPE_OF } from '../../published/forms.ts'
+import { limitParameter, OffsetParameter, type Page } from '../../schemas/pagination.ts'
+import type { EmbeddingsCatalogue } from '../../store/embeddings-models.ts'
+import type { ZodTypeProvider } from '../validation.ts'
+
+const DEFAULT_LIMIT = 500
+
+export const ListEmbeddingsModelsQuery = z.object({
+  offset: OffsetParameter,
+  limit: limitParameter({ maximum: 1000 }),
+})
+
+/** `GET /embeddings/models` (SPECIFICATION.md § Endpoints 4, API.md). */
+export function embeddingsModels(app: FastifyInstance, { catalogue }: { catalogue: EmbeddingsCatalogue }): void {
+  app.withTypeProvider<ZodTypeProvider>().route({
+    method: ['GET', 'HEAD'],
+    url: '/embeddings/models',
+    schema: { querystring: ListEmbeddingsModelsQuery },
+    async handler(request, reply) {
+      const { entries } = await catalogue.current()
+      const { offset, limit } = pageOf(request.query, entries.length)
+      const end = offset + limit
+      const next = end < entries.length ? `${request.routeOptions.url}?offset=${end}&limit=${limit}` : null
+      reply.header('content-type', CONTENT_TYPE_OF.json)
+      return reply.send(body(entries.slice(offset, end), next, entries.length))
+    },
+  })
+}
+
+/** Without parameters, the whole list is one page. */
+function pageOf({ offset, limit }: z.infer<typeof ListEmbeddingsModelsQuery>, totalCount: number): Page {
+  if (offset === undefined && limit === undefined) return { offset: 0, limit: totalCount }
+  return { offset: offset ?? 0, limit: limit ?? DEFAULT_LIMIT }
+}
+
+/** A `ListEmbeddingsModelsResponse`, joined from the stored JSON of its entries. */
+function body(entries: readonly string[], next: string | null, totalCount: number): string {
+  return `{"data":[${entries.join(',')}],"links":{"next":${JSON.stringify(next)}},"total_count":${totalCount}}`
+}

@@ -1,0 +1,142 @@
+import { Readable } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { ApiError } from '../../base/errors.ts'
+import { CONTENT_TYPE_OF } from '../../published/forms.ts'
+import { parseMessageRequest } from '../../schemas/message-request/parse.ts'
+import { SessionId } from '../../schemas/message-request/tracking.ts'
+import { limitParameter, OffsetParameter } from '../../schemas/pagination.ts'
+import {
+  type ListPresetsResponse,
+  type PresetResponse,
+  PresetSlug,
+  type PresetVersionResponse,
+  VersionNumber,
+} from '../../schemas/preset.ts'
+import { type StoreMemory, storeMemory } from '../../store/memory.ts'
+import type { Presets, VersionList } from '../../store/presets.ts'
+import type { Store } from '../../store/store.ts'
+import { callerOf, requireManagementKey } from '../caller.ts'
+import type { ZodTypeProvider } from '../validation.ts'
+
+const MAX_BODY_BYTES = 4 * 1024 * 1024
+
+/** Each cached preset is at most as large as a body. */
+const MEMORY_BYTES = 16 * 2 ** 20
+
+export const PresetPath = z.object({ slug: PresetSlug })
+export const VersionPath = z.object({ slug: PresetSlug, version: VersionNumber })
+export const MessageHeaders = z.looseObject({
+  'x-session-id': SessionId.meta({ description: 'As `session_id` of the body, whose value wins.' }).optional(),
+})
+export const PresetsQuery = z.object({
+  offset: OffsetParameter.default(0),
+  limit: limitParameter({ maximum: 100 }).default(50),
+})
+
+/** The operations on presets (SPECIFICATION.md § Endpoints 1 and 2; read-only ones in API.md). */
+export function presetRoutes(app: FastifyInstance, { presets, store }: { presets: Presets; store: Store }): void {
+  const answers = storeMemory<string>(store, MEMORY_BYTES, (body) => body.length)
+  createVersion(app, presets)
+  listPresets(app, presets)
+  readPreset(app, presets, answers)
+  listVersions(app, presets)
+  readVersion(app, presets, answers)
+}
+
+/** `POST /presets/{slug}/messages` */
+function createVersion(app: FastifyInstance, presets: Presets): void {
+  app.withTypeProvider<ZodTypeProvider>().route({
+    method: 'POST',
+    url: '/presets/:slug/messages',
+    bodyLimit: MAX_BODY_BYTES,
+    onRequest: requireManagementKey,
+    schema: { params: PresetPath, headers: MessageHeaders },
+    async handler(request): Promise<PresetResponse> {
+      const content = parseMessageRequest(request.body)
+      return { data: await presets.addVersion(callerOf(request), request.params.slug, content) }
+    },
+  })
+}
+
+/** `GET /presets` */
+function listPresets(app: FastifyInstance, presets: Presets): void {
+  app.withTypeProvider<ZodTypeProvider>().route({
+    method: ['GET', 'HEAD'],
+    url: '/presets',
+    schema: { querystring: PresetsQuery },
+    async handler(request): Promise<ListPresetsResponse> {
+      const { presets: data, totalCount } = await presets.list(callerOf(request).workspace_id, request.query)
+      return { data, total_count: totalCount }
+    },
+  })
+}
+
+/** `GET /presets/{slug}` */
+function readPreset(app: FastifyInstance, presets: Presets, answers: StoreMemory<string>): void {
+  app.withTypeProvider<ZodTypeProvider>().route({
+    method: ['GET', 'HEAD'],
+    url: '/presets/:slug',
+    schema: { params: PresetPath },
+    handler(request, reply) {
+      const { workspace_id } = callerOf(request)
+      const { slug } = request.params
+      const read = async () => {
+        const data = found(await presets.find({ workspace_id, slug }))
+        return JSON.stringify({ data } satisfies PresetResponse)
+      }
+      reply.header('content-type', CONTENT_TYPE_OF.json)
+      return answers.get(`${workspace_id} ${slug}`, read, request.storeState)
+    },
+  })
+}
+
+/** `GET /presets/{slug}/versions` */
+function listVersions(app: FastifyInstance, presets: Presets): void {
+  app.withTypeProvider<ZodTypeProvider>().route({
+    method: ['GET', 'HEAD'],
+    url: '/presets/:slug/versions',
+    schema: { params: PresetPath, querystring: PresetsQuery },
+    async handler(request, reply) {
+      const { workspace_id } = callerOf(request)
+      const list = found(await presets.listVersions({ workspace_id, slug: request.params.slug }, request.query))
+      reply.header('content-type', CONTENT_TYPE_OF.json)
+      return reply.send(Readable.from(piecesOf(list), { objectMode: false }))
+    },
+  })
+}
+
+/** `GET /presets/{slug}/versions/{version}` */
+function readVersion(app: FastifyInstance, presets: Presets, answers: StoreMemory<string>): void {
+  app.withTypeProvider<ZodTypeProvider>().route({
+    method: ['GET', 'HEAD'],
+    url: '/presets/:slug/versions/:version',
+    schema: { params: VersionPath },
+    handler(request, reply) {
+      const { workspace_id } = callerOf(request)
+      const { slug, version } = request.params
+      const read = async () => {
+        const data = found(await presets.findVersion({ workspace_id, slug }, version))
+        return JSON.stringify({ data } satisfies PresetVersionResponse)
+      }
+      reply.header('content-type', CONTENT_TYPE_OF.json)
+      return answers.get(`${workspace_id} ${slug} ${version}`, read, request.storeState)
+    },
+  })
+}
+
+/** Streams a `ListPresetVersionsResponse`, since a hundred versions of 4 MiB do not fit in memory. */
+async function* piecesOf({ versions, totalCount }: VersionList): AsyncIterable<string> {
+  yield '{"data":['
+  let separator = ''
+  for await (const version of versions) {
+    yield separator + JSON.stringify(version)
+    separator = ','
+  }
+  yield `],"total_count":${totalCount}}`
+}
+
+function found<T>(resource: T | undefined): T {
+  if (resource === undefined) throw new ApiError(404, 'Resource not found')
+  return resource
+}

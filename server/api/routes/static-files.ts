@@ -1,0 +1,133 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { ApiError } from '../../base/errors.ts'
+import { type ByteRange, parseByteRange } from '../../published/byte-range.ts'
+import { cachePolicy } from '../../published/cache-policy.ts'
+import { isForAnotherState, isNotModified, isRangeCurrent } from '../../published/conditional.ts'
+import type { FileMemory } from '../../published/file-memory.ts'
+import { prefersGzip } from '../../published/negotiation.ts'
+import type { PublicFiles, Representation } from '../../published/public-files.ts'
+import { sendFromMemory } from '../../published/send.ts'
+import {
+  describeFile,
+  LARGEST_SMALL_FILE,
+  readSmall,
+  type SmallAnswer,
+  type StaticAnswer,
+} from '../../published/static-answers.ts'
+import type { IsSynthetic } from '../../published/synthetic-files.ts'
+import { withdrawn } from '../../published/tombstone.ts'
+
+/**
+ * Serves `PUBLIC_DIR` at `/`: small files from memory, others as they are read.
+ *
+ * Not `@fastify/static`: it and the `@fastify/send` below it compare conditional and range requests with a weak tag of
+ * their own making, made of size and time, which cannot be replaced by one of the bytes; and they open a file anew after
+ * they measured it, so that a switch of releases in between tears the answer.
+ */
+export function staticFiles(
+  app: FastifyInstance,
+  { files, memory, isSynthetic }: { files: PublicFiles; memory: FileMemory<SmallAnswer>; isSynthetic: IsSynthetic },
+): void {
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/*',
+    handler(request, reply) {
+      const [path = '/', query] = request.url.split(/\?(.*)/s, 2)
+      const gzip = wishesGzip(request)
+      const name = gzip ? `gzip ${path}` : path
+      const known = memory.recall(name)
+      return known === undefined
+        ? sendFromDisk(request, reply, { path, query, gzip, name })
+        : sendSmall(request, reply, known)
+    },
+  })
+
+  async function sendFromDisk(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { path, query, gzip, name }: { path: string; query: string | undefined; gzip: boolean; name: string },
+  ): Promise<FastifyReply> {
+    const synthetic = await isSynthetic(path)
+    const sight = memory.look(path)
+    const found = await files.find(path)
+    if (found.kind === 'nothing') throw new ApiError(404, 'Resource not found')
+    if (found.kind === 'withdrawn') throw withdrawn(found.release)
+    if (found.kind === 'folder') {
+      reply.header('cache-control', cachePolicy(path, { isSynthetic: synthetic }))
+      return reply.redirect(query === undefined ? `${path}/` : `${path}/?${query}`, 301)
+    }
+    const file = await files.open(found.path, { gzip })
+    const answer = describeFile(path, file, { location: found.location, isSynthetic: synthetic })
+    if (file.size > LARGEST_SMALL_FILE) return await sendLarge(request, reply, answer, file)
+    const small = await readSmall(answer, file).finally(() => file.handle.close())
+    // What is synthetic today may be real tomorrow, and is kept by clients then.
+    if (sight?.path === found.path && !synthetic) memory.keep(name, sight, small)
+    sendSmall(request, reply, small)
+    return reply
+  }
+}
+
+function sendSmall(request: FastifyRequest, reply: FastifyReply, answer: SmallAnswer): void {
+  const part = prepareAnswer(request, reply, answer)
+  if (part === undefined) {
+    reply.send()
+    return
+  }
+  const piece = answer.content.subarray(part.start, part.end + 1)
+  sendFromMemory(reply, { pieces: piece.length === 0 ? [] : [piece], bytes: piece.length })
+}
+
+async function sendLarge(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: StaticAnswer,
+  { handle }: Representation,
+): Promise<FastifyReply> {
+  let part: ByteRange | undefined
+  try {
+    part = prepareAnswer(request, reply, answer)
+  } finally {
+    // A stream closes the file by itself, also when the client goes away.
+    if (part === undefined || request.method === 'HEAD') await handle.close()
+  }
+  if (part === undefined) return reply.send()
+  reply.header('content-length', part.end - part.start + 1)
+  return reply.send(request.method === 'HEAD' ? undefined : handle.createReadStream(part))
+}
+
+/** Of a part of a gzip hardly any client makes sense, so parts are always parts of the plain file. */
+function wishesGzip({ headers }: FastifyRequest): boolean {
+  return headers.range === undefined && prefersGzip(headers['accept-encoding'])
+}
+
+/**
+ * Sets status and headers; returns which bytes belong to them, undefined for an answer without any. The conditions are
+ * judged in the order of RFC 9110 § 13.2.2.
+ */
+function prepareAnswer(request: FastifyRequest, reply: FastifyReply, answer: StaticAnswer): ByteRange | undefined {
+  if (isForAnotherState(request.headers, answer)) {
+    throw new ApiError(412, 'The file has changed: its tag or time differ')
+  }
+  const isUnchanged = isNotModified(request.headers, answer)
+  const range = isUnchanged ? undefined : wantedRange(request, answer)
+  if (range === 'unsatisfiable') {
+    reply.header('content-range', `bytes */${answer.size}`)
+    throw new ApiError(416, `Range not satisfiable: the file has ${answer.size} bytes`)
+  }
+  reply.headers(answer.headers)
+  if (isUnchanged) {
+    reply.code(304)
+    return undefined
+  }
+  reply.headers(answer.contentHeaders)
+  if (range !== undefined) {
+    reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${answer.size}`)
+  }
+  return range ?? { start: 0, end: answer.size - 1 }
+}
+
+/** The part asked for: of GET alone, and while the file is the one of which the client has the rest. */
+function wantedRange(request: FastifyRequest, answer: StaticAnswer): ByteRange | 'unsatisfiable' | undefined {
+  if (request.method !== 'GET' || !isRangeCurrent(request.headers, answer)) return undefined
+  return parseByteRange(request.headers.range, answer.size)
+}

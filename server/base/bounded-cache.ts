@@ -1,0 +1,52 @@
+/**
+ * The one cache of the server: keeps values by name up to a total size, and forgets the least recently used first.
+ * The size of a value is 1 unless `sizeOf` says otherwise.
+ */
+export class BoundedCache<T> {
+  readonly #most: number
+  readonly #sizeOf: (value: T) => number
+  /** In the order of their last use. */
+  readonly #values = new Map<string, T>()
+  #size = 0
+
+  constructor(most: number, sizeOf: (value: T) => number = () => 1) {
+    this.#most = most
+    this.#sizeOf = sizeOf
+  }
+
+  get(name: string): T | undefined {
+    const value = this.#values.get(name)
+    if (value === undefined) return undefined
+    this.#values.delete(name)
+    this.#values.set(name, value)
+    return value
+  }
+
+  /** Keeps `value`, even one that is too large alone: whoever asked for it is likely to ask again. */
+  set(name: string, value: T): void {
+    this.delete(name)
+    const size = this.#sizeOf(value)
+    for (const [oldest] of this.#values) {
+      if (this.#size + size <= this.#most) break
+      this.delete(oldest)
+    }
+    this.#values.set(name, value)
+    this.#size += size
+  }
+
+  /** The value of that name, made now if there is none. */
+  find(name: string, make: () => T): T {
+    const known = this.get(name)
+    if (known !== undefined) return known
+    const value = make()
+    this.set(name, value)
+    return value
+  }
+
+  delete(name: string): void {
+    const value = this.#values.get(name)
+    if (value === undefined) return
+    this.#values.delete(name)
+    this.#size -= this.#sizeOf(value)
+  }
+}

@@ -1,0 +1,38 @@
+/** Writes log lines in batches: one write per line costs as much as a response. */
+export interface LogBatch {
+  write(line: string): void
+  /** Writes everything now, at the end of the process. */
+  flush(): void
+}
+
+/** How long a line may wait, in milliseconds. */
+const LONGEST_WAIT_MS = 20
+
+/** The size of an atomic pipe write on Linux (PIPE_BUF). Larger batches could mix with lines of other processes. */
+const ATOMIC_BYTES = 4096
+
+export function logBatch(target: { write(text: string): unknown }): LogBatch {
+  let batches: string[] = []
+  let bytesOfLast = 0
+
+  function flush(): void {
+    const full = batches
+    batches = []
+    for (const batch of full) target.write(batch)
+  }
+
+  return {
+    write(line) {
+      if (batches.length === 0) setTimeout(flush, LONGEST_WAIT_MS).unref()
+      const bytes = Buffer.byteLength(line)
+      if (batches.length > 0 && bytesOfLast + bytes <= ATOMIC_BYTES) {
+        batches.push(batches.pop() + line)
+        bytesOfLast += bytes
+      } else {
+        batches.push(line)
+        bytesOfLast = bytes
+      }
+    },
+    flush,
+  }
+}

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto'
+import { type FileHandle, readFile } from 'node:fs/promises'
+import { basename, dirname, extname, join } from 'node:path'
+import { type ContentHash, Manifest, ReleaseName } from '../../pipeline/contract/manifest.ts'
+import { remembered } from '../base/remembered.ts'
+
+/** What is known of a published file. */
+export interface FileFacts {
+  /** A strong tag, `"sha256-…"`, of the bytes on disk. */
+  etag: string
+  /** Of the rows, the same in every format; only of release files that hold all rows. */
+  contentHash?: ContentHash
+  /** The tag of the gzip beside the file, where the manifest lists one. */
+  gzipEtag?: string
+}
+
+const MOST_REMEMBERED_FILES = 10_000
+
+/** Files that clients ask for by their plain name and that may be published as gzip beside it. */
+const COMPRESSIBLE = new Set(['.csv', '.json'])
+
+/** Where the gzip of a file would lie; undefined where none is looked for. */
+export function gzipPathOf(path: string): string | undefined {
+  return COMPRESSIBLE.has(extname(path)) ? `${path}.gz` : undefined
+}
+
+/**
+ * Finds the facts of files: release files have them in their manifest, all others are read. Remembered by what changes
+ * whenever a file is replaced.
+ */
+export function fileFacts(): (handle: FileHandle, path: string) => Promise<FileFacts> {
+  const factsOf = remembered<FileFacts>(MOST_REMEMBERED_FILES)
+
+  return async (handle, path) => {
+    const { mtimeNs, size, ino } = await handle.stat({ bigint: true })
+    return await factsOf(
+      `${mtimeNs} ${size} ${ino} ${path}`,
+      async () => (await listedFacts(path, Number(size))) ?? { etag: tagOf(await hash(handle)) },
+    )
+  }
+}
+
+/** What the manifest beside a release file says of it; undefined where it says nothing, or describes another file. */
+async function listedFacts(path: string, size: number): Promise<FileFacts | undefined> {
+  const folder = dirname(path)
+  if (basename(dirname(folder)) !== 'releases' || !ReleaseName.safeParse(basename(folder)).success) return undefined
+  const { data: manifest } = Manifest.safeParse(await readJson(join(folder, 'manifest.json')))
+  const listed = (filePath: string | undefined) =>
+    manifest?.files.find((file) => filePath !== undefined && file.path === basename(filePath))
+  const file = listed(path)
+  if (manifest === undefined || file?.bytes !== size) return undefined
+  const gzip = listed(gzipPathOf(path))
+  return {
+    etag: tagOf(file.sha256),
+    // A file named after the dataset holds its rows: rankings-daily.csv.gz
+    ...(file.path.startsWith(`${manifest.dataset}.`) ? { contentHash: manifest.content_hash } : {}),
+    ...(gzip === undefined ? {} : { gzipEtag: tagOf(gzip.sha256) }),
+  }
+}
+
+function tagOf(sha256: string): string {
+  return `"sha256-${sha256}"`
+}
+
+/** Undefined for a missing file and for bad JSON: whether a release is complete is checked elsewhere. */
+async function readJson(path: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8'))
+  } catch (error) {
+    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+async function hash(handle: FileHandle): Promise<string> {
+  const sha256 = createHash('sha256')
+  for await (const chunk of handle.createReadStream({ start: 0, autoClose: false })) sha256.update(chunk)
+  return sha256.digest('hex')
+}

@@ -1,0 +1,76 @@
+import { lstatSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import { DATASET_PATH } from '../../pipeline/contract/manifest.ts'
+import { TOMBSTONE_FILE } from '../../pipeline/contract/tombstone.ts'
+import { BoundedCache } from '../base/bounded-cache.ts'
+import { gzipPathOf } from './file-facts.ts'
+import { isUnreachable, wantedBy } from './public-files.ts'
+
+/** What a path of the site led to at one moment. */
+export interface Sight {
+  /** The file itself, where every link was followed. */
+  path: string
+  place: Place
+  /** Another text as soon as anything is different that the answer for the path depends on. */
+  state: string
+}
+
+/** Where all of that lies: the file, by the path that was asked for, and the tombstone of its release. */
+interface Place {
+  file: string
+  tombstone: string | undefined
+}
+
+/** Keeps what was made of files for as long as the files are as they were. */
+export interface FileMemory<T> {
+  /** What was kept under `name`; undefined where a file has changed since, or where a link leads elsewhere. */
+  recall(name: string): T | undefined
+  /** To be asked before a file is read, so that what changes while it is read is a change. */
+  look(urlPath: string): Sight | undefined
+  keep(name: string, sight: Sight, value: T): void
+}
+
+/**
+ * Looks at the disk for each request, so that a new release, a withdrawn one and a removed file are seen by the very
+ * next one. It looks with calls that wait: the system knows the answer, and they take some microseconds in all, while
+ * handing one over to the thread pool and waiting for it takes ten.
+ */
+export function fileMemory<T extends { readonly bytes: number }>(root: string, mostBytes: number): FileMemory<T> {
+  const kept = new BoundedCache<{ sight: Sight; value: T; bytes: number }>(mostBytes, ({ bytes }) => bytes)
+
+  return {
+    recall(name) {
+      const known = kept.get(name)
+      return known !== undefined && sightOf(known.sight.place)?.state === known.sight.state ? known.value : undefined
+    },
+    look(urlPath) {
+      const wanted = wantedBy(urlPath)
+      return wanted && sightOf(placeOf(root, wanted))
+    },
+    keep: (name, sight, value) => kept.set(name, { sight, value, bytes: value.bytes + name.length }),
+  }
+}
+
+function placeOf(root: string, { segments, release }: NonNullable<ReturnType<typeof wantedBy>>): Place {
+  return {
+    file: join(root, ...segments),
+    tombstone: release && join(root, DATASET_PATH, 'releases', release, TOMBSTONE_FILE),
+  }
+}
+
+function sightOf(place: Place): Sight | undefined {
+  try {
+    const path = realpathSync.native(place.file)
+    const parts = [path, gzipPathOf(path), place.tombstone].filter((part) => part !== undefined)
+    return { path, place, state: [path, ...parts.map(stampOf)].join(' ') }
+  } catch (error) {
+    if (isUnreachable(error)) return undefined
+    throw error
+  }
+}
+
+/** What changes whenever a file is replaced or written to, whatever time its writer gave it. */
+function stampOf(path: string): string {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  return stats === undefined ? 'none' : `${stats.dev}-${stats.ino}-${stats.size}-${stats.mtimeMs}-${stats.ctimeMs}`
+}

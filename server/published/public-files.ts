@@ -1,0 +1,146 @@
+import { lstat, realpath, stat } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
+import { DATASET_PATH, ReleaseName } from '../../pipeline/contract/manifest.ts'
+import { TOMBSTONE_FILE } from '../../pipeline/contract/tombstone.ts'
+import { gzipPathOf } from './file-facts.ts'
+import { fileOpener, type OpenFile } from './open-file.ts'
+import { isWithdrawn } from './tombstone.ts'
+
+/** What a path of the site leads to. `location` is the path of the file itself, where links led to it. */
+export type Found =
+  | { kind: 'file'; path: string; location?: string }
+  | { kind: 'folder' }
+  | { kind: 'nothing' }
+  | { kind: 'withdrawn'; release: ReleaseName }
+
+/** A file as it is sent: as it lies there, or as the gzip beside it. */
+export interface Representation extends OpenFile {
+  coding?: 'gzip'
+  /** Whether it can be had in another coding too. */
+  hasOther: boolean
+}
+
+/** The files below `PUBLIC_DIR`, and nothing else of the machine. */
+export interface PublicFiles {
+  /** Resolves the path of a URL, as it was sent, without its query. */
+  find(urlPath: string): Promise<Found>
+  /** Opens what `find` found, as gzip where that is wished for and there is one. The caller closes the handle. */
+  open(path: string, wished?: { gzip: boolean }): Promise<Representation>
+}
+
+const NOTHING: Found = { kind: 'nothing' }
+const INDEX = 'index.html'
+const RELEASES = `${DATASET_PATH}/releases`.split('/')
+
+export function publicFiles(root: string): PublicFiles {
+  const openPlain = fileOpener()
+
+  /** The gzip that the manifest lists beside a file, if its size is still the listed one. */
+  async function openGzipOf({ path, gzipEtag }: OpenFile): Promise<OpenFile | undefined> {
+    const gzipPath = gzipPathOf(path)
+    if (gzipEtag === undefined || gzipPath === undefined || !(await isPlainFile(gzipPath))) return undefined
+    const twin = await openPlain(gzipPath)
+    if (twin.etag === gzipEtag) return twin
+    await twin.handle.close()
+    return undefined
+  }
+
+  async function find(urlPath: string): Promise<Found> {
+    const wanted = wantedBy(urlPath)
+    if (wanted === undefined) return NOTHING
+    const { segments, release } = wanted
+    if (release !== undefined && (await isWithdrawn(root, release))) return { kind: 'withdrawn', release }
+    const file = await resolveInside(root, segments)
+    if (file?.isFile) return { kind: 'file', path: file.path, ...linked(segments, file.segments) }
+    if (file === undefined || urlPath.endsWith('/')) return NOTHING
+    const index = await resolveInside(root, [...segments, INDEX])
+    return index?.isFile ? { kind: 'folder' } : NOTHING
+  }
+
+  return {
+    find,
+    async open(path, { gzip } = { gzip: false }) {
+      const plain = await openPlain(path)
+      let twin: OpenFile | undefined
+      try {
+        twin = await openGzipOf(plain)
+      } catch (error) {
+        await plain.handle.close()
+        throw error
+      }
+      if (twin === undefined) return { ...plain, hasOther: false }
+      await (gzip ? plain : twin).handle.close()
+      return gzip ? { ...twin, path, coding: 'gzip', hasOther: true } : { ...plain, hasOther: true }
+    },
+  }
+}
+
+/** Which file a path of the site names, by its text alone, and of which release; undefined when it may name none. */
+export function wantedBy(urlPath: string): { segments: string[]; release: ReleaseName | undefined } | undefined {
+  const segments = decodeSegments(urlPath)
+  return (
+    segments && { segments: urlPath.endsWith('/') ? segments.with(-1, INDEX) : segments, release: releaseOf(segments) }
+  )
+}
+
+/** The release to which a path belongs, unless it is that of its tombstone. */
+function releaseOf(segments: string[]): ReleaseName | undefined {
+  const [name, ...rest] = segments.slice(RELEASES.length)
+  if (!RELEASES.every((segment, position) => segments[position] === segment)) return undefined
+  if (rest.length === 1 && rest[0] === TOMBSTONE_FILE) return undefined
+  return ReleaseName.safeParse(name).data
+}
+
+function linked(wanted: string[], real: string[]): { location?: string } {
+  return wanted.join('/') === real.join('/') ? {} : { location: `/${real.map(encodeURIComponent).join('/')}` }
+}
+
+/** The decoded segments of a path; undefined when one is hidden, empty, relative or holds a separator. */
+function decodeSegments(urlPath: string): string[] | undefined {
+  try {
+    const segments = urlPath.slice(1).split('/').map(decodeURIComponent)
+    return segments.every((segment, i) => (segment === '' ? i === segments.length - 1 : isPlainName(segment)))
+      ? segments
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isPlainName(segment: string): boolean {
+  return !segment.startsWith('.') && !/[/\\\0]/.test(segment)
+}
+
+/** Follows symlinks, so `latest` works, and refuses what they lead to when it is hidden or outside of `root`. */
+async function resolveInside(
+  root: string,
+  wanted: string[],
+): Promise<{ path: string; segments: string[]; isFile: boolean } | undefined> {
+  try {
+    const path = await realpath(join(root, ...wanted))
+    const below = relative(await realpath(root), path)
+    const segments = below === '' ? [] : below.split(sep)
+    if (!segments.every(isPlainName)) return undefined
+    const stats = await stat(path)
+    return stats.isFile() || stats.isDirectory() ? { path, segments, isFile: stats.isFile() } : undefined
+  } catch (error) {
+    if (isUnreachable(error)) return undefined
+    throw error
+  }
+}
+
+/** A link is refused: its target was not checked to be below the public folder. */
+async function isPlainFile(path: string): Promise<boolean> {
+  try {
+    return (await lstat(path)).isFile()
+  } catch (error) {
+    if (isUnreachable(error)) return false
+    throw error
+  }
+}
+
+/** Whether an error of the file system means that nothing is there. */
+export function isUnreachable(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP'].includes(String(code))
+}

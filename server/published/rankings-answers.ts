@@ -1,0 +1,101 @@
+import { DATASET_PATH, LICENSE, type Manifest } from '../../pipeline/contract/manifest.ts'
+import type { Window } from '../../pipeline/contract/window.ts'
+import { BoundedCache } from '../base/bounded-cache.ts'
+import type { Answer, Dataset } from './dataset.ts'
+import { CONTENT_TYPE_OF, type Form } from './forms.ts'
+import type { Coding } from './negotiation.ts'
+
+/** All that is sent of one window of a release, in one form and coding. */
+export interface RankingsAnswer {
+  etag: string
+  /** Of every answer, a 304 too; the tag is among them. */
+  headers: Record<string, string>
+  /** Of an answer with a body. */
+  contentHeaders: Record<string, string>
+  body: () => Answer
+}
+
+/** Answers kept for a release: more than there are windows that are asked for all the time. */
+const MOST_ANSWERS = 2000
+
+export interface RankingsAnswers {
+  find(dataset: Dataset, window: Window, form: Form, coding: Coding): RankingsAnswer
+}
+
+/** Remembers answers as long as their release: the bytes lie in it, but tag, headers and tail are made for a window. */
+export function rankingsAnswers(): RankingsAnswers {
+  const answers = new WeakMap<Dataset, BoundedCache<RankingsAnswer>>()
+
+  return {
+    find(dataset, window, form, coding) {
+      const ofDataset = answers.get(dataset) ?? new BoundedCache(MOST_ANSWERS)
+      answers.set(dataset, ofDataset)
+      const name = `${window.start_date} ${window.end_date} ${form} ${coding}`
+      return ofDataset.find(name, () => describe(dataset, window, form, coding))
+    },
+  }
+}
+
+function describe(dataset: Dataset, window: Window, form: Form, coding: Coding): RankingsAnswer {
+  const { manifest } = dataset
+  const etag = rankingsEtag(manifest, window, form, coding)
+  let body: Answer | undefined
+  return {
+    etag,
+    headers: { etag, ...answerHeaders(manifest, window) },
+    contentHeaders: {
+      'content-type': CONTENT_TYPE_OF[form],
+      ...(coding === 'identity' ? {} : { 'content-encoding': coding }),
+    },
+    body: () => {
+      body ??= dataset.answer(window, form, coding)
+      return body
+    },
+  }
+}
+
+/**
+ * The strong tag of an answer: of all that its bytes depend on. The content hash is in it because a dataset that was
+ * rebuilt from nothing may use the name of a release again.
+ */
+export function rankingsEtag(
+  { release, content_hash }: Pick<Manifest, 'release' | 'content_hash'>,
+  { start_date, end_date }: Window,
+  form: Form,
+  coding: Coding,
+): string {
+  const content = content_hash.slice('sha256:'.length).slice(0, 16)
+  return `"${release}-${content}-${start_date}-${end_date}-${form}-${coding}"`
+}
+
+/** The headers that say where an answer comes from and how long it holds. */
+function answerHeaders(manifest: Manifest, window: Window): Record<string, string> {
+  const headers = headersOfReleases.get(manifest) ?? releaseHeaders(manifest)
+  headersOfReleases.set(manifest, headers)
+  return manifest.end_date < window.end_date ? { ...headers, 'x-dataset-end-date': manifest.end_date } : headers
+}
+
+/** The same for every window of a release. */
+const headersOfReleases = new WeakMap<Manifest, Record<string, string>>()
+
+function releaseHeaders(manifest: Manifest): Record<string, string> {
+  return {
+    'last-modified': new Date(manifest.as_of).toUTCString(),
+    'cache-control': 'private, max-age=60',
+    vary: 'Authorization, Accept, Accept-Encoding',
+    link: `<${LICENSE.path}>; rel="license", <${descriptionOf(manifest)}>; rel="describedby"; type="application/json"`,
+    'x-attribution': headerText(manifest.attribution),
+    'x-content-hash': manifest.content_hash,
+  }
+}
+
+/** The data package of the release; its manifest where the release is older than data packages are. */
+function descriptionOf({ release, files }: Manifest): string {
+  const hasDataPackage = files.some(({ path }) => path === 'datapackage.json')
+  return `/${DATASET_PATH}/releases/${release}/${hasDataPackage ? 'datapackage.json' : 'manifest.json'}`
+}
+
+/** A header holds ASCII alone; other characters are percent-encoded as UTF-8. */
+function headerText(text: string): string {
+  return text.toWellFormed().replaceAll(/[^\x20-\x7e]/gu, encodeURIComponent)
+}

@@ -1,0 +1,83 @@
+import { hash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  DATASET_PATH,
+  Manifest,
+  type ReleaseEntry,
+  ReleaseIndex,
+  type ReleaseName,
+  releasePath,
+} from '../../pipeline/contract/manifest.ts'
+import { fingerprint } from '../base/followed-file.ts'
+import { remembered } from '../base/remembered.ts'
+import { isRevision, releaseIn } from './cache-policy.ts'
+
+/**
+ * Tells whether a path of the site may lead to synthetic data. The first real release takes the place of all of that,
+ * days and months under the same names, so nobody may keep it for good. To be asked before the file is opened: then a
+ * file that is found to be real was real when it was read.
+ */
+export type IsSynthetic = (urlPath: string) => Promise<boolean>
+
+const MOST_REMEMBERED = 10_000
+
+const KindOfRelease = Manifest.pick({ synthetic: true })
+
+export function syntheticFiles(publicDir: string): IsSynthetic {
+  const kindOf = remembered<boolean>(MOST_REMEMBERED)
+
+  const manifestPath = (release: ReleaseName) => join(publicDir, releasePath(release), 'manifest.json')
+
+  /** What `read` makes of a file, read again when it was replaced; false where it is missing or none of ours. */
+  async function fact(path: string, read: (value: unknown) => Promise<boolean> | boolean): Promise<boolean> {
+    const stamp = await fingerprint(path)
+    return stamp !== undefined && (await kindOf(`${stamp} ${path}`, async () => read(toJson(await readBytes(path)))))
+  }
+
+  function isSyntheticRelease(release: ReleaseName): Promise<boolean> {
+    return fact(manifestPath(release), (value) => KindOfRelease.safeParse(value).data?.synthetic ?? false)
+  }
+
+  /** While a chain replaces another, the folder of a release may be missing, or hold the new one of that name. */
+  async function isKnownToBeReal({ release, manifest_sha256 }: ReleaseEntry): Promise<boolean> {
+    const bytes = await readBytes(manifestPath(release))
+    if (bytes === undefined || hash('sha256', bytes) !== manifest_sha256) return false
+    return KindOfRelease.safeParse(toJson(bytes)).data?.synthetic === false
+  }
+
+  /** Whether any release of the chain is synthetic: which of them a revision comes from stands nowhere. */
+  function hasSynthetic(): Promise<boolean> {
+    return fact(join(publicDir, DATASET_PATH, 'releases/index.json'), async (value) => {
+      const releases = ReleaseIndex.safeParse(value).data?.releases ?? []
+      if (releases.slice(1).some(({ changed }) => changed?.includes('synthetic'))) return true
+      const current = releases.findLast(({ status }) => status !== 'withdrawn')
+      return current !== undefined && !(await isKnownToBeReal(current))
+    })
+  }
+
+  return async (urlPath) => {
+    const release = releaseIn(urlPath)
+    if (release !== undefined) return isSyntheticRelease(release)
+    return isRevision(urlPath) && hasSynthetic()
+  }
+}
+
+async function readBytes(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** Undefined for what is no JSON: whether a file is whole is not judged here. */
+function toJson(bytes: Buffer | undefined): unknown {
+  try {
+    return bytes && JSON.parse(bytes.toString())
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,17 @@
+import { join } from 'node:path'
+import { type ReleaseName, releasePath } from '../../pipeline/contract/manifest.ts'
+import { TOMBSTONE_FILE } from '../../pipeline/contract/tombstone.ts'
+import { ApiError } from '../base/errors.ts'
+import { fingerprint } from '../base/followed-file.ts'
+
+/** Whether a release below `publicDir` was withdrawn: its tombstone counts, whatever else is still there. */
+export async function isWithdrawn(publicDir: string, release: ReleaseName): Promise<boolean> {
+  return (await fingerprint(join(publicDir, releasePath(release), TOMBSTONE_FILE))) !== undefined
+}
+
+/** The 410 for whatever was asked of a withdrawn release. */
+export function withdrawn(release: ReleaseName): ApiError {
+  return new ApiError(410, `The release ${release} was withdrawn; its tombstone says why`, {
+    tombstone: `/${releasePath(release)}/${TOMBSTONE_FILE}`,
+  })
+}

@@ -1,0 +1,35 @@
+import { toUtcDate, type UtcDate } from '../../pipeline/contract/utc-date.ts'
+import { resolveWindow, type Window, WindowError } from '../../pipeline/contract/window.ts'
+import { BoundedCache } from '../base/bounded-cache.ts'
+import { invalidRequest } from '../base/errors.ts'
+
+/** More than the pairs of dates that clients ask for again and again. */
+const MOST_WINDOWS = 10_000
+
+/** What a client asked for. */
+interface AskedWindow {
+  start_date?: UtcDate | undefined
+  end_date?: UtcDate | undefined
+}
+
+/**
+ * Resolves windows as `resolveWindow` does, each once a UTC day: calendar arithmetic takes longer than the rest of an
+ * answer. The returned function throws the 400 for an impossible window.
+ */
+export function rememberedWindows(now: () => Date): (asked: AskedWindow) => Window {
+  const known = new BoundedCache<Window>(MOST_WINDOWS)
+
+  return (asked) => {
+    const instant = now()
+    return known.find(`${toUtcDate(instant)} ${asked.start_date} ${asked.end_date}`, () => resolve(asked, instant))
+  }
+}
+
+function resolve(asked: AskedWindow, now: Date): Window {
+  try {
+    return resolveWindow(asked, now)
+  } catch (error) {
+    if (error instanceof WindowError) throw invalidRequest([{ path: error.parameter, message: error.message }])
+    throw error
+  }
+}
