@@ -92,7 +92,7 @@ describe('window', () => {
     ['start_date after end_date', '?start_date=2025-02-02&end_date=2025-02-01', 'start_date'],
     ['a start_date in the future', '?start_date=2025-02-10', 'start_date'],
     ['a window that is empty after clamping', '?start_date=2025-03-01&end_date=2025-03-05', 'start_date'],
-    ['a date that does not exist', '?start_date=2025-02-30', 'start_date'],
+    ['a date that does not exist', '?end_date=2025-02-30', 'end_date'],
     ['another form of date', '?end_date=2025-2-1', 'end_date'],
     ['a date with a time', '?end_date=2025-02-01T00:00:00Z', 'end_date'],
     ['a date with a space', '?end_date=2025-02-01%20', 'end_date'],
