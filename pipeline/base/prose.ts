@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts'
+import { type Html, html } from '../contract/html.ts'
 
 /** A plain text of the description, in which backquotes stand around names. */
 export function prose(text: string): Html {

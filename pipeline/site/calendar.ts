@@ -1,6 +1,6 @@
-import { type Html, html } from '../base/html.ts'
 import { counted, formatTokens } from '../base/numbers.ts'
 import type { CoverageDay } from '../contract/history.ts'
+import { type Html, html } from '../contract/html.ts'
 import { daysBetween, type UtcDate } from '../contract/utc-date.ts'
 
 /** What the calendar tells of a day. A day that was restated is no less final; one without rows is missing, whatever it was. */

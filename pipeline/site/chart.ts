@@ -1,5 +1,5 @@
 import { line } from 'd3-shape'
-import { type Html, html, withoutControls } from '../base/html.ts'
+import { type Html, html, withoutControls } from '../contract/html.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import {
   colored,

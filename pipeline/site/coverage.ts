@@ -1,6 +1,6 @@
-import { type Html, html } from '../base/html.ts'
 import { counted, formatInteger, formatShare, formatTokens } from '../base/numbers.ts'
 import type { Coverage, CoverageDay, Restatement } from '../contract/history.ts'
+import { type Html, html } from '../contract/html.ts'
 import { DATASET_PATH } from '../contract/manifest.ts'
 import { sumTokens } from '../contract/ranking.ts'
 import { daysBetween } from '../contract/utc-date.ts'

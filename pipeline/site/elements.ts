@@ -1,5 +1,5 @@
-import { type Html, html } from '../base/html.ts'
 import { formatBytes, formatInteger } from '../base/numbers.ts'
+import { type Html, html } from '../contract/html.ts'
 import type { Timestamp } from '../contract/ranking.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 

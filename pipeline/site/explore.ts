@@ -1,4 +1,4 @@
-import { type Html, html } from '../base/html.ts'
+import { type Html, html } from '../contract/html.ts'
 import { OTHER, TOP_MODELS } from '../contract/ranking.ts'
 import { API_FILES } from './api.ts'
 import type { AssetNames } from './bundle.ts'

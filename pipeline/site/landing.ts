@@ -1,4 +1,4 @@
-import { Html, html } from '../base/html.ts'
+import { Html, html } from '../contract/html.ts'
 import { schemaOrgDataset, toScriptJson } from '../release/documents/schema-org.ts'
 import type { SiteFacts } from './facts.ts'
 import { caveatsSection, citingSection, columnsSection, methodSection } from './landing/about.ts'

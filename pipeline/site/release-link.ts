@@ -1,4 +1,4 @@
-import { type Html, html } from '../base/html.ts'
+import { type Html, html } from '../contract/html.ts'
 import { DATASET_PATH, type ReleaseEntry } from '../contract/manifest.ts'
 import { MANIFEST_FILE } from '../contract/release-files.ts'
 import type { SiteFacts } from './facts.ts'

@@ -1,4 +1,4 @@
-import { type Html, html } from '../base/html.ts'
+import { type Html, html } from '../contract/html.ts'
 import { scrollable } from './elements.ts'
 
 type Cell = Html | string | number

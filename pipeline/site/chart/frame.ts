@@ -1,4 +1,4 @@
-import { type Html, html } from '../../base/html.ts'
+import { type Html, html } from '../../contract/html.ts'
 import type { UtcDate } from '../../contract/utc-date.ts'
 import { INK, LINE, QUIET, type Shade, seriesClass, seriesShade } from '../palette.ts'
 import { shorten, shortNames, spread } from './labels.ts'

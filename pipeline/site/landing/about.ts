@@ -1,5 +1,5 @@
-import { type Html, html } from '../../base/html.ts'
 import { prose } from '../../base/prose.ts'
+import { type Html, html } from '../../contract/html.ts'
 import { citation } from '../../release/documents/bibtex.ts'
 import type { FieldDescription } from '../../release/documents/fields.ts'
 import { copyable, scrollable } from '../elements.ts'

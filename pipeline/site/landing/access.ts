@@ -1,4 +1,4 @@
-import { type Html, html } from '../../base/html.ts'
+import { type Html, html } from '../../contract/html.ts'
 import { API_FILES } from '../api.ts'
 import { CATALOG_FILE } from '../catalog.ts'
 import type { SiteFacts } from '../facts.ts'

@@ -1,7 +1,7 @@
 import { CHECKSUMS_FILE } from '../../base/checksums.ts'
-import { type Html, html } from '../../base/html.ts'
 import { formatInteger } from '../../base/numbers.ts'
 import { prose } from '../../base/prose.ts'
+import { type Html, html } from '../../contract/html.ts'
 import { DATASET_PATH } from '../../contract/manifest.ts'
 import type { FileDescription } from '../../release/documents/files.ts'
 import { bytesElement, scrollable } from '../elements.ts'

@@ -1,5 +1,5 @@
-import { type Html, html } from '../../base/html.ts'
 import { formatChange, formatInteger, formatShare } from '../../base/numbers.ts'
+import { type Html, html } from '../../contract/html.ts'
 import type { UtcDate } from '../../contract/utc-date.ts'
 import { dateElement, scrollable } from '../elements.ts'
 import type { LatestDay, RankedRow, WeekChange } from '../latest-day.ts'
