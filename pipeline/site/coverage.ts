@@ -68,7 +68,6 @@ ${monthsTable(days)}</details>
   return renderPage({ path: 'coverage.html', title: `Coverage`, description, main }, manifest)
 }
 
-/** How many days have rows, of all from the first to the last that the dataset ever had. */
 export function completeness({ days }: Coverage): { total: number; covered: number } {
   return { total: days.length, covered: days.filter(({ status }) => status !== 'missing').length }
 }

@@ -10,12 +10,10 @@ ${table}</div>
 `
 }
 
-/** A date for people and programs. */
 export function dateElement(date: UtcDate): Html {
   return html`<time datetime="${date}">${date}</time>`
 }
 
-/** An instant to the minute. */
 export function instantElement(instant: Timestamp): Html {
   return html`<time datetime="${instant}">${instant.slice(0, 10)} ${instant.slice(11, 16)} UTC</time>`
 }

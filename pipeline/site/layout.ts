@@ -9,7 +9,6 @@ export interface Page {
   text: string
 }
 
-/** What differs between pages. */
 export interface PageContent {
   /** Where the page lies below the public folder: it decides how the page reaches the others. */
   path: string

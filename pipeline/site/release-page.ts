@@ -40,10 +40,7 @@ export interface ReleaseFacts {
   quality: PublicQuality
 }
 
-/**
- * `index.html` of a release. It is a document of the release and never changes, so it says nothing of what came after.
- * `manifest` lists all other files.
- */
+/** `index.html` of a release. It never changes, so it says nothing of later releases. */
 export function releasePage(manifest: Manifest, facts: ReleaseFacts): TextFile {
   const { release, start_date, end_date, as_of } = manifest
   const path = `${releasePath(release)}/${PAGE_FILE}`

@@ -3,11 +3,7 @@ import { scrollable } from './elements.ts'
 
 type Cell = Html | string | number
 
-/**
- * A table that scrolls by itself where the screen is too narrow for it, also by keyboard. The first cell of a row is its
- * heading. Columns of numbers come after those of words: the stylesheet puts them to the right by the class of the table,
- * which costs no byte in each cell.
- */
+/** A table that scrolls by itself on narrow screens, also by keyboard. First cells are headings, numbers come last. */
 export function table(
   caption: string,
   { words, numbers = [] }: { words: readonly string[]; numbers?: readonly string[] },

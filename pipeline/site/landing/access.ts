@@ -3,7 +3,6 @@ import { API_FILES } from '../api.ts'
 import { CATALOG_FILE } from '../catalog.ts'
 import type { SiteFacts } from '../facts.ts'
 
-/** How programs get at the data and hear of news. */
 export function accessSection({ dataset }: SiteFacts): Html {
   const query = `GET /api/v1/datasets/rankings-daily?start_date=${dataset.start_date}&end_date=${dataset.end_date}`
   return html`<section>

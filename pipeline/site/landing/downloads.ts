@@ -9,7 +9,6 @@ import type { SiteFacts } from '../facts.ts'
 
 const HASH_SHOWN = 12
 
-/** Every file of data with what it is for, its size and its hash. */
 export function downloadsSection({ dataset, release }: SiteFacts): Html {
   const latest = `${DATASET_PATH}/latest`
   const sums = html`<a href="${release}${CHECKSUMS_FILE}">${CHECKSUMS_FILE}</a>`

@@ -5,7 +5,6 @@ import { dateElement, scrollable } from '../elements.ts'
 import type { LatestDay, RankedRow, WeekChange } from '../latest-day.ts'
 import { modelPath } from '../model-path.ts'
 
-/** The ranking of the newest day. */
 export function rankingSection(day: LatestDay, provisionalFrom: UtcDate): Html {
   const { date, weekBefore, rows } = day
   const status = date >= provisionalFrom ? 'provisional' : 'final'
