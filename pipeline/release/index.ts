@@ -11,8 +11,7 @@ import {
   ReleaseIndex,
   type ReleaseName,
 } from '../contract/manifest.ts'
-
-export const INDEX_FILE = 'releases/index.json'
+import { INDEX_FILE } from '../contract/published-paths.ts'
 
 export const EMPTY_INDEX: ReleaseIndex = { dataset: 'rankings-daily', releases: [] }
 

@@ -1,6 +1,5 @@
 import { type Html, html } from '../../contract/html.ts'
-import { API_FILES } from '../api.ts'
-import { CATALOG_FILE } from '../catalog.ts'
+import { API_FILES, CATALOG_FILE } from '../../contract/published-paths.ts'
 import type { SiteFacts } from '../facts.ts'
 
 export function accessSection({ dataset }: SiteFacts): Html {
