@@ -10,7 +10,7 @@ const SHARE_DIGITS = 2
 const NOTHING = '–'
 
 /** `1234567` -> `1,234,567`. */
-export function formatInteger(value: bigint | number): string {
+export function formatInteger(value: bigint | number | string): string {
   return value.toString().replaceAll(/\B(?=(\d{3})+$)/g, ',')
 }
 
@@ -59,15 +59,15 @@ export function formatBytes(bytes: number): string {
 }
 
 /** A count with its noun: `1 day`, `1,234 days`. */
-export function counted(count: number, noun: string): string {
-  return `${formatInteger(count)} ${noun}${count === 1 ? '' : 's'}`
+export function counted(count: number | string, noun: string): string {
+  return `${formatInteger(count)} ${plural(count, noun)}`
+}
+
+export function plural(count: number | string, noun: string): string {
+  return String(count) === '1' ? noun : `${noun}s`
 }
 
 /** The nearest integer to a non-negative quotient, half rounded up. */
 function rounded(dividend: bigint, divisor: bigint): bigint {
   return (2n * dividend + divisor) / (2n * divisor)
-}
-
-export function grouped(value: number | string): string {
-  return BigInt(value).toLocaleString('en-US')
 }

@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts'
+import { type Html, html } from '../contract/html.ts'
 
 /** Turns backquoted names in a plain text into `<code>`. */
 export function prose(text: string): Html {

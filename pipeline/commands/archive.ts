@@ -2,11 +2,12 @@ import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import { UsageError } from '../base/errors.ts'
 import { realFiles } from '../base/files.ts'
+import { counted } from '../base/numbers.ts'
 import { UtcDate } from '../contract/utc-date.ts'
 import type { CloseSummary } from '../rollup/close.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
-import { counted, section } from './summary.ts'
+import { section } from './summary.ts'
 
 /** `tokenboard archive`: closes dates, so that their raw files may be deleted. */
 export const archive = new Command('archive')
