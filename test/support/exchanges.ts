@@ -2,15 +2,18 @@
  * HTTP exchanges as text: `test/server/exchanges/<operation>.http`. A `##` heading is a test with a server of its own.
  *
  * - `@key NAME {…}` makes a key, `@revoke NAME` ends it, `@usage NAME {…}` adds a usage row of it, `@models N` a catalogue of N models,
- *   `@release {…}` a release, `@index` the index of the releases, `@withdraw NAME` a tombstone in place of a release,
+ *   `@release {…}` a release, `@file PATH TEXT` and `@gzip PATH TEXT` published files, `@link PATH TARGET` a link, `@index` the index of the releases, `@withdraw NAME` a tombstone in place of a release,
  *   `@clock INSTANT` sets the clock, from there on.
  * - `GET /path as NAME` is a request, with lines `> header: value` and `>> body`. There `{x*300}` stands for 300 times
- *   x, and `{key NAME}` for that key.
+ *   x, and `{key NAME}` for that key. All published files are of one instant.
  * - The answer follows: `< status`, `< header: value`, `<< body`. Ids and labels are numbered, long lists shortened.
  *
  * `RECORD=1 make test ARGS=test/server/exchanges` writes the answers anew: read the difference before you commit it.
  */
 import { hash } from 'node:crypto'
+import { mkdir, readdir, symlink, utimes, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { embeddingsCatalogue } from '../../server/store/embeddings-models.ts'
 import { hashKey, type NewKey } from '../../server/store/keys.ts'
 import { keyUsage } from '../../server/store/usage.ts'
@@ -69,10 +72,11 @@ export async function converse(lines: readonly string[]): Promise<string[]> {
 
 /** Does what an `@` line says. */
 async function prepare(world: World, line: string): Promise<void> {
-  const [, what, rest = ''] = /^@(\S+) ?(.*)$/.exec(line) ?? []
+  const [, what = '', rest = ''] = /^@(\S+) ?(.*)$/.exec(line) ?? []
   const [, name = '', json = '{}'] = /^(\S*) ?(\{.*)?$/.exec(rest) ?? []
   const { publicDir, store } = world
-  if (what === 'key') {
+  if (FILE_LINES.has(what)) await publishFiles(publicDir, what, rest)
+  else if (what === 'key') {
     const { expiresAt, ...details } = JSON.parse(json) as NewKey & { expiresAt?: string }
     const expiry = expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt) }
     world.secrets.set(name, await world.createKey({ ...details, ...expiry }))
@@ -81,12 +85,28 @@ async function prepare(world: World, line: string): Promise<void> {
   else if (what === 'models') await embeddingsCatalogue(store).replaceAll(someModels(Number(rest)))
   else if (what === 'usage')
     await addUsage(world, { api_key_hash: hashKey(secretOf(world, name)), ...JSON.parse(json) })
-  else if (what === 'release') {
+  else throw new Error(`${line} means nothing`)
+}
+
+const FILE_LINES = new Set(['file', 'gzip', 'link', 'release', 'index', 'withdraw'])
+const MODIFIED = new Date('2025-02-10T09:00:00Z')
+
+async function publishFiles(publicDir: string, what: string, rest: string): Promise<void> {
+  const [, name = '', text = ''] = /^(\S+) ?(.*)$/s.exec(expanded(rest)) ?? []
+  const path = join(publicDir, name)
+  if (what === 'file' || what === 'gzip' || what === 'link') await mkdir(dirname(path), { recursive: true })
+  if (what === 'file') await writeFile(path, text)
+  else if (what === 'gzip') await writeFile(path, gzipSync(text))
+  else if (what === 'link') await symlink(text, path)
+  else if (what === 'index') await writeIndex(publicDir)
+  else if (what === 'withdraw') await withdraw(publicDir, rest)
+  else {
     const { asOf, ...rows } = JSON.parse(rest)
     await publish(publicDir, sampleRows(rows), asOf === undefined ? {} : { asOf })
-  } else if (what === 'index') await writeIndex(publicDir)
-  else if (what === 'withdraw') await withdraw(publicDir, rest)
-  else throw new Error(`${line} means nothing`)
+  }
+  for (const entry of await readdir(publicDir, { withFileTypes: true, recursive: true })) {
+    if (entry.isFile()) await utimes(join(entry.parentPath, entry.name), MODIFIED, MODIFIED)
+  }
 }
 
 async function revoke(world: World, name: string): Promise<void> {
@@ -137,11 +157,11 @@ function expanded(text: string): string {
 const USUAL: Record<string, RegExp> = {
   'x-content-type-options': /^nosniff$/,
   'cache-control': /^no-store$/,
+  'cross-origin-resource-policy': /^cross-origin$/,
   'access-control-allow-origin': /^\*$/,
   'access-control-expose-headers': /^Accept-Ranges, .*, X-Request-Id$/,
   'content-type': /^application\/json; charset=utf-8$/,
   'x-request-id': /^[0-9a-f-]{36}$/,
-  'content-length': /^\d+$/,
   date: /./,
   connection: /./,
 }
@@ -160,7 +180,10 @@ function shortener(): (answer: Answer) => string[] {
     })
   }
   return ({ statusCode, headers, rawPayload }) => {
-    const shown = Object.entries(headers).filter(([name, value]) => !USUAL[name]?.test(String(value)))
+    const isShown = (name: string, value: string) => {
+      return name === 'content-length' ? rawPayload.length === 0 && value !== '0' : !USUAL[name]?.test(value)
+    }
+    const shown = Object.entries(headers).filter(([name, value]) => isShown(name, String(value)))
     const body = rawPayload.length === 0 ? [] : [`<< ${named(textOf(rawPayload))}`]
     return [`< ${statusCode}`, ...shown.map(([name, value]) => `< ${name}: ${named(String(value))}`), ...body]
   }
