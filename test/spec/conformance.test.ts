@@ -52,6 +52,6 @@ test.each(CONFORMANCE)('$title: every row has tests, and they are there', ({ row
   }
 })
 
-test('docs/conformance.md is what the map says', async () => {
-  await expect(conformancePage()).toMatchFileSnapshot('../../docs/conformance.md')
+test('docs/evidence/conformance.md is what the map says', async () => {
+  await expect(conformancePage()).toMatchFileSnapshot('../../docs/evidence/conformance.md')
 })

@@ -1,5 +1,5 @@
 /*
- * Every row of the tables of SPECIFICATION.md, every rule and every limit, with the tests that prove it. docs/conformance.md
+ * Every row of the tables of SPECIFICATION.md, every rule and every limit, with the tests that prove it. docs/evidence/conformance.md
  * is made of this map, and conformance.test.ts holds it to the tests that there are.
  */
 
@@ -470,13 +470,13 @@ export const NOT_APPLICABLE = [
   '404 of the pareto-router when no model satisfies max_price, and 404 of preset creation: creating finds what it does not have',
 ]
 
-/** docs/conformance.md. */
+/** docs/evidence/conformance.md. */
 export function conformancePage(): string {
   return [
     '# Specification and tests',
     '',
     'Each row of the tables, each rule and each limit of the specification, and the tests that prove it. A name stands for',
-    'all tests of the file whose names begin with it. Made from [test/spec/conformance.ts](../test/spec/conformance.ts) by its',
+    'all tests of the file whose names begin with it. Made from [test/spec/conformance.ts](../../test/spec/conformance.ts) by its',
     'test, which fails when one of these is gone; `make test ARGS="-u test/spec/conformance"` writes this page anew.',
     '',
     ...CONFORMANCE.flatMap(({ title, rows }) => [
@@ -502,6 +502,6 @@ function fileOf(name: keyof typeof FILES): string {
 }
 
 function line({ rule, tests }: Row): string {
-  const names = tests.map(([file, prefix]) => `[${file}](../${fileOf(file)}): ${prefix.replace(/[ >:]+$/, '')}`)
+  const names = tests.map(([file, prefix]) => `[${file}](../../${fileOf(file)}): ${prefix.replace(/[ >:]+$/, '')}`)
   return `| ${[rule, names.join('<br>')].map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }

@@ -19,7 +19,7 @@ import { hashKey, type NewKey } from '../../server/store/keys.ts'
 import { keyUsage } from '../../server/store/usage.ts'
 import { NOW, type TestApp, testApp } from './app.ts'
 import { someModels } from './embeddings-models.ts'
-import { publish, sampleRows } from './publish.ts'
+import { FOLDER, publish, sampleRows } from './publish.ts'
 import { withdraw, writeIndex } from './release-index.ts'
 import { type UsageRow, usageRow } from './usage.ts'
 
@@ -101,12 +101,32 @@ async function publishFiles(publicDir: string, what: string, rest: string): Prom
   else if (what === 'index') await writeIndex(publicDir)
   else if (what === 'withdraw') await withdraw(publicDir, rest)
   else {
-    const { asOf, ...rows } = JSON.parse(rest)
-    await publish(publicDir, sampleRows(rows), asOf === undefined ? {} : { asOf })
+    await publishRelease(publicDir, JSON.parse(expanded(rest)))
   }
   for (const entry of await readdir(publicDir, { withFileTypes: true, recursive: true })) {
     if (entry.isFile()) await utimes(join(entry.parentPath, entry.name), MODIFIED, MODIFIED)
   }
+}
+
+/** `gzipped` is the text of a file `data.csv` that the manifest lists with its gzip. */
+async function publishRelease(
+  publicDir: string,
+  { asOf, gzipped, ...rows }: { asOf?: string; gzipped?: string; days?: number; scale?: number },
+): Promise<void> {
+  const texts = gzipped === undefined ? [] : [gzipped]
+  const files = texts.flatMap((text) => [
+    { path: 'data.csv', bytes: Buffer.from(text) },
+    { path: 'data.csv.gz', bytes: gzipSync(text) },
+  ])
+  const release = await publish(publicDir, sampleRows(rows), {
+    ...(asOf === undefined ? {} : { asOf }),
+    spoilManifest: (manifest) => {
+      for (const { path, bytes } of files) {
+        manifest.files.push({ path, media_type: 'text/csv', bytes: bytes.length, sha256: hash('sha256', bytes) })
+      }
+    },
+  })
+  for (const { path, bytes } of files) await writeFile(join(publicDir, FOLDER, 'releases', release, path), bytes)
 }
 
 async function revoke(world: World, name: string): Promise<void> {

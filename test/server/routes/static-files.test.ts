@@ -1,6 +1,6 @@
 /** What published files need beyond the exchanges in `test/server/exchanges/files.http`. */
 import { createHash } from 'node:crypto'
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
@@ -10,8 +10,6 @@ import { FOLDER, publish, sampleRows } from '../../support/publish.ts'
 
 const TEXT = '0123456789'
 const ETAG = `"sha256-${createHash('sha256').update(TEXT).digest('hex')}"`
-const CSV = 'a,b\n'.repeat(100)
-
 async function site(files: Record<string, string | Buffer> = { 'data.csv': TEXT }) {
   const publicDir = await temporaryFolder()
   const write = async (path: string, text: string | Buffer) => {
@@ -25,6 +23,26 @@ async function site(files: Record<string, string | Buffer> = { 'data.csv': TEXT 
   return { app, publicDir, get, write }
 }
 
+const CSV = 'a,b\n'.repeat(100)
+const GZIP = gzipSync(CSV)
+const RELEASE = `${FOLDER}/releases/20250210T001200Z`
+const PATH = `/${RELEASE}/data.csv`
+
+/** A release whose manifest lists a file and the gzip beside it. */
+async function siteWithGzip({ name = 'data.csv', written = GZIP } = {}) {
+  const setup = await site()
+  const listed = (path: string, bytes: string | Buffer) => {
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    return { path, media_type: 'text/csv', bytes: bytes.length, sha256 }
+  }
+  await publish(setup.publicDir, sampleRows({ days: 1 }), {
+    spoilManifest: ({ files }) => files.push(listed(name, CSV), listed(`${name}.gz`, GZIP)),
+  })
+  await setup.write(`${RELEASE}/${name}`, CSV)
+  await setup.write(`${RELEASE}/${name}.gz`, written)
+  return setup
+}
+
 test('a replaced file has a new tag, also when its size is the same', async () => {
   const { get, write, publicDir } = await site()
   expect((await get('/data.csv')).headers.etag).toBe(ETAG)
@@ -34,24 +52,53 @@ test('a replaced file has a new tag, also when its size is the same', async () =
   expect([answer.statusCode, answer.body]).toEqual([200, '9876543210'])
 })
 
+test.each([
+  ['has another size than the manifest lists', 'data.csv', GZIP.subarray(0, -9)],
+  ['is empty', 'data.csv', Buffer.alloc(0)],
+  ['stands beside a Parquet file', 'data.parquet', GZIP],
+])('the gzip beside a file is not sent where it %s', async (_why, name, written) => {
+  const { get } = await siteWithGzip({ name, written })
+  const answer = await get(`/${RELEASE}/${name}`, { 'accept-encoding': 'gzip' })
+  expect(answer.body).toBe(CSV)
+  expect(answer.headers['content-encoding']).toBeUndefined()
+  expect(answer.headers.vary).toBeUndefined()
+})
+
+test('the gzip beside a file is not sent where it is a link or a folder', async () => {
+  const { get, publicDir, write } = await siteWithGzip()
+  const gzip = join(publicDir, `${PATH}.gz`)
+  await rename(gzip, join(publicDir, 'elsewhere.gz'))
+  await symlink(join(publicDir, 'elsewhere.gz'), gzip)
+  expect((await get(PATH, { 'accept-encoding': 'gzip' })).headers['content-encoding']).toBeUndefined()
+  await rm(gzip)
+  await write(`${PATH}.gz/index.html`, '')
+  expect((await get(PATH, { 'accept-encoding': 'gzip' })).headers['content-encoding']).toBeUndefined()
+})
+
 test('the gzip beside a file is no longer sent once the file has changed', async () => {
-  const { get, publicDir, write } = await site({ 'data.csv': CSV, 'data.csv.gz': gzipSync(CSV) })
+  const { get, publicDir, write } = await siteWithGzip()
   const gzip = { 'accept-encoding': 'gzip' }
-  await get('/data.csv', gzip)
-  await write('new', 'a,c\n'.repeat(100))
-  await rename(join(publicDir, 'new'), join(publicDir, 'data.csv'))
-  expect((await get('/data.csv', gzip)).body).toBe('a,c\n'.repeat(100))
+  await get(PATH, gzip)
+  await write('new', 'a,c\n'.repeat(99))
+  await rename(join(publicDir, 'new'), join(publicDir, PATH))
+  expect((await get(PATH, gzip)).body).toBe('a,c\n'.repeat(99))
 })
 
 describe('from memory and as it is read a file is answered alike', () => {
   const LARGE = Buffer.alloc(300 * 1024, TEXT)
-  const FILES = {
-    'data.csv': CSV,
-    'data.csv.gz': gzipSync(CSV),
-    'page.html': TEXT,
-    'empty.txt': '',
-    'large.csv': LARGE,
+
+  async function files() {
+    const setup = await siteWithGzip()
+    for (const [path, bytes] of [
+      ['page.html', TEXT],
+      ['empty.txt', ''],
+      ['large.csv', LARGE],
+    ] as const) {
+      await setup.write(path, bytes)
+    }
+    return setup
   }
+
   const REQUESTS: [string, Record<string, string>, number][] = [
     ['as a whole', {}, 200],
     ['as gzip', { 'accept-encoding': 'gzip' }, 200],
@@ -62,10 +109,10 @@ describe('from memory and as it is read a file is answered alike', () => {
   ]
 
   test.each(REQUESTS)('%s', async (_what, headers, status) => {
-    const { get } = await site(FILES)
-    for (const name of ['data.csv', 'page.html', 'large.csv']) {
+    const { get } = await files()
+    for (const path of [PATH, '/page.html', '/large.csv']) {
       for (const method of ['GET', 'HEAD'] as const) {
-        const [first, second] = [await get(`/${name}`, headers, method), await get(`/${name}`, headers, method)]
+        const [first, second] = [await get(path, headers, method), await get(path, headers, method)]
         if (method === 'GET') expect(first.statusCode).toBe(status)
         expect([second.statusCode, second.rawPayload]).toEqual([first.statusCode, first.rawPayload])
         const ignored = { 'x-request-id': '', date: '' }
@@ -75,7 +122,7 @@ describe('from memory and as it is read a file is answered alike', () => {
   })
 
   test('also a large one, and an empty one', async () => {
-    const { get } = await site(FILES)
+    const { get } = await files()
     const whole = await get('/large.csv')
     expect(whole.rawPayload.equals(LARGE)).toBe(true)
     expect(whole.headers['content-length']).toBe(String(LARGE.length))
@@ -89,7 +136,7 @@ describe('from memory and as it is read a file is answered alike', () => {
   })
 
   test('to all who ask at once', async () => {
-    const { get } = await site(FILES)
+    const { get } = await files()
     const answers = await Promise.all(Array.from({ length: 20 }, () => get('/page.html')))
     expect(new Set(answers.map(({ statusCode, body }) => `${statusCode} ${body}`))).toEqual(new Set([`200 ${TEXT}`]))
   })
