@@ -14,21 +14,22 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/system/**'],
+          exclude: ['test/system/**', 'test/clients/**'],
           testTimeout: UNIT_LIMIT_MS,
           hookTimeout: UNIT_LIMIT_MS,
           expect: { poll },
         },
       },
-      {
+      ...['system', 'clients'].map((name) => ({
         test: {
-          name: 'system',
-          include: ['test/system/**/*.test.ts'],
+          name,
+          include: [`test/${name}/**/*.test.ts`],
+          globalSetup: 'test/system/run-folder.ts',
           testTimeout: SYSTEM_LIMIT_MS,
           hookTimeout: SYSTEM_LIMIT_MS,
           expect: { poll },
         },
-      },
+      })),
     ],
     env: { TZ: 'Pacific/Auckland' },
     unstubEnvs: true,
