@@ -15,6 +15,8 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: ['test/system/**'],
+          // Loading the code anew for each file would cost more than most files do.
+          isolate: false,
           testTimeout: UNIT_LIMIT_MS,
           hookTimeout: UNIT_LIMIT_MS,
           expect: { poll },
