@@ -50,9 +50,9 @@ httpfs: $(INSTALLED) ## download DuckDB's httpfs, 22 MB, for s3:// sources
 ##@ Develop
 .PHONY: test golden test-system soak bench check sbom format screenshots clean help
 test: $(INSTALLED) ## unit and integration tests (npm alone)
-	$(VITEST) --project unit $(ARGS)
+	$(VITEST) --project unit --project mocked $(ARGS)
 golden: $(INSTALLED) ## published trees and HTTP exchanges against the committed ones (ARGS=-u: record them anew)
-	$(VITEST) --project unit test/golden test/cases.test.ts $(ARGS)
+	$(VITEST) --project mocked test/golden test/cases.test.ts $(ARGS)
 test-system: $(INSTALLED) ## tests of the whole program as a user runs it
 	$(VITEST) --project system $(ARGS)
 soak: $(INSTALLED) ## try to break what docs/reliability.md promises, for an hour (ARGS="kills --share 0.1 --seed 1")

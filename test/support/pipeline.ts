@@ -127,11 +127,7 @@ export async function runCli(
 }
 
 /** Runs the CLI in a process of its own, with these settings and no others of the machine's environment. */
-export function runProcess(
-  args: string[],
-  environment: Record<string, string>,
-  cwd = REPOSITORY,
-): Promise<CliResult> {
+export function runProcess(args: string[], environment: Record<string, string>, cwd = REPOSITORY): Promise<CliResult> {
   const { PATH = '', HOME = '' } = process.env
   const options = { cwd, env: { PATH, HOME, ...environment } }
   return new Promise((done) => {

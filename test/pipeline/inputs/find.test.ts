@@ -4,7 +4,15 @@ import { describe, expect, it } from 'vitest'
 import { UsageError } from '../../../pipeline/base/errors.ts'
 import { findInputFiles, isUnlisted } from '../../../pipeline/raw/files/find.ts'
 import { Source } from '../../../pipeline/raw/sources.ts'
-import { AS_OF, buildIn, newWorkspace, runProcess, settings, type Workspace, writeInput } from '../../support/pipeline.ts'
+import {
+  AS_OF,
+  buildIn,
+  newWorkspace,
+  runProcess,
+  settings,
+  type Workspace,
+  writeInput,
+} from '../../support/pipeline.ts'
 
 async function withFiles(files: string[]): Promise<Workspace> {
   const workspace = await newWorkspace()
