@@ -50,9 +50,9 @@ httpfs: $(INSTALLED) ## download DuckDB's httpfs, 22 MB, for s3:// sources
 ##@ Develop
 .PHONY: test golden test-system test-clients soak mutants bench check docs sbom format screenshots clean help
 test: $(INSTALLED) ## unit and integration tests (npm alone)
-	$(VITEST) --project unit $(ARGS)
+	$(VITEST) --project unit --project mocked $(ARGS)
 golden: $(INSTALLED) ## published trees and HTTP exchanges against the committed ones (ARGS=-u: record them anew)
-	$(VITEST) --project unit test/golden test/cases.test.ts $(ARGS)
+	$(VITEST) --project mocked test/golden test/cases.test.ts $(ARGS)
 test-system: $(INSTALLED) ## tests of the whole program as a user runs it
 	$(VITEST) --project system $(ARGS)
 test-clients: $(INSTALLED) ## the same with programs of others in full: PyPI's readers and SDK, S3, balancers, browsers × themes, load
