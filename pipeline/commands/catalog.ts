@@ -13,7 +13,7 @@ const STANDARD_STREAM = '-'
 const INPUT = 'a JSON array of entries, or an object that holds it as "data"; - for stdin'
 
 const importCatalogue = new Command('import')
-  .description('replace the catalogue in the store, and its copy in DATA_DIR, by a file; a wrong entry changes nothing')
+  .description('Replace the embeddings catalogue in the store and its copy in DATA_DIR. A wrong entry changes nothing.')
   .argument('<file>', INPUT)
   .option('--json', 'print the outcome as one JSON object on stdout')
   .action(async (file, { json = false }) => {
@@ -27,7 +27,7 @@ const importCatalogue = new Command('import')
   })
 
 const exportCatalogue = new Command('export')
-  .description('write the catalogue of the store, in the order of the list, so that import can read it')
+  .description('Write the embeddings catalogue of the store to a file that import can read.')
   .argument('[file]', 'where to; - for stdout', STANDARD_STREAM)
   .option('--json', 'print the outcome as one JSON object on stdout; needs a file')
   .action(async (file, { json = false }) => {
@@ -45,7 +45,7 @@ const exportCatalogue = new Command('export')
   })
 
 const checkCatalogue = new Command('check')
-  .description('say whether import would take a file, and all that is wrong if not')
+  .description('Say whether import would accept a file, and everything that is wrong if not.')
   .argument('<file>', INPUT)
   .option('--json', 'print the outcome as one JSON object on stdout')
   .action(async (file, { json = false }) => {
@@ -56,7 +56,7 @@ const checkCatalogue = new Command('check')
 
 /** `tokenboard catalog`: the embeddings models that `GET /embeddings/models` lists. */
 export const catalog = new Command('catalog')
-  .description('import, export and check the catalogue of embeddings models')
+  .description('Import, export and check the embeddings catalogue.')
   .addCommand(importCatalogue)
   .addCommand(exportCatalogue)
   .addCommand(checkCatalogue)

@@ -27,14 +27,14 @@ const KeyOptions = z.object({
 })
 
 const create = new Command('create')
-  .description('make an API key and print it; it cannot be shown again')
+  .description('Make an API key and print it. It cannot be shown again.')
   .option('--management', 'the key may create presets')
   .option('--name <text>', 'what the key is for')
   .option('--user <user_id>', 'the account that the key belongs to')
   .option('--workspace <uuid>', 'the workspace whose presets the key sees')
   .option('--expires <instant>', 'when the key stops working (ISO 8601)')
   .option('--limit <usd>', 'spending limit in USD')
-  .option('--limit-reset <period>', 'when the spending limit starts anew: daily, weekly or monthly')
+  .option('--limit-reset <period>', 'when the spending limit starts again: daily, weekly or monthly')
   .option('--include-byok', 'count usage of own provider keys towards the limit')
   .option('--free-tier', 'mark the key as one of the free tier')
   .option('--json', 'print a JSON object instead of the key alone')
@@ -55,7 +55,7 @@ const create = new Command('create')
   })
 
 const list = new Command('list')
-  .description('show all keys, those that stopped working included; never a key itself')
+  .description('List all keys, also revoked and expired ones, without the keys themselves.')
   .option('--json', 'print a JSON array instead of a table')
   .action(async ({ json = false }) => {
     const keys = await withKeys((all) => all.list())
@@ -65,7 +65,7 @@ const list = new Command('list')
 const KEY_ARGUMENT = 'its label, such as sk-tb-v1-0a1...e9f, or its id; `key list` shows both'
 
 const revoke = new Command('revoke')
-  .description('end a key at once, in every running server')
+  .description('Revoke a key. Every running server refuses it at once.')
   .argument('<key>', KEY_ARGUMENT)
   .option('--json', 'print the revoked key as a JSON object')
   .action(async (name, { json = false }) => {
@@ -75,7 +75,7 @@ const revoke = new Command('revoke')
   })
 
 const rotate = new Command('rotate')
-  .description('make a key with the attributes of another, print it, and end the other at once')
+  .description('Make a key with the attributes of another, print it, and revoke the other.')
   .argument('<key>', KEY_ARGUMENT)
   .option('--json', 'print a JSON object instead of the new key alone')
   .action(async (name, { json = false }) => {
@@ -88,7 +88,7 @@ const rotate = new Command('rotate')
 
 /** `tokenboard key`: API keys. Without a subcommand it creates one, which is what `make key` does (DESIGN.md §5). */
 export const key = new Command('key')
-  .description('manage API keys; creates one when no subcommand is named')
+  .description('Manage API keys. Without a subcommand, create one.')
   .addCommand(create, { isDefault: true })
   .addCommand(list)
   .addCommand(revoke)

@@ -13,22 +13,22 @@ import { table } from './table.ts'
 /** `tokenboard models`: the models that the registry does not know, and how they get into it. */
 export const models = new Command('models')
   .description('List the models of your logs that the registry does not know, with their tokens, and add them to it.')
-  .argument('[model...]', 'only these: names as in the list, or patterns in which * stands for any text')
+  .argument('[model...]', 'only these: names as listed, or patterns in which * stands for any text')
   .addOption(
     new Option('--add <visibility>', 'add them to the file that the sources file names as "models"').choices([
       'public',
       'private',
     ] as const),
   )
-  .option('--all', 'add all of them, where no model is named')
-  .option('--dry-run', 'say what would be added, and keep nothing')
+  .option('--all', 'with --add: add all of them')
+  .option('--dry-run', 'say what would be added; keep nothing')
   .option('--json', 'print the models as one JSON object on stdout')
   .addHelpText(
     'after',
     `
-It reads the sources as a build does and publishes nothing. Usage of a model that the registry does not know is
-withheld. Entries that are there stay as they are; a models file that does not exist is created. An entry for a
-model counts for its unlisted variants too: acme/large for acme/large:free.
+This reads the sources as a build does and publishes nothing. Usage of a model that the registry does not know is
+withheld. Existing entries stay unchanged; a models file that does not exist is created. An entry also covers unlisted
+variants of its model: acme/large covers acme/large:free.
 
   tokenboard models                                  what is unknown, most tokens first
   tokenboard models --add public 'acme/*' lab/one    adds some

@@ -93,7 +93,7 @@ async function locate(place: string): Promise<string> {
 async function readRelease(database: Database, path: string): Promise<{ footer: Footer; rows: RankingRow[] }> {
   const rows = await readParquet(database, path)
   await database.run('history/create_rows', { path })
-  const keys = await database.rows<{ key: string; value: string }>('parquet_keys', { path })
+  const keys = await database.rows<{ key: string; value: string }>('data-files/parquet_keys', { path })
   const footer = Object.fromEntries(keys.map(({ key, value }) => [key, value]))
   const said = parse(Footer, footer, `the footer of ${path}`, BuildError)
   const found = contentHash(rows)

@@ -8,20 +8,17 @@ import { isOfSums } from '../raw/sources.ts'
 import type { RollupRequest } from './engine.ts'
 import type { KnownFile } from './state.ts'
 
-/**
- * Files are read in batches of at least that many bytes and files: how far a batch is DuckDB knows only roughly, how many
- * are done is known for sure.
- */
+/** Minimum size of a batch of files. DuckDB's progress within a batch is rough; completed batches are exact. */
 const BATCH = { bytes: 128_000_000, files: 4 }
 
-/** Reads fresh files, once, and sums what they hold into the table `core_sums`. */
+/** Reads new files once and sums them into the table `core_sums`. */
 export async function countRecords(
   database: Database,
   source: Source,
   groups: readonly InputGroup[],
   request: Pick<RollupRequest, 'onProgress'>,
 ): Promise<void> {
-  await database.run('rollup/create_sums')
+  await database.run('count/create_sums')
   const files = groups.flatMap((group) => group.files.map((file) => ({ group, file })))
   const [stage, bytes] = [`read ${source.name}`, bytesOf(files)]
   let done = 0
@@ -33,7 +30,7 @@ export async function countRecords(
     report(0)
   }
   if (groups.some((group) => group.format === 'csv')) await assertAllRead(database, groups)
-  if (isOfSums(source)) await database.run('rollup/weigh')
+  if (isOfSums(source)) await database.run('count/weigh')
 }
 
 async function countBatch(
@@ -43,12 +40,12 @@ async function countBatch(
   report: (share: number) => void,
 ): Promise<void> {
   await defineUsage(database, source, groups)
-  await database.script('rollup/forget_malformed')
-  await database.run('rollup/create_read_files')
+  await database.script('count/forget_malformed')
+  await database.run('count/create_read_files')
   const rows = groups.flatMap(({ files }, group) => files.map(({ link }, index) => [`${group}`, `${index}`, link]))
   await database.append('core_read_files', rows)
-  await database.runWithProgress(isOfSums(source) ? 'rollup/sums_of_rollup' : 'rollup/sums', {}, report)
-  if (groups.some((group) => group.format === 'csv')) await database.run('rollup/malformed')
+  await database.runWithProgress(isOfSums(source) ? 'count/sums_of_rollup' : 'count/sums', {}, report)
+  if (groups.some((group) => group.format === 'csv')) await database.run('count/malformed')
 }
 
 function batches(files: readonly GroupedFile[]): GroupedFile[][] {
@@ -66,30 +63,30 @@ function bytesOf(files: readonly GroupedFile[]): number {
   return files.reduce((sum, { file }) => sum + file.bytes, 0)
 }
 
-/** Enters into the state what `countRecords` summed. `numbers` are those that the files have there, by their names. */
+/** Stores the sums of `countRecords` in the state. `numbers` are the state's file numbers by name. */
 export async function keepCounts(
   database: Database,
   groups: readonly InputGroup[],
   numbers: ReadonlyMap<string, number>,
 ): Promise<void> {
-  await database.run('rollup/create_file_numbers')
+  await database.run('count/create_file_numbers')
   const files = groups.flatMap((group) => group.files)
   await database.append(
     'core_file_numbers',
     files.map(({ name, link }) => [link, `${numbers.get(name)}`]),
   )
-  await database.run('rollup/keep_sums')
-  await database.run('rollup/keep_notes')
+  await database.run('count/keep_sums')
+  await database.run('count/keep_notes')
 }
 
 /**
- * Sums have no ids to tell a restated day from one more part of it: where `gone` files are kept, fresh ones must be of other
+ * Sums have no ids to tell a restated day from an additional part. If missing files are kept, new ones must have other
  * days. Throws `BuildError` that names file and day.
  */
 export async function assertNotRestated(database: Database, gone: readonly KnownFile[]): Promise<void> {
   if (gone.length === 0) return
   const file_ids = gone.map((file) => `${file.file_id}`)
-  const [restated] = await database.rows<{ file: string; is_kept: boolean; date: string }>('rollup/restated', {
+  const [restated] = await database.rows<{ file: string; is_kept: boolean; date: string }>('count/restated', {
     file_ids,
   })
   if (restated === undefined) return
@@ -101,9 +98,9 @@ export async function assertNotRestated(database: Database, gone: readonly Known
   )
 }
 
-/** DuckDB has to find as many records in a CSV file as a plain count does: a misread quote would show here. */
+/** DuckDB must find as many records in a CSV file as our own scan. A misread quote shows here. */
 async function assertAllRead(database: Database, groups: readonly InputGroup[]): Promise<void> {
-  const counts = await database.rows<{ link: string; records: bigint }>('rollup/records_by_file')
+  const counts = await database.rows<{ link: string; records: bigint }>('count/records_by_file')
   const read = new Map(counts.map(({ link, records }) => [link, records]))
   for (const { name, link, csvRecords } of groups.flatMap(({ files }) => files)) {
     const records = read.get(link) ?? 0n
@@ -115,14 +112,14 @@ async function assertAllRead(database: Database, groups: readonly InputGroup[]):
   }
 }
 
-/** NDJSON has no header, so a key that no line has shows only here; it may be a misspelt one, and would count as 0. */
+/** NDJSON has no header, so only the records show that a key is missing. A misspelled key would count as 0. */
 export async function assertCountsPresent(
   database: Database,
   source: Source,
   request: Pick<RollupRequest, 'onNotice'>,
 ): Promise<void> {
   const [present] =
-    await database.rows<Record<'prompt_tokens' | 'completion_tokens', boolean | null>>('rollup/counts_present')
+    await database.rows<Record<'prompt_tokens' | 'completion_tokens', boolean | null>>('count/counts_present')
   const missing = (['prompt_tokens', 'completion_tokens'] as const).filter((column) => present?.[column] === false)
   if (missing.length === 0) return
   const names = recordColumns(source, missing)

@@ -32,22 +32,22 @@ export interface SettleOptions {
   files: Files
 }
 
-/** What a build found out about the files of one source. */
+/** What a build found out about the files of a source. */
 export interface Update {
   source: Source
   compared: Survey
   losses: Losses
-  /** The fresh files, which are counted already. */
+  /** The new files, already counted. */
   groups: readonly InputGroup[]
   links: Links
 }
 
-/** The files at hand, by their numbers in the state. */
+/** Existing files by their number in the state. */
 type Present = ReadonlyMap<number, InputFile>
 
 /**
- * Enters what was found into the state, in one transaction, and into the archive before that transaction ends: what the
- * archive has, and the state not, the next build takes in; what the archive has not any more it forgets.
+ * Updates the state in one transaction, and the archive before it commits. After a stop, the next build adopts what
+ * only the archive has and drops what only the state has.
  */
 export async function settle(update: Update, request: RollupRequest, options: SettleOptions): Promise<void> {
   const { source, links, compared } = update
@@ -58,11 +58,11 @@ export async function settle(update: Update, request: RollupRequest, options: Se
   await forgetFiles(database, forget)
   await assertCountsPresent(database, source, request)
   await resolveModels(database, source, request.sources)
-  await database.run('rollup/touch_models')
+  await database.run('settle/touch_models')
   await findRepeated(update, present, request, options)
-  await database.run('rollup/forget_touched')
-  await database.run('rollup/forget_models')
-  await database.run('rollup/keep_models')
+  await database.run('settle/forget_touched')
+  await database.run('settle/forget_models')
+  await database.run('settle/keep_models')
   await keepRejects(update, present, options)
   if (request.sources.on_missing === 'keep') await storeRecords(update, present, options)
   await assertUntouched(links.files)
@@ -71,10 +71,7 @@ export async function settle(update: Update, request: RollupRequest, options: Se
   for (const file of forget) await kept.remove(file)
 }
 
-/**
- * Files that are gone and whose records were not kept cannot be looked at again: what they repeat of other files is
- * taken off them once and for all, before anything else is entered.
- */
+/** Removes duplicates of missing files without stored records now, because these files cannot be compared later. */
 async function closeBare(update: Update, request: RollupRequest, options: SettleOptions): Promise<void> {
   const { source, losses, compared } = update
   const { database, kept } = options
@@ -82,19 +79,19 @@ async function closeBare(update: Update, request: RollupRequest, options: Settle
   for (const file of losses.keep) {
     if (file.identified_records > 0n && (await kept.recordsOf(file)) === undefined) bare.push(file)
   }
-  // It stands with the file that comes last into the archive: a build stopped before that finds it out again.
+  // Stored with the file archived last, so that a build stopped before that repeats this.
   const last = bare.at(-1)
   if (last === undefined) return
   const file_ids = bare.map((file) => `${file.file_id}`)
-  await database.run('kept/touch_repeated', { file_ids })
-  await database.run('kept/forget_ids', { file_ids })
-  await database.run('kept/former_surplus')
-  await database.run('kept/former_models')
+  await database.run('settle/touch_duplicates', { file_ids })
+  await database.run('settle/forget_ids', { file_ids })
+  await database.run('settle/create_previous_surplus')
+  await database.run('settle/create_previous_models')
   const present = new Map(compared.same.map(({ known, file }) => [known.file_id, file]))
   await assertComparable(update, last, present, options)
   await findRepeated({ ...update, groups: [] }, present, request, options)
-  await database.run('kept/settle', { file_id: last.file_id })
-  await database.run('rollup/forget_touched')
+  await database.run('settle/subtract', { file_id: last.file_id })
+  await database.run('settle/forget_touched')
   const names = `${last.name}${bare.length > 1 ? ` and ${bare.length - 1} more` : ''}`
   request.onNotice(
     `source ${JSON.stringify(source.name)}: on_missing was not keep when ${names} was read, so its request ids are not ` +
@@ -110,7 +107,7 @@ const READ_DIFFERENTLY =
   'PUBLIC_DIR from the backup that was made before the upgrade, build once with the version before and with on_missing set to ' +
   'keep, and upgrade then'
 
-/** What a file repeats of others is found out by reading those as they were read before. */
+/** Duplicates of a missing file can only be found by reading the other files with their previous reading. */
 async function assertComparable(
   { source, compared }: Update,
   gone: KnownFile,
@@ -130,7 +127,7 @@ async function assertComparable(
   }
 }
 
-/** Enters the fresh files and says what becomes of those that went, or in whose place they came. */
+/** Adds the new files and decides what happens to missing and replaced ones. */
 async function enterAll(
   { source, compared, losses, groups }: Update,
   request: RollupRequest,
@@ -164,7 +161,7 @@ async function enterAll(
   }
 }
 
-/** Looks for repeated records on the days that were touched, in all files that have records of them. */
+/** Finds duplicates on touched days, in all files with records of these days. */
 async function findRepeated(
   update: Update,
   present: Present,
@@ -187,7 +184,7 @@ async function filesToCompare(database: Database, days: readonly IdentifiedDay[]
   return (await listFiles(database)).filter((file) => wanted.has(file.file_id))
 }
 
-/** Where the records of files at hand are read. Those that are not fresh are opened again. */
+/** Where to read existing files. Opens those that are not new. */
 async function placesOf(
   { groups, links }: Update,
   present: Present,
@@ -207,7 +204,7 @@ async function placesOf(
   )
 }
 
-/** Writes down the rejected records of the files that have others than were written last. */
+/** Stores the rejected records of files where they changed. */
 async function keepRejects(update: Update, present: Present, options: SettleOptions): Promise<void> {
   const { database, rejectsFolder, files } = options
   const names = await filesToWrite(database, update.source.name, rejectsFolder)
@@ -217,7 +214,7 @@ async function keepRejects(update: Update, present: Present, options: SettleOpti
   await noteRejects(database)
 }
 
-/** Keeps the records of each file at hand, for the day when it is gone. */
+/** Stores the records of existing files for the time when they are missing. */
 async function storeRecords(update: Update, present: Present, { database, kept }: SettleOptions): Promise<void> {
   const identified = (await knownFiles(database)).filter(
     (file) => present.has(file.file_id) && file.identified_records > 0n,
@@ -225,7 +222,7 @@ async function storeRecords(update: Update, present: Present, { database, kept }
   const bare: KnownFile[] = []
   for (const file of identified) if (!(await kept.hasRecords(file))) bare.push(file)
   const places = await placesOf(update, present, bare)
-  await database.run('kept/create')
+  await database.run('surplus/create_kept')
   for (const file of bare) {
     const place = places.get(file.file_id)
     if (place === undefined) continue

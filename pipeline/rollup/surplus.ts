@@ -4,25 +4,25 @@ import { defineUsage } from '../raw/ingest.ts'
 import type { Source } from '../raw/sources.ts'
 import type { RollupRequest } from './engine.ts'
 
-/** De-duplication takes as many days at once as hold about this many records: it bounds the memory. */
+/** Days are compared in batches of about this many records, which limits memory. */
 const RECORDS_PER_BATCH = 1_000_000
 
-/** Records with a `request_id` of one day in one file. */
+/** The records with a `request_id` of one day in one file. */
 export interface IdentifiedDay extends Record<string, bigint | number> {
   day_number: bigint
   file_id: number
   records: bigint
 }
 
-/** Where the records of a file can be read: in the file, or in what was kept of it. */
+/** A raw file or its stored records. */
 export type RecordsPlace = GroupedFile | { kept: string }
 
-/** The days that have to be looked at again, and the files that hold records with a `request_id` of them. */
+/** The days to compare and the files that have records with a `request_id` on them. */
 export async function daysToCompare(database: Database): Promise<IdentifiedDay[]> {
-  return database.rows<IdentifiedDay>('rollup/identified_days')
+  return database.rows<IdentifiedDay>('surplus/identified_days')
 }
 
-/** Looks for repeated records on `days`, in place of what the state has of the touched days (DESIGN.md §6.7). */
+/** Finds duplicates on `days` and replaces the surplus of the touched days in the state (DESIGN.md §6.7). */
 export async function findSurplus(
   database: Database,
   source: Source,
@@ -30,7 +30,7 @@ export async function findSurplus(
   places: ReadonlyMap<number, RecordsPlace>,
   request: Pick<RollupRequest, 'onProgress' | 'onStage'>,
 ): Promise<void> {
-  await database.run('rollup/forget_surplus')
+  await database.run('surplus/forget')
   const stage = `find repeated records of ${source.name}`
   const work = batches(days)
   for (const [position, batch] of work.entries()) {
@@ -38,11 +38,11 @@ export async function findSurplus(
       request.onProgress({ stage, share: (position + share) / work.length, bytes: undefined })
     const range = { first_day: batch.at(0)?.day_number ?? 0n, last_day: batch.at(-1)?.day_number ?? 0n }
     await defineIdentifiedUsage(database, source, batch, places, range)
-    await database.runWithProgress('rollup/repeated', range, report)
+    await database.runWithProgress('surplus/find_ids', range, report)
     const repeated = await repeatedDays(database, batch)
     if (repeated.length === 0) continue
     await defineIdentifiedUsage(database, source, repeated, places, range)
-    await database.run('rollup/surplus')
+    await database.run('surplus/add')
   }
   if (work.length === 0) return
   const count = new Set(days.map((day) => day.day_number)).size
@@ -50,12 +50,12 @@ export async function findSurplus(
 }
 
 async function repeatedDays(database: Database, batch: readonly IdentifiedDay[]): Promise<IdentifiedDay[]> {
-  const rows = await database.rows<{ day_number: bigint }>('rollup/repeated_days')
+  const rows = await database.rows<{ day_number: bigint }>('surplus/days')
   const repeated = new Set(rows.map((row) => row.day_number))
   return batch.filter((day) => repeated.has(day.day_number))
 }
 
-/** Consecutive days whose records together stay within a batch; a day is never split. */
+/** Batches of consecutive days. A day is never split. */
 function batches(days: readonly IdentifiedDay[]): IdentifiedDay[][] {
   const result: IdentifiedDay[][] = []
   let records = 0n
@@ -82,8 +82,8 @@ async function defineIdentifiedUsage(
 ): Promise<void> {
   const wanted = [...new Set(batch.map((day) => day.file_id))].flatMap((id) => places.get(id) ?? [])
   const paths = wanted.flatMap((place) => ('kept' in place ? [place.kept] : []))
-  await database.run('kept/create')
-  if (paths.length > 0) await database.run('kept/read', { paths, ...range })
+  await database.run('surplus/create_kept')
+  if (paths.length > 0) await database.run('surplus/read_kept', { paths, ...range })
   await defineRecordsOf(
     database,
     source,
@@ -91,14 +91,14 @@ async function defineIdentifiedUsage(
   )
 }
 
-/** Defines the views `core_ids` and `core_identified_usage` over files at hand and the table of kept records. */
+/** Defines the views `core_ids` and `core_identified_usage` over existing files and stored records. */
 export async function defineRecordsOf(
   database: Database,
   source: Source,
   places: readonly GroupedFile[],
 ): Promise<void> {
   const groups = regroup(places)
-  if (groups.length === 0) return database.script('rollup/identified_kept')
+  if (groups.length === 0) return database.script('surplus/identified_kept')
   await defineUsage(database, source, groups)
-  await database.script('rollup/identified_usage')
+  await database.script('surplus/identified_usage')
 }

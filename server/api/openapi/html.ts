@@ -1,4 +1,4 @@
-/** HTML that is safe to put into a page. Made by `html` alone. */
+/** Safe HTML, made only by `html`. */
 export class Html {
   readonly #text: string
 
@@ -13,7 +13,7 @@ export class Html {
 
 type Insertable = Html | string | number | readonly Insertable[]
 
-/** A piece of a page: what is inserted is escaped, unless it is a piece itself. Lists are joined. */
+/** An HTML template that escapes all values but `Html`. Lists are joined. */
 export function html(template: TemplateStringsArray, ...values: Insertable[]): Html {
   return new Html(String.raw({ raw: template }, ...values.map(toText)))
 }

@@ -25,6 +25,15 @@ describe('the snippets', () => {
     )
   })
 
+  it('are what docs/researchers.md shows', () => {
+    const page = readFileSync(join(REPOSITORY, 'docs/researchers.md'), 'utf8')
+    const shown = [...page.matchAll(/^```(?:python|sql)\n(.*?)^```/gms)].map(([, text = '']) => text)
+    expect(shown).toEqual([
+      snippetText('pandas.py', 'http://127.0.0.1:8080'),
+      snippetText('tokens.sql', 'http://127.0.0.1:8080'),
+    ])
+  })
+
   it('get no address that would end a text or start a command', () => {
     const base = new URL(`https://data.example.org/'";$(id)\`$&\\x y/`).href
     for (const { file } of SNIPPETS) {
