@@ -26,6 +26,5 @@ export const KeyUsage = z.object({
 })
 export type KeyUsage = z.infer<typeof KeyUsage>
 
-/** The usage of one UTC date, ordered by key. */
 export const UsageDay = z.object({ date: UtcDate, usage: z.array(KeyUsage).min(1) })
 export type UsageDay = z.infer<typeof UsageDay>
