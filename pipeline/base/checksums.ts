@@ -7,7 +7,6 @@ import { sideBySide } from './side-by-side.ts'
 /** The checksums of a folder's files, in the format of `sha256sum`. */
 export const CHECKSUMS_FILE = 'SHA256SUMS'
 
-/** The text of `SHA256SUMS`, sorted by name. */
 export function toChecksums(entries: readonly { path: string; sha256: string }[]): string {
   return entries
     .toSorted((a, b) => (a.path < b.path ? -1 : 1))
@@ -15,7 +14,6 @@ export function toChecksums(entries: readonly { path: string; sha256: string }[]
     .join('')
 }
 
-/** Reads `SHA256SUMS`: checksums by name. */
 export function readChecksums(text: string): Map<string, string> {
   const lines = text.split('\n').filter((line) => line !== '')
   return new Map(lines.map((line) => [line.slice(66), line.slice(0, 64)]))

@@ -3,10 +3,7 @@ import { nearest } from '../contract/nearest.ts'
 
 type ErrorClass = new (message: string) => Error
 
-/**
- * Parses JSON by a schema. Throws `ErrorOfCaller` that names the file and each wrong field. For an unknown key it
- * suggests the nearest of `knownKeys`.
- */
+/** Parses JSON by a schema. Throws `ErrorOfCaller` that names file and fields, and suggests the nearest known key. */
 export function parseJson<Schema extends z.ZodType>(
   schema: Schema,
   text: string,
@@ -17,7 +14,6 @@ export function parseJson<Schema extends z.ZodType>(
   return parse(schema, readJson(text, path, ErrorOfCaller), path, ErrorOfCaller, knownKeys)
 }
 
-/** The same for a parsed value. */
 export function parse<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -84,14 +80,12 @@ function repeatedKey(text: string): (string | number)[] | undefined {
   return undefined
 }
 
-/** The position after the closing quote of the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   let end = start + 1
   while (text[end] !== '"') end += text[end] === '\\' ? 2 : 1
   return end + 1
 }
 
-/** A path as text, such as `sources[0].columns`. */
 function placeOf(path: readonly PropertyKey[]): string {
   const places = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
   return places.join('').replace(/^\./, '')

@@ -9,7 +9,6 @@ const BYTE_UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'] as const
 const SHARE_DIGITS = 2
 const NOTHING = '–'
 
-/** `1234567` -> `1,234,567`. */
 export function formatInteger(value: bigint | number): string {
   return value.toString().replaceAll(/\B(?=(\d{3})+$)/g, ',')
 }
@@ -51,14 +50,12 @@ export function formatChange(before: bigint, now: bigint): string {
   return `${sign}${formatInteger(tenths / 10n)}.${tenths % 10n} %`
 }
 
-/** A size in powers of a thousand: `1.8 MB`. */
 export function formatBytes(bytes: number): string {
   const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), BYTE_UNITS.length - 1)
   const value = bytes / 1000 ** power
   return power === 0 ? `${bytes} bytes` : `${value < 99.95 ? value.toFixed(1) : value.toFixed(0)} ${BYTE_UNITS[power]}`
 }
 
-/** A count with its noun: `1 day`, `1,234 days`. */
 export function counted(count: number, noun: string): string {
   return `${formatInteger(count)} ${noun}${count === 1 ? '' : 's'}`
 }
