@@ -7,10 +7,7 @@ import { OTHER, type RankingRow } from '../contract/ranking.ts'
 
 export const CHANGES_FILE = 'changes.csv'
 
-/**
- * How to turn the rows of `before` into those of `after`, by date. Within a date, inserts and updates come in published
- * order, then deletes in their previous order.
- */
+/** The changes from `before` to `after`, by date: inserts and updates in published order, then deletes. */
 export function changeLog(before: readonly RankingRow[], after: readonly RankingRow[]): ChangeRow[] {
   const former = Map.groupBy(before, ({ date }) => date)
   const newer = Map.groupBy(after, ({ date }) => date)
@@ -49,10 +46,7 @@ export function readChanges(database: Database, path: string): Promise<ChangeRow
   return naming(path, 'changes', () => database.rows<ChangeRow>('history/read_changes', { path }))
 }
 
-/**
- * Applies changes to rows and returns them in published order. Throws `BuildError` for a change that does not fit: its
- * row is missing, has other tokens or exists already.
- */
+/** Applies changes and sorts the rows as published. Throws `BuildError` for a change that does not fit the rows. */
 export function applyChanges(rows: readonly RankingRow[], changes: readonly ChangeRow[]): RankingRow[] {
   const key = ({ date, model_permaslug }: Pick<RankingRow, 'date' | 'model_permaslug'>) => `${date} ${model_permaslug}`
   const result = new Map(rows.map((row) => [key(row), row]))
@@ -71,7 +65,6 @@ export function applyChanges(rows: readonly RankingRow[], changes: readonly Chan
   return [...result.values()].sort(inPublishedOrder)
 }
 
-/** The changes that undo others. */
 export function inverse(changes: readonly ChangeRow[]): ChangeRow[] {
   const INVERSE = { insert: 'delete', update: 'update', delete: 'insert' } as const
   return changes.map(({ op, tokens_before, tokens_after, ...row }) => {

@@ -3,7 +3,6 @@ import type { ReleaseDraft } from '../contract/manifest.ts'
 import { type RankingRow, sumTokens } from '../contract/ranking.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 
-/** A date whose rows differ from the current release. */
 export interface DateChange {
   date: UtcDate
   change: 'added' | 'changed' | 'removed'
@@ -23,10 +22,7 @@ export interface Changes {
 
 const FACTS = ['content_hash', 'end_date', 'publisher', 'schema', 'version', 'synthetic'] as const
 
-/**
- * The facts that differ between the current release and a draft. None means no release (DESIGN.md §5).
- * `day_status`: other days are provisional.
- */
+/** The facts that differ from the current release (DESIGN.md §5). `day_status`: other days are provisional. */
 export function changedFacts(
   current: ReleaseDraft | undefined,
   draft: ReleaseDraft,

@@ -4,7 +4,6 @@ import { type Registry, splitVariant } from '../raw/registry.ts'
 import type { WithheldModel } from './quality.ts'
 import type { RegistryFile } from './registry-file.ts'
 
-/** What to look names up in. */
 interface Known {
   registry: Registry
   file: RegistryFile | undefined
@@ -57,10 +56,7 @@ export function matches(pattern: string, name: string): boolean {
   return name.length - last.length >= position && name.endsWith(last)
 }
 
-/**
- * The registry entries needed for `chosen`. A variant needs none if its base gets one, because the registry resolves
- * it.
- */
+/** The registry entries for `chosen`. A variant needs none if its base gets one: the registry resolves it. */
 export function entriesOf(
   chosen: readonly WithheldModel[],
   unknown: readonly WithheldModel[],
@@ -78,7 +74,6 @@ export function entriesOf(
   }
 }
 
-/** The base of a variant; '' if it is none. */
 function baseOf(model: string): string {
   return splitVariant(model)?.base ?? ''
 }

@@ -85,7 +85,6 @@ export class Account {
     return this.#rejectedInFiles.some(({ misdated }) => misdated !== undefined && misdated.last_date > date)
   }
 
-  /** Dates counted as a previous version read them, by source. */
   get oldCounts(): readonly OldCounts[] {
     return this.#oldCounts
   }
@@ -99,12 +98,10 @@ export class Account {
     return sumRecords(this.#setAside.filter((entry) => entry.reason === reason))
   }
 
-  /** All excluded records. */
   get total(): number {
     return sumRecords(this.#setAside)
   }
 
-  /** Rejected records by reason, without zeros. */
   get rejected(): Record<string, number> {
     const counts = REJECT_REASONS.map((reason) => [reason, this.records(reason)] as const)
     return Object.fromEntries(counts.filter(([, records]) => records > 0))
@@ -135,7 +132,6 @@ export class Account {
     return this.#compared
   }
 
-  /** Excluded records by source and date. */
   get deliveries(): Delivery[] {
     const byDelivery = Map.groupBy(this.#setAside, ({ source, date }) => JSON.stringify([source, date ?? null]))
     return [...byDelivery].map(([key, entries]) => {
@@ -144,12 +140,10 @@ export class Account {
     })
   }
 
-  /** Withheld models, most tokens first. */
   get withheld(): WithheldModel[] {
     return this.withheldFrom('0000-01-01', '9999-12-31')
   }
 
-  /** The same for a range of dates, both ends included. */
   withheldFrom(start: UtcDate, end: UtcDate): WithheldModel[] {
     const byModel = Map.groupBy(
       this.#setAside.filter(({ reason, date = '' }) => reason === 'withheld' && date >= start && date <= end),
@@ -220,7 +214,6 @@ function describeDates({ first_date, last_date }: { first_date: UtcDate; last_da
   return first_date === last_date ? `dated ${first_date}` : `dated ${first_date} to ${last_date}`
 }
 
-/** Sums by reason, without zeros. */
 function byReason(
   rows: readonly ComparedRecords[],
   recordsOf: (row: ComparedRecords) => bigint,

@@ -48,7 +48,6 @@ export function toRestatement(
   }
 }
 
-/** Adds a restatement, unless the list has it. */
 export function withRestatement(list: Restatements, restatement: Restatement | undefined): Restatements {
   const isKnown = list.restatements.some(({ id }) => id === restatement?.id)
   if (restatement === undefined || isKnown) return list
