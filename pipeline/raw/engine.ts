@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { DATASET_START, UtcDate } from '../contract/utc-date.ts'
 
-/** What the sources file says about the visibility of a source's models (DESIGN.md §5). */
 export const SourceVisibility = z.enum(['public', 'private', 'registry']).default('registry')
 
 /** Where usage comes from: a source, or the engine that replaces sources. */
@@ -36,7 +35,6 @@ export const ClickHouseFields = z.strictObject({
   view: ClickHouseName,
   /** The cluster whose nodes have the view, each with its shard's records. Without it, one server has all records. */
   cluster: ClickHouseName.optional(),
-  /** The first date to query. */
   from: UtcDate.refine((date) => date >= DATASET_START, {
     error: `must not be before ${DATASET_START}, when the dataset begins`,
   }).default(DATASET_START),
@@ -44,7 +42,6 @@ export const ClickHouseFields = z.strictObject({
   ca: File.optional(),
   cert: File.optional(),
   key: File.optional(),
-  /** The limit for one query. */
   timeout_seconds: z.int().min(1).max(86_400).default(3600),
 })
 

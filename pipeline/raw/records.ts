@@ -41,7 +41,6 @@ export interface RejectedInFile {
 export interface ComparedRecords {
   source: string
   date: UtcDate
-  /** `null`: no contradiction. */
   reason: PartsDisagreement | null
   records: bigint
   public_records: bigint
@@ -68,7 +67,6 @@ export interface ReadingNote {
 export interface KeyUsageRow {
   date: UtcDate
   api_key_hash: string
-  /** Whether the requests used the owner's own provider key. */
   is_byok: boolean
   cost_usd: string
   requests: bigint

@@ -32,7 +32,6 @@ export interface ModelNames {
   aliases: string[]
 }
 
-/** A line of an aliases file. */
 export interface Alias {
   alias: string
   model_permaslug: string

@@ -39,7 +39,6 @@ export type OnMissing = z.infer<typeof OnMissing>
 
 const HELICONE_KEYS = ['outside_from', 'audio_inside_from'] as const
 
-/** A set of raw files in one schema. */
 export const Source = SourceFields.superRefine((source, context) => {
   const { schema: name, columns, base_time, time_unit } = source
   const schema: Schema = SCHEMAS[name]
@@ -78,10 +77,8 @@ const SourcesFile = z.strictObject({
 /** The sources file, read. `folder` is where relative paths start. */
 export interface Sources {
   folder: string
-  /** Empty if the engine reads no files. */
   sources: Source[]
   engine: Engine
-  /** The sources, or what the engine provides instead. */
   origins: Origin[]
   registry: Registry
   /** The path of the registry; undefined if none is named. */
@@ -102,10 +99,7 @@ export interface ReadOptions {
   mayLackModels?: boolean
 }
 
-/**
- * Reads the sources file and the files it names. Throws `UsageError` that names file and field if one is missing or
- * invalid.
- */
+/** Reads the sources file and the files it names. Throws `UsageError` that names file and field. */
 export async function readSources(path: string, { mayLackModels = false }: ReadOptions = {}): Promise<Sources> {
   const file = parseJson(SourcesFile, await readText(path), path, UsageError, KNOWN_KEYS)
   const folder = dirname(resolve(path))
@@ -181,7 +175,6 @@ function assertRegistry(file: z.infer<typeof SourcesFile>, origins: readonly Ori
   )
 }
 
-/** Names the models and aliases files in errors. */
 function registryOf(
   models: readonly Model[],
   aliases: readonly Alias[],
@@ -227,7 +220,6 @@ async function readText(path: string, remedy = ''): Promise<string> {
   }
 }
 
-/** Suggestions for misspelled keys. */
 const KNOWN_KEYS: readonly string[] = [
   ...Object.keys(SourcesFile.shape),
   ...Object.keys(SourceFields.shape),

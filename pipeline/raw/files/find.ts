@@ -23,13 +23,9 @@ export interface InputFile {
 
 const ENDING = /\.(?:(csv)|(ndjson|jsonl)|(parquet))(?:\.(?:(gz)|(zst)))?$/i
 
-/** The files that match the `files` of a source. */
 export interface FoundFiles {
-  /** Ordered by name. */
   files: InputFile[]
-  /** Patterns without a match. */
   unmatched: string[]
-  /** Names of listed files that do not exist. */
   absent: string[]
   /** Folders of the synthetic sample matched by a pattern. Their files are excluded because they are not real usage. */
   samples: string[]
@@ -94,9 +90,7 @@ export async function findInputFiles(
   }
 }
 
-/**
- * Returns the sample folder that a file belongs to; undefined for real logs, and if the sources are the sample's own.
- */
+/** Returns a file's sample folder; undefined for real logs, and if the sources are the sample's own. */
 async function samplesIn(folder: string): Promise<(path: string) => Promise<string | undefined>> {
   const ofFolder = new Map<string, Promise<string | undefined>>()
   if (await isSampleFolder(folder)) return async () => undefined
@@ -131,7 +125,6 @@ export function folderOfEntry(entry: string, folder: string): string {
   return dirname(resolve(folder, `${plain}x`))
 }
 
-/** The folders of files, links resolved. */
 export async function foldersOf(files: readonly InputFile[]): Promise<string[]> {
   const paths = await sideBySide(files, ({ path }) => realpath(path))
   return [...new Set(paths.map((path) => dirname(path)))]
@@ -181,7 +174,6 @@ export function knownFormat(name: string): Format {
   throw new UsageError(`${name}: a raw file must end in .csv, .ndjson, .jsonl or .parquet, plain or with .gz or .zst`)
 }
 
-/** The format of a raw file; undefined for an unknown ending. */
 export function formatOf(name: string): Format | undefined {
   const [, csv, ndjson, parquet] = ENDING.exec(name) ?? []
   if (csv !== undefined) return 'csv'

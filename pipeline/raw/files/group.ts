@@ -25,7 +25,6 @@ export interface InputGroup {
   delimiter: string
   /** DuckDB's column types, in order. Empty for NDJSON. */
   types: readonly string[]
-  /** Positions of the schema's columns: in the file, or in `pointers` for NDJSON. */
   positions: ReadonlyMap<string, number>
   /** JSON pointers (RFC 6901) of the schema's columns, for NDJSON. */
   pointers: readonly string[]
@@ -37,7 +36,6 @@ export interface GroupedFile {
   file: LinkedFile
 }
 
-/** Groups that have only these files. */
 export function regroup(files: readonly GroupedFile[]): InputGroup[] {
   const byGroup = Map.groupBy(files, ({ group }) => group)
   return [...byGroup].map(([group, members]) => ({ ...group, files: members.map(({ file }) => file) }))

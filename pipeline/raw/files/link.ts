@@ -23,7 +23,6 @@ const LARGE_RECORD_BYTES = 2_000_000
 /** A file under a name made by this project, so that no user's file name gets into SQL. */
 export interface LinkedFile extends InputFile {
   link: string
-  /** The compression of the linked file. */
   compression: Compression
   csvReading: CsvReading
   /**
@@ -55,7 +54,6 @@ export async function linkFiles(
   })
 }
 
-/** The linked or rewritten file that DuckDB reads. */
 export function asRead(file: LinkedFile): InputFile {
   return { ...file, path: file.link }
 }

@@ -11,7 +11,6 @@ import { copyName, isObjectUrl, namesObject, type ObjectCopies, type StoredObjec
 import { NotInstalledError, ObjectStore } from './store.ts'
 
 export interface CopyOptions {
-  /** The folder of the copies, which has nothing else but `scratch`. */
   folder: string
   /** A folder in it for incomplete files. */
   scratch: string
@@ -44,11 +43,9 @@ export async function copyObjects(sources: readonly Source[], options: CopyOptio
   return { paths, tidy }
 }
 
-/** Lists all objects of all sources before fetching any. */
 async function fetchAll(sources: readonly Source[], options: CopyOptions): Promise<StoredObject[]> {
   const { scratch, effects } = options
   const stores = new Stores(options)
-  // Left behind by a killed build.
   await effects.files.remove(scratch)
   try {
     const listed = new Map<Source, StoredObject[]>()
@@ -63,7 +60,6 @@ async function fetchAll(sources: readonly Source[], options: CopyOptions): Promi
   }
 }
 
-/** A pool of connections to the service. */
 class Stores {
   readonly #options: CopyOptions
   readonly #idle: ObjectStore[] = []
@@ -171,13 +167,11 @@ async function assertWhole(path: string, { url, bytes }: StoredObject): Promise<
   )
 }
 
-/** Advice for syncing a bucket without httpfs. */
 function howToSync(entry: string): string {
   const folder = entry.replace(/[*?[{].*$/s, '').replace(/[^/]*$/, '')
   return `copy what is new of it here first with aws s3 sync ${folder} raw/, and name the copies (docs/scaling.md)`
 }
 
-/** Names the source in errors. */
 async function ofSource<Result>(source: Source, work: () => Promise<Result>): Promise<Result> {
   const name = `source ${JSON.stringify(source.name)}`
   try {

@@ -15,7 +15,6 @@ const drawDelay = weightedDraw(DELAYS, (delay) => [0.97, 0.02, 0.007, 0.003][del
 
 const drawStatus = weightedDraw(['ok', 'cancelled', 'error'] as const, (_, index) => [0.96, 0.025, 0.015][index] ?? 0)
 
-/** Use by hour of the UTC day, with a peak in the afternoon. */
 const drawHour = weightedDraw(
   Array.from({ length: 24 }, (_, hour) => hour),
   (hour) => 1 + 0.5 * Math.cos((2 * Math.PI * (hour - 15)) / 24),
@@ -32,7 +31,6 @@ const TOKENS = {
   embedding: { prompt: 420, completion: 0 },
 }
 
-/** Growth of requests in tokens, per year. */
 const YEARLY_GROWTH = 1.3
 
 /** USD per million tokens. */
@@ -50,12 +48,10 @@ const KEYS = Array.from({ length: 40 }, (_, index) => ({
 
 const drawKey = weightedDraw(KEYS, (_, index) => 1 / (index + 1))
 
-/** One request and the delivery of its record. */
 export interface Request {
   id: string
   /** Milliseconds since 1970; NaN in a bad record. */
   instant: number
-  /** Empty in a bad record. */
   slug: string
   upstreamName: string
   promptTokens: number
@@ -86,7 +82,6 @@ export function requestsOf(day: UtcDate, options: { seed: number; requestsPerDay
   })
 }
 
-/** The use of a day relative to an average one: less on weekends, more in winter. */
 function rhythm(day: UtcDate): number {
   const midnight = toInstant(day)
   const season = 1 + 0.12 * Math.cos((2 * Math.PI * (daysBetween(DATASET_START, day) + 15)) / 365.25)
@@ -122,7 +117,6 @@ function drawRequest(
   }
 }
 
-/** Most records arrive on their day; some late, some twice at once, some again a day later. */
 function drawDelays(random: Random): number[] {
   const delay = drawDelay(random)
   const chance = random()
@@ -131,7 +125,6 @@ function drawDelays(random: Random): number[] {
   return [delay]
 }
 
-/** The request with one invalid field. */
 function spoiled(request: Request, random: Random): Request {
   const chance = random()
   if (chance < 1 / 3) return { ...request, instant: Number.NaN }
