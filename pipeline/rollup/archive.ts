@@ -8,14 +8,12 @@ import { parseJson } from '../base/json.ts'
 import { type Timestamp, Timestamp as TimestampSchema } from '../contract/ranking.ts'
 import { UtcDate } from '../contract/utc-date.ts'
 
-/** The error for an archive version that this program does not know. */
 export const NEWER_ARCHIVE = 'a newer version of Tokenboard wrote this: build with that version'
 
 /** `archive.json` of a part: what one `tokenboard archive` call archived. */
 const ArchivePart = z.strictObject({
   /** Version 2 added to the inputs how they were read. */
   version: z.literal([1, 2], { error: NEWER_ARCHIVE }),
-  /** The first date after the part. */
   before: UtcDate,
   as_of: TimestampSchema,
   /** The source at position N has the files `usage-N.parquet` and `inputs-N.parquet`. */
@@ -40,7 +38,6 @@ export function archiveStaging(folder: string): string {
   return join(folder, '.staging')
 }
 
-/** Before any date of a record. */
 const BEGINNING = -1_000_000n
 const MILLISECONDS_PER_DAY = 86_400_000
 
@@ -60,7 +57,6 @@ export interface ClosedSource {
   records: number
 }
 
-/** A staged part that is not in the archive yet. */
 export interface StagedPart {
   folder: string
   before: UtcDate
@@ -74,10 +70,7 @@ export interface ClosedFile {
   records_left: number
 }
 
-/**
- * The permanent rollup of archived dates (DESIGN.md §5, `tokenboard archive`). It replaces their raw files, which may
- * then be deleted. Each part is a folder with checksums that never changes again.
- */
+/** The permanent rollup of archived dates (DESIGN.md §5), which replaces their raw files. Parts never change. */
 export class Archive {
   readonly #folder: string
   readonly #ranges: readonly ClosedRange[]
@@ -97,7 +90,6 @@ export class Archive {
     return archive
   }
 
-  /** The names of archived sources. */
   get sources(): string[] {
     return [...new Set(this.#ranges.map((range) => range.source))].sort()
   }
@@ -125,15 +117,11 @@ export class Archive {
     await database.run('archive/late_usage')
   }
 
-  /** Names of raw files of the selected source with records in the archive. */
   async inputs(database: Database): Promise<string[]> {
     return (await database.rows<{ name: string }>('archive/input_names')).map(({ name }) => name)
   }
 
-  /**
-   * Stages the part that archives the dates before `before`. The sources' state must be up to date. Skips empty
-   * sources.
-   */
+  /** Stages the part that archives dates before `before`. The state must be up to date. Skips empty sources. */
   async stage(options: {
     database: Database
     files: Files
@@ -215,7 +203,6 @@ function pathsIn(folder: string, position: number): Pick<ClosedRange, 'usage' | 
   return { usage: join(folder, `usage-${position}.parquet`), inputs: join(folder, `inputs-${position}.parquet`) }
 }
 
-/** The usage of the selected source before a date that is not archived yet; undefined without records. */
 async function usageBefore(
   database: Database,
   before: UtcDate,
@@ -225,7 +212,6 @@ async function usageBefore(
   return row && { ...row, dates: Number(row.dates), records: Number(row.records) }
 }
 
-/** Writes usage and inputs of the selected source and checks their sums. */
 async function writeUsage(
   options: { database: Database; files: Files; before: UtcDate; paths: Pick<ClosedRange, 'usage' | 'inputs'> },
   expected: { records: number; tokens: string },

@@ -69,9 +69,7 @@ export async function countMisdated(
   return { records: BigInt(records), misdated }
 }
 
-/**
- * Throws `BuildError` if duplicates may be on different shards, where they are not found, or each node has all records.
- */
+/** Throws `BuildError` if duplicates may be on different shards or each node has all records. */
 async function assertSharded(
   clickhouse: ClickHouse,
   values: StatementValues,
@@ -106,7 +104,6 @@ async function assertDifferent(clickhouse: ClickHouse, values: StatementValues, 
   )
 }
 
-/** The values of a statement's placeholders. */
 function placesOf(choice: ClickHouseChoice): StatementValues {
   return { ...nodesOf(choice), database: choice.database, view: choice.view }
 }

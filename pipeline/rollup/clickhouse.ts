@@ -33,13 +33,10 @@ import { filesToTakeOver, noteReread, openState, takeOver } from './state.ts'
 export interface ClickHouseEngineOptions {
   choice: ClickHouseChoice
   login: ClickHouseLogin
-  /** The last date is the last one over at this instant. */
   asOf: Date
   /** The time by the clock: an unfinished day is never final, whatever `asOf` is. */
   now: Date
-  /** Later dates are implausible. */
   lastCredible: UtcDate
-  /** Final dates to query again. */
   reread: readonly UtcDate[]
   database: Database
   archive: Archive
@@ -49,10 +46,7 @@ export interface ClickHouseEngineOptions {
   signal: AbortSignal
 }
 
-/**
- * Sums the usage in ClickHouse, day by day; each shard removes its duplicates. Only a row per day and model comes back.
- * The state keeps them, so a later build queries only days that are new or were not final.
- */
+/** Sums usage in ClickHouse, day by day. The state keeps the sums: later builds query new and not yet final days. */
 export function createClickHouseEngine(options: ClickHouseEngineOptions): RollupEngine {
   return {
     async rollup(request) {
@@ -145,10 +139,7 @@ async function reportMisdated(
   request.onRejectedInFile({ ...rejected, file: `${choice.database}.${choice.view}`, misdated: answer.misdated })
 }
 
-/**
- * Removes raw files that this source's name had in the state, so that their records do not count twice. Throws
- * `BuildError` that names a day of which ClickHouse has fewer records, unless `on_missing` is `remove`.
- */
+/** Removes the raw files that a source had before ClickHouse. Throws `BuildError` if records would be lost. */
 async function forgetRawFiles(
   counts: ReadonlyMap<UtcDate, bigint>,
   request: RollupRequest,
@@ -195,10 +186,7 @@ function assertAsked(reread: readonly UtcDate[], wanted: readonly UtcDate[]): vo
   )
 }
 
-/**
- * Days should not shrink: records were deleted or are temporarily unavailable. `on_missing` decides (DESIGN.md §5).
- * Throws `BuildError` that names the day.
- */
+/** Days should not shrink. `on_missing` decides if one does (DESIGN.md §5). Throws `BuildError` that names the day. */
 function isAccepted(
   former: KnownDay,
   answer: DayAnswer,

@@ -25,21 +25,16 @@ import {
 import { withScratch, withWorkspace } from './workspace.ts'
 
 export interface CloseOptions {
-  /** The first date that is not archived. */
   before: UtcDate
-  /** Only report what would be archived. */
   dryRun?: boolean
 }
 
-/** A raw file with archived records. */
 export interface RawFile {
   source: string
   file: string
-  /** Its path, or the URL of an object. */
   path: string
 }
 
-/** The result of `tokenboard archive`. */
 export interface CloseSummary {
   outcome: 'archived' | 'unchanged' | 'would_archive'
   before: UtcDate
@@ -50,7 +45,6 @@ export interface CloseSummary {
   deletable_files: RawFile[]
   /** Raw files with `records_left` records that are not archived. */
   needed_files: (RawFile & { records_left: number })[]
-  /** The new part of the archive, if any. */
   path?: string
 }
 
@@ -130,7 +124,6 @@ async function bringUpToDate(
   assertFewRejected(Number(counted?.records) + account.total, account, sources.max_rejected_share)
 }
 
-/** Splits the existing raw files into those needed and those deletable once the dates are archived. */
 async function sortFiles(
   database: Database,
   archive: Archive,

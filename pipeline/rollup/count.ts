@@ -79,10 +79,7 @@ export async function keepCounts(
   await database.run('rollup/keep_notes')
 }
 
-/**
- * Sums have no ids to tell a restated day from an additional part. If missing files are kept, new ones must have other
- * days. Throws `BuildError` that names file and day.
- */
+/** Sums have no ids: with kept missing files, new ones must have other days. Throws `BuildError` that names both. */
 export async function assertNotRestated(database: Database, gone: readonly KnownFile[]): Promise<void> {
   if (gone.length === 0) return
   const file_ids = gone.map((file) => `${file.file_id}`)

@@ -12,10 +12,7 @@ export interface DayAnswer {
   delivered: { model: string; records: bigint; identified_records: bigint; tokens: bigint }[]
   /** Duplicates among them, without the copies that are kept, by model name. */
   surplus: { model: string; records: bigint; tokens: bigint }[]
-  /**
-   * Duplicates with copies under several model names. All their copies are in the surplus; the registry decides which
-   * is kept.
-   */
+  /** Duplicates with copies under several models, all in the surplus. The registry decides which copy is kept. */
   ties: { models: string[]; records: bigint; tokens: bigint }[]
   rejected: { reason: RejectReason; records: bigint }[]
   /** Duplicates whose counts differ from those of the copy that is kept. */
@@ -31,14 +28,12 @@ export function netRecords({ delivered, surplus, ties }: DayAnswer): bigint {
   return sumRecords(delivered) - sumRecords(surplus) + sumRecords(ties)
 }
 
-/** A day in the state. */
 export interface KnownDay {
   file_id: number
   date: UtcDate
   /** When it was queried, or as of when, in nanoseconds. */
   asked: bigint
   sha256: string
-  /** How it was queried. */
   reading: string
   net_records: bigint
 }
@@ -81,7 +76,6 @@ export async function enterDay(
   })
 }
 
-/** Removes days or files with these names from the state. */
 export async function forgetDays(database: Database, names: readonly string[]): Promise<void> {
   const known: KnownFile[] = await knownFiles(database)
   const gone = known.filter(({ name }) => names.includes(name))

@@ -21,16 +21,12 @@ import { filesToTakeOver, type KnownFile, knownFiles, listFiles, openState, take
 import { compareStamps, type Survey, survey } from './survey.ts'
 
 export interface DuckDbEngineOptions extends SettleOptions {
-  /** An empty folder for links to the raw files. */
   linkFolder: string
   archive: Archive
   signal: AbortSignal
 }
 
-/**
- * The embedded engine: DuckDB reads each raw file once, and again when its days get new records that may be duplicates.
- * The state keeps each file's sums, so a later build reads only new and changed files.
- */
+/** The embedded engine: DuckDB reads new and changed raw files; the state keeps the sums of each file. */
 export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
   return {
     async rollup(request) {
@@ -56,7 +52,6 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
   }
 }
 
-/** Updates the state of one source in one transaction. */
 async function updateState(source: Source, request: RollupRequest, options: DuckDbEngineOptions): Promise<void> {
   const { database, archive, kept, linkFolder } = options
   const { folder, sources } = request.sources
@@ -104,9 +99,7 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   }
 }
 
-/**
- * Adopts files of 0.1.0 that this version reads the same way. Records come first, so that a stopped build finds them.
- */
+/** Adopts files that 0.1.0 read the same way. Records come first, so that a stopped build finds them. */
 async function takeOverFiles(
   former: TakenOver | undefined,
   reading: string,
@@ -118,7 +111,6 @@ async function takeOverFiles(
   await takeOver(database, files, reading)
 }
 
-/** Waits for both, then throws the first's error before the second's. */
 async function together<First, Second>(first: Promise<First>, second: Promise<Second> | undefined) {
   const [a, b] = await Promise.allSettled([first, second])
   if (a.status === 'rejected') throw a.reason
@@ -126,7 +118,6 @@ async function together<First, Second>(first: Promise<First>, second: Promise<Se
   return [a.value, b.value] as const
 }
 
-/** Missing files whose records are kept. */
 function keptFiles(known: readonly KnownFile[], { fresh, elsewhere }: Survey, losses: Losses): KnownFile[] {
   const given = new Set([...elsewhere, ...fresh.map(({ replaces }) => replaces)])
   return [...losses.keep, ...known.filter((file) => file.kept !== null && !given.has(file))]

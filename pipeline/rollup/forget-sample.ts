@@ -7,9 +7,7 @@ import { takenOverReading } from './reading-0.1.0.ts'
 import { forgetRejects } from './rejects.ts'
 import { forgetFiles, forgetStrayDays, listFiles, openState, type StateFile } from './state.ts'
 
-/**
- * Whether the state has only read the sample: all known logs of its main source were read with the sample's settings.
- */
+/** Whether the state has only read the sample: all known logs were read with the sample's settings. */
 export async function isStateOfSample(database: Database, archive: Archive): Promise<boolean> {
   await openForSample(database)
   const [main] = SAMPLE_SOURCES

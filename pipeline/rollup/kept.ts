@@ -19,7 +19,6 @@ import {
   touchFiles,
 } from './state.ts'
 
-/** `file.json` of a kept file. */
 const KeptFile = z.strictObject({
   version: z.literal(1, { error: NEWER_ARCHIVE }),
   source: z.string(),
@@ -54,7 +53,6 @@ export class KeptFiles {
   readonly #keptFolder: string
   readonly #database: Database
   readonly #files: Files
-  /** Missing files by folder name. */
   readonly #kept: Map<string, KeptFile>
 
   private constructor({ stateDir, keptDir, database, files }: KeptFilesOptions, kept: Map<string, KeptFile>) {
@@ -94,7 +92,6 @@ export class KeptFiles {
     }
   }
 
-  /** Renames the stored records of existing files to a new reading. */
   async takeOver(files: readonly StateFile[], reading: string): Promise<void> {
     for (const file of files.filter(({ kept }) => kept === null)) {
       const path = this.#recordsPath(file)
@@ -184,9 +181,7 @@ export class KeptFiles {
     if (await exists(join(this.#keptFolder, kept))) await this.#files.rename(join(this.#keptFolder, kept), aside)
   }
 
-  /**
-   * Restores what a stopped build took out of the archive before updating the state. The raw file may be missing again.
-   */
+  /** Restores what a stopped build took out of the archive. The raw file may be missing again. */
   async #putBack(known: readonly StateFile[]): Promise<void> {
     for (const { kept } of known) {
       if (kept === null || this.#kept.has(kept)) continue
@@ -205,7 +200,6 @@ export class KeptFiles {
 
 const ASIDE = '.removed'
 
-/** Readers skip names that begin with a dot. */
 function asideName(kept: string): string {
   return `${ASIDE}-${kept}`
 }

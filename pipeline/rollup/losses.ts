@@ -5,7 +5,6 @@ import type { RollupRequest } from './engine.ts'
 import type { KnownFile } from './state.ts'
 import type { FreshFile } from './survey.ts'
 
-/** What to do with missing or replaced files. */
 export interface Losses {
   forget: KnownFile[]
   keep: KnownFile[]
@@ -13,10 +12,7 @@ export interface Losses {
 
 const NAMES_SHOWN = 5
 
-/**
- * Decides about missing files (DESIGN.md §5, `on_missing`). Files whose dates are all archived may go. Throws
- * `BuildError` that names files whose records would be lost.
- */
+/** Decides about missing files (DESIGN.md §5, `on_missing`). Throws `BuildError` if records would be lost. */
 export function judgeGone(
   source: Source,
   gone: readonly KnownFile[],
@@ -44,10 +40,7 @@ function assertNoDays(source: Source, lost: readonly KnownFile[]): void {
   )
 }
 
-/**
- * Decides about a file that replaces another with more records. `isKept`: the previous file's records are stored.
- * Throws `BuildError` that names the file if these would be lost.
- */
+/** Decides about a file with fewer records than the previous one. Throws `BuildError` if these would be lost. */
 export function judgeReplaced(
   source: Source,
   { name, replaces }: FreshFile,

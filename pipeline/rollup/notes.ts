@@ -8,7 +8,6 @@ import type { RollupRequest } from './engine.ts'
 
 const NAMES_SHOWN = 10
 
-/** Reports how a source was read. */
 export async function reportNotes(database: Database, source: Origin, request: RollupRequest): Promise<void> {
   type Row = Omit<{ [Key in keyof ReadingNote]: ReadingNote[Key] }, 'source'>
   const notes = await database.rows<Row>('rollup/notes')

@@ -11,10 +11,7 @@ import { defineNumberedUsage } from '../raw/ingest.ts'
 import type { RejectReason } from '../raw/records.ts'
 import type { RejectedRecord } from './list-rejects.ts'
 
-/**
- * Reads files with rejected records again and writes these records below `folder`, one file per raw file. The table
- * core_models must have the source's models.
- */
+/** Reads files with rejected records again and writes these below `folder`, one file per raw file. */
 export async function writeRejects(
   database: Database,
   rejected: Iterable<GroupedFile>,
@@ -39,13 +36,11 @@ export async function filesToWrite(database: Database, source: string, folder: s
   return new Set(wanting.map(({ file }) => file))
 }
 
-/** Notes in the state that the rejected records counted by `filesToWrite` are written. */
 export async function noteRejects(database: Database): Promise<void> {
   await forgetRejects(database)
   await database.run('rejects/note')
 }
 
-/** Removes that note for the selected source. */
 export async function forgetRejects(database: Database): Promise<void> {
   await database.run('rejects/forget')
 }
@@ -57,7 +52,6 @@ export async function tidyRejects(database: Database, folder: string, files: Fil
   for (const name of await namesIn(folder)) if (!wanted.has(name)) await files.remove(join(folder, name))
 }
 
-/** A name independent of the characters and the length of the raw file's name. */
 function rejectsFileName(source: string, file: string): string {
   const digest = hash('sha256', JSON.stringify([source, file]))
   return `${digest.slice(0, 32)}.ndjson`
@@ -76,7 +70,6 @@ async function* linesOf(
   }
 }
 
-/** A rejected record. `record_number` counts from 1 in DuckDB's order. */
 interface Judged extends Record<string, string | bigint | null> {
   record_number: bigint
   reason: RejectReason
@@ -164,7 +157,6 @@ function named<Value>(names: readonly string[], values: readonly Value[]): Recor
   return Object.fromEntries(values.slice(0, names.length).map((value, position) => [names[position], value]))
 }
 
-/** Makes empty and duplicate column names unique. */
 function uniqueNames(names: readonly string[]): string[] {
   return names.map((name, position) => {
     if (name === '') return `column ${position + 1}`

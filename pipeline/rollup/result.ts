@@ -53,10 +53,7 @@ export async function reportRowsOfSums(database: Database, request: RollupReques
     request.onRowsOfSums(row)
 }
 
-/**
- * Reports dates with records that count as a previous version read them, because their files are missing or the date is
- * archived. `sameWithIds`: only records without a `request_id` are read differently.
- */
+/** Reports dates counted as a previous version read them: their files are missing, or the date is archived. */
 export async function reportOldCounts(
   database: Database,
   { source, reader, sameWithIds }: { source: string; reader: Reader; sameWithIds: boolean },

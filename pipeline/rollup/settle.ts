@@ -32,17 +32,14 @@ export interface SettleOptions {
   files: Files
 }
 
-/** What a build found out about the files of a source. */
 export interface Update {
   source: Source
   compared: Survey
   losses: Losses
-  /** The new files, already counted. */
   groups: readonly InputGroup[]
   links: Links
 }
 
-/** Existing files by their number in the state. */
 type Present = ReadonlyMap<number, InputFile>
 
 /**
@@ -184,7 +181,6 @@ async function filesToCompare(database: Database, days: readonly IdentifiedDay[]
   return (await listFiles(database)).filter((file) => wanted.has(file.file_id))
 }
 
-/** Where to read existing files. Opens those that are not new. */
 async function placesOf(
   { groups, links }: Update,
   present: Present,
@@ -204,7 +200,6 @@ async function placesOf(
   )
 }
 
-/** Stores the rejected records of files where they changed. */
 async function keepRejects(update: Update, present: Present, options: SettleOptions): Promise<void> {
   const { database, rejectsFolder, files } = options
   const names = await filesToWrite(database, update.source.name, rejectsFolder)
@@ -214,7 +209,6 @@ async function keepRejects(update: Update, present: Present, options: SettleOpti
   await noteRejects(database)
 }
 
-/** Stores the records of existing files for the time when they are missing. */
 async function storeRecords(update: Update, present: Present, { database, kept }: SettleOptions): Promise<void> {
   const identified = (await knownFiles(database)).filter(
     (file) => present.has(file.file_id) && file.identified_records > 0n,

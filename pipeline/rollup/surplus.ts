@@ -7,14 +7,12 @@ import type { RollupRequest } from './engine.ts'
 /** Days are compared in batches of about this many records, which limits memory. */
 const RECORDS_PER_BATCH = 1_000_000
 
-/** The records with a `request_id` of one day in one file. */
 export interface IdentifiedDay extends Record<string, bigint | number> {
   day_number: bigint
   file_id: number
   records: bigint
 }
 
-/** A raw file or its stored records. */
 export type RecordsPlace = GroupedFile | { kept: string }
 
 /** The days to compare and the files that have records with a `request_id` on them. */
@@ -55,7 +53,6 @@ async function repeatedDays(database: Database, batch: readonly IdentifiedDay[])
   return batch.filter((day) => repeated.has(day.day_number))
 }
 
-/** Batches of consecutive days. A day is never split. */
 function batches(days: readonly IdentifiedDay[]): IdentifiedDay[][] {
   const result: IdentifiedDay[][] = []
   let records = 0n

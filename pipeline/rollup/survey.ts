@@ -4,21 +4,17 @@ import type { Content } from '../raw/files/content.ts'
 import { formatOf, type InputFile, readStamp } from '../raw/files/find.ts'
 import type { HashedFile, KnownFile } from './state.ts'
 
-/**
- * A file to read, and the previous file of its name, unless that file's content is still there, as after log rotation.
- */
+/** A file to read, and the previous file of its name unless that content still exists, as after log rotation. */
 export interface FreshFile extends HashedFile {
   replaces: KnownFile | undefined
 }
 
-/** How the raw files of a source differ from the state. */
 export interface Survey {
   /** Files whose content is in the state, perhaps under another name. */
   same: { known: KnownFile; file: InputFile }[]
   fresh: FreshFile[]
   /** Files in the state whose content is missing. Another file may have the name. */
   gone: KnownFile[]
-  /** Existing files that no entry of the source matches. */
   unlisted: KnownFile[]
   /** Missing or kept files whose content another file has now. */
   elsewhere: KnownFile[]
@@ -28,7 +24,6 @@ export interface Survey {
   twins: { file: string; twin: string }[]
 }
 
-/** How they differ by name, size and modification time. */
 export interface Stamps {
   same: { known: KnownFile; file: InputFile }[]
   /** Files whose content must be compared. */
@@ -39,11 +34,8 @@ export interface Stamps {
 
 export interface SurveyOptions {
   reading: string
-  /** Whether a file still exists but no entry names it. */
   isUnlisted(file: KnownFile): Promise<boolean>
-  /** Whether a file of the same name replaces a kept one. */
   isReplaceable(file: KnownFile): boolean
-  /** Whether another code version read a file. */
   isOutdated(file: KnownFile): boolean
 }
 
@@ -62,10 +54,7 @@ export function compareStamps(found: readonly InputFile[], known: readonly Known
   return { same, changed, left: [...left.values()] }
 }
 
-/**
- * Compares files with other stamps by content, so that touched, renamed, compressed or restored files are not read
- * again. `contents` are those of the changed files, in order.
- */
+/** Compares by content, so that touched, renamed, compressed and restored files are not read again. */
 export async function survey(
   found: readonly InputFile[],
   known: readonly KnownFile[],

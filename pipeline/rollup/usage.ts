@@ -29,7 +29,6 @@ export class UsageLedger {
     sum.free_requests += free_requests
   }
 
-  /** By date, each ordered by key. */
   get days(): UsageDay[] {
     return [...this.#days].sort(byName).map(([date, day]) => ({
       date,
