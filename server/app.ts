@@ -55,13 +55,11 @@ export interface AppDependencies {
   /** The file of builds with usage per key. Without it, the store keeps its usage. */
   usageFile?: string | undefined
   clock: () => Date
-  /** Replaces the clock in windows. */
   asOf?: Date | undefined
   trustProxy?: TrustProxy
   rateLimitSettings?: RateLimitSettings
   connectionLimits?: Partial<ConnectionLimits> | undefined
   log: LogTarget
-  /** By default in a separate thread. */
   loadRelease?: LoadRelease
 }
 

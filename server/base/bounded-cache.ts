@@ -1,7 +1,6 @@
 /** A least-recently-used cache, bounded by the bytes of its values. */
 export class BoundedCache<T extends { readonly bytes: number }> {
   readonly #mostBytes: number
-  /** Least recently used first. */
   readonly #values = new Map<string, T>()
   #bytes = 0
 

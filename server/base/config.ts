@@ -17,9 +17,7 @@ export type TrustProxy = false | number | string[]
 
 /** Rate limits in requests; 0 is no limit (API.md § Limits, keys, access). */
 export interface RateLimitSettings {
-  /** Per key. */
   perMinute: number
-  /** Per account. */
   perDay: number
   /** With bad keys, per client address. */
   badKeysPerMinute: number
@@ -111,9 +109,7 @@ const Environment = z.object({
   RATE_LIMIT_BAD_KEYS_PER_MINUTE: RATE_LIMIT.default(0),
 })
 
-/**
- * Reads the settings. Empty variables count as unset; `overrides` win. Throws `ConfigError` that lists every wrong one.
- */
+/** Reads the settings; `overrides` win over the environment. Throws `ConfigError` that lists every wrong one. */
 export function readServerConfig(
   overrides: Record<string, string | undefined> = {},
   environment: Record<string, string | undefined> = process.env,
@@ -168,7 +164,6 @@ function realPath(path: string): string {
   }
 }
 
-/** The target of a link, even if it does not exist yet. */
 function linkTarget(path: string): string | undefined {
   try {
     return resolve(realPath(dirname(path)), readlinkSync(path))
@@ -177,7 +172,6 @@ function linkTarget(path: string): string | undefined {
   }
 }
 
-/** Whether `host` is reachable from this machine only. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }

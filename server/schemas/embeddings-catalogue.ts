@@ -15,7 +15,6 @@ const MOST_PROBLEMS_TOLD = 50
 export class CatalogueError extends Error {
   override name = 'CatalogueError'
   readonly problems: CatalogueProblem[]
-  /** All problems, even those not listed. */
   readonly problemCount: number
 
   constructor(problems: CatalogueProblem[]) {

@@ -14,7 +14,6 @@ interface CountedRow {
   counted: number
 }
 
-/** How many old windows a request deletes: more than it can add. */
 const MOST_REMOVED = 5
 
 /**

@@ -17,7 +17,6 @@ import { retry, StoreUnavailableError } from './retry.ts'
 import type { Tables } from './tables.ts'
 import { takeTurns } from './turns.ts'
 
-/** An in-memory store, for tests. */
 const IN_MEMORY = ':memory:'
 
 const BUSY = 5
@@ -41,7 +40,6 @@ export async function openSqlite(path: string, retryBudgetMs: number): Promise<E
   }
 }
 
-/** Whether another connection holds the lock. */
 function isBusy(error: unknown): boolean {
   return plainCode(error) === BUSY
 }
@@ -52,9 +50,7 @@ function toldOfDisk(error: unknown): never {
   throw new StoreUnavailableError((error as Error).message, { cause: error })
 }
 
-/** SQLite's primary result code; NaN for other errors. */
 function plainCode(error: unknown): number {
-  // The low byte of an extended code.
   return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : Number.NaN
 }
 
@@ -153,10 +149,7 @@ function prepare(database: DatabaseSync, sql: string): ReturnType<SqliteDatabase
   }
 }
 
-/**
- * Returns a function whose number changes whenever any connection commits a change; `own` counts this connection's.
- * Undefined during this connection's own transaction. A call takes one or two microseconds.
- */
+/** Returns a number that changes with every commit; undefined during this connection's own transaction. */
 function stateOf(database: DatabaseSync, own: ChangeCount): () => number | undefined {
   // Changes only with commits of other connections.
   const byOthers = database.prepare('PRAGMA data_version')
@@ -175,7 +168,6 @@ function stateOf(database: DatabaseSync, own: ChangeCount): () => number | undef
   }
 }
 
-/** How many statements that may change something this connection began. */
 interface ChangeCount {
   count: number
 }

@@ -27,7 +27,6 @@ export function followUsage(path: string, usage: KeyUsageStore, log: FastifyBase
   })
 }
 
-/** The header and the days, parsed lazily. */
 async function readUsageFile(path: string): Promise<{ header: UsageHeader; days: IncomingDay[] }> {
   const text = await readFile(path, 'utf8')
   if (!text.endsWith('\n')) throw new UsageFileError(`${path} does not end with a line ending`)

@@ -61,7 +61,6 @@ export interface LimitUse {
   spent: bigint
 }
 
-/** Null for a key without a limit. */
 export function limitUse(
   key: Pick<ApiKey, 'limit_usd' | 'limit_reset' | 'include_byok_in_limit'>,
   { charged, byok }: { charged: WindowSums; byok: WindowSums },

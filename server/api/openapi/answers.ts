@@ -2,8 +2,6 @@ import { withdrawn } from '../../published/tombstone.ts'
 import type { ErrorEnvelope } from '../../schemas/error-envelope.ts'
 import { schemaReference } from './components.ts'
 
-/* Headers and errors of responses. */
-
 const HEADERS = {
   Allow: ['string', 'The methods that the path has.', 'GET, HEAD'],
   'Cache-Control': ['string', 'How long the answer may be kept, and by whom.', 'private, max-age=60'],
@@ -44,7 +42,6 @@ export function headerComponents() {
   )
 }
 
-/** The headers of a response to a caller with a key. */
 export function headerReferences(names: readonly HeaderName[] = []) {
   return references([...ON_ALL, ...WITH_LIMITS, ...names])
 }

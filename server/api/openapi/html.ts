@@ -1,4 +1,3 @@
-/** Safe HTML, made only by `html`. */
 export class Html {
   readonly #text: string
 

@@ -82,7 +82,6 @@ function describe(key: ApiKey, entries: readonly UsageEntry[], freeRequests: num
   }
 }
 
-/** The key's limit is this server's only kind of budget. */
 function budgetOf(key: ApiKey, { limit, spent }: LimitUse, now: Date): Budget {
   const { limit_reset } = key
   return {
