@@ -20,7 +20,7 @@ export function readChecksums(text: string): Map<string, string> {
 }
 
 /** Writes `SHA256SUMS` for all files of a folder. Call it after the last file is written. */
-export async function seal(folder: string, files: Files): Promise<void> {
+export async function writeChecksums(folder: string, files: Files): Promise<void> {
   await files.write(join(folder, CHECKSUMS_FILE), toChecksums(await hashAll(folder)))
   await files.flush(folder)
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { assertSealed, seal } from '../base/checksums.ts'
+import { assertSealed, writeChecksums } from '../base/checksums.ts'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { type Files, namesIn, readTextIfAny } from '../base/files.ts'
@@ -148,7 +148,7 @@ export class Archive {
       })
       const part: ArchivePart = { version: 2, before, as_of: asOf, sources: described }
       await files.write(join(folder, DESCRIPTION), `${JSON.stringify(part, undefined, 2)}\n`)
-      await seal(folder, files)
+      await writeChecksums(folder, files)
     }
     return { folder, before, sources: closed }
   }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { access, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { assertSealed, seal } from '../base/checksums.ts'
+import { assertSealed, writeChecksums } from '../base/checksums.ts'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { type Files, isMissing, namesIn, readTextIfAny } from '../base/files.ts'
@@ -145,7 +145,7 @@ export class KeptFiles {
       is_name_taken: isNameTaken,
     }
     await this.#files.write(join(staging, DESCRIPTION), `${JSON.stringify(description, undefined, 2)}\n`)
-    await seal(staging, this.#files)
+    await writeChecksums(staging, this.#files)
     await this.#setAside(kept)
     await this.#files.rename(staging, join(this.#keptFolder, kept))
     this.#kept.set(kept, description)

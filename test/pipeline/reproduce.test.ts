@@ -3,7 +3,7 @@ import { appendFile, cp, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { seal } from '../../pipeline/base/checksums.ts'
+import { writeChecksums } from '../../pipeline/base/checksums.ts'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
 import { Provenance } from '../../pipeline/contract/provenance.ts'
@@ -276,7 +276,7 @@ describe('reproduce', () => {
     await writeFile(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, files }))
     await rm(join(folder, 'provenance.json'))
     await rm(join(folder, 'SHA256SUMS'))
-    await seal(folder, realFiles)
+    await writeChecksums(folder, realFiles)
     const reproduction = await makeAgain(workspace)
     expect(reproduction).toMatchObject({ equal: false, dates: [], provenance: undefined, left_out: [] })
     expect(reproduction.files).toContainEqual({ path: 'provenance.json', comparison: 'not_published' })

@@ -3,7 +3,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { seal } from '../../../pipeline/base/checksums.ts'
+import { writeChecksums } from '../../../pipeline/base/checksums.ts'
 import { readPipelineConfig } from '../../../pipeline/base/config.ts'
 import { realFiles } from '../../../pipeline/base/files.ts'
 import { Manifest } from '../../../pipeline/contract/manifest.ts'
@@ -376,7 +376,7 @@ describe('the archive', () => {
     const path = join(folder, name)
     await writeFile(path, (await readFile(path, 'utf8')).replace(/"version": \d+/, `"version": ${version}`))
     await rm(join(folder, 'SHA256SUMS'))
-    await seal(folder, realFiles)
+    await writeChecksums(folder, realFiles)
   }
 
   it('of a newer version is refused in a sentence', async () => {
