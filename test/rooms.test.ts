@@ -1,8 +1,9 @@
 /** The rooms of docs/architecture.md against the folders and their imports. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { readStatements } from '../pipeline/base/statements.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const CONTRACT = 'pipeline/contract'
@@ -60,6 +61,20 @@ describe('the rooms', () => {
       if (allowed === undefined || allowed[0] === 'pipeline/everything') continue
       for (const imported of importsOf(path).map(roomOf)) {
         if (imported !== room) expect(allowed, `${path} imports ${imported}`).toContain(imported)
+      }
+    }
+  })
+
+  it('run SQL of their own and of the rooms that the table names', () => {
+    const { files, byName } = readStatements(join(ROOT, 'pipeline'))
+    const homes = new Map(files.map((path) => [basename(path, '.sql'), roomOf(path)]))
+    expect(homes.size, 'files of statements with the same name').toBe(files.length)
+    for (const path of sources) {
+      const allowed = rooms.get(roomOf(path))
+      if (allowed === undefined || allowed[0] === 'pipeline/everything') continue
+      for (const [, name = ''] of read(path).matchAll(/'([\w.-]+\/\w+)'/g)) {
+        const home = byName.has(name) ? homes.get(name.split('/')[0] ?? '') : undefined
+        if (home !== undefined) expect([roomOf(path), ...allowed], `${path} runs ${name}`).toContain(home)
       }
     }
   })

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { readStatements } from '../pipeline/base/statements.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const LONGEST_FILE = 500
@@ -14,15 +15,23 @@ const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const sources = tracked.filter((path) => /^(pipeline|server)\/.*\.ts$/.test(path))
 
 describe('the repository', () => {
-  it('uses every SQL file, and every one says what it is for', () => {
+  it('uses every named statement, and calls no other', () => {
+    const { byName } = readStatements(join(ROOT, 'pipeline'))
     const code = sources.map(read).join('\n')
-    const files = tracked.filter((path) => path.startsWith('pipeline/sql/'))
-    expect(files.length).toBeGreaterThan(10)
-    for (const path of files) {
-      const name = path.replace(/^pipeline\/sql\/(checks\/)?/, '').replace(/\.sql$/, '')
-      const stem = name.replace(/_(csv|ndjson|parquet)$/, '')
-      expect(code.includes(`'${name}'`) || code.includes(`\`${stem}_$`), `${path} is not used`).toBe(true)
-      expect(read(path).startsWith('-- '), `${path} has no header`).toBe(true)
+    for (const name of byName.keys()) {
+      const isUsed = code.includes(`'${name}'`) || code.includes(`\`${name.replace(/\/.*/, '/')}$`)
+      expect(isUsed, `${name} is not used`).toBe(true)
+    }
+    const called = [
+      ...code.matchAll(/(?:\.run|\.rows|\.script|\.stream|Progress|Statement)(?:<[^(]*>)?\(\s*'(.+?\/.+?)'/g),
+    ]
+    expect(called.length).toBeGreaterThan(100)
+    for (const [, name] of called) expect([...byName.keys()]).toContain(name)
+  })
+
+  it('says at the top of every file of statements what it is', () => {
+    for (const path of readStatements(join(ROOT, 'pipeline')).files) {
+      expect(read(path), path).toMatch(/^(-- (?!name: ).+\n){1,3}\n-- name: /)
     }
   })
 

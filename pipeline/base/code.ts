@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { statementFiles } from './statements.ts'
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -16,7 +17,7 @@ export function hashOfCode(): string {
 }
 
 export function hashOfSql(): string {
-  return hashOf('pipeline/sql')
+  return hashOf(...statementFiles())
 }
 
 /** SHA-256 of files and of all source files below folders, by name and content. Cached; CRLF counts as LF. */

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import {
@@ -12,6 +11,7 @@ import {
   version,
 } from '@duckdb/node-api'
 import { BuildError, reasonOf, UsageError } from './errors.ts'
+import { readStatement } from './statements.ts'
 
 /** A value bound to a `$parameter` or stored in a variable. */
 export type SqlValue = string | number | bigint | boolean | null | readonly string[] | Readonly<Record<string, string>>
@@ -31,7 +31,7 @@ const PROGRESS_INTERVAL_MS = 200
 
 export const DUCKDB_VERSION = version()
 
-/** Runs the files of `pipeline/sql` with bound values. Aborting the signal interrupts the running statement. */
+/** Runs named statements of `.sql` files with bound values. Aborting the signal interrupts the running statement. */
 export class Database {
   readonly #connection: DuckDBConnection
   readonly #instance: DuckDBInstance
@@ -58,22 +58,24 @@ export class Database {
   static async open(options: DatabaseOptions): Promise<Database> {
     const instance = await createInstance(options)
     const database = new Database(instance, await instance.connect(), options)
-    await database.script('settings')
-    if (options.memoryLimit !== undefined) await database.run('set_memory_limit', { memory_limit: options.memoryLimit })
-    await database.script('macros')
+    await database.script('database/settings')
+    if (options.memoryLimit !== undefined)
+      await database.run('database/set_memory_limit', { memory_limit: options.memoryLimit })
+    await database.script('macros/define')
     return database
   }
 
   /** Confines SQL to files below these folders and the database's own: no network, no extensions. Resolves links. */
   async confine(folders: readonly string[]): Promise<void> {
-    await this.run('set_allowed_directories', { folders })
-    await this.script('confine')
+    await this.run('database/set_allowed_directories', { folders })
+    await this.script('database/confine')
   }
 
   async run(name: string, parameters: SqlParameters = {}): Promise<void> {
     await this.execute(readStatement(name), parameters)
   }
 
+  /** Runs a name with several statements, which cannot have parameters. */
   async script(name: string): Promise<void> {
     await this.execute(readStatement(name), {})
   }
@@ -94,7 +96,7 @@ export class Database {
     }
   }
 
-  /** The rows of a `.sql` file's statement. Integers of 64 bits and more are `bigint`. */
+  /** The rows of a named statement. Integers of 64 bits and more are `bigint`. */
   async rows<Row extends Record<string, JS>>(name: string, parameters: SqlParameters = {}): Promise<Row[]> {
     const query = async () => (await this.#query(readStatement(name), parameters)).getRowObjectsJS()
     return (await this.#guard(query)) as Row[]
@@ -123,7 +125,7 @@ export class Database {
   /** Sets the time zone of text and timestamps without an offset. */
   async setTimeZone(name: string): Promise<void> {
     if (this.#definitions.get('time zone') === name) return
-    await this.run('set_time_zone', { time_zone: name })
+    await this.run('database/set_time_zone', { time_zone: name })
     this.#definitions.set('time zone', name)
   }
 
@@ -244,17 +246,6 @@ export async function openExclusively(
       throw new UnreadableDatabaseError(`${path} is no database that can be read`)
     throw new BuildError(`${path} cannot be opened: ${message}`)
   }
-}
-
-const statements = new Map<string, string>()
-
-export function readStatement(name: string): string {
-  let text = statements.get(name)
-  if (text === undefined) {
-    text = readFileSync(new URL(`../sql/${name}.sql`, import.meta.url), 'utf8')
-    statements.set(name, text)
-  }
-  return text
 }
 
 function bind(parameters: SqlParameters): Record<string, DuckDBValue> {

@@ -43,7 +43,7 @@ export function writeChanges(changes: readonly ChangeRow[]): Buffer {
 
 /** Reads a published `changes.csv`. Throws `BuildError` if it cannot be read. */
 export function readChanges(database: Database, path: string): Promise<ChangeRow[]> {
-  return naming(path, 'changes', () => database.rows<ChangeRow>('history/read_changes', { path }))
+  return naming(path, 'changes', () => database.rows<ChangeRow>('derived-files/read_changes', { path }))
 }
 
 /** Applies changes and sorts the rows as published. Throws `BuildError` for a change that does not fit the rows. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { type Database, readStatement, type SqlParameters } from '../base/database.ts'
+import type { Database, SqlParameters } from '../base/database.ts'
 import { BuildError, UsageError } from '../base/errors.ts'
+import { readComment, readStatement } from '../base/statements.ts'
 import { DATASET_START, UtcDate } from '../contract/utc-date.ts'
 import { INVARIANTS, noSanityCheck, SANITY_CHECKS, SanityCheck } from '../raw/check-names.ts'
 import { OLD_COUNTS } from './old-counts.ts'
@@ -42,12 +43,12 @@ export async function findOddities(
   sources: readonly { name: string }[],
   { deliveries, compared }: Pick<Account, 'deliveries' | 'compared'>,
 ): Promise<Finding[]> {
-  await database.run('check_create_deliveries')
+  await database.run('checks/create_deliveries')
   await database.append('core_deliveries', [
     ...sources.map(({ name }) => [name, null, '0']),
     ...deliveries.map(({ source, date, records }) => [source, date, String(records)]),
   ])
-  await database.run('check_create_parts_disagree')
+  await database.run('checks/create_parts_disagree')
   await database.append(
     'core_parts_disagree',
     compared.map(({ source, date, reason, records, public_records }) => {
@@ -128,10 +129,10 @@ function withoutPublished(findings: readonly Finding[], published: readonly Warn
 
 /** The header line of a check's SQL with its numbers filled in, and the parameters that the SQL uses. */
 function readCheck(check: string, parameters: SqlParameters): { demand: string; bound: SqlParameters } {
-  const [header = '', ...lines] = readStatement(`checks/${check}`).split('\n')
-  const statement = lines.filter((line) => !line.startsWith('--')).join('\n')
+  const [demand = ''] = readComment(`checks/${check}`)
+  const statement = readStatement(`checks/${check}`)
   return {
-    demand: header.replace(/^-- /, '').replace(/\$(\w+)/g, (name, parameter) => String(parameters[parameter] ?? name)),
+    demand: demand.replace(/\$(\w+)/g, (name, parameter) => String(parameters[parameter] ?? name)),
     bound: Object.fromEntries(Object.entries(parameters).filter(([name]) => statement.includes(`$${name}`))),
   }
 }

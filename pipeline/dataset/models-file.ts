@@ -48,7 +48,7 @@ const Line = z.object({ ...ModelFacts.shape, aliases: Aliases, days: Count, best
 
 /** Reads a published `models.csv`. Throws `BuildError` if it does not have the published format. */
 export async function readModels(database: Database, path: string): Promise<ModelFacts[]> {
-  const lines = await database.rows<Record<string, string>>('read_models', { path })
+  const lines = await database.rows<Record<string, string>>('derived-files/read_models', { path })
   return parse(z.array(Line), lines, path, BuildError)
 }
 

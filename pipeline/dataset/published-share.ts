@@ -39,7 +39,7 @@ async function measureFrom(
   database: Database,
   account: Account,
 ): Promise<Share> {
-  const [row] = await database.rows<{ tokens: string }>('public_tokens', { start_date, end_date })
+  const [row] = await database.rows<{ tokens: string }>('rank/public_tokens', { start_date, end_date })
   const unknown = account.withheldFrom(start_date, end_date)
   const counted = BigInt(row?.tokens ?? 0)
   const withheld = unknown.reduce((sum, { tokens }) => sum + BigInt(tokens), 0n)

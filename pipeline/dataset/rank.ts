@@ -13,13 +13,13 @@ export interface Ranking {
 /** Ranks `core_rollup` up to `lastDate` into `out_rankings_daily`: per date the top models and the rest. */
 export async function rank(database: Database, lastDate: UtcDate): Promise<Ranking> {
   const dates = { first_date: DATASET_START, last_date: lastDate }
-  await database.run('rank', { ...dates, ...RANK_PARAMETERS })
-  const [published] = await database.rows<{ records: bigint; models: bigint }>('rank_published', dates)
+  await database.run('rank/create_rankings', { ...dates, ...RANK_PARAMETERS })
+  const [published] = await database.rows<{ records: bigint; models: bigint }>('rank/published', dates)
   return {
-    rows: await database.rows<RankingRow>('rank_rows'),
+    rows: await database.rows<RankingRow>('rank/rows'),
     published_records: published?.records ?? 0n,
     models: Number(published?.models ?? 0n),
-    outside: await database.rows<Ranking['outside'][number]>('rank_outside', dates),
+    outside: await database.rows<Ranking['outside'][number]>('rank/outside', dates),
   }
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { nearest } from '../contract/nearest.ts'
 
 /**
- * A check is a query in `sql/checks` that returns what breaks it; its first line states the rule. Invariants hold for
+ * A check is a query in `dataset/checks.sql` that returns what breaks it; its comment states the rule. Invariants hold for
  * any input: a broken one is our own bug.
  */
 export const INVARIANTS = [

@@ -1,4 +1,5 @@
-import { type Database, readStatement } from '../base/database.ts'
+import type { Database } from '../base/database.ts'
+import { readStatement } from '../base/statements.ts'
 import { fileColumn } from './files/columns.ts'
 import { LONGEST_RECORD_BYTES } from './files/csv-shape.ts'
 import type { Format } from './files/find.ts'
@@ -32,7 +33,7 @@ async function defineViews(
   for (const [number, group] of groups.entries()) await setVariables(database, number, group)
   const raw = `CREATE OR REPLACE TEMP VIEW raw_usage AS\n${selects.join('\nUNION ALL\n')}`
   const types = groups.map((group) => group.types)
-  await database.define('usage', `${raw};\n${readStatement('core_usage')}`, types)
+  await database.define('usage', `${raw};\n${readStatement('ingest/usage')}`, types)
 }
 
 /** Defines the view `raw_sample`: each record's fields as text in column order, or its NDJSON line. */
@@ -116,7 +117,7 @@ function selectGroup(group: InputGroup, number: number, isNumbered = false): str
 
 function fromGroup(group: InputGroup, number: number, computed: ReadonlyMap<string, string>): string {
   const names = columnNames(group).join(', ')
-  const statement = readStatement(`ingest_${group.format}`)
+  const statement = readStatement(`ingest/${group.format}`)
     .replaceAll(/_N\b/g, `_${number}`)
     .replaceAll('COLUMN_NAMES', names)
   // The list is never NULL. The condition only makes DuckDB read every column.

@@ -71,7 +71,7 @@ export async function inspect(
     const temporaryFolder = join(folder, 'spill')
     const database = await Database.open({ path: ':memory:', temporaryFolder, memoryLimit: undefined, signal })
     try {
-      await database.run('inspect_keep_order')
+      await database.run('inspect/keep_order')
       await setCredibleDates(database, lastCredibleDate(now()))
       await database.confine([folder, ...(await foldersOf(files))])
       const inspections: Inspection[] = []
@@ -136,7 +136,7 @@ async function readSample(database: Database, file: LinkedFile): Promise<Column[
     files: [file],
   }
   await defineSample(database, group)
-  const rows = await database.rows<{ fields: (string | null)[] }>('inspect_sample', { records: RECORDS_READ })
+  const rows = await database.rows<{ fields: (string | null)[] }>('inspect/sample', { records: RECORDS_READ })
   const records = rows.map(({ fields }) => fields)
   return format === 'ndjson' ? keysOf(records.map(([line]) => line ?? '')) : samplesOf(names, records)
 }
@@ -191,7 +191,7 @@ async function mapRecords(database: Database, entry: SourceEntry, file: LinkedFi
     const source = Source.parse(entry)
     const groups = await groupFiles(database, source, [file])
     await defineUsage(database, source, groups)
-    const records = await database.rows<MappedRecord>('inspect_records', { records: RECORDS_READ })
+    const records = await database.rows<MappedRecord>('inspect/records', { records: RECORDS_READ })
     return records.map((record) => ({ ...record, reject_reason: record.reject_reason ?? modelProblem(record) }))
   } catch (error) {
     if (error instanceof BuildError) return error.message

@@ -11,9 +11,7 @@ import {
   ReleaseIndex,
   type ReleaseName,
 } from '../contract/manifest.ts'
-
-/** The path of the index below the folder of the dataset. */
-export const INDEX_FILE = 'releases/index.json'
+import { INDEX_FILE } from '../contract/published-paths.ts'
 
 /** A history without a release. */
 export const EMPTY_INDEX: ReleaseIndex = { dataset: 'rankings-daily', releases: [] }

@@ -26,9 +26,9 @@ async function readTextRows(
 ): Promise<RankingRow[]> {
   switch (file) {
     case 'rankings-daily.csv':
-      return database.rows<RankingRow>('read_csv', { path, compression: 'uncompressed' })
+      return database.rows<RankingRow>('data-files/read_csv', { path, compression: 'uncompressed' })
     case 'rankings-daily.csv.gz':
-      return database.rows<RankingRow>('read_csv', { path, compression: 'gzip' })
+      return database.rows<RankingRow>('data-files/read_csv', { path, compression: 'gzip' })
     case 'rankings-daily.json.gz':
       return RankingResponse.parse(JSON.parse((await readText(path)).toString())).data
     case 'rankings-daily.ndjson.gz':
@@ -44,12 +44,12 @@ async function readTextRows(
 export function readParquet(database: Database, path: string): Promise<RankingRow[]> {
   return naming(path, 'Parquet', async () => {
     await assertParquetTypes(database, path)
-    return database.rows<RankingRow>('read_parquet', { path })
+    return database.rows<RankingRow>('data-files/read_parquet', { path })
   })
 }
 
 async function assertParquetTypes(database: Database, path: string): Promise<void> {
-  const columns = await database.rows<{ column_name: string; column_type: string }>('ingest_parquet_columns', { path })
+  const columns = await database.rows<{ column_name: string; column_type: string }>('parquet/columns', { path })
   const written = Object.fromEntries(columns.map(({ column_name, column_type }) => [column_name, column_type]))
   if (JSON.stringify(written) === JSON.stringify(PARQUET_TYPES)) return
   throw new BuildError(`${path} has the columns ${JSON.stringify(written)} instead of ${JSON.stringify(PARQUET_TYPES)}`)

@@ -94,7 +94,7 @@ export async function stageRelease(
   const { draft, rows, texts, page, folder } = options
   const write = (name: string, content: string | Uint8Array) => files.write(join(folder, name), content)
   const parquet = join(folder, 'rankings-daily.parquet' satisfies DataFile)
-  await database.run('write_parquet', { path: parquet, metadata: parquetKeys(draft) })
+  await database.run('data-files/write_parquet', { path: parquet, metadata: parquetKeys(draft) })
   await files.flush(parquet)
   for (const [name, bytes] of await renderRows(rows, metaOf(draft))) await write(name, bytes)
   for (const { path, text } of texts) await write(path, text)

@@ -104,17 +104,17 @@ export class Archive {
     const openFrom = this.openFrom(source)
     await database.setVariable('source', source)
     await database.setVariable('open_day', openFrom === undefined ? BEGINNING : dayNumber(openFrom))
-    await database.run('rollup/source_sums')
-    await database.run('rollup/touched_days')
+    await database.run('source/sums')
+    await database.run('source/touched_days')
     await database.run('archive/create')
     await database.run('archive/create_inputs')
     for (const { usage, inputs } of this.#of(source)) {
       await database.run('archive/read', { path: usage })
       await database.run('archive/read_inputs', { path: inputs })
     }
-    await database.run('rollup/usage')
-    await database.run('rollup/dated_usage')
-    await database.run('archive/late_usage')
+    await database.run('source/net_usage')
+    await database.run('source/dated_usage')
+    await database.run('source/late_usage')
   }
 
   async inputs(database: Database): Promise<string[]> {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readStatement } from '../base/database.ts'
+import { readStatement } from '../base/statements.ts'
 import { UtcDate } from '../contract/utc-date.ts'
 import { type ClickHouseChoice, ClickHouseName } from '../raw/engine.ts'
 
@@ -23,7 +23,7 @@ const WRITTEN: Record<string, (value: string | number, values: StatementValues) 
   Statement: (value, values) => renderStatement(String(value), values),
 }
 
-/** Fills the placeholders of a `.sql` file. ClickHouse 18.16 has no parameters, so each value must match a pattern. */
+/** Fills the placeholders of a statement. ClickHouse 18.16 has no parameters, so each value must match a pattern. */
 export function renderStatement(name: string, values: StatementValues): string {
   const text = readStatement(name)
     .split('\n')
@@ -33,7 +33,7 @@ export function renderStatement(name: string, values: StatementValues): string {
   return text.replace(MARK, (mark, key: string, type: string) => {
     const [value, write] = [values[key], WRITTEN[type]]
     if (value === undefined || write === undefined)
-      throw new Error(`${name}.sql has the mark ${mark}, for which there is nothing`)
+      throw new Error(`${name} has the mark ${mark}, for which there is nothing`)
     return write(value, values)
   })
 }

@@ -51,7 +51,7 @@ export function createClickHouseEngine(options: ClickHouseEngineOptions): Rollup
   return {
     async rollup(request) {
       const { database, archive, kept, rejectsFolder, files, choice } = options
-      await database.run('rollup/create')
+      await database.run('result/create_rollup')
       await openState(database)
       await forgetFormerSources(request, options)
       await archive.select(database, choice.origin.name)
@@ -148,7 +148,7 @@ async function forgetRawFiles(
   const names = (await knownDays(database)).map(({ date }) => date).filter((name) => !isDay(name))
   if (names.length === 0) return
   if (request.sources.on_missing !== 'remove') {
-    const days = await database.rows<{ date: UtcDate; records: bigint }>('state/open_days')
+    const days = await database.rows<{ date: UtcDate; records: bigint }>('days/open')
     const lost = days.find(({ date, records }) => (counts.get(date) ?? 0n) < records)
     if (lost !== undefined) {
       throw new BuildError(

@@ -18,7 +18,7 @@ export async function countRecords(
   groups: readonly InputGroup[],
   request: Pick<RollupRequest, 'onProgress'>,
 ): Promise<void> {
-  await database.run('rollup/create_sums')
+  await database.run('count/create_sums')
   const files = groups.flatMap((group) => group.files.map((file) => ({ group, file })))
   const [stage, bytes] = [`read ${source.name}`, bytesOf(files)]
   let done = 0
@@ -30,7 +30,7 @@ export async function countRecords(
     report(0)
   }
   if (groups.some((group) => group.format === 'csv')) await assertAllRead(database, groups)
-  if (isOfSums(source)) await database.run('rollup/weigh')
+  if (isOfSums(source)) await database.run('count/weigh')
 }
 
 async function countBatch(
@@ -40,12 +40,12 @@ async function countBatch(
   report: (share: number) => void,
 ): Promise<void> {
   await defineUsage(database, source, groups)
-  await database.script('rollup/forget_malformed')
-  await database.run('rollup/create_read_files')
+  await database.script('count/forget_malformed')
+  await database.run('count/create_read_files')
   const rows = groups.flatMap(({ files }, group) => files.map(({ link }, index) => [`${group}`, `${index}`, link]))
   await database.append('core_read_files', rows)
-  await database.runWithProgress(isOfSums(source) ? 'rollup/sums_of_rollup' : 'rollup/sums', {}, report)
-  if (groups.some((group) => group.format === 'csv')) await database.run('rollup/malformed')
+  await database.runWithProgress(isOfSums(source) ? 'count/sums_of_rollup' : 'count/sums', {}, report)
+  if (groups.some((group) => group.format === 'csv')) await database.run('count/malformed')
 }
 
 function batches(files: readonly GroupedFile[]): GroupedFile[][] {
@@ -69,21 +69,21 @@ export async function keepCounts(
   groups: readonly InputGroup[],
   numbers: ReadonlyMap<string, number>,
 ): Promise<void> {
-  await database.run('rollup/create_file_numbers')
+  await database.run('count/create_file_numbers')
   const files = groups.flatMap((group) => group.files)
   await database.append(
     'core_file_numbers',
     files.map(({ name, link }) => [link, `${numbers.get(name)}`]),
   )
-  await database.run('rollup/keep_sums')
-  await database.run('rollup/keep_notes')
+  await database.run('count/keep_sums')
+  await database.run('count/keep_notes')
 }
 
 /** Sums have no ids: with kept missing files, new ones must have other days. Throws `BuildError` that names both. */
 export async function assertNotRestated(database: Database, gone: readonly KnownFile[]): Promise<void> {
   if (gone.length === 0) return
   const file_ids = gone.map((file) => `${file.file_id}`)
-  const [restated] = await database.rows<{ file: string; is_kept: boolean; date: string }>('rollup/restated', {
+  const [restated] = await database.rows<{ file: string; is_kept: boolean; date: string }>('count/restated', {
     file_ids,
   })
   if (restated === undefined) return
@@ -97,7 +97,7 @@ export async function assertNotRestated(database: Database, gone: readonly Known
 
 /** DuckDB must find as many records in a CSV file as our own scan. A misread quote shows here. */
 async function assertAllRead(database: Database, groups: readonly InputGroup[]): Promise<void> {
-  const counts = await database.rows<{ link: string; records: bigint }>('rollup/records_by_file')
+  const counts = await database.rows<{ link: string; records: bigint }>('count/records_by_file')
   const read = new Map(counts.map(({ link, records }) => [link, records]))
   for (const { name, link, csvRecords } of groups.flatMap(({ files }) => files)) {
     const records = read.get(link) ?? 0n
@@ -116,7 +116,7 @@ export async function assertCountsPresent(
   request: Pick<RollupRequest, 'onNotice'>,
 ): Promise<void> {
   const [present] =
-    await database.rows<Record<'prompt_tokens' | 'completion_tokens', boolean | null>>('rollup/counts_present')
+    await database.rows<Record<'prompt_tokens' | 'completion_tokens', boolean | null>>('count/counts_present')
   const missing = (['prompt_tokens', 'completion_tokens'] as const).filter((column) => present?.[column] === false)
   if (missing.length === 0) return
   const names = recordColumns(source, missing)

@@ -43,7 +43,7 @@ const MILLISECONDS_PER_DAY = 86_400_000
 
 /** The days of the selected source. The state stores a day as a file of that name. */
 export function knownDays(database: Database): Promise<KnownDay[]> {
-  return database.rows<{ [Key in keyof KnownDay]: KnownDay[Key] }>('state/known_days')
+  return database.rows<{ [Key in keyof KnownDay]: KnownDay[Key] }>('days/known')
 }
 
 /** Whether a name in the state is a day. Raw files have an ending. */
@@ -69,10 +69,10 @@ export async function enterDay(
     const entry = { name: date, bytes: 0, modified, sha256: hashOf(answer), reading }
     const [file_id = 0] = await enterFiles(database, source, [entry])
     const day_number = dayNumber(date)
-    await database.run('state/forget_day_surplus', { day_number })
-    await database.run('state/forget_day_ties', { day_number })
+    await database.run('days/forget_surplus', { day_number })
+    await database.run('days/forget_ties', { day_number })
     await enterAnswer(database, { source, file_id, day_number }, answer)
-    await database.run('rollup/forget_touched')
+    await database.run('settle/forget_touched')
   })
 }
 
@@ -81,14 +81,14 @@ export async function forgetDays(database: Database, names: readonly string[]): 
   const gone = known.filter(({ name }) => names.includes(name))
   await forgetFiles(database, gone)
   await forgetStrayDays(database)
-  await database.run('rollup/forget_touched')
+  await database.run('settle/forget_touched')
 }
 
 /** Picks the copies to keep where the registry decides. The table core_models must have the source's models. */
 export async function settleTies(database: Database): Promise<void> {
-  await database.run('state/create_winners')
-  await database.run('state/settle_ties')
-  await database.run('state/note_winners')
+  await database.run('days/create_winners')
+  await database.run('days/settle_ties')
+  await database.run('days/note_winners')
 }
 
 async function enterAnswer(

@@ -31,7 +31,7 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
   return {
     async rollup(request) {
       const { database, archive, kept, rejectsFolder, files } = options
-      await database.run('rollup/create')
+      await database.run('result/create_rollup')
       await openState(database)
       await forgetFormerSources(request, options)
       for (const source of request.sources.sources) {

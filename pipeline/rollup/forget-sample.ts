@@ -32,7 +32,7 @@ export async function forgetSample(database: Database, archive: Archive): Promis
 }
 
 async function openForSample(database: Database): Promise<void> {
-  await database.run('rollup/create')
+  await database.run('result/create_rollup')
   await openState(database)
 }
 

@@ -166,7 +166,7 @@ export class KeptFiles {
       const path = join(this.#keptFolder, name)
       if (path === staging || name.startsWith(ASIDE)) await this.#files.remove(path)
     }
-    const known = await this.#database.rows<Pick<HashedFile, 'sha256' | 'reading'>>('state/readings')
+    const known = await this.#database.rows<Pick<HashedFile, 'sha256' | 'reading'>>('state/contents')
     const wanted = new Set(known.map((file) => this.#recordsPath(file)))
     for (const name of await namesIn(this.#recordsFolder)) {
       const path = join(this.#recordsFolder, name)

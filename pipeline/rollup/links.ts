@@ -78,7 +78,7 @@ export class Links {
       bytes += file.bytes
       if (bytes > MOST_BYTES_SEARCHED) return undefined
       try {
-        await this.#database.run('ingest_parquet_whole', { path: file.link })
+        await this.#database.run('parquet/read_whole', { path: file.link })
       } catch (error) {
         this.#signal.throwIfAborted()
         if (ABOUT_CONTENT.test(reasonOf(error))) return file

@@ -10,7 +10,7 @@ const NAMES_SHOWN = 10
 
 export async function reportNotes(database: Database, source: Origin, request: RollupRequest): Promise<void> {
   type Row = Omit<{ [Key in keyof ReadingNote]: ReadingNote[Key] }, 'source'>
-  const notes = await database.rows<Row>('rollup/notes')
+  const notes = await database.rows<Row>('result/notes')
   for (const note of notes) request.onReadingNote({ source: source.name, ...note })
   for (const [kind, ofKind] of Map.groupBy(notes, (note) => note.kind)) {
     request.onNotice(`source ${JSON.stringify(source.name)}: ${SENTENCES[kind](ofKind)}`)
@@ -19,7 +19,7 @@ export async function reportNotes(database: Database, source: Origin, request: R
 
 /** Reports records without an id, whose duplicates cannot be found. */
 export async function reportIds(database: Database, { name }: Origin, request: RollupRequest): Promise<void> {
-  const [without] = await database.rows<{ records: bigint; accepted_records: bigint }>('rollup/ids')
+  const [without] = await database.rows<{ records: bigint; accepted_records: bigint }>('result/without_ids')
   if (without === undefined || without.records === 0n) return
   request.onNoRequestIds({ source: name, ...without })
 }

@@ -35,6 +35,6 @@ export function takenOverReading(source: Source): TakenOver | undefined {
 export function takenOverClickHouseReading(choice: ClickHouseChoice): string | undefined {
   if (isOutdated('', 'clickhouse')) return undefined
   const { url, database, view } = choice
-  const question = renderStatement('clickhouse/day_0_1_0', { ...nodesOf(choice), database, view, date: '2025-01-01' })
+  const question = renderStatement('reading-0.1.0/day', { ...nodesOf(choice), database, view, date: '2025-01-01' })
   return shortHash(JSON.stringify([new URL(url).href, question]))
 }

@@ -77,7 +77,7 @@ interface Judged extends Record<string, string | bigint | null> {
 }
 
 async function* recordsOf(database: Database, group: InputGroup, file: LinkedFile): AsyncIterable<NumberedRecord> {
-  await database.script('rollup/forget_malformed')
+  await database.script('count/forget_malformed')
   await defineNumberedUsage(database, group, file)
   await database.run('rejects/find')
   if (group.format === 'ndjson') yield* ndjsonRecords(file, judged(database))

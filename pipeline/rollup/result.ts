@@ -11,8 +11,8 @@ import { isOutdated, type Reader } from './reading.ts'
 
 /** Looks up each model name of the source in the registry, once per name. */
 export async function resolveModels(database: Database, source: Origin, { registry }: Sources): Promise<void> {
-  const names = await database.rows<{ model: string }>('rollup/models')
-  await database.run('rollup/create_models')
+  const names = await database.rows<{ model: string }>('result/models')
+  await database.run('result/create_models')
   const rows = names.map(({ model }) => {
     const slug = registry.resolve(model)
     const visibility = source.visibility === 'registry' ? registry.visibility(slug) : source.visibility
@@ -31,7 +31,7 @@ export async function deliver(database: Database, source: Origin, request: Rollu
   await reportLate(database, source, request)
   await reportKeyUsage(database, source, request)
   await reportInputs(database, request)
-  await database.run('rollup/result')
+  await database.run('result/create')
   await assertAccounted(database)
   type Row = {
     date: string | null
@@ -40,16 +40,16 @@ export async function deliver(database: Database, source: Origin, request: Rollu
     records: bigint
     tokens: bigint
   }
-  for (const { date, model_permaslug, ...row } of await database.rows<Row>('rollup/set_aside')) {
+  for (const { date, model_permaslug, ...row } of await database.rows<Row>('result/excluded')) {
     const [day, model] = [date ?? undefined, model_permaslug ?? undefined]
     request.onSetAside({ source: source.name, date: day, model_permaslug: model, ...row })
   }
-  await database.run('rollup/deliver')
-  await database.script('rollup/forget_result')
+  await database.run('result/deliver')
+  await database.script('result/forget')
 }
 
 export async function reportRowsOfSums(database: Database, request: RollupRequest): Promise<void> {
-  for (const row of await database.rows<{ rows: bigint; rejected: bigint }>('rollup/rows_of_sums'))
+  for (const row of await database.rows<{ rows: bigint; rejected: bigint }>('result/rows_of_sums'))
     request.onRowsOfSums(row)
 }
 
@@ -59,17 +59,17 @@ export async function reportOldCounts(
   { source, reader, sameWithIds }: { source: string; reader: Reader; sameWithIds: boolean },
   request: RollupRequest,
 ): Promise<void> {
-  const all = await database.rows<{ reading: string }>('rollup/readings')
+  const all = await database.rows<{ reading: string }>('result/readings')
   const readings = all.map(({ reading }) => reading).filter((reading) => isOutdated(reading, reader))
   if (readings.length === 0) return
   const parameters = { readings, same_with_ids: sameWithIds }
-  for (const row of await database.rows<{ date: UtcDate; is_archived: boolean }>('rollup/old_counts', parameters)) {
+  for (const row of await database.rows<{ date: UtcDate; is_archived: boolean }>('result/old_counts', parameters)) {
     request.onOldCounts({ source, ...row })
   }
 }
 
 async function reportConflicts(database: Database, source: Origin, request: RollupRequest): Promise<void> {
-  const [conflicts] = await database.rows<{ records: bigint }>('rollup/conflicts')
+  const [conflicts] = await database.rows<{ records: bigint }>('result/conflicts')
   if (conflicts === undefined || conflicts.records === 0n) return
   request.onNotice(
     `source ${JSON.stringify(source.name)}: ${conflicts.records === 1n ? '1 duplicate differs' : `${conflicts.records} duplicates differ`} ` +
@@ -79,7 +79,7 @@ async function reportConflicts(database: Database, source: Origin, request: Roll
 
 async function reportRejectedFiles(database: Database, source: Origin, request: RollupRequest): Promise<void> {
   type Row = { file: string; reason: RejectReason; records: bigint } & Record<'first_date' | 'last_date', string | null>
-  for (const { first_date, last_date, ...row } of await database.rows<Row>('rollup/rejected_files')) {
+  for (const { first_date, last_date, ...row } of await database.rows<Row>('result/rejected_files')) {
     const misdated = first_date === null || last_date === null ? {} : { misdated: { first_date, last_date } }
     request.onRejectedInFile({ source: source.name, ...row, ...misdated })
   }
@@ -87,7 +87,7 @@ async function reportRejectedFiles(database: Database, source: Origin, request: 
 
 async function reportCompared(database: Database, source: Origin, request: RollupRequest): Promise<void> {
   type Row = Omit<{ [Key in keyof ComparedRecords]: ComparedRecords[Key] }, 'source'>
-  for (const row of await database.rows<Row>('rollup/parts_disagree')) {
+  for (const row of await database.rows<Row>('result/parts_disagree')) {
     request.onCompared({ source: source.name, ...row })
   }
 }
@@ -97,7 +97,7 @@ const LATE_FILES_SHOWN = 5
 /** Records that came after their date was archived. They are not counted. */
 async function reportLate(database: Database, source: Origin, request: RollupRequest): Promise<void> {
   type Row = { file: string; reason: SetAsideReason; date: string | null; records: bigint; tokens: bigint }
-  const rows = await database.rows<Row>('archive/late')
+  const rows = await database.rows<Row>('result/late')
   const common = { source: source.name, model_permaslug: undefined }
   for (const { file: _, date, ...row } of rows) request.onSetAside({ ...common, date: date ?? undefined, ...row })
   const late = rows.filter(({ reason }) => reason === 'archived_date')
@@ -115,7 +115,7 @@ async function reportKeyUsage(database: Database, source: Origin, request: Rollu
   type Row = Record<'date' | 'api_key_hash' | 'cost_usd', string> &
     Record<'requests' | 'free_requests' | 'misread_charges', bigint> & { is_byok: boolean }
   let misread = 0n
-  for (const { misread_charges, ...usage } of await database.rows<Row>('rollup/by_key')) {
+  for (const { misread_charges, ...usage } of await database.rows<Row>('result/by_key')) {
     misread += misread_charges
     request.onKeyUsage(usage satisfies KeyUsageRow)
   }
@@ -127,12 +127,12 @@ async function reportKeyUsage(database: Database, source: Origin, request: Rollu
 }
 
 async function reportInputs(database: Database, request: RollupRequest): Promise<void> {
-  for (const { sha256 } of await database.rows<{ sha256: string }>('rollup/inputs')) request.onInput(sha256)
+  for (const { sha256 } of await database.rows<{ sha256: string }>('result/inputs')) request.onInput(sha256)
 }
 
 /** Every record must be in one row of the result. Otherwise it is our own bug. */
 async function assertAccounted(database: Database): Promise<void> {
-  const [count] = await database.rows<{ read: bigint; accounted: bigint }>('rollup/read')
+  const [count] = await database.rows<{ read: bigint; accounted: bigint }>('result/totals')
   if (count !== undefined && count.read === count.accounted) return
   throw new BuildError(`${count?.read} records were read but ${count?.accounted} accounted for; nothing was published`)
 }

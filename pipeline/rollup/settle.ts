@@ -55,11 +55,11 @@ export async function settle(update: Update, request: RollupRequest, options: Se
   await forgetFiles(database, forget)
   await assertCountsPresent(database, source, request)
   await resolveModels(database, source, request.sources)
-  await database.run('rollup/touch_models')
+  await database.run('settle/touch_models')
   await findRepeated(update, present, request, options)
-  await database.run('rollup/forget_touched')
-  await database.run('rollup/forget_models')
-  await database.run('rollup/keep_models')
+  await database.run('settle/forget_touched')
+  await database.run('settle/forget_models')
+  await database.run('settle/keep_models')
   await keepRejects(update, present, options)
   if (request.sources.on_missing === 'keep') await storeRecords(update, present, options)
   await assertUntouched(links.files)
@@ -80,15 +80,15 @@ async function closeBare(update: Update, request: RollupRequest, options: Settle
   const last = bare.at(-1)
   if (last === undefined) return
   const file_ids = bare.map((file) => `${file.file_id}`)
-  await database.run('kept/touch_repeated', { file_ids })
-  await database.run('kept/forget_ids', { file_ids })
-  await database.run('kept/former_surplus')
-  await database.run('kept/former_models')
+  await database.run('settle/touch_duplicates', { file_ids })
+  await database.run('settle/forget_ids', { file_ids })
+  await database.run('settle/create_previous_surplus')
+  await database.run('settle/create_previous_models')
   const present = new Map(compared.same.map(({ known, file }) => [known.file_id, file]))
   await assertComparable(update, last, present, options)
   await findRepeated({ ...update, groups: [] }, present, request, options)
-  await database.run('kept/settle', { file_id: last.file_id })
-  await database.run('rollup/forget_touched')
+  await database.run('settle/subtract', { file_id: last.file_id })
+  await database.run('settle/forget_touched')
   const names = `${last.name}${bare.length > 1 ? ` and ${bare.length - 1} more` : ''}`
   request.onNotice(
     `source ${JSON.stringify(source.name)}: on_missing was not keep when ${names} was read, so its request ids are not ` +
@@ -216,7 +216,7 @@ async function storeRecords(update: Update, present: Present, { database, kept }
   const bare: KnownFile[] = []
   for (const file of identified) if (!(await kept.hasRecords(file))) bare.push(file)
   const places = await placesOf(update, present, bare)
-  await database.run('kept/create')
+  await database.run('surplus/create_kept')
   for (const file of bare) {
     const place = places.get(file.file_id)
     if (place === undefined) continue

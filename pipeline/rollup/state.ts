@@ -81,12 +81,12 @@ export async function forgetRereads(database: Database): Promise<void> {
 
 export async function listFiles(database: Database): Promise<StateFile[]> {
   type Row = { [Key in keyof StateFile]: StateFile[Key] }
-  return database.rows<Row>('state/list')
+  return database.rows<Row>('state/files')
 }
 
 export async function knownFiles(database: Database): Promise<KnownFile[]> {
   type Row = { [Key in keyof KnownFile]: KnownFile[Key] }
-  return database.rows<Row>('state/files')
+  return database.rows<Row>('state/files_with_records')
 }
 
 /** Adds files and returns their new numbers, in order. */
@@ -124,7 +124,7 @@ export async function forgetStrayDays(database: Database): Promise<void> {
 
 /** Marks the days of records with ids in these files to be compared again. */
 export async function touchFiles(database: Database, file_ids: readonly string[]): Promise<void> {
-  if (file_ids.length > 0) await database.run('rollup/touch_files', { file_ids })
+  if (file_ids.length > 0) await database.run('state/touch_files', { file_ids })
 }
 
 export async function renameFiles(

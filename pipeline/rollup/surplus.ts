@@ -17,7 +17,7 @@ export type RecordsPlace = GroupedFile | { kept: string }
 
 /** The days to compare and the files that have records with a `request_id` on them. */
 export async function daysToCompare(database: Database): Promise<IdentifiedDay[]> {
-  return database.rows<IdentifiedDay>('rollup/identified_days')
+  return database.rows<IdentifiedDay>('surplus/identified_days')
 }
 
 /** Finds duplicates on `days` and replaces the surplus of the touched days in the state (DESIGN.md §6.7). */
@@ -28,7 +28,7 @@ export async function findSurplus(
   places: ReadonlyMap<number, RecordsPlace>,
   request: Pick<RollupRequest, 'onProgress' | 'onStage'>,
 ): Promise<void> {
-  await database.run('rollup/forget_surplus')
+  await database.run('surplus/forget')
   const stage = `find repeated records of ${source.name}`
   const work = batches(days)
   for (const [position, batch] of work.entries()) {
@@ -36,11 +36,11 @@ export async function findSurplus(
       request.onProgress({ stage, share: (position + share) / work.length, bytes: undefined })
     const range = { first_day: batch.at(0)?.day_number ?? 0n, last_day: batch.at(-1)?.day_number ?? 0n }
     await defineIdentifiedUsage(database, source, batch, places, range)
-    await database.runWithProgress('rollup/repeated', range, report)
+    await database.runWithProgress('surplus/find_ids', range, report)
     const repeated = await repeatedDays(database, batch)
     if (repeated.length === 0) continue
     await defineIdentifiedUsage(database, source, repeated, places, range)
-    await database.run('rollup/surplus')
+    await database.run('surplus/add')
   }
   if (work.length === 0) return
   const count = new Set(days.map((day) => day.day_number)).size
@@ -48,7 +48,7 @@ export async function findSurplus(
 }
 
 async function repeatedDays(database: Database, batch: readonly IdentifiedDay[]): Promise<IdentifiedDay[]> {
-  const rows = await database.rows<{ day_number: bigint }>('rollup/repeated_days')
+  const rows = await database.rows<{ day_number: bigint }>('surplus/days')
   const repeated = new Set(rows.map((row) => row.day_number))
   return batch.filter((day) => repeated.has(day.day_number))
 }
@@ -79,8 +79,8 @@ async function defineIdentifiedUsage(
 ): Promise<void> {
   const wanted = [...new Set(batch.map((day) => day.file_id))].flatMap((id) => places.get(id) ?? [])
   const paths = wanted.flatMap((place) => ('kept' in place ? [place.kept] : []))
-  await database.run('kept/create')
-  if (paths.length > 0) await database.run('kept/read', { paths, ...range })
+  await database.run('surplus/create_kept')
+  if (paths.length > 0) await database.run('surplus/read_kept', { paths, ...range })
   await defineRecordsOf(
     database,
     source,
@@ -95,7 +95,7 @@ export async function defineRecordsOf(
   places: readonly GroupedFile[],
 ): Promise<void> {
   const groups = regroup(places)
-  if (groups.length === 0) return database.script('rollup/identified_kept')
+  if (groups.length === 0) return database.script('surplus/identified_kept')
   await defineUsage(database, source, groups)
-  await database.script('rollup/identified_usage')
+  await database.script('surplus/identified_usage')
 }

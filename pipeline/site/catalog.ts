@@ -2,14 +2,13 @@ import { hash } from 'node:crypto'
 import { toJson } from '../base/json.ts'
 import type { Catalog } from '../contract/catalog.ts'
 import { DATASET_PATH, type Manifest, type ReleaseEntry } from '../contract/manifest.ts'
+import { API_FILES, CATALOG_FILE } from '../contract/published-paths.ts'
 import type { Timestamp } from '../contract/ranking.ts'
 import { addDays } from '../contract/utc-date.ts'
 import { titleOf } from '../release/documents/describe.ts'
 import { toPointer } from '../release/index.ts'
-import { API_FILES, countModels } from './api.ts'
+import { countModels } from './api.ts'
 import type { Page } from './layout.ts'
-
-export const CATALOG_FILE = 'catalog.json'
 
 const DOCUMENTS = {
   latest: 'latest.json',

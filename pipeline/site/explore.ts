@@ -1,6 +1,6 @@
 import { type Html, html } from '../base/html.ts'
+import { API_FILES } from '../contract/published-paths.ts'
 import { OTHER, TOP_MODELS } from '../contract/ranking.ts'
-import { API_FILES } from './api.ts'
 import type { AssetNames } from './bundle.ts'
 import type { SiteFacts } from './facts.ts'
 import { type Page, renderPage } from './layout.ts'

@@ -8,6 +8,7 @@ import {
   type ReleaseEntry,
   type ReleaseIndex,
 } from '../contract/manifest.ts'
+import { FEED_FILES } from '../contract/published-paths.ts'
 import { TOMBSTONE_FILE } from '../contract/tombstone.ts'
 import { DATASET_START } from '../contract/utc-date.ts'
 import { titleOf } from '../release/documents/describe.ts'
@@ -50,8 +51,8 @@ export function renderFeeds(
     .toReversed()
     .sort((a, b) => (a.date < b.date ? 1 : a.date > b.date ? -1 : 0))
   return [
-    { path: 'feed.atom', text: atom(publisher, newestFirst) },
-    { path: 'feed.json', text: jsonFeed(publisher, newestFirst) },
+    { path: FEED_FILES.atom, text: atom(publisher, newestFirst) },
+    { path: FEED_FILES.json, text: jsonFeed(publisher, newestFirst) },
   ]
 }
 

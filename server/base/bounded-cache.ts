@@ -1,11 +1,13 @@
-/** A least-recently-used cache, bounded by the bytes of its values. */
-export class BoundedCache<T extends { readonly bytes: number }> {
-  readonly #mostBytes: number
+/** A least-recently-used cache. `most` bounds the sum of `sizeOf` of its values, by default their number. */
+export class BoundedCache<T> {
+  readonly #most: number
+  readonly #sizeOf: (value: T) => number
   readonly #values = new Map<string, T>()
-  #bytes = 0
+  #size = 0
 
-  constructor(mostBytes: number) {
-    this.#mostBytes = mostBytes
+  constructor(most: number, sizeOf: (value: T) => number = () => 1) {
+    this.#most = most
+    this.#sizeOf = sizeOf
   }
 
   get(name: string): T | undefined {
@@ -18,17 +20,29 @@ export class BoundedCache<T extends { readonly bytes: number }> {
 
   /** Caches `value` even if it alone exceeds the bound: the same request is likely to come again. */
   set(name: string, value: T): void {
-    this.#forget(name)
+    this.delete(name)
+    const size = this.#sizeOf(value)
     for (const [oldest] of this.#values) {
-      if (this.#bytes + value.bytes <= this.#mostBytes) break
-      this.#forget(oldest)
+      if (this.#size + size <= this.#most) break
+      this.delete(oldest)
     }
     this.#values.set(name, value)
-    this.#bytes += value.bytes
+    this.#size += size
   }
 
-  #forget(name: string): void {
-    this.#bytes -= this.#values.get(name)?.bytes ?? 0
+  /** The value of that name, made now if there is none. */
+  find(name: string, make: () => T): T {
+    const known = this.get(name)
+    if (known !== undefined) return known
+    const value = make()
+    this.set(name, value)
+    return value
+  }
+
+  delete(name: string): void {
+    const value = this.#values.get(name)
+    if (value === undefined) return
     this.#values.delete(name)
+    this.#size -= this.#sizeOf(value)
   }
 }

@@ -32,7 +32,7 @@ export function olderReleases(
   { mostBytes = MOST_BYTES, mostLoading = MOST_LOADING } = {},
 ): OlderReleases {
   // By the hash of the entry, because a dataset that was rebuilt from nothing may use a name again.
-  const kept = new BoundedCache<Dataset>(mostBytes)
+  const kept = new BoundedCache<Dataset>(mostBytes, ({ bytes }) => bytes)
   const loading = new Map<string, Promise<Dataset>>()
   const entryOf = listedReleases(publicDir)
   let lastLoad: Promise<unknown> = Promise.resolve()

@@ -16,7 +16,8 @@ export function storeMemory<T>(
   mostBytes: number,
   bytesOf: (value: T) => number | undefined,
 ): StoreMemory<T> {
-  let kept = new BoundedCache<{ value: T; bytes: number }>(mostBytes)
+  const empty = () => new BoundedCache<{ value: T; bytes: number }>(mostBytes, ({ bytes }) => bytes)
+  let kept = empty()
   let keptState: number | undefined
 
   async function readAndKeep(name: string, read: () => Promise<T>, state: number): Promise<T> {
@@ -31,7 +32,7 @@ export function storeMemory<T>(
     get(name, read, state = store.state()) {
       if (state === undefined) return read()
       if (state !== keptState) {
-        kept = new BoundedCache(mostBytes)
+        kept = empty()
         keptState = state
       }
       const known = kept.get(name)

@@ -288,7 +288,7 @@ describe('the rules of the ranking itself', () => {
     )
     const texts = rows.map(([date, model, tokens, position]) => [date, model, String(tokens), String(position)])
     await database.append('out_rankings_daily', texts)
-    await database.run('rollup/create')
+    await database.run('result/create_rollup')
     await database.append('core_rollup', [['a', '2025-03-01', 'acme/one', String(counted), '1']])
     return database
   }

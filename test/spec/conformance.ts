@@ -4,6 +4,8 @@
  */
 
 const MESSAGE_REQUEST = 'test/server/schemas/message-request'
+/** Holds the rules of a section each as a group of that name. */
+export const CORPUS = `${MESSAGE_REQUEST}/corpus.test.ts`
 
 export const FILES = {
   app: 'test/server/app.test.ts',
@@ -12,17 +14,17 @@ export const FILES = {
   errors: 'test/server/errors.test.ts',
   key: 'test/spec/key.test.ts',
   'key routes': 'test/server/routes/key.test.ts',
-  messages: `${MESSAGE_REQUEST}/messages.test.ts`,
+  messages: CORPUS,
   openapi: 'test/server/openapi.test.ts',
-  plugins: `${MESSAGE_REQUEST}/plugins.test.ts`,
+  plugins: CORPUS,
   presets: 'test/spec/presets.test.ts',
   'preset routes': 'test/server/routes/presets.test.ts',
   'ranking rules': 'test/spec/ranking/rules.test.ts',
   rankings: 'test/server/routes/rankings-daily.test.ts',
-  settings: `${MESSAGE_REQUEST}/settings.test.ts`,
+  settings: CORPUS,
   stored: `${MESSAGE_REQUEST}/stored.test.ts`,
-  tools: `${MESSAGE_REQUEST}/tools.test.ts`,
-  request: `${MESSAGE_REQUEST}/top-level.test.ts`,
+  tools: CORPUS,
+  request: CORPUS,
 }
 
 /** `[file, how the full names begin]`: all tests of the file whose names, groups included, begin so. */

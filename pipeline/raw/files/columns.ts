@@ -70,8 +70,8 @@ export function parseFirstRecord(text: string, delimiter: string): string[] | un
 }
 
 export async function readParquetColumns(database: Database, path: string): Promise<FileColumns> {
-  const columns = await database.rows<{ column_name: string; column_type: string }>('ingest_parquet_columns', { path })
-  const wide = await database.rows<{ name: string }>('ingest_parquet_wide_decimals', { path })
+  const columns = await database.rows<{ column_name: string; column_type: string }>('parquet/columns', { path })
+  const wide = await database.rows<{ name: string }>('parquet/wide_decimals', { path })
   return {
     names: columns.map((column) => column.column_name),
     types: columns.map(({ column_name, column_type }) =>

@@ -77,7 +77,7 @@ async function readParquetSchemas(
   const paths = files.filter(({ format }) => format === 'parquet').map(({ link }) => link)
   if (paths.length === 0) return new Map()
   try {
-    const rows = await database.rows<{ link: string; schema: string }>('ingest_parquet_schemas', { paths })
+    const rows = await database.rows<{ link: string; schema: string }>('parquet/schemas', { paths })
     return new Map(rows.map(({ link, schema }) => [link, schema]))
   } catch (error) {
     const file = files.find(({ link }) => reasonOf(error).includes(link))

@@ -3,7 +3,7 @@ import type { Schema } from './schema.ts'
 
 /**
  * Sums from another engine (docs/scaling.md), one row per UTC day and model. `prompt_tokens` has all tokens and
- * `completion_tokens` the number of requests; see `sql/rollup/sums_of_rollup.sql`. Rows without requests are rejected.
+ * `completion_tokens` the number of requests; see `count/sums_of_rollup`. Rows without requests are rejected.
  */
 export const rollupFiles: Schema = {
   reading: 1,

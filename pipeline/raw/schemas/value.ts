@@ -1,6 +1,6 @@
 import { BuildError } from '../../base/errors.ts'
 
-/** SQL that reads a value, with the macros of `sql/macros.sql`. NULL means rejected, and for `text` missing. */
+/** SQL that reads a value, with the macros of `base/macros.sql`. NULL means rejected, and for `text` missing. */
 export interface Value {
   exists(): string
   /** Microseconds since 1970, UTC. */

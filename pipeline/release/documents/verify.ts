@@ -41,7 +41,7 @@ export async function verifyDocuments(database: Database, folder: string, manife
 
 async function verifyParquetKeys(database: Database, folder: string, manifest: Manifest): Promise<void> {
   const path = join(folder, 'rankings-daily.parquet')
-  const rows = await database.rows<{ key: string; value: string }>('parquet_keys', { path })
+  const rows = await database.rows<{ key: string; value: string }>('data-files/parquet_keys', { path })
   const written = new Map(rows.map(({ key, value }) => [key, value]))
   for (const [key, value] of Object.entries(parquetKeys(manifest))) {
     if (written.get(key) === value) continue

@@ -1,6 +1,5 @@
 import { type Html, html } from '../../base/html.ts'
-import { API_FILES } from '../api.ts'
-import { CATALOG_FILE } from '../catalog.ts'
+import { API_FILES, CATALOG_FILE } from '../../contract/published-paths.ts'
 import type { SiteFacts } from '../facts.ts'
 
 /** How programs get at the data and hear of news. */

@@ -216,7 +216,7 @@ it('writes the same Parquet bytes with 1 and with 4 threads', async () => {
   for (const threads of [1, 4, 4]) {
     await database.execute(`SET threads = ${threads}`)
     const path = join(root, `${hashes.length}.parquet`)
-    await database.run('write_parquet', { path, metadata: parquetKeys(manifestOf()) })
+    await database.run('data-files/write_parquet', { path, metadata: parquetKeys(manifestOf()) })
     hashes.push(sha256(await readFile(path)))
   }
   expect(new Set(hashes).size).toBe(1)

@@ -45,13 +45,13 @@ async function resultWith(aliases: Record<string, string>): Promise<string[]> {
   const list = Object.entries(aliases).map(([alias, model_permaslug]) => ({ alias, model_permaslug }))
   await resolveModels(database, ORIGIN, { registry: createRegistry([], list) } as unknown as Sources)
   await settleTies(database)
-  await database.run('rollup/result')
-  await database.run('rollup/create')
-  await database.run('rollup/deliver')
+  await database.run('result/create')
+  await database.run('result/create_rollup')
+  await database.run('result/deliver')
   const rows = await database.rows<{ model_permaslug: string; reason: string; records: bigint; tokens: bigint }>(
-    'rollup/set_aside',
+    'result/excluded',
   )
-  const [published] = await database.rows<{ records: bigint; models: bigint }>('rank_published', {
+  const [published] = await database.rows<{ records: bigint; models: bigint }>('rank/published', {
     first_date: '2025-01-01',
     last_date: '2025-12-31',
   })

@@ -73,9 +73,11 @@ async function copyWithOtherComments(): Promise<string> {
   await cp(join(REPOSITORY, 'package.json'), join(folder, 'package.json'))
   await symlink(join(REPOSITORY, 'node_modules'), join(folder, 'node_modules'))
   for (const name of await readdir(join(folder, 'pipeline'), { recursive: true })) {
-    const comment = /\.sql$/.test(name) ? '-- Another word.\n' : /\.ts$/.test(name) ? '// Another word.\n' : undefined
     const path = join(folder, 'pipeline', name)
-    if (comment !== undefined) await writeFile(path, comment + (await readFile(path, 'utf8')))
+    if (name.endsWith('.ts')) await writeFile(path, `// Another word.\n${await readFile(path, 'utf8')}`)
+    if (!name.endsWith('.sql')) continue
+    const text = await readFile(path, 'utf8')
+    await writeFile(path, `-- Another word.\n${text.replaceAll(/^-- name: .*$/gm, '$&\n-- Another word.')}`)
   }
   return folder
 }

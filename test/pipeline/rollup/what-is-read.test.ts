@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { readStatement } from '../../../pipeline/base/database.ts'
+import { readStatement } from '../../../pipeline/base/statements.ts'
 import { SCHEMAS } from '../../../pipeline/raw/schemas/index.ts'
 import type { Schema } from '../../../pipeline/raw/schemas/schema.ts'
 import { ABSENT, jsonValue, textValue } from '../../../pipeline/raw/schemas/value.ts'
@@ -66,14 +66,14 @@ function settled(columns: object): never {
 const COMMON = 'common'
 
 const COMMON_SQL = [
-  'macros',
-  'core_usage',
-  'ingest_csv',
-  'ingest_ndjson',
-  'ingest_parquet',
-  'rollup/sums',
-  'rollup/sums_of_rollup',
-  'rollup/identified_usage',
+  'macros/define',
+  'ingest/usage',
+  'ingest/csv',
+  'ingest/ndjson',
+  'ingest/parquet',
+  'count/sums',
+  'count/sums_of_rollup',
+  'surplus/identified_usage',
 ]
 
 /** What a build of the corpus keeps of each source: sums, what duplicates counted too much, and notes. */

@@ -1,0 +1,211 @@
+-- Each check returns what breaks it, and its first line says what it demands. First the tables that checks read beside
+-- the rollup and the ranking.
+
+-- name: create_deliveries
+-- Records of the sources that are not in the rollup: source x UTC date, without a date where it cannot be read. One row
+-- without records for each source, so that a source without any is seen.
+CREATE OR REPLACE TEMP TABLE core_deliveries (source VARCHAR, date DATE, records BIGINT)
+
+-- name: create_parts_disagree
+-- Accepted records of sources that have records with contradicting token counts: source x UTC date x reason. The reason
+-- is NULL for records that contradict nothing.
+CREATE OR REPLACE TEMP TABLE core_parts_disagree (
+  source VARCHAR, date DATE, reason VARCHAR, records BIGINT, public_records BIGINT
+)
+
+-- name: doubled_model
+-- A model has one row a date.
+SELECT date::VARCHAR AS date, model_permaslug || ' has ' || count(*) || ' rows' AS finding
+FROM out_rankings_daily
+GROUP BY date, model_permaslug
+HAVING count(*) > 1
+
+-- name: too_many_rows
+-- A date has at most $top_models models and one row of the rest.
+SELECT date::VARCHAR AS date, count(*)::VARCHAR || ' rows' AS finding
+FROM out_rankings_daily
+GROUP BY date
+HAVING count(*) FILTER (model_permaslug <> $other) > $top_models OR count(*) FILTER (model_permaslug = $other) > 1
+
+-- name: other_without_cause
+-- There is a row of the rest only behind $top_models models.
+SELECT date::VARCHAR AS date, 'has a row of the rest behind ' || (count(*) - 1) || ' models' AS finding
+FROM out_rankings_daily
+GROUP BY date
+HAVING count(*) FILTER (model_permaslug = $other) > 0 AND count(*) <= $top_models
+
+-- name: out_of_order
+-- Within a date tokens fall, equal ones stand in the order of their slugs, and the row of the rest comes last.
+WITH neighbour AS (
+  SELECT
+    *,
+    lead(model_permaslug) OVER by_position AS next_model,
+    lead(total_tokens) OVER by_position AS next_tokens
+  FROM out_rankings_daily
+  WINDOW by_position AS (PARTITION BY date ORDER BY position)
+)
+SELECT date::VARCHAR AS date, model_permaslug || ' stands before ' || next_model AS finding
+FROM neighbour
+WHERE model_permaslug = $other AND next_model IS NOT NULL
+  OR next_model <> $other AND (total_tokens < next_tokens OR total_tokens = next_tokens AND model_permaslug >= next_model)
+
+-- name: not_an_integer_of_64_bits
+-- A number fits the BIGINT of the Parquet file and is more than zero.
+SELECT date::VARCHAR AS date, model_permaslug || ' has ' || total_tokens || ' tokens' AS finding
+FROM out_rankings_daily
+WHERE total_tokens NOT BETWEEN 1 AND 9223372036854775807
+
+-- name: lost_tokens
+-- The rows of a date add up to the tokens of its public models.
+WITH published AS (
+  SELECT date, sum(total_tokens) AS tokens FROM out_rankings_daily GROUP BY date
+),
+counted AS (
+  SELECT date, sum(tokens) AS tokens
+  FROM core_rollup
+  WHERE date BETWEEN $first_date::DATE AND $last_date::DATE
+  GROUP BY date
+)
+SELECT
+  date::VARCHAR AS date,
+  'publishes ' || coalesce(published.tokens, 0) || ' tokens of ' || coalesce(counted.tokens, 0) AS finding
+FROM published
+FULL JOIN counted USING (date)
+WHERE coalesce(published.tokens, 0) <> coalesce(counted.tokens, 0)
+
+-- name: missing_date
+-- Every date between the first and the last one has public usage.
+WITH day AS (
+  SELECT DISTINCT date FROM out_rankings_daily
+),
+neighbour AS (
+  SELECT date AS date_before, lead(date) OVER (ORDER BY date) AS date_after FROM day
+),
+missing AS (
+  SELECT unnest(range(date_before + 1, date_after, INTERVAL 1 DAY))::DATE AS date, date_before, date_after
+  FROM neighbour
+  WHERE date_after > date_before + 1
+)
+SELECT
+  date::VARCHAR AS date,
+  'no public usage, although ' || date_before || ' and ' || date_after || ' have some' AS finding
+FROM missing
+ORDER BY missing.date
+
+-- name: collapsed_day
+-- A date has at least half the tokens that the seven dates before it have on average.
+-- The first seven dates have no seven before them and are not checked.
+WITH day AS (
+  SELECT date, sum(total_tokens) AS tokens FROM out_rankings_daily GROUP BY date
+),
+judged_day AS (
+  SELECT date, tokens, count(*) OVER week AS dates_before, sum(tokens) OVER week AS tokens_before
+  FROM day
+  WINDOW week AS (ORDER BY date ROWS BETWEEN 7 PRECEDING AND 1 PRECEDING)
+)
+SELECT
+  date::VARCHAR AS date,
+  format('{:,} tokens, less than half of {:,}, the mean of the seven dates before', tokens, tokens_before // 7) AS finding
+FROM judged_day
+WHERE dates_before = 7 AND 2 * 7 * tokens < tokens_before
+ORDER BY date
+
+-- name: new_leader
+-- A model that has the most tokens of a date was published on a date before.
+-- The first seven dates are not checked: everything is new in a young dataset.
+WITH ranked AS (
+  SELECT
+    *,
+    dense_rank() OVER (ORDER BY date) AS date_number,
+    min(date) OVER (PARTITION BY model_permaslug) AS model_since
+  FROM out_rankings_daily
+)
+SELECT
+  date::VARCHAR AS date,
+  format('{} has the most tokens, {:,}, and was on no date before', model_permaslug, total_tokens) AS finding
+FROM ranked
+WHERE position = 1 AND date = model_since AND date_number > 7
+ORDER BY date
+
+-- name: silent_source
+-- Every source delivers records, up to the newest date.
+-- `finding` goes on where the name of the source ends, because that name is not published.
+WITH delivery AS (
+  SELECT source, date, requests AS records FROM core_rollup
+  UNION ALL
+  SELECT source, date, records FROM core_deliveries
+),
+newest AS (
+  SELECT max(date) AS newest_date FROM out_rankings_daily
+),
+judged_source AS (
+  SELECT
+    source,
+    newest_date,
+    sum(records) AS all_records,
+    coalesce(sum(records) FILTER (date = newest_date), 0) AS newest_records,
+    coalesce(sum(records) FILTER (date BETWEEN newest_date - 7 AND newest_date - 1), 0) AS week_records
+  FROM delivery, newest
+  GROUP BY source, newest_date
+)
+SELECT
+  CASE WHEN all_records > 0 THEN newest_date::VARCHAR END AS date,
+  source,
+  CASE
+    WHEN all_records > 0 THEN 'delivered no record of this date, although it did for the week before'
+    ELSE 'delivered no record at all'
+  END AS finding
+FROM judged_source
+WHERE all_records = 0 OR newest_records = 0 AND week_records > 0
+ORDER BY ALL
+
+-- name: token_parts_disagree
+-- The token counts of a record contradict each other in at most 1 % of a source's records.
+-- One row per source. `finding` goes on where the name of the source ends, and `detail` where the finding ends: neither
+-- the name nor the numbers of a source are published. What is published depends on public usage alone. `date` is the
+-- newest on which more than 1 % of the records contradict themselves: it tells a new fault from a known one.
+WITH by_date AS (
+  SELECT
+    source,
+    date,
+    sum(records) AS records,
+    coalesce(sum(records) FILTER (reason IS NOT NULL), 0) AS bad,
+    sum(public_records) AS public_records,
+    coalesce(sum(public_records) FILTER (reason IS NOT NULL), 0) AS public_bad
+  FROM core_parts_disagree
+  GROUP BY source, date
+),
+by_source AS (
+  SELECT
+    source,
+    100 * sum(bad) > sum(records) AS is_bad,
+    100 * sum(public_bad) > sum(public_records) AS is_public,
+    max(date) FILTER (100 * bad > records) AS date,
+    max(date) FILTER (100 * public_bad > public_records) AS public_date,
+    format('{:,} of {:,}', sum(bad)::BIGINT, sum(records)::BIGINT) AS share,
+    format('{:,} of {:,}', sum(public_bad)::BIGINT, sum(public_records)::BIGINT) AS public_share
+  FROM by_date
+  GROUP BY source
+),
+by_reason AS (
+  SELECT source, reason, sum(records)::BIGINT AS records
+  FROM core_parts_disagree
+  WHERE reason IS NOT NULL
+  GROUP BY source, reason
+),
+listed AS (
+  SELECT source, string_agg(format('{} {:,}', reason, records), ', ' ORDER BY reason) AS reasons
+  FROM by_reason
+  GROUP BY source
+)
+SELECT
+  CASE WHEN is_public THEN public_date ELSE date END::VARCHAR AS date,
+  source,
+  is_public,
+  'has token counts that contradict each other in more than 1 % of its records, most recently on this date' AS finding,
+  share || ' (' || reasons || ')' || CASE WHEN share <> public_share THEN ', of public usage ' || public_share ELSE '' END
+    AS detail
+FROM by_source
+JOIN listed USING (source)
+WHERE is_bad OR is_public
+ORDER BY source

@@ -1,0 +1,43 @@
+-- Reads models.csv and changes.csv, to verify them and to make pages from them. The reader shares nothing with the
+-- writer.
+
+-- name: read_models
+SELECT
+  model_permaslug,
+  coalesce(name, '') AS name,
+  coalesce(author, '') AS author,
+  aliases,
+  first_date,
+  last_date,
+  days,
+  best_rank,
+  best_rank_date,
+  total_tokens
+FROM read_csv(
+  $path,
+  columns = {
+    model_permaslug: 'VARCHAR', name: 'VARCHAR', author: 'VARCHAR', aliases: 'VARCHAR', first_date: 'VARCHAR',
+    last_date: 'VARCHAR', days: 'VARCHAR', best_rank: 'VARCHAR', best_rank_date: 'VARCHAR', total_tokens: 'VARCHAR'
+  },
+  auto_detect = false,
+  header = true,
+  delim = ',',
+  quote = '"',
+  escape = '"',
+  parallel = false
+)
+
+-- name: read_changes
+SELECT op, date, model_permaslug, coalesce(tokens_before, '') AS tokens_before, coalesce(tokens_after, '') AS tokens_after
+FROM read_csv(
+  $path,
+  columns = {
+    op: 'VARCHAR', date: 'VARCHAR', model_permaslug: 'VARCHAR', tokens_before: 'VARCHAR', tokens_after: 'VARCHAR'
+  },
+  auto_detect = false,
+  header = true,
+  delim = ',',
+  quote = '"',
+  escape = '"',
+  parallel = false
+)

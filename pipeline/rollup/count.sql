@@ -1,0 +1,155 @@
+-- Sums the records of new and changed files into core_sums, batch by batch, and enters the sums into the state.
+
+-- name: create_sums
+-- File x UTC day x model name as written x own visibility x API key x BYOK x reject reason x reason why the counts of a
+-- record contradict each other x note. Rejected records have no model, key, such reason or note. Without a key, is_byok
+-- is NULL.
+CREATE OR REPLACE TEMP TABLE core_sums (
+  link VARCHAR, day_number BIGINT, reject_reason VARCHAR, model VARCHAR, visibility VARCHAR, api_key_hash VARCHAR,
+  is_byok BOOLEAN, records BIGINT, identified_records BIGINT, has_prompt_tokens BOOLEAN, has_completion_tokens BOOLEAN,
+  tokens HUGEINT, cost_usd DECIMAL(38, 9), misread_charges BIGINT, parts_disagree VARCHAR,
+  note_kind VARCHAR, note_name VARCHAR, note_tokens HUGEINT
+)
+
+-- name: forget_malformed
+-- Forgets what DuckDB excluded in an earlier read, so that the next one counts only its own.
+DROP TABLE IF EXISTS reject_errors;
+DROP TABLE IF EXISTS reject_scans;
+
+-- name: create_read_files
+-- The files of a batch by their numbers in core_usage; filled by the engine.
+CREATE OR REPLACE TEMP TABLE core_read_files (input_group INTEGER, file_index INTEGER, link VARCHAR)
+
+-- name: sums
+-- The one pass over a batch of raw files.
+INSERT INTO core_sums
+WITH usage AS (
+  SELECT
+    * REPLACE (
+      CASE WHEN reject_reason IS NULL THEN coalesce(model, '') END AS model,
+      CASE WHEN reject_reason IS NULL THEN visibility END AS visibility,
+      CASE WHEN reject_reason IS NULL THEN api_key_hash END AS api_key_hash,
+      CASE WHEN reject_reason IS NULL AND api_key_hash IS NOT NULL THEN is_byok END AS is_byok,
+      CASE WHEN reject_reason IS NULL THEN parts_disagree END AS parts_disagree,
+      CASE WHEN reject_reason IS NULL THEN note_kind END AS note_kind,
+      CASE WHEN reject_reason IS NULL THEN note_name END AS note_name
+    )
+  FROM core_usage
+),
+summed AS (
+  SELECT
+    input_group,
+    file_index,
+    day_number,
+    reject_reason,
+    model,
+    visibility,
+    api_key_hash,
+    is_byok,
+    count(*) AS records,
+    count(request_id) AS identified_records,
+    bool_or(has_prompt_tokens) AS has_prompt_tokens,
+    bool_or(has_completion_tokens) AS has_completion_tokens,
+    coalesce(sum(prompt_tokens + completion_tokens) FILTER (reject_reason IS NULL), 0)::HUGEINT AS tokens,
+    sum(cost_usd) AS cost_usd,
+    count(*) FILTER (is_charge_misread) AS misread_charges,
+    parts_disagree,
+    note_kind,
+    note_name,
+    sum(note_tokens) AS note_tokens
+  FROM usage
+  GROUP BY ALL
+)
+SELECT link, summed.* EXCLUDE (input_group, file_index)
+FROM summed
+JOIN core_read_files USING (input_group, file_index)
+
+-- name: sums_of_rollup
+-- The same for files whose rows are sums already (schemas/rollup-files.ts): tokens come as prompt tokens, requests as
+-- completion tokens. Until all files are checked `records` are rows and `identified_records` what they sum; `weigh`
+-- replaces the one by the other. Rows are not added up, for rejected ones are counted as rows.
+INSERT INTO core_sums
+SELECT
+  link,
+  day_number,
+  reject_reason,
+  CASE WHEN reject_reason IS NULL THEN coalesce(model, '') END,
+  NULL,
+  NULL,
+  NULL,
+  1,
+  CASE WHEN reject_reason IS NULL THEN coalesce(completion_tokens, 0) ELSE 0 END,
+  has_prompt_tokens,
+  has_completion_tokens,
+  CASE WHEN reject_reason IS NULL THEN coalesce(prompt_tokens, 0) ELSE 0 END,
+  0,
+  0,
+  NULL,
+  NULL,
+  NULL,
+  0
+FROM core_usage
+JOIN core_read_files USING (input_group, file_index)
+
+-- name: malformed
+-- CSV records that have not the fields of their header. DuckDB excludes them while it reads, before any of their
+-- columns is known.
+INSERT INTO core_sums (link, reject_reason, records, identified_records, tokens, cost_usd, misread_charges)
+SELECT file_path, 'malformed_record', count(DISTINCT line), 0, 0, 0, 0
+FROM reject_errors
+JOIN reject_scans USING (scan_id, file_id)
+GROUP BY ALL
+
+-- name: weigh
+-- Counts the requests that rows of sums stand for, once it is certain that all rows were read.
+UPDATE core_sums
+SET records = CASE WHEN reject_reason IS NULL THEN identified_records ELSE records END, identified_records = 0
+
+-- name: records_by_file
+-- Malformed records included.
+SELECT link, sum(records)::BIGINT AS records FROM core_sums GROUP BY link
+
+-- name: restated
+-- Days of missing files of which new files have records too.
+SELECT DISTINCT
+  name AS file,
+  kept IS NOT NULL AS is_kept,
+  strftime(DATE '1970-01-01' + day_number::INTEGER, '%Y-%m-%d') AS date
+FROM state_sums
+JOIN state_files USING (file_id)
+WHERE file_id IN (SELECT unnest($file_ids)::INTEGER)
+  AND reject_reason IS NULL
+  AND day_number IN (SELECT day_number FROM core_sums WHERE reject_reason IS NULL)
+ORDER BY ALL
+
+-- name: create_file_numbers
+-- The number that each new or changed file has in the state; filled by the engine.
+CREATE OR REPLACE TEMP TABLE core_file_numbers (link VARCHAR, file_id INTEGER)
+
+-- name: keep_sums
+INSERT INTO state_sums
+SELECT file_id, core_sums.* EXCLUDE (link, note_kind, note_name, note_tokens)
+FROM core_sums
+JOIN core_file_numbers USING (link)
+
+-- name: keep_notes
+-- Only the 100 most frequent notes of each kind and file: a key that is spelled anew in every record would be a note
+-- each.
+INSERT INTO state_notes
+WITH notes AS (
+  SELECT file_id, note_kind, note_name, sum(records)::BIGINT AS records, sum(note_tokens)::HUGEINT AS tokens
+  FROM core_sums
+  JOIN core_file_numbers USING (link)
+  WHERE note_kind IS NOT NULL
+  GROUP BY ALL
+)
+FROM notes
+QUALIFY row_number() OVER (PARTITION BY file_id, note_kind ORDER BY records DESC, note_name) <= 100
+
+-- name: counts_present
+-- Whether any accepted record of a source has each of the token counts at all; NULL where none was accepted.
+SELECT
+  bool_or(has_prompt_tokens) AS prompt_tokens,
+  bool_or(has_completion_tokens) AS completion_tokens
+FROM core_source_sums
+WHERE reject_reason IS NULL

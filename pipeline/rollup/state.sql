@@ -1,0 +1,189 @@
+-- The state: what each raw file contributed, kept from build to build so that a file is read once. The variable
+-- `source` names the source that is read; days before `open_day` are archived.
+
+-- name: create_version
+-- One row; none in a state that was just created or that version 0.1.0 wrote.
+CREATE TABLE IF NOT EXISTS state_version (version INTEGER)
+
+-- name: version
+SELECT version FROM state_version
+
+-- name: create
+
+-- A raw file of a source. `modified` is in nanoseconds; `reading` says how its source had it read; `kept` is the folder
+-- of the archive that holds it where the file itself is gone.
+CREATE TABLE IF NOT EXISTS state_files (
+  file_id INTEGER, source VARCHAR, name VARCHAR, bytes BIGINT, modified BIGINT, sha256 VARCHAR, reading VARCHAR,
+  kept VARCHAR
+);
+
+-- File x UTC day x model name as written x own visibility x API key x BYOK x reason to reject x reason why the counts
+-- of a record contradict each other. Rejected records have no model, key or such reason; without a key, is_byok is
+-- NULL. A file that is gone may have, with negative counts and the reason 'duplicate', what it repeated of others.
+CREATE TABLE IF NOT EXISTS state_sums (
+  file_id INTEGER, day_number BIGINT, reject_reason VARCHAR, model VARCHAR, visibility VARCHAR, api_key_hash VARCHAR,
+  is_byok BOOLEAN, records BIGINT, identified_records BIGINT, has_prompt_tokens BOOLEAN, has_completion_tokens BOOLEAN,
+  tokens HUGEINT, cost_usd DECIMAL(38, 9), misread_charges BIGINT, parts_disagree VARCHAR
+);
+
+-- Version 0.1.0 did not look for contradictions: files that it read have none.
+ALTER TABLE state_sums ADD COLUMN IF NOT EXISTS parts_disagree VARCHAR;
+
+-- What is to be told of how a file was read: file x kind x name. Version 0.1.0 noted nothing.
+CREATE TABLE IF NOT EXISTS state_notes (
+  file_id INTEGER, kind VARCHAR, name VARCHAR, records BIGINT, tokens HUGEINT
+);
+
+-- What repeated deliveries counted too much: source x UTC day x model name as written x own visibility x API key x
+-- BYOK.
+CREATE TABLE IF NOT EXISTS state_surplus (
+  source VARCHAR, day_number BIGINT, model VARCHAR, visibility VARCHAR, api_key_hash VARCHAR, is_byok BOOLEAN,
+  records BIGINT, conflicting_records BIGINT, tokens HUGEINT, cost_usd DECIMAL(38, 9), misread_charges BIGINT
+);
+
+-- The days whose repeated records have to be looked for again, those that are archived when they are open again.
+CREATE TABLE IF NOT EXISTS state_touched_days (source VARCHAR, day_number BIGINT);
+
+-- What the registry said of each model name of a source when the surplus was found.
+CREATE TABLE IF NOT EXISTS state_models (
+  source VARCHAR, model VARCHAR, model_permaslug VARCHAR, visibility VARCHAR, is_valid BOOLEAN
+);
+
+-- The rejected records of each file, as they were written below state/rejects.
+CREATE TABLE IF NOT EXISTS state_rejects (
+  source VARCHAR, file VARCHAR, sha256 VARCHAR, reason VARCHAR, records BIGINT
+);
+
+-- Copies of records that only the registry can choose from, of a source whose usage is asked for day by day: they have
+-- the same greatest counts, and models of these names, a JSON list. `model` is the one that stays; `tokens` are its
+-- tokens.
+CREATE TABLE IF NOT EXISTS state_ties (
+  source VARCHAR, day_number BIGINT, models VARCHAR, model VARCHAR, records BIGINT, tokens HUGEINT
+);
+
+-- The sources that were read again because a newer version reads them differently, since the last finished build.
+CREATE TABLE IF NOT EXISTS state_rereads (source VARCHAR);
+
+-- name: stop_older
+-- Stops version 0.1.0, which looks for its own version here and forgets a state that has another one.
+DROP TABLE IF EXISTS state_format;
+
+CREATE VIEW state_format AS
+SELECT
+  error(
+    'a newer version of Tokenboard wrote the state in DATA_DIR/state: build with that version, or restore DATA_DIR and '
+    || 'PUBLIC_DIR from the backup that was made before the upgrade'
+  )::INTEGER AS version;
+
+-- name: set_version
+INSERT INTO state_version VALUES ($version)
+
+-- name: sources
+SELECT DISTINCT source FROM state_files ORDER BY source
+
+-- name: files
+SELECT file_id, name, bytes, modified, sha256, reading, kept
+FROM state_files
+WHERE source = getvariable('source')
+ORDER BY name, file_id
+
+-- name: files_with_records
+-- With what tells whether a file lost records. `open_records` are accepted ones of dates that are not archived.
+-- `identified_records` have a request_id, `unidentified_records` have none; both include records of misdated days.
+SELECT
+  file_id,
+  name,
+  bytes,
+  modified,
+  sha256,
+  reading,
+  kept,
+  coalesce(sum(records) FILTER (reject_reason IS NULL AND NOT is_misdated(day_number)), 0)::BIGINT AS open_records,
+  coalesce(sum(identified_records) FILTER (reject_reason IS NULL), 0)::BIGINT AS identified_records,
+  coalesce(sum(records - identified_records) FILTER (reject_reason IS NULL), 0)::BIGINT AS unidentified_records
+FROM state_files
+LEFT JOIN core_source_sums USING (file_id)
+WHERE source = getvariable('source')
+GROUP BY ALL
+ORDER BY name, file_id
+
+-- name: contents
+-- The contents of files that are not missing, and how they were read.
+SELECT DISTINCT sha256, reading FROM state_files WHERE kept IS NULL ORDER BY ALL
+
+-- name: without_ids
+-- Files with accepted records without a request_id.
+SELECT DISTINCT file_id
+FROM state_sums
+JOIN state_files USING (file_id)
+WHERE source = getvariable('source') AND reject_reason IS NULL AND records > identified_records
+
+-- name: take_over
+-- Gives files that a previous version read just as this one does this version's name for that reading.
+UPDATE state_files SET reading = $reading WHERE file_id IN (SELECT unnest($file_ids)::INTEGER)
+
+-- name: next_file
+-- The first number that no file has.
+SELECT coalesce(max(file_id), 0)::INTEGER + 1 AS file_id FROM state_files
+
+-- name: create_renamed
+-- Files of known content under another name, size or time of change; filled by the engine.
+CREATE OR REPLACE TEMP TABLE core_renamed (file_id INTEGER, name VARCHAR, bytes BIGINT, modified BIGINT)
+
+-- name: rename
+UPDATE state_files
+SET name = core_renamed.name, bytes = core_renamed.bytes, modified = core_renamed.modified
+FROM core_renamed
+WHERE state_files.file_id = core_renamed.file_id
+
+-- name: set_kept
+-- Notes in which folder the archive holds a file.
+UPDATE state_files SET kept = $kept WHERE file_id = $file_id
+
+-- name: touch_files
+-- Marks the days on which files have records that may be duplicates. Archived days too, for the archive may be an older
+-- one again.
+INSERT INTO state_touched_days
+SELECT getvariable('source'), day_number
+FROM state_sums
+WHERE file_id IN (SELECT unnest($file_ids)::INTEGER) AND reject_reason IS NULL AND identified_records > 0
+EXCEPT
+FROM state_touched_days
+
+-- name: note_reread
+-- Notes that the source was read again because this version reads it differently.
+INSERT INTO state_rereads VALUES (getvariable('source'))
+
+-- name: rereads
+-- The sources that were read again since the last finished build.
+SELECT DISTINCT source FROM state_rereads ORDER BY source
+
+-- name: drop_sums
+DELETE FROM state_sums WHERE file_id IN (SELECT unnest($file_ids)::INTEGER)
+
+-- name: drop_notes
+DELETE FROM state_notes WHERE file_id IN (SELECT unnest($file_ids)::INTEGER)
+
+-- name: drop_files
+DELETE FROM state_files WHERE file_id IN (SELECT unnest($file_ids)::INTEGER)
+
+-- name: forget_stray_surplus
+-- Forgets the surplus of days of which the source has no records any more.
+DELETE FROM state_surplus
+WHERE source = getvariable('source')
+  AND day_number NOT IN (
+    SELECT day_number FROM state_sums JOIN state_files USING (file_id)
+    WHERE source = getvariable('source') AND day_number IS NOT NULL
+  )
+
+-- name: forget_stray_ties
+-- The same for ties.
+DELETE FROM state_ties
+WHERE source = getvariable('source')
+  AND day_number NOT IN (
+    SELECT day_number FROM state_sums JOIN state_files USING (file_id)
+    WHERE source = getvariable('source') AND day_number IS NOT NULL
+  )
+
+-- name: forget_rereads
+DELETE FROM state_rereads

@@ -1,0 +1,111 @@
+-- Finds duplicates by request_id, a batch of days at a time, and notes what they counted too much (DESIGN.md §6.7).
+
+-- name: identified_days
+-- In which files the records with a request_id lie, so that each day is de-duplicated from its own files alone.
+SELECT day_number, file_id, sum(identified_records)::BIGINT AS records
+FROM core_source_sums
+WHERE reject_reason IS NULL
+  AND identified_records > 0
+  AND day_number IN (SELECT day_number FROM core_touched_days)
+GROUP BY ALL
+ORDER BY ALL
+
+-- name: forget
+DELETE FROM state_surplus
+WHERE source = getvariable('source') AND day_number IN (SELECT day_number FROM core_touched_days)
+
+-- name: create_kept
+-- Records with a request_id that were kept of missing files; filled for each batch of days.
+CREATE OR REPLACE TEMP TABLE core_kept_usage (
+  updated_us BIGINT, instant_us BIGINT, day_number BIGINT, model VARCHAR, prompt_tokens BIGINT, completion_tokens BIGINT, request_id VARCHAR,
+  visibility VARCHAR, api_key_hash VARCHAR, cost_usd DECIMAL(18, 9), is_byok BOOLEAN, is_charge_misread BOOLEAN
+)
+
+-- name: read_kept
+INSERT INTO core_kept_usage BY NAME
+SELECT *
+FROM read_parquet($paths, hive_partitioning = false)
+WHERE day_number BETWEEN $first_day AND $last_day
+
+-- name: identified_usage
+-- The records with a request_id of the files at hand, and those kept of missing files. `core_ids` has only what tells
+-- whether an id occurs twice, and rejected records too: to know those would take as long as the rest, and they only add
+-- candidates.
+CREATE OR REPLACE TEMP VIEW core_ids AS
+SELECT day_number, request_id FROM core_usage
+UNION ALL
+SELECT day_number, request_id FROM core_kept_usage;
+
+CREATE OR REPLACE TEMP VIEW core_identified_usage AS
+SELECT
+  updated_us, instant_us, day_number, model, prompt_tokens, completion_tokens, request_id, visibility, api_key_hash,
+  cost_usd, is_byok, is_charge_misread
+FROM core_usage
+WHERE reject_reason IS NULL AND request_id IS NOT NULL
+UNION ALL
+FROM core_kept_usage
+
+-- name: identified_kept
+-- The same where no file is at hand.
+CREATE OR REPLACE TEMP VIEW core_ids AS SELECT day_number, request_id FROM core_kept_usage;
+
+CREATE OR REPLACE TEMP VIEW core_identified_usage AS FROM core_kept_usage
+
+-- name: find_ids
+-- Ids that occur twice on a day, as 64-bit hashes: a collision only adds a candidate.
+CREATE OR REPLACE TEMP TABLE core_repeated AS
+SELECT day_number, hash(request_id) AS id_hash
+FROM core_ids
+WHERE day_number BETWEEN $first_day AND $last_day
+  AND day_number IN (SELECT day_number FROM core_touched_days)
+GROUP BY ALL
+HAVING count(request_id) > 1
+
+-- name: days
+-- Only the files of these days are read again.
+SELECT DISTINCT day_number FROM core_repeated
+
+-- name: add
+-- Whole records decide, not the hashes of their ids.
+INSERT INTO state_surplus
+WITH candidate AS (
+  SELECT
+    usage.* EXCLUDE (visibility),
+    usage.visibility AS own_visibility,
+    core_models.model_permaslug,
+    -- A copy that must not be published wins: private before withheld before public.
+    list_position(['public', 'withheld', 'private'], coalesce(usage.visibility, core_models.visibility)) AS secrecy
+  FROM core_identified_usage AS usage
+  JOIN core_repeated ON usage.day_number = core_repeated.day_number AND hash(usage.request_id) = core_repeated.id_hash
+  JOIN core_models ON usage.model = core_models.model AND core_models.is_valid
+),
+copy AS (
+  SELECT
+    *,
+    row_number() OVER best_first AS position,
+    row(instant_us, prompt_tokens, completion_tokens, model_permaslug, secrecy, cost_usd, api_key_hash, is_byok)
+      AS content,
+    first_value(content) OVER best_first AS best_content
+  FROM candidate
+  WINDOW best_first AS (
+    PARTITION BY day_number, request_id
+    ORDER BY
+      updated_us DESC NULLS LAST, instant_us DESC, prompt_tokens DESC, completion_tokens DESC, model_permaslug DESC,
+      secrecy DESC, cost_usd DESC, api_key_hash DESC NULLS LAST, is_byok DESC
+  )
+)
+SELECT
+  getvariable('source'),
+  day_number,
+  model,
+  own_visibility,
+  api_key_hash,
+  is_byok,
+  count(*),
+  count(*) FILTER (content IS DISTINCT FROM best_content),
+  sum(prompt_tokens + completion_tokens),
+  sum(cost_usd),
+  count(*) FILTER (is_charge_misread)
+FROM copy
+WHERE position > 1
+GROUP BY ALL

@@ -1,4 +1,0 @@
--- Purpose: one node of every shard.
--- Grain:   one row per shard.
--- Inputs:  {cluster:Identifier}.
-cluster({cluster:Identifier}, system, one)

@@ -1,3 +1,0 @@
--- Purpose: ends a query that nobody waits for any more, on all nodes.
--- Inputs:  {query_id:String}.
-KILL QUERY WHERE query_id = {query_id:String} ASYNC

@@ -1,4 +1,0 @@
--- Purpose: the server that is asked, as the only node.
--- Grain:   one row.
--- Inputs:  none.
-system.one
