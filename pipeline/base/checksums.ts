@@ -29,7 +29,7 @@ export async function writeChecksums(folder: string, files: Files): Promise<void
  * Reads every byte of a folder and verifies that each file is listed with its checksum and that no other file exists.
  * Returns the hashes by name. Throws `BuildError` that names the first bad file and ends with `remedy`.
  */
-export async function assertSealed(folder: string, remedy = ''): Promise<Map<string, FileHash>> {
+export async function verifyChecksums(folder: string, remedy = ''): Promise<Map<string, FileHash>> {
   const fail = (name: string, what: string): never => {
     throw new BuildError(`${join(folder, name)} ${what}${remedy}`)
   }
@@ -42,8 +42,8 @@ export async function assertSealed(folder: string, remedy = ''): Promise<Map<str
     if (expected === undefined) fail(path, `is not listed in ${CHECKSUMS_FILE}`)
     if (expected !== sha256) fail(path, `does not have the checksum that ${join(folder, CHECKSUMS_FILE)} lists`)
   }
-  const lost = [...listed.keys()].find((name) => !present.some(({ path }) => path === name))
-  if (lost !== undefined) fail(lost, `is listed in ${CHECKSUMS_FILE} but missing`)
+  const missing = [...listed.keys()].find((name) => !present.some(({ path }) => path === name))
+  if (missing !== undefined) fail(missing, `is listed in ${CHECKSUMS_FILE} but missing`)
   if (sums !== toChecksums(present)) fail(CHECKSUMS_FILE, 'has lines that are no checksums')
   return new Map(present.map((file) => [file.path, file]))
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { assertSealed, writeChecksums } from '../base/checksums.ts'
+import { verifyChecksums, writeChecksums } from '../base/checksums.ts'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { type Files, namesIn, readTextIfAny } from '../base/files.ts'
@@ -193,7 +193,7 @@ export class Archive {
 }
 
 async function readPart(folder: string): Promise<ClosedRange[]> {
-  await assertSealed(folder, RESTORE)
+  await verifyChecksums(folder, RESTORE)
   const path = join(folder, DESCRIPTION)
   const { before, sources } = parseJson(ArchivePart, (await readTextIfAny(path)) ?? '', path, BuildError)
   return sources.map(({ name, from }, position) => ({ source: name, from, before, ...pathsIn(folder, position) }))

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { access, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { assertSealed, writeChecksums } from '../base/checksums.ts'
+import { verifyChecksums, writeChecksums } from '../base/checksums.ts'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { type Files, isMissing, namesIn, readTextIfAny } from '../base/files.ts'
@@ -205,7 +205,7 @@ function asideName(kept: string): string {
 }
 
 async function readKept(folder: string): Promise<KeptFile> {
-  await assertSealed(folder, RESTORE)
+  await verifyChecksums(folder, RESTORE)
   const path = join(folder, DESCRIPTION)
   return parseJson(KeptFile, (await readTextIfAny(path)) ?? '', path, BuildError)
 }
