@@ -40,8 +40,8 @@ export function jsonIfAny(text: string | undefined): unknown {
 function readJson(text: string, path: string, ErrorOfCaller: ErrorClass): unknown {
   const plain = text.replace(/^\ufeff/, '')
   const value = parseOrThrow(plain, path, ErrorOfCaller)
-  const repeated = repeatedKey(plain)
-  if (repeated !== undefined) throw new ErrorOfCaller(`${path}: ${placeOf(repeated)}: stands twice; keep one`)
+  const duplicate = duplicateKey(plain)
+  if (duplicate !== undefined) throw new ErrorOfCaller(`${path}: ${placeOf(duplicate)}: stands twice; keep one`)
   return value
 }
 
@@ -57,7 +57,7 @@ function parseOrThrow(text: string, path: string, ErrorOfCaller: ErrorClass): un
 type Level = { keys: Set<string>; at: string } | { keys: undefined; at: number }
 
 /** The path of the first duplicate key in valid JSON, where `JSON.parse` silently keeps the last value. */
-function repeatedKey(text: string): (string | number)[] | undefined {
+function duplicateKey(text: string): (string | number)[] | undefined {
   const levels: Level[] = []
   let word = ''
   for (let position = 0; position < text.length; position++) {
