@@ -1,18 +1,18 @@
 import type { UtcDate } from '../contract/utc-date.ts'
 import {
   type ComparedRecords,
+  type ExclusionReason,
   type OldCounts,
   REJECT_REASONS,
   type ReadingNote,
   type RecordsWithoutIds,
   type RejectedInFile,
   type SetAside,
-  type SetAsideReason,
 } from '../raw/records.ts'
 import { PARTS_DISAGREEMENTS } from '../raw/schemas/schema.ts'
 
 /** Reasons whose counts may be published because they reveal nothing private. */
-const PUBLISHED_REASONS: readonly SetAsideReason[] = [...REJECT_REASONS, 'left_out', 'duplicate', 'archived_date']
+const PUBLISHED_REASONS: readonly ExclusionReason[] = [...REJECT_REASONS, 'left_out', 'duplicate', 'archived_date']
 
 /** Withheld usage of a model that the registry does not know. Only the maintainer sees the name. */
 export interface WithheldModel {
@@ -94,7 +94,7 @@ export class Account {
     return this.#rowsOfSums ?? { rejected: this.rejectedTotal, of: read, unit: 'records' }
   }
 
-  records(reason: SetAsideReason): number {
+  records(reason: ExclusionReason): number {
     return sumRecords(this.#setAside.filter((entry) => entry.reason === reason))
   }
 
@@ -160,7 +160,7 @@ export class Account {
   }
 
   /** Publishable counts by date and reason: rejected, left out, duplicate and too late. They reveal nothing private. */
-  get days(): { date: UtcDate | null; reason: SetAsideReason; records: number }[] {
+  get days(): { date: UtcDate | null; reason: ExclusionReason; records: number }[] {
     const publishable = this.#setAside.filter(({ reason }) => PUBLISHED_REASONS.includes(reason))
     const byDay = Map.groupBy(publishable, ({ date, reason }) => JSON.stringify([date ?? null, reason]))
     return [...byDay.entries()]

@@ -15,12 +15,12 @@ export type RejectReason = (typeof REJECT_REASONS)[number]
  * Why a record is excluded from the rollup. `left_out`: its schema says that no provider served it or that it repeats
  * others. `archived_date`: it came after its date was archived.
  */
-export type SetAsideReason = RejectReason | 'left_out' | 'duplicate' | 'private' | 'withheld' | 'archived_date'
+export type ExclusionReason = RejectReason | 'left_out' | 'duplicate' | 'private' | 'withheld' | 'archived_date'
 
 /** Records excluded for one reason. `date` is undefined if it cannot be read. */
 export interface SetAside {
   source: string
-  reason: SetAsideReason
+  reason: ExclusionReason
   date: UtcDate | undefined
   model_permaslug: string | undefined
   records: bigint

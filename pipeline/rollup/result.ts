@@ -2,7 +2,7 @@ import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import type { Origin } from '../raw/engine.ts'
-import type { ComparedRecords, KeyUsageRow, RejectReason, SetAsideReason } from '../raw/records.ts'
+import type { ComparedRecords, ExclusionReason, KeyUsageRow, RejectReason } from '../raw/records.ts'
 import { slugProblem } from '../raw/slug.ts'
 import type { Sources } from '../raw/sources.ts'
 import type { RollupRequest } from './engine.ts'
@@ -36,7 +36,7 @@ export async function deliver(database: Database, source: Origin, request: Rollu
   type Row = {
     date: string | null
     model_permaslug: string | null
-    reason: SetAsideReason
+    reason: ExclusionReason
     records: bigint
     tokens: bigint
   }
@@ -96,7 +96,7 @@ const LATE_FILES_SHOWN = 5
 
 /** Records that came after their date was archived. They are not counted. */
 async function reportLate(database: Database, source: Origin, request: RollupRequest): Promise<void> {
-  type Row = { file: string; reason: SetAsideReason; date: string | null; records: bigint; tokens: bigint }
+  type Row = { file: string; reason: ExclusionReason; date: string | null; records: bigint; tokens: bigint }
   const rows = await database.rows<Row>('result/late')
   const common = { source: source.name, model_permaslug: undefined }
   for (const { file: _, date, ...row } of rows) request.onSetAside({ ...common, date: date ?? undefined, ...row })
