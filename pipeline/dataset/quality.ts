@@ -1,13 +1,13 @@
 import type { UtcDate } from '../contract/utc-date.ts'
 import {
   type ComparedRecords,
+  type Excluded,
   type ExclusionReason,
   type OldCounts,
   REJECT_REASONS,
   type ReadingNote,
   type RecordsWithoutIds,
   type RejectedInFile,
-  type SetAside,
 } from '../raw/records.ts'
 import { PARTS_DISAGREEMENTS } from '../raw/schemas/schema.ts'
 
@@ -45,7 +45,7 @@ export interface SourceWithoutIds {
 
 /** Counts every excluded record by its reason, and records that contradict themselves. */
 export class Account {
-  readonly #setAside: SetAside[] = []
+  readonly #excluded: Excluded[] = []
   readonly #rejectedInFiles: RejectedInFile[] = []
   readonly #oldCounts: OldCounts[] = []
   readonly #compared: ComparedRecords[] = []
@@ -53,8 +53,8 @@ export class Account {
   readonly sourcesWithoutIds: SourceWithoutIds[] = []
   #rowsOfSums: ReturnType<Account['judged']> | undefined
 
-  add(records: SetAside): void {
-    this.#setAside.push(records)
+  add(records: Excluded): void {
+    this.#excluded.push(records)
   }
 
   addFile(records: RejectedInFile): void {
@@ -95,11 +95,11 @@ export class Account {
   }
 
   records(reason: ExclusionReason): number {
-    return sumRecords(this.#setAside.filter((entry) => entry.reason === reason))
+    return sumRecords(this.#excluded.filter((entry) => entry.reason === reason))
   }
 
   get total(): number {
-    return sumRecords(this.#setAside)
+    return sumRecords(this.#excluded)
   }
 
   get rejected(): Record<string, number> {
@@ -133,7 +133,7 @@ export class Account {
   }
 
   get deliveries(): Delivery[] {
-    const byDelivery = Map.groupBy(this.#setAside, ({ source, date }) => JSON.stringify([source, date ?? null]))
+    const byDelivery = Map.groupBy(this.#excluded, ({ source, date }) => JSON.stringify([source, date ?? null]))
     return [...byDelivery].map(([key, entries]) => {
       const [source, date] = JSON.parse(key)
       return { source, date, records: sumRecords(entries) }
@@ -146,7 +146,7 @@ export class Account {
 
   withheldFrom(start: UtcDate, end: UtcDate): WithheldModel[] {
     const byModel = Map.groupBy(
-      this.#setAside.filter(({ reason, date = '' }) => reason === 'withheld' && date >= start && date <= end),
+      this.#excluded.filter(({ reason, date = '' }) => reason === 'withheld' && date >= start && date <= end),
       (entry) => entry.model_permaslug ?? '',
     )
     return [...byModel]
@@ -161,7 +161,7 @@ export class Account {
 
   /** Publishable counts by date and reason: rejected, left out, duplicate and too late. They reveal nothing private. */
   get days(): { date: UtcDate | null; reason: ExclusionReason; records: number }[] {
-    const publishable = this.#setAside.filter(({ reason }) => PUBLISHED_REASONS.includes(reason))
+    const publishable = this.#excluded.filter(({ reason }) => PUBLISHED_REASONS.includes(reason))
     const byDay = Map.groupBy(publishable, ({ date, reason }) => JSON.stringify([date ?? null, reason]))
     return [...byDay.entries()]
       .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -179,7 +179,7 @@ export class Account {
     reading_notes: unknown[]
   } {
     return {
-      set_aside: this.#setAside.map(({ records, tokens, ...rest }) => ({
+      set_aside: this.#excluded.map(({ records, tokens, ...rest }) => ({
         ...rest,
         records: Number(records),
         tokens: tokens.toString(),

@@ -18,7 +18,7 @@ export type RejectReason = (typeof REJECT_REASONS)[number]
 export type ExclusionReason = RejectReason | 'left_out' | 'duplicate' | 'private' | 'withheld' | 'archived_date'
 
 /** Records excluded for one reason. `date` is undefined if it cannot be read. */
-export interface SetAside {
+export interface Excluded {
   source: string
   reason: ExclusionReason
   date: UtcDate | undefined

@@ -1,11 +1,11 @@
 import type {
   ComparedRecords,
+  Excluded,
   KeyUsageRow,
   OldCounts,
   ReadingNote,
   RecordsWithoutIds,
   RejectedInFile,
-  SetAside,
 } from '../raw/records.ts'
 import type { Sources } from '../raw/sources.ts'
 
@@ -18,7 +18,7 @@ export interface RollupRequest {
   sources: Sources
   onProgress(progress: Progress & { stage: string }): void
   onStage(done: { stage: string; detail: string }): void
-  onSetAside(records: SetAside): void
+  onSetAside(records: Excluded): void
   onRejectedInFile(records: RejectedInFile): void
   /** Per source and date with records whose token counts were compared. */
   onCompared(records: ComparedRecords): void
