@@ -135,7 +135,7 @@ async function reportMisdated(
   const answer = await countMisdated(clickhouse, choice, { first: FIRST_CREDIBLE_DATE, last })
   if (answer === undefined) return
   const rejected = { source: choice.origin.name, reason: 'invalid_timestamp', records: answer.records } as const
-  request.onSetAside({ ...rejected, date: undefined, model_permaslug: undefined, tokens: 0n })
+  request.onExcluded({ ...rejected, date: undefined, model_permaslug: undefined, tokens: 0n })
   request.onRejectedInFile({ ...rejected, file: `${choice.database}.${choice.view}`, misdated: answer.misdated })
 }
 

@@ -18,7 +18,7 @@ export interface RollupRequest {
   sources: Sources
   onProgress(progress: Progress & { stage: string }): void
   onStage(done: { stage: string; detail: string }): void
-  onSetAside(records: Excluded): void
+  onExcluded(records: Excluded): void
   onRejectedInFile(records: RejectedInFile): void
   /** Per source and date with records whose token counts were compared. */
   onCompared(records: ComparedRecords): void

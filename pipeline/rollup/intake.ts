@@ -160,7 +160,7 @@ export async function readRecords(
     sources,
     onProgress: (progress) => report({ kind: 'progress', ...progress }),
     onStage: (stage) => report({ kind: 'done', ...stage }),
-    onSetAside: (records) => account.add(records),
+    onExcluded: (records) => account.add(records),
     onRejectedInFile: (records) => account.addFile(records),
     onCompared: (records) => account.addCompared(records),
     onReadingNote: (note) => account.addNote(note),

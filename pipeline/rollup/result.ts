@@ -42,7 +42,7 @@ export async function deliver(database: Database, source: Origin, request: Rollu
   }
   for (const { date, model_permaslug, ...row } of await database.rows<Row>('result/excluded')) {
     const [day, model] = [date ?? undefined, model_permaslug ?? undefined]
-    request.onSetAside({ source: source.name, date: day, model_permaslug: model, ...row })
+    request.onExcluded({ source: source.name, date: day, model_permaslug: model, ...row })
   }
   await database.run('result/deliver')
   await database.script('result/forget')
@@ -99,7 +99,7 @@ async function reportLate(database: Database, source: Origin, request: RollupReq
   type Row = { file: string; reason: ExclusionReason; date: string | null; records: bigint; tokens: bigint }
   const rows = await database.rows<Row>('result/late')
   const common = { source: source.name, model_permaslug: undefined }
-  for (const { file: _, date, ...row } of rows) request.onSetAside({ ...common, date: date ?? undefined, ...row })
+  for (const { file: _, date, ...row } of rows) request.onExcluded({ ...common, date: date ?? undefined, ...row })
   const late = rows.filter(({ reason }) => reason === 'archived_date')
   if (late.length === 0) return
   const sum = (some: readonly Row[]) => some.reduce((total, { records }) => total + records, 0n)
