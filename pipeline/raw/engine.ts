@@ -4,7 +4,7 @@ import { DATASET_START, UtcDate } from '../contract/utc-date.ts'
 export const SourceVisibility = z.enum(['public', 'private', 'registry']).default('registry')
 
 /** Where usage comes from: a source, or the engine that replaces sources. */
-export interface Origin {
+export interface UsageSource {
   name: string
   visibility: z.infer<typeof SourceVisibility>
 }
@@ -63,7 +63,7 @@ export const EngineChoice = EngineFields.superRefine(({ clickhouse, rollup_files
 /** ClickHouse as configured, with absolute paths of certificates. */
 export interface ClickHouseChoice extends z.infer<typeof ClickHouseFields> {
   kind: 'clickhouse'
-  origin: Origin
+  origin: UsageSource
 }
 
 /** What sums the usage. Only DuckDB reads the files of sources. */

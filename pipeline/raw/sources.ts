@@ -8,7 +8,14 @@ import { parse, parseJson } from '../base/json.ts'
 import { nearest } from '../contract/nearest.ts'
 import { UtcDate } from '../contract/utc-date.ts'
 import { SanityCheck } from './check-names.ts'
-import { ClickHouseFields, type Engine, EngineChoice, EngineFields, type Origin, SourceVisibility } from './engine.ts'
+import {
+  ClickHouseFields,
+  type Engine,
+  EngineChoice,
+  EngineFields,
+  SourceVisibility,
+  type UsageSource,
+} from './engine.ts'
 import type { ObjectCopies } from './objects/object.ts'
 import { type Alias, createRegistry, Model, type Registry } from './registry.ts'
 import { OutsideFrom } from './schemas/helicone-settings.ts'
@@ -79,7 +86,7 @@ export interface Sources {
   folder: string
   sources: Source[]
   engine: Engine
-  origins: Origin[]
+  origins: UsageSource[]
   registry: Registry
   /** The path of the registry; undefined if none is named. */
   models_file: string | undefined
@@ -160,13 +167,13 @@ function whatIsRead(
   return { sources: [origin], engine: { kind: 'duckdb' }, origins: [origin] }
 }
 
-function assertUniqueNames(sources: readonly Origin[], path: string): void {
+function assertUniqueNames(sources: readonly UsageSource[], path: string): void {
   const names = sources.map((source) => source.name)
   const twice = names.find((name, position) => names.indexOf(name) !== position)
   if (twice !== undefined) throw new UsageError(`${path}: two sources have the name ${JSON.stringify(twice)}`)
 }
 
-function assertRegistry(file: z.infer<typeof SourcesFile>, origins: readonly Origin[], path: string): void {
+function assertRegistry(file: z.infer<typeof SourcesFile>, origins: readonly UsageSource[], path: string): void {
   const wanting = origins.find(({ visibility }) => visibility === 'registry')
   if (wanting === undefined || file.models !== undefined) return
   throw new UsageError(

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import type { Database } from '../base/database.ts'
 import { jsonIfAny } from '../base/json.ts'
-import type { Origin } from '../raw/engine.ts'
+import type { UsageSource } from '../raw/engine.ts'
 import type { ReadingNote } from '../raw/records.ts'
 import type { NoteKind } from '../raw/schemas/schema.ts'
 import type { RollupRequest } from './engine.ts'
 
 const NAMES_SHOWN = 10
 
-export async function reportNotes(database: Database, source: Origin, request: RollupRequest): Promise<void> {
+export async function reportNotes(database: Database, source: UsageSource, request: RollupRequest): Promise<void> {
   type Row = Omit<{ [Key in keyof ReadingNote]: ReadingNote[Key] }, 'source'>
   const notes = await database.rows<Row>('result/notes')
   for (const note of notes) request.onReadingNote({ source: source.name, ...note })
@@ -18,7 +18,7 @@ export async function reportNotes(database: Database, source: Origin, request: R
 }
 
 /** Reports records without an id, whose duplicates cannot be found. */
-export async function reportIds(database: Database, { name }: Origin, request: RollupRequest): Promise<void> {
+export async function reportIds(database: Database, { name }: UsageSource, request: RollupRequest): Promise<void> {
   const [without] = await database.rows<{ records: bigint; accepted_records: bigint }>('result/without_ids')
   if (without === undefined || without.records === 0n) return
   request.onNoRequestIds({ source: name, ...without })

@@ -1,7 +1,7 @@
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
-import type { Origin } from '../raw/engine.ts'
+import type { UsageSource } from '../raw/engine.ts'
 import type { ComparedRecords, ExclusionReason, KeyUsageRow, RejectReason } from '../raw/records.ts'
 import { slugProblem } from '../raw/slug.ts'
 import type { Sources } from '../raw/sources.ts'
@@ -10,7 +10,7 @@ import { reportNotes } from './notes.ts'
 import { isOutdated, type Reader } from './reading.ts'
 
 /** Looks up each model name of the source in the registry, once per name. */
-export async function resolveModels(database: Database, source: Origin, { registry }: Sources): Promise<void> {
+export async function resolveModels(database: Database, source: UsageSource, { registry }: Sources): Promise<void> {
   const names = await database.rows<{ model: string }>('result/models')
   await database.run('result/create_models')
   const rows = names.map(({ model }) => {
@@ -23,7 +23,7 @@ export async function resolveModels(database: Database, source: Origin, { regist
 }
 
 /** Adds a source's usage from state and archive to the rollup, and reports what is excluded. */
-export async function deliver(database: Database, source: Origin, request: RollupRequest): Promise<void> {
+export async function deliver(database: Database, source: UsageSource, request: RollupRequest): Promise<void> {
   await reportConflicts(database, source, request)
   await reportRejectedFiles(database, source, request)
   await reportCompared(database, source, request)
@@ -68,7 +68,7 @@ export async function reportOldCounts(
   }
 }
 
-async function reportConflicts(database: Database, source: Origin, request: RollupRequest): Promise<void> {
+async function reportConflicts(database: Database, source: UsageSource, request: RollupRequest): Promise<void> {
   const [conflicts] = await database.rows<{ records: bigint }>('result/conflicts')
   if (conflicts === undefined || conflicts.records === 0n) return
   request.onNotice(
@@ -77,7 +77,7 @@ async function reportConflicts(database: Database, source: Origin, request: Roll
   )
 }
 
-async function reportRejectedFiles(database: Database, source: Origin, request: RollupRequest): Promise<void> {
+async function reportRejectedFiles(database: Database, source: UsageSource, request: RollupRequest): Promise<void> {
   type Row = { file: string; reason: RejectReason; records: bigint } & Record<'first_date' | 'last_date', string | null>
   for (const { first_date, last_date, ...row } of await database.rows<Row>('result/rejected_files')) {
     const misdated = first_date === null || last_date === null ? {} : { misdated: { first_date, last_date } }
@@ -85,7 +85,7 @@ async function reportRejectedFiles(database: Database, source: Origin, request: 
   }
 }
 
-async function reportCompared(database: Database, source: Origin, request: RollupRequest): Promise<void> {
+async function reportCompared(database: Database, source: UsageSource, request: RollupRequest): Promise<void> {
   type Row = Omit<{ [Key in keyof ComparedRecords]: ComparedRecords[Key] }, 'source'>
   for (const row of await database.rows<Row>('result/parts_disagree')) {
     request.onCompared({ source: source.name, ...row })
@@ -95,7 +95,7 @@ async function reportCompared(database: Database, source: Origin, request: Rollu
 const LATE_FILES_SHOWN = 5
 
 /** Records that came after their date was archived. They are not counted. */
-async function reportLate(database: Database, source: Origin, request: RollupRequest): Promise<void> {
+async function reportLate(database: Database, source: UsageSource, request: RollupRequest): Promise<void> {
   type Row = { file: string; reason: ExclusionReason; date: string | null; records: bigint; tokens: bigint }
   const rows = await database.rows<Row>('result/late')
   const common = { source: source.name, model_permaslug: undefined }
@@ -111,7 +111,7 @@ async function reportLate(database: Database, source: Origin, request: RollupReq
   )
 }
 
-async function reportKeyUsage(database: Database, source: Origin, request: RollupRequest): Promise<void> {
+async function reportKeyUsage(database: Database, source: UsageSource, request: RollupRequest): Promise<void> {
   type Row = Record<'date' | 'api_key_hash' | 'cost_usd', string> &
     Record<'requests' | 'free_requests' | 'misread_charges', bigint> & { is_byok: boolean }
   let misread = 0n
