@@ -223,7 +223,7 @@ export async function prepare(
   const ranking = await rankSources(database, engine, sources, { account, usage, inputs }, lastDate, effects)
   const records = countRecords(ranking, account)
   const share = await measureShare(database, account, lastDate)
-  const findings = await findOddities(database, sources.origins, account)
+  const findings = await findOddities(database, sources.usageSources, account)
   const warnings = findings.map(toWarning)
   const published_share = share.published
   const facts = { as_of: toTimestamp(asOf), records, published_share, warnings }

@@ -86,7 +86,7 @@ export interface Sources {
   folder: string
   sources: Source[]
   engine: Engine
-  origins: UsageSource[]
+  usageSources: UsageSource[]
   registry: Registry
   /** The path of the registry; undefined if none is named. */
   models_file: string | undefined
@@ -111,8 +111,8 @@ export async function readSources(path: string, { mayLackModels = false }: ReadO
   const file = parseJson(SourcesFile, await readText(path), path, UsageError, KNOWN_KEYS)
   const folder = dirname(resolve(path))
   const read = whatIsRead(file, path, folder)
-  assertUniqueNames(read.origins, path)
-  assertRegistry(file, read.origins, path)
+  assertUniqueNames(read.usageSources, path)
+  assertRegistry(file, read.usageSources, path)
   const models_file = file.models && resolve(folder, file.models)
   const lacksModels = models_file !== undefined && mayLackModels && (await statsIfAny(models_file)) === undefined
   const models = models_file === undefined || lacksModels ? [] : await readModels(models_file)
@@ -141,7 +141,7 @@ function whatIsRead(
   if (engine === undefined) {
     if (sources === undefined)
       throw new UsageError(`${path}: sources: is missing; list what to read, or name an "engine"`)
-    return { sources, engine: { kind: 'duckdb' }, origins: sources }
+    return { sources, engine: { kind: 'duckdb' }, usageSources: sources }
   }
   if (sources !== undefined) {
     throw new UsageError(
@@ -158,13 +158,13 @@ function whatIsRead(
     return {
       sources: [],
       engine: { kind: 'clickhouse', origin, ...rest, ...Object.fromEntries(files) },
-      origins: [origin],
+      usageSources: [origin],
     }
   }
   const name = engine.name ?? 'rollup_files'
   const fields = { name, schema: 'canonical', files: rollup_files, visibility }
   const origin: Source = { ...SourceFields.parse(fields), schema: 'rollup-files' }
-  return { sources: [origin], engine: { kind: 'duckdb' }, origins: [origin] }
+  return { sources: [origin], engine: { kind: 'duckdb' }, usageSources: [origin] }
 }
 
 function assertUniqueNames(sources: readonly UsageSource[], path: string): void {

@@ -74,7 +74,7 @@ export async function closeDates(
     const { engine, archive } = await openEngine(workspace, { config, sources, asOf: now, synthetic }, effects)
     if (!synthetic) await leaveSample(workspace, archive)
     await bringUpToDate(database, engine, sources, effects)
-    const names = sources.origins.map(({ name }) => name)
+    const names = sources.usageSources.map(({ name }) => name)
     const staging = dryRun ? join(folder, 'archive') : archiveStaging(archiveDir)
     try {
       const staged = await archive.stage({ database, files, sources: names, before, asOf, folder: staging })

@@ -10,7 +10,7 @@ export async function forgetFormerSources(
   request: RollupRequest,
   { database, archive }: { database: Database; archive: Archive },
 ): Promise<void> {
-  const names = request.sources.origins.map(({ name }) => name)
+  const names = request.sources.usageSources.map(({ name }) => name)
   const missing = archive.sources.find((name) => !names.includes(name))
   if (missing !== undefined) {
     throw new UsageError(
