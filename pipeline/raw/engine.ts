@@ -63,7 +63,7 @@ export const EngineChoice = EngineFields.superRefine(({ clickhouse, rollup_files
 /** ClickHouse as configured, with absolute paths of certificates. */
 export interface ClickHouseChoice extends z.infer<typeof ClickHouseFields> {
   kind: 'clickhouse'
-  origin: UsageSource
+  source: UsageSource
 }
 
 /** What sums the usage. Only DuckDB reads the files of sources. */

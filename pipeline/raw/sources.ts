@@ -157,7 +157,7 @@ function whatIsRead(
     )
     return {
       sources: [],
-      engine: { kind: 'clickhouse', origin, ...rest, ...Object.fromEntries(files) },
+      engine: { kind: 'clickhouse', source: origin, ...rest, ...Object.fromEntries(files) },
       usageSources: [origin],
     }
   }

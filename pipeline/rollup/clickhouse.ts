@@ -54,13 +54,13 @@ export function createClickHouseEngine(options: ClickHouseEngineOptions): Rollup
       await database.run('result/create_rollup')
       await openState(database)
       await forgetFormerSources(request, options)
-      await archive.select(database, choice.origin.name)
+      await archive.select(database, choice.source.name)
       await updateDays(request, options)
-      await resolveModels(database, choice.origin, request.sources)
+      await resolveModels(database, choice.source, request.sources)
       await database.transaction(() => settleTies(database))
-      await deliver(database, choice.origin, request)
-      await reportIds(database, choice.origin, request)
-      await reportOldCounts(database, { source: choice.origin.name, reader: 'clickhouse', sameWithIds: false }, request)
+      await deliver(database, choice.source, request)
+      await reportIds(database, choice.source, request)
+      await reportOldCounts(database, { source: choice.source.name, reader: 'clickhouse', sameWithIds: false }, request)
       await kept.tidy()
       await tidyRejects(database, rejectsFolder, files)
     },
@@ -85,7 +85,7 @@ async function updateDays(request: RollupRequest, options: ClickHouseEngineOptio
   })
   if (dates.length > 0) {
     await askForAll(dates, known, reading, request, options)
-    request.onStage({ stage: `ask ${choice.origin.name}`, detail: `${dates.length} of ${wanted.length} days` })
+    request.onStage({ stage: `ask ${choice.source.name}`, detail: `${dates.length} of ${wanted.length} days` })
   }
   const others = entries.filter(({ date }) => isDay(date) && !wanted.includes(date)).map(({ date }) => date)
   if (others.length > 0) await database.transaction(() => forgetDays(database, others))
@@ -100,7 +100,7 @@ async function askForAll(
   options: ClickHouseEngineOptions,
 ): Promise<void> {
   const { database, choice, asOf, now, reread } = options
-  const source = choice.origin.name
+  const source = choice.source.name
   const asked = now < asOf ? now : asOf
   const clickhouse = await ClickHouse.open(options)
   try {
@@ -134,7 +134,7 @@ async function reportMisdated(
   const last = [lastCredible, ...dates].toSorted().at(-1) ?? ''
   const answer = await countMisdated(clickhouse, choice, { first: FIRST_CREDIBLE_DATE, last })
   if (answer === undefined) return
-  const rejected = { source: choice.origin.name, reason: 'invalid_timestamp', records: answer.records } as const
+  const rejected = { source: choice.source.name, reason: 'invalid_timestamp', records: answer.records } as const
   request.onExcluded({ ...rejected, date: undefined, model_permaslug: undefined, tokens: 0n })
   request.onRejectedInFile({ ...rejected, file: `${choice.database}.${choice.view}`, misdated: answer.misdated })
 }
@@ -163,14 +163,14 @@ async function forgetRawFiles(
     await forgetRejects(database)
   })
   request.onNotice(
-    `source ${JSON.stringify(choice.origin.name)}: ClickHouse is asked in place of ${names.length} raw files, such as ` +
+    `source ${JSON.stringify(choice.source.name)}: ClickHouse is asked in place of ${names.length} raw files, such as ` +
       `${names[0]}, whose records are not counted any more`,
   )
 }
 
 /** The days to query: from the first that is not archived to the last that is over. */
 function wantedDates({ choice, archive, asOf }: ClickHouseEngineOptions): UtcDate[] {
-  const open = archive.openFrom(choice.origin.name)
+  const open = archive.openFrom(choice.source.name)
   const first = open !== undefined && open > choice.from ? open : choice.from
   const last = mostRecentCompletedDay(asOf)
   const dates: UtcDate[] = []

@@ -70,7 +70,7 @@ async function fakeClickHouse(
   const { port } = server.address() as AddressInfo
   const choice: ClickHouseChoice = {
     kind: 'clickhouse',
-    origin: { name: 'clickhouse', visibility: 'public' },
+    source: { name: 'clickhouse', visibility: 'public' },
     url: `http://127.0.0.1:${port}${path}`,
     database: 'logs',
     view: 'usage',
