@@ -85,7 +85,7 @@ import {
   withObjects,
 } from './rollup/intake.ts'
 import { forgetRereads, wasReread } from './rollup/state.ts'
-import { UsageLedger, writeUsage } from './rollup/usage.ts'
+import { KeySpendLedger, writeUsage } from './rollup/usage.ts'
 import { type Workspace, withScratch, withWorkspace } from './rollup/workspace.ts'
 import { embeddingsModels } from './site/api.ts'
 import { releaseChart, releasePage } from './site/release-page.ts'
@@ -211,14 +211,14 @@ export async function prepare(
   workspace: Workspace,
   recipe: Recipe,
   effects: Effects,
-): Promise<{ built: Built; usage: UsageLedger }> {
+): Promise<{ built: Built; usage: KeySpendLedger }> {
   const { database, stateDir } = workspace
   const { asOf, sources, synthetic, publisher } = recipe
   const lastDate = mostRecentCompletedDay(asOf)
   const { engine, archive, lastCredible } = await openEngine(workspace, recipe, effects)
   if (recipe.mayFollowSample === true) await leaveSample(workspace, archive)
   const account = new Account()
-  const usage = new UsageLedger()
+  const usage = new KeySpendLedger()
   const inputs: string[] = []
   const ranking = await rankSources(database, engine, sources, { account, usage, inputs }, lastDate, effects)
   const records = countRecords(ranking, account)
@@ -255,7 +255,7 @@ async function rankSources(
   database: Database,
   engine: RollupEngine,
   sources: Sources,
-  ledgers: { account: Account; usage: UsageLedger; inputs: string[] },
+  ledgers: { account: Account; usage: KeySpendLedger; inputs: string[] },
   lastDate: UtcDate,
   effects: Effects,
 ): Promise<Ranking> {

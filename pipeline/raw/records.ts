@@ -64,7 +64,7 @@ export interface ReadingNote {
 }
 
 /** What one API key used on one UTC date in one source, over all models and visibilities. */
-export interface KeyUsageRow {
+export interface KeySpendRow {
   date: UtcDate
   api_key_hash: string
   is_byok: boolean

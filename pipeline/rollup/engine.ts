@@ -1,7 +1,7 @@
 import type {
   ComparedRecords,
   Excluded,
-  KeyUsageRow,
+  KeySpendRow,
   OldCounts,
   ReadingNote,
   RecordsWithoutIds,
@@ -27,7 +27,7 @@ export interface RollupRequest {
   onNoRequestIds(without: RecordsWithoutIds): void
   onRowsOfSums(rows: { rows: bigint; rejected: bigint }): void
   /** Per source, UTC date, API key and `is_byok`. Records without a key are not included. */
-  onKeyUsage(usage: KeyUsageRow): void
+  onKeySpend(usage: KeySpendRow): void
   onOldCounts(counted: OldCounts): void
   /** Per raw file in the rollup, even a missing one: the SHA-256 of its decompressed content. */
   onInput(sha256: string): void

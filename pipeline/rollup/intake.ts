@@ -21,7 +21,7 @@ import { createDuckDbEngine } from './duckdb.ts'
 import type { RollupEngine } from './engine.ts'
 import { forgetSample, isStateOfSample } from './forget-sample.ts'
 import { KeptFiles } from './kept.ts'
-import type { UsageLedger } from './usage.ts'
+import type { KeySpendLedger } from './usage.ts'
 import type { Workspace } from './workspace.ts'
 
 const USUAL_SOURCES = 'data/sources.json'
@@ -152,7 +152,7 @@ export async function leaveSample({ database, publicDir }: Workspace, archive: A
 export async function readRecords(
   engine: RollupEngine,
   sources: Sources,
-  { account, usage, inputs }: { account: Account; usage?: UsageLedger; inputs?: string[] },
+  { account, usage, inputs }: { account: Account; usage?: KeySpendLedger; inputs?: string[] },
   { report }: Effects,
 ): Promise<void> {
   report({ kind: 'stage', stage: 'read' })
@@ -166,7 +166,7 @@ export async function readRecords(
     onReadingNote: (note) => account.addNote(note),
     onNoRequestIds: (without) => account.addWithoutIds(without),
     onRowsOfSums: ({ rows, rejected }) => account.addRowsOfSums(Number(rows), Number(rejected)),
-    onKeyUsage: (row) => usage?.add(row),
+    onKeySpend: (row) => usage?.add(row),
     onOldCounts: (counted) => account.addOldCounts(counted),
     onInput: (sha256) => inputs?.push(sha256),
     onNotice: (message) => report({ kind: 'notice', message }),

@@ -2,7 +2,7 @@ import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import type { UsageSource } from '../raw/engine.ts'
-import type { ComparedRecords, ExclusionReason, KeyUsageRow, RejectReason } from '../raw/records.ts'
+import type { ComparedRecords, ExclusionReason, KeySpendRow, RejectReason } from '../raw/records.ts'
 import { slugProblem } from '../raw/slug.ts'
 import type { Sources } from '../raw/sources.ts'
 import type { RollupRequest } from './engine.ts'
@@ -29,7 +29,7 @@ export async function deliver(database: Database, source: UsageSource, request: 
   await reportCompared(database, source, request)
   await reportNotes(database, source, request)
   await reportLate(database, source, request)
-  await reportKeyUsage(database, source, request)
+  await reportKeySpend(database, source, request)
   await reportInputs(database, request)
   await database.run('result/create')
   await assertAccounted(database)
@@ -111,13 +111,13 @@ async function reportLate(database: Database, source: UsageSource, request: Roll
   )
 }
 
-async function reportKeyUsage(database: Database, source: UsageSource, request: RollupRequest): Promise<void> {
+async function reportKeySpend(database: Database, source: UsageSource, request: RollupRequest): Promise<void> {
   type Row = Record<'date' | 'api_key_hash' | 'cost_usd', string> &
     Record<'requests' | 'free_requests' | 'misread_charges', bigint> & { is_byok: boolean }
   let misread = 0n
   for (const { misread_charges, ...usage } of await database.rows<Row>('result/by_key')) {
     misread += misread_charges
-    request.onKeyUsage(usage satisfies KeyUsageRow)
+    request.onKeySpend(usage satisfies KeySpendRow)
   }
   if (misread === 0n) return
   request.onNotice(

@@ -4,7 +4,7 @@ import { type Timestamp, toTimestamp } from '../contract/ranking.ts'
 import { USAGE_FILE, type UsageDay, type UsageHeader } from '../contract/usage.ts'
 import { toNanos, toUsd } from '../contract/usd.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
-import type { KeyUsageRow } from '../raw/records.ts'
+import type { KeySpendRow } from '../raw/records.ts'
 
 interface KeySum {
   api_key_hash: string
@@ -15,10 +15,10 @@ interface KeySum {
 }
 
 /** Sums usage per API key and UTC date over all sources. */
-export class UsageLedger {
+export class KeySpendLedger {
   readonly #days = new Map<UtcDate, Map<string, KeySum>>()
 
-  add({ date, api_key_hash, is_byok, cost_usd, requests, free_requests }: KeyUsageRow): void {
+  add({ date, api_key_hash, is_byok, cost_usd, requests, free_requests }: KeySpendRow): void {
     const day = this.#days.get(date) ?? new Map<string, KeySum>()
     this.#days.set(date, day)
     const name = `${api_key_hash} ${is_byok}`
@@ -44,7 +44,7 @@ export class UsageLedger {
 }
 
 /** Replaces the usage file below `dataDir`. Readers see the old or the new file, whole. */
-export async function writeUsage(ledger: UsageLedger, asOf: Date, dataDir: string, files: Files): Promise<void> {
+export async function writeUsage(ledger: KeySpendLedger, asOf: Date, dataDir: string, files: Files): Promise<void> {
   await replaceFile(files, join(dataDir, USAGE_FILE), serialise(ledger.days, toTimestamp(asOf)))
 }
 
