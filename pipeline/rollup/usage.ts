@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type Files, replaceFile } from '../base/files.ts'
 import { type Timestamp, toTimestamp } from '../contract/ranking.ts'
-import { USAGE_FILE, type UsageDay, type UsageHeader } from '../contract/usage.ts'
+import { type KeySpendDay, type KeySpendHeader, USAGE_FILE } from '../contract/usage.ts'
 import { toNanos, toUsd } from '../contract/usd.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import type { KeySpendRow } from '../raw/records.ts'
@@ -29,7 +29,7 @@ export class KeySpendLedger {
     sum.free_requests += free_requests
   }
 
-  get days(): UsageDay[] {
+  get days(): KeySpendDay[] {
     return [...this.#days].sort(byName).map(([date, day]) => ({
       date,
       usage: [...day].sort(byName).map(([, { api_key_hash, is_byok, nanos, requests, free_requests }]) => ({
@@ -48,8 +48,8 @@ export async function writeUsage(ledger: KeySpendLedger, asOf: Date, dataDir: st
   await replaceFile(files, join(dataDir, USAGE_FILE), serialise(ledger.days, toTimestamp(asOf)))
 }
 
-function serialise(days: readonly UsageDay[], asOf: Timestamp): string {
-  const header: UsageHeader = { version: 1, as_of: asOf, days: days.length }
+function serialise(days: readonly KeySpendDay[], asOf: Timestamp): string {
+  const header: KeySpendHeader = { version: 1, as_of: asOf, days: days.length }
   return [header, ...days].map((line) => `${JSON.stringify(line)}\n`).join('')
 }
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
-import { UsageDay, UsageHeader } from '../../pipeline/contract/usage.ts'
+import { KeySpendDay, KeySpendHeader } from '../../pipeline/contract/usage.ts'
 import { type FollowedFile, followFile } from '../base/followed-file.ts'
 import type { IncomingDay, KeyUsageStore } from './usage.ts'
 
@@ -27,18 +27,18 @@ export function followUsage(path: string, usage: KeyUsageStore, log: FastifyBase
   })
 }
 
-async function readUsageFile(path: string): Promise<{ header: UsageHeader; days: IncomingDay[] }> {
+async function readUsageFile(path: string): Promise<{ header: KeySpendHeader; days: IncomingDay[] }> {
   const text = await readFile(path, 'utf8')
   if (!text.endsWith('\n')) throw new UsageFileError(`${path} does not end with a line ending`)
   const [first = '', ...lines] = text.slice(0, -1).split('\n')
-  const header = parse(`${path}, line 1`, () => UsageHeader.parse(JSON.parse(first)))
+  const header = parse(`${path}, line 1`, () => KeySpendHeader.parse(JSON.parse(first)))
   if (lines.length !== header.days) {
     throw new UsageFileError(`${path} has ${lines.length} days, but ${header.days} were promised`)
   }
   const days: IncomingDay[] = []
   for (const [index, line] of lines.entries()) {
     const digest = hash('sha256', line)
-    days.push({ digest, read: () => parse(`${path}, line ${index + 2}`, () => UsageDay.parse(JSON.parse(line))) })
+    days.push({ digest, read: () => parse(`${path}, line ${index + 2}`, () => KeySpendDay.parse(JSON.parse(line))) })
     // Let requests be served meanwhile.
     await nextTurn()
   }

@@ -1,5 +1,5 @@
 import type { Kysely, Selectable, Transaction } from 'kysely'
-import type { UsageDay } from '../../pipeline/contract/usage.ts'
+import type { KeySpendDay } from '../../pipeline/contract/usage.ts'
 import type { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import type { Store } from './store.ts'
 import type { Tables, UsageTable } from './tables.ts'
@@ -7,7 +7,7 @@ import type { Tables, UsageTable } from './tables.ts'
 /** One date of usage. `digest` is of its text; `read` parses it and may throw. */
 export interface IncomingDay {
   digest: string
-  read(): UsageDay
+  read(): KeySpendDay
 }
 
 /** What a key used on one UTC date. `is_byok`: with the owner's own provider key. */

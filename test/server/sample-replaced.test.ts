@@ -5,7 +5,7 @@ import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import { type Files, realFiles } from '../../pipeline/base/files.ts'
 import { build } from '../../pipeline/build.ts'
-import { UsageDay } from '../../pipeline/contract/usage.ts'
+import { KeySpendDay } from '../../pipeline/contract/usage.ts'
 import { syntheticFiles } from '../../server/published/synthetic-files.ts'
 import { keyUsage } from '../../server/store/usage.ts'
 import { followUsage } from '../../server/store/usage-file.ts'
@@ -154,5 +154,5 @@ test('a server that reads at every step of the first real build follows it and n
 /** The keys whose usage a file tells of. */
 async function keysIn(usageFile: string): Promise<string[]> {
   const days = (await readFile(usageFile, 'utf8')).trimEnd().split('\n').slice(1)
-  return [...new Set(days.flatMap((day) => UsageDay.parse(JSON.parse(day)).usage.map((each) => each.api_key_hash)))]
+  return [...new Set(days.flatMap((day) => KeySpendDay.parse(JSON.parse(day)).usage.map((each) => each.api_key_hash)))]
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { UsageDay } from '../../../pipeline/contract/usage.ts'
+import type { KeySpendDay } from '../../../pipeline/contract/usage.ts'
 import { apiKeys } from '../../../server/store/keys.ts'
 import type { Store } from '../../../server/store/store.ts'
 import { type IncomingDay, keyUsage } from '../../../server/store/usage.ts'
@@ -15,7 +15,7 @@ interface CountedDay extends IncomingDay {
 /** The days of `rows`, which count how often they are read. */
 function incoming(...rows: UsageRow[]): CountedDay[] {
   return [...Map.groupBy(rows, ({ date }) => date)].map(([date, ofDate]) => {
-    const day: UsageDay = { date, usage: ofDate.map(({ date: _, ...entry }) => entry) }
+    const day: KeySpendDay = { date, usage: ofDate.map(({ date: _, ...entry }) => entry) }
     const counted = {
       digest: sha256(JSON.stringify(day)),
       reads: 0,
