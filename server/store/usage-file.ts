@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { KeySpendDay, KeySpendHeader } from '../../pipeline/contract/usage.ts'
 import { type FollowedFile, followFile } from '../base/followed-file.ts'
-import type { IncomingDay, KeyUsageStore } from './usage.ts'
+import type { IncomingDay, KeySpendStore } from './usage.ts'
 
 /** A usage file that cannot be loaded. The message has nothing of its content, which is private. */
 export class UsageFileError extends Error {
@@ -12,7 +12,7 @@ export class UsageFileError extends Error {
 }
 
 /** Loads the usage file (pipeline/contract/usage.ts) into the store, now and after each build. */
-export function followUsage(path: string, usage: KeyUsageStore, log: FastifyBaseLogger): FollowedFile {
+export function followKeySpend(path: string, usage: KeySpendStore, log: FastifyBaseLogger): FollowedFile {
   return followFile({
     path,
     async load() {

@@ -11,21 +11,21 @@ export interface IncomingDay {
 }
 
 /** What a key used on one UTC date. `is_byok`: with the owner's own provider key. */
-export type UsageEntry = Pick<Selectable<UsageTable>, 'date' | 'is_byok' | 'cost_usd'>
+export type KeySpendEntry = Pick<Selectable<UsageTable>, 'date' | 'is_byok' | 'cost_usd'>
 
 /** Usage by API key, from the newest build. */
-export interface KeyUsageStore {
+export interface KeySpendStore {
   /** Replaces all usage in one transaction, without touching unchanged dates. Several processes may call it at once. */
   replace(days: readonly IncomingDay[]): Promise<{ changedDays: number }>
   /** All usage of a key. */
-  ofKey(hash: string): Promise<UsageEntry[]>
+  ofKey(hash: string): Promise<KeySpendEntry[]>
   /** The requests for `:free` models by all keys of an account on a date, without BYOK. */
   freeRequests(userId: string, date: UtcDate): Promise<number>
 }
 
 const ROWS_PER_INSERT = 1000
 
-export function keyUsage(store: Store): KeyUsageStore {
+export function keySpend(store: Store): KeySpendStore {
   const { db } = store
   return {
     async replace(days) {

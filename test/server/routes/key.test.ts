@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { CurrentKeyResponse } from '../../../server/schemas/key.ts'
 import { hashKey, type NewKey } from '../../../server/store/keys.ts'
-import { keyUsage } from '../../../server/store/usage.ts'
+import { keySpend } from '../../../server/store/usage.ts'
 import { NOW, testApp } from '../../support/app.ts'
 import { assertEnvelope } from '../../support/envelope.ts'
 import { sha256 } from '../../support/pipeline.ts'
@@ -17,7 +17,7 @@ async function answerTo({ charges = [], key = {}, now = NOW }: { charges?: Charg
   const { app, store, createKey } = await testApp({ clock: () => now })
   const secret = await createKey(key)
   const rows = charges.map((charge) => usageRow({ api_key_hash: hashKey(secret), ...charge }))
-  await keyUsage(store).replace(
+  await keySpend(store).replace(
     [...Map.groupBy(rows, ({ date }) => date)].map(([date, usage]) => {
       return { digest: sha256(JSON.stringify(usage)), read: () => ({ date, usage }) }
     }),
@@ -82,7 +82,7 @@ describe('windows are UTC, whatever zone the machine is in', () => {
     const { app, store, createKey } = await testApp({ clock: () => now })
     const secret = await createKey()
     const usage = [usageRow({ date: '2025-02-28', api_key_hash: hashKey(secret) })]
-    await keyUsage(store).replace([{ digest: 'a', read: () => ({ date: '2025-02-28', usage }) }])
+    await keySpend(store).replace([{ digest: 'a', read: () => ({ date: '2025-02-28', usage }) }])
     const ask = async () => (await app.inject({ url: KEY, headers: { authorization: `Bearer ${secret}` } })).json().data
     expect(await ask()).toMatchObject({ usage: 1, usage_daily: 1, usage_weekly: 1, usage_monthly: 1 })
     now = new Date('2025-03-01T00:00:00Z')
@@ -96,7 +96,7 @@ describe('windows are UTC, whatever zone the machine is in', () => {
     const { app, store, createKey } = await testApp({ asOf })
     const [secret, expired] = [await createKey(), await createKey({ expiresAt: new Date('2025-01-01T00:00:00Z') })]
     const usage = [usageRow({ date: '2024-06-05', api_key_hash: hashKey(secret) })]
-    await keyUsage(store).replace([{ digest: 'a', read: () => ({ date: '2024-06-05', usage }) }])
+    await keySpend(store).replace([{ digest: 'a', read: () => ({ date: '2024-06-05', usage }) }])
     const ask = (key: string) => app.inject({ url: KEY, headers: { authorization: `Bearer ${key}` } })
     expect((await ask(secret)).json().data).toMatchObject({ usage_daily: 1, usage_weekly: 1, usage_monthly: 1 })
     assertEnvelope(await ask(expired), 401)
