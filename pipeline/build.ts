@@ -48,7 +48,7 @@ import {
 import { Account, type SourceWithoutIds } from './dataset/quality.ts'
 import { type Ranking, rank } from './dataset/rank.ts'
 import {
-  assertFewRejected,
+  checkRejectedShare,
   countRecords,
   nothingToPublish,
   outsideDays,
@@ -229,7 +229,7 @@ export async function prepare(
   const facts = { as_of: toTimestamp(asOf), records, published_share, warnings }
   const detail = { ...facts, ...account.detail, outside: outsideDays(ranking) }
   await replaceFile(effects.files, join(stateDir, 'quality.json'), toJson(detail))
-  assertFewRejected(records.read, account, sources.max_rejected_share)
+  checkRejectedShare(records.read, account, sources.max_rejected_share)
   if (ranking.rows.length === 0) {
     throw new BuildError(`${nothingToPublish(records, lastDate)}${describeUnknown(share, sources)}`)
   }

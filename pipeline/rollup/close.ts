@@ -7,7 +7,7 @@ import { provisionalFrom } from '../contract/manifest.ts'
 import { type Timestamp, toTimestamp } from '../contract/ranking.ts'
 import { mostRecentCompletedDay, type UtcDate } from '../contract/utc-date.ts'
 import { Account } from '../dataset/quality.ts'
-import { assertFewRejected } from '../dataset/records.ts'
+import { checkRejectedShare } from '../dataset/records.ts'
 import { isObjectUrl } from '../raw/objects/object.ts'
 import type { Sources } from '../raw/sources.ts'
 import { type Archive, archiveStaging, type ClosedSource } from './archive.ts'
@@ -121,7 +121,7 @@ async function bringUpToDate(
   const account = new Account()
   await readRecords(engine, sources, { account }, effects)
   const [counted] = await database.rows<{ records: bigint }>('archive/counted')
-  assertFewRejected(Number(counted?.records) + account.total, account, sources.max_rejected_share)
+  checkRejectedShare(Number(counted?.records) + account.total, account, sources.max_rejected_share)
 }
 
 async function sortFiles(
