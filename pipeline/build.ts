@@ -39,7 +39,7 @@ import { modelFacts } from './dataset/model-facts.ts'
 import { MODELS_FILE, writeModels } from './dataset/models-file.ts'
 import { assertOldCountsAccepted } from './dataset/old-counts.ts'
 import {
-  assertFewWithheld,
+  checkWithheldShare,
   describeUnknown,
   measureShare,
   type PublishedShare,
@@ -287,7 +287,7 @@ async function release(
   const latest = currentEntry(index)
   const current = latest === undefined ? undefined : await readManifest(path(latest.release))
   const isFirst = index.releases.length === 0
-  if (!draft.synthetic) assertFewWithheld(built.share, { sources, isFirst, report: effects.report })
+  if (!draft.synthetic) checkWithheldShare(built.share, { sources, isFirst, report: effects.report })
   const facts = changedFacts(current, draft, ranking.rows)
   const isUnchanged = current !== undefined && facts.length === 0
   if (isUnchanged && !dryRun) return summarize('unchanged', current, built, path(current.release))

@@ -53,7 +53,7 @@ function part(number: bigint, rest: bigint): number {
 }
 
 /** Throws `BuildError` if too much usage is withheld; only warns without a limit if a release of real logs exists. */
-export function assertFewWithheld(
+export function checkWithheldShare(
   share: Share,
   { sources, isFirst, report }: { sources: Sources; isFirst: boolean; report: Effects['report'] },
 ): void {
