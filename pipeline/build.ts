@@ -27,7 +27,7 @@ import { type Changes, changedFacts, compareRows } from './dataset/changes.ts'
 import {
   type Acceptable,
   assertInvariants,
-  assertNothingBlocks,
+  checkNothingBlocks,
   type Finding,
   findOddities,
   readAccepted,
@@ -298,7 +298,7 @@ async function release(
     throw new BuildError(`there is already a release as of ${draft.as_of} and its data differ; give a later AS_OF`)
   }
   const published = current === undefined ? [] : await publishedWarnings(path(current.release))
-  assertNothingBlocks(findings, { blocking: sources.blocking, accepted, published })
+  checkNothingBlocks(findings, { blocking: sources.blocking, accepted, published })
   assertOldCountsAccepted(built.account.oldCounts, draft, { current, accepted })
   const started = chain.replaced.length > 0 && {
     new_chain: { replaced: [...chain.replaced], kept_in: chain.keptIn ?? null },

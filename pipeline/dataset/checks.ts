@@ -87,7 +87,7 @@ export function toPublicWarnings(findings: readonly Finding[]): Warning[] {
  * Throws `BuildError` that lists findings of blocking checks, unless accepted by the maintainer or already published in
  * the current release's warnings (docs/decisions/0011-sanity-checks.md).
  */
-export function assertNothingBlocks(
+export function checkNothingBlocks(
   findings: readonly Finding[],
   options: { blocking: readonly SanityCheck[]; accepted: readonly Acceptable[]; published: readonly Warning[] },
 ): void {
