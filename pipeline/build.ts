@@ -37,7 +37,7 @@ import {
 import { nextVersion } from './dataset/data-version.ts'
 import { modelFacts } from './dataset/model-facts.ts'
 import { MODELS_FILE, writeModels } from './dataset/models-file.ts'
-import { assertOldCountsAccepted } from './dataset/old-counts.ts'
+import { checkOldCountsAccepted } from './dataset/old-counts.ts'
 import {
   checkWithheldShare,
   describeUnknown,
@@ -299,7 +299,7 @@ async function release(
   }
   const published = current === undefined ? [] : await publishedWarnings(path(current.release))
   checkNothingBlocks(findings, { blocking: sources.blocking, accepted, published })
-  assertOldCountsAccepted(built.account.oldCounts, draft, { current, accepted })
+  checkOldCountsAccepted(built.account.oldCounts, draft, { current, accepted })
   const started = chain.replaced.length > 0 && {
     new_chain: { replaced: [...chain.replaced], kept_in: chain.keptIn ?? null },
   }

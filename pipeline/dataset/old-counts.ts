@@ -15,7 +15,7 @@ export function markOldCounts(
 }
 
 /** Throws `BuildError` that names sources and dates with old counts, unless accepted or already in `current`. */
-export function assertOldCountsAccepted(
+export function checkOldCountsAccepted(
   counted: readonly OldCounts[],
   marked: Pick<Manifest, 'old_counts'>,
   { current, accepted }: { current: Pick<Manifest, 'old_counts'> | undefined; accepted: readonly string[] },
