@@ -24,7 +24,7 @@ import {
 } from './intake.ts'
 import { withScratch, withWorkspace } from './workspace.ts'
 
-export interface CloseOptions {
+export interface ArchiveOptions {
   before: UtcDate
   dryRun?: boolean
 }
@@ -35,7 +35,7 @@ export interface RawFile {
   path: string
 }
 
-export interface CloseSummary {
+export interface ArchiveSummary {
   outcome: 'archived' | 'unchanged' | 'would_archive'
   before: UtcDate
   as_of: Timestamp
@@ -53,11 +53,11 @@ export interface CloseSummary {
  * a stop leaves the archive unchanged. Throws `UsageError` if a date is not final or sources are wrong, `BuildError`
  * for input that a build would not publish.
  */
-export async function closeDates(
+export async function archiveDates(
   config: PipelineConfig,
   effects: Effects,
-  { before, dryRun = false }: CloseOptions,
-): Promise<CloseSummary> {
+  { before, dryRun = false }: ArchiveOptions,
+): Promise<ArchiveSummary> {
   const now = config.asOf ?? effects.now()
   const asOf = toTimestamp(now)
   assertFinal(before, asOf)
@@ -129,8 +129,8 @@ async function sortFiles(
   archive: Archive,
   { sources, folder }: Sources,
   before: UtcDate,
-): Promise<Pick<CloseSummary, 'deletable_files' | 'needed_files'>> {
-  const all: CloseSummary['needed_files'] = []
+): Promise<Pick<ArchiveSummary, 'deletable_files' | 'needed_files'>> {
+  const all: ArchiveSummary['needed_files'] = []
   for (const { name } of sources) {
     for (const { file, records_left } of await archive.filesOf(database, name, before)) {
       all.push({ source: name, file, path: isObjectUrl(file) ? file : resolve(folder, file), records_left })

@@ -11,7 +11,7 @@ import { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import { compareProvenance } from '../../pipeline/release/provenance-differences.ts'
 import { readManifest } from '../../pipeline/release/verify.ts'
 import { type Reproduction, reproduce } from '../../pipeline/reproduce.ts'
-import { closeDates } from '../../pipeline/rollup/close.ts'
+import { archiveDates } from '../../pipeline/rollup/close.ts'
 import {
   buildIn,
   createWorkspace,
@@ -87,7 +87,7 @@ function makeAgain(workspace: Workspace, release?: string): Promise<Reproduction
 
 async function archiveBefore(workspace: Workspace, before: string): Promise<void> {
   const config = readPipelineConfig(settings(workspace, AS_OF_SECOND))
-  const { outcome } = await closeDates(config, effects, { before: UtcDate.parse(before) })
+  const { outcome } = await archiveDates(config, effects, { before: UtcDate.parse(before) })
   expect(outcome).toBe('archived')
 }
 

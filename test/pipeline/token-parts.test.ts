@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
-import { closeDates } from '../../pipeline/rollup/close.ts'
+import { archiveDates } from '../../pipeline/rollup/close.ts'
 import {
   buildIn,
   newWorkspace,
@@ -145,7 +145,7 @@ describe('records whose token counts contradict each other', () => {
       signal: new AbortController().signal,
       files: realFiles,
     }
-    await closeDates(readPipelineConfig(settings(workspace, LATER)), effects, { before: '2025-06-02' })
+    await archiveDates(readPipelineConfig(settings(workspace, LATER)), effects, { before: '2025-06-02' })
     const { records } = await buildIn(workspace, LAST)
     expect(records).toMatchObject({ published: 2, token_parts_disagree: {} })
   })
