@@ -41,7 +41,7 @@ export function archiveStaging(folder: string): string {
 const BEGINNING = -1_000_000n
 const MILLISECONDS_PER_DAY = 86_400_000
 
-interface ClosedRange {
+interface ArchivedRange {
   source: string
   from: UtcDate | null
   before: UtcDate
@@ -49,7 +49,7 @@ interface ClosedRange {
   inputs: string
 }
 
-export interface ClosedSource {
+export interface ArchivedSource {
   source: string
   start_date: UtcDate
   end_date: UtcDate
@@ -60,11 +60,11 @@ export interface ClosedSource {
 export interface StagedPart {
   folder: string
   before: UtcDate
-  sources: ClosedSource[]
+  sources: ArchivedSource[]
 }
 
 /** A raw file that still exists and has archived records. */
-export interface ClosedFile {
+export interface ArchivedFile {
   file: string
   /** Its records that are not in the archive. Without any, the file may be deleted. */
   records_left: number
@@ -73,9 +73,9 @@ export interface ClosedFile {
 /** The permanent rollup of archived dates (DESIGN.md §5), which replaces their raw files. Parts never change. */
 export class Archive {
   readonly #folder: string
-  readonly #ranges: readonly ClosedRange[]
+  readonly #ranges: readonly ArchivedRange[]
 
-  private constructor(folder: string, ranges: readonly ClosedRange[]) {
+  private constructor(folder: string, ranges: readonly ArchivedRange[]) {
     this.#folder = folder
     this.#ranges = ranges
   }
@@ -83,7 +83,7 @@ export class Archive {
   /** Opens and verifies the archive; a missing folder is an empty archive. Throws `BuildError` if it is damaged. */
   static async open(folder: string): Promise<Archive> {
     const names = (await namesIn(folder)).filter((name) => !name.startsWith('.')).sort()
-    const ranges: ClosedRange[] = []
+    const ranges: ArchivedRange[] = []
     for (const name of names) ranges.push(...(await readPart(join(folder, name))))
     const archive = new Archive(folder, ranges)
     archive.#assertUnbroken()
@@ -101,9 +101,9 @@ export class Archive {
 
   /** Selects the source that the views show, with its archive. */
   async select(database: Database, source: string): Promise<void> {
-    const openFrom = this.openFrom(source)
+    const unarchivedFrom = this.openFrom(source)
     await database.setVariable('source', source)
-    await database.setVariable('open_day', openFrom === undefined ? BEGINNING : dayNumber(openFrom))
+    await database.setVariable('open_day', unarchivedFrom === undefined ? BEGINNING : dayNumber(unarchivedFrom))
     await database.run('source/sums')
     await database.run('source/touched_days')
     await database.run('archive/create')
@@ -132,25 +132,25 @@ export class Archive {
   }): Promise<StagedPart> {
     const { database, files, sources, before, asOf, folder } = options
     await files.remove(folder)
-    const closed: ClosedSource[] = []
+    const archived: ArchivedSource[] = []
     for (const source of sources.filter((name) => (this.openFrom(name) ?? '') < before)) {
       await this.select(database, source)
       const usage = await usageBefore(database, before)
       if (usage === undefined) continue
       await files.makeFolder(folder)
-      await writeUsage({ database, files, before, paths: pathsIn(folder, closed.length) }, usage)
+      await writeUsage({ database, files, before, paths: pathsIn(folder, archived.length) }, usage)
       const { start_date, end_date, dates, records } = usage
-      closed.push({ source, start_date, end_date, dates, records })
+      archived.push({ source, start_date, end_date, dates, records })
     }
-    if (closed.length > 0) {
-      const described = closed.map(({ source, records }) => {
+    if (archived.length > 0) {
+      const described = archived.map(({ source, records }) => {
         return { name: source, from: this.openFrom(source) ?? null, records }
       })
       const part: ArchivePart = { version: 2, before, as_of: asOf, sources: described }
       await files.write(join(folder, DESCRIPTION), `${JSON.stringify(part, undefined, 2)}\n`)
       await writeChecksums(folder, files)
     }
-    return { folder, before, sources: closed }
+    return { folder, before, sources: archived }
   }
 
   /** Adds a staged part by one rename and returns its path. */
@@ -165,14 +165,14 @@ export class Archive {
   }
 
   /** The existing raw files of a source with records before `before` or of archived dates. */
-  async filesOf(database: Database, source: string, before: UtcDate): Promise<ClosedFile[]> {
+  async filesOf(database: Database, source: string, before: UtcDate): Promise<ArchivedFile[]> {
     await this.select(database, source)
     type Row = { file: string; records_left: bigint }
     const rows = await database.rows<Row>('archive/files', { before_day: dayNumber(before) })
     return rows.map(({ file, records_left }) => ({ file, records_left: Number(records_left) }))
   }
 
-  #of(source: string): ClosedRange[] {
+  #of(source: string): ArchivedRange[] {
     return this.#ranges.filter((range) => range.source === source).sort((a, b) => (a.before < b.before ? -1 : 1))
   }
 
@@ -192,28 +192,28 @@ export class Archive {
   }
 }
 
-async function readPart(folder: string): Promise<ClosedRange[]> {
+async function readPart(folder: string): Promise<ArchivedRange[]> {
   await verifyChecksums(folder, RESTORE)
   const path = join(folder, DESCRIPTION)
   const { before, sources } = parseJson(ArchivePart, (await readTextIfAny(path)) ?? '', path, BuildError)
   return sources.map(({ name, from }, position) => ({ source: name, from, before, ...pathsIn(folder, position) }))
 }
 
-function pathsIn(folder: string, position: number): Pick<ClosedRange, 'usage' | 'inputs'> {
+function pathsIn(folder: string, position: number): Pick<ArchivedRange, 'usage' | 'inputs'> {
   return { usage: join(folder, `usage-${position}.parquet`), inputs: join(folder, `inputs-${position}.parquet`) }
 }
 
 async function usageBefore(
   database: Database,
   before: UtcDate,
-): Promise<(Omit<ClosedSource, 'source'> & { tokens: string }) | undefined> {
+): Promise<(Omit<ArchivedSource, 'source'> & { tokens: string }) | undefined> {
   type Row = { start_date: string; end_date: string; dates: bigint; records: bigint; tokens: string }
   const [row] = await database.rows<Row>('archive/closing', { before_day: dayNumber(before) })
   return row && { ...row, dates: Number(row.dates), records: Number(row.records) }
 }
 
 async function writeUsage(
-  options: { database: Database; files: Files; before: UtcDate; paths: Pick<ClosedRange, 'usage' | 'inputs'> },
+  options: { database: Database; files: Files; before: UtcDate; paths: Pick<ArchivedRange, 'usage' | 'inputs'> },
   expected: { records: number; tokens: string },
 ): Promise<void> {
   const { database, files, before, paths } = options

@@ -10,7 +10,7 @@ import { Account } from '../dataset/quality.ts'
 import { checkRejectedShare } from '../dataset/records.ts'
 import { isObjectUrl } from '../raw/objects/object.ts'
 import type { Sources } from '../raw/sources.ts'
-import { type Archive, archiveStaging, type ClosedSource } from './archive.ts'
+import { type Archive, type ArchivedSource, archiveStaging } from './archive.ts'
 import type { RollupEngine } from './engine.ts'
 import {
   chooseSources,
@@ -40,7 +40,7 @@ export interface ArchiveSummary {
   before: UtcDate
   as_of: Timestamp
   records: number
-  sources: ClosedSource[]
+  sources: ArchivedSource[]
   /** Raw files whose records are all archived, except those without a date. */
   deletable_files: RawFile[]
   /** Raw files with `records_left` records that are not archived. */
