@@ -86,7 +86,7 @@ export class Archive {
     const ranges: ArchivedRange[] = []
     for (const name of names) ranges.push(...(await readPart(join(folder, name))))
     const archive = new Archive(folder, ranges)
-    archive.#assertUnbroken()
+    archive.#verifyParts()
     return archive
   }
 
@@ -95,13 +95,13 @@ export class Archive {
   }
 
   /** The first date of a source that is not archived; undefined if none is. */
-  openFrom(source: string): UtcDate | undefined {
+  unarchivedFrom(source: string): UtcDate | undefined {
     return this.#of(source).at(-1)?.before
   }
 
   /** Selects the source that the views show, with its archive. */
   async select(database: Database, source: string): Promise<void> {
-    const unarchivedFrom = this.openFrom(source)
+    const unarchivedFrom = this.unarchivedFrom(source)
     await database.setVariable('source', source)
     await database.setVariable('open_day', unarchivedFrom === undefined ? BEGINNING : dayNumber(unarchivedFrom))
     await database.run('source/sums')
@@ -133,7 +133,7 @@ export class Archive {
     const { database, files, sources, before, asOf, folder } = options
     await files.remove(folder)
     const archived: ArchivedSource[] = []
-    for (const source of sources.filter((name) => (this.openFrom(name) ?? '') < before)) {
+    for (const source of sources.filter((name) => (this.unarchivedFrom(name) ?? '') < before)) {
       await this.select(database, source)
       const usage = await usageBefore(database, before)
       if (usage === undefined) continue
@@ -144,7 +144,7 @@ export class Archive {
     }
     if (archived.length > 0) {
       const described = archived.map(({ source, records }) => {
-        return { name: source, from: this.openFrom(source) ?? null, records }
+        return { name: source, from: this.unarchivedFrom(source) ?? null, records }
       })
       const part: ArchivePart = { version: 2, before, as_of: asOf, sources: described }
       await files.write(join(folder, DESCRIPTION), `${JSON.stringify(part, undefined, 2)}\n`)
@@ -176,7 +176,7 @@ export class Archive {
     return this.#ranges.filter((range) => range.source === source).sort((a, b) => (a.before < b.before ? -1 : 1))
   }
 
-  #assertUnbroken(): void {
+  #verifyParts(): void {
     for (const source of this.sources) {
       let expected: UtcDate | null = null
       for (const { from, before } of this.#of(source)) {

@@ -170,7 +170,7 @@ async function forgetRawFiles(
 
 /** The days to query: from the first that is not archived to the last that is over. */
 function wantedDates({ choice, archive, asOf }: ClickHouseEngineOptions): UtcDate[] {
-  const open = archive.openFrom(choice.source.name)
+  const open = archive.unarchivedFrom(choice.source.name)
   const first = open !== undefined && open > choice.from ? open : choice.from
   const last = mostRecentCompletedDay(asOf)
   const dates: UtcDate[] = []
