@@ -126,7 +126,7 @@ function keptFiles(known: readonly KnownFile[], { fresh, elsewhere }: Survey, lo
 /** A listed file that does not exist is an error, unless its records are known or archived. */
 function assertPresent(
   source: Source,
-  { absent }: FoundFiles,
+  { missing: absent }: FoundFiles,
   { sources: { on_missing }, onNotice }: RollupRequest,
   accounted: readonly string[],
 ): void {

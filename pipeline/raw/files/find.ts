@@ -26,7 +26,7 @@ const ENDING = /\.(?:(csv)|(ndjson|jsonl)|(parquet))(?:\.(?:(gz)|(zst)))?$/i
 export interface FoundFiles {
   files: InputFile[]
   unmatched: string[]
-  absent: string[]
+  missing: string[]
   /** Folders of the synthetic sample matched by a pattern. Their files are excluded because they are not real usage. */
   samples: string[]
 }
@@ -85,7 +85,7 @@ export async function findInputFiles(
   return {
     files: await sideBySide(files, ({ path, name }) => describeFile(path, name)),
     unmatched,
-    absent,
+    missing: absent,
     samples: [...samples],
   }
 }
