@@ -4,7 +4,7 @@ import { provisionalFrom } from '../contract/manifest.ts'
 import { toTimestamp } from '../contract/ranking.ts'
 import { UtcDate } from '../contract/utc-date.ts'
 import type { RejectReason } from '../raw/records.ts'
-import { enterFiles, forgetFiles, forgetStrayDays, type KnownFile, knownFiles } from './state.ts'
+import { enterFiles, forgetEmptyDays, forgetFiles, type KnownFile, knownFiles } from './state.ts'
 
 /** The sums of one UTC day, from an engine that is queried by day. Exact. */
 export interface DayAnswer {
@@ -78,9 +78,9 @@ export async function enterDay(
 
 export async function forgetDays(database: Database, names: readonly string[]): Promise<void> {
   const known: KnownFile[] = await knownFiles(database)
-  const gone = known.filter(({ name }) => names.includes(name))
-  await forgetFiles(database, gone)
-  await forgetStrayDays(database)
+  const removed = known.filter(({ name }) => names.includes(name))
+  await forgetFiles(database, removed)
+  await forgetEmptyDays(database)
   await database.run('settle/forget_touched')
 }
 

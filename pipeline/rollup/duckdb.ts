@@ -6,11 +6,11 @@ import type { InputGroup } from '../raw/files/group.ts'
 import type { Source } from '../raw/sources.ts'
 import { isOfSums } from '../raw/sources.ts'
 import type { Archive } from './archive.ts'
-import { assertNotRestated, countRecords } from './count.ts'
+import { checkNotRestated, countRecords } from './count.ts'
 import type { Progress, RollupEngine, RollupRequest } from './engine.ts'
+import { decideMissing, type FileDecisions } from './file-decisions.ts'
 import { forgetFormerSources } from './former-sources.ts'
 import { Links } from './links.ts'
-import { judgeGone, type Losses } from './losses.ts'
 import { reportIds } from './notes.ts'
 import { isOutdated, readingOf } from './reading.ts'
 import { isSameWithIds, type TakenOver, takenOverReading } from './reading-0.1.0.ts'
@@ -60,7 +60,7 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   const reading = readingOf(source)
   await takeOverFiles(takenOverReading(source), reading, options)
   const known = await knownFiles(database)
-  assertPresent(source, found, request, [...known.map(({ name }) => name), ...(await archive.inputs(database))])
+  checkListed(source, found, request, [...known.map(({ name }) => name), ...(await archive.inputs(database))])
   const stamps = compareStamps(found.files, known, reading)
   const links = new Links(source, join(linkFolder, `${sources.indexOf(source)}`), options)
   let isCounting = false
@@ -89,9 +89,9 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
       },
     )
     reportSurvey(source, found, compared, request)
-    const losses = judgeGone(source, compared.gone, request)
+    const losses = decideMissing(source, compared.missing, request)
     const groups = counted ?? (await count(compared.fresh, reader))
-    if (groups.length > 0 && isOfSums(source)) await assertNotRestated(database, keptFiles(known, compared, losses))
+    if (groups.length > 0 && isOfSums(source)) await checkNotRestated(database, keptFiles(known, compared, losses))
     const update = { source, compared, losses, groups, links }
     await database.transaction(() => settle(update, request, options))
   } catch (error) {
@@ -118,13 +118,17 @@ async function together<First, Second>(first: Promise<First>, second: Promise<Se
   return [a.value, b.value] as const
 }
 
-function keptFiles(known: readonly KnownFile[], { fresh, elsewhere }: Survey, losses: Losses): KnownFile[] {
+function keptFiles(
+  known: readonly KnownFile[],
+  { fresh, moved: elsewhere }: Survey,
+  losses: FileDecisions,
+): KnownFile[] {
   const given = new Set([...elsewhere, ...fresh.map(({ replaces }) => replaces)])
   return [...losses.keep, ...known.filter((file) => file.kept !== null && !given.has(file))]
 }
 
 /** A listed file that does not exist is an error, unless its records are known or archived. */
-function assertPresent(
+function checkListed(
   source: Source,
   { missing: absent }: FoundFiles,
   { sources: { on_missing }, onNotice }: RollupRequest,
@@ -137,7 +141,7 @@ function assertPresent(
   }
 }
 
-const TWINS_SHOWN = 3
+const DUPLICATES_SHOWN = 3
 
 function reportSurvey(
   source: Source,
@@ -157,9 +161,9 @@ function reportSurvey(
     const files = compared.reread.length === 1 ? '1 file is' : `${compared.reread.length} files are`
     onNotice(`${name}: ${files} read again, because this version of Tokenboard reads them differently`)
   }
-  for (const { file, twin } of compared.twins.slice(0, TWINS_SHOWN)) {
+  for (const { file, original: twin } of compared.duplicates.slice(0, DUPLICATES_SHOWN)) {
     onNotice(`${name}: ${file} holds the same records as ${twin}; records without a request_id count twice`)
   }
-  if (compared.twins.length > TWINS_SHOWN)
-    onNotice(`${name}: ${compared.twins.length} files in all are copies of others`)
+  if (compared.duplicates.length > DUPLICATES_SHOWN)
+    onNotice(`${name}: ${compared.duplicates.length} files in all are copies of others`)
 }

@@ -82,8 +82,8 @@ export class KeptFiles {
     for (const [kept, file] of archived) {
       if (entered.has(kept)) continue
       // A build stopped between archive and state leaves it as an ordinary file in the state.
-      const former = known.filter(({ name, sha256 }) => name === file.name && sha256 === file.sha256)
-      await forgetFiles(this.#database, former)
+      const previous = known.filter(({ name, sha256 }) => name === file.name && sha256 === file.sha256)
+      await forgetFiles(this.#database, previous)
       const { bytes, sha256, reading, name } = file
       const entry = { name, bytes, modified: BigInt(file.modified), sha256, reading, kept }
       const [file_id = 0] = await enterFiles(this.#database, source, [entry])

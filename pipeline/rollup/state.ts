@@ -117,7 +117,7 @@ export async function forgetFiles(database: Database, files: readonly StateFile[
 }
 
 /** Removes surplus and ties of days without records. */
-export async function forgetStrayDays(database: Database): Promise<void> {
+export async function forgetEmptyDays(database: Database): Promise<void> {
   await database.run('state/forget_stray_surplus')
   await database.run('state/forget_stray_ties')
 }

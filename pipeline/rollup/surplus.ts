@@ -37,7 +37,7 @@ export async function findSurplus(
     const range = { first_day: batch.at(0)?.day_number ?? 0n, last_day: batch.at(-1)?.day_number ?? 0n }
     await defineIdentifiedUsage(database, source, batch, places, range)
     await database.runWithProgress('surplus/find_ids', range, report)
-    const repeated = await repeatedDays(database, batch)
+    const repeated = await daysWithDuplicates(database, batch)
     if (repeated.length === 0) continue
     await defineIdentifiedUsage(database, source, repeated, places, range)
     await database.run('surplus/add')
@@ -47,7 +47,7 @@ export async function findSurplus(
   request.onStage({ stage, detail: `${count} days looked at` })
 }
 
-async function repeatedDays(database: Database, batch: readonly IdentifiedDay[]): Promise<IdentifiedDay[]> {
+async function daysWithDuplicates(database: Database, batch: readonly IdentifiedDay[]): Promise<IdentifiedDay[]> {
   const rows = await database.rows<{ day_number: bigint }>('surplus/days')
   const repeated = new Set(rows.map((row) => row.day_number))
   return batch.filter((day) => repeated.has(day.day_number))

@@ -14,14 +14,14 @@ export interface Survey {
   same: { known: KnownFile; file: InputFile }[]
   fresh: FreshFile[]
   /** Files in the state whose content is missing. Another file may have the name. */
-  gone: KnownFile[]
+  missing: KnownFile[]
   unlisted: KnownFile[]
   /** Missing or kept files whose content another file has now. */
-  elsewhere: KnownFile[]
+  moved: KnownFile[]
   /** Replaced or moved files that another code version read. */
   reread: KnownFile[]
   /** New files with the same content as another file of the source. */
-  twins: { file: string; twin: string }[]
+  duplicates: { file: string; original: string }[]
 }
 
 export interface Stamps {
@@ -44,10 +44,10 @@ export function compareStamps(found: readonly InputFile[], known: readonly Known
   const left = new Map(known.filter((file) => file.kept === null).map((file) => [file.name, file]))
   const same: Stamps['same'] = []
   const changed = found.filter((file) => {
-    const former = left.get(file.name)
+    const previous = left.get(file.name)
     const isUnchanged =
-      former?.bytes === BigInt(file.bytes) && former.modified === file.modified && former.reading === reading
-    if (isUnchanged) same.push({ known: former, file })
+      previous?.bytes === BigInt(file.bytes) && previous.modified === file.modified && previous.reading === reading
+    if (isUnchanged) same.push({ known: previous, file })
     if (isUnchanged) left.delete(file.name)
     return !isUnchanged
   })
@@ -67,10 +67,10 @@ export async function survey(
     return file === undefined ? [] : [{ ...file, sha256, reading: options.reading }]
   })
   const left = new Map(stamps.left.map((file) => [file.name, file]))
-  const take = (file: HashedFile, former: KnownFile | undefined): boolean => {
-    if (former === undefined || !isEqual(file, former)) return false
-    same.push({ known: former, file })
-    return left.delete(former.name)
+  const take = (file: HashedFile, previous: KnownFile | undefined): boolean => {
+    if (previous === undefined || !isEqual(file, previous)) return false
+    same.push({ known: previous, file })
+    return left.delete(previous.name)
   }
   const changed = hashed.filter((file) => !take(file, left.get(file.name)))
   const byContent = Map.groupBy(left.values(), ({ sha256 }) => sha256)
@@ -78,7 +78,7 @@ export async function survey(
     const candidates = byContent.get(file.sha256) ?? []
     return !take(
       file,
-      candidates.find((former) => left.has(former.name) && isEqual(file, former)),
+      candidates.find((previous) => left.has(previous.name) && isEqual(file, previous)),
     )
   })
   const contents = new Set([...hashed.map(({ sha256 }) => sha256), ...same.map((file) => file.known.sha256)])
@@ -98,14 +98,14 @@ export async function survey(
     same,
     fresh,
     ...(await sortMissing(missing, names, options.isUnlisted)),
-    elsewhere,
+    moved: elsewhere,
     reread: [...elsewhere, ...[...replaced].filter((file) => file !== undefined)].filter(options.isOutdated),
-    twins: twinsOf(fresh, new Map(same.map(({ known: { sha256, name } }) => [sha256, name] as const))),
+    duplicates: duplicatesOf(fresh, new Map(same.map(({ known: { sha256, name } }) => [sha256, name] as const))),
   }
 }
 
 /** Throws `BuildError` if a file changed while it was read. */
-export async function assertUntouched(files: readonly InputFile[]): Promise<void> {
+export async function verifyUnchanged(files: readonly InputFile[]): Promise<void> {
   for (const file of files) {
     const { bytes, modified } = await readStamp(file.path)
     if (bytes === file.bytes && modified === file.modified) continue
@@ -118,7 +118,7 @@ function isEqual(file: HashedFile, known: KnownFile | undefined): known is Known
   return known.sha256 === file.sha256 && known.reading === file.reading && formatOf(known.name) === file.format
 }
 
-function twinsOf(fresh: readonly HashedFile[], names: Map<string, string>): { file: string; twin: string }[] {
+function duplicatesOf(fresh: readonly HashedFile[], names: Map<string, string>): { file: string; twin: string }[] {
   return fresh.flatMap(({ sha256, name, bytes }) => {
     const twin = names.get(sha256)
     if (twin === undefined) names.set(sha256, name)
