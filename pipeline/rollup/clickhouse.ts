@@ -21,7 +21,6 @@ import {
   wasFinal,
 } from './days.ts'
 import type { RollupEngine, RollupRequest } from './engine.ts'
-import { forgetFormerSources } from './former-sources.ts'
 import type { KeptFiles } from './kept.ts'
 import { reportIds } from './notes.ts'
 import { isOutdated } from './reading.ts'
@@ -29,6 +28,7 @@ import { takenOverClickHouseReading } from './reading-0.1.0.ts'
 import { forgetRejects, tidyRejects } from './rejects.ts'
 import { deliver, reportOldCounts, resolveModels } from './result.ts'
 import { filesToTakeOver, noteReread, openState, takeOver } from './state.ts'
+import { forgetUnlistedSources } from './unlisted-sources.ts'
 
 export interface ClickHouseEngineOptions {
   choice: ClickHouseChoice
@@ -53,7 +53,7 @@ export function createClickHouseEngine(options: ClickHouseEngineOptions): Rollup
       const { database, archive, kept, rejectsFolder, files, choice } = options
       await database.run('result/create_rollup')
       await openState(database)
-      await forgetFormerSources(request, options)
+      await forgetUnlistedSources(request, options)
       await archive.select(database, choice.source.name)
       await updateDays(request, options)
       await resolveModels(database, choice.source, request.sources)

@@ -9,7 +9,6 @@ import type { Archive } from './archive.ts'
 import { checkNotRestated, countRecords } from './count.ts'
 import type { Progress, RollupEngine, RollupRequest } from './engine.ts'
 import { decideMissing, type FileDecisions } from './file-decisions.ts'
-import { forgetFormerSources } from './former-sources.ts'
 import { Links } from './links.ts'
 import { reportIds } from './notes.ts'
 import { isOutdated, readingOf } from './reading.ts'
@@ -19,6 +18,7 @@ import { deliver, reportOldCounts, reportRowsOfSums } from './result.ts'
 import { type SettleOptions, settle } from './settle.ts'
 import { filesToTakeOver, type KnownFile, knownFiles, listFiles, openState, takeOver } from './state.ts'
 import { compareStamps, type Survey, survey } from './survey.ts'
+import { forgetUnlistedSources } from './unlisted-sources.ts'
 
 export interface DuckDbEngineOptions extends SettleOptions {
   linkFolder: string
@@ -33,7 +33,7 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
       const { database, archive, kept, rejectsFolder, files } = options
       await database.run('result/create_rollup')
       await openState(database)
-      await forgetFormerSources(request, options)
+      await forgetUnlistedSources(request, options)
       for (const source of request.sources.sources) {
         await archive.select(database, source.name)
         await updateState(source, request, options)

@@ -6,7 +6,7 @@ import { forgetRejects } from './rejects.ts'
 import { forgetEmptyDays, forgetFiles, listFiles } from './state.ts'
 
 /** Removes the records of sources that are no longer listed. Their archive stays. */
-export async function forgetFormerSources(
+export async function forgetUnlistedSources(
   request: RollupRequest,
   { database, archive }: { database: Database; archive: Archive },
 ): Promise<void> {
