@@ -1,10 +1,10 @@
 import { BuildError } from '../base/errors.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import type { ClickHouseChoice } from '../raw/engine.ts'
-import { type AnswerRow, NOTHING, readAnswer } from './clickhouse-answer.ts'
+import { type DayRow, NOTHING, readDay } from './clickhouse-answer.ts'
 import type { ClickHouse } from './clickhouse-client.ts'
 import { nodesOf, renderStatement, type StatementValues } from './clickhouse-statement.ts'
-import { type DayAnswer, sumRecords } from './days.ts'
+import { type DaySums, sumRecords } from './days.ts'
 import { toReading } from './reading.ts'
 
 const RECORDS = 'clickhouse/records'
@@ -24,13 +24,13 @@ export async function askFor(
   choice: ClickHouseChoice,
   { date, records }: { date: UtcDate; records: bigint },
   onProgress: (share: number) => void,
-): Promise<DayAnswer> {
+): Promise<DaySums> {
   if (records === 0n) return NOTHING
   const values = { ...placesOf(choice), date, records: RECORDS }
   const question = renderStatement('clickhouse/day', values)
   let before = records
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const answer = readAnswer(await clickhouse.rows<AnswerRow>(question, onProgress))
+    const answer = readDay(await clickhouse.rows<DayRow>(question, onProgress))
     const after = (await countDays(clickhouse, choice, [date])).get(date) ?? 0n
     if (before === after && after === sumRecords(answer.delivered) + sumRecords(answer.rejected)) {
       if (choice.cluster !== undefined) await assertSharded(clickhouse, values, date, answer)
@@ -74,7 +74,7 @@ async function assertSharded(
   clickhouse: ClickHouse,
   values: StatementValues,
   date: UtcDate,
-  { delivered }: DayAnswer,
+  { delivered }: DaySums,
 ): Promise<void> {
   const identified = delivered.reduce((sum, day) => sum + day.identified_records, 0n)
   if (identified === 0n) return assertDifferent(clickhouse, values, date)

@@ -10,7 +10,7 @@ import { ClickHouse } from './clickhouse-client.ts'
 import { askFor, countDays, countMisdated, readingOf } from './clickhouse-day.ts'
 import { assertView } from './clickhouse-view.ts'
 import {
-  type DayAnswer,
+  type DaySums,
   enterDay,
   forgetDays,
   isDay,
@@ -187,11 +187,7 @@ function assertAsked(reread: readonly UtcDate[], wanted: readonly UtcDate[]): vo
 }
 
 /** Days should not shrink. `on_missing` decides if one does (DESIGN.md §5). Throws `BuildError` that names the day. */
-function isAccepted(
-  former: KnownDay,
-  answer: DayAnswer,
-  { sources: { on_missing }, onNotice }: RollupRequest,
-): boolean {
+function isAccepted(former: KnownDay, answer: DaySums, { sources: { on_missing }, onNotice }: RollupRequest): boolean {
   const records = netRecords(answer)
   if (records >= former.net_records) return true
   const what = `${former.date} had ${former.net_records} records when it was asked for before and has ${records} now`

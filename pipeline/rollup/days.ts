@@ -7,7 +7,7 @@ import type { RejectReason } from '../raw/records.ts'
 import { enterFiles, forgetEmptyDays, forgetFiles, type KnownFile, knownFiles } from './state.ts'
 
 /** The sums of one UTC day, from an engine that is queried by day. Exact. */
-export interface DayAnswer {
+export interface DaySums {
   /** Accepted records with duplicates, by model name. */
   delivered: { model: string; records: bigint; identified_records: bigint; tokens: bigint }[]
   /** Duplicates among them, without the copies that are kept, by model name. */
@@ -24,7 +24,7 @@ export function sumRecords(rows: readonly { records: bigint }[]): bigint {
 }
 
 /** Records without duplicates and rejects. */
-export function netRecords({ delivered, surplus, ties }: DayAnswer): bigint {
+export function netRecords({ delivered, surplus, ties }: DaySums): bigint {
   return sumRecords(delivered) - sumRecords(surplus) + sumRecords(ties)
 }
 
@@ -60,7 +60,7 @@ export function wasFinal({ asked, date }: KnownDay): boolean {
 export async function enterDay(
   database: Database,
   day: { source: string; date: UtcDate; asked: Date; reading: string; isKnown: boolean },
-  answer: DayAnswer,
+  answer: DaySums,
 ): Promise<void> {
   const { source, date, asked, reading, isKnown } = day
   await database.transaction(async () => {
@@ -71,7 +71,7 @@ export async function enterDay(
     const day_number = dayNumber(date)
     await database.run('days/forget_surplus', { day_number })
     await database.run('days/forget_ties', { day_number })
-    await enterAnswer(database, { source, file_id, day_number }, answer)
+    await enterSums(database, { source, file_id, day_number }, answer)
     await database.run('settle/forget_touched')
   })
 }
@@ -91,10 +91,10 @@ export async function settleTies(database: Database): Promise<void> {
   await database.run('days/note_winners')
 }
 
-async function enterAnswer(
+async function enterSums(
   database: Database,
   { source, file_id, day_number }: { source: string; file_id: number; day_number: number },
-  { delivered, surplus, ties, rejected, conflicting_records }: DayAnswer,
+  { delivered, surplus, ties, rejected, conflicting_records }: DaySums,
 ): Promise<void> {
   const place = [`${file_id}`, `${day_number}`]
   const noKey = [null, null, null]
@@ -141,7 +141,7 @@ async function enterAnswer(
   )
 }
 
-function hashOf(answer: DayAnswer): string {
+function hashOf(answer: DaySums): string {
   return hash(
     'sha256',
     JSON.stringify(answer, (_, value) => (typeof value === 'bigint' ? `${value}` : value)),
