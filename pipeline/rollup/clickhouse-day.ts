@@ -33,7 +33,7 @@ export async function askFor(
     const answer = readDay(await clickhouse.rows<DayRow>(question, onProgress))
     const after = (await countDays(clickhouse, choice, [date])).get(date) ?? 0n
     if (before === after && after === sumRecords(answer.delivered) + sumRecords(answer.rejected)) {
-      if (choice.cluster !== undefined) await assertSharded(clickhouse, values, date, answer)
+      if (choice.cluster !== undefined) await checkSharding(clickhouse, values, date, answer)
       return answer
     }
     before = after
@@ -70,14 +70,14 @@ export async function countMisdated(
 }
 
 /** Throws `BuildError` if duplicates may be on different shards or each node has all records. */
-async function assertSharded(
+async function checkSharding(
   clickhouse: ClickHouse,
   values: StatementValues,
   date: UtcDate,
   { delivered }: DaySums,
 ): Promise<void> {
   const identified = delivered.reduce((sum, day) => sum + day.identified_records, 0n)
-  if (identified === 0n) return assertDifferent(clickhouse, values, date)
+  if (identified === 0n) return checkDifferent(clickhouse, values, date)
   const one_of = Math.ceil(Number(identified) / IDS_COMPARED)
   const statement = renderStatement('clickhouse/sharding', { ...values, one_of })
   const [row] = await clickhouse.rows<{ ids_of_shards: string; ids: string }>(statement)
@@ -93,7 +93,7 @@ async function assertSharded(
 const FEW_RECORDS = 100
 
 /** Throws `BuildError` if all nodes have the same records. Without ids this is the only evidence. */
-async function assertDifferent(clickhouse: ClickHouse, values: StatementValues, date: UtcDate): Promise<void> {
+async function checkDifferent(clickhouse: ClickHouse, values: StatementValues, date: UtcDate): Promise<void> {
   type Row = { nodes: string; different: string; records: string }
   const [row] = await clickhouse.rows<Row>(renderStatement('clickhouse/alike', values))
   if (row === undefined || row.nodes === '1' || row.different !== '1' || Number(row.records) < FEW_RECORDS) return

@@ -18,7 +18,7 @@ const COLUMNS: Record<string, { types: readonly string[]; remedy: string }> = {
 }
 
 /** Throws `UsageError` that shows the required view if it is missing or has wrong columns on any node. */
-export async function assertView(clickhouse: ClickHouse, choice: ClickHouseChoice): Promise<void> {
+export async function checkView(clickhouse: ClickHouse, choice: ClickHouseChoice): Promise<void> {
   const { database, view } = choice
   const statement = renderStatement('clickhouse/columns', {
     ...nodesOf(choice),

@@ -8,7 +8,7 @@ import type { ClickHouseChoice } from '../raw/engine.ts'
 import type { Archive } from './archive.ts'
 import { ClickHouse } from './clickhouse-client.ts'
 import { askFor, countDays, countMisdated, readingOf } from './clickhouse-day.ts'
-import { assertView } from './clickhouse-view.ts'
+import { checkView } from './clickhouse-view.ts'
 import {
   type DaySums,
   enterDay,
@@ -71,12 +71,12 @@ export function createClickHouseEngine(options: ClickHouseEngineOptions): Rollup
 async function updateDays(request: RollupRequest, options: ClickHouseEngineOptions): Promise<void> {
   const { database, choice, reread } = options
   const reading = readingOf(choice)
-  const former = takenOverClickHouseReading(choice)
-  if (former !== undefined) {
-    await takeOver(database, await filesToTakeOver(database, { reading: former, onlyWithIds: false }), reading)
+  const previous = takenOverClickHouseReading(choice)
+  if (previous !== undefined) {
+    await takeOver(database, await filesToTakeOver(database, { reading: previous, onlyWithIds: false }), reading)
   }
   const wanted = wantedDates(options)
-  assertAsked(reread, wanted)
+  checkReread(reread, wanted)
   const entries = await knownDays(database)
   const known = new Map(entries.filter(({ date }) => wanted.includes(date)).map((day) => [day.date, day]))
   const dates = wanted.filter((date) => {
@@ -104,7 +104,7 @@ async function askForAll(
   const asked = now < asOf ? now : asOf
   const clickhouse = await ClickHouse.open(options)
   try {
-    await assertView(clickhouse, choice)
+    await checkView(clickhouse, choice)
     await reportMisdated(clickhouse, dates, request, options)
     const counts = await countDays(clickhouse, choice, dates)
     await forgetRawFiles(counts, request, options)
@@ -113,10 +113,10 @@ async function askForAll(
         request.onProgress({ stage: `ask ${source}`, share: (position + share) / dates.length, bytes: undefined })
       onProgress(0)
       const answer = await askFor(clickhouse, choice, { date, records: counts.get(date) ?? 0n }, onProgress)
-      const former = known.get(date)
-      if (former !== undefined && !reread.includes(date) && !isAccepted(former, answer, request)) continue
-      if (former !== undefined && isOutdated(former.reading, 'clickhouse')) await noteReread(database)
-      await enterDay(database, { source, date, asked, reading, isKnown: former !== undefined }, answer)
+      const previous = known.get(date)
+      if (previous !== undefined && !reread.includes(date) && !isAccepted(previous, answer, request)) continue
+      if (previous !== undefined && isOutdated(previous.reading, 'clickhouse')) await noteReread(database)
+      await enterDay(database, { source, date, asked, reading, isKnown: previous !== undefined }, answer)
     }
   } finally {
     await clickhouse.close()
@@ -149,10 +149,10 @@ async function forgetRawFiles(
   if (names.length === 0) return
   if (request.sources.on_missing !== 'remove') {
     const days = await database.rows<{ date: UtcDate; records: bigint }>('days/open')
-    const lost = days.find(({ date, records }) => (counts.get(date) ?? 0n) < records)
-    if (lost !== undefined) {
+    const short = days.find(({ date, records }) => (counts.get(date) ?? 0n) < records)
+    if (short !== undefined) {
       throw new BuildError(
-        `raw files had ${lost.records} records of ${lost.date}, and ClickHouse, which is asked in their place, has ${counts.get(lost.date) ?? 0n}. ` +
+        `raw files had ${short.records} records of ${short.date}, and ClickHouse, which is asked in their place, has ${counts.get(short.date) ?? 0n}. ` +
           'Close such dates with tokenboard archive before the switch; or say in the sources file "on_missing": "remove" to have ' +
           'what ClickHouse has count alone',
       )
@@ -178,7 +178,7 @@ function wantedDates({ choice, archive, asOf }: ClickHouseEngineOptions): UtcDat
   return dates
 }
 
-function assertAsked(reread: readonly UtcDate[], wanted: readonly UtcDate[]): void {
+function checkReread(reread: readonly UtcDate[], wanted: readonly UtcDate[]): void {
   const other = reread.find((date) => !wanted.includes(date))
   if (other === undefined) return
   throw new UsageError(
@@ -187,13 +187,17 @@ function assertAsked(reread: readonly UtcDate[], wanted: readonly UtcDate[]): vo
 }
 
 /** Days should not shrink. `on_missing` decides if one does (DESIGN.md §5). Throws `BuildError` that names the day. */
-function isAccepted(former: KnownDay, answer: DaySums, { sources: { on_missing }, onNotice }: RollupRequest): boolean {
+function isAccepted(
+  previous: KnownDay,
+  answer: DaySums,
+  { sources: { on_missing }, onNotice }: RollupRequest,
+): boolean {
   const records = netRecords(answer)
-  if (records >= former.net_records) return true
-  const what = `${former.date} had ${former.net_records} records when it was asked for before and has ${records} now`
+  if (records >= previous.net_records) return true
+  const what = `${previous.date} had ${previous.net_records} records when it was asked for before and has ${records} now`
   if (on_missing === 'fail') {
     throw new BuildError(
-      `${what}. If that is right, say so with --reread ${former.date}; or say in the sources file "on_missing": "keep" to keep ` +
+      `${what}. If that is right, say so with --reread ${previous.date}; or say in the sources file "on_missing": "keep" to keep ` +
         'what was, or "remove" to take what is',
     )
   }

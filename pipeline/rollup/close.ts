@@ -60,8 +60,8 @@ export async function archiveDates(
 ): Promise<ArchiveSummary> {
   const now = config.asOf ?? effects.now()
   const asOf = toTimestamp(now)
-  assertFinal(before, asOf)
-  if (!dryRun) await assertNotSynthetic(config)
+  checkFinal(before, asOf)
+  if (!dryRun) await checkNotSynthetic(config)
   const withFolders = dryRun ? withScratch : withWorkspace
   return withFolders(config, effects, async (workspace) => {
     const { database, archiveDir, folder } = workspace
@@ -93,7 +93,7 @@ export async function archiveDates(
   })
 }
 
-function assertFinal(before: UtcDate, asOf: Timestamp): void {
+function checkFinal(before: UtcDate, asOf: Timestamp): void {
   const latest = provisionalFrom(asOf)
   if (before <= latest) return
   throw new UsageError(
@@ -101,7 +101,7 @@ function assertFinal(before: UtcDate, asOf: Timestamp): void {
   )
 }
 
-async function assertNotSynthetic(config: PipelineConfig): Promise<void> {
+async function checkNotSynthetic(config: PipelineConfig): Promise<void> {
   const named = await namedSources(config)
   if (!(await isSynthetic(named))) return
   const found = named === undefined ? `there is no ${defaultSources(config)}` : `${named.folder} holds the sample`

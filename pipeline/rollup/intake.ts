@@ -111,7 +111,7 @@ export async function openEngine(
   { config, sources, asOf, synthetic, reread = [], lastCredible: given }: Intake,
   { files, signal, now }: Effects,
 ): Promise<OpenedEngine> {
-  assertNamedEngine(config, sources)
+  checkEngine(config, sources)
   const clock = now()
   const lastCredible = given ?? lastCredibleDate(synthetic && asOf > clock ? asOf : clock)
   await setCredibleDates(database, lastCredible)
@@ -132,7 +132,7 @@ export async function openEngine(
   return { engine: createDuckDbEngine({ ...common, linkFolder: join(folder, 'inputs') }), archive, lastCredible }
 }
 
-function assertNamedEngine({ engine }: PipelineConfig, { engine: { kind } }: Sources): void {
+function checkEngine({ engine }: PipelineConfig, { engine: { kind } }: Sources): void {
   if (engine === undefined || engine === kind) return
   throw new UsageError(
     engine === 'clickhouse'

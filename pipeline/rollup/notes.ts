@@ -24,9 +24,9 @@ export async function reportIds(database: Database, { name }: UsageSource, reque
   request.onNoRequestIds({ source: name, ...without })
 }
 
-type Told = Pick<ReadingNote, 'name' | 'records' | 'tokens'>
+type NoteCounts = Pick<ReadingNote, 'name' | 'records' | 'tokens'>
 
-const SENTENCES: Record<NoteKind, (notes: readonly Told[]) => string> = {
+const SENTENCES: Record<NoteKind, (notes: readonly NoteCounts[]) => string> = {
   outside_added: (notes) =>
     `${sumOf(notes)} were added to prompt_tokens and completion_tokens, which do not include them ("outside_from"): ` +
     byName(notes),
@@ -48,17 +48,17 @@ function listed(names: string): string[] {
   return (list.data ?? []).map((name) => JSON.stringify(name))
 }
 
-function recordsOf(notes: readonly Told[]): bigint {
+function recordsOf(notes: readonly NoteCounts[]): bigint {
   return notes.reduce((sum, { records }) => sum + records, 0n)
 }
 
-function sumOf(notes: readonly Told[]): string {
+function sumOf(notes: readonly NoteCounts[]): string {
   const tokens = notes.reduce((sum, note) => sum + BigInt(note.tokens), 0n)
   const records = recordsOf(notes)
   return `${tokens} tokens of ${records} ${records === 1n ? 'record' : 'records'} (duplicates included)`
 }
 
-function byName(notes: readonly Told[]): string {
+function byName(notes: readonly NoteCounts[]): string {
   return list(notes.map(({ name, tokens }) => `${name === '' ? 'no provider' : JSON.stringify(name)} ${tokens}`))
 }
 

@@ -16,7 +16,7 @@ export type Reader = Source['schema'] | 'clickhouse'
  * differently.
  */
 export function toReading(reader: Reader, settings: unknown): string {
-  return `${versionOf(reader)}-${shortHash(inStableForm(settings))}`
+  return `${versionOf(reader)}-${shortHash(inStableOrder(settings))}`
 }
 
 export function readingOf(source: Source): string {
@@ -49,7 +49,7 @@ export function versionOf(reader: Reader): string {
   return `${reader}-${READING_VERSION}.${SCHEMAS[reader].reading}`
 }
 
-function inStableForm(value: unknown): string {
+function inStableOrder(value: unknown): string {
   return JSON.stringify(value, (_, part) => {
     const isObject = typeof part === 'object' && part !== null && !Array.isArray(part)
     return isObject ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part

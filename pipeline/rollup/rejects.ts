@@ -70,7 +70,7 @@ async function* linesOf(
   }
 }
 
-interface Judged extends Record<string, string | bigint | null> {
+interface RejectedRow extends Record<string, string | bigint | null> {
   record_number: bigint
   reason: RejectReason
   content: string | null
@@ -80,17 +80,17 @@ async function* recordsOf(database: Database, group: InputGroup, file: LinkedFil
   await database.script('count/forget_malformed')
   await defineNumberedUsage(database, group, file)
   await database.run('rejects/find')
-  if (group.format === 'ndjson') yield* ndjsonRecords(file, judged(database))
+  if (group.format === 'ndjson') yield* ndjsonRecords(file, rejectedRows(database))
   else if (group.format === 'csv') yield* csvRecords(database, group, file)
   else yield* parquetRecords(database, file)
 }
 
-async function* judged(database: Database): AsyncIterableIterator<Judged> {
-  for await (const rows of database.stream<Judged>('rejects/in_order')) yield* rows
+async function* rejectedRows(database: Database): AsyncIterableIterator<RejectedRow> {
+  for await (const rows of database.stream<RejectedRow>('rejects/in_order')) yield* rows
 }
 
 /** DuckDB returns a record per line that is not blank. Lines that are not JSON are only in the file. */
-async function* ndjsonRecords(file: LinkedFile, rejects: AsyncIterator<Judged>): AsyncIterable<NumberedRecord> {
+async function* ndjsonRecords(file: LinkedFile, rejects: AsyncIterator<RejectedRow>): AsyncIterable<NumberedRecord> {
   let next = await rejects.next()
   let line = 0
   let given = 0n
@@ -109,7 +109,7 @@ async function* csvRecords(database: Database, group: InputGroup, file: LinkedFi
   const names = uniqueNames((await readCsvColumns(asRead(file), sourceColumns(group.source)))?.names ?? [])
   const rows = await database.rows<{ line: bigint }>('rejects/malformed')
   const malformed = new Set(rows.map((row) => Number(row.line)))
-  const rejects = judged(database)
+  const rejects = rejectedRows(database)
   let next = await rejects.next()
   let line = 0
   let record = -1
@@ -134,7 +134,7 @@ async function* csvRecords(database: Database, group: InputGroup, file: LinkedFi
 
 async function* parquetRecords(database: Database, file: LinkedFile): AsyncIterable<NumberedRecord> {
   const names = uniqueNames((await readParquetColumns(database, file.link)).names)
-  for await (const { record_number, reason, content } of judged(database)) {
+  for await (const { record_number, reason, content } of rejectedRows(database)) {
     const values = Object.values(JSON.parse(content ?? '{}') as Record<string, string | null>)
     yield { record: Number(record_number), reason, content: named(names, values) }
   }

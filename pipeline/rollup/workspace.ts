@@ -150,7 +150,7 @@ type Folders = Pick<Workspace, 'publicDir' | 'stateDir' | 'archiveDir' | 'keptDi
 function placesOf(config: PipelineConfig): Folders & { keyPath: string } {
   const publicDir = resolve(config.publicDir)
   const stateDir = resolve(config.dataDir, 'state')
-  assertNotPublished(stateDir, publicDir)
+  checkNotPublished(stateDir, publicDir)
   const archive = resolve(config.dataDir, 'archive')
   return {
     publicDir,
@@ -162,7 +162,7 @@ function placesOf(config: PipelineConfig): Folders & { keyPath: string } {
 }
 
 /** The state has private models and the usage of keys. Everything below the public folder is published. */
-function assertNotPublished(stateDir: string, publicDir: string): void {
+function checkNotPublished(stateDir: string, publicDir: string): void {
   if (!isInside(stateDir, publicDir)) return
   throw new UsageError(`DATA_DIR lies in PUBLIC_DIR ${publicDir}, where everything is published; give it another place`)
 }
