@@ -137,7 +137,7 @@ function whatIsRead(
   { sources, engine }: z.infer<typeof SourcesFile>,
   path: string,
   folder: string,
-): Pick<Sources, 'sources' | 'engine' | 'origins'> {
+): Pick<Sources, 'sources' | 'engine' | 'usageSources'> {
   if (engine === undefined) {
     if (sources === undefined)
       throw new UsageError(`${path}: sources: is missing; list what to read, or name an "engine"`)
@@ -150,21 +150,21 @@ function whatIsRead(
   }
   const { clickhouse, rollup_files, visibility } = engine
   if (clickhouse !== undefined) {
-    const origin = { name: engine.name ?? 'clickhouse', visibility }
+    const source = { name: engine.name ?? 'clickhouse', visibility }
     const { ca, cert, key, ...rest } = clickhouse
     const files = Object.entries({ ca, cert, key }).flatMap(([name, file]) =>
       file === undefined ? [] : [[name, resolve(folder, file)]],
     )
     return {
       sources: [],
-      engine: { kind: 'clickhouse', source: origin, ...rest, ...Object.fromEntries(files) },
-      usageSources: [origin],
+      engine: { kind: 'clickhouse', source, ...rest, ...Object.fromEntries(files) },
+      usageSources: [source],
     }
   }
   const name = engine.name ?? 'rollup_files'
   const fields = { name, schema: 'canonical', files: rollup_files, visibility }
-  const origin: Source = { ...SourceFields.parse(fields), schema: 'rollup-files' }
-  return { sources: [origin], engine: { kind: 'duckdb' }, usageSources: [origin] }
+  const source: Source = { ...SourceFields.parse(fields), schema: 'rollup-files' }
+  return { sources: [source], engine: { kind: 'duckdb' }, usageSources: [source] }
 }
 
 function assertUniqueNames(sources: readonly UsageSource[], path: string): void {
@@ -173,8 +173,8 @@ function assertUniqueNames(sources: readonly UsageSource[], path: string): void 
   if (twice !== undefined) throw new UsageError(`${path}: two sources have the name ${JSON.stringify(twice)}`)
 }
 
-function assertRegistry(file: z.infer<typeof SourcesFile>, origins: readonly UsageSource[], path: string): void {
-  const wanting = origins.find(({ visibility }) => visibility === 'registry')
+function assertRegistry(file: z.infer<typeof SourcesFile>, usageSources: readonly UsageSource[], path: string): void {
+  const wanting = usageSources.find(({ visibility }) => visibility === 'registry')
   if (wanting === undefined || file.models !== undefined) return
   throw new UsageError(
     `${path}: source ${JSON.stringify(wanting.name)} leaves visibility to the model registry, but the file names no "models"; ` +

@@ -89,10 +89,10 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
       },
     )
     reportSurvey(source, found, compared, request)
-    const losses = decideMissing(source, compared.missing, request)
+    const decisions = decideMissing(source, compared.missing, request)
     const groups = counted ?? (await count(compared.fresh, reader))
-    if (groups.length > 0 && isOfSums(source)) await checkNotRestated(database, keptFiles(known, compared, losses))
-    const update = { source, compared, losses, groups, links }
+    if (groups.length > 0 && isOfSums(source)) await checkNotRestated(database, keptFiles(known, compared, decisions))
+    const update = { source, compared, decisions, groups, links }
     await database.transaction(() => settle(update, request, options))
   } catch (error) {
     throw await links.naming(error)
@@ -101,12 +101,12 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
 
 /** Adopts files that 0.1.0 read the same way. Records come first, so that a stopped build finds them. */
 async function takeOverFiles(
-  former: TakenOver | undefined,
+  previous: TakenOver | undefined,
   reading: string,
   { database, kept }: DuckDbEngineOptions,
 ): Promise<void> {
-  if (former === undefined) return
-  const files = await filesToTakeOver(database, former)
+  if (previous === undefined) return
+  const files = await filesToTakeOver(database, previous)
   await kept.takeOver(files, reading)
   await takeOver(database, files, reading)
 }
@@ -118,23 +118,19 @@ async function together<First, Second>(first: Promise<First>, second: Promise<Se
   return [a.value, b.value] as const
 }
 
-function keptFiles(
-  known: readonly KnownFile[],
-  { fresh, moved: elsewhere }: Survey,
-  losses: FileDecisions,
-): KnownFile[] {
-  const given = new Set([...elsewhere, ...fresh.map(({ replaces }) => replaces)])
-  return [...losses.keep, ...known.filter((file) => file.kept !== null && !given.has(file))]
+function keptFiles(known: readonly KnownFile[], { fresh, moved }: Survey, decisions: FileDecisions): KnownFile[] {
+  const given = new Set([...moved, ...fresh.map(({ replaces }) => replaces)])
+  return [...decisions.keep, ...known.filter((file) => file.kept !== null && !given.has(file))]
 }
 
 /** A listed file that does not exist is an error, unless its records are known or archived. */
 function checkListed(
   source: Source,
-  { missing: absent }: FoundFiles,
+  { missing }: FoundFiles,
   { sources: { on_missing }, onNotice }: RollupRequest,
   accounted: readonly string[],
 ): void {
-  for (const name of absent.filter((entry) => !accounted.includes(entry))) {
+  for (const name of missing.filter((entry) => !accounted.includes(entry))) {
     const message = `source ${JSON.stringify(source.name)}: there is no file ${name}`
     if (on_missing !== 'remove') throw new BuildError(message)
     onNotice(message)
@@ -161,8 +157,8 @@ function reportSurvey(
     const files = compared.reread.length === 1 ? '1 file is' : `${compared.reread.length} files are`
     onNotice(`${name}: ${files} read again, because this version of Tokenboard reads them differently`)
   }
-  for (const { file, original: twin } of compared.duplicates.slice(0, DUPLICATES_SHOWN)) {
-    onNotice(`${name}: ${file} holds the same records as ${twin}; records without a request_id count twice`)
+  for (const { file, original } of compared.duplicates.slice(0, DUPLICATES_SHOWN)) {
+    onNotice(`${name}: ${file} holds the same records as ${original}; records without a request_id count twice`)
   }
   if (compared.duplicates.length > DUPLICATES_SHOWN)
     onNotice(`${name}: ${compared.duplicates.length} files in all are copies of others`)

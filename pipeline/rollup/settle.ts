@@ -35,7 +35,7 @@ export interface SettleOptions {
 export interface Update {
   source: Source
   compared: Survey
-  losses: FileDecisions
+  decisions: FileDecisions
   groups: readonly InputGroup[]
   links: Links
 }
@@ -70,10 +70,10 @@ export async function settle(update: Update, request: RollupRequest, options: Se
 
 /** Removes duplicates of missing files without stored records now, because these files cannot be compared later. */
 async function settleUnstored(update: Update, request: RollupRequest, options: SettleOptions): Promise<void> {
-  const { source, losses, compared } = update
+  const { source, decisions, compared } = update
   const { database, kept } = options
   const unstored: KnownFile[] = []
-  for (const file of losses.keep) {
+  for (const file of decisions.keep) {
     if (file.identified_records > 0n && (await kept.recordsOf(file)) === undefined) unstored.push(file)
   }
   // Stored with the file archived last, so that a build stopped before that repeats this.
@@ -126,11 +126,11 @@ async function checkComparable(
 
 /** Adds the new files and decides what happens to missing and replaced ones. */
 async function enterAll(
-  { source, compared, losses, groups }: Update,
+  { source, compared, decisions, groups }: Update,
   request: RollupRequest,
   { database, kept }: SettleOptions,
 ): Promise<FileDecisions & { present: Present }> {
-  const { same, fresh, unlisted, moved: elsewhere } = compared
+  const { same, fresh, unlisted, moved } = compared
   await renameFiles(database, same)
   const numbers = await enterFiles(database, source.name, fresh)
   if (groups.length > 0) {
@@ -142,7 +142,7 @@ async function enterAll(
   )
   const known = fresh.length > 0 ? await knownFiles(database) : []
   const records = new Map(known.map((file) => [file.file_id, file.open_records]))
-  const all: FileDecisions[] = [losses, { forget: [...unlisted, ...elsewhere], keep: [] }]
+  const all: FileDecisions[] = [decisions, { forget: [...unlisted, ...moved], keep: [] }]
   for (const [position, file] of fresh.entries()) {
     const file_id = numbers[position] ?? 0
     const isKept = file.replaces !== undefined && (await kept.recordsOf(file.replaces)) !== undefined

@@ -37,9 +37,9 @@ export async function findSurplus(
     const range = { first_day: batch.at(0)?.day_number ?? 0n, last_day: batch.at(-1)?.day_number ?? 0n }
     await defineIdentifiedUsage(database, source, batch, places, range)
     await database.runWithProgress('surplus/find_ids', range, report)
-    const repeated = await daysWithDuplicates(database, batch)
-    if (repeated.length === 0) continue
-    await defineIdentifiedUsage(database, source, repeated, places, range)
+    const withDuplicates = await daysWithDuplicates(database, batch)
+    if (withDuplicates.length === 0) continue
+    await defineIdentifiedUsage(database, source, withDuplicates, places, range)
     await database.run('surplus/add')
   }
   if (work.length === 0) return
@@ -49,8 +49,8 @@ export async function findSurplus(
 
 async function daysWithDuplicates(database: Database, batch: readonly IdentifiedDay[]): Promise<IdentifiedDay[]> {
   const rows = await database.rows<{ day_number: bigint }>('surplus/days')
-  const repeated = new Set(rows.map((row) => row.day_number))
-  return batch.filter((day) => repeated.has(day.day_number))
+  const withDuplicates = new Set(rows.map((row) => row.day_number))
+  return batch.filter((day) => withDuplicates.has(day.day_number))
 }
 
 function batches(days: readonly IdentifiedDay[]): IdentifiedDay[][] {

@@ -89,17 +89,17 @@ export async function survey(
   )
   const fresh = added.map((file) => ({ ...file, replaces: replaceable.get(file.name) }))
   const replaced = new Set(fresh.map((file) => file.replaces))
-  const missing = [...left.values()].filter((file) => !replaced.has(file) && !contents.has(file.sha256))
+  const notFound = [...left.values()].filter((file) => !replaced.has(file) && !contents.has(file.sha256))
   const names = new Set(found.map((file) => file.name))
-  const elsewhere = [...known.filter(({ kept }) => kept !== null), ...left.values()].filter(({ sha256 }) =>
+  const moved = [...known.filter(({ kept }) => kept !== null), ...left.values()].filter(({ sha256 }) =>
     contents.has(sha256),
   )
   return {
     same,
     fresh,
-    ...(await sortMissing(missing, names, options.isUnlisted)),
-    moved: elsewhere,
-    reread: [...elsewhere, ...[...replaced].filter((file) => file !== undefined)].filter(options.isOutdated),
+    ...(await sortMissing(notFound, names, options.isUnlisted)),
+    moved,
+    reread: [...moved, ...[...replaced].filter((file) => file !== undefined)].filter(options.isOutdated),
     duplicates: duplicatesOf(fresh, new Map(same.map(({ known: { sha256, name } }) => [sha256, name] as const))),
   }
 }
@@ -118,11 +118,11 @@ function isEqual(file: HashedFile, known: KnownFile | undefined): known is Known
   return known.sha256 === file.sha256 && known.reading === file.reading && formatOf(known.name) === file.format
 }
 
-function duplicatesOf(fresh: readonly HashedFile[], names: Map<string, string>): { file: string; twin: string }[] {
+function duplicatesOf(fresh: readonly HashedFile[], names: Map<string, string>): { file: string; original: string }[] {
   return fresh.flatMap(({ sha256, name, bytes }) => {
-    const twin = names.get(sha256)
-    if (twin === undefined) names.set(sha256, name)
-    return twin === undefined || bytes === 0 ? [] : [{ file: name, twin }]
+    const original = names.get(sha256)
+    if (original === undefined) names.set(sha256, name)
+    return original === undefined || bytes === 0 ? [] : [{ file: name, original }]
   })
 }
 
@@ -133,7 +133,7 @@ async function sortMissing(
 ) {
   const unlisted = await sideBySide(missing, async (file) => !found.has(file.name) && (await isUnlisted(file)))
   return {
-    gone: missing.filter((_, position) => unlisted[position] === false),
+    missing: missing.filter((_, position) => unlisted[position] === false),
     unlisted: missing.filter((_, position) => unlisted[position] === true),
   }
 }

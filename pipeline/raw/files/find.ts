@@ -43,14 +43,14 @@ export async function findInputFiles(
   const paths = new Set<string>()
   const urls = new Set<string>()
   const unmatched: string[] = []
-  const absent: string[] = []
+  const missing: string[] = []
   const foreign = await samplesIn(folder)
   const samples = new Set<string>()
   for (const entry of source.files) {
     if (isObjectUrl(entry)) {
       const named = urlsOf(entry, objects)
       for (const url of named) urls.add(url)
-      if (named.length === 0 && !isPattern(entry)) absent.push(entry)
+      if (named.length === 0 && !isPattern(entry)) missing.push(entry)
       else if (named.length === 0) unmatched.push(entry)
       continue
     }
@@ -75,7 +75,7 @@ export async function findInputFiles(
           JSON.stringify(`${entry.replace(/\/$/, '')}/**/*.csv`),
       )
     } else {
-      absent.push(relative(folder, path))
+      missing.push(relative(folder, path))
     }
   }
   const files = [
@@ -85,7 +85,7 @@ export async function findInputFiles(
   return {
     files: await sideBySide(files, ({ path, name }) => describeFile(path, name)),
     unmatched,
-    missing: absent,
+    missing,
     samples: [...samples],
   }
 }
