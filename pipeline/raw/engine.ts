@@ -46,7 +46,7 @@ export const ClickHouseFields = z.strictObject({
 })
 
 export const EngineFields = z.strictObject({
-  clickhouse: ClickHouseFields.superRefine(assertCertificates).optional(),
+  clickhouse: ClickHouseFields.superRefine(checkCertificates).optional(),
   rollup_files: z.array(z.string().min(1)).min(1).optional(),
   name: z.string().min(1).optional(),
   visibility: SourceVisibility,
@@ -69,7 +69,7 @@ export interface ClickHouseChoice extends z.infer<typeof ClickHouseFields> {
 /** What sums the usage. Only DuckDB reads the files of sources. */
 export type Engine = { kind: 'duckdb' } | ClickHouseChoice
 
-function assertCertificates(
+function checkCertificates(
   { url, ca, cert, key }: z.infer<typeof ClickHouseFields>,
   context: z.RefinementCtx<z.infer<typeof ClickHouseFields>>,
 ): void {

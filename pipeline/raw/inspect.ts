@@ -165,7 +165,7 @@ function proposals(file: LinkedFile, columns: readonly Column[]): SourceEntry[] 
   const name = basename(file.name).replace(/\..*$/, '') || 'logs'
   const files = [resolve(file.name)]
   const fitting = SCHEMA_NAMES.filter((schema) => missingColumns(schema, names).length === 0)
-    .sort((a, b) => recognised(b, names) - recognised(a, names))
+    .sort((a, b) => recognized(b, names) - recognized(a, names))
     .map((schema): SourceEntry => ({ name, schema, files }))
   const renamed = renamesToCanonical(names)
   if (renamed !== undefined) {
@@ -223,13 +223,13 @@ function missingColumns(name: SchemaName, names: readonly string[]): string[] {
     .map((choice) => choice.join(' or '))
 }
 
-function recognised(name: SchemaName, names: readonly string[]): number {
+function recognized(name: SchemaName, names: readonly string[]): number {
   return schemaColumns(SCHEMAS[name]).filter((column) => names.includes(column)).length
 }
 
 function whatIsMissing(columns: readonly Column[]): string {
   const names = columns.map(({ name }) => name)
-  const [nearest = 'canonical'] = SCHEMA_NAMES.toSorted((a, b) => recognised(b, names) - recognised(a, names))
+  const [nearest = 'canonical'] = SCHEMA_NAMES.toSorted((a, b) => recognized(b, names) - recognized(a, names))
   const missing = missingColumns(nearest, names)
   if (missing.length === 0) return `the columns are those of ${nearest}, but none of the first records can be read`
   return `the nearest schema is ${nearest}, which also needs ${missing.join(', ')}`

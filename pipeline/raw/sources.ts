@@ -111,8 +111,8 @@ export async function readSources(path: string, { mayLackModels = false }: ReadO
   const file = parseJson(SourcesFile, await readText(path), path, UsageError, KNOWN_KEYS)
   const folder = dirname(resolve(path))
   const read = whatIsRead(file, path, folder)
-  assertUniqueNames(read.usageSources, path)
-  assertRegistry(file, read.usageSources, path)
+  checkUniqueNames(read.usageSources, path)
+  checkRegistry(file, read.usageSources, path)
   const models_file = file.models && resolve(folder, file.models)
   const lacksModels = models_file !== undefined && mayLackModels && (await statsIfAny(models_file)) === undefined
   const models = models_file === undefined || lacksModels ? [] : await readModels(models_file)
@@ -167,13 +167,13 @@ function whatIsRead(
   return { sources: [source], engine: { kind: 'duckdb' }, usageSources: [source] }
 }
 
-function assertUniqueNames(sources: readonly UsageSource[], path: string): void {
+function checkUniqueNames(sources: readonly UsageSource[], path: string): void {
   const names = sources.map((source) => source.name)
   const twice = names.find((name, position) => names.indexOf(name) !== position)
   if (twice !== undefined) throw new UsageError(`${path}: two sources have the name ${JSON.stringify(twice)}`)
 }
 
-function assertRegistry(file: z.infer<typeof SourcesFile>, usageSources: readonly UsageSource[], path: string): void {
+function checkRegistry(file: z.infer<typeof SourcesFile>, usageSources: readonly UsageSource[], path: string): void {
   const wanting = usageSources.find(({ visibility }) => visibility === 'registry')
   if (wanting === undefined || file.models !== undefined) return
   throw new UsageError(

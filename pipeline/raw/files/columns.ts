@@ -105,7 +105,7 @@ export function locateColumns(source: Source, file: InputFile, names: readonly s
 }
 
 /** Throws `BuildError` if a column that must be exact has a floating type: its sums are already rounded. */
-export function assertExact(source: Source, file: InputFile, { names, types }: FileColumns): void {
+export function checkExact(source: Source, file: InputFile, { names, types }: FileColumns): void {
   const { exact = [] }: Schema = SCHEMAS[source.schema]
   for (const name of exact.map((column) => fileColumn(source, column))) {
     const type = types[names.indexOf(name)] ?? ''

@@ -54,7 +54,7 @@ export async function findInputFiles(
       else if (named.length === 0) unmatched.push(entry)
       continue
     }
-    assertLocal(source, entry)
+    checkLocal(source, entry)
     const path = resolve(folder, entry)
     if (await isFile(path)) {
       const sample = await foreign(path)
@@ -131,7 +131,7 @@ export async function foldersOf(files: readonly InputFile[]): Promise<string[]> 
 }
 
 /** Other URLs are not supported: they have no listing to find new files with. */
-function assertLocal(source: Source, entry: string): void {
+function checkLocal(source: Source, entry: string): void {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(entry)) return
   throw new UsageError(
     `source ${JSON.stringify(source.name)}: ${JSON.stringify(entry)} is no file of this machine and no s3:// URL; copy what is ` +
@@ -147,11 +147,11 @@ export async function isUnlisted(name: string, source: Source, folder: string): 
 async function matchesOf(pattern: string, folder: string): Promise<string[]> {
   const matches = await Array.fromAsync(glob(pattern, { cwd: folder }))
   const files = matches.map((match) => resolve(folder, match))
-  const kept = await sideBySide(files, isFile)
+  const found = await sideBySide(files, isFile)
   // Node puts U+FFFD where a name is not UTF-8, and then does not find the file.
-  const unreadable = matches.find((match, position) => !kept[position] && match.includes('\ufffd'))
+  const unreadable = matches.find((match, position) => !found[position] && match.includes('\ufffd'))
   if (unreadable !== undefined) throw new UsageError(`${unreadable}: the name of a raw file must be UTF-8; rename it`)
-  return files.filter((_, position) => kept[position])
+  return files.filter((_, position) => found[position])
 }
 
 /** Describes a raw file by its name. Throws `UsageError` for an unknown ending. */

@@ -5,7 +5,7 @@ import { SCHEMAS } from '../schemas/index.ts'
 import { schemaColumns } from '../schemas/schema.ts'
 import type { Source } from '../sources.ts'
 import {
-  assertExact,
+  checkExact,
   type FileColumns,
   locateColumns,
   readCsvColumns,
@@ -103,7 +103,7 @@ async function describeGroup(
   const columns = await columnsOf(file, names)
   if (columns === undefined) return undefined
   const positions = locateColumns(source, file, columns.names)
-  assertExact(source, file, columns)
+  checkExact(source, file, columns)
   const { delimiter, types } = columns
   return { ...common, delimiter, types, positions, pointers: [] }
 }

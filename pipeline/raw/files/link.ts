@@ -67,7 +67,7 @@ export async function linkFile(file: InputFile, link: string): Promise<LinkedFil
     await symlink(file.path, link)
     return linked
   }
-  if (file.format === 'parquet') await assertParquet(file)
+  if (file.format === 'parquet') await verifyParquet(file)
   await pipeline(openInput(file), withoutFirst(skip), createWriteStream(link))
   return { ...linked, compression: 'uncompressed' }
 }
@@ -92,7 +92,7 @@ async function* withLineFeeds(batches: AsyncIterable<Buffer[]>): AsyncIterable<B
 }
 
 /** Check before decompressing: a small file may decompress to more than the disk holds. */
-async function assertParquet(file: InputFile): Promise<void> {
+async function verifyParquet(file: InputFile): Promise<void> {
   const head = await readHead(file, PARQUET_MAGIC.length)
   if (!head.equals(PARQUET_MAGIC)) throw new BuildError(`${file.name} cannot be read whole: it is no Parquet`)
 }

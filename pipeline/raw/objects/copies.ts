@@ -108,7 +108,7 @@ async function fetchChanged(
   const { files, report } = effects
   const isCurrent = await sideBySide(objects, (object) => hasStamp(join(folder, copyName(object.url)), object))
   const changed = objects.filter((_, position) => !isCurrent[position])
-  assertFit(changed)
+  checkSizes(changed)
   await files.makeFolder(folder)
   await files.makeFolder(scratch)
   const stage = `fetch ${source}`
@@ -138,7 +138,7 @@ async function replaceCopy(
   const name = copyName(object.url)
   const next = join(scratch, name)
   await stores.use((store) => store.fetch(object.url, next))
-  await assertWhole(next, object)
+  await verifySize(next, object)
   const modified = new Date(object.modifiedMs)
   await utimes(next, modified, modified)
   await files.flush(next)
@@ -150,7 +150,7 @@ async function hasStamp(path: string, { bytes, modifiedMs }: StoredObject): Prom
   return stats?.size === bytes && Math.round(stats.mtimeMs) === modifiedMs
 }
 
-function assertFit(objects: readonly StoredObject[]): void {
+function checkSizes(objects: readonly StoredObject[]): void {
   const large = objects.find(({ bytes }) => bytes > LARGEST_BYTES)
   if (large === undefined) return
   throw new BuildError(
@@ -159,7 +159,7 @@ function assertFit(objects: readonly StoredObject[]): void {
   )
 }
 
-async function assertWhole(path: string, { url, bytes }: StoredObject): Promise<void> {
+async function verifySize(path: string, { url, bytes }: StoredObject): Promise<void> {
   const { size } = await stat(path)
   if (size === bytes) return
   throw new BuildError(

@@ -40,7 +40,7 @@ export class ObjectStore {
       try {
         return await this.#database.rows<Row>('objects/list', { patterns })
       } catch (error) {
-        if (reasonOf(error).includes('Invalid query parameters')) await this.#assertNoQuestion(patterns)
+        if (reasonOf(error).includes('Invalid query parameters')) await this.#checkQuestionMarks(patterns)
         throw error
       }
     })
@@ -54,7 +54,7 @@ export class ObjectStore {
   }
 
   /** DuckDB lists nothing if any key has a question mark, and does not name the key. */
-  async #assertNoQuestion(patterns: readonly string[]): Promise<void> {
+  async #checkQuestionMarks(patterns: readonly string[]): Promise<void> {
     for (const pattern of patterns) {
       const names = await this.#database.rows<{ url: string }>('objects/names', { pattern })
       const name = names.find(({ url }) => url.includes('?'))

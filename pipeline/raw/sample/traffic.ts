@@ -9,7 +9,7 @@ const MILLISECONDS_PER_HOUR = 3_600_000
 export const DELAYS: readonly number[] = [0, 1, 2, 3]
 
 /** Shares of all records: on the edge, opted out, delivered twice, bad. */
-const SHARES = { edge: 0.2, optedOut: 0.005, repeatedAtOnce: 0.01, repeatedLater: 0.005, bad: 1 / 5000 }
+const SHARES = { edge: 0.2, optedOut: 0.005, duplicateAtOnce: 0.01, duplicateLater: 0.005, bad: 1 / 5000 }
 
 const drawDelay = weightedDraw(DELAYS, (delay) => [0.97, 0.02, 0.007, 0.003][delay] ?? 0)
 
@@ -120,8 +120,8 @@ function drawRequest(
 function drawDelays(random: Random): number[] {
   const delay = drawDelay(random)
   const chance = random()
-  if (chance < SHARES.repeatedAtOnce) return [delay, delay]
-  if (chance < SHARES.repeatedAtOnce + SHARES.repeatedLater) return [delay, Math.min(delay + 1, DELAYS.length - 1)]
+  if (chance < SHARES.duplicateAtOnce) return [delay, delay]
+  if (chance < SHARES.duplicateAtOnce + SHARES.duplicateLater) return [delay, Math.min(delay + 1, DELAYS.length - 1)]
   return [delay]
 }
 
