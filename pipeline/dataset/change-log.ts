@@ -9,22 +9,22 @@ export const CHANGES_FILE = 'changes.csv'
 
 /** The changes from `before` to `after`, by date: inserts and updates in published order, then deletes. */
 export function changeLog(before: readonly RankingRow[], after: readonly RankingRow[]): ChangeRow[] {
-  const former = Map.groupBy(before, ({ date }) => date)
+  const previous = Map.groupBy(before, ({ date }) => date)
   const newer = Map.groupBy(after, ({ date }) => date)
-  const dates = [...new Set([...former.keys(), ...newer.keys()])].sort()
-  return dates.flatMap((date) => changesOfDate(former.get(date) ?? [], newer.get(date) ?? []))
+  const dates = [...new Set([...previous.keys(), ...newer.keys()])].sort()
+  return dates.flatMap((date) => changesOfDate(previous.get(date) ?? [], newer.get(date) ?? []))
 }
 
 function changesOfDate(before: readonly RankingRow[], after: readonly RankingRow[]): ChangeRow[] {
-  const former = new Map(before.map((row) => [row.model_permaslug, row]))
+  const previous = new Map(before.map((row) => [row.model_permaslug, row]))
   const present = new Set(after.map(({ model_permaslug }) => model_permaslug))
   const changed = after.flatMap((row): ChangeRow[] => {
-    const was = former.get(row.model_permaslug)
+    const was = previous.get(row.model_permaslug)
     if (was === undefined) return [toChange('insert', row, '', row.total_tokens)]
     return was.total_tokens === row.total_tokens ? [] : [toChange('update', row, was.total_tokens, row.total_tokens)]
   })
-  const gone = before.filter(({ model_permaslug }) => !present.has(model_permaslug))
-  return [...changed, ...gone.map((row) => toChange('delete', row, row.total_tokens, ''))]
+  const deleted = before.filter(({ model_permaslug }) => !present.has(model_permaslug))
+  return [...changed, ...deleted.map((row) => toChange('delete', row, row.total_tokens, ''))]
 }
 
 function toChange(op: ChangeRow['op'], row: RankingRow, tokens_before: string, tokens_after: string): ChangeRow {

@@ -42,27 +42,27 @@ export function compareRows(
   before: readonly RankingRow[],
   after: readonly RankingRow[],
 ): Pick<Changes, 'dates' | 'rows'> {
-  const former = tokensByModel(before)
-  const newer = tokensByModel(after)
-  const inBoth = [...newer].filter(([row]) => former.has(row))
+  const previous = tokensByModel(before)
+  const current = tokensByModel(after)
+  const inBoth = [...current].filter(([row]) => previous.has(row))
   return {
     dates: compareDates(before, after),
     rows: {
       before: before.length,
       after: after.length,
-      added: newer.size - inBoth.length,
-      changed: inBoth.filter(([row, tokens]) => former.get(row) !== tokens).length,
-      removed: former.size - inBoth.length,
+      added: current.size - inBoth.length,
+      changed: inBoth.filter(([row, tokens]) => previous.get(row) !== tokens).length,
+      removed: previous.size - inBoth.length,
     },
   }
 }
 
 function compareDates(before: readonly RankingRow[], after: readonly RankingRow[]): DateChange[] {
-  const former = Map.groupBy(before, ({ date }) => date)
+  const previous = Map.groupBy(before, ({ date }) => date)
   const newer = Map.groupBy(after, ({ date }) => date)
-  const dates = [...new Set([...former.keys(), ...newer.keys()])].sort()
+  const dates = [...new Set([...previous.keys(), ...newer.keys()])].sort()
   return dates.flatMap((date) => {
-    const [rowsBefore, rowsAfter] = [former.get(date) ?? [], newer.get(date) ?? []]
+    const [rowsBefore, rowsAfter] = [previous.get(date) ?? [], newer.get(date) ?? []]
     if (contentHash(rowsBefore) === contentHash(rowsAfter)) return []
     return {
       date,

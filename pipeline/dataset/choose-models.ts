@@ -20,11 +20,11 @@ export function chooseModels(
   known: Known,
 ): WithheldModel[] {
   if (names.length === 0) return [...unknown]
-  for (const name of names) assertMeansSomething(name, unknown, known)
+  for (const name of names) checkName(name, unknown, known)
   return unknown.filter(({ model }) => names.some((name) => matches(name, model)))
 }
 
-function assertMeansSomething(name: string, unknown: readonly WithheldModel[], { registry, file, add }: Known): void {
+function checkName(name: string, unknown: readonly WithheldModel[], { registry, file, add }: Known): void {
   if (unknown.some(({ model }) => matches(name, model))) return
   const visibility = registry.visibility(registry.resolve(name))
   if (visibility !== 'withheld') {

@@ -81,11 +81,11 @@ function coverDays(
 ): Covered<CoverageDay>[] {
   const { release, end_date, provisional_from } = manifest
   const byDate = Map.groupBy(rows, ({ date }) => date)
-  const former = new Map(coverage?.days.map((day) => [day.date, day]))
-  const formerLast = coverage?.days.at(-1)?.date ?? end_date
+  const previous = new Map(coverage?.days.map((day) => [day.date, day]))
+  const previousLast = coverage?.days.at(-1)?.date ?? end_date
   const first = firstDate(coverage?.days ?? [], rows) ?? end_date
-  return datesBetween(first, formerLast > end_date ? formerLast : end_date).map((date) => {
-    const before = former.get(date)
+  return datesBetween(first, previousLast > end_date ? previousLast : end_date).map((date) => {
+    const before = previous.get(date)
     const own = byDate.get(date) ?? []
     const published = revise(before, own, release)
     const status = own.length === 0 ? 'missing' : date < provisional_from ? 'final' : 'provisional'
@@ -107,9 +107,9 @@ function coverMonths(
   release: string,
 ): Covered<CoverageMonth>[] {
   const byMonth = Map.groupBy(rows, ({ date }) => date.slice(0, 7))
-  const former = new Map(coverage?.months.map((month) => [month.month, month]))
-  return [...new Set([...former.keys(), ...byMonth.keys()])].sort().map((month) => {
-    const before = former.get(month)
+  const previous = new Map(coverage?.months.map((month) => [month.month, month]))
+  return [...new Set([...previous.keys(), ...byMonth.keys()])].sort().map((month) => {
+    const before = previous.get(month)
     const own = byMonth.get(month) ?? []
     return { before, after: { month, ...revise(before, own, release) }, rows: own }
   })

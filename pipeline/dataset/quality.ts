@@ -51,7 +51,7 @@ export class Account {
   readonly #compared: ComparedRecords[] = []
   readonly #notes: ReadingNote[] = []
   readonly sourcesWithoutIds: SourceWithoutIds[] = []
-  #rowsOfSums: ReturnType<Account['judged']> | undefined
+  #rowsOfSums: ReturnType<Account['rejectedOf']> | undefined
 
   add(records: Excluded): void {
     this.#excluded.push(records)
@@ -90,7 +90,7 @@ export class Account {
   }
 
   /** The share for the limit on rejected records. Sums are judged by rows, because one row may be a million records. */
-  judged(read: number): { rejected: number; of: number; unit: 'rows' | 'records' } {
+  rejectedOf(read: number): { rejected: number; of: number; unit: 'rows' | 'records' } {
     return this.#rowsOfSums ?? { rejected: this.rejectedTotal, of: read, unit: 'records' }
   }
 

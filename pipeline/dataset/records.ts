@@ -28,7 +28,7 @@ export interface RecordCounts {
 
 /** Throws `BuildError` if more than `maxRejectedShare` of all records, or of all rows of sums, was rejected. */
 export function checkRejectedShare(read: number, account: Account, maxRejectedShare: number): void {
-  const { rejected, of, unit } = account.judged(read)
+  const { rejected, of, unit } = account.rejectedOf(read)
   const share = of === 0 ? 0 : rejected / of
   if (share <= maxRejectedShare) return
   const percent = (value: number) => `${(value * 100).toFixed(2)} %`
