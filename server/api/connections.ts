@@ -131,7 +131,7 @@ export function watchConnections(server: Server, most: number, log: FastifyBaseL
   }
 
   function refuse(socket: Socket, status: number): void {
-    if (socket.writable) socket.end(bareAnswer(status))
+    if (socket.writable) socket.end(errorResponse(status))
   }
 
   return {
@@ -170,7 +170,7 @@ function isIdle(answer: ServerResponse | undefined): boolean {
   return answer === undefined || (answer.writableFinished && answer.req.complete)
 }
 
-function bareAnswer(status: number): string {
+function errorResponse(status: number): string {
   const reason = STATUS_CODES[status] ?? ''
   const retryAfter = RETRY_AFTER_SECONDS[status]
   const body = JSON.stringify(toEnvelope(new ApiError(status, reason)).body)

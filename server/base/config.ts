@@ -123,9 +123,9 @@ export function readServerConfig(
   const settings = parsed.data
   const databaseUrl = settings.DATABASE_URL ?? `${SQLITE}${settings.DATA_DIR}/store.sqlite`
   if (databaseUrl.startsWith(SQLITE)) {
-    assertNotPublished('the store', databaseUrl.slice(SQLITE.length), settings.PUBLIC_DIR)
+    checkNotPublished('the store', databaseUrl.slice(SQLITE.length), settings.PUBLIC_DIR)
   }
-  assertNotPublished('DATA_DIR', settings.DATA_DIR, settings.PUBLIC_DIR)
+  checkNotPublished('DATA_DIR', settings.DATA_DIR, settings.PUBLIC_DIR)
   return {
     host: settings.HOST,
     port: settings.PORT,
@@ -146,7 +146,7 @@ export function readServerConfig(
 }
 
 /** Everything in the public folder is served. The store and the data folder are private, so they must be elsewhere. */
-function assertNotPublished(what: string, path: string, publicDir: string): void {
+function checkNotPublished(what: string, path: string, publicDir: string): void {
   const below = relative(realPath(publicDir), realPath(path))
   if (below.split(sep)[0] === '..' || isAbsolute(below)) return
   throw new ConfigError(`wrong settings: ${what} ${path} lies in PUBLIC_DIR ${publicDir}, where everyone can read it`)

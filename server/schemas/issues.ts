@@ -107,8 +107,8 @@ function nameOfType({ expected, inst }: z.core.$ZodRawIssue<z.core.$ZodIssueInva
 
 function phraseUnion(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): string {
   if (issue.discriminator !== undefined) {
-    const isAbsent = (issue.input as Record<string, unknown>)[issue.discriminator] === undefined
-    return isAbsent ? `is required and ${oneOf(issue.options)}` : oneOf(issue.options)
+    const isMissingTag = (issue.input as Record<string, unknown>)[issue.discriminator] === undefined
+    return isMissingTag ? `is required and ${oneOf(issue.options)}` : oneOf(issue.options)
   }
   if (isMissing(issue)) return 'is required'
   const expected = issue.errors.map(([first]) => first?.message.replace(/^must be /, ''))

@@ -46,7 +46,7 @@ export function openPostgres(url: string, retryBudgetMs: number): Engine {
   // Without these listeners a lost connection would end the process. Its user gets the error, and the pool reconnects.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
-  const db = new Kysely<Tables>({ dialect: new StoreDialect({ pool: toldApart(pool) }) })
+  const db = new Kysely<Tables>({ dialect: new StoreDialect({ pool: detectingLoss(pool) }) })
   const inTurn = takeTurns(retryBudgetMs)
   return {
     name: nameOf(url),
@@ -116,7 +116,7 @@ function isUnavailable(error: unknown): boolean {
 }
 
 /** A pool whose connections throw `StoreUnavailableError` once they are lost, and are not reused then. */
-function toldApart(pool: Pool): PostgresPool {
+function detectingLoss(pool: Pool): PostgresPool {
   return {
     async connect() {
       const client = await pool.connect().catch((error: unknown) => {

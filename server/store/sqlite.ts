@@ -35,7 +35,7 @@ export async function openSqlite(path: string, retryBudgetMs: number): Promise<E
     isShared: false,
     // Retry the whole transaction, not only its BEGIN, so that readers can use the connection in between.
     write: (work) =>
-      inTurn((budgetMs) => retry(() => db.transaction().execute(work), budgetMs, isBusy)).catch(toldOfDisk),
+      inTurn((budgetMs) => retry(() => db.transaction().execute(work), budgetMs, isBusy)).catch(asUnavailable),
     state: stateOf(database, own),
   }
 }
@@ -45,7 +45,7 @@ function isBusy(error: unknown): boolean {
 }
 
 /** Turns disk errors into `StoreUnavailableError`: the disk may have space again later. */
-function toldOfDisk(error: unknown): never {
+function asUnavailable(error: unknown): never {
   if (!OF_THE_DISK.includes(plainCode(error))) throw error
   throw new StoreUnavailableError((error as Error).message, { cause: error })
 }
@@ -65,7 +65,7 @@ function openFile(path: string): DatabaseSync {
   try {
     database.exec('PRAGMA journal_mode = WAL')
     database.exec('PRAGMA synchronous = FULL')
-    mustBeSound(database)
+    verifyDatabase(database)
     return database
   } catch (error) {
     database.close()
@@ -74,7 +74,7 @@ function openFile(path: string): DatabaseSync {
 }
 
 /** Reads the whole file, because writing to a damaged one makes it worse. Takes about six seconds per gigabyte. */
-function mustBeSound(database: DatabaseSync): void {
+function verifyDatabase(database: DatabaseSync): void {
   const [result = 'unknown'] = Object.values(database.prepare('PRAGMA integrity_check(1)').get() ?? {})
   if (result !== 'ok') throw new Error(`it is damaged, put a backup in its place (${result})`)
 }

@@ -30,8 +30,8 @@ export function keySpend(store: Store): KeySpendStore {
   return {
     async replace(days) {
       // Compare without the write lock first: usually nothing changed.
-      const { gone, fresh } = await difference(db, days)
-      if (gone.length + fresh.length === 0) return { changedDays: 0 }
+      const { gone: removed, fresh } = await difference(db, days)
+      if (removed.length + fresh.length === 0) return { changedDays: 0 }
       return await store.write((transaction) => apply(transaction, days))
     },
 

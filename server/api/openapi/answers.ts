@@ -50,7 +50,7 @@ function references(names: readonly HeaderName[]) {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
-interface ErrorAnswer {
+interface ErrorResponse {
   name: string
   description: string
   message: string
@@ -126,7 +126,7 @@ const ERRORS = {
     message: 'The dataset is not available yet. Please try again later.',
     headers: ['Retry-After'],
   },
-} satisfies Record<number, ErrorAnswer>
+} satisfies Record<number, ErrorResponse>
 export type ErrorStatus = keyof typeof ERRORS
 
 /** Errors that any operation may return. */
@@ -138,7 +138,7 @@ export function errorReference(status: ErrorStatus): { $ref: string } {
 
 export function errorComponents() {
   return Object.fromEntries(
-    Object.entries<ErrorAnswer>(ERRORS).map(([status, { name, description, headers = [], ...error }]) => [
+    Object.entries<ErrorResponse>(ERRORS).map(([status, { name, description, headers = [], ...error }]) => [
       name,
       {
         description,
@@ -153,7 +153,7 @@ export function errorComponents() {
 
 function envelope(
   code: number,
-  { message, metadata, isAnonymous }: Pick<ErrorAnswer, 'message' | 'metadata' | 'isAnonymous'>,
+  { message, metadata, isAnonymous }: Pick<ErrorResponse, 'message' | 'metadata' | 'isAnonymous'>,
 ): ErrorEnvelope {
   return {
     error: { code, message, ...(metadata === undefined ? {} : { metadata }) },
