@@ -52,16 +52,16 @@ declare module 'fastify' {
 export interface AppDependencies {
   store: Store
   publicDir: string
-  /** Where builds leave what each key used; without it the store keeps what it has. */
+  /** The file of builds with usage per key. Without it, the store keeps its usage. */
   usageFile?: string | undefined
   clock: () => Date
-  /** Stands for the clock where windows are resolved. */
+  /** Replaces the clock in windows. */
   asOf?: Date | undefined
   trustProxy?: TrustProxy
   rateLimitSettings?: RateLimitSettings
   connectionLimits?: Partial<ConnectionLimits> | undefined
   log: LogTarget
-  /** By default in a thread of its own. */
+  /** By default in a separate thread. */
   loadRelease?: LoadRelease
 }
 
@@ -71,9 +71,8 @@ const MOST_BYTES_OF_FILES = 16 * 2 ** 20
 const LONGEST_PATH_PARAMETER = 16_384
 
 /**
- * The whole server but its socket. When it is ready it has looked for a release and for usage; once it listens it
- * follows new ones. Errors of every kind leave through `toEnvelope`; checks run in the order of API.md: 404, 405, 401,
- * 429, then the rest.
+ * The server without its socket. When ready, it has looked for a release and usage; while listening, it reloads both.
+ * `toEnvelope` formats all errors. Checks run in the order of API.md: 404, 405, 401, 429, the rest.
  */
 export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const { store, publicDir, usageFile, clock, asOf, trustProxy = false, log } = dependencies
@@ -82,13 +81,13 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const app = fastify({
     logger: { level: log.level, stream: log.stream },
     logController: new RequestLog(),
-    // A logger for each request costs as much as its line; the lines name the request themselves.
+    // A logger per request costs as much as its log line. The lines have the request id themselves.
     childLoggerFactory: (logger) => logger,
     genReqId: () => randomUUID(),
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     exposeHeadRoutes: false,
     schemaController: { compilersFactory: NO_JSON_SCHEMA },
-    // Requests on connections that are open already are answered during a stop, and told that it is the last one.
+    // During a stop, requests on open connections are still answered, with `Connection: close`.
     return503OnClosing: false,
     requestTimeout: requestMs,
     keepAliveTimeout: idleMs,
@@ -97,7 +96,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
       headersTimeout: headMs,
       connectionsCheckingInterval: checkEveryMs,
       maxHeaderSize: MOST_BYTES_OF_HEAD,
-      // `requireSoundHead` sees to it, in the envelope.
+      // `requireSoundHead` checks it and responds with the envelope.
       requireHostHeader: false,
     },
     routerOptions: { maxParamLength: LONGEST_PATH_PARAMETER },
@@ -132,14 +131,14 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   app.setErrorHandler(sendError)
   acceptJsonAlone(app)
   app.addHook('onRoute', (route) => {
-    // The wildcard of the published files matches every path; whether a file is there says what a path allows.
+    // The wildcard of published files matches every path. Methods of a file depend on whether it exists.
     if (route.url !== WILDCARD) methods.add(route)
   })
-  // Hooks that most requests pass are not async: each promise of a request costs as much as what its hook does.
+  // Hooks of most requests are synchronous: a promise costs as much as the hook's work.
   app.addHook('onRequest', (request, reply, done) => {
     setCommonHeaders(request, reply)
     requireSoundHead(request.raw)
-    // Here and not in a handler for unknown routes, which would run after the body was read and judged.
+    // Not in a 404 handler, which would run after the body is read and parsed.
     if (request.is404) refuseUnrouted(request, reply, done)
     else done()
   })
@@ -157,7 +156,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   app.register(async (scope) => openApi(scope))
   app.register(async (scope) => {
     scope.addHook('onRequest', (request, reply, done) => {
-      // The wildcard also takes GET of a path whose own routes lack it.
+      // The wildcard also matches GET of paths whose own routes have no GET.
       if (methods.of(pathOf(request)).length > 0) refuseUnrouted(request, reply, done)
       else done()
     })
@@ -184,7 +183,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
 }
 
 function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
-  // What a key reads is its workspace's own: an answer is kept nowhere unless whoever makes it says how long.
+  // Responses to a key are private to its workspace, so by default nothing is cached.
   reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' })
   allowAnyOrigin(reply)
 }
@@ -201,7 +200,7 @@ async function methodsOf(request: FastifyRequest, known: KnownMethods, files: Pu
   return (await files.find(path)).kind === 'nothing' ? [] : ['GET', 'HEAD']
 }
 
-/** No route has both this path and this method: OPTIONS is answered for every known path, anything else is refused. */
+/** No route has this path and method. Answers OPTIONS for known paths, else responds 404 or 405. */
 function answerUnrouted(request: FastifyRequest, reply: FastifyReply, methods: string[]): void {
   if (methods.length === 0) throw new ApiError(404, 'Resource not found')
   const allowed = [...methods, 'OPTIONS']
@@ -212,7 +211,7 @@ function answerUnrouted(request: FastifyRequest, reply: FastifyReply, methods: s
 }
 
 function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  // The client went away in the middle of its body: nobody waits for an answer, and the log has the line for it.
+  // The client left while sending its body. The abort is logged elsewhere.
   if (error === request.raw.errored) return
   const { status, body } = toEnvelope(error, request.apiKey?.creator_user_id)
   if (status === 500) request.log.error({ reqId: request.id, err: error }, 'unexpected error')

@@ -11,35 +11,35 @@ import { embeddingsCatalogue, fillNewCatalogue } from './store/embeddings-models
 import { apiKeys } from './store/keys.ts'
 import { openStore, type Store } from './store/store.ts'
 
-/** What the server touches of the world besides network, store and published files. */
+/** The server's clock and output. */
 export interface ServerEffects {
   clock: () => Date
-  /** Takes the lines for whoever started the server: its address, and once the first key. */
+  /** Prints the address and, for a new store, the first key. */
   print: (line: string) => void
   logStream: Writable
 }
 
 export interface RunningServer {
   url: string
-  /** Stops accepting, lets running requests finish until the deadline, then closes the store. */
+  /** Stops accepting requests, finishes running ones until the deadline, then closes the store. */
   close(): Promise<void>
 }
 
-/** The server cannot listen; the message says where and why. */
+/** The server cannot listen. */
 export class ListenError extends Error {
   override name = 'ListenError'
 }
 
-/** How long running answers may take after a stop was asked for. */
+/** The limit for running responses after a stop. */
 export const STOP_DEADLINE_MS = 10_000
 
-/** What is not a setting, because nobody but a test needs it otherwise. */
+/** Limits that only tests change. */
 interface ServerLimits {
   stopDeadlineMs?: number
   connectionLimits?: Partial<ConnectionLimits>
 }
 
-/** Opens the store, loads the current release and listens. Prints `listening <url>`, and for a new store its first key. */
+/** Opens the store, loads the release and listens. Prints `listening <url>` and, for a new store, its first key. */
 export async function startServer(
   config: ServerConfig,
   effects: ServerEffects,
@@ -66,7 +66,7 @@ export async function startServer(
   }
 
   try {
-    // The release takes longest, so it begins first; the app is ready when it is there.
+    // Start loading the release first, because it takes longest.
     void app.releases.check()
     await fillNewCatalogue(embeddingsCatalogue(store), config.dataDir)
     await app.ready()
@@ -82,7 +82,7 @@ export async function startServer(
 
 async function listen(app: FastifyInstance, { host, port }: ServerConfig): Promise<string> {
   try {
-    // Fastify would open a second socket for the other address of this name, and know nothing of it afterwards.
+    // For localhost, Fastify would open a second socket for the other address family and then not manage it.
     await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port })
   } catch (error) {
     throw new ListenError(`cannot listen on ${host}, port ${port}: ${reasonOf(error)}`, { cause: error })
@@ -103,7 +103,7 @@ function reasonOf(error: unknown): string {
   return message
 }
 
-/** A new store has no key to begin with. One is shown where nobody but this machine can use the server, and once. */
+/** Shows the first key of a new store, once, if the server is reachable from this machine only. */
 export async function bootstrapKey(
   store: Store,
   config: ServerConfig,

@@ -7,20 +7,19 @@ import type { ServerConfig } from './base/config.ts'
 import { bootstrapKey, type RunningServer, type ServerEffects, STOP_DEADLINE_MS, startServer, urlOf } from './main.ts'
 import { openStore } from './store/store.ts'
 
-/** A worker ended before it listened. It said itself why. */
+/** A worker ended before it listened, and reported why. */
 export class WorkerError extends Error {
   override name = 'WorkerError'
 }
 
 const STOP = 'stop'
-/** Longer than a worker itself waits for its clients. */
+/** Longer than a worker waits for its clients. */
 const WORKER_STOP_DEADLINE_MS = STOP_DEADLINE_MS + 5000
 const PAUSE_BEFORE_REPLACING_MS = 1000
 
 /**
- * Starts `config.workers` processes that share one port, each of them a whole server with the release in memory. This
- * process accepts connections and hands them out in turns; it makes the first key, replaces workers that die, and stops
- * all of them. Prints what `startServer` prints, once, when all are ready.
+ * Starts `config.workers` processes that share a port; each is a complete server. This process hands out connections in
+ * turn, creates the first key and replaces dead workers. Prints the same as `startServer`, once, when all are ready.
  */
 export async function startWorkers(config: ServerConfig, effects: ServerEffects): Promise<RunningServer> {
   const { log } = fastify({ logger: { level: config.logLevel, stream: effects.logStream } })
@@ -29,8 +28,7 @@ export async function startWorkers(config: ServerConfig, effects: ServerEffects)
   let boundPort: number | undefined
 
   async function fork(): Promise<AddressInfo> {
-    // Workers share a port by the number that they ask for. Where all are gone, those that take their place have to be
-    // found where the others were, also if that was any free port.
+    // If all workers are gone, new ones must get the same port again, even if it was chosen by the system.
     if (workers.size === 0 && boundPort !== undefined) {
       cluster.setupPrimary({ args: [...process.argv.slice(2), '--port', String(boundPort)] })
     }
@@ -38,7 +36,7 @@ export async function startWorkers(config: ServerConfig, effects: ServerEffects)
     workers.add(worker)
     worker.on('error', (error) => {
       log.error({ err: error, worker_pid: worker.process.pid }, 'a worker is out of reach')
-      // One that could not be started never ends.
+      // It never started, so it has no exit event.
       if (worker.process.pid === undefined) workers.delete(worker)
     })
     worker.once('exit', (code, signal) => {
@@ -57,14 +55,14 @@ export async function startWorkers(config: ServerConfig, effects: ServerEffects)
 
   async function replace({ process: { pid } }: Worker, code: number, signal: string | null): Promise<void> {
     log.error({ worker_pid: pid, code, signal }, 'a worker ended and is replaced')
-    // Not at once: what ends each of them as soon as it starts would keep the machine busy with nothing else.
+    // Pause, so that workers that fail at once do not keep the machine busy.
     await sleep(PAUSE_BEFORE_REPLACING_MS)
     while (!isStopping) {
       try {
         await fork()
         return
       } catch (error) {
-        // Whatever it is, the others go on answering.
+        // The other workers go on.
         log.error({ err: error }, 'a worker could not be replaced; it is tried again')
         await sleep(PAUSE_BEFORE_REPLACING_MS)
       }
@@ -86,7 +84,7 @@ export async function startWorkers(config: ServerConfig, effects: ServerEffects)
 
   const isReady = new WeakSet<Worker>()
   try {
-    // The first one alone: it brings the store up to date, and what keeps it from listening is told once.
+    // Start one first: it migrates the store, and its error is reported once.
     const { port } = await fork()
     boundPort = port
     await Promise.all(Array.from({ length: config.workers - 1 }, fork))
@@ -101,10 +99,10 @@ export async function startWorkers(config: ServerConfig, effects: ServerEffects)
   }
 }
 
-/** Whether this process is one of those that `startWorkers` started. */
+/** Whether this process was started by `startWorkers`. */
 export const isWorker = cluster.isWorker
 
-/** Serves as one of the workers until it is `interrupted`, or told to stop by the process that started it. */
+/** Serves as a worker until `interrupted` or stopped by the parent process. */
 export async function serveAsWorker(
   config: ServerConfig,
   effects: ServerEffects,
@@ -118,13 +116,13 @@ export async function serveAsWorker(
   try {
     server = await startServer({ ...config, bootstrapKey: false }, { ...effects, print: () => {} })
   } catch (error) {
-    // The channel to the process that waits for this one must not keep it from ending.
+    // Do not let the channel to the parent keep this process alive.
     process.channel?.unref()
     throw error
   }
   const ending = AbortSignal.any([stop.signal, interrupted])
   if (!ending.aborted) await once(ending, 'abort')
   await server.close()
-  // Nothing else keeps this process alive.
+  // Only the channel keeps this process alive.
   process.disconnect()
 }

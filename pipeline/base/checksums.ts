@@ -4,10 +4,10 @@ import { BuildError } from './errors.ts'
 import { type FileHash, type Files, hashFile, readTextIfAny } from './files.ts'
 import { sideBySide } from './side-by-side.ts'
 
-/** Beside files that must not change: their checksums, in the form that `sha256sum` writes and checks. */
+/** The checksums of a folder's files, in the format of `sha256sum`. */
 export const CHECKSUMS_FILE = 'SHA256SUMS'
 
-/** The text of `SHA256SUMS`, in the order of the names. */
+/** The text of `SHA256SUMS`, sorted by name. */
 export function toChecksums(entries: readonly { path: string; sha256: string }[]): string {
   return entries
     .toSorted((a, b) => (a.path < b.path ? -1 : 1))
@@ -15,21 +15,21 @@ export function toChecksums(entries: readonly { path: string; sha256: string }[]
     .join('')
 }
 
-/** The checksums that a `SHA256SUMS` lists, by name. */
+/** Reads `SHA256SUMS`: checksums by name. */
 export function readChecksums(text: string): Map<string, string> {
   const lines = text.split('\n').filter((line) => line !== '')
   return new Map(lines.map((line) => [line.slice(66), line.slice(0, 64)]))
 }
 
-/** Writes the checksums of all that lies in a folder, the last file that comes into it. */
+/** Writes `SHA256SUMS` for all files of a folder. Call it after the last file is written. */
 export async function seal(folder: string, files: Files): Promise<void> {
   await files.write(join(folder, CHECKSUMS_FILE), toChecksums(await hashAll(folder)))
   await files.flush(folder)
 }
 
 /**
- * Proves a folder by reading every byte of it: each file is listed and has its checksum, and nothing else is there.
- * Returns the hashes of all other files. Throws `BuildError` that names the first file that is off, and says `remedy`.
+ * Reads every byte of a folder and verifies that each file is listed with its checksum and that no other file exists.
+ * Returns the hashes by name. Throws `BuildError` that names the first bad file and ends with `remedy`.
  */
 export async function assertSealed(folder: string, remedy = ''): Promise<Map<string, FileHash>> {
   const fail = (name: string, what: string): never => {

@@ -6,25 +6,24 @@ import { statementFiles } from './statements.ts'
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** What is code of the pipeline; a file that an editor left beside it is none. */
+/** Source files of the pipeline. Files that an editor leaves beside them do not match. */
 const CODE = /\.(ts|mjs|sql|css|py|R|sh|pq)$/
 
 const hashes = new Map<string, string>()
 
-/** SHA-256 of all sources of the pipeline and of `package.json`, which pins the versions of what they are built on. */
+/** SHA-256 of the pipeline's source files and of `package.json`, which pins its dependencies. */
 export function hashOfCode(): string {
   return hashOf('package.json', 'pipeline')
 }
 
-/** SHA-256 of the statements alone. */
+/** SHA-256 of the SQL files. */
 export function hashOfSql(): string {
   return hashOf(...statementFiles())
 }
 
 /**
- * SHA-256 of some files of the project and of all code below some of its folders: names and contents, each with its length
- * in front. Read once, for a process has the code that it was started with. A checkout may end lines in its own way, and
- * the code is the same.
+ * SHA-256 of names, lengths and contents of files and of all source files below folders, both given relative to the
+ * project. Cached, because a process runs the code it started with. CRLF counts as LF.
  */
 export function hashOf(...places: string[]): string {
   const name = places.join('\n')

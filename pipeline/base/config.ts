@@ -5,47 +5,63 @@ import { UsageError } from './errors.ts'
 
 const Setting = z.string().min(1).optional()
 
-const Environment = z.object({
-  SOURCES: Setting,
-  DATA_DIR: z.string().min(1).default('data'),
-  PUBLIC_DIR: z.string().min(1).default('public'),
-  AS_OF: AsOf.optional(),
-  ENGINE: z.enum(['duckdb', 'clickhouse']).optional(),
-  CLICKHOUSE_USER: Setting,
-  CLICKHOUSE_PASSWORD: Setting,
-  CLICKHOUSE_PASSWORD_FILE: Setting,
+/** The settings of the build. `docs/reference.md` is made from the descriptions; `unset` says what holds without a default. */
+export const PipelineSettings = z.object({
+  SOURCES: Setting.meta({
+    unset: '`$DATA_DIR/sources.json`',
+    description:
+      'The sources file. Where this is unset and the default does not exist, a synthetic sample is built. If `DATA_DIR` is another folder than `data` and `data/sources.json` exists, the build stops and names both.',
+  }),
+  DATA_DIR: z.string().min(1).default('data').describe('Everything private: sources, registry, state, archive, store.'),
+  PUBLIC_DIR: z.string().min(1).default('public').describe('Everything published.'),
+  AS_OF: AsOf.optional().meta({
+    unset: 'now',
+    description:
+      'ISO 8601 instant in UTC, cut to whole seconds. It decides which day is the last completed one, and names the release.',
+  }),
   MEMORY_LIMIT: z
     .string()
     .regex(/^\d+(\.\d+)?\s?[KMGT]i?B$/, { error: 'must be a size such as 512MiB or 4GB' })
-    .optional(),
+    .optional()
+    .meta({
+      unset: '60 % of the memory of the machine or container',
+      description: 'Memory for DuckDB, such as `512MiB`. What exceeds it is spilled to disk, below `DATA_DIR/state`.',
+    }),
+  ENGINE: z.enum(['duckdb', 'clickhouse']).optional().meta({
+    unset: 'what the sources file names',
+    description: 'A safeguard: the build stops where the sources file names another engine ([scaling](scaling.md)).',
+  }),
+  CLICKHOUSE_USER: Setting.meta({ unset: '`default`', description: 'The user of ClickHouse.' }),
+  CLICKHOUSE_PASSWORD: Setting.describe('The password of that user.'),
+  CLICKHOUSE_PASSWORD_FILE: Setting.describe('The file that holds that password. Set only one of the two.'),
 })
 
-/** The settings of the pipeline (DESIGN.md §5). `sources` is undefined when no sources file was named. */
+/** The settings of the pipeline (DESIGN.md §5). */
 export interface PipelineConfig {
   sources: string | undefined
   dataDir: string
   publicDir: string
   asOf: Date | undefined
-  /** The engine that the sources file has to name; whichever it names where this is undefined. */
+  /** The engine that the sources file must name; undefined allows both. */
   engine: 'duckdb' | 'clickhouse' | undefined
   clickhouse: ClickHouseLogin
-  /** A size as DuckDB reads it, such as `512MiB`; what exceeds it is spilled to disk. */
+  /** A size as DuckDB reads it, such as `512MiB`. DuckDB spills the rest to disk. */
   memoryLimit: string
-  /** How many threads DuckDB has: as many as the machine, unless a test says otherwise, for no number depends on it. */
+  /** DuckDB's threads, by default one per core. Results do not depend on it. */
   threads?: number
 }
 
-/** As whom a build asks ClickHouse; the password is given itself, or the file that holds it. */
+/** The ClickHouse login: the password itself or the file that holds it. */
 export interface ClickHouseLogin {
   user: string | undefined
   password: string | undefined
   passwordFile: string | undefined
 }
 
-/** Reads the settings once; an empty variable counts as absent. Throws `UsageError` that lists every wrong setting. */
+/** Reads the settings; an empty variable counts as unset. Throws `UsageError` that lists every wrong setting. */
 export function readPipelineConfig(environment: Record<string, string | undefined> = process.env): PipelineConfig {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  const parsed = Environment.safeParse(given)
+  const parsed = PipelineSettings.safeParse(given)
   if (!parsed.success) {
     const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`)
     throw new UsageError(`wrong settings: ${problems.join('; ')}`)
@@ -70,8 +86,8 @@ const DEFAULT_MEMORY_SHARE = 0.6
 const BYTES_PER_MIB = 2 ** 20
 
 /**
- * 60 % of the memory that this process can have, in whole MiB: the machine's, or what its control group allows when
- * that is less. `constrainedBytes` is 0 where nothing is known of a control group, and huge where it sets no limit.
+ * 60 % of the memory available to this process, in MiB: the machine's or its control group's limit, if lower.
+ * `constrainedBytes` is 0 if the limit is unknown and huge if there is none.
  */
 export function defaultMemoryLimit(machineBytes: number, constrainedBytes: number): string {
   const available = constrainedBytes > 0 ? Math.min(machineBytes, constrainedBytes) : machineBytes

@@ -13,37 +13,37 @@ import {
 import { BuildError, reasonOf, UsageError } from './errors.ts'
 import { readStatement } from './statements.ts'
 
-/** A value bound to a `$parameter`, or stored in a variable: lists and structs of text, numbers, text, truth values, null. */
+/** A value bound to a `$parameter` or stored in a variable. */
 export type SqlValue = string | number | bigint | boolean | null | readonly string[] | Readonly<Record<string, string>>
 export type SqlParameters = Readonly<Record<string, SqlValue>>
 
 export interface DatabaseOptions {
-  /** The file of the working database; DuckDB holds a lock on it for as long as it is open. */
+  /** The database file. DuckDB locks it while it is open. */
   path: string
-  /** Where intermediate results go that exceed the memory limit. */
+  /** Where DuckDB spills what exceeds the memory limit. */
   temporaryFolder: string
   memoryLimit: string | undefined
-  /** As many as the machine has, unless given. */
+  /** By default one per core. */
   threads?: number | undefined
   signal: AbortSignal
 }
 
 const PROGRESS_INTERVAL_MS = 200
 
-/** The version of the embedded DuckDB, such as `v1.5.5`. */
 export const DUCKDB_VERSION = version()
 
 /**
- * DuckDB as this project uses it: statements stand in the `.sql` files of the rooms and are called by `stage/name`; values are
- * bound, never written into them.
- * An abort of the signal interrupts the running statement.
+ * DuckDB as this project uses it: statements stand in the `.sql` files of the rooms, values are always bound.
+ * Aborting the signal interrupts the running statement.
  */
 export class Database {
   readonly #connection: DuckDBConnection
   readonly #instance: DuckDBInstance
   readonly #path: string
   readonly #signal: AbortSignal
-  /** What was set and defined last: half of the statements of a long build would only say the same again. */
+  /**
+   * Variables and views already set, so that they are not set again. That saves half of the statements of a long build.
+   */
   readonly #variables = new Map<string, SqlValue>()
   readonly #definitions = new Map<string, string>()
   readonly #interrupt = () => this.#connection.interrupt()
@@ -60,7 +60,7 @@ export class Database {
     signal.addEventListener('abort', this.#interrupt)
   }
 
-  /** Opens the working database. Throws `BuildError` when another process has it open, `UsageError` for a path with a `?`. */
+  /** Opens the database. Throws `BuildError` if another process has it open, `UsageError` if the path has a `?`. */
   static async open(options: DatabaseOptions): Promise<Database> {
     const instance = await createInstance(options)
     const database = new Database(instance, await instance.connect(), options)
@@ -72,30 +72,29 @@ export class Database {
   }
 
   /**
-   * From now on statements reach what lies below these folders, the file of the database and its temporary folder: no
-   * other file, no network, no extension, whatever a file or a value should make DuckDB do. A link counts by where it leads.
+   * From now on, statements can only access files below these folders, the database and its temporary folder: no
+   * network, no extensions. Links are resolved first.
    */
   async confine(folders: readonly string[]): Promise<void> {
     await this.run('database/set_allowed_directories', { folders })
     await this.script('database/confine')
   }
 
-  /** Runs a named statement. */
   async run(name: string, parameters: SqlParameters = {}): Promise<void> {
     await this.execute(readStatement(name), parameters)
   }
 
-  /** Runs what consists of several statements, which cannot have parameters. */
+  /** Runs a name that has several statements. These cannot have parameters. */
   async script(name: string): Promise<void> {
     await this.execute(readStatement(name), {})
   }
 
-  /** Runs SQL that was put together from statements of this project and generated identifiers. */
+  /** Runs SQL put together from the project's own statements and generated identifiers. */
   async execute(sql: string, parameters: SqlParameters = {}): Promise<void> {
     await this.#guard(() => this.#query(sql, parameters))
   }
 
-  /** Runs a named statement and reports which share of it is done, 0 to 1, while it runs. */
+  /** Runs a named statement and reports its progress, 0 to 1. */
   async runWithProgress(name: string, parameters: SqlParameters, report: (share: number) => void): Promise<void> {
     const timer = setInterval(() => {
       report(Math.max(0, this.#connection.progress.percentage) / 100)
@@ -107,19 +106,18 @@ export class Database {
     }
   }
 
-  /** All rows that a named statement returns; integers of 64 bits and more come as `bigint`. */
+  /** The rows of a named statement. Integers of 64 bits and more are `bigint`. */
   async rows<Row extends Record<string, JS>>(name: string, parameters: SqlParameters = {}): Promise<Row[]> {
     const query = async () => (await this.#query(readStatement(name), parameters)).getRowObjectsJS()
     return (await this.#guard(query)) as Row[]
   }
 
-  /** The same in batches as they come, for more rows than fit in memory; no other statement may run before the last. */
+  /** The same in batches, for more rows than fit in memory. Run no other statement until the last batch. */
   async *stream<Row extends Record<string, JS>>(name: string, parameters: SqlParameters = {}): AsyncIterable<Row[]> {
     const result = await this.#guard(() => this.#connection.stream(readStatement(name), bind(parameters)))
     yield* result.yieldRowObjectJs() as AsyncIterable<Row[]>
   }
 
-  /** Sets a variable that views read with `getvariable`. */
   async setVariable(name: string, value: SqlValue): Promise<void> {
     if (isDeepStrictEqual(this.#variables.get(name), value)) return
     await this.execute(`SET VARIABLE ${name} = $value`, { value })
@@ -127,8 +125,8 @@ export class Database {
   }
 
   /**
-   * Defines the views of `name`, unless they are defined already by the same SQL over columns of the same `types`: over
-   * others DuckDB would find that a view was altered.
+   * Defines views, unless the same SQL over columns of the same `types` did so already. With other types DuckDB would
+   * fail.
    */
   async define(name: string, sql: string, types: readonly (readonly string[])[]): Promise<void> {
     const definition = JSON.stringify([sql, types])
@@ -137,7 +135,7 @@ export class Database {
     this.#definitions.set(name, definition)
   }
 
-  /** Sets the time zone in which text and timestamps without an offset are read. */
+  /** Sets the time zone of text and timestamps without an offset. */
   async setTimeZone(name: string): Promise<void> {
     if (this.#definitions.get('time zone') === name) return
     await this.run('database/set_time_zone', { time_zone: name })
@@ -145,8 +143,8 @@ export class Database {
   }
 
   /**
-   * Fills a table by appending rows; each row has the table's columns in their order, as text or null. Tables of the
-   * state are kept in the file of the database, all others are temporary.
+   * Appends rows in the order of the table's columns, as text or null. `state_…` tables are stored, all others
+   * temporary.
    */
   async append(table: string, rows: Iterable<readonly (string | null)[]>): Promise<void> {
     const catalog = table.startsWith('state_') ? undefined : 'temp'
@@ -161,7 +159,7 @@ export class Database {
     appender.closeSync()
   }
 
-  /** Runs `work` so that all of what it changes in the state is kept, or none of it. */
+  /** Runs `work` in a transaction. */
   async transaction<Result>(work: () => Promise<Result>): Promise<Result> {
     await this.execute('BEGIN TRANSACTION')
     try {
@@ -170,7 +168,8 @@ export class Database {
       return result
     } catch (error) {
       this.#definitions.clear()
-      // After a COMMIT that failed there is nothing left to roll back, and DuckDB says so in place of the reason.
+      // After a failed COMMIT there is nothing to roll back. Hide DuckDB's complaint about that: the COMMIT error
+      // matters.
       await this.#connection.run('ROLLBACK').catch(() => {})
       throw error
     }
@@ -182,7 +181,7 @@ export class Database {
     this.#instance.closeSync()
   }
 
-  /** DuckDB's `run` with values would look for further statements first: a third step where two do. */
+  /** Prepares statements itself: DuckDB's `run` with values first looks for more statements, a third step. */
   async #query(sql: string, parameters: SqlParameters): Promise<DuckDBMaterializedResult> {
     if (Object.keys(parameters).length === 0) return this.#connection.run(sql)
     const prepared = await this.#connection.prepare(sql)
@@ -205,7 +204,7 @@ export class Database {
   }
 }
 
-/** What DuckDB says of its memory and of its own file, in the words of someone who has only settings to change. */
+/** Turns DuckDB's errors about memory and its own file into advice about settings. */
 function inPlainWords(error: unknown, path: string): unknown {
   const reason = reasonOf(error)
   if (reason.startsWith('Out of Memory Error')) {
@@ -218,7 +217,7 @@ function inPlainWords(error: unknown, path: string): unknown {
   return error
 }
 
-/** The state may be all that is left of raw files that went since the last build, so nothing but a person throws it away. */
+/** The state may be the only record of raw files that are missing now, so only a person may delete it. */
 export function remedyFor(path: string): string {
   const folder = dirname(path)
   return (
@@ -228,7 +227,7 @@ export function remedyFor(path: string): string {
   )
 }
 
-/** Raised for a file that is damaged, that another version of DuckDB wrote, or that is something else. */
+/** A file that is damaged, written by another version of DuckDB, or not a database. */
 export class UnreadableDatabaseError extends BuildError {}
 
 const UNREADABLE = /not a valid DuckDB|not read enough bytes|corrupt|version number|checksum|serializ|WAL/i
@@ -243,15 +242,15 @@ async function createInstance(options: DatabaseOptions): Promise<DuckDBInstance>
   })
 }
 
-/** What DuckDB writes before the first table: three headers of 4096 bytes. */
+/** The size of an empty database: three headers of 4096 bytes. */
 export const EMPTY_DATABASE_BYTES = 12_288
 
-/** Opens a file that no other process has open then. Throws `BuildError` where one has, and what is wrong with the file. */
+/** Opens a database that no other process has open. Throws `BuildError` if one has, or if it cannot be opened. */
 export async function openExclusively(
   path: string,
   settings: Record<string, string> = { threads: '1', enable_external_access: 'false' },
 ): Promise<DuckDBInstance> {
-  // DuckDB takes what follows for no part of the name, and writes beside the file where there is no folder.
+  // DuckDB cuts the name at a question mark, and writes next to the file if there is no folder.
   if (path.includes('?'))
     throw new UsageError(`${path} has a question mark, which DuckDB cannot have; choose another path`)
   try {

@@ -1,13 +1,13 @@
 import type { Files } from './files.ts'
 
-/** Something the build wants a person or a log to know. `share` of `bytes`, 0 to 1, is done. */
+/** What a build reports to the terminal or log. `share` of `bytes` is done, 0 to 1. */
 export type BuildEvent =
   | { kind: 'stage'; stage: string }
   | { kind: 'progress'; stage: string; share: number; bytes?: number | undefined }
   | { kind: 'done'; stage: string; detail: string }
   | { kind: 'notice'; message: string }
 
-/** What a build does to published and kept files, and its log and clock: tests replace it, the CLI has the real one. */
+/** A build's access to published and stored files, to its log and to the clock. Tests replace it. */
 export interface Effects {
   now(): Date
   report(event: BuildEvent): void

@@ -1,20 +1,20 @@
-/** What a maintainer got wrong: a flag, a setting, a file they named. The CLI ends with exit code 2. */
+/** A maintainer's mistake: a flag, a setting, a file. The CLI exits with code 2. */
 export class UsageError extends Error {
   override name = 'UsageError'
 }
 
-/** What went wrong although the call was right: broken input, a failed check, a full disk. The CLI ends with exit code 1. */
+/** A failure of a correct command: broken input, a failed check, a full disk. The CLI exits with code 1. */
 export class BuildError extends Error {
   override name = 'BuildError'
 }
 
-/** What an error says, in one line: behind that DuckDB shows SQL and settings, which nobody but this project knows. */
+/** The first line of an error message. DuckDB's further lines show internal SQL and settings. */
 export function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   return message.split('\n')[0] ?? ''
 }
 
-/** What DuckDB and other readers say of a file that they cannot read does not always name it. */
+/** Adds the file's name to an error: DuckDB and other readers do not always name it. Throws `BuildError`. */
 export async function naming<Result>(path: string, form: string, read: () => Promise<Result>): Promise<Result> {
   try {
     return await read()

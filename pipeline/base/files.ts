@@ -20,24 +20,24 @@ import {
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 
-/** What a file is to hold; lines that are made one after another need not fit in memory. */
+/** What to write to a file. An iterable of lines need not fit in memory. */
 export type Content = string | Uint8Array | AsyncIterable<string>
 
-/** The changes that publishing makes to a file system: each is one step that may fail, and tests make each fail. */
+/** File system changes made while publishing. Each is one step that can fail, and tests make each fail. */
 export interface Files {
-  /** Creates `path` with its parents; an existing folder is fine. */
+  /** Creates `path` and its parents, if they do not exist. */
   makeFolder(path: string): Promise<void>
-  /** Writes a new file and waits until its bytes are on disk. */
+  /** Writes a new file and flushes it to disk. */
   write(path: string, content: Content): Promise<void>
-  /** Moves a file or folder within one file system, replacing a file of that name; waits until the move is on disk. */
+  /** Moves within one file system, replaces a file of that name, and flushes the move to disk. */
   rename(from: string, to: string): Promise<void>
-  /** Writes a new file with the bytes of another and waits until they are on disk. */
+  /** Copies to a new file and flushes it to disk. */
   copy(from: string, to: string): Promise<void>
-  /** Makes a relative symbolic link. */
+  /** Makes a symbolic link to a relative target. */
   link(target: string, path: string): Promise<void>
-  /** Waits until bytes that another program wrote to `path`, a file or a folder, are on disk. */
+  /** Flushes a file or folder written by another program to disk. */
   flush(path: string): Promise<void>
-  /** Removes a file or a folder with all it holds; nothing there is fine. */
+  /** Removes a file or a folder with its contents, if it exists. */
   remove(path: string): Promise<void>
 }
 
@@ -56,13 +56,13 @@ function isMade(content: Content): content is AsyncIterable<string> {
 
 const WRITING = ['write', 'writev', 'fsync']
 
-/** Node names a file when it cannot be opened, but not when the disk is full. What is wrong with content is left as it is. */
+/** Node names a file that cannot be opened, but not on a full disk. Errors of the content itself stay as they are. */
 function naming(path: string, error: unknown): unknown {
   const isOfFile = error instanceof Error && 'syscall' in error && WRITING.includes(String(error.syscall))
   return isOfFile ? new Error(`${path} cannot be written: ${error.message}`, { cause: error }) : error
 }
 
-/** Node's own `recursive` never ends where the file system takes no folders and says that something is missing: /proc. */
+/** Node's own `recursive` loops forever on file systems without folders that report ENOENT, such as /proc. */
 async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path)
@@ -70,14 +70,13 @@ async function makeFolder(path: string): Promise<void> {
     if ((await statsIfAny(path))?.isDirectory()) return
     if (!isMissing(error)) throw error
     if (!(await statsIfAny(dirname(path)))?.isDirectory()) await makeFolder(dirname(path))
-    // Once more and no oftener: the folder above may have come in between, or one beside this call made this one.
+    // Retry once: another process may have created the parent or this folder in between.
     await mkdir(path).catch(async (reason: unknown) => {
       if (!(await statsIfAny(path))?.isDirectory()) throw reason
     })
   }
 }
 
-/** The real file system. */
 export const realFiles: Files = {
   makeFolder,
   async write(path, content) {
@@ -106,8 +105,8 @@ export const realFiles: Files = {
 }
 
 /**
- * Writes beside `path`, to `next`, and renames: a reader finds the old content or the new, whole. What fails leaves no
- * trace. Where several processes may write at once, each needs a `next` of its own.
+ * Writes `next` and renames it to `path`, so readers see the old or the new file, whole. Removes `next` on failure.
+ * Processes that write at the same time each need their own `next`.
  */
 export async function replaceFile(files: Files, path: string, content: Content, next = `${path}.next`): Promise<void> {
   try {
@@ -119,12 +118,12 @@ export async function replaceFile(files: Files, path: string, content: Content, 
   }
 }
 
-/** Whether an error of the file system says that nothing is there. */
+/** Whether a file system error says that the file does not exist. */
 export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
 }
 
-/** Whether `path` is `folder` or lies in it, wherever links lead; neither has to be there yet. */
+/** Whether `path` is `folder` or lies in it, links resolved. Neither needs to exist. */
 export function isInside(path: string, folder: string): boolean {
   const below = relative(realPath(folder), realPath(path))
   return below.split(sep)[0] !== '..' && !isAbsolute(below)
@@ -140,7 +139,7 @@ function realPath(path: string): string {
   }
 }
 
-/** Where links that lie directly in some folders lead; a folder or an end that is not there leads nowhere. */
+/** The targets of symbolic links directly in some folders, without broken links. */
 export async function endsOfLinks(folders: readonly string[]): Promise<string[]> {
   const ends: string[] = []
   for (const folder of folders) {
@@ -162,7 +161,7 @@ async function realPathIfAny(path: string): Promise<string | undefined> {
   }
 }
 
-/** What is at `path`, behind links, or undefined when there is nothing. */
+/** Stats of `path`, links followed, or undefined if it does not exist. */
 export async function statsIfAny(path: string): Promise<Stats | undefined> {
   try {
     return await stat(path)
@@ -172,7 +171,7 @@ export async function statsIfAny(path: string): Promise<Stats | undefined> {
   }
 }
 
-/** What is at `path` itself, a link as a link, or undefined when there is nothing. */
+/** Stats of `path` itself, links not followed, or undefined if it does not exist. */
 export async function lstatIfAny(path: string): Promise<Stats | undefined> {
   try {
     return await lstat(path)
@@ -182,12 +181,12 @@ export async function lstatIfAny(path: string): Promise<Stats | undefined> {
   }
 }
 
-/** Whether anything is at `path`, a link that leads nowhere included. */
+/** Whether `path` exists; a broken link counts. */
 export async function isThere(path: string): Promise<boolean> {
   return (await lstatIfAny(path)) !== undefined
 }
 
-/** The names in a folder; none when there is no such folder. */
+/** The names in a folder; none if it does not exist. */
 export async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder)
@@ -197,18 +196,18 @@ export async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
-/** Text of a file, or undefined when there is none. */
+/** The text of a file, or undefined if it does not exist. */
 export async function readTextIfAny(path: string): Promise<string | undefined> {
   return (await readIfAny(path))?.toString()
 }
 
-/** Bytes as text. Throws an error that names the file where they are no UTF-8: a name would be read as another. */
+/** Decodes UTF-8. Throws an error that names the file if the bytes are not UTF-8. */
 export function toText(bytes: Buffer, path: string, ErrorOfCaller: new (message: string) => Error): string {
   if (!isUtf8(bytes)) throw new ErrorOfCaller(`${path} is not UTF-8 text; save it as such`)
   return bytes.toString()
 }
 
-/** Bytes of a file, or undefined when there is none. */
+/** The bytes of a file, or undefined if it does not exist. */
 export async function readIfAny(path: string): Promise<Buffer | undefined> {
   try {
     return await readFile(path)
@@ -218,7 +217,7 @@ export async function readIfAny(path: string): Promise<Buffer | undefined> {
   }
 }
 
-/** Where a symbolic link leads, or undefined when there is none of that name. */
+/** The target of a symbolic link, or undefined if `path` is not one. */
 export async function linkTarget(path: string): Promise<string | undefined> {
   try {
     return await readlink(path)
@@ -229,13 +228,12 @@ export async function linkTarget(path: string): Promise<string | undefined> {
   }
 }
 
-/** Size in bytes and SHA-256 (hex). */
 export interface FileHash {
   bytes: number
   sha256: string
 }
 
-/** Size and hash of a file, read as a stream. */
+/** Size and SHA-256 (hex) of a file, read as a stream. */
 export async function hashFile(path: string): Promise<FileHash> {
   const hash = createHash('sha256')
   let bytes = 0

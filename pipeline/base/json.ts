@@ -4,8 +4,8 @@ import { nearest } from '../contract/nearest.ts'
 type ErrorClass = new (message: string) => Error
 
 /**
- * Reads JSON text as a schema says. Throws the given error, naming the file, each field and what is wrong with it, with
- * the key of `knownKeys` that an unknown key may have been meant to be.
+ * Parses JSON by a schema. Throws `ErrorOfCaller` that names the file and each wrong field. For an unknown key it
+ * suggests the nearest of `knownKeys`.
  */
 export function parseJson<Schema extends z.ZodType>(
   schema: Schema,
@@ -17,7 +17,7 @@ export function parseJson<Schema extends z.ZodType>(
   return parse(schema, readJson(text, path, ErrorOfCaller), path, ErrorOfCaller, knownKeys)
 }
 
-/** The same for a value that was read already. */
+/** The same for a parsed value. */
 export function parse<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -31,7 +31,7 @@ export function parse<Schema extends z.ZodType>(
   throw new ErrorOfCaller(`${path}: ${problems.join('; ')}`)
 }
 
-/** A value of JSON; undefined for what is none. */
+/** The parsed value, or undefined if the text is not JSON. */
 export function jsonIfAny(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? '')
@@ -57,10 +57,10 @@ function parseOrThrow(text: string, path: string, ErrorOfCaller: ErrorClass): un
   }
 }
 
-/** An object or a list that is not closed yet: where in it the text is. */
+/** An open object or list, and the current key or index in it. */
 type Level = { keys: Set<string>; at: string } | { keys: undefined; at: number }
 
-/** Where valid JSON gives a key to an object that has it already: `JSON.parse` keeps the last value, without a word. */
+/** The path of the first duplicate key in valid JSON, where `JSON.parse` silently keeps the last value. */
 function repeatedKey(text: string): (string | number)[] | undefined {
   const levels: Level[] = []
   let word = ''
@@ -84,14 +84,14 @@ function repeatedKey(text: string): (string | number)[] | undefined {
   return undefined
 }
 
-/** The position behind the quote that closes the string which begins at `start`. */
+/** The position after the closing quote of the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   let end = start + 1
   while (text[end] !== '"') end += text[end] === '\\' ? 2 : 1
   return end + 1
 }
 
-/** Such as `sources[0].columns`. */
+/** A path as text, such as `sources[0].columns`. */
 function placeOf(path: readonly PropertyKey[]): string {
   const places = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
   return places.join('').replace(/^\./, '')
@@ -115,7 +115,7 @@ function suggestion(key: string, knownKeys: readonly string[]): string {
   return known === undefined ? '' : `, did you mean ${JSON.stringify(known)}?`
 }
 
-/** JSON as this project publishes it: indented for people, ended by a line break. */
+/** JSON as this project publishes it: indented, with a final line break. */
 export function toJson(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`
 }

@@ -4,15 +4,14 @@ import { openExclusively, UnreadableDatabaseError } from './database.ts'
 import { isMissing } from './files.ts'
 import { withTemporaryFolder } from './scratch.ts'
 
-/** What one process has and no other, until it is released or the process ends in any way. */
+/** A lock held by one process, until released or until the process ends. */
 export interface Lock {
   release(): Promise<void>
 }
 
 /**
- * Takes the lock at `path`, a file of its own: DuckDB locks a file that it has open, and the operating system drops the
- * lock with the process. Throws `BuildError` when another process has it. The file is removed before the lock is given
- * back, when nothing is left to be guarded.
+ * Takes the lock: opens `path` with DuckDB, whose file lock ends with the process. Throws `BuildError` if another
+ * process has it. Releasing removes the file first.
  */
 export async function lock(path: string): Promise<Lock> {
   const instance = await openOrMend(path)
@@ -25,8 +24,8 @@ export async function lock(path: string): Promise<Lock> {
 }
 
 /**
- * Whoever was stopped while the file was made, by a full disk perhaps, left a part of it that DuckDB does not open. Its
- * bytes are mended where they lie: a new file in its place would be another lock, beside one that somebody may have by now.
+ * A process stopped while creating the file, perhaps by a full disk, leaves one that DuckDB cannot open. Overwrite it
+ * in place: a new file would be a second lock beside the one that another process may have by now.
  */
 async function openOrMend(path: string) {
   try {
@@ -42,7 +41,7 @@ async function mend(path: string): Promise<void> {
   try {
     await writeFile(path, await emptyDatabase(), { flag: 'r+' })
   } catch (error) {
-    // Whoever had it is done with it, and has removed it.
+    // Another process has just released and removed it.
     if (!isMissing(error)) throw error
   }
 }

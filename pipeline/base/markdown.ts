@@ -1,4 +1,4 @@
-/** A table of Markdown. Cells are one line each, and a bar in them is text. */
+/** A Markdown table. Cells become single lines with `|` escaped. */
 export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.map(cell).join(' | ')} |\n`
   return `${line(head)}|${'---|'.repeat(head.length)}\n${rows.map(line).join('')}`

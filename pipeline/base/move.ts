@@ -3,9 +3,8 @@ import { join } from 'node:path'
 import { type Files, lstatIfAny, statsIfAny } from './files.ts'
 
 /**
- * Moves a folder to where one of that name may stand already: what is new there comes with one rename, however much it
- * holds; what is there already is gone through, its sub-folders before its files, and files are replaced. A stop in
- * between leaves each file old or new. Where `to` is a link to a folder, what is new comes into that folder.
+ * Moves a folder into an existing one, or to a new place. New entries take one rename each; existing folders are
+ * merged, sub-folders before files, and files replaced. A stop leaves each file old or new. `to` may link to a folder.
  */
 export async function moveInto(files: Files, from: string, to: string): Promise<void> {
   if (!(await isFolder(from)) || !(await leadsToFolder(to))) return files.rename(from, to)

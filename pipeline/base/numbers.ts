@@ -9,12 +9,12 @@ const BYTE_UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'] as const
 const SHARE_DIGITS = 2
 const NOTHING = '–'
 
-/** `1234567` -> `1,234,567`, to the last digit. */
-export function formatInteger(value: bigint | number): string {
+/** `1234567` -> `1,234,567`. */
+export function formatInteger(value: bigint | number | string): string {
   return value.toString().replaceAll(/\B(?=(\d{3})+$)/g, ',')
 }
 
-/** Tokens in few signs, cut to three digits by rounding: `1.23T`, `350B`, `12`. */
+/** Tokens rounded to three digits: `1.23T`, `350B`, `12`. */
 export function formatTokens(value: bigint | number): string {
   const size = Number(value)
   if (size < 1000) return formatInteger(value)
@@ -24,7 +24,7 @@ export function formatTokens(value: bigint | number): string {
   return `${formatInteger(Number(whole))}${fraction === undefined ? '' : `.${fraction}`}${unit}`
 }
 
-/** Tokens as ticks of an axis have them, all in the unit of the greatest: `0`, `0.5T`, `1.0T`. */
+/** Axis ticks, all in the unit of the greatest: `0`, `0.5T`, `1.0T`. */
 export function formatTicks(values: readonly number[]): string[] {
   const greatest = Math.max(...values, 0)
   const [power, unit] = UNITS.find(([exponent]) => greatest >= 10 ** exponent) ?? [0, '']
@@ -36,14 +36,14 @@ export function formatTicks(values: readonly number[]): string[] {
   })
 }
 
-/** A share of a whole in per cent with two digits, half rounded up: `12.35 %`. Exact, however large the numbers are. */
+/** A percentage with two decimals, half rounded up: `12.35 %`. Exact for any size. */
 export function formatShare(part: bigint, whole: bigint): string {
   if (whole === 0n) return NOTHING
   const hundredths = rounded(part * 10_000n, whole)
   return `${hundredths / 100n}.${(hundredths % 100n).toString().padStart(SHARE_DIGITS, '0')} %`
 }
 
-/** How a number has changed, in per cent: `+5.2 %`, `−0.3 %`, `0.0 %`. `before` is not zero. */
+/** A change in percent: `+5.2 %`, `−0.3 %`, `±0.0 %`. `before` must not be zero. */
 export function formatChange(before: bigint, now: bigint): string {
   const difference = now - before
   const tenths = rounded((difference < 0n ? -difference : difference) * 1000n, before)
@@ -51,7 +51,7 @@ export function formatChange(before: bigint, now: bigint): string {
   return `${sign}${formatInteger(tenths / 10n)}.${tenths % 10n} %`
 }
 
-/** A size for people, in powers of a thousand: `1.8 MB`. */
+/** A size in powers of a thousand: `1.8 MB`. */
 export function formatBytes(bytes: number): string {
   const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), BYTE_UNITS.length - 1)
   const value = bytes / 1000 ** power
@@ -59,16 +59,15 @@ export function formatBytes(bytes: number): string {
 }
 
 /** A count with its noun: `1 day`, `1,234 days`. */
-export function counted(count: number, noun: string): string {
-  return `${formatInteger(count)} ${noun}${count === 1 ? '' : 's'}`
+export function counted(count: number | string, noun: string): string {
+  return `${formatInteger(count)} ${plural(count, noun)}`
 }
 
-/** The nearest integer to a quotient of numbers that are not negative; a half goes up. */
+export function plural(count: number | string, noun: string): string {
+  return String(count) === '1' ? noun : `${noun}s`
+}
+
+/** The nearest integer to a non-negative quotient, half rounded up. */
 function rounded(dividend: bigint, divisor: bigint): bigint {
   return (2n * dividend + divisor) / (2n * divisor)
-}
-
-/** `1234567` -> `1,234,567`. */
-export function grouped(value: number | string): string {
-  return BigInt(value).toLocaleString('en-US')
 }

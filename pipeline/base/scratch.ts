@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Database } from './database.ts'
 
-/** Runs `work` with a folder of its own below the system's temporary one, which is gone afterwards whatever happens. */
+/** Runs `work` with a temporary folder and removes the folder afterwards. */
 export async function withTemporaryFolder<Result>(
   purpose: string,
   work: (folder: string) => Promise<Result>,
@@ -16,7 +16,7 @@ export async function withTemporaryFolder<Result>(
   }
 }
 
-/** Runs `work` with an empty database that is gone afterwards and reaches no files but those below `folders`. */
+/** Runs `work` with an empty temporary database that can only access files below `folders`. */
 export async function withTemporaryDatabase<Result>(
   purpose: string,
   { signal, folders }: { signal: AbortSignal; folders: readonly string[] },

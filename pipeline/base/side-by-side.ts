@@ -1,9 +1,8 @@
-/** Files that are read side by side; Node decompresses each on a thread of its own. */
+/** Node decompresses each file on its own thread. */
 const AT_ONCE = 4
 
 /**
- * Does some work for each item, a few at a time, and gives the results in the order of the items. When one fails, the
- * others finish what they are at, so that nothing is under way any more when its error is thrown.
+ * Maps items a few at a time, keeping their order. After a failure, running items finish before its error is thrown.
  */
 export async function sideBySide<Item, Result>(
   items: readonly Item[],

@@ -3,6 +3,7 @@ import { readPipelineConfig } from '../base/config.ts'
 import { BuildError, UsageError } from '../base/errors.ts'
 import type { Inspection, MappedRecord } from '../raw/inspect.ts'
 import { withInterrupt } from './interrupt.ts'
+import { printable, table } from './table.ts'
 
 /** `tokenboard inspect`: what unknown raw files seem to be. */
 export const inspect = new Command('inspect')
@@ -36,13 +37,13 @@ function describe({ file, format, columns, schema, records, source, notes }: Ins
   const guess = schema === undefined ? 'no schema fits' : `schema ${schema}`
   const parts = [
     `${printable(file)}: ${format}, ${guess}`,
-    table(
+    indented(
       ['column', 'sample'],
       columns.map(({ name, sample }) => [name, sample]),
     ),
     records.length === 0
       ? ''
-      : table(['date', 'model', 'prompt', 'completion', 'id', 'not counted because'], records.map(cells)),
+      : indented(['date', 'model', 'prompt', 'completion', 'id', 'not counted because'], records.map(cells)),
     source === undefined ? '' : JSON.stringify(source, undefined, 2),
     notes.map((note) => `note: ${printable(note)}`).join('\n'),
   ]
@@ -67,17 +68,10 @@ function cells({
   ]
 }
 
-function table(head: readonly string[], rows: readonly string[][]): string {
-  const lines = [head, ...rows.map((row) => row.map(shortened))]
-  const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
-  return lines
-    .map((line) => `  ${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd())
-    .join('\n')
-}
-
-/** Text of a file on one line and without what would move the cursor. */
-function printable(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{fffd}')
+function indented(head: readonly string[], rows: readonly string[][]): string {
+  return table([head, ...rows.map((row) => row.map(shortened))])
+    .trimEnd()
+    .replaceAll(/^/gm, '  ')
 }
 
 function shortened(text: string): string {

@@ -6,14 +6,14 @@ export const CANONICAL_CSV_HEADER = 'date,model_permaslug,total_tokens\n'
 const NEEDS_QUOTES = /[",\r\n]/
 
 /**
- * The line of `row` in the canonical CSV, with its LF. Header and lines in published order are the bytes that
- * `content_hash` is the SHA-256 of: RFC 4180 with quotes only where they are needed (DESIGN.md §5).
+ * One row as a canonical CSV line with its LF: RFC 4180, quoted only where needed (DESIGN.md §5).
+ * `content_hash` is the SHA-256 of the header and these lines in published order.
  */
 export function canonicalCsvRow(row: RankingRow): string {
   return `${row.date},${csvField(row.model_permaslug)},${row.total_tokens}\n`
 }
 
-/** A text as a field of a CSV line, in quotes only where it needs them. */
+/** A CSV field, quoted only where needed. */
 export function csvField(text: string): string {
   return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -2,13 +2,12 @@ import { z } from 'zod'
 import { ContentHash, DataVersion, LatestPointer, Publisher, Resource } from './manifest.ts'
 import { DATASET_VERSION, Timestamp } from './ranking.ts'
 
-/** A path below the public folder, relative to `catalog.json`. */
+/** A path relative to `catalog.json`. */
 const PublicPath = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._/-]*$/)
 
-/** Many such paths: a name in braces stands for what differs, and a list in braces for one of its words. */
+/** Paths with a placeholder `{name}` or alternatives `{a,b}`. */
 const PathPattern = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._,{}/-]*$/)
 
-/** A file that stands for the newest state of something, by its path. */
 const Listed = z.object({
   path: PublicPath,
   media_type: z.string(),
@@ -17,8 +16,8 @@ const Listed = z.object({
 })
 
 /**
- * `catalog.json`: what is published here, and when to look again. All paths are relative to it. A new release is due at
- * `next_expected`; one that has not come by `stale_after` is late, and whoever has waited for it should ask why.
+ * `catalog.json`: what is published here, and when to look again. Paths are relative to it.
+ * The next release is due at `next_expected` and late after `stale_after`.
  */
 export const Catalog = z.object({
   publisher: Publisher,
@@ -38,7 +37,7 @@ export const Catalog = z.object({
       content_hash: ContentHash,
       bytes: z.int().nonnegative(),
       files: z.array(Resource.omit({ path: true }).extend({ path: PublicPath })),
-      /** Where everything else about the dataset is: documents, and the patterns of the names of days and months. */
+      /** Paths of documents, and path patterns of days and months. */
       paths: z.record(z.string(), PathPattern),
     }),
   ),

@@ -1,4 +1,4 @@
-/** Compares texts by their code points: the bytes of UTF-8 are in that order, those of a JavaScript string are not. */
+/** Compares texts by code point, as UTF-8 bytes compare. JavaScript's own `<` compares UTF-16 units. */
 export function byCodePoints(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }

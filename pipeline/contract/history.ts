@@ -4,45 +4,41 @@ import { RankingRow, Timestamp } from './ranking.ts'
 import { RestatementNote, RestatementReason } from './reason.ts'
 import { UtcDate } from './utc-date.ts'
 
-/** `changes.csv` of a release: what to do to the rows of the release before it to get this one. */
+/** One row of `changes.csv`: how to turn the previous release's rows into this release's. */
 export const ChangeRow = z.object({
   op: z.enum(['insert', 'update', 'delete']),
   date: UtcDate,
   model_permaslug: RankingRow.shape.model_permaslug,
-  /** Empty where the release before has no such row. */
+  /** Empty for an insert. */
   tokens_before: z.literal('').or(RankingRow.shape.total_tokens),
-  /** Empty where this release has no such row. */
+  /** Empty for a delete. */
   tokens_after: z.literal('').or(RankingRow.shape.total_tokens),
 })
 export type ChangeRow = z.infer<typeof ChangeRow>
 
-/** The first line of `changes.csv`, with its line ending. */
 export const CHANGES_CSV_HEADER = 'op,date,model_permaslug,tokens_before,tokens_after\n'
 
-/** `2026-11`: a calendar month in UTC. */
+/** A calendar month in UTC, such as `2026-11`. */
 export const UtcMonth = z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/)
 export type UtcMonth = z.infer<typeof UtcMonth>
 
 const Tokens = RankingRow.shape.total_tokens
 
-/**
- * What is published of a day or a month. `revision` counts from 1 and never goes back; it is null where nothing ever was
- * published. A period without rows has no hash, and `release` is the one that took its rows away.
- */
+/** What is published of a day or month. Without rows it has no hash, and `release` is the one that removed them. */
 const Published = z.object({
   rows: z.int().nonnegative(),
   total_tokens: Tokens,
   revision: z.int().positive().nullable(),
-  /** Of the canonical CSV of this period alone, header included: the bytes of its CSV file. */
+  /** SHA-256 of the period's CSV file: the canonical CSV of these rows, with the header. */
   content_hash: ContentHash.nullable(),
-  /** The release that made the revision. */
+  /** The release that made this revision; null like `revision` if the period was never published. */
   release: ReleaseName.nullable(),
 })
 export type Published = z.infer<typeof Published>
 
 /**
- * Why a date has no rows: no public usage was ever published of it, or a later release has taken it away. Private and
- * withheld usage reads the same as none.
+ * Why a date has no rows: it never had public usage, or a later release removed it.
+ * Private and withheld usage looks like no usage.
  */
 export const MissingReason = z.enum(['no_public_usage', 'removed'])
 
@@ -50,12 +46,11 @@ export const CoverageDay = z
   .object({
     date: UtcDate,
     status: z.enum(['final', 'provisional', 'missing']),
-    /** Null unless the status is `missing`. */
     reason: MissingReason.nullable(),
   })
   .extend(Published.shape)
   .extend({
-    /** Whether records of the date are counted as an earlier version of Tokenboard read them. Absent where not. */
+    /** Set if some records of the date are counted as a previous version of Tokenboard read them. */
     old_counts: z.literal(true).optional(),
   })
 export type CoverageDay = z.infer<typeof CoverageDay>
@@ -63,10 +58,7 @@ export type CoverageDay = z.infer<typeof CoverageDay>
 export const CoverageMonth = z.object({ month: UtcMonth }).extend(Published.shape)
 export type CoverageMonth = z.infer<typeof CoverageMonth>
 
-/**
- * `coverage.json`: every date from the first to the last that was ever published, and every month with rows, as of one
- * release. Version 0.1.0 began at 2025-01-01, whatever the first date was.
- */
+/** `coverage.json`: every date and month up to one release. Version 0.1.0 always started at 2025-01-01. */
 export const Coverage = z.object({
   dataset: z.literal('rankings-daily'),
   release: ReleaseName,
@@ -86,10 +78,9 @@ const Difference = z.object({
   tokens_after: Tokens,
 })
 
-/** One release that changed dates which the release before it had published as final (DESIGN.md §6.11). */
+/** A release that changed dates the previous release had published as final (DESIGN.md §6.11). */
 export const Restatement = z
   .object({
-    /** `restatement-<release>`: stable, and in the order of time. */
     id: z.string(),
     release: ReleaseName,
     as_of: Timestamp,

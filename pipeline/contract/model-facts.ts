@@ -2,26 +2,22 @@ import { z } from 'zod'
 import { RankingRow } from './ranking.ts'
 import { UtcDate } from './utc-date.ts'
 
-/**
- * One row of `models.csv`: what a release tells of a model that it names. All but name, author and aliases follow from
- * the rows of the release.
- */
+/** One row of `models.csv`. `name`, `author` and `aliases` come from the registry, the rest from the rows. */
 export const ModelFacts = z.object({
   model_permaslug: RankingRow.shape.model_permaslug,
-  /** From the registry; empty where it has none. */
+  /** Empty if the registry has none. */
   name: z.string(),
   author: z.string(),
-  /** Other names that the registry lists for the model, in code point order. */
+  /** In code point order. */
   aliases: z.array(z.string()),
   first_date: UtcDate,
   last_date: UtcDate,
-  /** On how many dates the model is among those named. */
+  /** How many dates name the model. */
   days: z.int().positive(),
-  /** 1 is the model with the most tokens of a date. */
+  /** 1 has the most tokens of its date. */
   best_rank: z.int().positive(),
-  /** The first date on which it had this rank. */
+  /** The first date with this rank. */
   best_rank_date: UtcDate,
-  /** The sum over all dates that name it. */
   total_tokens: RankingRow.shape.total_tokens,
 })
 export type ModelFacts = z.infer<typeof ModelFacts>

@@ -1,8 +1,8 @@
-/** The entry of `known` that a person most likely meant by `word`, or undefined when none is near. */
+/** The entry of `known` closest to `word`, or undefined if none is close. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const tolerated = Math.max(2, Math.floor(word.length / 2))
   const candidates = known
-    // Beyond that they differ by more letters than is tolerated, and a word of megabytes is not gone through for each.
+    // A larger difference in length exceeds the tolerance anyway. Skip it: a word can be megabytes long.
     .filter((candidate) => Math.abs(candidate.length - word.length) <= tolerated)
     .map((candidate) => ({ candidate, distance: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance)
@@ -10,7 +10,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return best !== undefined && best.distance <= tolerated ? best.candidate : undefined
 }
 
-/** How many insertions, deletions and replacements turn `a` into `b` (Levenshtein 1966). */
+/** The Levenshtein distance. */
 function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column)
   for (let row = 1; row <= a.length; row++) {

@@ -1,23 +1,23 @@
 import { z } from 'zod'
 import { UtcDate } from './utc-date.ts'
 
-/** How many models a date names before the rest is summed (SPECIFICATION.md § Endpoints 5, rule 1). */
+/** How many models a date names; the rest are summed (SPECIFICATION.md § Endpoints 5, rule 1). */
 export const TOP_MODELS = 50
 
-/** The literal slug of the row that sums every public model outside the top 50. No model may have it. */
+/** The slug of the row that sums all public models outside the top 50. No model may have it. */
 export const OTHER = 'other'
 
-/** The version of the dataset's form, `meta.version` of every answer. */
+/** The version of the published format: `meta.version` of every response. */
 export const DATASET_VERSION = 'v1'
 
-/** An instant as `as_of` and its like are written: ISO 8601, UTC, whole seconds. */
+/** An instant in ISO 8601, UTC, whole seconds. */
 export const Timestamp = z
   .string()
   .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/)
   .meta({ format: 'date-time', examples: ['2026-11-20T00:12:00Z'] })
 export type Timestamp = z.infer<typeof Timestamp>
 
-/** Tokens of one model on one UTC date; a decimal string, because a day may exceed 2^53. */
+/** Tokens of one model on one UTC date, as decimal text because a day may exceed 2^53. */
 export const RankingRow = z.object({
   date: UtcDate,
   model_permaslug: z.string().min(1),
@@ -25,12 +25,12 @@ export const RankingRow = z.object({
 })
 export type RankingRow = z.infer<typeof RankingRow>
 
-/** A row as JSON, the same bytes in the API's answers and in every published file. */
+/** A row as JSON: the same bytes in API responses and in published files. */
 export function rowJson({ date, model_permaslug, total_tokens }: RankingRow): string {
   return JSON.stringify({ date, model_permaslug, total_tokens })
 }
 
-/** Where an answer comes from: when the dataset was generated, and the resolved window. */
+/** When the dataset was generated, and the resolved window. */
 export const RankingMeta = z.object({
   as_of: Timestamp,
   start_date: UtcDate,
@@ -39,16 +39,16 @@ export const RankingMeta = z.object({
 })
 export type RankingMeta = z.infer<typeof RankingMeta>
 
-/** The body of `GET /datasets/rankings-daily` and of the JSON files of a release. */
+/** The body of `GET /datasets/rankings-daily` and of a release's JSON file. */
 export const RankingResponse = z.object({ data: z.array(RankingRow), meta: RankingMeta })
 export type RankingResponse = z.infer<typeof RankingResponse>
 
-/** Writes an instant as `Timestamp`: whole seconds, cut and not rounded. */
+/** Formats an instant as `Timestamp`. Fractions of a second are cut off. */
 export function toTimestamp(instant: Date): Timestamp {
   return `${instant.toISOString().slice(0, 19)}Z`
 }
 
-/** The tokens of some rows together, which may exceed 2^53. */
+/** The sum of tokens, which may exceed 2^53. */
 export function sumTokens(rows: readonly Pick<RankingRow, 'total_tokens'>[]): bigint {
   return rows.reduce((sum, { total_tokens }) => sum + BigInt(total_tokens), 0n)
 }

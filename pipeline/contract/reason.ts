@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Why numbers that were final have changed, in the publisher's judgement. */
+/** Why final numbers changed, as the publisher judges it. */
 export const RESTATEMENT_REASONS = [
   'unspecified',
   'late_data',
@@ -13,7 +13,7 @@ export const RESTATEMENT_REASONS = [
 export const RestatementReason = z.enum(RESTATEMENT_REASONS)
 export type RestatementReason = z.infer<typeof RestatementReason>
 
-/** A sentence of the publisher's about a release. It is published. */
+/** The publisher's published note about a release. */
 export const RestatementNote = z
   .string()
   .min(1)

@@ -1,4 +1,4 @@
-/** The files of a release: what each is called and what it is. */
+/** The data files of a release. */
 export const DATA_FILES = [
   { path: 'rankings-daily.parquet', media_type: 'application/vnd.apache.parquet' },
   { path: 'rankings-daily.csv', media_type: 'text/csv; charset=utf-8' },
@@ -11,7 +11,6 @@ export type DataFile = (typeof DATA_FILES)[number]['path']
 export const MANIFEST_FILE = 'manifest.json'
 export const QUALITY_FILE = 'quality.json'
 
-/** `LICENSE` beside the published files. */
 export function licenseText(attribution: string, synthetic: boolean): string {
   const warning = synthetic ? 'This is SYNTHETIC sample data. It describes no real usage of any model.\n\n' : ''
   return `${warning}The data is licensed under Creative Commons Attribution 4.0 International (CC BY 4.0):

@@ -2,10 +2,11 @@ import { z } from 'zod'
 import { ContentHash, ReleaseEntry, ReleaseName, Withdrawal } from './manifest.ts'
 import { Timestamp } from './ranking.ts'
 
-/** What stands in the folder of a withdrawn release instead of its files, and says why. */
 export const TOMBSTONE_FILE = 'TOMBSTONE.json'
 
-/** What is left of a withdrawn release: what it was, so that a copy of it can be told, and why it is gone. */
+/**
+ * Replaces the files of a withdrawn release: what it was, so that copies can be recognized, and why it was withdrawn.
+ */
 export const Tombstone = z.strictObject({
   dataset: z.literal('rankings-daily'),
   release: ReleaseName,
@@ -16,7 +17,6 @@ export const Tombstone = z.strictObject({
 })
 export type Tombstone = z.infer<typeof Tombstone>
 
-/** The tombstone of a release that the index lists. */
 export function tombstoneOf(entry: ReleaseEntry, { withdrawn_at, reason }: Withdrawal): Tombstone {
   const { release, as_of, manifest_sha256, content_hash } = entry
   return { dataset: 'rankings-daily', release, as_of, withdrawn_at, reason, manifest_sha256, content_hash }

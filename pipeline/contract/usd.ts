@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** An amount of USD, never negative, as decimal text with up to nine digits after the point. */
+/** A non-negative amount of USD as decimal text with up to nine decimals. */
 export const Usd = z
   .string()
   .regex(/^\d{1,29}(\.\d{1,9})?$/, { error: 'must be an amount of USD with at most nine digits after the point' })
@@ -9,13 +9,13 @@ export type Usd = z.infer<typeof Usd>
 const DIGITS = 9
 const NANOS_PER_USD = 10n ** BigInt(DIGITS)
 
-/** The amount in billionths of a dollar: whole numbers, which add up exactly. */
+/** The amount in billionths of a dollar. */
 export function toNanos(amount: Usd): bigint {
   const [whole = '', fraction = ''] = amount.split('.')
   return BigInt(whole) * NANOS_PER_USD + BigInt(fraction.padEnd(DIGITS, '0'))
 }
 
-/** Decimal text of an amount that is not negative, without trailing zeros: `1.25`, `0`, `0.000000001`. */
+/** Formats billionths of a dollar without trailing zeros: `1.25`, `0`, `0.000000001`. */
 export function toUsd(nanos: bigint): Usd {
   const fraction = String(nanos % NANOS_PER_USD)
     .padStart(DIGITS, '0')

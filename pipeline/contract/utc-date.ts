@@ -1,17 +1,18 @@
 import { utc } from '@date-fns/utc'
-// One module each: the index of date-fns loads hundreds, which costs every command half a second; `format` loads a locale.
+// Import single modules: the index of date-fns loads hundreds of files and takes half a second; `format` loads a
+// locale.
 import { addDays as addDaysTo } from 'date-fns/addDays'
 import { isValid } from 'date-fns/isValid'
 import { parseISO } from 'date-fns/parseISO'
 import { z } from 'zod'
 
-/** The first UTC date of the dataset (SPECIFICATION.md § Endpoints 5): nothing before it is published or served. */
+/** The first UTC date of the dataset (SPECIFICATION.md § Endpoints 5). Nothing before it is published or served. */
 export const DATASET_START = '2025-01-01'
 
 const PATTERN = /^\d{4}-\d{2}-\d{2}$/
 const MILLISECONDS_PER_DAY = 86_400_000
 
-/** A calendar date `YYYY-MM-DD` in UTC that exists: `2026-02-30` does not. Dates compare as text. */
+/** An existing UTC date `YYYY-MM-DD`: not `2026-02-30`. Dates compare as text. */
 export const UtcDate = z
   .string()
   .regex(PATTERN, { error: 'must have the form YYYY-MM-DD', abort: true })
@@ -19,33 +20,31 @@ export const UtcDate = z
   .meta({ format: 'date', examples: ['2026-11-19'] })
 export type UtcDate = z.infer<typeof UtcDate>
 
-/** A release has tens of thousands of dates, and this takes a tenth of the time of `toInstant`. */
+/** Ten times faster than `toInstant`: a release has tens of thousands of dates. */
 function isInCalendar(text: string): boolean {
   const instant = new Date(`${text}T00:00:00Z`)
   return isValid(instant) && instant.toISOString().startsWith(text)
 }
 
-/** The date `days` after `date`; before it when `days` is negative. */
+/** The date `days` after `date`, or before it if negative. */
 export function addDays(date: UtcDate, days: number): UtcDate {
   return toUtcDate(addDaysTo(toInstant(date), days, { in: utc }))
 }
 
-/** How many days `last` lies after `first`. */
 export function daysBetween(first: UtcDate, last: UtcDate): number {
   return (toInstant(last).getTime() - toInstant(first).getTime()) / MILLISECONDS_PER_DAY
 }
 
-/** The UTC date that `instant` falls on. */
 export function toUtcDate(instant: Date): UtcDate {
   return instant.toISOString().slice(0, 'YYYY-MM-DD'.length)
 }
 
-/** Midnight UTC at the start of `date`; an invalid `Date` when the calendar has no such date. */
+/** Midnight UTC at the start of `date`; an invalid `Date` if there is no such date. */
 export function toInstant(date: string): Date {
   return parseISO(date, { in: utc })
 }
 
-/** The last UTC date that is wholly over at `now` (DESIGN.md §6.10). */
+/** The last UTC date that has ended at `now` (DESIGN.md §6.10). */
 export function mostRecentCompletedDay(now: Date): UtcDate {
   return addDays(toUtcDate(now), -1)
 }

@@ -1,15 +1,15 @@
 import { addDays, DATASET_START, mostRecentCompletedDay, type UtcDate } from './utc-date.ts'
 
-/** The default window reaches this many days back from its end, both ends included. */
+/** Without `start_date`, a window starts this many days before its end. */
 export const DEFAULT_WINDOW_DAYS = 30
 
-/** First and last UTC date of an answer, both included. */
+/** The dates of a response, both ends included. */
 export interface Window {
   start_date: UtcDate
   end_date: UtcDate
 }
 
-/** A window that cannot be answered. `parameter` names the query parameter to change. */
+/** A window that cannot be served. `parameter` is the query parameter to change. */
 export class WindowError extends Error {
   override name = 'WindowError'
   readonly parameter: 'start_date' | 'end_date'
@@ -21,11 +21,9 @@ export class WindowError extends Error {
 }
 
 /**
- * Resolves what a client asked for to the window that is answered (SPECIFICATION.md § Endpoints 5, API.md).
- *
- * `end_date` defaults to, and is clamped back to, the most recent completed UTC day at `now`. `start_date` defaults to
- * 30 days before the resolved end and is clamped forward to the first day of the dataset.
- * Throws `WindowError` for an end before the dataset or a window without a day.
+ * Resolves the requested window (SPECIFICATION.md § Endpoints 5, API.md). `end_date` is at most the most recent
+ * completed UTC day at `now`, `start_date` at least the first day of the dataset; these are clamped. Throws
+ * `WindowError` if the end is before the dataset or the window is empty.
  */
 export function resolveWindow(
   asked: { start_date?: UtcDate | undefined; end_date?: UtcDate | undefined },

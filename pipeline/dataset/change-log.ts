@@ -5,12 +5,11 @@ import { byCodePoints } from '../contract/code-points.ts'
 import { CHANGES_CSV_HEADER, type ChangeRow } from '../contract/history.ts'
 import { OTHER, type RankingRow } from '../contract/ranking.ts'
 
-/** The file of a release that says what it changed. */
 export const CHANGES_FILE = 'changes.csv'
 
 /**
- * What to do to the rows of the release before to get those of the next, the row of the rest included. In the order of
- * the dates; of each date first what it has now, in published order, then what it has no more, in the former order.
+ * How to turn the rows of `before` into those of `after`, by date. Within a date, inserts and updates come in published
+ * order, then deletes in their previous order.
  */
 export function changeLog(before: readonly RankingRow[], after: readonly RankingRow[]): ChangeRow[] {
   const former = Map.groupBy(before, ({ date }) => date)
@@ -36,7 +35,7 @@ function toChange(op: ChangeRow['op'], row: RankingRow, tokens_before: string, t
   return { op, date, model_permaslug, tokens_before, tokens_after }
 }
 
-/** `changes.csv`: RFC 4180 with quotes only where they are needed, LF. */
+/** Writes `changes.csv`: RFC 4180, quoted only where needed, LF. */
 export function writeChanges(changes: readonly ChangeRow[]): Buffer {
   const lines = changes.map(
     ({ op, date, model_permaslug, tokens_before, tokens_after }) =>
@@ -45,14 +44,14 @@ export function writeChanges(changes: readonly ChangeRow[]): Buffer {
   return Buffer.from(CHANGES_CSV_HEADER + lines.join(''))
 }
 
-/** The rows of a published `changes.csv`, in its order. Throws `BuildError` for a file that cannot be read. */
+/** Reads a published `changes.csv`. Throws `BuildError` if it cannot be read. */
 export function readChanges(database: Database, path: string): Promise<ChangeRow[]> {
   return naming(path, 'changes', () => database.rows<ChangeRow>('derived-files/read_changes', { path }))
 }
 
 /**
- * The rows that changes make of others, in published order. Throws `BuildError` for a change that does not fit the rows:
- * one of a row that is not there, or has other tokens, or is there already.
+ * Applies changes to rows and returns them in published order. Throws `BuildError` for a change that does not fit: its
+ * row is missing, has other tokens or exists already.
  */
 export function applyChanges(rows: readonly RankingRow[], changes: readonly ChangeRow[]): RankingRow[] {
   const key = ({ date, model_permaslug }: Pick<RankingRow, 'date' | 'model_permaslug'>) => `${date} ${model_permaslug}`
@@ -72,7 +71,7 @@ export function applyChanges(rows: readonly RankingRow[], changes: readonly Chan
   return [...result.values()].sort(inPublishedOrder)
 }
 
-/** The changes that take back others. */
+/** The changes that undo others. */
 export function inverse(changes: readonly ChangeRow[]): ChangeRow[] {
   const INVERSE = { insert: 'delete', update: 'update', delete: 'insert' } as const
   return changes.map(({ op, tokens_before, tokens_after, ...row }) => {
@@ -80,7 +79,7 @@ export function inverse(changes: readonly ChangeRow[]): ChangeRow[] {
   })
 }
 
-/** By date; most tokens first, ties by the code points of the slug, the row of the rest last. */
+/** By date, then most tokens first, then by the slug's code points. The row of the rest is last. */
 function inPublishedOrder(a: RankingRow, b: RankingRow): number {
   if (a.date !== b.date) return a.date < b.date ? -1 : 1
   const [aIsRest, bIsRest] = [a.model_permaslug === OTHER, b.model_permaslug === OTHER]

@@ -3,7 +3,7 @@ import type { ReleaseDraft } from '../contract/manifest.ts'
 import { type RankingRow, sumTokens } from '../contract/ranking.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 
-/** A date whose rows differ from those of the current release; one that a side does not have has no rows there. */
+/** A date whose rows differ from the current release. */
 export interface DateChange {
   date: UtcDate
   change: 'added' | 'changed' | 'removed'
@@ -13,21 +13,19 @@ export interface DateChange {
   tokens_after: string
 }
 
-/** How a dataset differs from that of the current release. */
 export interface Changes {
-  /** The facts of the manifest that differ; all of them where there is no current release. */
+  /** The manifest facts that differ; all of them for a first release. */
   facts: string[]
-  /** In the order of the dates. */
   dates: DateChange[]
-  /** Rows of all dates. `changed` have another number of tokens for the same date and model. */
+  /** Row counts over all dates. `changed`: same date and model, other tokens. */
   rows: { before: number; after: number; added: number; changed: number; removed: number }
 }
 
 const FACTS = ['content_hash', 'end_date', 'publisher', 'schema', 'version', 'synthetic'] as const
 
 /**
- * What a draft says that the current release does not: with nothing of it there is no release to make (DESIGN.md §5).
- * `day_status` is which days are provisional.
+ * The facts that differ between the current release and a draft. None means no release (DESIGN.md §5).
+ * `day_status`: other days are provisional.
  */
 export function changedFacts(
   current: ReleaseDraft | undefined,
@@ -37,13 +35,13 @@ export function changedFacts(
   if (current === undefined) return [...FACTS, 'day_status']
   const facts: string[] = FACTS.filter((fact) => JSON.stringify(current[fact]) !== JSON.stringify(draft[fact]))
   if (JSON.stringify(current.old_counts) !== JSON.stringify(draft.old_counts)) facts.push('old_counts')
-  // Of equal rows the days have the same status when the first provisional one is the same.
+  // Equal rows have equal statuses if their first provisional date is equal.
   const firstProvisional = ({ provisional_from }: ReleaseDraft) =>
     rows.find(({ date }) => date >= provisional_from)?.date
   return firstProvisional(current) === firstProvisional(draft) ? facts : [...facts, 'day_status']
 }
 
-/** Compares rows by date and model, both in published order. */
+/** Compares rows in published order by date and model. */
 export function compareRows(
   before: readonly RankingRow[],
   after: readonly RankingRow[],

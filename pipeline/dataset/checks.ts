@@ -8,28 +8,30 @@ import { OLD_COUNTS } from './old-counts.ts'
 import type { Account } from './quality.ts'
 import { RANK_PARAMETERS } from './rank.ts'
 
-/** What `--accept` takes: a sanity check, or what stops every build until it is accepted. */
+/** What `--accept` takes. */
 export type Acceptable = SanityCheck | typeof OLD_COUNTS
 
 /**
- * What a sanity check found. `source` is named to the maintainer alone; `finding` then goes on where it ends. So is
- * `detail`, the numbers behind the finding.
+ * What a sanity check found. Only the maintainer sees `source`, which starts the sentence of `finding`, and `detail`.
  */
 export interface Finding {
   check: SanityCheck
   date: UtcDate | undefined
   source: string | undefined
-  /** Unset where it is about usage that is not public: it is neither published, nor does it block. */
+  /** False for findings about usage that is not public: they are not published and do not block. */
   isPublic: boolean
   finding: string
   detail: string | undefined
 }
 
-/** A finding as a person reads it, in the summary of a build and in `quality.json`. */
+/** A finding as shown in the build summary and in `quality.json`. */
 export const Warning = z.object({ check: z.string(), date: UtcDate.optional(), finding: z.string() })
 export type Warning = z.infer<typeof Warning>
 
-/** Proves the rows of `out_rankings_daily`. Throws `BuildError` that names each broken rule and what breaks it. */
+/**
+ * Asserts the rules of `out_rankings_daily`. Throws `BuildError` that names each broken rule and the rows that break
+ * it.
+ */
 export async function assertInvariants(database: Database, lastDate: UtcDate): Promise<void> {
   const parameters = { ...RANK_PARAMETERS, first_date: DATASET_START, last_date: lastDate }
   const broken: string[] = []
@@ -43,8 +45,8 @@ export async function assertInvariants(database: Database, lastDate: UtcDate): P
 }
 
 /**
- * Looks for what is unlikely in good input, in the order of the checks and of the dates. The account has the records that
- * are not in the rollup, and those that contradict themselves.
+ * Runs the sanity checks, in order of check and date. `account` has the records that were excluded or contradict
+ * themselves.
  */
 export async function findOddities(
   database: Database,
@@ -75,14 +77,14 @@ export async function findOddities(
   return findings
 }
 
-/** The finding with the name of the source, where it is about one, and its numbers. */
+/** The finding for the maintainer, with the source's name and the numbers. */
 export function toWarning({ check, date, source, finding, detail }: Finding): Warning {
   const subject = source === undefined ? '' : `source ${JSON.stringify(source)} `
   const numbers = detail === undefined ? '' : `: ${detail}`
   return { check, ...(date !== undefined && { date }), finding: `${subject}${finding}${numbers}` }
 }
 
-/** The findings as they may be published: a source is just a source, and has no numbers. */
+/** The findings for publication, without source names and numbers. */
 export function toPublicWarnings(findings: readonly Finding[]): Warning[] {
   const publishable = findings.filter(({ isPublic }) => isPublic)
   return publishable.map(({ check, date, source, finding }) => {
@@ -92,8 +94,8 @@ export function toPublicWarnings(findings: readonly Finding[]): Warning[] {
 }
 
 /**
- * Throws `BuildError` that lists what blocking checks found, unless the maintainer accepts it or `published`, the
- * warnings of the current release, has it (docs/decisions/0011-sanity-checks.md).
+ * Throws `BuildError` that lists findings of blocking checks, unless accepted by the maintainer or already published in
+ * the current release's warnings (docs/decisions/0011-sanity-checks.md).
  */
 export function assertNothingBlocks(
   findings: readonly Finding[],
@@ -113,7 +115,7 @@ export function assertNothingBlocks(
   )
 }
 
-/** What the names mean that were given to `--accept`. Throws `UsageError` that names the nearest check. */
+/** Reads the names given to `--accept`. Throws `UsageError` that suggests the nearest check. */
 export function readAccepted(names: readonly string[]): Acceptable[] {
   return names.map((name) => {
     if (name === OLD_COUNTS) return name
@@ -123,7 +125,7 @@ export function readAccepted(names: readonly string[]): Acceptable[] {
   })
 }
 
-/** As many findings of a check about a date as were published with the current release are no news. */
+/** Drops as many findings per check and date as the current release has published. */
 function withoutPublished(findings: readonly Finding[], published: readonly Warning[]): Finding[] {
   const place = ({ check, date }: { check: string; date?: UtcDate | undefined }) => `${check} ${date ?? ''}`
   const known = new Map<string, number>()
@@ -135,7 +137,7 @@ function withoutPublished(findings: readonly Finding[], published: readonly Warn
   })
 }
 
-/** What a check demands, with the numbers of the rule in it, and the parameters that its statement names. */
+/** The header line of a check's SQL with its numbers filled in, and the parameters that the SQL uses. */
 function readCheck(check: string, parameters: SqlParameters): { demand: string; bound: SqlParameters } {
   const [demand = ''] = readComment(`checks/${check}`)
   const statement = readStatement(`checks/${check}`)

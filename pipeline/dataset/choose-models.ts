@@ -4,7 +4,7 @@ import { type Registry, splitVariant } from '../raw/registry.ts'
 import type { WithheldModel } from './quality.ts'
 import type { RegistryFile } from './registry-file.ts'
 
-/** What the registry has already, by which a name is told from a slip of the pen. */
+/** What to look names up in. */
 interface Known {
   registry: Registry
   file: RegistryFile | undefined
@@ -12,8 +12,8 @@ interface Known {
 }
 
 /**
- * The models that are meant by `names`, or all without names. Throws `UsageError` for a name that is in neither the logs
- * nor the registry, and for one that is to be added and has the other visibility there.
+ * The models meant by `names`; all if there are none. Throws `UsageError` for a name that neither the logs nor the
+ * registry has, and for a name whose visibility in the registry differs from `add`.
  */
 export function chooseModels(
   unknown: readonly WithheldModel[],
@@ -42,7 +42,7 @@ function assertMeansSomething(name: string, unknown: readonly WithheldModel[], {
   throw new UsageError(`no model of the logs or of the registry is called ${JSON.stringify(name)}${hint}`)
 }
 
-/** Whether a name is that of a pattern, in which * stands for any text; a pattern matches itself, too. */
+/** Whether a pattern, in which * matches any text, matches a name. A pattern also matches itself. */
 export function matches(pattern: string, name: string): boolean {
   const [first = '', ...others] = pattern.split('*')
   const last = others.pop()
@@ -58,8 +58,8 @@ export function matches(pattern: string, name: string): boolean {
 }
 
 /**
- * The entries that `chosen` need, of all models that are unknown: a variant needs none where its base gets one, whether it
- * was chosen or not, for the registry takes it for its base.
+ * The registry entries needed for `chosen`. A variant needs none if its base gets one, because the registry resolves
+ * it.
  */
 export function entriesOf(
   chosen: readonly WithheldModel[],
@@ -67,7 +67,7 @@ export function entriesOf(
   isPublic: boolean,
 ): { added: (WithheldModel & { public: boolean })[]; covered: (WithheldModel & { follows: string })[] } {
   const entered = new Set<string>()
-  // A base is shorter than its variants, and one that is a variant itself may follow its own base.
+  // A base is shorter than its variants and may itself be the variant of another base.
   const shortestFirst = chosen.map(({ model }) => model).sort((a, b) => a.length - b.length)
   for (const model of shortestFirst) if (!entered.has(baseOf(model))) entered.add(model)
   return {
@@ -78,7 +78,7 @@ export function entriesOf(
   }
 }
 
-/** The model that a variant follows; empty, which no model is, for what is no variant. */
+/** The base of a variant; '' if it is none. */
 function baseOf(model: string): string {
   return splitVariant(model)?.base ?? ''
 }

@@ -5,37 +5,37 @@ import { type RankingRow, sumTokens } from '../contract/ranking.ts'
 import { addDays, DATASET_START, daysBetween, type UtcDate } from '../contract/utc-date.ts'
 import { hasOldCounts } from './old-counts.ts'
 
-/** A release as the history sees it. `rows` are in published order. */
+/** A release as the coverage needs it. `rows` are in published order. */
 export interface ReleasedRows {
   manifest: Pick<Manifest, 'release' | 'as_of' | 'end_date' | 'provisional_from' | 'old_counts' | 'changes'>
   rows: readonly RankingRow[]
 }
 
-/** A day or a month, by the name of its files. */
+/** A day or a month, named like its files. */
 export interface Period {
   folder: 'daily' | 'monthly'
   name: UtcDate | UtcMonth
 }
 
-/** Rows of a day or month that differ from what was published of it before. */
+/** New rows of a day or month. */
 export interface Revision extends Period {
   revision: number
   rows: readonly RankingRow[]
 }
 
-/** What one release does to the days and months that are published. */
+/** The changes of one release to the published days and months. */
 export interface Step {
   coverage: Coverage
   revisions: Revision[]
-  /** Days and months that had rows and have none any more. */
+  /** Days and months that no longer have rows. */
   emptied: Period[]
 }
 
 const NOTHING: Published = { rows: 0, total_tokens: '0', revision: null, content_hash: null, release: null }
 
 /**
- * What is published of each day and month after a release, from what was published before it: a pure function, so that
- * the history can be followed again from the first release on.
+ * The coverage after a release, from the previous coverage. Pure, so the history can be replayed from the first
+ * release.
  */
 export function advance(before: Coverage | undefined, { manifest, rows }: ReleasedRows): Step {
   const { release, as_of, end_date, provisional_from } = manifest
@@ -58,7 +58,6 @@ export function advance(before: Coverage | undefined, { manifest, rows }: Releas
   return { coverage, ...toStep(changes) }
 }
 
-/** One date or month in two releases. */
 interface Change extends Period {
   before: Published | undefined
   after: Published
@@ -138,7 +137,7 @@ function revise(before: Published = NOTHING, rows: readonly RankingRow[], releas
   }
 }
 
-/** Every day and month of a coverage by the name of its files, days first. */
+/** All days, then all months of a coverage. */
 export function periodsOf({ days, months }: Coverage): (Published & Period)[] {
   return [
     ...days.map((day) => ({ ...day, folder: 'daily' as const, name: day.date })),
@@ -146,7 +145,7 @@ export function periodsOf({ days, months }: Coverage): (Published & Period)[] {
   ]
 }
 
-/** The first date that was ever published with rows. */
+/** The first date ever published with rows. */
 function firstDate(days: readonly CoverageDay[], rows: readonly RankingRow[]): UtcDate | undefined {
   const before = days.find(({ revision }) => revision !== null)?.date
   const now = rows[0]?.date
@@ -158,14 +157,14 @@ function datesBetween(first: UtcDate, last: UtcDate): UtcDate[] {
   return Array.from({ length: daysBetween(first, last) + 1 }, (_, day) => addDays(first, day))
 }
 
-/** The coverage from the first date on that was ever published: version 0.1.0 began each one at 2025-01-01. */
+/** Starts the coverage at the first date ever published. Version 0.1.0 started at 2025-01-01. */
 export function fromFirstDate(coverage: Coverage): Coverage {
   const start_date = firstDate(coverage.days, [])
   if (start_date === undefined) return coverage
   return { ...coverage, start_date, days: coverage.days.filter(({ date }) => date >= start_date) }
 }
 
-/** The same coverage as version 0.1.0 wrote it: every date from 2025-01-01 on. */
+/** The coverage as version 0.1.0 wrote it: every date since 2025-01-01. */
 export function fromDatasetStart(coverage: Coverage): Coverage {
   const earlier = datesBetween(DATASET_START, addDays(coverage.start_date, -1))
   const days = earlier.map((date): CoverageDay => ({ date, status: 'missing', reason: 'no_public_usage', ...NOTHING }))

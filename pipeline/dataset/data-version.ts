@@ -8,18 +8,17 @@ import {
   type VersionRule,
 } from '../contract/manifest.ts'
 
-/** What a release changes, as its manifest and `changes.csv` say. */
+/** The changes of a release, from its manifest and `changes.csv`. */
 export interface ReleasedChanges {
   /** Undefined for a release of 0.1.0. */
   version_rule: VersionRule | undefined
-  /** The facts that differ from the previous release. */
   facts: readonly string[]
   changes: readonly ChangeRow[]
 }
 
 /**
- * The version of the next release (DESIGN.md §6.14). `previous` is the release that was current when it was made. The
- * number counts on from the last release of `index`, withdrawn or not, so that no version is given twice.
+ * The version of the next release (DESIGN.md §6.14). `previous` was current when it was made. The number continues from
+ * the last release of `index`, even a withdrawn one, so no version is used twice.
  */
 export function nextVersion(
   index: ReleaseIndex,
@@ -40,19 +39,19 @@ function partOf(previous: ReleaseEntry | undefined, { facts, changes }: Released
   if (previous === undefined || isSchemaChange(facts)) return 'major'
   const { as_of, end_date } = previous
   const provisional_from = provisionalFrom(as_of)
-  // Final or missing: of dates after its end date a release says nothing.
+  // Final or missing dates. A release says nothing about dates after its end date.
   if (changes.some(({ date }) => date <= end_date && date < provisional_from)) return 'major'
   return changes.some(({ date }) => date > end_date) ? 'minor' : 'patch'
 }
 
-/** The rule of 0.1.0: MAJOR for any changed row of a date up to the previous release's end date. */
+/** The rule of 0.1.0: any change up to the previous end date is MAJOR. */
 function partBefore(previous: ReleaseEntry | undefined, { changes }: ReleasedChanges): Part {
   if (changes.length === 0) return 'patch'
   const isAppend = previous !== undefined && changes.every(({ date }) => date > previous.end_date)
   return isAppend ? 'minor' : 'major'
 }
 
-/** Whether the columns, or the rules by which they are read, are others now. */
+/** Whether the columns or their meaning changed. */
 export function isSchemaChange(facts: readonly string[]): boolean {
   return facts.includes('schema') || facts.includes('version')
 }

@@ -3,17 +3,16 @@ import type { ModelFacts } from '../contract/model-facts.ts'
 import { OTHER, type RankingRow } from '../contract/ranking.ts'
 import type { ModelNames } from '../raw/registry.ts'
 
-/** A model on one date that names it. */
 export interface Appearance {
   date: RankingRow['date']
   tokens: bigint
-  /** 1 is the model with the most tokens of the date; equal ones are ranked as they are published. */
+  /** 1 has the most tokens of the date; ties rank in published order. */
   rank: number
 }
 
 const NAMELESS: ModelNames = { name: '', author: '', aliases: [] }
 
-/** Where each model stands in the rows, in the order of the dates. `rows` are in published order. */
+/** Each model's dates, tokens and ranks, by date. `rows` are in published order. */
 export function appearances(rows: readonly RankingRow[]): Map<string, Appearance[]> {
   const byModel = new Map<string, Appearance[]>()
   let date: string | undefined
@@ -30,10 +29,7 @@ export function appearances(rows: readonly RankingRow[]): Map<string, Appearance
   return byModel
 }
 
-/**
- * A row for each model that the rows name, most tokens first, ties by the code points of the slug. `namesOf` is what the
- * registry knows; without one, as where the release has no registry, names are empty.
- */
+/** One row per model, most tokens first, then by the slug's code points. Without `namesOf`, names are empty. */
 export function modelFacts(
   rows: readonly RankingRow[],
   namesOf: (slug: string) => ModelNames = () => NAMELESS,

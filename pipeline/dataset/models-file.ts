@@ -7,7 +7,6 @@ import { ModelFacts } from '../contract/model-facts.ts'
 import type { RankingRow } from '../contract/ranking.ts'
 import { modelFacts } from './model-facts.ts'
 
-/** The file of a release with a row for each model that it names. */
 export const MODELS_FILE = 'models.csv'
 
 export const COLUMNS = [
@@ -23,7 +22,10 @@ export const COLUMNS = [
   'total_tokens',
 ] as const satisfies readonly (keyof ModelFacts)[]
 
-/** `models.csv`: RFC 4180 with quotes only where they are needed, LF. Aliases are an array in JSON: a name may hold anything. */
+/**
+ * Writes `models.csv`: RFC 4180, quoted only where needed, LF. Aliases are a JSON array because a name may hold
+ * anything.
+ */
 export function writeModels(models: readonly ModelFacts[]): Buffer {
   const lines = models.map((model) => COLUMNS.map((column) => csvField(fieldOf(model[column]))).join(','))
   return Buffer.from([COLUMNS.join(','), ...lines, ''].join('\n'))
@@ -45,18 +47,17 @@ const Aliases = z.string().transform((text, context): string[] => {
   return z.NEVER
 })
 
-/** A line as it is read: every field is text. */
 const Line = z.object({ ...ModelFacts.shape, aliases: Aliases, days: Count, best_rank: Count })
 
-/** The rows of a published `models.csv`. Throws `BuildError` when it is not of the published form. */
+/** Reads a published `models.csv`. Throws `BuildError` if it does not have the published format. */
 export async function readModels(database: Database, path: string): Promise<ModelFacts[]> {
   const lines = await database.rows<Record<string, string>>('derived-files/read_models', { path })
   return parse(z.array(Line), lines, path, BuildError)
 }
 
 /**
- * Proves that `models.csv` says of the models what follows from the rows; how they are called comes from the registry,
- * which is not published. Throws `BuildError` that names the first model that is off.
+ * Verifies all of `models.csv` that follows from the rows; names come from the unpublished registry. Throws
+ * `BuildError` that names the first wrong model.
  */
 export async function verifyModels(database: Database, path: string, rows: readonly RankingRow[]): Promise<void> {
   const found = (await readModels(database, path)).map(factsOfRows)
@@ -69,7 +70,7 @@ export async function verifyModels(database: Database, path: string, rows: reado
   )
 }
 
-/** What is computed anew when a file is verified, as text that can be compared. */
+/** The facts that `verifyModels` recomputes, as comparable text. */
 function factsOfRows({ name: _name, author: _author, aliases: _aliases, ...facts }: ModelFacts): string {
   return JSON.stringify(facts)
 }

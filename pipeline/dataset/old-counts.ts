@@ -3,10 +3,10 @@ import type { DateRange, Manifest } from '../contract/manifest.ts'
 import { addDays, type UtcDate } from '../contract/utc-date.ts'
 import type { OldCounts } from '../raw/records.ts'
 
-/** The name by which `--accept` lets dates keep their old counts. */
+/** The name that `--accept` takes to keep old counts. */
 export const OLD_COUNTS = 'old_counts'
 
-/** What a release says of dates that cannot be read again. Absent where there are none. */
+/** The `old_counts` of a manifest, from dates that cannot be read again. */
 export function markOldCounts(
   counted: readonly OldCounts[],
   published: ReadonlySet<UtcDate>,
@@ -16,8 +16,8 @@ export function markOldCounts(
 }
 
 /**
- * Throws `BuildError` that names the sources and dates that count as an earlier version read them, unless the maintainer
- * accepts it or `current`, the release that is current, has the dates marked already.
+ * Throws `BuildError` that names sources and dates with old counts, unless the maintainer accepts them or `current`
+ * already marks these dates.
  */
 export function assertOldCountsAccepted(
   counted: readonly OldCounts[],
@@ -40,17 +40,15 @@ export function assertOldCountsAccepted(
   )
 }
 
-/** Whether a release says that a date has old counts. */
 export function hasOldCounts({ old_counts = [] }: Pick<Manifest, 'old_counts'>, date: UtcDate): boolean {
   return old_counts.some(({ start_date, end_date }) => start_date <= date && date <= end_date)
 }
 
-/** A range of dates for a person. */
 export function describeRange({ start_date, end_date }: DateRange): string {
   return start_date === end_date ? start_date : `${start_date} to ${end_date}`
 }
 
-/** Dates in any order, those that follow each other as one range. */
+/** Merges adjacent dates into ranges. */
 export function toRanges(dates: readonly UtcDate[]): DateRange[] {
   const ranges: DateRange[] = []
   for (const date of [...new Set(dates)].sort()) {

@@ -1,20 +1,20 @@
 import type { Database } from '../base/database.ts'
 import type { Effects } from '../base/effects.ts'
 import { BuildError } from '../base/errors.ts'
-import { grouped } from '../base/numbers.ts'
+import { formatInteger } from '../base/numbers.ts'
 import { addDays, DATASET_START, type UtcDate } from '../contract/utc-date.ts'
 import type { Sources } from '../raw/sources.ts'
 import type { Account, WithheldModel } from './quality.ts'
 
-/** The largest share of tokens that may be withheld, where the sources file does not say it. */
+/** The default of `max_withheld_share`. */
 const DEFAULT_MAX_WITHHELD_SHARE = 0.2
 
-/** How many completed dates the share is taken over. */
+/** The number of completed dates measured. */
 const SHARE_DAYS = 31
 
-/** How much of the usage that is not known to be private is published: usage of unknown models is withheld. */
+/** The published share of usage that is not known to be private. Usage of unknown models is withheld. */
 export interface PublishedShare {
-  /** 0 to 1; 1 where there is no usage at all. */
+  /** 0 to 1; 1 if there is no usage. */
   share: number
   start_date: UtcDate
   end_date: UtcDate
@@ -22,13 +22,13 @@ export interface PublishedShare {
   withheld_tokens: string
 }
 
-/** The share, and the unknown models that it leaves out, most tokens first. */
+/** The share and the withheld models, most tokens first. */
 export interface Share {
   published: PublishedShare
   unknown: WithheldModel[]
 }
 
-/** Takes the share over the last completed dates; where they have no usage, over all dates of the dataset. */
+/** Measures the last completed dates or, if they have no usage, all dates. */
 export async function measureShare(database: Database, account: Account, lastDate: UtcDate): Promise<Share> {
   const monthAgo = addDays(lastDate, 1 - SHARE_DAYS)
   const recent = await measureFrom(monthAgo > DATASET_START ? monthAgo : DATASET_START, lastDate, database, account)
@@ -52,14 +52,13 @@ async function measureFrom(
   return { published: { share, start_date, end_date, ...sums }, unknown }
 }
 
-/** Which part of both numbers the first one is. */
 function part(number: bigint, rest: bigint): number {
   return number === 0n ? 0 : Number(number) / Number(number + rest)
 }
 
 /**
- * Stops a release that would leave out too much because the registry does not know the models: throws `BuildError`. Where
- * the sources file sets no limit, a folder that has releases of real logs goes on, with a notice.
+ * Throws `BuildError` if too much usage of unknown models would be withheld. If the sources file sets no limit and a
+ * release of real logs exists, only warns.
  */
 export function assertFewWithheld(
   share: Share,
@@ -86,13 +85,13 @@ export function assertFewWithheld(
 
 const MODELS_SHOWN = 10
 
-/** The largest unknown models and how to add them, on lines of their own; nothing where the registry knows all models. */
+/** Lists the largest unknown models and how to add them; '' if there are none. */
 export function describeUnknown({ unknown }: Share, { models_file }: Pick<Sources, 'models_file'>): string {
   if (unknown.length === 0) return ''
   const shown = unknown.slice(0, MODELS_SHOWN)
   return [
     '',
-    ...shown.map(({ model, tokens }) => `  ${JSON.stringify(model)}: ${grouped(tokens)} tokens`),
+    ...shown.map(({ model, tokens }) => `  ${JSON.stringify(model)}: ${formatInteger(tokens)} tokens`),
     ...(unknown.length > shown.length ? [`  and ${unknown.length - shown.length} more`] : []),
     '`tokenboard models` (make models) lists all of them, and adds those that you name to ' +
       `${models_file ?? 'the registry'}: \`tokenboard models --add public NAME…\` (make models ARGS='--add public NAME…') ` +
@@ -100,14 +99,13 @@ export function describeUnknown({ unknown }: Share, { models_file }: Pick<Source
   ].join('\n')
 }
 
-/** The share for a person. */
 export function describeShare({ share, start_date, end_date, withheld_tokens }: PublishedShare): string {
   const dates = `from ${start_date} to ${end_date}`
-  const withheld = withheld_tokens === '0' ? '' : `; ${grouped(withheld_tokens)} tokens are of unknown models`
+  const withheld = withheld_tokens === '0' ? '' : `; ${formatInteger(withheld_tokens)} tokens are of unknown models`
   return `${percent(share)} of the tokens ${dates} that are not private are published${withheld}`
 }
 
-/** `99.87 %`; all and nothing only where they are exact. */
+/** `99.87 %`. 0 % and 100 % are exact. */
 export function percent(share: number): string {
   const hundredths = Math.round(share * 10_000)
   if (share < 1 && hundredths === 10_000) return 'more than 99.99 %'

@@ -11,24 +11,24 @@ import {
 } from '../raw/records.ts'
 import { PARTS_DISAGREEMENTS } from '../raw/schemas/schema.ts'
 
-/** Reasons that may be published with the number of records: they name nothing private. */
+/** Reasons whose counts may be published because they reveal nothing private. */
 const PUBLISHED_REASONS: readonly SetAsideReason[] = [...REJECT_REASONS, 'left_out', 'duplicate', 'archived_date']
 
-/** Usage of a model that the registry does not know: not published, and named to the maintainer alone. */
+/** Withheld usage of a model that the registry does not know. Only the maintainer sees the name. */
 export interface WithheldModel {
   model: string
   records: number
   tokens: string
 }
 
-/** Records that a source delivered for a date; `date` is null for records whose date cannot be read. */
+/** Records of a source and date; `date` is null if it cannot be read. */
 export interface Delivery {
   source: string
   date: UtcDate | null
   records: number
 }
 
-/** Records of a source whose token counts contradict each other, for the maintainer alone. */
+/** Records whose token counts contradict each other, for the maintainer alone. */
 export interface Disagreement {
   source: string
   reason: string
@@ -36,14 +36,14 @@ export interface Disagreement {
   accepted_records: number
 }
 
-/** A source of whose accepted records some have no `request_id`: where one of these is delivered twice, it counts twice. */
+/** A source with accepted records that lack a `request_id`. Duplicates of these count twice. */
 export interface SourceWithoutIds {
   source: string
   records: number
   accepted_records: number
 }
 
-/** Keeps account of every record that was read and is not part of the rollup, and of those that contradict themselves. */
+/** Counts every excluded record by its reason, and records that contradict themselves. */
 export class Account {
   readonly #setAside: SetAside[] = []
   readonly #rejectedInFiles: RejectedInFile[] = []
@@ -81,32 +81,30 @@ export class Account {
     this.#oldCounts.push(counted)
   }
 
-  /** Whether a record was rejected because its date is after `date`. */
   hasMisdatedAfter(date: UtcDate): boolean {
     return this.#rejectedInFiles.some(({ misdated }) => misdated !== undefined && misdated.last_date > date)
   }
 
-  /** The dates of each source that count as an earlier version read them. */
+  /** Dates counted as a previous version read them, by source. */
   get oldCounts(): readonly OldCounts[] {
     return this.#oldCounts
   }
 
-  /** What tells whether too much of `read` records was rejected; of sums the rows, for one of them may be a million records. */
+  /** The share for the limit on rejected records. Sums are judged by rows, because one row may be a million records. */
   judged(read: number): { rejected: number; of: number; unit: 'rows' | 'records' } {
     return this.#rowsOfSums ?? { rejected: this.rejectedTotal, of: read, unit: 'records' }
   }
 
-  /** Records set aside for a reason. */
   records(reason: SetAsideReason): number {
     return sumRecords(this.#setAside.filter((entry) => entry.reason === reason))
   }
 
-  /** All records set aside. */
+  /** All excluded records. */
   get total(): number {
     return sumRecords(this.#setAside)
   }
 
-  /** Rejected records by reason; reasons without records are absent. */
+  /** Rejected records by reason, without zeros. */
   get rejected(): Record<string, number> {
     const counts = REJECT_REASONS.map((reason) => [reason, this.records(reason)] as const)
     return Object.fromEntries(counts.filter(([, records]) => records > 0))
@@ -116,7 +114,7 @@ export class Account {
     return Object.values(this.rejected).reduce((sum, records) => sum + records, 0)
   }
 
-  /** Records whose token counts contradict each other, by reason, and those of them that are public usage. */
+  /** Records with contradictory token counts by reason: all of them, and those of public usage. */
   get disagreeing(): { all: Record<string, number>; ofPublicUsage: Record<string, number> } {
     return {
       all: byReason(this.#compared, ({ records }) => records),
@@ -124,7 +122,6 @@ export class Account {
     }
   }
 
-  /** The same by source. */
   get disagreements(): Disagreement[] {
     return [...Map.groupBy(this.#compared, ({ source }) => source)].flatMap(([source, rows]) => {
       const accepted_records = sumRecords(rows)
@@ -133,12 +130,12 @@ export class Account {
     })
   }
 
-  /** What the disagreements are found in: all accepted records of these sources, by date. */
+  /** All accepted records of sources whose token counts were compared, by date. */
   get compared(): readonly ComparedRecords[] {
     return this.#compared
   }
 
-  /** How many records of each source and date were set aside, whatever the reason. */
+  /** Excluded records by source and date. */
   get deliveries(): Delivery[] {
     const byDelivery = Map.groupBy(this.#setAside, ({ source, date }) => JSON.stringify([source, date ?? null]))
     return [...byDelivery].map(([key, entries]) => {
@@ -147,12 +144,12 @@ export class Account {
     })
   }
 
-  /** The withheld models, most tokens first. */
+  /** Withheld models, most tokens first. */
   get withheld(): WithheldModel[] {
     return this.withheldFrom('0000-01-01', '9999-12-31')
   }
 
-  /** The same of some dates, both ends included. */
+  /** The same for a range of dates, both ends included. */
   withheldFrom(start: UtcDate, end: UtcDate): WithheldModel[] {
     const byModel = Map.groupBy(
       this.#setAside.filter(({ reason, date = '' }) => reason === 'withheld' && date >= start && date <= end),
@@ -168,7 +165,7 @@ export class Account {
       .map(({ model, records, tokens }) => ({ model, records, tokens: tokens.toString() }))
   }
 
-  /** Rejected, left out, repeated and too late records by date and reason: what may be published, for it names nothing private. */
+  /** Publishable counts by date and reason: rejected, left out, duplicate and too late. They reveal nothing private. */
   get days(): { date: UtcDate | null; reason: SetAsideReason; records: number }[] {
     const publishable = this.#setAside.filter(({ reason }) => PUBLISHED_REASONS.includes(reason))
     const byDay = Map.groupBy(publishable, ({ date, reason }) => JSON.stringify([date ?? null, reason]))
@@ -180,7 +177,7 @@ export class Account {
       })
   }
 
-  /** Everything that was set aside, by source, date and model, the rejected records by file, and contradictions by source. */
+  /** The private report: excluded records by source, date and model, rejects by file, contradictions by source. */
   get detail(): {
     set_aside: unknown[]
     rejected_in_files: unknown[]
@@ -199,7 +196,7 @@ export class Account {
     }
   }
 
-  /** The files with the most rejected records, for a message. */
+  /** The files with the most rejected records, and hints. */
   worstFiles(count: number): string[] {
     const worst = [...this.#rejectedInFiles].sort((a, b) => Number(b.records - a.records)).slice(0, count)
     const lines = worst.map(({ file, reason, records, misdated }) => {
@@ -223,7 +220,7 @@ function describeDates({ first_date, last_date }: { first_date: UtcDate; last_da
   return first_date === last_date ? `dated ${first_date}` : `dated ${first_date} to ${last_date}`
 }
 
-/** Sums by reason, in the order of the reasons; reasons without records are absent. */
+/** Sums by reason, without zeros. */
 function byReason(
   rows: readonly ComparedRecords[],
   recordsOf: (row: ComparedRecords) => bigint,

@@ -2,21 +2,19 @@ import type { Database, SqlParameters } from '../base/database.ts'
 import { OTHER, type RankingRow, TOP_MODELS } from '../contract/ranking.ts'
 import { DATASET_START, type UtcDate } from '../contract/utc-date.ts'
 
-/** What the ranking found out about the public requests of the rollup, besides the rows. */
 export interface Ranking {
-  /** Published rows in published order. */
+  /** In published order. */
   rows: RankingRow[]
-  /** Public requests behind the published dates. */
+  /** Public requests of published dates. */
   published_records: bigint
-  /** Models with tokens on a published date, those in the row of the rest included. */
+  /** Models with tokens on a published date, including those summed as the rest. */
   models: number
-  /** Public requests of dates that are not published, by date. */
+  /** Public requests of unpublished dates. */
   outside: { date: UtcDate; records: bigint; tokens: string }[]
 }
 
 /**
- * Ranks the table `core_rollup`: for each date from the start of the dataset to `lastDate` the top models and the row of the rest,
- * into the table `out_rankings_daily` and as rows.
+ * Ranks `core_rollup` up to `lastDate` into the table `out_rankings_daily`: for each date the top models and the rest.
  */
 export async function rank(database: Database, lastDate: UtcDate): Promise<Ranking> {
   const dates = { first_date: DATASET_START, last_date: lastDate }
@@ -30,5 +28,5 @@ export async function rank(database: Database, lastDate: UtcDate): Promise<Ranki
   }
 }
 
-/** The rule's numbers and words, as parameters of the statements that rank and check. */
+/** Parameters of the SQL that ranks and checks. */
 export const RANK_PARAMETERS: SqlParameters = { top_models: TOP_MODELS, other: OTHER }

@@ -10,24 +10,24 @@ import { type Finding, toPublicWarnings, Warning } from './checks.ts'
 import type { Account, WithheldModel } from './quality.ts'
 import type { Ranking } from './rank.ts'
 
-/** Where every record that was read has gone: the numbers add up to `read`, but for `token_parts_disagree`. */
+/** Where every record went: the numbers add up to `read`, except `token_parts_disagree`. */
 export interface RecordCounts {
   read: number
   published: number
   duplicates: number
   left_out: number
-  /** Those that came after their date was archived. */
+  /** Records that came after their date was archived. */
   archived_date: number
   private: number
   rejected: Record<string, number>
   withheld: WithheldModel[]
   before_dataset_start: number
   not_yet_complete: number
-  /** Records whose token counts contradict each other, by reason. They are in one of the other numbers too. */
+  /** Records with contradictory token counts, by reason. They also count in one of the other numbers. */
   token_parts_disagree: Record<string, number>
 }
 
-/** Throws `BuildError` when a larger share of all records, or of all rows of sums, was rejected than the maintainer allows. */
+/** Throws `BuildError` if more than `maxRejectedShare` of all records, or of all rows of sums, was rejected. */
 export function assertFewRejected(read: number, account: Account, maxRejectedShare: number): void {
   const { rejected, of, unit } = account.judged(read)
   const share = of === 0 ? 0 : rejected / of
@@ -39,7 +39,6 @@ export function assertFewRejected(read: number, account: Account, maxRejectedSha
   )
 }
 
-/** Why there is no release to make, for a person. */
 export function nothingToPublish(records: RecordCounts, lastDate: UtcDate): string {
   const { read, duplicates, left_out, archived_date, rejected, withheld, before_dataset_start, not_yet_complete } =
     records
@@ -61,7 +60,6 @@ export function nothingToPublish(records: RecordCounts, lastDate: UtcDate): stri
   )
 }
 
-/** Adds up where every record has gone. */
 export function countRecords(ranking: Ranking, account: Account): RecordCounts {
   const outside = ranking.outside.map(({ date, records }) => ({
     isEarly: date < DATASET_START,
@@ -84,7 +82,7 @@ export function countRecords(ranking: Ranking, account: Account): RecordCounts {
   }
 }
 
-/** Public usage of days that are not published, with its tokens: for the maintainer alone. */
+/** Public usage of unpublished days with its tokens, for the maintainer alone. */
 export function outsideDays({
   outside,
 }: Ranking): { date: UtcDate; reason: string; records: number; tokens: string }[] {
@@ -100,7 +98,7 @@ function outsideReason(date: UtcDate): 'before_dataset_start' | 'not_yet_complet
   return date < DATASET_START ? 'before_dataset_start' : 'not_yet_complete'
 }
 
-/** What `quality.json` says. */
+/** The content of `quality.json`. */
 export interface PublicQuality {
   dataset: ReleaseDraft['dataset']
   release: string
@@ -111,7 +109,7 @@ export interface PublicQuality {
   warnings: Warning[]
 }
 
-/** `quality.json`: totals by reason and day, what the checks warn of, and nothing that names what is not public. */
+/** `quality.json`: totals by reason and day, and the warnings. Nothing in it is private. */
 export function publicQuality(built: {
   draft: ReleaseDraft
   ranking: Ranking
@@ -144,7 +142,7 @@ export function publicQuality(built: {
 
 const PublishedQuality = z.object({ warnings: z.array(Warning).default([]) })
 
-/** What the checks warned of when a release was made; nothing where it was made before there were any. */
+/** The warnings of a release; none if it was made before there were any. */
 export async function publishedWarnings(releaseFolder: string): Promise<Warning[]> {
   const path = join(releaseFolder, QUALITY_FILE)
   const text = await readTextIfAny(path)

@@ -5,11 +5,11 @@ import { type Files, isMissing, readIfAny, replaceFile, statsIfAny, toText } fro
 import { parseJson } from '../base/json.ts'
 import { Model } from '../raw/registry.ts'
 
-/** `models.json` as it lies there: entries keep their keys and their order. */
+/** `models.json`, with its entries' keys and order kept. */
 export class RegistryFile {
   readonly path: string
   readonly #models: readonly Model[]
-  /** The same entries without the defaults that were read into them. */
+  /** The entries without defaults. */
   readonly #entries: readonly unknown[]
 
   private constructor(path: string, text: string) {
@@ -18,18 +18,17 @@ export class RegistryFile {
     this.#entries = parseJson(z.array(z.unknown()), text, path, UsageError)
   }
 
-  /** A file that does not exist is an empty registry. */
+  /** A missing file is an empty registry. */
   static async read(path: string): Promise<RegistryFile> {
     const bytes = await readIfAny(path)
     return new RegistryFile(path, bytes === undefined ? '[]' : toText(bytes, path, UsageError))
   }
 
-  /** Slugs and aliases. */
   get names(): string[] {
     return this.#models.flatMap(({ model_permaslug, aliases }) => [model_permaslug, ...aliases])
   }
 
-  /** Adds entries behind those that are there. A reader finds the old file or the new one; links and the mode stay. */
+  /** Appends entries. Readers see the old or the new file; links and the file mode stay. */
   async append(models: readonly { model: string; public: boolean }[], files: Files): Promise<void> {
     const added = models.map(({ model, public: isPublic }) => ({ model_permaslug: model, public: isPublic }))
     const path = await endOf(this.path)
@@ -39,7 +38,7 @@ export class RegistryFile {
   }
 }
 
-/** Where a link leads; a file that does not exist yet is no link. */
+/** The target of a link; a missing file is not a link. */
 async function endOf(path: string): Promise<string> {
   try {
     return await realpath(path)

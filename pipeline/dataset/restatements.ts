@@ -2,20 +2,20 @@ import type { Coverage, Restatement, Restatements } from '../contract/history.ts
 import type { ReleasedRows } from './coverage.ts'
 
 /**
- * What a release restates: the dates that the coverage before it had as final, or as missing when they would have been,
- * and whose rows it changes. Undefined where there are none: a provisional date may change without a word.
+ * What a release restates: changed dates that the previous coverage had as final, or as missing at that age. Undefined
+ * if there are none. Provisional dates may change without notice.
  */
 export function restatementOf(
   before: Coverage | undefined,
   after: Coverage,
   manifest: ReleasedRows['manifest'],
 ): Restatement | undefined {
-  // An older release than the one before is told again when that was withdrawn, which the index says.
+  // An older release becomes current again after a withdrawal, which the index already states.
   if (before === undefined || manifest.release <= before.release) return undefined
   const former = new Map(before.days.map((day) => [day.date, day]))
   const lastDate = before.days.at(-1)?.date ?? ''
   const dates = after.days.flatMap((is) => {
-    // A date before the first one had no rows either.
+    // Dates before the first one had no rows.
     const was = former.get(is.date) ?? { rows: 0, total_tokens: '0', content_hash: null }
     const isOpen = is.date >= before.provisional_from || is.date > lastDate
     if (isOpen || is.content_hash === was.content_hash) return []
@@ -30,7 +30,6 @@ export function restatementOf(
   return dates.length === 0 ? undefined : toRestatement(dates, manifest)
 }
 
-/** The restatement of some dates by a release. */
 export function toRestatement(
   dates: Restatement['dates'],
   { release, as_of, changes }: ReleasedRows['manifest'],
@@ -49,7 +48,7 @@ export function toRestatement(
   }
 }
 
-/** The list with one more restatement. One that is in it already stays as it was told. */
+/** Adds a restatement, unless the list has it. */
 export function withRestatement(list: Restatements, restatement: Restatement | undefined): Restatements {
   const isKnown = list.restatements.some(({ id }) => id === restatement?.id)
   if (restatement === undefined || isKnown) return list

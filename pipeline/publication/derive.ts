@@ -10,12 +10,13 @@ import { withTemporaryDatabase } from '../base/scratch.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import { contentHash, writeJson } from '../base/text.ts'
 import { ContentHash, provisionalFrom, ReleaseName } from '../contract/manifest.ts'
+import { PERIOD_FORMATS } from '../contract/published-paths.ts'
 import { DATASET_VERSION, type RankingMeta, RankingResponse, type RankingRow, Timestamp } from '../contract/ranking.ts'
 import type { DataFile } from '../contract/release-files.ts'
 import { advance, type Revision } from '../dataset/coverage.ts'
 import { readParquet } from '../release/read-back.ts'
 import { renderRows } from '../release/stage.ts'
-import { datesOf, FORMS, type Form, pointerPath, revisionText } from './revisions.ts'
+import { datesOf, type Form, pointerPath, revisionText } from './revisions.ts'
 
 /** What the Parquet file has to say of itself, so that everything else can be made from it. */
 const Footer = z.object({
@@ -127,14 +128,14 @@ async function derivePeriods(
   const provisional_from = provisionalFrom(as_of)
   const manifest = { release, as_of, end_date: rows.at(-1)?.date ?? '', provisional_from }
   const { revisions } = advance(undefined, { manifest, rows })
-  for (const folder of Object.keys(FORMS)) await mkdir(join(out, folder), { recursive: true })
+  for (const folder of Object.keys(PERIOD_FORMATS)) await mkdir(join(out, folder), { recursive: true })
   const bytes = (await stat(parquet)).size
   let written = 0
   const files = await sideBySide(
     revisions,
     async (revision) => {
       const derived: DerivedFile[] = []
-      for (const form of FORMS[revision.folder]) {
+      for (const form of PERIOD_FORMATS[revision.folder]) {
         const path = pointerPath(revision, form)
         const content = await writePeriod(join(out, path), revision, form, as_of, database)
         derived.push({ path, comparison: await beside.compareRevision(revision, form, content) })

@@ -6,6 +6,7 @@ import { type Files, hashFile, isInside, linkTarget, namesIn, statsIfAny } from 
 import { isFolder, moveInto } from '../base/move.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import { type ReleaseName, releasePath } from '../contract/manifest.ts'
+import { LATEST_PATH } from '../contract/published-paths.ts'
 import { currentEntry, readIndex } from '../release/index.ts'
 import { readManifest } from '../release/verify.ts'
 import { lockPublic } from '../rollup/workspace.ts'
@@ -16,7 +17,6 @@ import {
   copyEntries,
   hashEntries,
   isLink,
-  LATEST,
   type PublishedEntry,
   publishedEntries,
 } from './published.ts'
@@ -156,11 +156,11 @@ async function differing(
   now: ExportList,
   { signal }: Effects,
 ): Promise<PublishedEntry[]> {
-  const isLinked = (await linkTarget(join(target, LATEST))) !== undefined
+  const isLinked = (await linkTarget(join(target, LATEST_PATH))) !== undefined
   const checked = await sideBySide(entries, async (entry) => {
     signal.throwIfAborted()
     // What the link leads to has the right bytes but is no file of its own.
-    if (isLinked && entry.path.startsWith(`${LATEST}/`)) return [entry]
+    if (isLinked && entry.path.startsWith(`${LATEST_PATH}/`)) return [entry]
     return (await isThere(target, entry, now)) ? [] : [entry]
   })
   return checked.flat()
@@ -177,8 +177,8 @@ async function isThere(target: string, entry: PublishedEntry, now: ExportList): 
 
 /** A link and a folder cannot take the place of each other: what an export of the other kind has left goes first. */
 async function makeWay(target: string, entries: readonly PublishedEntry[], files: Files): Promise<void> {
-  const path = join(target, LATEST)
-  const willBeLink = entries.some((entry) => entry.path === LATEST)
+  const path = join(target, LATEST_PATH)
+  const willBeLink = entries.some((entry) => entry.path === LATEST_PATH)
   const isInTheWay = willBeLink ? await isFolder(path) : (await linkTarget(path)) !== undefined
   if (isInTheWay) await files.remove(path)
 }
@@ -186,8 +186,8 @@ async function makeWay(target: string, entries: readonly PublishedEntry[], files
 /** Removes files that are published no more, and the folders that are empty without them. */
 async function removeGone(target: string, gone: readonly string[], files: Files): Promise<void> {
   // Never through the link: the files that it leads to have names of their own.
-  const isLinked = (await linkTarget(join(target, LATEST))) !== undefined
-  const own = gone.filter((path) => !(isLinked && path.startsWith(`${LATEST}/`)) && path !== LATEST)
+  const isLinked = (await linkTarget(join(target, LATEST_PATH))) !== undefined
+  const own = gone.filter((path) => !(isLinked && path.startsWith(`${LATEST_PATH}/`)) && path !== LATEST_PATH)
   for (const path of own) await files.remove(join(target, path))
   const folders = new Set(own.flatMap(foldersAbove))
   const deepestFirst = [...folders].sort((a, b) => b.length - a.length)

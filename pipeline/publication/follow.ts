@@ -3,9 +3,10 @@ import type { Database } from '../base/database.ts'
 import { toJson } from '../base/json.ts'
 import type { Coverage } from '../contract/history.ts'
 import { type ReleaseName, releasePath } from '../contract/manifest.ts'
+import { COVERAGE_PATH, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
 import { advance, fromFirstDate, type ReleasedRows } from '../dataset/coverage.ts'
 import { restatementOf, withRestatement } from '../dataset/restatements.ts'
-import { COVERAGE_PATH, NO_RESTATEMENTS, RESTATEMENTS_PATH, readCoverage, readRestatements } from '../release/ledger.ts'
+import { NO_RESTATEMENTS, readCoverage, readRestatements } from '../release/ledger.ts'
 import { readBack } from '../release/read-back.ts'
 import { readManifest } from '../release/verify.ts'
 import type { NextTree } from './next-tree.ts'
@@ -27,7 +28,7 @@ export async function followReleases(
     coverage = await followRelease(tree, coverage, release, database)
   }
   if (newer.length > 0 || coverage === undefined) return
-  await tree.replace('coverage', COVERAGE_PATH, toJson(fromFirstDate(coverage)))
+  await tree.replace(COVERAGE_PATH, toJson(fromFirstDate(coverage)))
 }
 
 /** The releases that the coverage does not know of. When its own was withdrawn, the current one has to be told again. */
@@ -53,8 +54,8 @@ async function followRelease(
   // Without a coverage before it all is told again, from the first release on.
   const former = before === undefined ? NO_RESTATEMENTS : await readRestatements(tree.rootOf(RESTATEMENTS_PATH))
   const restatements = withRestatement(former, restatement)
-  await tree.replace('restatements', RESTATEMENTS_PATH, toJson(restatements))
-  await tree.replace('coverage', COVERAGE_PATH, toJson(coverage))
+  await tree.replace(RESTATEMENTS_PATH, toJson(restatements))
+  await tree.replace(COVERAGE_PATH, toJson(coverage))
   return coverage
 }
 

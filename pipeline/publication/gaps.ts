@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import { BuildError } from '../base/errors.ts'
 import type { Coverage, Published, Restatement, Restatements } from '../contract/history.ts'
 import type { ReleaseIndex } from '../contract/manifest.ts'
+import { COVERAGE_FILE, RESTATEMENTS_FILE } from '../contract/published-paths.ts'
 import { daysBetween, type UtcDate } from '../contract/utc-date.ts'
 import { missingReason, type ReleasedRows } from '../dataset/coverage.ts'
 import { toRestatement } from '../dataset/restatements.ts'
-import { COVERAGE_FILE, RESTATEMENTS_FILE } from '../release/ledger.ts'
 
 /** What the releases that still stand tell, gathered while they are verified, oldest first. */
 export interface Told {

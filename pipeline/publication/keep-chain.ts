@@ -3,7 +3,8 @@ import type { Effects } from '../base/effects.ts'
 import { BuildError } from '../base/errors.ts'
 import { isThere, readTextIfAny } from '../base/files.ts'
 import { DATASET_PATH, type ReleaseEntry } from '../contract/manifest.ts'
-import { currentEntry, INDEX_FILE, readIndex } from '../release/index.ts'
+import { INDEX_FILE } from '../contract/published-paths.ts'
+import { currentEntry, readIndex } from '../release/index.ts'
 import { copyEntries, publishedEntries } from './published.ts'
 
 /** Below `DATA_DIR`: the public folders of chains that `build --new-chain` ended, by the name of their newest release. */

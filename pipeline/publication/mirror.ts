@@ -7,22 +7,28 @@ import { parseJson } from '../base/json.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import { Coverage } from '../contract/history.ts'
 import { DATASET_PATH, Manifest, type ReleaseEntry, ReleaseIndex, releasePath } from '../contract/manifest.ts'
+import {
+  API_FILES,
+  CATALOG_FILE,
+  COVERAGE_FILE,
+  COVERAGE_PATH,
+  FEED_FILES,
+  INDEX_PATH,
+  LATEST_PATH,
+  METADATA_FILES,
+  PERIOD_FORMATS,
+  POINTER_PATH,
+  RESTATEMENTS_PATH,
+} from '../contract/published-paths.ts'
 import { MANIFEST_FILE } from '../contract/release-files.ts'
 import { TOMBSTONE_FILE } from '../contract/tombstone.ts'
 import { periodsOf } from '../dataset/coverage.ts'
-import { currentEntry, INDEX_FILE } from '../release/index.ts'
-import { COVERAGE_FILE, RESTATEMENTS_FILE } from '../release/ledger.ts'
-import { API_FILES } from '../site/api.ts'
-import { CATALOG_FILE } from '../site/catalog.ts'
-import { METADATA_FILES } from '../site/render.ts'
+import { currentEntry } from '../release/index.ts'
 import type { RemoteFiles } from './http-client.ts'
-import { FORMS, pointerPath, revisionPath } from './revisions.ts'
+import { pointerPath, revisionPath } from './revisions.ts'
 
 /** Files are fetched this many at a time: most are small, and the way is long. */
 const AT_ONCE = 12
-
-const LATEST_FILE = 'latest.json'
-const LATEST_PLACE = `${DATASET_PATH}/latest`
 
 /** A file to be fetched. One that never changes need not be fetched twice. */
 interface Wanted {
@@ -56,8 +62,8 @@ export async function mirrorSite(
     ...manifests.flatMap((manifest) => filesOf(manifest)),
     ...withdrawn.map(({ release }) => pointer(`${releasePath(release)}/${TOMBSTONE_FILE}`)),
     ...filesOfPeriods(coverage, index),
-    ...[RESTATEMENTS_FILE, LATEST_FILE].map((name) => pointer(`${DATASET_PATH}/${name}`)),
-    ...[CATALOG_FILE, 'feed.atom', 'feed.json', ...Object.values(API_FILES), ...METADATA_FILES].map(pointer),
+    ...[RESTATEMENTS_PATH, POINTER_PATH, CATALOG_FILE, ...Object.values(FEED_FILES)].map(pointer),
+    ...[...Object.values(API_FILES), ...METADATA_FILES].map(pointer),
   ]
   let done = 0
   const fetchNext = async (file: Wanted) => {
@@ -71,13 +77,13 @@ export async function mirrorSite(
 
 /** The hashes and names that change with every release: as long as they are the same, no release came. */
 export async function readPointers(remote: RemoteFiles): Promise<string> {
-  const paths = [...[COVERAGE_FILE, INDEX_FILE, LATEST_FILE].map((name) => `${DATASET_PATH}/${name}`), CATALOG_FILE]
+  const paths = [COVERAGE_PATH, INDEX_PATH, POINTER_PATH, CATALOG_FILE]
   const texts = await sideBySide(paths, async (path) => (await remote.readIfAny(path))?.toString() ?? null)
   return JSON.stringify(texts)
 }
 
 async function fetchIndex(remote: RemoteFiles, folder: string): Promise<ReleaseIndex> {
-  const path = `${DATASET_PATH}/${INDEX_FILE}`
+  const path = INDEX_PATH
   const bytes = await remote.readIfAny(path)
   if (bytes === undefined) {
     throw new BuildError(`there is no ${remote.urlOf(path)}; give the address of the folder that is published`)
@@ -104,7 +110,7 @@ async function fetchManifest(remote: RemoteFiles, folder: string, { release }: R
 }
 
 async function fetchCoverage(remote: RemoteFiles, folder: string): Promise<Coverage> {
-  const path = `${DATASET_PATH}/${COVERAGE_FILE}`
+  const path = COVERAGE_PATH
   const bytes = await remote.read(path)
   await save(folder, path, bytes)
   return parseJson(Coverage, bytes.toString(), remote.urlOf(path), BuildError)
@@ -136,7 +142,7 @@ function filesOfPeriods(coverage: Coverage, { releases }: ReleaseIndex): Wanted[
     }
     const revisions = Array.from({ length: newest }, (_, position) => position + 1)
     const isOptional = (number: number) => hasGaps && (number < newest || content_hash === null)
-    return FORMS[folder].flatMap((form) => [
+    return PERIOD_FORMATS[folder].flatMap((form) => [
       ...revisions.map((number) => ({
         path: `${DATASET_PATH}/${revisionPath({ folder, name, revision: number }, form)}`,
         isImmutable: !isOptional(number),
@@ -164,9 +170,9 @@ async function fetchFile(remote: RemoteFiles, folder: string, wanted: Wanted): P
  * host may have a copy in the place of the link. Throws `BuildError` that names the first file that is another.
  */
 export async function proveLatest(remote: RemoteFiles, folder: string): Promise<void> {
-  const release = join(folder, LATEST_PLACE)
+  const release = join(folder, LATEST_PATH)
   const proveSame = async (name: string) => {
-    const path = `${LATEST_PLACE}/${name}`
+    const path = `${LATEST_PATH}/${name}`
     const [found, expected] = [await remote.read(path), await readFile(join(release, name))]
     if (!found.equals(expected)) throw new BuildError(`${remote.urlOf(path)} is not that of the newest release`)
   }
@@ -176,8 +182,8 @@ export async function proveLatest(remote: RemoteFiles, folder: string): Promise<
 
 async function linkLatest(folder: string, index: ReleaseIndex): Promise<void> {
   const current = currentEntry(index)
-  await rm(join(folder, LATEST_PLACE), { force: true })
-  if (current !== undefined) await symlink(`releases/${current.release}`, join(folder, LATEST_PLACE))
+  await rm(join(folder, LATEST_PATH), { force: true })
+  if (current !== undefined) await symlink(`releases/${current.release}`, join(folder, LATEST_PATH))
 }
 
 async function save(folder: string, path: string, bytes: Buffer): Promise<void> {

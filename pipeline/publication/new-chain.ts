@@ -4,7 +4,8 @@ import { BuildError } from '../base/errors.ts'
 import { hashFile, linkTarget, namesIn, readTextIfAny, replaceFile, statsIfAny } from '../base/files.ts'
 import { parseJson, toJson } from '../base/json.ts'
 import { isFolder, moveInto } from '../base/move.ts'
-import { DATASET_PATH, ReleaseEntry, type ReleaseIndex, ReleaseName, releasePath } from '../contract/manifest.ts'
+import { ReleaseEntry, type ReleaseIndex, ReleaseName, releasePath } from '../contract/manifest.ts'
+import { PERIOD_FOLDERS, POINTER_PATH } from '../contract/published-paths.ts'
 import { MANIFEST_FILE } from '../contract/release-files.ts'
 import { asideFolder, NextTree } from './next-tree.ts'
 import { type PublicFolder, STAGING_FOLDER } from './public-folder.ts'
@@ -21,9 +22,6 @@ const NewChain = z.strictObject({
 export type NewChain = z.infer<typeof NewChain>
 
 const NEW_CHAIN_FILE = join(STAGING_FOLDER, 'new-chain.json')
-
-/** The days and months of a chain: those of another one have the same names. */
-const PERIOD_FOLDERS = ['daily', 'monthly'].map((name) => `${DATASET_PATH}/${name}`)
 
 /** The switch to a new chain that a build has begun, if any. */
 export async function readNewChain(publicDir: string): Promise<NewChain | undefined> {
@@ -52,15 +50,16 @@ export async function replaceChain(
   replaced: readonly ReleaseName[],
 ): Promise<void> {
   for (const previous of replaced) {
-    if (previous !== release) await tree.remove('leftovers', releasePath(previous))
+    if (previous !== release) await tree.remove(releasePath(previous), 'leftovers')
   }
   if (replaced.includes(release)) {
     // Of equal names the pointer of the one would lead to the other.
-    await tree.makeWay('release', `${DATASET_PATH}/latest.json`)
-    await tree.makeWay('release', releasePath(release))
+    await tree.makeWay(POINTER_PATH, 'release')
+    await tree.makeWay(releasePath(release))
   }
   for (const folder of PERIOD_FOLDERS) {
-    for (const path of await wholeOrLinked(tree.folder.publicDir, folder)) await tree.makeWay('periods', path)
+    // The days and months of another chain have the same names.
+    for (const path of await wholeOrLinked(tree.folder.publicDir, folder)) await tree.makeWay(path)
   }
 }
 

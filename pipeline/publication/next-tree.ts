@@ -2,26 +2,15 @@ import { dirname, join } from 'node:path'
 import { type Content, isThere, linkTarget, readTextIfAny } from '../base/files.ts'
 import { isFolder, moveInto } from '../base/move.ts'
 import { sideBySide } from '../base/side-by-side.ts'
+import { publishedPath, STEPS } from '../contract/published-paths.ts'
 import { type PublicFolder, STAGING_FOLDER } from './public-folder.ts'
 
-/** The steps of a switch, in the order in which they are taken (DESIGN.md §5). */
-const STEPS = [
-  'release',
-  'periods',
-  'restatements',
-  'coverage',
-  'index',
-  'site',
-  'latest',
-  'pointer',
-  'catalog',
-  'feeds',
-  'leftovers',
-] as const
-export type Step = (typeof STEPS)[number]
+/** A switch ends with what it takes away. */
+const SWITCH = [...STEPS, 'leftovers'] as const
+type SwitchStep = (typeof SWITCH)[number]
 
 /** Where everything is staged that a step puts in place, each at its path. */
-export function stagingRoot(publicDir: string, step: Step): string {
+export function stagingRoot(publicDir: string, step: SwitchStep): string {
   return join(publicDir, STAGING_FOLDER, 'next', step)
 }
 
@@ -46,8 +35,8 @@ export class NextTree {
   readonly isNewChain: boolean
   readonly #roots = new Map<string, string>()
   readonly #folders = new Set<string>()
-  readonly #removed = new Map<Step, Set<string>>()
-  readonly #inTheWay = new Map<Step, Set<string>>()
+  readonly #removed = new Map<SwitchStep, Set<string>>()
+  readonly #inTheWay = new Map<SwitchStep, Set<string>>()
 
   constructor(folder: PublicFolder, { isNewChain = false } = {}) {
     this.folder = folder
@@ -60,8 +49,8 @@ export class NextTree {
   }
 
   /** Takes in a folder that was staged and flushed at its path below `stagingRoot`. */
-  adopt(step: Step, path: string): void {
-    const root = stagingRoot(this.folder.publicDir, step)
+  adopt(path: string): void {
+    const root = stagingRoot(this.folder.publicDir, publishedPath(path).step)
     this.#roots.set(path, root)
     this.#remember(join(root, dirname(path)))
   }
@@ -77,22 +66,23 @@ export class NextTree {
   }
 
   /** Stages a file, unless the same text is published already. */
-  async replace(step: Step, path: string, text: string): Promise<void> {
+  async replace(path: string, text: string): Promise<void> {
     const isStaged = (this.#roots.get(path) ?? this.folder.publicDir) !== this.folder.publicDir
     const isPublished = !isStaged && (await readTextIfAny(join(this.folder.publicDir, path))) === text
     if (isPublished) this.keep(path)
-    else await this.write(step, path, text)
+    else await this.write(path, text)
   }
 
   /** Stages a file. Returns where. */
-  async write(step: Step, path: string, content: Content): Promise<string> {
-    const place = await this.reserve(step, path)
+  async write(path: string, content: Content): Promise<string> {
+    const place = await this.reserve(path)
     await this.folder.files.write(place, content)
     return place
   }
 
   /** Makes the folder for a file that somebody else writes and flushes. Returns where it belongs. */
-  async reserve(step: Step, path: string): Promise<string> {
+  async reserve(path: string): Promise<string> {
+    const { step } = publishedPath(path)
     const root = stagingRoot(this.folder.publicDir, step)
     await this.#makeFolder(join(root, dirname(path)))
     this.#roots.set(path, root)
@@ -101,22 +91,22 @@ export class NextTree {
   }
 
   /** Stages a relative symbolic link, unless it is published already. */
-  async link(step: Step, path: string, target: string): Promise<void> {
+  async link(path: string, target: string): Promise<void> {
     const published = join(this.folder.publicDir, path)
     if ((await linkTarget(published)) === target) return
-    const place = await this.reserve(step, path)
+    const place = await this.reserve(path)
     await this.folder.files.link(target, place)
     // A copy that followed links left a folder there, which a rename would not replace.
-    if (await isFolder(published)) await this.makeWay(step, path)
+    if (await isFolder(published)) await this.makeWay(path)
   }
 
   /** Has the step take a published file or folder away before it puts anything in place. */
-  async makeWay(step: Step, path: string): Promise<void> {
+  async makeWay(path: string, step: SwitchStep = publishedPath(path).step): Promise<void> {
     await this.#note(this.#inTheWay, step, path)
   }
 
   /** Has the step take a published file or folder away once everything of it is in place. */
-  async remove(step: Step, path: string): Promise<void> {
+  async remove(path: string, step: SwitchStep = publishedPath(path).step): Promise<void> {
     const root = this.#roots.get(path)
     if (root !== undefined) {
       this.#roots.delete(path)
@@ -134,7 +124,7 @@ export class NextTree {
   async commit(): Promise<void> {
     const { publicDir, files } = this.folder
     const putAside = (path: string) => files.rename(join(publicDir, path), join(asideFolder(publicDir), path))
-    for (const step of STEPS) {
+    for (const step of SWITCH) {
       const root = stagingRoot(publicDir, step)
       for (const path of this.#inTheWay.get(step) ?? []) await putAside(path)
       if (await isFolder(root)) await moveInto(files, root, publicDir)
@@ -153,7 +143,7 @@ export class NextTree {
     for (let each = folder; each !== staging; each = dirname(each)) this.#folders.add(each)
   }
 
-  async #note(paths: Map<Step, Set<string>>, step: Step, path: string): Promise<void> {
+  async #note(paths: Map<SwitchStep, Set<string>>, step: SwitchStep, path: string): Promise<void> {
     const { publicDir } = this.folder
     if (!(await isThere(join(publicDir, path)))) return
     await this.#makeFolder(join(asideFolder(publicDir), dirname(path)))

@@ -6,7 +6,7 @@ import type { Database } from '../base/database.ts'
 import { readTextIfAny, replaceFile } from '../base/files.ts'
 import { jsonIfAny, toJson } from '../base/json.ts'
 import { sideBySide } from '../base/side-by-side.ts'
-import { COVERAGE_PATH, RESTATEMENTS_PATH } from '../release/ledger.ts'
+import { COVERAGE_PATH, PAGE_FOLDERS, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
 import { readFacts, type SiteFacts } from '../site/facts.ts'
 import { renderSite } from '../site/render.ts'
 import type { NextTree } from './next-tree.ts'
@@ -17,9 +17,6 @@ const RENDERED_FILE = 'pages.json'
 
 const Rendered = z.object({ source: z.string(), pages: z.record(z.string(), z.string()) })
 type Rendered = z.infer<typeof Rendered>
-
-/** These folders hold pages and nothing else, so that a page which is no longer made is found there. */
-const PAGE_FOLDERS = ['models', 'more-models', 'coverage', 'changelog']
 
 /** Small files: most of the time goes into waiting until they are on disk. */
 const WRITTEN_AT_ONCE = 16
@@ -41,11 +38,11 @@ export async function stagePages(
   const former = Rendered.safeParse(jsonIfAny(await readTextIfAny(path))).data
   if (former?.source === source && (await areInPlace(publicDir, former))) return async () => {}
   const pages = await renderSite(await readFacts((each) => tree.rootOf(each), { manifest, index }, database))
-  await sideBySide(pages, ({ path: page, text }) => tree.replace('site', page, text), WRITTEN_AT_ONCE)
+  await sideBySide(pages, ({ path: page, text }) => tree.replace(page, text), WRITTEN_AT_ONCE)
   // A model may be in no release any more. Assets stay: whoever has an older page open needs them.
   const paths = pages.map((page) => page.path)
   for (const name of PAGE_FOLDERS) {
-    for (const stray of await strayPages(publicDir, name, paths)) await tree.remove('leftovers', stray)
+    for (const stray of await strayPages(publicDir, name, paths)) await tree.remove(stray, 'leftovers')
   }
   const hashes = Object.fromEntries(pages.map((page) => [page.path, hash('sha256', page.text)]))
   return () => replaceFile(files, path, toJson({ source, pages: hashes } satisfies Rendered))

@@ -12,6 +12,7 @@ import {
   type ReleaseName,
   releasePath,
 } from '../contract/manifest.ts'
+import { INDEX_FILE, INDEX_PATH, LATEST_PATH, POINTER_PATH, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
 import { MANIFEST_FILE } from '../contract/release-files.ts'
 import { TOMBSTONE_FILE, type Tombstone } from '../contract/tombstone.ts'
 import type { Chain } from '../release/chain.ts'
@@ -19,13 +20,12 @@ import {
   appendRelease,
   currentEntry,
   EMPTY_INDEX,
-  INDEX_FILE,
   readIndex,
   standingReleases,
   toPointer,
   withStatus,
 } from '../release/index.ts'
-import { RESTATEMENTS_PATH, readRestatements } from '../release/ledger.ts'
+import { readRestatements } from '../release/ledger.ts'
 import { readManifest } from '../release/verify.ts'
 import { renderApi } from '../site/api.ts'
 import { renderCatalog } from '../site/catalog.ts'
@@ -33,13 +33,11 @@ import { renderFeeds } from '../site/feeds.ts'
 import type { Page } from '../site/layout.ts'
 import { followReleases } from './follow.ts'
 import { beginNewChain, readNewChain, replaceChain, resumeNewChain } from './new-chain.ts'
-import { NextTree, type Step } from './next-tree.ts'
+import { NextTree } from './next-tree.ts'
 import { stagePages } from './pages.ts'
 import { type PublicFolder, STAGING_FOLDER } from './public-folder.ts'
 import { closeStaging } from './staging.ts'
 import { markWithdrawn, removeWithdrawn, verifyTombstone, withTombstone } from './tombstone.ts'
-
-const POINTER_PATH = join(DATASET_PATH, 'latest.json')
 
 /**
  * Makes the public folder consistent after a build that was stopped anywhere. A release is made when its folder is in
@@ -131,7 +129,7 @@ export async function publish(
   const { release } = staged
   const isNewChain = replaced.length > 0
   const tree = new NextTree(folder, { isNewChain })
-  tree.adopt('release', releasePath(release))
+  tree.adopt(releasePath(release))
   const grown = await grow(staged.path, index)
   if (isNewChain) await replaceChain(tree, release, replaced)
   const { sha256: manifest_sha256 } = await hashFile(join(staged.path, MANIFEST_FILE))
@@ -151,7 +149,7 @@ export async function publishTombstone(
   database: Database,
 ): Promise<void> {
   const tree = new NextTree(folder)
-  await tree.replace('release', join(releasePath(tombstone.release), TOMBSTONE_FILE), toJson(tombstone))
+  await tree.replace(join(releasePath(tombstone.release), TOMBSTONE_FILE), toJson(tombstone))
   const marked = withTombstone(index, tombstone)
   await follow(tree, marked, database)
   await removeWithdrawn(folder, marked, database)
@@ -185,21 +183,21 @@ async function stageFollowing(
   const entry = currentEntry(index)
   if (entry === undefined) return async () => {}
   await followReleases(tree, standingReleases(index), database)
-  await tree.replace('index', join(DATASET_PATH, INDEX_FILE), toJson(index))
+  await tree.replace(INDEX_PATH, toJson(index))
   const place = releasePath(entry.release)
   const path = join(tree.rootOf(place), place)
   const manifest = await readManifest(path)
   const api = await renderApi(path, manifest, tree.folder.dataDir)
   const notePages = await stagePages(tree, { manifest, index }, database)
-  await replaceAll(tree, 'site', api)
-  await tree.link('latest', join(DATASET_PATH, 'latest'), `releases/${entry.release}`)
-  await tree.replace('pointer', POINTER_PATH, toJson(toPointer(entry)))
+  await replaceAll(tree, api)
+  await tree.link(LATEST_PATH, `releases/${entry.release}`)
+  await tree.replace(POINTER_PATH, toJson(toPointer(entry)))
   const { restatements } = await readRestatements(tree.rootOf(RESTATEMENTS_PATH))
-  await replaceAll(tree, 'catalog', [renderCatalog(manifest, entry, api)])
-  await replaceAll(tree, 'feeds', renderFeeds(manifest, index, restatements))
+  await replaceAll(tree, [renderCatalog(manifest, entry, api)])
+  await replaceAll(tree, renderFeeds(manifest, index, restatements))
   return notePages
 }
 
-async function replaceAll(tree: NextTree, step: Step, pages: readonly Page[]): Promise<void> {
-  for (const { path, text } of pages) await tree.replace(step, path, text)
+async function replaceAll(tree: NextTree, pages: readonly Page[]): Promise<void> {
+  for (const { path, text } of pages) await tree.replace(path, text)
 }

@@ -6,14 +6,11 @@ import { BuildError } from '../base/errors.ts'
 import { hashFile, statsIfAny } from '../base/files.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import { DATASET_PATH, type ReleaseName, releasePath } from '../contract/manifest.ts'
-import { INDEX_FILE } from '../release/index.ts'
+import { INDEX_PATH, LATEST_PATH } from '../contract/published-paths.ts'
 import type { ExportList } from './export-list.ts'
 
 /** Many small files: most of the time goes into waiting until they are on disk. */
 const AT_ONCE = 16
-
-/** The one link that is published. */
-export const LATEST = `${DATASET_PATH}/latest`
 
 /** A file or link as a copy of the public folder has it. Paths are relative, `source` is the file to copy. */
 export type PublishedEntry = PublishedFile | PublishedLink
@@ -41,10 +38,10 @@ export async function publishedEntries(
   const files = await filesBelow(publicDir, '')
   const folder = `${releasePath(current)}/`
   const latest: PublishedEntry[] = symlinks
-    ? [{ path: LATEST, target: `releases/${current}`, bytes: 0 }]
+    ? [{ path: LATEST_PATH, target: `releases/${current}`, bytes: 0 }]
     : files
         .filter(({ path }) => path.startsWith(folder))
-        .map((file) => ({ ...file, path: `${LATEST}/${file.path.slice(folder.length)}` }))
+        .map((file) => ({ ...file, path: `${LATEST_PATH}/${file.path.slice(folder.length)}` }))
   return [...files, ...latest].sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
@@ -54,7 +51,7 @@ export async function publishedEntries(
  */
 export async function assertUndamaged(entries: readonly PublishedEntry[], contents: ExportList): Promise<void> {
   for (const entry of entries) {
-    if (isLink(entry) || basename(entry.path) !== CHECKSUMS_FILE || entry.path.startsWith(`${LATEST}/`)) continue
+    if (isLink(entry) || basename(entry.path) !== CHECKSUMS_FILE || entry.path.startsWith(`${LATEST_PATH}/`)) continue
     for (const [name, sha256] of readChecksums(await readFile(entry.source, 'utf8'))) {
       if (contents.get(join(dirname(entry.path), name)) === `sha256:${sha256}`) continue
       throw new BuildError(
@@ -121,7 +118,7 @@ export async function hashEntries(
 
 /** Folders in whose place a link may stand, for a disk with more room: builds follow them too. */
 function mayBeLinked(path: string): boolean {
-  const places = [DATASET_PATH, dirname(join(DATASET_PATH, INDEX_FILE))]
+  const places = [DATASET_PATH, dirname(INDEX_PATH)]
   return path === dirname(dirname(DATASET_PATH)) || places.includes(dirname(path))
 }
 
@@ -130,7 +127,7 @@ async function filesBelow(publicDir: string, folder: string): Promise<PublishedF
   const files: PublishedFile[] = []
   for (const entry of await readdir(join(publicDir, folder), { withFileTypes: true })) {
     const path = folder === '' ? entry.name : `${folder}/${entry.name}`
-    if (entry.name.startsWith('.') || path === LATEST) continue
+    if (entry.name.startsWith('.') || path === LATEST_PATH) continue
     const source = join(publicDir, path)
     if (entry.isDirectory()) files.push(...(await filesBelow(publicDir, path)))
     else if (entry.isFile()) files.push({ path, source, bytes: (await stat(source)).size })

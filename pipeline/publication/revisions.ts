@@ -6,14 +6,13 @@ import { readIfAny } from '../base/files.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import { writeCsv, writeJson } from '../base/text.ts'
 import { DATASET_PATH } from '../contract/manifest.ts'
+import { PERIOD_FORMATS } from '../contract/published-paths.ts'
 import { DATASET_VERSION, type Timestamp } from '../contract/ranking.ts'
 import { addDays } from '../contract/utc-date.ts'
 import type { Period, Revision } from '../dataset/coverage.ts'
 import type { NextTree } from './next-tree.ts'
 
-/** The forms of a day; a month has no JSON, which would be no answer that anybody asks for. */
-export const FORMS = { daily: ['json', 'csv', 'parquet'], monthly: ['csv', 'parquet'] } as const
-export type Form = (typeof FORMS)[Period['folder']][number]
+export type Form = (typeof PERIOD_FORMATS)[Period['folder']][number]
 
 /** Files are written this many at a time: a disk that is waited for once by many is quicker than once by each. */
 const AT_ONCE = 16
@@ -52,15 +51,15 @@ export async function stageRevisions(
   database: Database,
 ): Promise<void> {
   const stage = async (revision: Revision) => {
-    for (const form of FORMS[revision.folder]) {
+    for (const form of PERIOD_FORMATS[revision.folder]) {
       const bytes = await stageForm(tree, revision, { form, asOf: change.asOf }, database)
-      await tree.write('periods', join(DATASET_PATH, pointerPath(revision, form)), bytes)
+      await tree.write(join(DATASET_PATH, pointerPath(revision, form)), bytes)
     }
   }
   await sideBySide(change.revisions, stage, AT_ONCE)
   for (const period of change.emptied) {
-    for (const form of FORMS[period.folder]) {
-      await tree.remove('periods', join(DATASET_PATH, pointerPath(period, form)))
+    for (const form of PERIOD_FORMATS[period.folder]) {
+      await tree.remove(join(DATASET_PATH, pointerPath(period, form)))
     }
   }
 }
@@ -77,13 +76,13 @@ async function stageForm(
   const published = await readIfAny(place)
   if (form === 'parquet') {
     if (published !== undefined) return published
-    const staged = await tree.reserve('periods', path)
+    const staged = await tree.reserve(path)
     await database.run('history/write_period', { ...datesOf(revision), path: staged })
     await tree.folder.files.flush(staged)
     return readFile(staged)
   }
   const bytes = revisionText(revision, form, asOf)
-  if (published === undefined) await tree.write('periods', path, bytes)
+  if (published === undefined) await tree.write(path, bytes)
   else if (!published.equals(bytes)) {
     throw new BuildError(
       `${place} is published with other rows, and revisions never change; ` +

@@ -4,10 +4,11 @@ import { BuildError } from '../base/errors.ts'
 import { namesIn } from '../base/files.ts'
 import type { Coverage, Published } from '../contract/history.ts'
 import type { ContentHash, ReleaseIndex, ReleaseName } from '../contract/manifest.ts'
+import { PERIOD_FORMATS } from '../contract/published-paths.ts'
 import type { Timestamp } from '../contract/ranking.ts'
 import { type Period, periodsOf } from '../dataset/coverage.ts'
 import { readRevision } from './revision-file.ts'
-import { datesOf, FORMS, type Form, revisionPath } from './revisions.ts'
+import { datesOf, type Form, revisionPath } from './revisions.ts'
 
 /** A revision that must be there, because a release that stands made it or has its rows. */
 export interface Needed extends Period {
@@ -55,7 +56,7 @@ export async function proveSuperseded(
     const superseded: Found[] = []
     for (const revision of await supersededNumbers(dataset, period)) {
       superseded.push(await proveRevision(dataset, { ...period, revision }, { index, ...standing }, database))
-      paths.push(...FORMS[period.folder].map((form) => revisionPath({ ...period, revision }, form)))
+      paths.push(...PERIOD_FORMATS[period.folder].map((form) => revisionPath({ ...period, revision }, form)))
     }
     const found = [...superseded, ...newest]
     assertNeeded(join(dataset, place), needed.get(place) ?? [], found)
@@ -81,7 +82,7 @@ async function supersededNumbers(dataset: string, period: Published & Period): P
   const present = new Set(await namesIn(join(dataset, nameOf(period))))
   const last = (period.revision ?? 0) - (period.content_hash === null ? 0 : 1)
   const numbers = Array.from({ length: last }, (_, position) => position + 1)
-  return numbers.filter((number) => FORMS[period.folder].some((form) => present.has(`r${number}.${form}`)))
+  return numbers.filter((number) => PERIOD_FORMATS[period.folder].some((form) => present.has(`r${number}.${form}`)))
 }
 
 /** Proves that every format of a revision holds the same rows, those of a release that stands. */
@@ -91,7 +92,7 @@ async function proveRevision(
   { index, holdings }: { index: ReleaseIndex; holdings: Standing['holdings'] },
   database: Database,
 ): Promise<Found> {
-  const forms: readonly Form[] = FORMS[revision.folder]
+  const forms: readonly Form[] = PERIOD_FORMATS[revision.folder]
   let first: (Found & { path: string }) | undefined
   for (const form of forms) {
     const path = join(dataset, revisionPath(revision, form))

@@ -13,15 +13,15 @@ import type {
   ReleaseIndex,
   ReleaseName,
 } from '../contract/manifest.ts'
+import { COVERAGE_FILE, PERIOD_FORMATS, RESTATEMENTS_FILE } from '../contract/published-paths.ts'
 import type { RankingRow, Timestamp } from '../contract/ranking.ts'
 import { applyChanges, CHANGES_FILE, changeLog, inverse, readChanges } from '../dataset/change-log.ts'
 import { advance, fromDatasetStart, fromFirstDate, type Period, periodsOf, type Revision } from '../dataset/coverage.ts'
 import { isSchemaChange, nextVersion } from '../dataset/data-version.ts'
 import { restatementOf, withRestatement } from '../dataset/restatements.ts'
-import { COVERAGE_FILE, RESTATEMENTS_FILE } from '../release/ledger.ts'
 import { proveWithGaps, type Told } from './gaps.ts'
 import { readRevision } from './revision-file.ts'
-import { FORMS, type Form, pointerPath, revisionPath } from './revisions.ts'
+import { type Form, pointerPath, revisionPath } from './revisions.ts'
 import { type Needed, proveSuperseded } from './superseded.ts'
 
 /** A revision that has to be there, and what it has to hold. */
@@ -214,7 +214,7 @@ export class HistoryCheck {
     )
     for (const expected of revisions) {
       const isNewest = newest.get(`${expected.folder}/${expected.name}`)?.revision === expected.revision
-      for (const form of FORMS[expected.folder]) {
+      for (const form of PERIOD_FORMATS[expected.folder]) {
         const path = revisionPath(expected, form)
         await prove(path, form, expected)
         if (!isNewest) continue

@@ -16,11 +16,12 @@ import {
   type ReleaseEntry,
   type ReleaseIndex,
 } from '../contract/manifest.ts'
-import { currentEntry, INDEX_FILE, publishedFolders, readIndex, toPointer, withStatus } from '../release/index.ts'
-import { COVERAGE_FILE, RESTATEMENTS_FILE, readCoverage, readRestatements } from '../release/ledger.ts'
+import { API_FILES, CATALOG_FILE, COVERAGE_FILE, INDEX_FILE, RESTATEMENTS_FILE } from '../contract/published-paths.ts'
+import { currentEntry, publishedFolders, readIndex, toPointer, withStatus } from '../release/index.ts'
+import { readCoverage, readRestatements } from '../release/ledger.ts'
 import { readManifest, verifyEntry, verifyRelease } from '../release/verify.ts'
-import { API_FILES, renderRankingsDaily } from '../site/api.ts'
-import { CATALOG_FILE, renderCatalog } from '../site/catalog.ts'
+import { renderRankingsDaily } from '../site/api.ts'
+import { renderCatalog } from '../site/catalog.ts'
 import { readFacts } from '../site/facts.ts'
 import { renderFeeds } from '../site/feeds.ts'
 import type { Page } from '../site/layout.ts'

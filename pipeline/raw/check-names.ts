@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { nearest } from '../contract/nearest.ts'
 
 /**
- * A check is a statement of `dataset/checks.sql` that returns what breaks it; its comment's first line says what it demands.
- * These hold for every ranking whatever the input: what breaks one is a mistake of this project.
+ * A check is a query in `dataset/checks.sql` that returns what breaks it; its comment states the rule. Invariants hold for
+ * any input: a broken one is our own bug.
  */
 export const INVARIANTS = [
   'too_many_rows',
@@ -14,7 +14,7 @@ export const INVARIANTS = [
   'out_of_order',
 ] as const
 
-/** These find what is unlikely in good input. They warn, and stop a release where the maintainer says so. */
+/** Sanity checks find what is unlikely in good input. They warn, or stop a release if the maintainer wants that. */
 export const SANITY_CHECKS = [
   'collapsed_day',
   'new_leader',
@@ -23,7 +23,6 @@ export const SANITY_CHECKS = [
   'token_parts_disagree',
 ] as const
 
-/** The name of a check that can be made blocking and be accepted. */
 export const SanityCheck = z.enum(SANITY_CHECKS, {
   error: ({ input }) => noSanityCheck(typeof input === 'string' ? input : JSON.stringify(input)),
 })

@@ -1,17 +1,17 @@
 import type { Database } from '../base/database.ts'
 import { addDays, toUtcDate, type UtcDate } from '../contract/utc-date.ts'
 
-/** No gateway logged tokens before this date: an earlier timestamp has the wrong unit. */
+/** No gateway logged tokens before this date. Earlier timestamps have the wrong unit. */
 export const FIRST_CREDIBLE_DATE: UtcDate = '2015-01-01'
 
-/** The date after today by the clock. A later one has the wrong unit, or its clock is wrong. */
+/** Tomorrow. Later timestamps have the wrong unit or come from a wrong clock. */
 export function lastCredibleDate(now: Date): UtcDate {
   return addDays(toUtcDate(now), 1)
 }
 
 /**
- * Sets the dates that the macro `is_misdated` accepts (DESIGN.md §6.10). Each build sets them anew and nothing keeps what
- * the macro says, so a date that lies in the future today is accepted when it has come.
+ * Sets the dates that the macro `is_misdated` accepts (DESIGN.md §6.10). Each build sets them again, so a date in the
+ * future is accepted once it has come.
  */
 export async function setCredibleDates(database: Database, last: UtcDate): Promise<void> {
   for (const [name, day] of Object.entries(credibleDays(last))) await database.setVariable(name, day)

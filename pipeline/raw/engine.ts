@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import { DATASET_START, UtcDate } from '../contract/utc-date.ts'
 
-/** What a source, or what an engine reads in place of sources, says about the models in it (DESIGN.md §5). */
+/** What the sources file says about the visibility of a source's models (DESIGN.md §5). */
 export const SourceVisibility = z.enum(['public', 'private', 'registry']).default('registry')
 
-/** Where usage comes from: a source, or what an engine reads in place of sources. */
+/** Where usage comes from: a source, or the engine that replaces sources. */
 export interface Origin {
   name: string
   visibility: z.infer<typeof SourceVisibility>
 }
 
-/** A name as ClickHouse may have it in a statement: nothing in it ends the quotes that it is put in. */
+/** A name that is safe inside quotes in a ClickHouse statement. */
 export const ClickHouseName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_-]*$/, {
   error: 'must consist of letters, digits, _ and -, and begin with a letter or _',
 })
@@ -29,33 +29,47 @@ const ClickHouseUrl = z
 
 const File = z.string().min(1)
 
-/** `"engine": {"clickhouse": …}` of the sources file: where the view of all usage lies. */
+/** `"engine": {"clickhouse": …}` of the sources file: where the view of all usage is. */
 export const ClickHouseFields = z.strictObject({
-  url: ClickHouseUrl,
-  database: ClickHouseName.default('default'),
-  view: ClickHouseName,
-  /** The cluster on whose nodes the view lies, each with the records of its shard; without one a single server has all. */
-  cluster: ClickHouseName.optional(),
-  /** The first date that is asked for. */
+  url: ClickHouseUrl.describe(
+    'HTTP or HTTPS interface of one node, without user and password. A path is that of a proxy.',
+  ),
+  database: ClickHouseName.default('default').describe('The database of the view.'),
+  view: ClickHouseName.describe('The view of all usage, on every node.'),
+  cluster: ClickHouseName.optional().describe(
+    'The cluster whose shards have the data; absent where one server has all.',
+  ),
   from: UtcDate.refine((date) => date >= DATASET_START, {
     error: `must not be before ${DATASET_START}, when the dataset begins`,
-  }).default(DATASET_START),
-  /** Files of certificates: of the authority that vouches for the server, and of the client and its key. */
-  ca: File.optional(),
-  cert: File.optional(),
-  key: File.optional(),
-  /** How long one answer may take. */
-  timeout_seconds: z.int().min(1).max(86_400).default(3600),
+  })
+    .default(DATASET_START)
+    .describe('The first date to ask for.'),
+  ca: File.optional().meta({
+    unset: 'those of the system',
+    description: "Certificate file of the authority that signed the server's certificate.",
+  }),
+  cert: File.optional().describe('Certificate file of the client; needs `key` and `ca`.'),
+  key: File.optional().describe('Private key file of the client.'),
+  timeout_seconds: z.int().min(1).max(86_400).default(3600).describe('How long one answer may take.'),
 })
 
 export const EngineFields = z.strictObject({
-  clickhouse: ClickHouseFields.superRefine(assertCertificates).optional(),
-  rollup_files: z.array(z.string().min(1)).min(1).optional(),
-  name: z.string().min(1).optional(),
-  visibility: SourceVisibility,
+  clickhouse: ClickHouseFields.superRefine(assertCertificates)
+    .optional()
+    .describe('The ClickHouse to ask. Exactly one of this and `rollup_files` is given.'),
+  rollup_files: z
+    .array(z.string().min(1))
+    .min(1)
+    .optional()
+    .describe('Files of sums per day and model that another engine wrote.'),
+  name: z.string().min(1).optional().meta({
+    unset: '`clickhouse` or `rollup_files`',
+    description: 'What warnings, state and archive call this source.',
+  }),
+  visibility: SourceVisibility.describe('As in a source.'),
 })
 
-/** `"engine"` of the sources file: what sums the usage in place of DuckDB and raw files. */
+/** `"engine"` of the sources file: what sums the usage instead of DuckDB and raw files. */
 export const EngineChoice = EngineFields.superRefine(({ clickhouse, rollup_files }, context) => {
   if ((clickhouse === undefined) !== (rollup_files === undefined)) return
   const message =
@@ -63,13 +77,13 @@ export const EngineChoice = EngineFields.superRefine(({ clickhouse, rollup_files
   context.addIssue({ code: 'custom', message })
 })
 
-/** The ClickHouse that a sources file names; paths of certificates are absolute. */
+/** ClickHouse as configured, with absolute paths of certificates. */
 export interface ClickHouseChoice extends z.infer<typeof ClickHouseFields> {
   kind: 'clickhouse'
   origin: Origin
 }
 
-/** Which engine sums the usage. DuckDB reads the files of all sources; ClickHouse has none. */
+/** What sums the usage. Only DuckDB reads the files of sources. */
 export type Engine = { kind: 'duckdb' } | ClickHouseChoice
 
 function assertCertificates(

@@ -13,8 +13,8 @@ import { ABSENT, jsonValue, parquetValue, type RelativeTime, textValue, type Val
 import type { Source } from './sources.ts'
 
 /**
- * Defines the view `core_usage`: the usage records of the groups, typed, with the reason to reject each that is bad.
- * Text without an offset is read in the source's time zone, which the session takes over for that.
+ * Defines the view `core_usage`: typed usage records of the groups, each with its reject reason, if any. Text without
+ * an offset is read in the source's time zone.
  */
 export async function defineUsage(database: Database, source: Source, groups: readonly InputGroup[]): Promise<void> {
   const selects = groups.map((group, number) => selectGroup(group, number))
@@ -22,8 +22,8 @@ export async function defineUsage(database: Database, source: Source, groups: re
 }
 
 /**
- * Defines the same view over one file, with two more columns: `record_number`, 1 for the first record that DuckDB gives,
- * and `content`, for Parquet a struct of the texts of its columns. DuckDB reads the file in its order then, and slower.
+ * The same view over one file, with `record_number` (from 1) and `content` (for Parquet, a struct of all columns as
+ * text). Slower, because DuckDB reads the file in order.
  */
 export async function defineNumberedUsage(database: Database, group: InputGroup, file: LinkedFile): Promise<void> {
   await defineViews(database, group.source, [{ ...group, files: [file] }], [selectGroup(group, 0, true)])
@@ -51,7 +51,7 @@ export function usageSql(group: InputGroup): { sql: string; variables: Record<st
   return { sql: usageViews([selectGroup(group, 0)]), variables: variablesOf(0, group) }
 }
 
-/** Defines the view `raw_sample`: the fields of each record as text, in the order of the columns; of NDJSON its line. */
+/** Defines the view `raw_sample`: each record's fields as text in column order, or its NDJSON line. */
 export async function defineSample(database: Database, group: InputGroup): Promise<void> {
   await setVariables(database, 0, group)
   const fields = group.format === 'ndjson' ? ['json'] : columnNames(group)
@@ -60,11 +60,11 @@ export async function defineSample(database: Database, group: InputGroup): Promi
   await database.execute(`CREATE OR REPLACE TEMP VIEW raw_sample AS\n${select}`)
 }
 
-/** The longest record with its line end. */
+/** The longest record and its line end. */
 const LARGE = LONGEST_RECORD_BYTES + 1000
 const READ_CSV = { parallel: false, max_line_size: 2_000_000, buffer_size: 32_000_000 }
 
-/** What DuckDB is told of a CSV file. A record longer than a buffer would be lost, or read as if it were several. */
+/** DuckDB's CSV options. A record longer than the buffer would be lost or split. */
 const CSV_READING: Record<CsvReading, typeof READ_CSV> = {
   parallel: { ...READ_CSV, parallel: true },
   ordered: READ_CSV,
@@ -97,7 +97,7 @@ function settingsOf(source: Source): Partial<Record<Setting, string>> {
   return source.schema === 'helicone-requests' ? heliconeSettings(source) : {}
 }
 
-/** A window without an order has DuckDB read a file from its begin to its end; Parquet knows its row numbers. */
+/** `row_number()` over an empty window makes DuckDB read the file in order. Parquet has row numbers itself. */
 function numberedFields(group: InputGroup, columns: Columns): string[] {
   if (group.format !== 'parquet') {
     return [`${columns.once('row_number() OVER ()')} AS record_number`, 'NULL::VARCHAR AS content']
@@ -106,7 +106,7 @@ function numberedFields(group: InputGroup, columns: Columns): string[] {
   return ['file_row_number + 1 AS record_number', `struct_pack(${texts.join(', ')}) AS content`]
 }
 
-/** One SELECT over a group. Only positions, types and the texts and statements of this project are written into it. */
+/** The SELECT of one group. It contains only positions, types and this project's own SQL. */
 function selectGroup(group: InputGroup, number: number, isNumbered = false): string {
   const { record, parts_disagree, notes }: Schema = SCHEMAS[group.source.schema]
   const { columns, computed } = columnsOf(group, number)
@@ -134,13 +134,13 @@ function selectGroup(group: InputGroup, number: number, isNumbered = false): str
   return `SELECT\n  ${fields.join(',\n  ')}\n${fromGroup(group, number, computed)}`
 }
 
-/** The records of a group as they stand in its files, and what is computed once for each. */
+/** The FROM clause of a group, with expressions that are computed once per record. */
 function fromGroup(group: InputGroup, number: number, computed: ReadonlyMap<string, string>): string {
   const names = columnNames(group).join(', ')
   const statement = readStatement(`ingest/${group.format}`)
     .replaceAll(/_N\b/g, `_${number}`)
     .replaceAll('COLUMN_NAMES', names)
-  // No list is null: the condition is there to have every column read.
+  // The list is never NULL. The condition only makes DuckDB read every column.
   const readsAll = group.format === 'csv' && group.readsAllColumns
   const from = readsAll ? `${statement}\nWHERE [${names}] IS NOT NULL` : statement
   if (computed.size === 0) return from
@@ -148,7 +148,7 @@ function fromGroup(group: InputGroup, number: number, computed: ReadonlyMap<stri
   return `FROM (\nSELECT ${['*', ...MADE_UP_COLUMNS[group.format], ...added].join(', ')}\n${from})`
 }
 
-/** Columns that DuckDB makes up, which * leaves out. */
+/** DuckDB's virtual columns, which * does not select. */
 const MADE_UP_COLUMNS: Record<Format, readonly string[]> = {
   csv: ['file_index'],
   ndjson: [],
@@ -159,14 +159,14 @@ function columnNames(group: InputGroup): string[] {
   return group.types.map((_, position) => `c${position}`)
 }
 
-/** The name of the model as written; the source's own `model` where the record has no such column. */
+/** The model as written, or the source's own `model` if the record has none. */
 function model(group: InputGroup, number: number, { model_permaslug }: UsageRecord, columns: Columns): string {
   const own = model_permaslug.sql(columns)
   if (group.source.model === undefined) return own
   return `CASE WHEN ${exists(model_permaslug, columns)} THEN ${own} ELSE getvariable('model_${number}') END`
 }
 
-/** The first reason why the counts of the record contradict each other, or NULL. */
+/** SQL for the first reason why a record's counts contradict each other, or NULL. */
 function disagreement(conditions: Schema['parts_disagree'] = {}, columns: Columns): string {
   const cases = PARTS_DISAGREEMENTS.flatMap((reason) => {
     const condition = conditions[reason]
@@ -175,7 +175,7 @@ function disagreement(conditions: Schema['parts_disagree'] = {}, columns: Column
   return cases.length === 0 ? 'NULL::VARCHAR' : `CASE ${cases.join(' ')} END`
 }
 
-/** What is to be told of how the record was read: a kind of note, what it is about and how many tokens. */
+/** SQL for a note on how the record was read: its kind, name and tokens. */
 function noteOf(notes: Schema['notes'] = {}, columns: Columns): string[] {
   const found = NOTE_KINDS.flatMap((kind) => {
     const note = notes[kind]
@@ -193,18 +193,18 @@ function noteOf(notes: Schema['notes'] = {}, columns: Columns): string[] {
   ]
 }
 
-/** Whether a line of NDJSON is no object; only asked where it has no timestamp, for the answer costs another look. */
+/** Whether an NDJSON line is not an object. Only asked without a timestamp, because it parses the line again. */
 function isMalformed({ format }: InputGroup, { timestamp }: UsageRecord, columns: Columns): string {
   if (format !== 'ndjson') return 'false'
   return `json IS NULL OR (NOT (${exists(timestamp, columns)}) AND NOT starts_with(ltrim(json), '{'))`
 }
 
-/** Whether the record has a column of an expression at all: a misspelt key of NDJSON would otherwise count as zero. */
+/** Whether the record has any column of the expression. Otherwise a misspelled NDJSON key would count as zero. */
 function exists({ needs }: Expression, columns: Columns): string {
   return [...new Set(needs.flat())].map((column) => columns.value(column).exists()).join(' OR ')
 }
 
-/** How the columns of the schema are read in the files of a group; `computed` fills up as expressions ask for it. */
+/** How to read the schema's columns in a group's files. `computed` fills as expressions use it. */
 function columnsOf(group: InputGroup, number: number): { columns: Columns; computed: ReadonlyMap<string, string> } {
   const { format, positions, source, types, files } = group
   const relative = relativeTime(source)
@@ -226,7 +226,7 @@ function columnsOf(group: InputGroup, number: number): { columns: Columns; compu
   return { columns: { value, once, setting }, computed }
 }
 
-/** Relative time, for sources with a `base_time`; undefined for sources without. */
+/** How to read relative timestamps; undefined without `base_time`. */
 function relativeTime({ base_time, time_unit }: Source): RelativeTime {
   if (base_time === undefined) return undefined
   const base = `${Date.parse(base_time) * 1000}`

@@ -20,16 +20,16 @@ import { Source } from './sources.ts'
 const RECORDS_READ = 100
 const RECORDS_SHOWN = 10
 
-/** What stands in a proposed source where only the maintainer knows what belongs there. */
+/** Placeholders in a proposed source, which the maintainer must replace. */
 const MODEL_TO_SAY = 'author/model'
 const BASE_TIME_TO_SAY = '2025-01-01T00:00:00Z'
 
-/** Numbers above these are Unix time: of March 1973 at the earliest, and of September 2001. */
+/** Larger numbers are Unix time: at the earliest March 1973 in milliseconds, September 2001 in seconds. */
 const UNIX_MILLISECONDS = 1e11
 const UNIX_SECONDS = 1e9
 const UNIX_EPOCH = '1970-01-01T00:00:00Z'
 
-/** A record as the guessed schema reads it. */
+/** A record read by the guessed schema. */
 export interface MappedRecord extends Record<string, string | boolean | null> {
   date: string | null
   model: string | null
@@ -39,17 +39,17 @@ export interface MappedRecord extends Record<string, string | boolean | null> {
   reject_reason: string | null
 }
 
-/** A source as it is written into the sources file; what says nothing is left away. */
+/** A source entry without defaults. */
 type SourceEntry = Pick<Source, 'name' | 'schema' | 'files'> &
   Partial<Pick<Source, 'columns' | 'model' | 'base_time' | 'time_unit'>>
 
-/** A column, or a key of NDJSON, with a value from it as text. */
+/** A column or NDJSON key with a sample value. */
 interface Column {
   name: string
   sample: string
 }
 
-/** What a file seems to be. Without a schema that fits, there are no records and no source. */
+/** What a file seems to be. If no schema fits, it has no records and no source. */
 export interface Inspection {
   file: string
   format: InputFile['format']
@@ -57,13 +57,13 @@ export interface Inspection {
   schema: Source['schema'] | undefined
   records: MappedRecord[]
   source: SourceEntry | undefined
-  /** What the maintainer has to say or to look at before a build. */
+  /** What the maintainer must decide or check before a build. */
   notes: string[]
 }
 
 /**
- * Guesses what some raw files are, from their first records. Touches no state of a build. Throws `UsageError` for a file that
- * is missing or of no known ending, before any is read, and `BuildError` for one that cannot be read.
+ * Guesses the schema of raw files from their first records, without touching the state. Throws `UsageError` if a file
+ * is missing or has an unknown ending, `BuildError` if it cannot be read.
  */
 export async function inspect(paths: readonly string[], effects: InspectEffects): Promise<Inspection[]> {
   const files = await sideBySide(paths, describeGiven)
@@ -130,7 +130,7 @@ async function inspectFile(database: Database, file: LinkedFile): Promise<Inspec
 
 const isRead = ({ reject_reason }: MappedRecord) => reject_reason === null || reject_reason === 'left_out'
 
-/** The columns of a file, or the keys of its first lines, each with the first value that is not empty. */
+/** The columns or NDJSON keys of a file, each with its first non-empty value. */
 async function readSample(database: Database, file: LinkedFile): Promise<Column[]> {
   const wanted = SCHEMA_NAMES.flatMap((name) => schemaColumns(SCHEMAS[name]))
   const header = file.format === 'ndjson' ? undefined : await readColumns(database, file, wanted)
@@ -147,7 +147,7 @@ async function readSample(database: Database, file: LinkedFile): Promise<Column[
     delimiter,
     types,
     positions: new Map(),
-    // Nothing of a line but the line; DuckDB takes no empty list.
+    // Only the line itself. DuckDB does not accept an empty list.
     pointers: [''],
     files: [file],
   }
@@ -171,13 +171,13 @@ function keysOf(lines: readonly string[]): Column[] {
   return [...samples].map(([name, sample]) => ({ name, sample }))
 }
 
-/** Lines that are no JSON have NULL in place of their text, and those that are no object have no members. */
+/** The members of an NDJSON object. Invalid lines arrive as NULL. */
 function membersOf(line: string): [string, unknown][] {
   const value: unknown = line === '' ? null : JSON.parse(line)
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : []
 }
 
-/** Sources that the file may be, the likeliest first: schemas by the columns they know, then `canonical` by synonyms. */
+/** Possible sources, the likeliest first: schemas by known columns, then `canonical` with renamed columns. */
 function proposals(file: LinkedFile, columns: readonly Column[]): SourceEntry[] {
   const names = columns.map((column) => column.name)
   const name = basename(file.name).replace(/\..*$/, '') || 'logs'
@@ -193,7 +193,7 @@ function proposals(file: LinkedFile, columns: readonly Column[]): SourceEntry[] 
   return fitting.flatMap((source) => [source, ...relativeTo(source, columns)])
 }
 
-/** The same source with its timestamps counted from a moment, where they are numbers. */
+/** The source with numeric timestamps read relative to a base time. */
 function relativeTo(source: SourceEntry, columns: readonly Column[]): SourceEntry[] {
   const schema: Schema = SCHEMAS[source.schema]
   const [column = ''] = schema.record.timestamp.columns
@@ -204,7 +204,7 @@ function relativeTo(source: SourceEntry, columns: readonly Column[]): SourceEntr
   return [{ ...source, base_time: BASE_TIME_TO_SAY }]
 }
 
-/** The first records as a source reads them, or why it cannot. */
+/** The first records as a source reads them, or why they cannot be read. */
 async function mapRecords(database: Database, entry: SourceEntry, file: LinkedFile): Promise<MappedRecord[] | string> {
   try {
     const source = Source.parse(entry)

@@ -3,45 +3,47 @@ import { UsageError } from '../base/errors.ts'
 import { byCodePoints } from '../contract/code-points.ts'
 import { slugProblem } from './slug.ts'
 
-/** One model of `models.json`: its slug, the other names it has in raw logs, and whether its usage is public. */
+/** One model of `models.json`. `aliases` are its other names in raw logs. */
 export const Model = z.strictObject({
-  model_permaslug: z.string(),
-  aliases: z.array(z.string()).default([]),
-  public: z.boolean(),
-  name: z.string().optional(),
-  author: z.string().optional(),
+  model_permaslug: z.string().describe('The permanent slug, as it is published.'),
+  aliases: z
+    .array(z.string())
+    .default([])
+    .describe('Other names of the model in your logs. Those of public models are published.'),
+  public: z.boolean().describe('Whether its usage is published.'),
+  name: z.string().optional().describe('Its name for people; published.'),
+  author: z.string().optional().describe('Who made it; published.'),
 })
 export type Model = z.infer<typeof Model>
 
-/** What the registry says of a model: `withheld` means that it does not know it. */
+/** `withheld`: the registry does not know the model. */
 export type Visibility = 'public' | 'private' | 'withheld'
 
-/** Knows the models: which slug a name in a raw log stands for, and whether its usage is public. */
 export interface Registry {
-  /** The slug that `name` stands for; `name` itself when it is no alias. An unlisted `base:variant` follows its base. */
+  /** The slug for `name`, or `name` itself. An unlisted `base:variant` follows its base. */
   resolve(name: string): string
   visibility(slug: string): Visibility
-  /** How a public model is called. An unlisted variant is named after its base; what is not public has no names. */
+  /** The names of a public model; empty for others. An unlisted variant is named after its base. */
   names(slug: string): ModelNames
 }
 
-/** What may be published of a model beside its numbers; texts are empty where the registry has none. */
+/** Empty texts are unknown. */
 export interface ModelNames {
   name: string
   author: string
-  /** In code point order. Those of an aliases file are not among them: it may name what is private. */
+  /** In code point order, without those of an aliases file, which may be private. */
   aliases: string[]
 }
 
-/** An alias and the slug it stands for, as a line of an aliases file. */
+/** A line of an aliases file. */
 export interface Alias {
   alias: string
   model_permaslug: string
 }
 
 /**
- * Makes the registry from models and extra aliases (DESIGN.md §5, sources file).
- * Throws `UsageError` for a slug that may not be published, a slug or alias given twice, and an alias that is a slug.
+ * Makes the registry from models and extra aliases (DESIGN.md §5). Throws `UsageError` for a slug that may not be
+ * published, a duplicate slug or alias, and an alias that is a slug.
  */
 export function createRegistry(models: readonly Model[], extraAliases: readonly Alias[]): Registry {
   const bySlug = new Map<string, Model>()
@@ -96,12 +98,12 @@ function namesOf(slug: string, bySlug: ReadonlyMap<string, Model>): ModelNames {
   }
 }
 
-/** A text that a spreadsheet would run, or that is more than one line, is left out of what is published. */
+/** Drops text that a spreadsheet would run as a formula, or with control characters. */
 function published(text = ''): string {
   return /^[=+@-]|\p{Cc}/u.test(text) ? '' : text
 }
 
-/** `author/model:free` -> base `author/model`, suffix `:free`; undefined where either would be empty. */
+/** `author/model:free` -> base `author/model`, suffix `:free`; undefined if either is empty. */
 export function splitVariant(name: string): { base: string; suffix: string } | undefined {
   const colon = name.lastIndexOf(':')
   return colon > 0 && colon < name.length - 1 ? { base: name.slice(0, colon), suffix: name.slice(colon) } : undefined

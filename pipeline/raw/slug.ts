@@ -2,10 +2,7 @@ import { OTHER } from '../contract/ranking.ts'
 
 const LONGEST_SLUG = 300
 
-/**
- * Why `slug` may not be published as a model's slug, or undefined when it may (DESIGN.md §6.6).
- * Slugs are compared as written: nothing is trimmed or folded.
- */
+/** Why a slug may not be published; undefined if it may (DESIGN.md §6.6). Slugs are compared as written. */
 export function slugProblem(slug: string): string | undefined {
   if (slug === '') return 'is empty'
   if (slug === OTHER) return `is ${OTHER}, which is reserved for the row of all other models`

@@ -20,26 +20,48 @@ const TimeZone = z
   .refine(isTimeZone, { error: 'is not a time zone of the IANA database, such as Europe/Paris' })
 
 const SourceFields = z.strictObject({
-  name: z.string().min(1),
-  schema: z.enum(SCHEMA_NAMES, { error: ({ input }) => unknownSchema(input) }),
-  files: z.array(z.string().min(1)).min(1),
-  visibility: SourceVisibility,
-  columns: z.record(z.string(), z.string().min(1)).default({}),
-  model: z.string().min(1).optional(),
-  timezone: TimeZone.default('UTC'),
-  base_time: z.iso.datetime({ offset: true, error: 'must be an ISO 8601 instant with Z or an offset' }).optional(),
-  time_unit: z.enum(['seconds', 'milliseconds']).optional(),
-  outside_from: OutsideFrom.optional(),
-  audio_inside_from: UtcDate.optional(),
+  name: z.string().min(1).describe('What warnings, state and archive call the source. It is never published.'),
+  schema: z
+    .enum(SCHEMA_NAMES, { error: ({ input }) => unknownSchema(input) })
+    .describe("`canonical` for your own logs, or the name of a product's export."),
+  files: z
+    .array(z.string().min(1))
+    .min(1)
+    .describe(
+      'Paths and patterns, relative to the sources file, or `s3://BUCKET/KEY`. An entry that names an existing file is that file.',
+    ),
+  visibility: SourceVisibility.describe(
+    'Whether the usage is public. With `registry`, the `models` file decides. The `visibility` of a record wins.',
+  ),
+  columns: z
+    .record(z.string(), z.string().min(1))
+    .default({})
+    .describe('Columns of the schema that your files call otherwise: `{"timestamp": "created_at"}`.'),
+  model: z.string().min(1).optional().describe('One model for every record, where the files have no such column.'),
+  timezone: TimeZone.default('UTC').describe('The IANA time zone of timestamps without an offset.'),
+  base_time: z.iso
+    .datetime({ offset: true, error: 'must be an ISO 8601 instant with Z or an offset' })
+    .optional()
+    .describe('The instant from which numeric timestamps count. Unix time: `1970-01-01T00:00:00Z`.'),
+  time_unit: z.enum(['seconds', 'milliseconds']).optional().meta({
+    unset: 'whole numbers are milliseconds, numbers with a decimal point seconds',
+    description: 'The unit of numeric timestamps; needs `base_time`.',
+  }),
+  outside_from: OutsideFrom.optional().describe(
+    'For `helicone-requests` alone: from which date on cached input, reasoning and audio stand outside the two counts, by provider ([sources](sources.md#helicone-requests)).',
+  ),
+  audio_inside_from: UtcDate.optional().describe(
+    'For `helicone-requests` alone: from which date on audio is inside the two counts.',
+  ),
 })
 
-/** What becomes of the records of a raw file that an earlier build read and that is gone. */
+/** What happens to the records of a raw file that is missing now. */
 const OnMissing = z.enum(['fail', 'keep', 'remove'])
 export type OnMissing = z.infer<typeof OnMissing>
 
 const HELICONE_KEYS = ['outside_from', 'audio_inside_from'] as const
 
-/** A set of raw files in one schema, and how their columns are to be read. */
+/** A set of raw files in one schema. */
 export const Source = SourceFields.superRefine((source, context) => {
   const { schema: name, columns, base_time, time_unit } = source
   const schema: Schema = SCHEMAS[name]
@@ -61,51 +83,66 @@ export const Source = SourceFields.superRefine((source, context) => {
   }
 })
 
-/** One of the sources file, or the sums that its engine has in their place. */
+/** A source of the sources file, or the sums that an engine provides instead. */
 export type Source = Omit<z.infer<typeof Source>, 'schema'> & { schema: keyof typeof SCHEMAS }
 
-const SourcesFile = z.strictObject({
-  models: z.string().min(1).optional(),
-  aliases: z.string().min(1).optional(),
-  max_rejected_share: z.number().min(0).max(1).default(0.01),
-  max_withheld_share: z.number().min(0).max(1).optional(),
-  blocking: z.array(SanityCheck).default([]),
-  on_missing: OnMissing.default('fail'),
-  sources: z.array(Source).min(1).optional(),
-  engine: EngineChoice.optional(),
+/** The sources file. `docs/reference.md` is made from the descriptions. */
+export const SourcesFile = z.strictObject({
+  models: z.string().min(1).optional().describe('The registry of models, a JSON file. `registry` visibility needs it.'),
+  aliases: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('A CSV file with the columns `alias,model_permaslug`. These aliases are never published.'),
+  max_rejected_share: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.01)
+    .describe('A build that rejects a larger share of its records fails.'),
+  max_withheld_share: z.number().min(0).max(1).optional().meta({
+    unset: '`0.2`',
+    description:
+      'The share of tokens, over the last 31 completed dates, that models unknown to the registry may have. Tokens known to be private are left out of the comparison. A larger share stops a first release. Later it is a warning until you set this key; then it stops the build too.',
+  }),
+  blocking: z.array(SanityCheck).default([]).describe('Sanity checks that stop a release until they are accepted.'),
+  on_missing: OnMissing.default('fail').describe(
+    'What becomes of the records of a raw file that is missing: `fail` stops the build and names it, `keep` keeps them, `remove` drops them.',
+  ),
+  sources: z.array(Source).min(1).optional().describe('What to read, unless `engine` is given.'),
+  engine: EngineChoice.optional().describe('What sums the usage in place of DuckDB and raw files.'),
 })
 
-/** What a build reads: the sources, the registry of models, and the folder that relative paths start from. */
+/** The sources file, read. `folder` is where relative paths start. */
 export interface Sources {
   folder: string
-  /** Sets of files; none where the engine reads no files. */
+  /** Empty if the engine reads no files. */
   sources: Source[]
   engine: Engine
-  /** Where usage comes from: the sources, or what the engine reads in their place. */
+  /** The sources, or what the engine provides instead. */
   origins: Origin[]
   registry: Registry
-  /** Where the sources file says that the registry lies; undefined where it names none. */
+  /** The path of the registry; undefined if none is named. */
   models_file: string | undefined
-  /** SHA-256 of the files that the registry was made from; null where the sources file names none. */
+  /** SHA-256 of the registry's files; null if none is named. */
   registry_files: { models_sha256: string | null; aliases_sha256: string | null }
   max_rejected_share: number
-  /** Undefined where the sources file does not say it: then the default stops a first release alone. */
+  /** Undefined if not set: then the default only stops a first release. */
   max_withheld_share: number | undefined
-  /** Sanity checks whose findings stop a release. */
   blocking: SanityCheck[]
   on_missing: OnMissing
-  /** The copies of what entries of `files` name in buckets; absent until these were fetched. */
+  /** Local copies of bucket objects, once they are fetched. */
   objects?: ObjectCopies
 }
 
 export interface ReadOptions {
-  /** Take a models file that does not exist for an empty registry: it is about to be written. */
+  /** Accept a missing models file as an empty registry: it is about to be written. */
   mayLackModels?: boolean
 }
 
 /**
- * Reads the sources file and what it names. Throws `UsageError`, naming file and field, for a file that is missing,
- * that is no JSON, or that says something the form does not allow.
+ * Reads the sources file and the files it names. Throws `UsageError` that names file and field if one is missing or
+ * invalid.
  */
 export async function readSources(path: string, { mayLackModels = false }: ReadOptions = {}): Promise<Sources> {
   const file = parseJson(SourcesFile, await readText(path), path, UsageError, KNOWN_KEYS)
@@ -133,7 +170,6 @@ export async function readSources(path: string, { mayLackModels = false }: ReadO
   }
 }
 
-/** The sources, or the engine that reads something in their place. */
 function whatIsRead(
   { sources, engine }: z.infer<typeof SourcesFile>,
   path: string,
@@ -183,7 +219,7 @@ function assertRegistry(file: z.infer<typeof SourcesFile>, origins: readonly Ori
   )
 }
 
-/** Errors name the files that the models and aliases are from. */
+/** Names the models and aliases files in errors. */
 function registryOf(
   models: readonly Model[],
   aliases: readonly Alias[],
@@ -219,7 +255,6 @@ async function readAliases(path: string): Promise<Alias[]> {
   }
 }
 
-/** `remedy` is what to do where the file is missing. */
 async function readText(path: string, remedy = ''): Promise<string> {
   try {
     return toText(await readFile(path), path, UsageError)
@@ -230,7 +265,7 @@ async function readText(path: string, remedy = ''): Promise<string> {
   }
 }
 
-/** What a misspelt key may have been meant to be. */
+/** Suggestions for misspelled keys. */
 const KNOWN_KEYS: readonly string[] = [
   ...Object.keys(SourcesFile.shape),
   ...Object.keys(SourceFields.shape),
@@ -251,7 +286,7 @@ function unknown(what: string, given: string, known: readonly string[]): string 
 }
 
 function isTimeZone(name: string): boolean {
-  // Node also takes offsets such as +05:30, which DuckDB does not know.
+  // Node also accepts offsets such as +05:30, which DuckDB does not know.
   if (!/^[A-Za-z]/.test(name)) return false
   try {
     new Intl.DateTimeFormat('en', { timeZone: name })
@@ -261,7 +296,6 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-/** Whether the records of a source are sums of requests that another engine made. */
 export function isOfSums({ schema }: Source): boolean {
   return schema === 'rollup-files'
 }

@@ -11,11 +11,8 @@ import {
   ReleaseIndex,
   type ReleaseName,
 } from '../contract/manifest.ts'
+import { INDEX_FILE } from '../contract/published-paths.ts'
 
-/** The path of the index below the folder of the dataset. */
-export const INDEX_FILE = 'releases/index.json'
-
-/** A history without a release. */
 export const EMPTY_INDEX: ReleaseIndex = { dataset: 'rankings-daily', releases: [] }
 
 /** The folders in which what is published lies, the releases among it. */
@@ -74,7 +71,6 @@ export function withStatus(index: ReleaseIndex): ReleaseIndex {
   return { ...index, releases: newestFirst.reverse() }
 }
 
-/** The pointer to a release, as `latest.json` has it. */
 export function toPointer(entry: ReleaseEntry): LatestPointer {
   const { release, as_of, start_date, end_date, rows, content_hash, path } = entry
   return { release, as_of, start_date, end_date, rows, content_hash, path }

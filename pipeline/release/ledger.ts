@@ -4,11 +4,7 @@ import { readTextIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import { Coverage, Restatements } from '../contract/history.ts'
 import { DATASET_PATH } from '../contract/manifest.ts'
-
-export const COVERAGE_FILE = 'coverage.json'
-export const RESTATEMENTS_FILE = 'restatements.json'
-export const COVERAGE_PATH = `${DATASET_PATH}/${COVERAGE_FILE}`
-export const RESTATEMENTS_PATH = `${DATASET_PATH}/${RESTATEMENTS_FILE}`
+import { COVERAGE_FILE, RESTATEMENTS_FILE } from '../contract/published-paths.ts'
 
 export const NO_RESTATEMENTS: Restatements = { dataset: 'rankings-daily', restatements: [] }
 

@@ -8,21 +8,21 @@ import { parseJson } from '../base/json.ts'
 import { type Timestamp, Timestamp as TimestampSchema } from '../contract/ranking.ts'
 import { UtcDate } from '../contract/utc-date.ts'
 
-/** What is wrong with a version in the archive that this program does not know. */
+/** The error for an archive version that this program does not know. */
 export const NEWER_ARCHIVE = 'a newer version of Tokenboard wrote this: build with that version'
 
-/** `archive.json` of a part: what one call of `tokenboard archive` closed. */
+/** `archive.json` of a part: what one `tokenboard archive` call archived. */
 const ArchivePart = z.strictObject({
-  /** Since version 2 the inputs say how they were read. */
+  /** Version 2 added to the inputs how they were read. */
   version: z.literal([1, 2], { error: NEWER_ARCHIVE }),
-  /** The first date that this part left open. */
+  /** The first date after the part. */
   before: UtcDate,
   as_of: TimestampSchema,
-  /** The files of the source at position N of this list are `usage-N.parquet` and `inputs-N.parquet`. */
+  /** The source at position N has the files `usage-N.parquet` and `inputs-N.parquet`. */
   sources: z.array(
     z.strictObject({
       name: z.string(),
-      /** The first date of the part; null for the first part of a source, which begins with its first record. */
+      /** The first date of the part; null for the first part of a source. */
       from: UtcDate.nullable(),
       records: z.int().positive(),
     }),
@@ -32,19 +32,18 @@ type ArchivePart = z.infer<typeof ArchivePart>
 
 const DESCRIPTION = 'archive.json'
 
-/** What to do about a damaged archive: unlike the state it cannot be made again. */
+/** Advice for a damaged archive, which cannot be rebuilt, unlike the state. */
 export const RESTORE = ': the archive is damaged; restore it from a backup'
 
-/** Where a part is put together that is to go into the archive in `folder`: no name that begins with a dot is read. */
+/** Where a part is staged. Readers of the archive skip names that begin with a dot. */
 export function archiveStaging(folder: string): string {
   return join(folder, '.staging')
 }
 
-/** Earlier than any date that a record can have. */
+/** Before any date of a record. */
 const BEGINNING = -1_000_000n
 const MILLISECONDS_PER_DAY = 86_400_000
 
-/** What a part holds of one source. */
 interface ClosedRange {
   source: string
   from: UtcDate | null
@@ -53,33 +52,31 @@ interface ClosedRange {
   inputs: string
 }
 
-/** What was closed of one source. */
 export interface ClosedSource {
   source: string
   start_date: UtcDate
   end_date: UtcDate
-  /** Dates with records. */
   dates: number
   records: number
 }
 
-/** A part that was put together and is not yet in the archive. */
+/** A staged part that is not in the archive yet. */
 export interface StagedPart {
   folder: string
   before: UtcDate
   sources: ClosedSource[]
 }
 
-/** A raw file at hand that has records of closed dates. */
+/** A raw file that still exists and has archived records. */
 export interface ClosedFile {
   file: string
-  /** Records of it that are not in the archive: of later dates, or come too late. Without any it may be deleted. */
+  /** Its records that are not in the archive. Without any, the file may be deleted. */
   records_left: number
 }
 
 /**
- * The rollup of closed dates, for good (DESIGN.md §5, `tokenboard archive`): it stands in for the raw files, which may
- * then be deleted. It consists of parts, each a sealed folder that is never changed again.
+ * The permanent rollup of archived dates (DESIGN.md §5, `tokenboard archive`). It replaces their raw files, which may
+ * then be deleted. Each part is a folder with checksums that never changes again.
  */
 export class Archive {
   readonly #folder: string
@@ -90,7 +87,7 @@ export class Archive {
     this.#ranges = ranges
   }
 
-  /** Reads and proves the archive in `folder`; none there is an empty one. Throws `BuildError` for a damaged one. */
+  /** Opens and verifies the archive; a missing folder is an empty archive. Throws `BuildError` if it is damaged. */
   static async open(folder: string): Promise<Archive> {
     const names = (await namesIn(folder)).filter((name) => !name.startsWith('.')).sort()
     const ranges: ClosedRange[] = []
@@ -100,17 +97,17 @@ export class Archive {
     return archive
   }
 
-  /** The sources that the archive holds dates of. */
+  /** The names of archived sources. */
   get sources(): string[] {
     return [...new Set(this.#ranges.map((range) => range.source))].sort()
   }
 
-  /** The first date of a source that is not closed, or undefined when none is. */
+  /** The first date of a source that is not archived; undefined if none is. */
   openFrom(source: string): UtcDate | undefined {
     return this.#of(source).at(-1)?.before
   }
 
-  /** Makes `source` the one that the views show, its archive included: sums, net usage, and what came too late. */
+  /** Selects the source that the views show, with its archive. */
   async select(database: Database, source: string): Promise<void> {
     const openFrom = this.openFrom(source)
     await database.setVariable('source', source)
@@ -128,14 +125,14 @@ export class Archive {
     await database.run('source/late_usage')
   }
 
-  /** The names of the raw files of the selected source that have records in the archive. */
+  /** Names of raw files of the selected source with records in the archive. */
   async inputs(database: Database): Promise<string[]> {
     return (await database.rows<{ name: string }>('archive/input_names')).map(({ name }) => name)
   }
 
   /**
-   * Puts together in `folder` the part that closes the dates before `before` of `sources`, whose state has to be up to
-   * date. A source without records of such dates is left out: nothing of it has to be closed.
+   * Stages the part that archives the dates before `before`. The sources' state must be up to date. Skips empty
+   * sources.
    */
   async stage(options: {
     database: Database
@@ -168,9 +165,9 @@ export class Archive {
     return { folder, before, sources: closed }
   }
 
-  /** Takes in a staged part, by one rename, and returns where it lies. From then on its dates are closed. */
+  /** Adds a staged part by one rename and returns its path. */
   async add({ folder, before }: StagedPart, files: Files): Promise<string> {
-    // A second part of a date, which is of other sources, gets a number.
+    // Another part with this end date, of other sources, gets a number.
     const taken = await namesIn(this.#folder)
     let name: string = before
     for (let number = 2; taken.includes(name); number += 1) name = `${before}.${number}`
@@ -179,7 +176,7 @@ export class Archive {
     return path
   }
 
-  /** The raw files at hand of a source that have records of dates before `before`, or of those that are closed already. */
+  /** The existing raw files of a source with records before `before` or of archived dates. */
   async filesOf(database: Database, source: string, before: UtcDate): Promise<ClosedFile[]> {
     await this.select(database, source)
     type Row = { file: string; records_left: bigint }
@@ -218,7 +215,7 @@ function pathsIn(folder: string, position: number): Pick<ClosedRange, 'usage' | 
   return { usage: join(folder, `usage-${position}.parquet`), inputs: join(folder, `inputs-${position}.parquet`) }
 }
 
-/** What the selected source has of open dates before a date; undefined without a record. */
+/** The usage of the selected source before a date that is not archived yet; undefined without records. */
 async function usageBefore(
   database: Database,
   before: UtcDate,
@@ -228,7 +225,7 @@ async function usageBefore(
   return row && { ...row, dates: Number(row.dates), records: Number(row.records) }
 }
 
-/** Writes the usage of the selected source and which raw files it came from, and reads the sums back. */
+/** Writes usage and inputs of the selected source and checks their sums. */
 async function writeUsage(
   options: { database: Database; files: Files; before: UtcDate; paths: Pick<ClosedRange, 'usage' | 'inputs'> },
   expected: { records: number; tokens: string },

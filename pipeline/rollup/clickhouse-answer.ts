@@ -3,7 +3,6 @@ import { REJECT_REASONS } from '../raw/records.ts'
 import type { Row } from './clickhouse-client.ts'
 import type { DayAnswer } from './days.ts'
 
-/** A row of the statement `clickhouse/day`. */
 export interface AnswerRow extends Row {
   kind: string
   models: string[]
@@ -15,10 +14,9 @@ export interface AnswerRow extends Row {
 
 const RejectReason = z.enum(REJECT_REASONS)
 
-/** The answer for a day without records. */
 export const NOTHING: DayAnswer = readAnswer([])
 
-/** Adds up the rows of an answer: what is surplus is what is repeated, but for the copies that stay. */
+/** Reads the rows for one day. Surplus is all duplicates minus the copies that are kept. */
 export function readAnswer(rows: readonly AnswerRow[]): DayAnswer {
   const byKind = Map.groupBy(rows, ({ kind }) => kind)
   const of = (kind: string) => byKind.get(kind) ?? []

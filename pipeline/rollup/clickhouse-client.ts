@@ -18,8 +18,8 @@ const PROGRESS_INTERVAL_MS = 1000
 const KILL_TIMEOUT_MS = 5000
 
 /**
- * Sent with every query. Without the first a shard that does not answer is left out without a word; without the second
- * an error comes in the middle of an answer; the third refuses a table of all nodes inside of a question to each node.
+ * For every query: fail if a shard does not respond (the default skips it silently), send errors instead of a partial
+ * response, and forbid distributed tables in per-node queries.
  */
 const SETTINGS: ClickHouseSettings = {
   skip_unavailable_shards: 0,
@@ -27,10 +27,10 @@ const SETTINGS: ClickHouseSettings = {
   distributed_product_mode: 'deny',
 }
 
-/** Sent where the server knows them: they would have another node answer, cut the answer, or give a former one. */
+/** Turned off where known: they query other nodes, cut the result or serve a cached one. */
 const OFF = ['prefer_global_in_and_join', 'distributed_group_by_no_merge', 'limit', 'offset', 'use_query_cache']
 
-/** What is done at a limit of the user's profile: some of the sums, where this is `break` or `any`. */
+/** Limits of the user's profile. Modes such as `break` and `any` would return partial sums. */
 const OVERFLOW_MODE = /_overflow_mode(_leaf)?$/
 
 function settingsAmong(names: readonly string[]): ClickHouseSettings {
@@ -39,21 +39,21 @@ function settingsAmong(names: readonly string[]): ClickHouseSettings {
   return { ...SETTINGS, ...Object.fromEntries([...modes, ...off]) }
 }
 
-/** Codes of ClickHouse for what passes: a node that is away or busy. Anything else would fail again. */
+/** ClickHouse's codes of temporary errors: a node that is down or busy. */
 const PASSING = new Set(['3', '32', '202', '209', '210', '236', '279', '425', '999'])
 
-/** A row of an answer: every value is text, or a list of texts. */
+/** A result row. All values are text or lists of text. */
 export type Row = Record<string, string | string[]>
 
 export interface ClickHouseOptions {
   choice: ClickHouseChoice
   login: ClickHouseLogin
   signal: AbortSignal
-  /** How long after each failure that passes a question is asked again, in milliseconds; after the last one never. */
+  /** Pauses before each retry after a temporary error, in milliseconds. */
   pauses?: readonly number[]
 }
 
-/** A ClickHouse that is asked. Questions change nothing there, so that one that failed can be asked again. */
+/** A ClickHouse connection for read-only queries, so that a failed query can be retried. */
 export class ClickHouse {
   readonly #client: ClickHouseClient
   readonly #where: string
@@ -68,7 +68,9 @@ export class ClickHouse {
     this.#pauses = pauses
   }
 
-  /** Throws `UsageError` for a file of a password or certificate that cannot be read, `BuildError` where nobody answers. */
+  /**
+   * Throws `UsageError` if a password or certificate file cannot be read, `BuildError` if the server does not respond.
+   */
   static async open(options: ClickHouseOptions): Promise<ClickHouse> {
     const { choice, login } = options
     const { url, database, ca, cert, key, timeout_seconds } = choice
@@ -80,7 +82,7 @@ export class ClickHouse {
     const [ca_cert, ownCert, ownKey] = await Promise.all([ca, cert, key].map((path) => path && readSecret(path)))
     const own = ownCert && ownKey ? { cert: ownCert, key: ownKey } : {}
     const client = createClient({
-      // A path in the url would be taken for the name of a database.
+      // The client would take a path in the URL for a database name.
       url: origin,
       pathname,
       database,
@@ -88,7 +90,7 @@ export class ClickHouse {
       password: password ?? '',
       application: 'tokenboard',
       request_timeout: timeout_seconds * 1000,
-      // A query that failed is logged with its text and settings otherwise.
+      // By default the client logs failed queries with their text and settings.
       log: { level: ClickHouseLogLevel.OFF },
       ...(ca_cert && { tls: { ca_cert, ...own } }),
     })
@@ -103,7 +105,7 @@ export class ClickHouse {
     }
   }
 
-  /** The whole answer to a question, asked again while it fails for something that passes. */
+  /** All result rows of a query, with retries after temporary errors. */
   async rows<Answer extends Row>(statement: string, onProgress: (share: number) => void = () => {}): Promise<Answer[]> {
     for (let attempt = 0; ; attempt += 1) {
       this.#signal.throwIfAborted()
@@ -150,22 +152,22 @@ export class ClickHouse {
       if (row !== undefined && Number(row.total_rows) > 0)
         onProgress(Math.min(1, Number(row.read_rows) / Number(row.total_rows)))
     } catch {
-      // How far a query is is no reason to end it: whatever is wrong the query itself will say.
+      // Progress is best effort: the query itself reports real errors.
     }
   }
 
-  /** A query whose answer nobody waits for runs on, on every shard, until it is told to stop. */
+  /** Stops an abandoned query, which would otherwise keep running on every shard. */
   async #kill(query_id: string): Promise<void> {
     try {
       const query = renderStatement('clickhouse/kill', { query_id })
       await this.#client.command({ query, abort_signal: AbortSignal.timeout(KILL_TIMEOUT_MS) })
     } catch {
-      // The server may be gone, or not let this user do so: the reason to stop is told, and this is none.
+      // The server may be down or refuse the kill. The caller reports the original error.
     }
   }
 }
 
-/** An editor puts one behind the only line of a file; what stands before it may be a blank of the password. */
+/** An editor's final line break. Other white space may belong to the password. */
 const LINE_ENDING = /\r?\n$/
 
 async function readSecret(path: string): Promise<Buffer> {
@@ -176,7 +178,7 @@ async function readSecret(path: string): Promise<Buffer> {
   }
 }
 
-/** The code that ClickHouse gives an error; its client knows the form of newer servers alone. None where the connection failed. */
+/** ClickHouse's error code; undefined for a connection error. The client only parses errors of newer servers. */
 function codeOf(error: unknown): string | undefined {
   return error instanceof ClickHouseError ? error.code : /^Code: (\d+)/.exec(reasonOf(error))?.[1]
 }
@@ -186,14 +188,14 @@ function isPassing(error: unknown): boolean {
   return code === undefined ? !isTimeout(error) : PASSING.has(code)
 }
 
-/** The answer took longer than it may: asked again, it would so again. */
+/** Timeouts are not retried: they would happen again. */
 function isTimeout(error: unknown): boolean {
   return reasonOf(error) === 'Timeout error.'
 }
 
 const LONGEST_REASON = 500
 
-/** What ClickHouse says, with what to do about it. */
+/** ClickHouse's message with advice. */
 function inPlainWords(error: unknown, where: string): Error {
   const reason = reasonOf(error).replace(/^Code: \d+, e\.displayText\(\) = (.*), e\.what\(\).*$/, '$1')
   const { isUsage, text } = isTimeout(error) ? SLOW : (ADVICE[codeOf(error) ?? ''] ?? OTHER)

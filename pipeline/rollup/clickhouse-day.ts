@@ -9,16 +9,15 @@ import { toReading } from './reading.ts'
 
 const RECORDS = 'clickhouse/records'
 
-/** Of a day with more ids about as many are compared, chosen by a hash of their own: what lies on several shards is among them. */
+/** At most about this many ids of a day are compared. They are chosen by hash, so an id on several shards is found. */
 const IDS_COMPARED = 2 ** 22
 
-/** How often a day is asked for whose records change meanwhile. */
+/** How often to query a day whose records keep changing. */
 const TRIES = 5
 
 /**
- * The answer for a day, of which `records` were counted before. The question reads the records three times, and those that
- * arrive meanwhile would be in one reading and not in another: so it counts as many as there were before and are after.
- * Throws `BuildError` when there is no moment of rest.
+ * The sums of a day that had `records` records before. The query reads the records three times, so its result only
+ * counts if their number is the same before, in and after it. Throws `BuildError` if they keep changing.
  */
 export async function askFor(
   clickhouse: ClickHouse,
@@ -45,7 +44,7 @@ export async function askFor(
   )
 }
 
-/** How many records some dates have, those without any left out: most questions about a long time would be about nothing. */
+/** The number of records by date, without empty dates, which then need no query. */
 export async function countDays(
   clickhouse: ClickHouse,
   choice: ClickHouseChoice,
@@ -56,7 +55,7 @@ export async function countDays(
   return new Map(rows.map(({ date, records }) => [date, BigInt(records)]))
 }
 
-/** The records whose date cannot be right, with the first and the last of these dates; undefined without any. */
+/** The records with implausible dates and the range of these; undefined if there are none. */
 export async function countMisdated(
   clickhouse: ClickHouse,
   choice: ClickHouseChoice,
@@ -70,7 +69,9 @@ export async function countMisdated(
   return { records: BigInt(records), misdated }
 }
 
-/** Throws `BuildError` when copies of a record may lie on several shards, where nobody finds them, or each node has all. */
+/**
+ * Throws `BuildError` if duplicates may be on different shards, where they are not found, or each node has all records.
+ */
 async function assertSharded(
   clickhouse: ClickHouse,
   values: StatementValues,
@@ -90,10 +91,10 @@ async function assertSharded(
   )
 }
 
-/** Fewer records without ids may well be the same on each node: a request that asks whether a gateway lives, and is logged. */
+/** Fewer records without ids may be equal on each node by chance, such as logged health checks. */
 const FEW_RECORDS = 100
 
-/** Throws `BuildError` when each node has the same records: ids, which would tell for sure, there are none. */
+/** Throws `BuildError` if all nodes have the same records. Without ids this is the only evidence. */
 async function assertDifferent(clickhouse: ClickHouse, values: StatementValues, date: UtcDate): Promise<void> {
   type Row = { nodes: string; different: string; records: string }
   const [row] = await clickhouse.rows<Row>(renderStatement('clickhouse/alike', values))
@@ -105,12 +106,12 @@ async function assertDifferent(clickhouse: ClickHouse, values: StatementValues, 
   )
 }
 
-/** What stands for the places of a statement. */
+/** The values of a statement's placeholders. */
 function placesOf(choice: ClickHouseChoice): StatementValues {
   return { ...nodesOf(choice), database: choice.database, view: choice.view }
 }
 
-/** Says how days are asked for: where, and by which version of the question. Days that were asked for otherwise are asked for again. */
+/** Where and by which version of the query days are read. When it changes, days are queried again. */
 export function readingOf({ url, database, view, cluster }: ClickHouseChoice): string {
   return toReading('clickhouse', { url: new URL(url).href, database, view, cluster })
 }

@@ -3,21 +3,21 @@ import { readStatement } from '../base/statements.ts'
 import { UtcDate } from '../contract/utc-date.ts'
 import { type ClickHouseChoice, ClickHouseName } from '../raw/engine.ts'
 
-/** The statement of the nodes that are asked: one of every shard, or the server alone. */
+/** The statement of the nodes to query: one per shard, or the single server. */
 export function nodesOf({ cluster }: Pick<ClickHouseChoice, 'cluster'>): StatementValues {
   return cluster === undefined ? { nodes: 'clickhouse/one_node' } : { nodes: 'clickhouse/all_nodes', cluster }
 }
 
-/** What stands in for the marks of a statement, such as `{date:Date}`. */
+/** Values for a statement's placeholders, such as `{date:Date}`. */
 export type StatementValues = Readonly<Record<string, string | number>>
 
-/** A mark as ClickHouse writes its parameters: name and type. */
+/** A placeholder in ClickHouse's syntax: name and type. */
 const MARK = /\{(\w+):(\w+)\}/g
 
 const QueryId = z.uuid()
 const Count = z.int().nonnegative()
 
-/** How a value of each type is written, once it is proved to be nothing but that. */
+/** Writes a value of each type after checking it. */
 const WRITTEN: Record<string, (value: string | number, values: StatementValues) => string> = {
   Identifier: (value) => `\`${ClickHouseName.parse(value)}\``,
   String: (value) => `'${ClickHouseName.or(QueryId).parse(value)}'`,
@@ -27,9 +27,8 @@ const WRITTEN: Record<string, (value: string | number, values: StatementValues) 
 }
 
 /**
- * The named statement for ClickHouse with its marks filled in: the one place where values get into it.
- * They have the form of ClickHouse's own query parameters, which 18.16 does not know, and which have no names of clusters.
- * Every value has to match a strict pattern; a mark of type Statement is another statement, in parentheses or as it is.
+ * Fills the placeholders of a named statement for ClickHouse. They look like its query parameters, which
+ * version 18.16 does not have and which do not allow cluster names. Each value must match a strict pattern.
  */
 export function renderStatement(name: string, values: StatementValues): string {
   const text = readStatement(name)

@@ -3,13 +3,13 @@ import type { ClickHouseChoice } from '../raw/engine.ts'
 import type { ClickHouse } from './clickhouse-client.ts'
 import { nodesOf, renderStatement } from './clickhouse-statement.ts'
 
-/** Types as ClickHouse names them. A number compares with text, a time with a day, and so on, in ways that nobody expects. */
+/** Allowed ClickHouse types. With others, comparisons between numbers, text and times go wrong silently. */
 const TEXT = ['String', 'Nullable(String)', 'LowCardinality(String)', 'LowCardinality(Nullable(String))']
 const ID = [...TEXT, 'UUID', 'Nullable(UUID)', 'Nullable(Nothing)']
 const BITS = [8, 16, 32, 64, 128, 256]
 const COUNT = BITS.flatMap((bits) => [`Int${bits}`, `UInt${bits}`, `Nullable(Int${bits})`, `Nullable(UInt${bits})`])
 
-/** What each column of the view may be, and how it becomes so. */
+/** The allowed types of each column, and the conversion to suggest. */
 const COLUMNS: Record<string, { types: readonly string[]; remedy: string }> = {
   utc_date: { types: ['Date', 'Date32'], remedy: "toDate(…, 'UTC')" },
   request_id: { types: ID, remedy: 'toString(…)' },
@@ -19,8 +19,8 @@ const COLUMNS: Record<string, { types: readonly string[]; remedy: string }> = {
 }
 
 /**
- * Throws `UsageError` with the form of the view where it is not there, lacks a column or has one of another type, on any
- * node: a day that compares as something else on one of them would leave its records out.
+ * Throws `UsageError` that shows the required view if it is missing, lacks a column or has a wrong type on any node. A
+ * node with another type could silently return too few records.
  */
 export async function assertView(clickhouse: ClickHouse, choice: ClickHouseChoice): Promise<void> {
   const { database, view } = choice

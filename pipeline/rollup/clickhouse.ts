@@ -33,13 +33,13 @@ import { filesToTakeOver, noteReread, openState, takeOver } from './state.ts'
 export interface ClickHouseEngineOptions {
   choice: ClickHouseChoice
   login: ClickHouseLogin
-  /** The last date that is asked for is the last that is over then. */
+  /** The last date is the last one over at this instant. */
   asOf: Date
-  /** The time by the clock: a day that still runs is not final, whatever `asOf` is. */
+  /** The time by the clock: an unfinished day is never final, whatever `asOf` is. */
   now: Date
-  /** The last date that a record can have. */
+  /** Later dates are implausible. */
   lastCredible: UtcDate
-  /** Dates that are asked for again although they were final when they were asked for last. */
+  /** Final dates to query again. */
   reread: readonly UtcDate[]
   database: Database
   archive: Archive
@@ -50,9 +50,8 @@ export interface ClickHouseEngineOptions {
 }
 
 /**
- * ClickHouse sums the usage where it lies, one day after the other, and repeated deliveries are told apart on the shard
- * that has them: only days × models rows come back. They are kept in the state, so that a later build asks for days that
- * are new or were not final.
+ * Sums the usage in ClickHouse, day by day; each shard removes its duplicates. Only a row per day and model comes back.
+ * The state keeps them, so a later build queries only days that are new or were not final.
  */
 export function createClickHouseEngine(options: ClickHouseEngineOptions): RollupEngine {
   return {
@@ -74,7 +73,7 @@ export function createClickHouseEngine(options: ClickHouseEngineOptions): Rollup
   }
 }
 
-/** Brings the days of the state up to date with what ClickHouse has. Nothing is forgotten before it has answered. */
+/** Updates the days in the state. Nothing is deleted before ClickHouse has responded. */
 async function updateDays(request: RollupRequest, options: ClickHouseEngineOptions): Promise<void> {
   const { database, choice, reread } = options
   const reading = readingOf(choice)
@@ -98,7 +97,7 @@ async function updateDays(request: RollupRequest, options: ClickHouseEngineOptio
   if (others.length > 0) await database.transaction(() => forgetDays(database, others))
 }
 
-/** Asks for one day after the other and enters each by itself: a build that is stopped goes on where it was. */
+/** Queries one day at a time and stores each, so a stopped build resumes there. */
 async function askForAll(
   dates: readonly UtcDate[],
   known: ReadonlyMap<UtcDate, KnownDay>,
@@ -130,14 +129,14 @@ async function askForAll(
   }
 }
 
-/** Records of dates that cannot be right are on no day that is asked for, so they are counted by themselves, and not kept. */
+/** Counts records with implausible dates, which belong to no queried day. They are not stored. */
 async function reportMisdated(
   clickhouse: ClickHouse,
   dates: readonly UtcDate[],
   request: RollupRequest,
   { choice, lastCredible }: ClickHouseEngineOptions,
 ): Promise<void> {
-  // With an AS_OF after the clock, later dates are asked for too, and are misdated like those of raw files.
+  // With an AS_OF ahead of the clock, later dates are queried too and their records are implausible as well.
   const last = [lastCredible, ...dates].toSorted().at(-1) ?? ''
   const answer = await countMisdated(clickhouse, choice, { first: FIRST_CREDIBLE_DATE, last })
   if (answer === undefined) return
@@ -147,8 +146,8 @@ async function reportMisdated(
 }
 
 /**
- * Raw files that had the name of this origin before: what they hold is not counted beside what ClickHouse has. Throws
- * `BuildError` that names a day of which ClickHouse has fewer records, unless the sources file says `remove`.
+ * Removes raw files that this source's name had in the state, so that their records do not count twice. Throws
+ * `BuildError` that names a day of which ClickHouse has fewer records, unless `on_missing` is `remove`.
  */
 async function forgetRawFiles(
   counts: ReadonlyMap<UtcDate, bigint>,
@@ -178,7 +177,7 @@ async function forgetRawFiles(
   )
 }
 
-/** The days from the first that is asked for and not archived to the last that is over. */
+/** The days to query: from the first that is not archived to the last that is over. */
 function wantedDates({ choice, archive, asOf }: ClickHouseEngineOptions): UtcDate[] {
   const open = archive.openFrom(choice.origin.name)
   const first = open !== undefined && open > choice.from ? open : choice.from
@@ -197,8 +196,8 @@ function assertAsked(reread: readonly UtcDate[], wanted: readonly UtcDate[]): vo
 }
 
 /**
- * Days do not become smaller by themselves: usage that is gone was deleted, or a part of it is not there at the moment. The
- * sources file says what then (DESIGN.md §5, `on_missing`). Throws `BuildError` that names the day.
+ * Days should not shrink: records were deleted or are temporarily unavailable. `on_missing` decides (DESIGN.md §5).
+ * Throws `BuildError` that names the day.
  */
 function isAccepted(
   former: KnownDay,

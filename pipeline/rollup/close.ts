@@ -24,43 +24,40 @@ import {
 } from './intake.ts'
 import { withScratch, withWorkspace } from './workspace.ts'
 
-/** What a person asks of one call of `tokenboard archive`. */
 export interface CloseOptions {
-  /** The first date that stays open. */
+  /** The first date that is not archived. */
   before: UtcDate
-  /** Say what would be archived, and keep nothing. */
+  /** Only report what would be archived. */
   dryRun?: boolean
 }
 
-/** A raw file that has records of closed dates. */
+/** A raw file with archived records. */
 export interface RawFile {
   source: string
-  /** As the sources file has it. */
   file: string
-  /** Where it lies; of an object of a bucket, its URL. */
+  /** Its path, or the URL of an object. */
   path: string
 }
 
-/** What was archived, or would be, and what that means for the raw files. */
+/** The result of `tokenboard archive`. */
 export interface CloseSummary {
   outcome: 'archived' | 'unchanged' | 'would_archive'
   before: UtcDate
   as_of: Timestamp
-  /** Records that were archived by this call. */
   records: number
   sources: ClosedSource[]
-  /** Raw files all of whose records are archived. Records without a date count in no archive. */
+  /** Raw files whose records are all archived, except those without a date. */
   deletable_files: RawFile[]
-  /** Raw files with archived records and `records_left` others. */
+  /** Raw files with `records_left` records that are not archived. */
   needed_files: (RawFile & { records_left: number })[]
-  /** The part of the archive that was made; absent where none was. */
+  /** The new part of the archive, if any. */
   path?: string
 }
 
 /**
- * Closes all dates before `before`: what the sources hold of them goes into the archive, so that their raw files may be
- * deleted. It reads as a build does and publishes nothing; a stop at any moment leaves the archive as it was. Throws
- * `UsageError` for a date that is not final or wrong sources, `BuildError` for input that a build would not publish.
+ * Archives all dates before `before`, so that their raw files may be deleted. Reads like a build but publishes nothing;
+ * a stop leaves the archive unchanged. Throws `UsageError` if a date is not final or sources are wrong, `BuildError`
+ * for input that a build would not publish.
  */
 export async function closeDates(
   config: PipelineConfig,
@@ -120,7 +117,7 @@ async function assertNotSynthetic(config: PipelineConfig): Promise<void> {
   )
 }
 
-/** Brings the state up to date. Bad input stops here as it stops a build: what is archived cannot be mended any more. */
+/** Updates the state. Bad input stops here as in a build: what is archived cannot be corrected. */
 async function bringUpToDate(
   database: Database,
   engine: RollupEngine,
@@ -133,7 +130,7 @@ async function bringUpToDate(
   assertFewRejected(Number(counted?.records) + account.total, account, sources.max_rejected_share)
 }
 
-/** Which of the raw files at hand are not needed any more once the dates before `before` are closed. */
+/** Splits the existing raw files into those needed and those deletable once the dates are archived. */
 async function sortFiles(
   database: Database,
   archive: Archive,

@@ -8,13 +8,10 @@ import { isOfSums } from '../raw/sources.ts'
 import type { RollupRequest } from './engine.ts'
 import type { KnownFile } from './state.ts'
 
-/**
- * Files are read in batches of at least that many bytes and files: how far a batch is DuckDB knows only roughly, how many
- * are done is known for sure.
- */
+/** Minimum size of a batch of files. DuckDB's progress within a batch is rough; completed batches are exact. */
 const BATCH = { bytes: 128_000_000, files: 4 }
 
-/** Reads fresh files, once, and sums what they hold into the table `core_sums`. */
+/** Reads new files once and sums them into the table `core_sums`. */
 export async function countRecords(
   database: Database,
   source: Source,
@@ -66,7 +63,7 @@ function bytesOf(files: readonly GroupedFile[]): number {
   return files.reduce((sum, { file }) => sum + file.bytes, 0)
 }
 
-/** Enters into the state what `countRecords` summed. `numbers` are those that the files have there, by their names. */
+/** Stores the sums of `countRecords` in the state. `numbers` are the state's file numbers by name. */
 export async function keepCounts(
   database: Database,
   groups: readonly InputGroup[],
@@ -83,7 +80,7 @@ export async function keepCounts(
 }
 
 /**
- * Sums have no ids to tell a restated day from one more part of it: where `gone` files are kept, fresh ones must be of other
+ * Sums have no ids to tell a restated day from an additional part. If missing files are kept, new ones must have other
  * days. Throws `BuildError` that names file and day.
  */
 export async function assertNotRestated(database: Database, gone: readonly KnownFile[]): Promise<void> {
@@ -101,7 +98,7 @@ export async function assertNotRestated(database: Database, gone: readonly Known
   )
 }
 
-/** DuckDB has to find as many records in a CSV file as a plain count does: a misread quote would show here. */
+/** DuckDB must find as many records in a CSV file as our own scan. A misread quote shows here. */
 async function assertAllRead(database: Database, groups: readonly InputGroup[]): Promise<void> {
   const counts = await database.rows<{ link: string; records: bigint }>('count/records_by_file')
   const read = new Map(counts.map(({ link, records }) => [link, records]))
@@ -115,7 +112,7 @@ async function assertAllRead(database: Database, groups: readonly InputGroup[]):
   }
 }
 
-/** NDJSON has no header, so a key that no line has shows only here; it may be a misspelt one, and would count as 0. */
+/** NDJSON has no header, so only the records show that a key is missing. A misspelled key would count as 0. */
 export async function assertCountsPresent(
   database: Database,
   source: Source,

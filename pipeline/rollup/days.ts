@@ -6,16 +6,19 @@ import { UtcDate } from '../contract/utc-date.ts'
 import type { RejectReason } from '../raw/records.ts'
 import { enterFiles, forgetFiles, forgetStrayDays, type KnownFile, knownFiles } from './state.ts'
 
-/** What one UTC day holds, as an engine that is asked day by day answered. Counts and tokens are exact. */
+/** The sums of one UTC day, from an engine that is queried by day. Exact. */
 export interface DayAnswer {
-  /** Accepted records, repeated ones among them, by the name of their model. */
+  /** Accepted records with duplicates, by model name. */
   delivered: { model: string; records: bigint; identified_records: bigint; tokens: bigint }[]
-  /** Those of them that are copies of others and do not stay, by the name of their model. */
+  /** Duplicates among them, without the copies that are kept, by model name. */
   surplus: { model: string; records: bigint; tokens: bigint }[]
-  /** Of some ids several copies could stay, whose models have these names: the surplus has all of them. */
+  /**
+   * Duplicates with copies under several model names. All their copies are in the surplus; the registry decides which
+   * is kept.
+   */
   ties: { models: string[]; records: bigint; tokens: bigint }[]
   rejected: { reason: RejectReason; records: bigint }[]
-  /** Copies whose counts are not those of the copy that stays. */
+  /** Duplicates whose counts differ from those of the copy that is kept. */
   conflicting_records: bigint
 }
 
@@ -23,19 +26,19 @@ export function sumRecords(rows: readonly { records: bigint }[]): bigint {
   return rows.reduce((sum, { records }) => sum + records, 0n)
 }
 
-/** The records of an answer that count or are private: repeated and rejected ones are left away. */
+/** Records without duplicates and rejects. */
 export function netRecords({ delivered, surplus, ties }: DayAnswer): bigint {
   return sumRecords(delivered) - sumRecords(surplus) + sumRecords(ties)
 }
 
-/** A day as the state knows it. */
+/** A day in the state. */
 export interface KnownDay {
   file_id: number
   date: UtcDate
-  /** When it was asked for, or as of when, in nanoseconds. */
+  /** When it was queried, or as of when, in nanoseconds. */
   asked: bigint
   sha256: string
-  /** How it was asked for. */
+  /** How it was queried. */
   reading: string
   net_records: bigint
 }
@@ -43,22 +46,22 @@ export interface KnownDay {
 const NANOSECONDS_PER_MILLISECOND = 1_000_000n
 const MILLISECONDS_PER_DAY = 86_400_000
 
-/** The days of the source that `Archive.select` chose. To the state, a day is a file of that name. */
+/** The days of the selected source. The state stores a day as a file of that name. */
 export function knownDays(database: Database): Promise<KnownDay[]> {
   return database.rows<{ [Key in keyof KnownDay]: KnownDay[Key] }>('days/known')
 }
 
-/** Whether a name in the state is that of a day: raw files have an ending. */
+/** Whether a name in the state is a day. Raw files have an ending. */
 export function isDay(name: string): boolean {
   return UtcDate.safeParse(name).success
 }
 
-/** Whether a day was over for so long, when it was asked for, that it was final (DESIGN.md §6.11). */
+/** Whether a day was final when it was queried (DESIGN.md §6.11). */
 export function wasFinal({ asked, date }: KnownDay): boolean {
   return date < provisionalFrom(toTimestamp(new Date(Number(asked / NANOSECONDS_PER_MILLISECOND))))
 }
 
-/** Enters what a day holds in place of what the state knows of it, if it does: all of it, or nothing. */
+/** Stores a day in place of the state's previous entry, in one transaction. */
 export async function enterDay(
   database: Database,
   day: { source: string; date: UtcDate; asked: Date; reading: string; isKnown: boolean },
@@ -78,7 +81,7 @@ export async function enterDay(
   })
 }
 
-/** Forgets days, or whatever else the state has under these names. */
+/** Removes days or files with these names from the state. */
 export async function forgetDays(database: Database, names: readonly string[]): Promise<void> {
   const known: KnownFile[] = await knownFiles(database)
   const gone = known.filter(({ name }) => names.includes(name))
@@ -87,7 +90,7 @@ export async function forgetDays(database: Database, names: readonly string[]): 
   await database.run('settle/forget_touched')
 }
 
-/** Chooses the copies that stay where only the registry can. The table core_models must hold the models of the source. */
+/** Picks the copies to keep where the registry decides. The table core_models must have the source's models. */
 export async function settleTies(database: Database): Promise<void> {
   await database.run('days/create_winners')
   await database.run('days/settle_ties')

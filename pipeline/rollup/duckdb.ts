@@ -21,16 +21,15 @@ import { filesToTakeOver, type KnownFile, knownFiles, listFiles, openState, take
 import { compareStamps, type Survey, survey } from './survey.ts'
 
 export interface DuckDbEngineOptions extends SettleOptions {
-  /** An empty folder of this engine's own, for links to the raw files. */
+  /** An empty folder for links to the raw files. */
   linkFolder: string
   archive: Archive
   signal: AbortSignal
 }
 
 /**
- * The embedded engine: DuckDB reads the raw files where they lie, each once, and again those that share a day with new
- * records that may be repeated. What a file contributed is kept in the state, so that a later build reads only what
- * is new or changed.
+ * The embedded engine: DuckDB reads each raw file once, and again when its days get new records that may be duplicates.
+ * The state keeps each file's sums, so a later build reads only new and changed files.
  */
 export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
   return {
@@ -57,7 +56,7 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
   }
 }
 
-/** Brings the state of one source up to date with its files. Nothing of it is changed when anything fails. */
+/** Updates the state of one source in one transaction. */
 async function updateState(source: Source, request: RollupRequest, options: DuckDbEngineOptions): Promise<void> {
   const { database, archive, kept, linkFolder } = options
   const { folder, sources } = request.sources
@@ -80,7 +79,7 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   }
   try {
     const reader = links.read(stamps.changed, onRead)
-    // What is new whatever it holds is counted while it is hashed.
+    // If all changed files are new, count them while they are hashed.
     const early = stamps.left.length === 0 ? count(stamps.changed, reader) : undefined
     const [contents, counted] = await together(reader.all, early)
     const compared = await survey(
@@ -105,7 +104,9 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   }
 }
 
-/** Takes over what 0.1.0 knew of files that this version reads the same. Records come first: a stopped build finds them. */
+/**
+ * Adopts files of 0.1.0 that this version reads the same way. Records come first, so that a stopped build finds them.
+ */
 async function takeOverFiles(
   former: TakenOver | undefined,
   reading: string,
@@ -117,7 +118,7 @@ async function takeOverFiles(
   await takeOver(database, files, reading)
 }
 
-/** The results of both when nothing of either is under way; what went wrong with the first comes before the second. */
+/** Waits for both, then throws the first's error before the second's. */
 async function together<First, Second>(first: Promise<First>, second: Promise<Second> | undefined) {
   const [a, b] = await Promise.allSettled([first, second])
   if (a.status === 'rejected') throw a.reason
@@ -125,13 +126,13 @@ async function together<First, Second>(first: Promise<First>, second: Promise<Se
   return [a.value, b.value] as const
 }
 
-/** The files whose records count although they are gone. */
+/** Missing files whose records are kept. */
 function keptFiles(known: readonly KnownFile[], { fresh, elsewhere }: Survey, losses: Losses): KnownFile[] {
   const given = new Set([...elsewhere, ...fresh.map(({ replaces }) => replaces)])
   return [...losses.keep, ...known.filter((file) => file.kept !== null && !given.has(file))]
 }
 
-/** A file that is named and not there is a mistake, unless its records were read or archived when it was. */
+/** A listed file that does not exist is an error, unless its records are known or archived. */
 function assertPresent(
   source: Source,
   { absent }: FoundFiles,

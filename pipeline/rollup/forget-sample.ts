@@ -8,8 +8,7 @@ import { forgetRejects } from './rejects.ts'
 import { forgetFiles, forgetStrayDays, listFiles, openState, type StateFile } from './state.ts'
 
 /**
- * Whether the state has read the sample: each log of its main source that it knows was read with the sample's settings,
- * which nobody else has.
+ * Whether the state has only read the sample: all known logs of its main source were read with the sample's settings.
  */
 export async function isStateOfSample(database: Database, archive: Archive): Promise<boolean> {
   await openForSample(database)
@@ -21,10 +20,7 @@ export async function isStateOfSample(database: Database, archive: Archive): Pro
   return files.length > 0 && files.every(({ reading }) => readings.includes(reading))
 }
 
-/**
- * Forgets the files of the sample. Sources of one's own may well be called like those of the sample, and its files would
- * then be missing from them.
- */
+/** Removes the sample's files from the state. They would otherwise be missing from real sources with the same names. */
 export async function forgetSample(database: Database, archive: Archive): Promise<void> {
   await openForSample(database)
   for (const { name } of SAMPLE_SOURCES) {

@@ -5,7 +5,7 @@ import type { RollupRequest } from './engine.ts'
 import { forgetRejects } from './rejects.ts'
 import { forgetFiles, forgetStrayDays, listFiles } from './state.ts'
 
-/** A source that is not listed any more takes its records with it, but for those that only the archive has. */
+/** Removes the records of sources that are no longer listed. Their archive stays. */
 export async function forgetFormerSources(
   request: RollupRequest,
   { database, archive }: { database: Database; archive: Archive },

@@ -24,17 +24,16 @@ import { KeptFiles } from './kept.ts'
 import type { UsageLedger } from './usage.ts'
 import type { Workspace } from './workspace.ts'
 
-/** The default sources file of the default data folder. */
 const USUAL_SOURCES = 'data/sources.json'
 
-/** The sources file that is read where SOURCES is unset. */
+/** The sources file to read without SOURCES. */
 export function defaultSources({ dataDir }: Pick<PipelineConfig, 'dataDir'>): string {
   return join(dataDir, 'sources.json')
 }
 
 /**
- * The sources that SOURCES names, or else the default ones; undefined where there are neither. Throws `UsageError` where
- * the default data folder has a sources file and another one in use has none: that may be a forgotten setting.
+ * The sources named by SOURCES, else the default ones, else undefined. Throws `UsageError` if only the default data
+ * folder has a sources file and another folder is in use: a setting may be forgotten.
  */
 export async function namedSources(
   config: Pick<PipelineConfig, 'sources' | 'dataDir'>,
@@ -50,14 +49,13 @@ export async function namedSources(
   )
 }
 
-/** Whether a build of these sources is one of the sample: there are none, or they lie in a folder of the sample. */
+/** Whether a build uses the sample: no sources are named, or they are the sample's own. */
 export async function isSynthetic(named: Sources | undefined): Promise<boolean> {
   return named === undefined || isSampleFolder(named.folder)
 }
 
 /**
- * The sources that a maintainer named or, where there are none, the synthetic sample, written to `sampleFolder`. `synthetic`
- * is what `isSynthetic` says of those that were named.
+ * The named sources; without any, the synthetic sample, written to `sampleFolder`. `synthetic` is `isSynthetic(named)`.
  */
 export async function chooseSources(
   { named, synthetic, config }: { named: Sources | undefined; synthetic: boolean; config: PipelineConfig },
@@ -75,7 +73,7 @@ export async function chooseSources(
   return readSources(sourcesFile)
 }
 
-/** The sources with copies of what they name in buckets, fetched where they are not there or not those of the objects. */
+/** The sources with up-to-date local copies of bucket objects. */
 export async function withObjects(
   sources: Sources,
   { stateDir }: Pick<Workspace, 'stateDir'>,
@@ -86,28 +84,26 @@ export async function withObjects(
   return { ...sources, objects: await copyObjects(sources.sources, options) }
 }
 
-/** What an engine is chosen by, and what it may have to know. */
 export interface Intake {
   config: PipelineConfig
   sources: Sources
   asOf: Date
-  /** Whether the sources are the sample, which has records up to `asOf` whatever the clock says. */
+  /** Whether the sources are the sample, which has records up to `asOf` even if that is in the future. */
   synthetic: boolean
-  /** Dates that are to be asked for again, of an engine that is asked day by day. */
+  /** Dates to query again from ClickHouse. */
   reread?: readonly UtcDate[] | undefined
-  /** The last date that a record can have, for a release that is made again: what the clock said then. */
+  /** Overrides the clock's last plausible date when a release is made again. */
   lastCredible?: UtcDate | undefined
 }
 
-/** What an engine is opened with. */
 export interface OpenedEngine {
   engine: RollupEngine
   archive: Archive
-  /** The last date that a record can have. */
+  /** Later dates are implausible. */
   lastCredible: UtcDate
 }
 
-/** Where the raw files of all sources lie: below the folders that their entries name, and wherever links lead. */
+/** The folders of all raw files: named by entries or reached by links. */
 async function foldersOfSources(all: Sources): Promise<string[]> {
   const { folder, sources } = all
   const found = await sideBySide(sources, (source) => findInputFiles(source, all))
@@ -117,9 +113,8 @@ async function foldersOfSources(all: Sources): Promise<string[]> {
 }
 
 /**
- * The engine that sums the usage, and the archive that stands in for what is gone, both proven. From here on the database
- * reaches the raw files and the folders of the workspace alone. Throws `UsageError` where
- * ENGINE and the sources file name different ones.
+ * Opens the engine and the verified archive. Confines the database to raw files and workspace. Throws `UsageError` if
+ * ENGINE and the sources file name different engines.
  */
 export async function openEngine(
   { database, stateDir, archiveDir, keptDir, folder, reach }: Workspace,
@@ -135,7 +130,7 @@ export async function openEngine(
   const kept = await KeptFiles.open({ stateDir, keptDir, database, files })
   const common = { database, rejectsFolder: join(stateDir, 'rejects'), archive, kept, files, signal }
   if (sources.engine.kind === 'clickhouse') {
-    // Its client is loaded where it is needed.
+    // Load the client only when it is needed.
     const { createClickHouseEngine } = await import('./clickhouse.ts')
     const options = { choice: sources.engine, login: config.clickhouse, asOf, now: clock, lastCredible, reread }
     return { engine: createClickHouseEngine({ ...common, ...options }), archive, lastCredible }
@@ -158,8 +153,8 @@ function assertNamedEngine({ engine }: PipelineConfig, { engine: { kind } }: Sou
 }
 
 /**
- * Forgets the sample where it is all that was built so far and other logs are read now: they may well be called like its
- * own. Where somebody emptied the public folder, the state says what it was made of.
+ * Removes the sample from the state when other logs are read for the first time. If the public folder is empty, the
+ * state tells whether it was the sample's.
  */
 export async function leaveSample({ database, publicDir }: Workspace, archive: Archive): Promise<void> {
   const kind = await kindOfChain(publicDir, await readIndex(publicDir))
@@ -168,8 +163,8 @@ export async function leaveSample({ database, publicDir }: Workspace, archive: A
 }
 
 /**
- * Has the engine fill the rollup; what is no part of it goes into the account, what keys used into the ledger, what it was made of into
- * `inputs`. Copies of objects that are gone go when it is done, and not before.
+ * Lets the engine fill the rollup. Excluded records go to `account`, usage of keys to `usage`, hashes of files to
+ * `inputs`. Afterwards removes copies of missing objects.
  */
 export async function readRecords(
   engine: RollupEngine,

@@ -19,7 +19,7 @@ import {
   touchFiles,
 } from './state.ts'
 
-/** `file.json` of a kept file: what it was. */
+/** `file.json` of a kept file. */
 const KeptFile = z.strictObject({
   version: z.literal(1, { error: NEWER_ARCHIVE }),
   source: z.string(),
@@ -28,14 +28,14 @@ const KeptFile = z.strictObject({
   modified: z.string().regex(/^-?\d+$/),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   reading: z.string(),
-  /** Whether another file, known as such, had the name already when this one was kept. */
+  /** Whether the state had another file of this name when this one was kept. */
   is_name_taken: z.boolean(),
 })
 type KeptFile = z.infer<typeof KeptFile>
 
 const DESCRIPTION = 'file.json'
 const SUMS = 'sums.parquet'
-/** Absent where the file had no records with a `request_id`, or was read when none were kept. */
+/** Missing if the file had no records with a `request_id` or was read before records were stored. */
 const RECORDS = 'records.parquet'
 
 interface KeptFilesOptions {
@@ -46,15 +46,15 @@ interface KeptFilesOptions {
 }
 
 /**
- * What is kept of raw files for the day when they are gone (`"on_missing": "keep"`): beside the state the records with
- * a `request_id` of each file at hand, and in the archive, one sealed folder each, the files that are gone.
+ * Stores what must outlive raw files (`"on_missing": "keep"`): next to the state, the records with a `request_id` of
+ * each existing file; in the archive, a folder with checksums for each missing file.
  */
 export class KeptFiles {
   readonly #recordsFolder: string
   readonly #keptFolder: string
   readonly #database: Database
   readonly #files: Files
-  /** The files that are gone, by the names of their folders. */
+  /** Missing files by folder name. */
   readonly #kept: Map<string, KeptFile>
 
   private constructor({ stateDir, keptDir, database, files }: KeptFilesOptions, kept: Map<string, KeptFile>) {
@@ -65,7 +65,7 @@ export class KeptFiles {
     this.#kept = kept
   }
 
-  /** Reads and proves what is kept. Throws `BuildError` that names a damaged file. */
+  /** Opens and verifies the kept files. Throws `BuildError` that names a damaged one. */
   static async open(options: KeptFilesOptions): Promise<KeptFiles> {
     const names = (await namesIn(options.keptDir)).filter((name) => !name.startsWith('.'))
     const kept = await sideBySide(names, async (name) => {
@@ -74,7 +74,7 @@ export class KeptFiles {
     return new KeptFiles(options, new Map(kept))
   }
 
-  /** Enters the kept files of a source that the state does not know, and forgets those that the archive has not. */
+  /** Adds kept files of a source that the state lacks, and removes those from the state that the archive lacks. */
   async adopt(source: string, known: readonly StateFile[]): Promise<void> {
     await this.#putBack(known)
     const archived = new Map([...this.#kept].filter(([, file]) => file.source === source))
@@ -83,7 +83,7 @@ export class KeptFiles {
     const entered = new Set(known.map(({ kept }) => kept))
     for (const [kept, file] of archived) {
       if (entered.has(kept)) continue
-      // A build that was stopped between the archive and the state still knows it as a file.
+      // A build stopped between archive and state leaves it as an ordinary file in the state.
       const former = known.filter(({ name, sha256 }) => name === file.name && sha256 === file.sha256)
       await forgetFiles(this.#database, former)
       const { bytes, sha256, reading, name } = file
@@ -94,7 +94,7 @@ export class KeptFiles {
     }
   }
 
-  /** Names the records of files at hand by a new name of the way in which they were read. */
+  /** Renames the stored records of existing files to a new reading. */
   async takeOver(files: readonly StateFile[], reading: string): Promise<void> {
     for (const file of files.filter(({ kept }) => kept === null)) {
       const path = this.#recordsPath(file)
@@ -102,26 +102,22 @@ export class KeptFiles {
     }
   }
 
-  /**
-   * Whether a kept file gives way to one of its name that comes later and may hold the same records. Where all of them have
-   * a `request_id` copies are known and both stay.
-   */
+  /** Whether a later file of the same name replaces a kept one. If all its records have a `request_id`, both stay. */
   isReplaceable({ kept, unidentified_records }: KnownFile): boolean {
     return kept !== null && unidentified_records > 0n && this.#kept.get(kept)?.is_name_taken === false
   }
 
-  /** Where the records of a file lie that is no longer there, or undefined when none were kept. */
+  /** The path of a missing file's records; undefined if none were stored. */
   async recordsOf(file: StateFile): Promise<string | undefined> {
     const path = file.kept === null ? this.#recordsPath(file) : join(this.#keptFolder, file.kept, RECORDS)
     return (await exists(path)) ? path : undefined
   }
 
-  /** Whether the records of a file at hand are kept already. */
   async hasRecords(file: Pick<HashedFile, 'sha256' | 'reading'>): Promise<boolean> {
     return exists(this.#recordsPath(file))
   }
 
-  /** Keeps the records of a file at hand, those of the view `core_identified_usage`. */
+  /** Stores the records of an existing file, from the view `core_identified_usage`. */
   async storeRecords(file: Pick<HashedFile, 'sha256' | 'reading'>): Promise<void> {
     const path = this.#recordsPath(file)
     await this.#files.makeFolder(this.#recordsFolder)
@@ -130,7 +126,7 @@ export class KeptFiles {
     await this.#files.rename(`${path}.next`, path)
   }
 
-  /** Moves a file whose content is gone into the archive. What the state has of it stays. */
+  /** Moves a missing file into the archive. Its sums in the state stay. */
   async keep(source: string, file: StateFile, isNameTaken: boolean): Promise<void> {
     const kept = `${shortHash(`${source}\n${file.name}`)}-${file.sha256.slice(0, 12)}`
     const staging = archiveStaging(this.#keptFolder)
@@ -159,14 +155,14 @@ export class KeptFiles {
     await markKept(this.#database, file, kept)
   }
 
-  /** Takes a kept file whose content is there again, or was replaced, out of the archive. It is gone with the next `tidy`. */
+  /** Takes a kept file out of the archive, because its content is back or was replaced. `tidy` deletes it. */
   async remove({ kept }: StateFile): Promise<void> {
     if (kept === null) return
     this.#kept.delete(kept)
     await this.#setAside(kept)
   }
 
-  /** Removes what was taken out of the archive, and the records of files that the state does not know any more. */
+  /** Deletes files taken out of the archive, and stored records of files that the state does not have. */
   async tidy(): Promise<void> {
     const staging = archiveStaging(this.#keptFolder)
     for (const name of await namesIn(this.#keptFolder)) {
@@ -181,7 +177,7 @@ export class KeptFiles {
     }
   }
 
-  /** Takes a folder away at once: one that is half there would be a damaged one. */
+  /** Renames the folder in one step, because a partly deleted one would count as damaged. */
   async #setAside(kept: string): Promise<void> {
     const aside = join(this.#keptFolder, asideName(kept))
     await this.#files.remove(aside)
@@ -189,8 +185,7 @@ export class KeptFiles {
   }
 
   /**
-   * Puts back what a build took out of the archive that was stopped before the state knew of it: the raw file, which was
-   * there again then, may be gone by now.
+   * Restores what a stopped build took out of the archive before updating the state. The raw file may be missing again.
    */
   async #putBack(known: readonly StateFile[]): Promise<void> {
     for (const { kept } of known) {
@@ -210,7 +205,7 @@ export class KeptFiles {
 
 const ASIDE = '.removed'
 
-/** The name of a kept file's folder when it was taken out; no name that begins with a dot is read. */
+/** Readers skip names that begin with a dot. */
 function asideName(kept: string): string {
   return `${ASIDE}-${kept}`
 }

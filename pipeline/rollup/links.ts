@@ -10,7 +10,7 @@ import { type LinkedFile, linkFiles } from '../raw/files/link.ts'
 import type { Source } from '../raw/sources.ts'
 import type { Progress } from './engine.ts'
 
-/** The raw files of one source under the names that DuckDB is given, in groups that one query can read. */
+/** Links to the raw files of one source, in groups that one query can read. */
 export class Links {
   readonly #source: Source
   readonly #folder: string
@@ -32,10 +32,7 @@ export class Links {
     this.#signal = signal
   }
 
-  /**
-   * Reads the headers of files and puts them into groups. Empty CSV files are in no group. CSV is taken for what its content
-   * says, which is read where `contents` do not have it.
-   */
+  /** Groups files by their headers. Empty CSV files are in no group. Scans CSV files that `contents` do not include. */
   async groupsOf(
     files: readonly InputFile[],
     contents = this.read(files.filter(({ format }) => format === 'csv')),
@@ -49,7 +46,7 @@ export class Links {
     return groupFiles(this.#database, this.#source, linked)
   }
 
-  /** Begins to read files from begin to end, for all that is to be known of each before DuckDB reads it. */
+  /** Starts to hash and scan files. */
   read(files: readonly InputFile[], onProgress: (progress: Progress) => unknown = () => {}): Contents {
     const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
     let read = 0
@@ -60,12 +57,11 @@ export class Links {
     return new Contents(files, { wanted: sourceColumns(this.#source), signal: this.#signal, onRead })
   }
 
-  /** All files that were read through this. */
   get files(): readonly InputFile[] {
     return this.#linked
   }
 
-  /** The error with the names that people know in place of the links that DuckDB was given. */
+  /** Replaces links in a DuckDB error with the names of files. */
   async naming(error: unknown): Promise<unknown> {
     if (!(error instanceof Error) || error instanceof BuildError || error.name === 'AbortError') return error
     const plain = PLAIN_WORDS.find(([pattern]) => pattern.test(error.message))?.[1]
@@ -77,7 +73,7 @@ export class Links {
     return new BuildError(`${name} cannot be read whole: ${reason}`, { cause: error })
   }
 
-  /** The Parquet file that DuckDB cannot read to its end: it does not always say which one it is at. */
+  /** Finds the Parquet file that DuckDB cannot read. Its errors do not always name it. */
   async #findUnreadable(): Promise<LinkedFile | undefined> {
     let bytes = 0
     for (const file of this.#linked.filter(({ format }) => format === 'parquet')) {
@@ -100,13 +96,13 @@ export class Links {
   }
 }
 
-/** What is read again to name one file: minutes, and not hours. */
+/** Limits the search to minutes. */
 const MOST_BYTES_SEARCHED = 8 * 2 ** 30
 
-/** Errors of DuckDB that what it reads can bring about. */
+/** DuckDB errors that bad content can cause. */
 const ABOUT_CONTENT = /^(INTERNAL|Invalid|Invalid Input|Conversion|Out of Range|Serialization) Error: /
 
-/** What DuckDB says, in the words of someone who has the file and not DuckDB before them. */
+/** Explanations of DuckDB errors. */
 const PLAIN_WORDS: readonly [RegExp, string][] = [
   [/state machine reached an invalid state/, 'a quote is out of place'],
   [/maximum_object_size/, 'a line is longer than 16 MiB'],

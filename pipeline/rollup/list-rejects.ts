@@ -5,28 +5,26 @@ import { namesIn } from '../base/files.ts'
 import { splitLines } from '../raw/files/split.ts'
 import type { RejectReason } from '../raw/records.ts'
 
-/** Where rejected records are kept, below `DATA_DIR`: private, for the maintainer alone. */
+/** Stored rejected records, below `DATA_DIR`. Private. */
 export const REJECTS_FOLDER = 'state/rejects'
 
-/** A rejected record as it is kept for the maintainer: one line of NDJSON. */
+/** One line of stored rejected records. */
 export interface RejectedRecord {
   source: string
-  /** Path of the raw file, relative to the sources file. */
   file: string
-  /** 1 for the first. NDJSON: the line, empty ones counted; CSV: the record behind the header; Parquet: the row. */
+  /** From 1. NDJSON: the line, including empty ones; CSV: the record after the header; Parquet: the row. */
   record: number
   reason: RejectReason
-  /** An object of column name to text; the text of an NDJSON line, and of a CSV record without such fields. */
+  /** Texts by column name. For NDJSON, and for CSV that cannot be split, the line. */
   content: string | Record<string, string | null>
 }
 
-/** Which rejected records are meant: all that agree in each part that is given. */
+/** Selects records that match all given parts. */
 export type RejectsFilter = { [Part in 'source' | 'file' | 'reason']?: RejectedRecord[Part] | undefined }
 
-/** How many records of a raw file were rejected for one reason. */
 export type RejectsCount = Pick<RejectedRecord, 'source' | 'file' | 'reason'> & { records: number }
 
-/** The rejected records that the last build below `dataDir` kept: file after file, each in its own order. */
+/** The rejected records of the last build below `dataDir`, by file. */
 export async function* readRejects(dataDir: string, filter: RejectsFilter = {}): AsyncIterable<RejectedRecord> {
   const folder = join(dataDir, REJECTS_FOLDER)
   for (const name of (await namesIn(folder)).filter((name) => name.endsWith('.ndjson')).sort()) {
@@ -39,7 +37,7 @@ export async function* readRejects(dataDir: string, filter: RejectsFilter = {}):
   }
 }
 
-/** Counts records by source, file and reason, in the order of these. */
+/** Counts by source, file and reason, sorted by these. */
 export async function countRejects(records: AsyncIterable<RejectedRecord>): Promise<RejectsCount[]> {
   const counts = new Map<string, RejectsCount>()
   for await (const { source, file, reason } of records) {

@@ -5,7 +5,7 @@ import type { RollupRequest } from './engine.ts'
 import type { KnownFile } from './state.ts'
 import type { FreshFile } from './survey.ts'
 
-/** What becomes of files whose records are not there any more. */
+/** What to do with missing or replaced files. */
 export interface Losses {
   forget: KnownFile[]
   keep: KnownFile[]
@@ -14,8 +14,8 @@ export interface Losses {
 const NAMES_SHOWN = 5
 
 /**
- * Decides about files that are gone (DESIGN.md §5, `on_missing`). Those whose dates are all archived go without a word.
- * Throws `BuildError` that names the files when records would be lost.
+ * Decides about missing files (DESIGN.md §5, `on_missing`). Files whose dates are all archived may go. Throws
+ * `BuildError` that names files whose records would be lost.
  */
 export function judgeGone(
   source: Source,
@@ -32,7 +32,7 @@ export function judgeGone(
   return on_missing === 'keep' ? { forget: closed, keep: lost } : { forget: gone.slice(), keep: [] }
 }
 
-/** Days that an engine was asked for hold what the files may hold too, and nothing tells the copies. */
+/** Days of ClickHouse may have the same records as new raw files, and no ids to find the duplicates by. */
 function assertNoDays(source: Source, lost: readonly KnownFile[]): void {
   const days = lost.filter(({ name }) => isDay(name))
   const [first] = days
@@ -45,9 +45,8 @@ function assertNoDays(source: Source, lost: readonly KnownFile[]): void {
 }
 
 /**
- * Decides about a file that came in the place of another: when it holds fewer records, some are lost. `isKept` says that
- * what the other one held was kept.
- * Throws `BuildError` that names the file when they may not be.
+ * Decides about a file that replaces another with more records. `isKept`: the previous file's records are stored.
+ * Throws `BuildError` that names the file if these would be lost.
  */
 export function judgeReplaced(
   source: Source,

@@ -8,7 +8,7 @@ import type { RollupRequest } from './engine.ts'
 
 const NAMES_SHOWN = 10
 
-/** Hands over what should be known of how a source was read, and says it. */
+/** Reports how a source was read. */
 export async function reportNotes(database: Database, source: Origin, request: RollupRequest): Promise<void> {
   type Row = Omit<{ [Key in keyof ReadingNote]: ReadingNote[Key] }, 'source'>
   const notes = await database.rows<Row>('result/notes')
@@ -18,7 +18,7 @@ export async function reportNotes(database: Database, source: Origin, request: R
   }
 }
 
-/** Without its id nobody can tell that a record was delivered twice. */
+/** Reports records without an id, whose duplicates cannot be found. */
 export async function reportIds(database: Database, { name }: Origin, request: RollupRequest): Promise<void> {
   const [without] = await database.rows<{ records: bigint; accepted_records: bigint }>('result/without_ids')
   if (without === undefined || without.records === 0n) return
@@ -42,7 +42,7 @@ const SENTENCES: Record<NoteKind, (notes: readonly Told[]) => string> = {
   },
 }
 
-/** The names of a JSON list, in quotes. Of a list that was cut, as some states have it, those that are whole. */
+/** The quoted names of a JSON list. Old states have lists that are cut; their whole names are used. */
 function listed(names: string): string[] {
   const whole = `${names.slice(0, names.lastIndexOf(','))}]`
   const list = z.array(z.string()).safeParse(jsonIfAny(names) ?? jsonIfAny(whole))
@@ -53,7 +53,6 @@ function recordsOf(notes: readonly Told[]): bigint {
   return notes.reduce((sum, { records }) => sum + records, 0n)
 }
 
-/** Notes are summed before duplicates are removed. */
 function sumOf(notes: readonly Told[]): string {
   const tokens = notes.reduce((sum, note) => sum + BigInt(note.tokens), 0n)
   const records = recordsOf(notes)

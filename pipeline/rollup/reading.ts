@@ -3,40 +3,38 @@ import { SCHEMAS } from '../raw/schemas/index.ts'
 import type { Source } from '../raw/sources.ts'
 
 /**
- * Raise this when the code that all schemas share reads a record differently than before: every raw file is then read
- * again. A test demands it. What a single schema reads has a number of its own, `Schema.reading`.
+ * Raise this when code shared by all schemas reads a record differently: all raw files are then read again. A test
+ * enforces it. Each schema has a number of its own, `Schema.reading`.
  */
 export const READING_VERSION = 1
 
-/** Raise this when ClickHouse is asked for something else than before: every day is then asked for again. */
+/** Raise this when the ClickHouse query changes its result: all days are then queried again. */
 export const CLICKHOUSE_READING_VERSION = 1
 
-/** What reads the usage of a source: the schema of its files, or ClickHouse. */
+/** The schema of the files, or ClickHouse. */
 export type Reader = Source['schema'] | 'clickhouse'
 
 /**
- * Says how the usage of a source is read, such as `canonical-1.1-0123456789abcdef`: by which version of the code, and with
- * which settings. What was read otherwise is read again. The version of DuckDB is no part of it: where a new one reads
- * differently the golden test fails.
+ * Identifies how usage is read, by code version and settings, such as `canonical-1.1-0123456789abcdef`. Usage with
+ * another reading is read again. DuckDB's version is not included: the golden test fails if a new one reads
+ * differently.
  */
 export function toReading(reader: Reader, settings: unknown): string {
   return `${versionOf(reader)}-${shortHash(inStableForm(settings))}`
 }
 
-/** How the files of a source are read. */
 export function readingOf(source: Source): string {
   return toReading(source.schema, readingSettings(source))
 }
 
-/** The settings of a source that decide what its files contribute. Each build applies the others anew. */
+/** The settings that affect what the files contribute. Each build applies all others again. */
 export function readingSettings(source: Source): Omit<Source, 'name' | 'visibility' | 'files'> {
   const { name: _name, visibility: _visibility, files: _files, ...settings } = source
   return settings
 }
 
 /**
- * Whether something was read by another version of the code, whatever the settings were. `reader` is what reads the source
- * now: readings of version 0.1.0 do not say what they were made by.
+ * Whether another code version made a reading. `reader` is the current one, since readings of 0.1.0 do not name theirs.
  */
 export function isOutdated(reading: string, reader: Reader): boolean {
   return !currentVersions().has(NUMBERED.exec(reading)?.[1] ?? firstVersionOf(reader))
@@ -44,7 +42,6 @@ export function isOutdated(reading: string, reader: Reader): boolean {
 
 const NUMBERED = /^(.+-[0-9.]+)-[0-9a-f]{16}$/
 
-/** The version by which 0.1.0 read. */
 function firstVersionOf(reader: Reader): string {
   return reader === 'clickhouse' ? `${reader}-1` : `${reader}-1.1`
 }
@@ -53,13 +50,13 @@ function currentVersions(): Set<string> {
   return new Set([...(Object.keys(SCHEMAS) as Source['schema'][]).map(versionOf), versionOf('clickhouse')])
 }
 
-/** The version of the code that reads, such as `canonical-1.1`. */
+/** The version of the reading code, such as `canonical-1.1`. */
 export function versionOf(reader: Reader): string {
   if (reader === 'clickhouse') return `${reader}-${CLICKHOUSE_READING_VERSION}`
   return `${reader}-${READING_VERSION}.${SCHEMAS[reader].reading}`
 }
 
-/** JSON with sorted keys: the order of the keys in a sources file means nothing. */
+/** JSON with sorted keys. */
 function inStableForm(value: unknown): string {
   return JSON.stringify(value, (_, part) => {
     const isObject = typeof part === 'object' && part !== null && !Array.isArray(part)

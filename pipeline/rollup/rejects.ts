@@ -12,8 +12,8 @@ import type { RejectReason } from '../raw/records.ts'
 import type { RejectedRecord } from './list-rejects.ts'
 
 /**
- * Reads files with rejected records once more and writes what they said below `folder`, a file of its own for each raw
- * file, which replaces the one of an earlier build at once. The table core_models must hold the models of the source.
+ * Reads files with rejected records again and writes these records below `folder`, one file per raw file. The table
+ * core_models must have the source's models.
  */
 export async function writeRejects(
   database: Database,
@@ -28,7 +28,7 @@ export async function writeRejects(
   }
 }
 
-/** The files at hand of `source` whose rejected records are not below `folder` as they are now. */
+/** Existing files whose stored rejected records are out of date. */
 export async function filesToWrite(database: Database, source: string, folder: string): Promise<Set<string>> {
   await database.run('rejects/count')
   const rejected = await database.rows<{ file: string; is_changed: boolean }>('rejects/files')
@@ -39,25 +39,25 @@ export async function filesToWrite(database: Database, source: string, folder: s
   return new Set(wanting.map(({ file }) => file))
 }
 
-/** Notes in the state that all of the rejected records that `filesToWrite` counted are written. */
+/** Notes in the state that the rejected records counted by `filesToWrite` are written. */
 export async function noteRejects(database: Database): Promise<void> {
   await forgetRejects(database)
   await database.run('rejects/note')
 }
 
-/** Forgets which rejected records of the chosen source were written. */
+/** Removes that note for the selected source. */
 export async function forgetRejects(database: Database): Promise<void> {
   await database.run('rejects/forget')
 }
 
-/** Removes what is kept of raw files that are gone, or have no rejected record any more. */
+/** Deletes rejected records of files that are missing or no longer have any. */
 export async function tidyRejects(database: Database, folder: string, files: Files): Promise<void> {
   const written = await database.rows<{ source: string; file: string }>('rejects/written')
   const wanted = new Set(written.map(({ source, file }) => rejectsFileName(source, file)))
   for (const name of await namesIn(folder)) if (!wanted.has(name)) await files.remove(join(folder, name))
 }
 
-/** A name that neither the characters nor the length of the raw file's own can harm. */
+/** A name independent of the characters and the length of the raw file's name. */
 function rejectsFileName(source: string, file: string): string {
   const digest = hash('sha256', JSON.stringify([source, file]))
   return `${digest.slice(0, 32)}.ndjson`
@@ -76,7 +76,7 @@ async function* linesOf(
   }
 }
 
-/** A record that was read and judged: `record_number` is 1 for the first that DuckDB gave. */
+/** A rejected record. `record_number` counts from 1 in DuckDB's order. */
 interface Judged extends Record<string, string | bigint | null> {
   record_number: bigint
   reason: RejectReason
@@ -96,7 +96,7 @@ async function* judged(database: Database): AsyncIterableIterator<Judged> {
   for await (const rows of database.stream<Judged>('rejects/in_order')) yield* rows
 }
 
-/** DuckDB gives a record for each line that is not blank; the text of one that is no JSON only the file has. */
+/** DuckDB returns a record per line that is not blank. Lines that are not JSON are only in the file. */
 async function* ndjsonRecords(file: LinkedFile, rejects: AsyncIterator<Judged>): AsyncIterable<NumberedRecord> {
   let next = await rejects.next()
   let line = 0
@@ -111,7 +111,7 @@ async function* ndjsonRecords(file: LinkedFile, rejects: AsyncIterator<Judged>):
   }
 }
 
-/** DuckDB gives neither empty lines nor malformed records, and counts both in the numbers of malformed ones. */
+/** DuckDB skips empty lines and malformed records, but counts both in the line numbers of malformed ones. */
 async function* csvRecords(database: Database, group: InputGroup, file: LinkedFile): AsyncIterable<NumberedRecord> {
   const names = uniqueNames((await readCsvColumns(asRead(file), sourceColumns(group.source)))?.names ?? [])
   const rows = await database.rows<{ line: bigint }>('rejects/malformed')
@@ -159,12 +159,12 @@ function fieldsOf(record: string, delimiter: string): string[] | undefined {
   return record.includes('"') ? parseFirstRecord(record, delimiter) : record.split(delimiter)
 }
 
-/** Values under the names of their columns; a CSV record may end in more delimiters than there are columns. */
+/** Values by column name. A CSV record may end with surplus delimiters. */
 function named<Value>(names: readonly string[], values: readonly Value[]): Record<string, Value> {
   return Object.fromEntries(values.slice(0, names.length).map((value, position) => [names[position], value]))
 }
 
-/** Names that tell the columns apart: the file may leave one empty or give it twice. */
+/** Makes empty and duplicate column names unique. */
 function uniqueNames(names: readonly string[]): string[] {
   return names.map((name, position) => {
     if (name === '') return `column ${position + 1}`

@@ -9,7 +9,7 @@ import type { RollupRequest } from './engine.ts'
 import { reportNotes } from './notes.ts'
 import { isOutdated, type Reader } from './reading.ts'
 
-/** Asks the registry once for each model name of the source: names are few, records are many. */
+/** Looks up each model name of the source in the registry, once per name. */
 export async function resolveModels(database: Database, source: Origin, { registry }: Sources): Promise<void> {
   const names = await database.rows<{ model: string }>('result/models')
   await database.run('result/create_models')
@@ -22,7 +22,7 @@ export async function resolveModels(database: Database, source: Origin, { regist
   await database.append('core_models', rows)
 }
 
-/** Enters what the state and the archive have of a source into the rollup, and hands over what is no part of it. */
+/** Adds a source's usage from state and archive to the rollup, and reports what is excluded. */
 export async function deliver(database: Database, source: Origin, request: RollupRequest): Promise<void> {
   await reportConflicts(database, source, request)
   await reportRejectedFiles(database, source, request)
@@ -48,15 +48,14 @@ export async function deliver(database: Database, source: Origin, request: Rollu
   await database.script('result/forget')
 }
 
-/** Hands over what tells whether too many of the rows of a source of sums were rejected. */
 export async function reportRowsOfSums(database: Database, request: RollupRequest): Promise<void> {
   for (const row of await database.rows<{ rows: bigint; rejected: bigint }>('result/rows_of_sums'))
     request.onRowsOfSums(row)
 }
 
 /**
- * Hands over the dates of which records count as an earlier version read them: their files are gone, or the date is archived.
- * `sameWithIds` says that only records without a `request_id` are read differently.
+ * Reports dates with records that count as a previous version read them, because their files are missing or the date is
+ * archived. `sameWithIds`: only records without a `request_id` are read differently.
  */
 export async function reportOldCounts(
   database: Database,
@@ -98,7 +97,7 @@ async function reportCompared(database: Database, source: Origin, request: Rollu
 
 const LATE_FILES_SHOWN = 5
 
-/** Records of dates that were archived before they came: not counted, for the files of those dates may be gone. */
+/** Records that came after their date was archived. They are not counted. */
 async function reportLate(database: Database, source: Origin, request: RollupRequest): Promise<void> {
   type Row = { file: string; reason: SetAsideReason; date: string | null; records: bigint; tokens: bigint }
   const rows = await database.rows<Row>('result/late')
@@ -134,7 +133,7 @@ async function reportInputs(database: Database, request: RollupRequest): Promise
   for (const { sha256 } of await database.rows<{ sha256: string }>('result/inputs')) request.onInput(sha256)
 }
 
-/** Every record that was read stands in one row of the result: a mistake of this project's own would show here. */
+/** Every record must be in one row of the result. Otherwise it is our own bug. */
 async function assertAccounted(database: Database): Promise<void> {
   const [count] = await database.rows<{ read: bigint; accounted: bigint }>('result/totals')
   if (count !== undefined && count.read === count.accounted) return

@@ -32,22 +32,22 @@ export interface SettleOptions {
   files: Files
 }
 
-/** What a build found out about the files of one source. */
+/** What a build found out about the files of a source. */
 export interface Update {
   source: Source
   compared: Survey
   losses: Losses
-  /** The fresh files, which are counted already. */
+  /** The new files, already counted. */
   groups: readonly InputGroup[]
   links: Links
 }
 
-/** The files at hand, by their numbers in the state. */
+/** Existing files by their number in the state. */
 type Present = ReadonlyMap<number, InputFile>
 
 /**
- * Enters what was found into the state, in one transaction, and into the archive before that transaction ends: what the
- * archive has, and the state not, the next build takes in; what the archive has not any more it forgets.
+ * Updates the state in one transaction, and the archive before it commits. After a stop, the next build adopts what
+ * only the archive has and drops what only the state has.
  */
 export async function settle(update: Update, request: RollupRequest, options: SettleOptions): Promise<void> {
   const { source, links, compared } = update
@@ -71,10 +71,7 @@ export async function settle(update: Update, request: RollupRequest, options: Se
   for (const file of forget) await kept.remove(file)
 }
 
-/**
- * Files that are gone and whose records were not kept cannot be looked at again: what they repeat of other files is
- * taken off them once and for all, before anything else is entered.
- */
+/** Removes duplicates of missing files without stored records now, because these files cannot be compared later. */
 async function closeBare(update: Update, request: RollupRequest, options: SettleOptions): Promise<void> {
   const { source, losses, compared } = update
   const { database, kept } = options
@@ -82,7 +79,7 @@ async function closeBare(update: Update, request: RollupRequest, options: Settle
   for (const file of losses.keep) {
     if (file.identified_records > 0n && (await kept.recordsOf(file)) === undefined) bare.push(file)
   }
-  // It stands with the file that comes last into the archive: a build stopped before that finds it out again.
+  // Stored with the file archived last, so that a build stopped before that repeats this.
   const last = bare.at(-1)
   if (last === undefined) return
   const file_ids = bare.map((file) => `${file.file_id}`)
@@ -110,7 +107,7 @@ const READ_DIFFERENTLY =
   'PUBLIC_DIR from the backup that was made before the upgrade, build once with the version before and with on_missing set to ' +
   'keep, and upgrade then'
 
-/** What a file repeats of others is found out by reading those as they were read before. */
+/** Duplicates of a missing file can only be found by reading the other files with their previous reading. */
 async function assertComparable(
   { source, compared }: Update,
   gone: KnownFile,
@@ -130,7 +127,7 @@ async function assertComparable(
   }
 }
 
-/** Enters the fresh files and says what becomes of those that went, or in whose place they came. */
+/** Adds the new files and decides what happens to missing and replaced ones. */
 async function enterAll(
   { source, compared, losses, groups }: Update,
   request: RollupRequest,
@@ -164,7 +161,7 @@ async function enterAll(
   }
 }
 
-/** Looks for repeated records on the days that were touched, in all files that have records of them. */
+/** Finds duplicates on touched days, in all files with records of these days. */
 async function findRepeated(
   update: Update,
   present: Present,
@@ -187,7 +184,7 @@ async function filesToCompare(database: Database, days: readonly IdentifiedDay[]
   return (await listFiles(database)).filter((file) => wanted.has(file.file_id))
 }
 
-/** Where the records of files at hand are read. Those that are not fresh are opened again. */
+/** Where to read existing files. Opens those that are not new. */
 async function placesOf(
   { groups, links }: Update,
   present: Present,
@@ -207,7 +204,7 @@ async function placesOf(
   )
 }
 
-/** Writes down the rejected records of the files that have others than were written last. */
+/** Stores the rejected records of files where they changed. */
 async function keepRejects(update: Update, present: Present, options: SettleOptions): Promise<void> {
   const { database, rejectsFolder, files } = options
   const names = await filesToWrite(database, update.source.name, rejectsFolder)
@@ -217,7 +214,7 @@ async function keepRejects(update: Update, present: Present, options: SettleOpti
   await noteRejects(database)
 }
 
-/** Keeps the records of each file at hand, for the day when it is gone. */
+/** Stores the records of existing files for the time when they are missing. */
 async function storeRecords(update: Update, present: Present, { database, kept }: SettleOptions): Promise<void> {
   const identified = (await knownFiles(database)).filter(
     (file) => present.has(file.file_id) && file.identified_records > 0n,

@@ -2,45 +2,40 @@ import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import type { InputFile } from '../raw/files/find.ts'
 
-/**
- * Raise this when the tables of the state change their form, and have `openState` bring older states up to it. Version 1
- * is that of 0.1.0.
- */
+/** Raise this when the tables of the state change, and let `openState` upgrade old ones. 0.1.0 has version 1. */
 const STATE_VERSION = 2
 
-/** A raw file as the state knows it. */
+/** A raw file in the state. */
 export interface StateFile {
   file_id: number
   name: string
   bytes: bigint
-  /** When its content last changed, in nanoseconds. */
+  /** The modification time in nanoseconds. */
   modified: bigint
   sha256: string
-  /** How its source had it read. */
+  /** The reading of its source. */
   reading: string
-  /** Where the archive holds it, for a file that is gone and whose records stay. */
+  /** The archive folder of a missing file whose records are kept. */
   kept: string | null
 }
 
-/** The same with what tells whether it lost records: they are added up for that, so it is asked for seldom. */
+/** A file with its record counts, which are slow to sum. */
 export interface KnownFile extends StateFile {
-  /** Records of dates that are neither archived nor misdated and that were not rejected. */
+  /** Accepted records of plausible dates that are not archived. */
   open_records: bigint
-  /** Records that may be repeated, of misdated days too: their time may come. */
+  /** Records with a `request_id`, implausible dates included: they may become plausible. */
   identified_records: bigint
-  /** Records that have no `request_id`, of misdated days too. */
+  /** Records without a `request_id`, implausible dates included. */
   unidentified_records: bigint
 }
 
-/** A raw file whose content is to enter the state. */
 export interface HashedFile extends InputFile {
   sha256: string
   reading: string
 }
 
 /**
- * Makes the tables of the state, and takes over the state of version 0.1.0. Throws `BuildError` for a state that a newer
- * version wrote.
+ * Creates the tables of the state or upgrades those of 0.1.0. Throws `BuildError` if a newer version wrote the state.
  */
 export async function openState(database: Database): Promise<void> {
   await database.run('state/create_version')
@@ -60,7 +55,7 @@ export async function openState(database: Database): Promise<void> {
   })
 }
 
-/** The files of the selected source that an earlier version read as this one does. */
+/** Files of the selected source that a previous version read as this one does. */
 export async function filesToTakeOver(
   database: Database,
   { reading, onlyWithIds }: { reading: string; onlyWithIds: boolean },
@@ -70,7 +65,7 @@ export async function filesToTakeOver(
   return (await listFiles(database)).filter((file) => file.reading === reading && !excluded.has(file.file_id))
 }
 
-/** Gives files that an earlier version read, as this one does, the reading that this one would give them. */
+/** Gives such files this version's reading. */
 export async function takeOver(database: Database, files: readonly StateFile[], reading: string): Promise<void> {
   if (files.length === 0) return
   await database.run('state/take_over', { file_ids: files.map(({ file_id }) => `${file_id}`), reading })
@@ -81,29 +76,27 @@ export async function noteReread(database: Database): Promise<void> {
   await database.run('state/note_reread')
 }
 
-/** Whether a source was read again for that since the last finished build. */
+/** Whether a source was read again since the last complete build. */
 export async function wasReread(database: Database): Promise<boolean> {
   return (await database.rows<{ source: string }>('state/rereads')).length > 0
 }
 
-/** Notes that a build is done: what it changed is published. */
+/** Notes that a build is complete. */
 export async function forgetRereads(database: Database): Promise<void> {
   await database.run('state/forget_rereads')
 }
 
-/** The files of the selected source. */
 export async function listFiles(database: Database): Promise<StateFile[]> {
   type Row = { [Key in keyof StateFile]: StateFile[Key] }
   return database.rows<Row>('state/files')
 }
 
-/** The files of the selected source with their records. */
 export async function knownFiles(database: Database): Promise<KnownFile[]> {
   type Row = { [Key in keyof KnownFile]: KnownFile[Key] }
   return database.rows<Row>('state/files_with_records')
 }
 
-/** Enters files and returns the number that each of them has from now on, in their order. */
+/** Adds files and returns their new numbers, in order. */
 export async function enterFiles(
   database: Database,
   source: string,
@@ -120,7 +113,7 @@ export async function enterFiles(
   return numbers
 }
 
-/** Forgets files; the days on which they may have repeated records of others are looked at again. */
+/** Removes files. The days of their records with ids are compared again. */
 export async function forgetFiles(database: Database, files: readonly StateFile[]): Promise<void> {
   if (files.length === 0) return
   const file_ids = files.map((file) => `${file.file_id}`)
@@ -130,18 +123,18 @@ export async function forgetFiles(database: Database, files: readonly StateFile[
   await database.run('state/drop_files', { file_ids })
 }
 
-/** Forgets what was repeated on days of which no record is left. */
+/** Removes surplus and ties of days without records. */
 export async function forgetStrayDays(database: Database): Promise<void> {
   await database.run('state/forget_stray_surplus')
   await database.run('state/forget_stray_ties')
 }
 
-/** Has the days looked at again on which files have records that may be repeated. */
+/** Marks the days of records with ids in these files to be compared again. */
 export async function touchFiles(database: Database, file_ids: readonly string[]): Promise<void> {
   if (file_ids.length > 0) await database.run('state/touch_files', { file_ids })
 }
 
-/** Notes the names, sizes and times of change that files of the same content have now. */
+/** Updates names, sizes and times of files with unchanged content. */
 export async function renameFiles(
   database: Database,
   files: readonly { known: KnownFile; file: InputFile }[],
@@ -159,7 +152,7 @@ export async function renameFiles(
   await database.run('state/rename')
 }
 
-/** Notes that the archive holds a file now, in a folder of this name. */
+/** Notes the archive folder of a file. */
 export async function markKept(database: Database, { file_id }: StateFile, kept: string): Promise<void> {
   await database.run('state/set_kept', { file_id, kept })
 }

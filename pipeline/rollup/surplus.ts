@@ -4,25 +4,25 @@ import { defineUsage } from '../raw/ingest.ts'
 import type { Source } from '../raw/sources.ts'
 import type { RollupRequest } from './engine.ts'
 
-/** De-duplication takes as many days at once as hold about this many records: it bounds the memory. */
+/** Days are compared in batches of about this many records, which limits memory. */
 const RECORDS_PER_BATCH = 1_000_000
 
-/** Records with a `request_id` of one day in one file. */
+/** The records with a `request_id` of one day in one file. */
 export interface IdentifiedDay extends Record<string, bigint | number> {
   day_number: bigint
   file_id: number
   records: bigint
 }
 
-/** Where the records of a file can be read: in the file, or in what was kept of it. */
+/** A raw file or its stored records. */
 export type RecordsPlace = GroupedFile | { kept: string }
 
-/** The days that have to be looked at again, and the files that hold records with a `request_id` of them. */
+/** The days to compare and the files that have records with a `request_id` on them. */
 export async function daysToCompare(database: Database): Promise<IdentifiedDay[]> {
   return database.rows<IdentifiedDay>('surplus/identified_days')
 }
 
-/** Looks for repeated records on `days`, in place of what the state has of the touched days (DESIGN.md §6.7). */
+/** Finds duplicates on `days` and replaces the surplus of the touched days in the state (DESIGN.md §6.7). */
 export async function findSurplus(
   database: Database,
   source: Source,
@@ -55,7 +55,7 @@ async function repeatedDays(database: Database, batch: readonly IdentifiedDay[])
   return batch.filter((day) => repeated.has(day.day_number))
 }
 
-/** Consecutive days whose records together stay within a batch; a day is never split. */
+/** Batches of consecutive days. A day is never split. */
 function batches(days: readonly IdentifiedDay[]): IdentifiedDay[][] {
   const result: IdentifiedDay[][] = []
   let records = 0n
@@ -91,7 +91,7 @@ async function defineIdentifiedUsage(
   )
 }
 
-/** Defines the views `core_ids` and `core_identified_usage` over files at hand and the table of kept records. */
+/** Defines the views `core_ids` and `core_identified_usage` over existing files and stored records. */
 export async function defineRecordsOf(
   database: Database,
   source: Source,

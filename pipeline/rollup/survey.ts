@@ -5,50 +5,49 @@ import { formatOf, type InputFile, readStamp } from '../raw/files/find.ts'
 import type { HashedFile, KnownFile } from './state.ts'
 
 /**
- * A raw file that has to be read, and the file in whose place it came: the one of its name, unless the content of that is
- * still there, as it is when logs are rotated.
+ * A file to read, and the previous file of its name, unless that file's content is still there, as after log rotation.
  */
 export interface FreshFile extends HashedFile {
   replaces: KnownFile | undefined
 }
 
-/** How the raw files of a source differ from those that the state knows. */
+/** How the raw files of a source differ from the state. */
 export interface Survey {
-  /** Files whose content is in the state, under the name and time of change that they have now. */
+  /** Files whose content is in the state, perhaps under another name. */
   same: { known: KnownFile; file: InputFile }[]
   fresh: FreshFile[]
-  /** Files that the state knows and whose content is not there any more; another of them may have the name. */
+  /** Files in the state whose content is missing. Another file may have the name. */
   gone: KnownFile[]
-  /** Files that are there and that no entry of the source matches any more. */
+  /** Existing files that no entry of the source matches. */
   unlisted: KnownFile[]
-  /** Files that are gone, and kept ones, whose content another file has now. */
+  /** Missing or kept files whose content another file has now. */
   elsewhere: KnownFile[]
-  /** Those of the files above that are read again, or were replaced, and that another version of the code read. */
+  /** Replaced or moved files that another code version read. */
   reread: KnownFile[]
-  /** Fresh files with the same content as another file of the source: its name. */
+  /** New files with the same content as another file of the source. */
   twins: { file: string; twin: string }[]
 }
 
-/** How they differ by name, size and time of change. */
+/** How they differ by name, size and modification time. */
 export interface Stamps {
   same: { known: KnownFile; file: InputFile }[]
-  /** Files whose content has to be looked at. */
+  /** Files whose content must be compared. */
   changed: InputFile[]
-  /** Files that the state knows and that are not there as they were. Without any, all that changed is new. */
+  /** Files in the state without an unchanged file. If there are none, all changed files are new. */
   left: KnownFile[]
 }
 
 export interface SurveyOptions {
   reading: string
-  /** Whether a file that is not among those of the source is one that no entry of it names any more. */
+  /** Whether a file still exists but no entry names it. */
   isUnlisted(file: KnownFile): Promise<boolean>
-  /** Whether a kept file gives way to one of its name. */
+  /** Whether a file of the same name replaces a kept one. */
   isReplaceable(file: KnownFile): boolean
-  /** Whether another version of the code read a file, so that this one may find something else in it. */
+  /** Whether another code version read a file. */
   isOutdated(file: KnownFile): boolean
 }
 
-/** Compares the files of a source with the state: one of the same name, size and time of change is the same. */
+/** Compares files with the state by name, size and modification time. */
 export function compareStamps(found: readonly InputFile[], known: readonly KnownFile[], reading: string): Stamps {
   const left = new Map(known.filter((file) => file.kept === null).map((file) => [file.name, file]))
   const same: Stamps['same'] = []
@@ -64,8 +63,8 @@ export function compareStamps(found: readonly InputFile[], known: readonly Known
 }
 
 /**
- * Of files that are not the same by their stamps the content decides, so that one that was touched, renamed, compressed or
- * restored is not read again. `contents` are those of the files that changed, in their order.
+ * Compares files with other stamps by content, so that touched, renamed, compressed or restored files are not read
+ * again. `contents` are those of the changed files, in order.
  */
 export async function survey(
   found: readonly InputFile[],
@@ -116,7 +115,7 @@ export async function survey(
   }
 }
 
-/** Throws `BuildError` when a file is not any more the one that was found: what was read of it may be half of it. */
+/** Throws `BuildError` if a file changed while it was read. */
 export async function assertUntouched(files: readonly InputFile[]): Promise<void> {
   for (const file of files) {
     const { bytes, modified } = await readStamp(file.path)

@@ -10,32 +10,29 @@ import type { Sources } from '../raw/sources.ts'
 import { defaultSources, leaveSample, namedSources, openEngine, readRecords, withObjects } from './intake.ts'
 import { withScratch, withWorkspace } from './workspace.ts'
 
-/** What a person asks of one call of `tokenboard models`. */
 export interface UnknownModelsOptions {
-  /** Names and patterns; all models where there are none. */
+  /** Names and patterns; empty means all models. */
   names: readonly string[]
-  /** Add these models to the registry. */
   add?: 'public' | 'private' | undefined
-  /** Say what would be added, and keep nothing. */
+  /** Only report what would be added. */
   dryRun?: boolean
 }
 
-/** What the registry does not know, and what was added to it, or would be. */
+/** Models that the registry does not know, and those added or to be added. */
 export interface UnknownModels {
-  /** Where the registry lies; null where the sources file names none, for no source asks it. */
+  /** The registry's path; null if the sources file names none. */
   models_file: string | null
-  /** Before anything was added. */
   published_share: PublishedShare
   added: (WithheldModel & { public: boolean })[]
-  /** Variants that need no entry: they follow a model that was added. */
+  /** Variants that follow an added model and need no entry. */
   covered: (WithheldModel & { follows: string })[]
-  /** What stays unknown, most tokens first. Where nothing is to be added: of the models asked for. */
+  /** Models that stay unknown, most tokens first; without `add`, only those asked for. */
   unknown: WithheldModel[]
 }
 
 /**
- * Finds the models of the logs that the registry does not know, and adds those asked for. It reads the sources as a build
- * does and publishes nothing. Throws `UsageError` for a name that no model has, and for one that the registry has otherwise.
+ * Finds models that the registry does not know and adds those asked for. Reads like a build but publishes nothing.
+ * Throws `UsageError` for an unknown name and for one that the registry has with another visibility.
  */
 export async function findUnknownModels(
   config: PipelineConfig,

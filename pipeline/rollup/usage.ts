@@ -14,7 +14,7 @@ interface KeySum {
   free_requests: bigint
 }
 
-/** Adds up what each API key used on each UTC date, over all sources. */
+/** Sums usage per API key and UTC date over all sources. */
 export class UsageLedger {
   readonly #days = new Map<UtcDate, Map<string, KeySum>>()
 
@@ -29,7 +29,7 @@ export class UsageLedger {
     sum.free_requests += free_requests
   }
 
-  /** The days in the order of their dates, each ordered by key. */
+  /** By date, each ordered by key. */
   get days(): UsageDay[] {
     return [...this.#days].sort(byName).map(([date, day]) => ({
       date,
@@ -44,7 +44,7 @@ export class UsageLedger {
   }
 }
 
-/** Replaces the usage file below `dataDir` at once: a reader finds the old one or the new one, whole. */
+/** Replaces the usage file below `dataDir`. Readers see the old or the new file, whole. */
 export async function writeUsage(ledger: UsageLedger, asOf: Date, dataDir: string, files: Files): Promise<void> {
   await replaceFile(files, join(dataDir, USAGE_FILE), serialise(ledger.days, toTimestamp(asOf)))
 }

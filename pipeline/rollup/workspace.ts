@@ -11,27 +11,27 @@ import { publishedFolders } from '../release/index.ts'
 import { borrowKey, keepKey } from '../release/input-names.ts'
 import { archiveStaging } from './archive.ts'
 
-/** What one build has to itself while it runs. */
+/** The folders and the database of one build. */
 export interface Workspace {
   database: Database
-  /** What is kept from build to build, for the maintainer alone. */
+  /** Private data kept from build to build. */
   stateDir: string
-  /** What cannot be made again, closed dates: read by a build and written by `tokenboard archive`. */
+  /** Archived dates, which cannot be rebuilt. */
   archiveDir: string
-  /** What cannot be made again either: the records of files that are gone. */
+  /** Records of missing files, which cannot be rebuilt. */
   keptDir: string
-  /** An empty folder, gone when the build ends. */
+  /** A temporary folder. */
   folder: string
   publicDir: string
-  /** Where all of these really lie: what statements have to reach beside the raw files. */
+  /** The real paths that SQL must access besides raw files. */
   reach: readonly string[]
-  /** A secret that stays the same from build to build, by which releases call what is not raw. */
+  /** A permanent secret, used to identify inputs that are not raw files. */
   inputKey(): Promise<string>
 }
 
 /**
- * Runs `work` with the data and the public folder locked against other builds, and tidies up whatever happens.
- * Throws `BuildError` when another build has one of them, `UsageError` when the one lies in the other.
+ * Runs `work` while locking data and public folder against other builds, and cleans up. Throws `BuildError` if another
+ * build has a lock, `UsageError` if the data folder is inside the public one.
  */
 export async function withWorkspace<Result>(
   config: PipelineConfig,
@@ -57,7 +57,7 @@ export async function withWorkspace<Result>(
       await publicLock.release()
     }
   } finally {
-    // In this order: once the lock is given back, the folder belongs to whoever takes it next.
+    // In this order: after the lock is released, the folder belongs to the next build.
     try {
       await files.remove(folder)
     } finally {
@@ -66,15 +66,14 @@ export async function withWorkspace<Result>(
   }
 }
 
-/** Keeps builds away from the public folder until it is released. Throws `BuildError` when one is running. */
+/** Locks the public folder. Throws `BuildError` if a build is running. */
 export function lockPublic(publicDir: string): Promise<Lock> {
   return lock(join(publicDir, '.lock'))
 }
 
 /**
- * The same for a build that publishes and keeps nothing: it works in a folder of its own below the system's temporary
- * one, takes no lock, and finds published and kept files as they are, if they are there at all. With `knowsNothing` it
- * takes nothing from the state but copies of objects, so that every raw file is read again.
+ * The same for a build that stores nothing: works in a temporary folder without locks and only reads existing data.
+ * With `knowsNothing` it ignores the state except copies of objects, so all raw files are read again.
  */
 export async function withScratch<Result>(
   config: PipelineConfig,
@@ -102,7 +101,7 @@ export async function withScratch<Result>(
   }
 }
 
-/** Beside it DuckDB keeps what it has not yet written into it, under a name that begins so. */
+/** DuckDB's write-ahead log has the same prefix. */
 const STATE_FILE = 'build.duckdb'
 
 async function copyState(from: string, to: string): Promise<void> {
@@ -112,7 +111,7 @@ async function copyState(from: string, to: string): Promise<void> {
   }
 }
 
-/** Opens the state, which messages call `knownAs`. What a build was stopped in the middle of making has never held anything, and is made anew. */
+/** Opens the state, named `knownAs` in errors. Replaces a file that a stopped build left before its first table. */
 async function openState(
   stateDir: string,
   temporaryFolder: string,
@@ -137,8 +136,8 @@ async function openState(
 }
 
 /**
- * A folder whose entries lead to those of another, so that what is renamed to them or removed there leaves the other as it
- * is. What a stopped build had begun to write is no entry: who writes under that name would write there.
+ * Makes a folder of links to another's entries, so that renames and deletions do not affect the other. Skips `.next`
+ * files: writing to such a link would change the original.
  */
 async function mirror(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true })
@@ -146,7 +145,7 @@ async function mirror(from: string, to: string): Promise<void> {
   for (const name of names) await symlink(join(from, name), join(to, name))
 }
 
-/** The folders and what links in them lead to: a release or an archived part may lie on another disk. */
+/** The folders and the targets of links in them. Releases and archived parts may be on another disk. */
 async function reachOf(folders: Folders): Promise<string[]> {
   const { publicDir, archiveDir, keptDir } = folders
   return [...Object.values(folders), ...(await endsOfLinks([...publishedFolders(publicDir), archiveDir, keptDir]))]
@@ -168,7 +167,7 @@ function placesOf(config: PipelineConfig): Folders & { keyPath: string } {
   }
 }
 
-/** The state names private models and what each key used; everything below the public folder is served and copied. */
+/** The state has private models and the usage of keys. Everything below the public folder is published. */
 function assertNotPublished(stateDir: string, publicDir: string): void {
   if (!isInside(stateDir, publicDir)) return
   throw new UsageError(`DATA_DIR lies in PUBLIC_DIR ${publicDir}, where everything is published; give it another place`)

@@ -9,17 +9,12 @@ import { parseJson } from '../base/json.ts'
 import { writeJson } from '../base/text.ts'
 import { CATALOGUE_FILE, inListOrder, SHIPPED_CATALOGUE } from '../contract/embeddings-catalogue.ts'
 import type { Manifest } from '../contract/manifest.ts'
+import { API_FILES } from '../contract/published-paths.ts'
 import { RankingRow, TOP_MODELS } from '../contract/ranking.ts'
 import { daysBetween } from '../contract/utc-date.ts'
 import { resolveWindow } from '../contract/window.ts'
 import { readText } from '../release/read-back.ts'
 import type { Page } from './layout.ts'
-
-/** The operations of the API that need no store, by the paths of their answers below the public folder. */
-export const API_FILES = {
-  rankings_daily: 'api/v1/datasets/rankings-daily.json',
-  embeddings_models: 'api/v1/embeddings/models.json',
-} as const
 
 /** What the list is ordered by. An entry passes as it is, in the order of its keys: `catalog import` has judged it. */
 const Ordered = z.object({ id: z.string(), created: z.int() })
@@ -57,7 +52,6 @@ export async function embeddingsModels(dataDir: string): Promise<string> {
   return JSON.stringify({ data: newestFirst, links: { next: null }, total_count: newestFirst.length })
 }
 
-/** How many models an answer lists. */
 export function countModels(text: string): number {
   return z.object({ total_count: z.int() }).parse(JSON.parse(text)).total_count
 }

@@ -1,7 +1,6 @@
-import { escapeXml } from '../base/html.ts'
+import { escapeXml } from '../contract/html.ts'
 import { DATASET_PATH, type Manifest } from '../contract/manifest.ts'
-import { API_FILES } from './api.ts'
-import { CATALOG_FILE } from './catalog.ts'
+import { API_FILES, CATALOG_FILE } from '../contract/published-paths.ts'
 import { siteUrl } from './feeds.ts'
 import type { Page } from './layout.ts'
 

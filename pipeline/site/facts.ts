@@ -6,17 +6,17 @@ import { sideBySide } from '../base/side-by-side.ts'
 import type { Coverage, Restatement } from '../contract/history.ts'
 import { type Manifest, type ReleaseIndex, type ReleaseName, releasePath } from '../contract/manifest.ts'
 import type { ModelFacts } from '../contract/model-facts.ts'
+import { COVERAGE_PATH, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
 import type { RankingRow } from '../contract/ranking.ts'
 import { modelFacts } from '../dataset/model-facts.ts'
 import { MODELS_FILE, readModels } from '../dataset/models-file.ts'
 import { type DatasetDescription, describeDataset } from '../release/documents/describe.ts'
-import { COVERAGE_PATH, RESTATEMENTS_PATH, readCoverage, readRestatements } from '../release/ledger.ts'
+import { readCoverage, readRestatements } from '../release/ledger.ts'
 import { readBack } from '../release/read-back.ts'
 import { PAGE_FILE } from './release-page.ts'
 
 /** All that the pages beside the releases are rendered from: what is published, read once. Equal facts give equal bytes. */
 export interface SiteFacts {
-  /** Of the current release. */
   manifest: Manifest
   dataset: DatasetDescription
   /** The folder of the current release below the public folder, with a slash at its end. */
@@ -24,19 +24,14 @@ export interface SiteFacts {
   /** All rows of the current release, in published order. */
   rows: readonly RankingRow[]
   models: readonly ModelFacts[]
-  /** Oldest first. */
   index: ReleaseIndex
   /** The releases that have a page: at first they had none. */
   paged: ReadonlySet<ReleaseName>
   coverage: Coverage
-  /** Oldest first. */
   restatements: readonly Restatement[]
 }
 
-/**
- * Reads the facts of a dataset whose current release is that of `manifest`. `rootOf` says below which folder a published
- * path is found: what is only staged lies elsewhere than what stands already.
- */
+/** Reads the facts of a dataset. `rootOf` tells where a published path lies, staged or not. */
 export async function readFacts(
   rootOf: (path: string) => string,
   { manifest, index }: Pick<SiteFacts, 'manifest' | 'index'>,

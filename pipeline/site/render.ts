@@ -1,5 +1,6 @@
 import { toJson } from '../base/json.ts'
 import { DATASET_PATH } from '../contract/manifest.ts'
+import { METADATA_FILES } from '../contract/published-paths.ts'
 import { licenseText } from '../contract/release-files.ts'
 import { renderCitationFile } from '../release/documents/citation-file.ts'
 import { renderLiveCroissant } from '../release/documents/croissant.ts'
@@ -31,9 +32,6 @@ export async function renderSite(facts: SiteFacts): Promise<Page[]> {
   ]
   return [...scripts, ...renderAssets(), ...pages, ...renderCrawlerFiles(manifest, pages), ...renderMetadata(facts)]
 }
-
-/** Where `renderMetadata` puts what it renders. */
-export const METADATA_FILES = ['LICENSE', 'CITATION.cff', 'dcat.jsonld', `${DATASET_PATH}/croissant.json`] as const
 
 /** Renders the metadata beside the releases: of these files a copy on any host has the same bytes. */
 export function renderMetadata({ manifest, dataset, release }: SiteFacts): Page[] {

@@ -4,28 +4,28 @@ import { type ApiKey, hashKey, isValid } from '../store/keys.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The key that authenticated the request; null until it is recognised. */
+    /** The authenticated key; null before. */
     apiKey: ApiKey | null
-    /** In which state the store was when the key was looked for; see `StoreMemory`. */
+    /** The store's state when the key was looked up, see `StoreMemory`. */
     storeState: number | undefined
   }
 }
 
 export interface Authentication {
-  /** Asked once a request. */
+  /** Called once per request. */
   storeState(): number | undefined
-  /** Finds a key by its SHA-256. Asked for every request, so that a revocation by any process acts at once. */
+  /** Finds a key by its SHA-256. Called for every request, so that revocations take effect at once. */
   findKey(hash: string, state: number | undefined): ApiKey | undefined | Promise<ApiKey | undefined>
   clock: () => Date
-  /** Told of each key that is not valid, but not of requests without one; may throw another answer than the 401. */
+  /** Called for each invalid key, but not without a key. May throw another error than the 401. */
   countBadKey?(request: FastifyRequest, reply: FastifyReply): void | Promise<void>
 }
 
 const BEARER = /^Bearer +(\S+) *$/i
 
 /**
- * The hook of every API operation (SPECIFICATION.md § Authentication): runs before the body is read and leaves the key
- * in `request.apiKey`. Unknown, revoked and expired keys get one answer, so that it tells nothing about them.
+ * The hook of all API operations (SPECIFICATION.md § Authentication). Runs before the body is read and sets
+ * `request.apiKey`. Unknown, revoked and expired keys get the same response.
  */
 export function authenticate({ storeState, findKey, clock, countBadKey }: Authentication): onRequestHookHandler {
   function admit(request: FastifyRequest, reply: FastifyReply, key: ApiKey | undefined): void | Promise<void> {

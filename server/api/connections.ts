@@ -8,19 +8,19 @@ import { toEnvelope } from './envelope.ts'
 const MOST_CONNECTIONS = 20_000
 const WARNING_INTERVAL_MS = 60_000
 
-/** What clients may take of time and room, whoever they are (docs/operations.md § Limits). */
+/** Limits of time and size for all clients (docs/operations.md § Limits). */
 export interface ConnectionLimits {
-  /** Connections at once, of one process. */
+  /** Open connections per process. */
   most: number
-  /** For the head of a request, from its first byte on; for the first one from the connection on. */
+  /** For the head of a request, from its first byte; for the first one, from connecting. */
   headMs: number
   /** For a request with its body. */
   requestMs: number
-  /** Between an answer and the next request. */
+  /** Between a response and the next request. */
   idleMs: number
-  /** Without a byte in either direction. */
+  /** Without any byte in either direction. */
   stalledMs: number
-  /** How often `headMs` and `requestMs` are looked at. */
+  /** How often `headMs` and `requestMs` are checked. */
   checkEveryMs: number
 }
 
@@ -28,21 +28,21 @@ export const CONNECTION_LIMITS: Readonly<ConnectionLimits> = {
   most: mostConnections(openFilesLimit()),
   headMs: 20_000,
   requestMs: 60_000,
-  // Longer than balancers keep a connection that they do not use, so that it is never us who close it under a request.
+  // Longer than common load balancers' idle timeout, so we never close a connection they are about to reuse.
   idleMs: 72_000,
   stalledMs: 120_000,
   checkEveryMs: 5_000,
 }
 
-/** Request line and headers together. */
+/** The request line with all headers. */
 export const MOST_BYTES_OF_HEAD = 16 * 1024
 
-/** A quarter of the files that the process may have open is for downloads, the store and the next release. */
+/** Reserves a quarter of the open files for downloads, the store and the next release. */
 export function mostConnections(openFiles: number): number {
   return Math.min(MOST_CONNECTIONS, Math.floor((openFiles * 3) / 4))
 }
 
-/** Only Linux says it in a file; elsewhere so many connections as there may be at most are taken for possible. */
+/** Read from /proc on Linux; unlimited elsewhere. */
 function openFilesLimit(): number {
   try {
     const soft = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
@@ -52,24 +52,23 @@ function openFilesLimit(): number {
   }
 }
 
-/** The open connections of a server. */
 export interface Connections {
-  /** Closes those on which nothing is under way, the others when that is done, and all that come in from now on. */
+  /** Closes idle connections, busy ones after their response, and all new ones. */
   closeIdle(): void
-  /** Answers what Node could not read as HTTP, or gave up waiting for; there is no request that could be answered. */
+  /** Responds to what Node could not parse as HTTP or gave up waiting for. */
   refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void
 }
 
 /**
- * Keeps the connections of `server` within `most`: for one more it closes the one that was not used for longest, so that
- * who only holds connections keeps nobody out, and refuses the new one by 503 only where all wait for an answer.
+ * Limits the connections of `server`. Beyond `most`, a new one replaces the one idle for longest, so idle clients keep
+ * nobody out. It is refused with 503 only if all are busy.
  */
 export function watchConnections(server: Server, most: number, log: FastifyBaseLogger): Connections {
-  /** Each with its last answer, undefined before the first. */
+  /** By socket, the last response; undefined before the first. */
   const answers = new Map<Socket, ServerResponse | undefined>()
-  /** Those whose last request is answered, in the order of their last use: others may have their places. */
+  /** Idle connections, least recently used first. */
   const free = new Set<Socket>()
-  /** Nothing that comes from them is read any more. */
+  /** Sockets with a parse error, which are not read any more. */
   const unreadable = new WeakSet<Socket>()
   let isClosing = false
 
@@ -83,7 +82,7 @@ export function watchConnections(server: Server, most: number, log: FastifyBaseL
     }
   })
   server.on('request', ({ socket }: IncomingMessage, answer: ServerResponse) => {
-    // One that was closed meanwhile is not there any more.
+    // It may have been closed in between.
     if (!answers.has(socket)) return
     answers.set(socket, answer)
     free.delete(socket)
@@ -91,12 +90,12 @@ export function watchConnections(server: Server, most: number, log: FastifyBaseL
       if (answers.get(socket) === answer) free.add(socket)
     })
   })
-  // A proxy is what this server is not; Node would close the connection without a word, and has let go of it here.
+  // CONNECT is for proxies. Node would close the connection without a response.
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     socket.on('error', () => socket.destroy())
     refuseAtOnce(socket, 501)
   })
-  // Judged with the rest of the head, by `requireSoundHead`; Node would answer without the envelope.
+  // `requireSoundHead` checks it. Node would respond without the envelope.
   server.on('checkExpectation', (request, answer) => server.emit('request', request, answer))
 
   function forget(socket: Socket): void {
@@ -121,7 +120,7 @@ export function watchConnections(server: Server, most: number, log: FastifyBaseL
     log.warn({ most }, 'as many connections as there may be: for a new one an unused one is closed, or it is refused')
   }
 
-  /** Ends the connection with what is under way on it; the answer says so where it has not begun. */
+  /** Closes the connection after its response, and says so in the headers if they are not sent yet. */
   function endAfter(socket: Socket, answer: ServerResponse): void {
     if (!answer.headersSent) answer.shouldKeepAlive = false
     const endIfIdle = () => {
@@ -131,7 +130,7 @@ export function watchConnections(server: Server, most: number, log: FastifyBaseL
     answer.req.once('end', endIfIdle)
   }
 
-  /** Does not wait for what the client has still to say: who is refused must not hold what there is too little of. */
+  /** Does not wait for the client: it must not hold a scarce connection. */
   function refuseAtOnce(socket: Socket, status: number): void {
     refuse(socket, status)
     socket.destroySoon()
@@ -152,7 +151,7 @@ export function watchConnections(server: Server, most: number, log: FastifyBaseL
 
     refuseUnreadable(error, socket) {
       const answer = answers.get(socket)
-      // Without a byte there was no request: a 408 would be taken for the answer to the one that comes next.
+      // Without a byte there was no request. A client would take the 408 for the response to its next request.
       if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0) {
         socket.destroy()
         return
@@ -161,20 +160,20 @@ export function watchConnections(server: Server, most: number, log: FastifyBaseL
       unreadable.add(socket)
       const status = STATUS_OF_CLIENT_ERROR[error.code ?? ''] ?? 400
       if (answer !== undefined && !answer.req.complete) {
-        // It is the body of a request, which has its own line in the log. Two answers to it would be one too many.
+        // The error is in the body of a request that is logged itself. Do not send a second response.
         if (answer.headersSent) socket.destroy()
         else refuse(socket, status)
         return
       }
       log.info({ address: socket.remoteAddress, status, reason: error.code }, 'unreadable request')
-      // What stands before it is a good request: that one is answered first.
+      // Respond to the valid request before it first.
       if (answer === undefined || answer.writableFinished) refuse(socket, status)
       else answer.once('close', () => refuse(socket, status))
     },
   }
 }
 
-/** Whether nothing is under way: no request is being answered, nor its body still read. */
+/** Whether neither a response nor a request body is in progress. */
 function isIdle(answer: ServerResponse | undefined): boolean {
   return answer === undefined || (answer.writableFinished && answer.req.complete)
 }
@@ -199,7 +198,9 @@ const STATUS_OF_CLIENT_ERROR: Record<string, number> = {
   HPE_HEADER_OVERFLOW: 431,
 }
 
-/** Refuses what Node itself would refuse without the envelope: no Host or several (RFC 9112 § 3.2), unknown expectations. */
+/**
+ * Rejects what Node would reject without the envelope: no or several Host headers (RFC 9112 § 3.2), other expectations.
+ */
 export function requireSoundHead({ rawHeaders, headers, httpVersion }: IncomingMessage): void {
   if (httpVersion !== '1.1') return
   let hosts = 0

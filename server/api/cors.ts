@@ -22,7 +22,7 @@ const EXPOSED_HEADERS = [
   'X-Request-Id',
 ].join(', ')
 
-/** For a preflight that asks for no headers. `*` would not cover Authorization. */
+/** For preflights without headers. `*` would not include Authorization. */
 const ALLOWED_HEADERS = [
   'Authorization',
   'Content-Type',
@@ -39,12 +39,12 @@ const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
 
 const PREFLIGHT_SECONDS = 86_400
 
-/** Lets pages of any origin read the answer (API.md § Limits, keys, access). Cookies are never used. */
+/** Lets pages of any origin read responses (API.md § Limits, keys, access). The API has no cookies. */
 export function allowAnyOrigin(reply: FastifyReply): void {
   reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED_HEADERS })
 }
 
-/** Answers what a browser asks before a request with an Authorization header. To ask, no key is needed. */
+/** Responds to a preflight, which needs no key. */
 export function allowPreflight(request: FastifyRequest, reply: FastifyReply, methods: string[]): void {
   reply.headers({
     'access-control-allow-methods': methods.join(', '),
@@ -54,7 +54,7 @@ export function allowPreflight(request: FastifyRequest, reply: FastifyReply, met
   })
 }
 
-/** SDKs send headers of their own. The API uses no cookies, so any header is as harmless from a page as from a program. */
+/** Allows any headers, since SDKs send their own. Without cookies, a page can do no more than a program. */
 function requestedHeaders({ headers }: FastifyRequest): string | undefined {
   const names = (headers['access-control-request-headers'] ?? '').split(',').map((name) => name.trim())
   const sound = names.filter((name) => HEADER_NAME.test(name))

@@ -3,8 +3,8 @@ import type { ErrorEnvelope } from '../schemas/error-envelope.ts'
 import { StoreConflictError, StoreUnavailableError } from '../store/retry.ts'
 
 /**
- * Turns whatever was thrown into an answer; the caller's `userId` goes into it where a key was recognised.
- * What is not meant for clients becomes a 500 that says nothing about its cause, which is for the log.
+ * Turns any error into a response, with the caller's `userId` if known. Internal errors become a 500 without details;
+ * these are only logged.
  */
 export function toEnvelope(error: unknown, userId?: string): { status: number; body: ErrorEnvelope } {
   const { status, message, metadata } = toApiError(error)
@@ -27,12 +27,12 @@ function toApiError(error: unknown): ApiError {
   return new ApiError(500, 'Internal Server Error')
 }
 
-/** Whether this process, or the machine, has as many files and connections open as it may. */
+/** Whether the process or the machine has no more file descriptors. */
 export function isOutOfFiles(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE')
 }
 
-/** Bad JSON, a body that is too large, an unknown content type, a malformed URL: Fastify words these for clients. */
+/** Fastify's errors with messages for clients: bad JSON, large body, unknown content type, malformed URL. */
 function isClientErrorOfFastify(error: unknown): error is Error & { statusCode: number } {
   if (!(error instanceof Error && 'code' in error && 'statusCode' in error)) return false
   const { code, statusCode } = error

@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError, invalidRequest } from '../base/errors.ts'
 
 /**
- * Makes JSON the one content type of bodies, read as it is: Fastify's own parser takes plain text too, refuses keys
- * such as `__proto__`, which are harmless in what is stored and never merged, and lets broken UTF-8 pass.
+ * Accepts only JSON bodies. Fastify's own parser also accepts plain text and broken UTF-8, and rejects keys such as
+ * `__proto__`, which are harmless here because stored values are never merged.
  */
 export function acceptJsonAlone(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
@@ -12,7 +12,7 @@ export function acceptJsonAlone(app: FastifyInstance): void {
     if (coding !== '' && coding !== 'identity') throw new ApiError(415, 'The body must not be compressed')
     return parseJson(body)
   })
-  // Read up to the limit all the same: what is too large is 413, whatever its type (API.md § Order of checks).
+  // Still read up to the limit: a body that is too large is 413, whatever its type (API.md § Order of checks).
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async () => {
     throw new ApiError(415, 'The content type must be application/json')
   })

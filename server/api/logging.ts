@@ -1,19 +1,18 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import type { LogLevel } from '../base/config.ts'
 
-/** Where log lines go, and from which level on. */
 export interface LogTarget {
   level: LogLevel
   stream: { write(line: string): unknown }
 }
 
-// The random part of a key, or the hash of one: neither belongs into a log, wherever in a URL a client put it.
+// The random part of a key or its hash. Clients may put them anywhere in a URL; never log them.
 const SECRET = /[0-9a-f]{32,}/gi
 
-/** Name and password before the host, where the target of a request is a whole URL. */
+/** User and password of an absolute URL. */
 const USER = /\/\/[^/@]*@/
 
-/** One line a request, when it is over. Headers are never logged: one of them holds the key. */
+/** One line per request, at its end. Headers are never logged, because one has the key. */
 export class RequestLog extends LogController {
   override incomingRequest(): void {}
 
@@ -24,7 +23,6 @@ export class RequestLog extends LogController {
   }
 }
 
-/** What a log line says of a request. */
 export function requestFields(request: FastifyRequest) {
   return {
     reqId: request.id,

@@ -8,9 +8,9 @@ import { callerOf } from './caller.ts'
 export const NO_RATE_LIMITS: RateLimitSettings = { perMinute: 0, perDay: 0, badKeysPerMinute: 0 }
 
 export interface RateLimits {
-  /** Hook behind `authenticate`: counts the request for its key and its account, or throws the 429. */
+  /** A hook after `authenticate`: counts the request for its key and account, or throws the 429. */
   countRequest: onRequestHookHandler
-  /** Counts a bad key for the address it came from; throws the 429 instead when there were too many. */
+  /** Counts a bad key for its client address, or throws the 429. */
   countBadKey(request: FastifyRequest, reply: FastifyReply): void | Promise<void>
 }
 
@@ -23,7 +23,7 @@ export function rateLimits(settings: RateLimitSettings, clock: () => Date, count
   const isLimited = settings.perMinute > 0 || settings.perDay > 0
   const ofAddress: QuotaRule = { of: 'address', limit: settings.badKeysPerMinute, seconds: MINUTE_SECONDS }
 
-  /** Counts one use of each quota, or of none when one of them is used up. */
+  /** Counts one use in every quota, or in none if one is used up. */
   function spend(uses: readonly QuotaUse[], reply: FastifyReply): void | Promise<void> {
     const limited = uses.filter(({ rule }) => rule.limit > 0)
     if (limited.length === 0) return
@@ -59,9 +59,8 @@ interface QuotaUse {
 }
 
 /**
- * The fields that clients know, of drafts 3 to 6 of draft-ietf-httpapi-ratelimit-headers: what libraries and gateways
- * send and read. Later drafts fold them into one structured `RateLimit` field, which hardly any client reads yet. Of
- * several quotas the fields tell the one that is used up first, the policy all.
+ * The fields of drafts 3 to 6 of draft-ietf-httpapi-ratelimit-headers, which clients support; later drafts use one
+ * `RateLimit` field that hardly any client reads. The fields describe the quota that ends first, the policy all.
  */
 function describe(states: readonly QuotaState[], limited: readonly QuotaUse[]): Record<string, string | number> {
   const [nearest] = [...states].sort((a, b) => a.remaining - b.remaining || b.resetSeconds - a.resetSeconds)
@@ -76,11 +75,11 @@ function describe(states: readonly QuotaState[], limited: readonly QuotaUse[]): 
 
 const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/i
 
-/** What stands for a client: an IPv4 address, or the /64 of an IPv6 address, which is what one customer is given. */
+/** The unit of counting: an IPv4 address, or the /64 network of an IPv6 address, which one customer usually has. */
 export function networkOf(address: string): string {
   const plain = address.replace(IPV4_IN_IPV6, '').replace(/%.*$/, '')
   if (isIPv4(plain)) return plain
-  // What a proxy forwards may be any text; it shares one counter, so that nobody gets a new one for each request.
+  // Proxies may forward any text. It shares one counter, so nobody gets a new one per request.
   if (!isIPv6(plain)) return 'unknown'
   const [head = '', tail] = canonical(plain).split('::')
   const left = groupsOf(head)
@@ -89,7 +88,7 @@ export function networkOf(address: string): string {
   return `${[...left, ...zeros, ...right].slice(0, 4).join(':')}::/64`
 }
 
-/** One spelling for each IPv6 address: lower case, no leading zeros, no dotted part (RFC 5952). */
+/** The canonical spelling of an IPv6 address (RFC 5952). */
 function canonical(address: string): string {
   return new URL(`http://[${address}]`).hostname.slice(1, -1)
 }

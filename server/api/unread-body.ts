@@ -2,9 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /**
- * Keeps the connection open until a client that is answered early has sent the rest of its body, which Node drops. Closed
- * before, as Fastify does for too large a body and Node where the client asks for it, the connection would be reset, and
- * clients that write before they read would see no answer.
+ * Keeps the connection open until a client with an early response has sent the rest of its body, which Node drops.
+ * Closing it earlier would reset it, and clients that write before they read would not see the response.
  */
 export function keepOpenForUnreadBody({ raw }: FastifyRequest, reply: FastifyReply): void {
   if (raw.complete || !hasBody(raw)) return
@@ -12,7 +11,7 @@ export function keepOpenForUnreadBody({ raw }: FastifyRequest, reply: FastifyRep
   reply.header('connection', 'keep-alive')
 }
 
-/** A request that is answered in the moment it comes in is not complete yet, also where nothing is to follow. */
+/** A request without a body is not complete either when it is answered immediately. */
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }

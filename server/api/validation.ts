@@ -3,16 +3,16 @@ import { z } from 'zod'
 import { nearest } from '../../pipeline/contract/nearest.ts'
 import { invalidRequest, type RequestIssue } from '../base/errors.ts'
 
-/** How many unknown parameters an answer lists, and how much of the name of each. */
+/** How many unknown parameters a response lists, and how much of each name. */
 const MOST_UNKNOWN = 10
 const LONGEST_NAME = 40
 
-/** Gives a handler the types of the zod schemas that its route names. */
+/** Types a handler by the zod schemas of its route. */
 export interface ZodTypeProvider extends FastifyTypeProvider {
   validator: this['schema'] extends z.ZodType ? z.output<this['schema']> : unknown
 }
 
-/** Lets zod check what Fastify received: the handler gets the parsed value, the client a 400 that names each field. */
+/** Validates with zod: the handler gets the parsed value, the client a 400 that names each field. */
 export const validateWithZod: FastifySchemaCompiler<z.ZodType> = ({ schema }) => {
   return (value) => {
     const parsed = schema.safeParse(value)
@@ -41,5 +41,5 @@ function refuseJsonSchema(): never {
   throw new Error('routes are described by zod schemas, and their answers are not described to Fastify')
 }
 
-/** In place of the two compilers of JSON Schema that Fastify would load, a hundred modules. */
+/** Replaces Fastify's JSON Schema compilers, which load a hundred modules. */
 export const NO_JSON_SCHEMA = { buildValidator: () => refuseJsonSchema, buildSerializer: () => refuseJsonSchema }

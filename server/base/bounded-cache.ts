@@ -1,12 +1,17 @@
-/** Keeps values by name up to so many bytes together, and forgets first what was not used for longest. */
-export class BoundedCache<T extends { readonly bytes: number }> {
-  readonly #mostBytes: number
+/**
+ * The one cache of the server: keeps values by name up to a total size, and forgets the least recently used first.
+ * The size of a value is 1 unless `sizeOf` says otherwise.
+ */
+export class BoundedCache<T> {
+  readonly #most: number
+  readonly #sizeOf: (value: T) => number
   /** In the order of their last use. */
   readonly #values = new Map<string, T>()
-  #bytes = 0
+  #size = 0
 
-  constructor(mostBytes: number) {
-    this.#mostBytes = mostBytes
+  constructor(most: number, sizeOf: (value: T) => number = () => 1) {
+    this.#most = most
+    this.#sizeOf = sizeOf
   }
 
   get(name: string): T | undefined {
@@ -17,19 +22,31 @@ export class BoundedCache<T extends { readonly bytes: number }> {
     return value
   }
 
-  /** Keeps `value`, also where it alone is too large: whoever asked for it is likely to ask again. */
+  /** Keeps `value`, even one that is too large alone: whoever asked for it is likely to ask again. */
   set(name: string, value: T): void {
-    this.#forget(name)
+    this.delete(name)
+    const size = this.#sizeOf(value)
     for (const [oldest] of this.#values) {
-      if (this.#bytes + value.bytes <= this.#mostBytes) break
-      this.#forget(oldest)
+      if (this.#size + size <= this.#most) break
+      this.delete(oldest)
     }
     this.#values.set(name, value)
-    this.#bytes += value.bytes
+    this.#size += size
   }
 
-  #forget(name: string): void {
-    this.#bytes -= this.#values.get(name)?.bytes ?? 0
+  /** The value of that name, made now if there is none. */
+  find(name: string, make: () => T): T {
+    const known = this.get(name)
+    if (known !== undefined) return known
+    const value = make()
+    this.set(name, value)
+    return value
+  }
+
+  delete(name: string): void {
+    const value = this.#values.get(name)
+    if (value === undefined) return
     this.#values.delete(name)
+    this.#size -= this.#sizeOf(value)
   }
 }

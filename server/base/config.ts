@@ -4,7 +4,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import { z } from 'zod'
 import { AsOf } from '../../pipeline/contract/as-of.ts'
 
-/** Settings that are wrong; the message lists every one of them. */
+/** Wrong settings; the message lists all of them. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
 }
@@ -12,16 +12,16 @@ export class ConfigError extends Error {
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** Whose `X-Forwarded-For` counts: nobody's, that of the last `n` proxies, or that of proxies at these addresses. */
+/** Whose `X-Forwarded-For` to trust: nobody's, the last `n` proxies', or that of proxies at these addresses. */
 export type TrustProxy = false | number | string[]
 
-/** How many requests are answered; 0 is no limit (API.md § Limits, keys, access). */
+/** Rate limits in requests; 0 is no limit (API.md § Limits, keys, access). */
 export interface RateLimitSettings {
-  /** Of one key. */
+  /** Per key. */
   perMinute: number
-  /** Of all keys of one account. */
+  /** Per account. */
   perDay: number
-  /** With bad keys, from one client address. */
+  /** With bad keys, per client address. */
   badKeysPerMinute: number
 }
 
@@ -29,7 +29,6 @@ export interface RateLimitSettings {
 export interface ServerConfig {
   host: string
   port: number
-  /** How many processes answer requests. */
   workers: number
   dataDir: string
   publicDir: string
@@ -55,7 +54,7 @@ const WORKERS = z
 const SQLITE = 'sqlite:'
 
 const DATABASE_URL = z.string().superRefine((url, context) => {
-  // The messages name the scheme alone, because the rest of a database URL may hold a password.
+  // Messages name only the scheme, because the rest of the URL may have a password.
   const scheme = /^[a-z]+:/.exec(url)?.[0]
   if (scheme === 'postgres:' || scheme === 'postgresql:') {
     if (!isUrlOfServer(url)) {
@@ -72,7 +71,7 @@ const DATABASE_URL = z.string().superRefine((url, context) => {
 })
 
 function isUrlOfServer(url: string): boolean {
-  // A user without a host, who comes by a socket that the query names, is a URL to PostgreSQL alone.
+  // PostgreSQL allows a user without a host, for a socket named in the query. URL.canParse does not.
   return /^[a-z]+:\/\//.test(url) && URL.canParse(url.replace('@/', '@localhost/'))
 }
 
@@ -96,32 +95,50 @@ const RATE_LIMIT = z
   .regex(/^\d{1,9}$/, { error: 'must be a whole number, 0 for no limit' })
   .transform(Number)
 
-const Environment = z.object({
-  HOST: z.string().default('127.0.0.1'),
-  PORT: PORT.default(8080),
-  WORKERS: WORKERS.default(1),
+/** Settings are text, and so are their defaults. `docs/reference.md` is made from the descriptions. */
+export const ServerSettings = z.object({
+  HOST: z.string().default('127.0.0.1').describe('The address to listen on.'),
+  PORT: PORT.prefault('8080').describe('The port to listen on; 0 is any free one.'),
+  WORKERS: WORKERS.prefault('1').describe(
+    'How many processes share the port; use one for each core. Rate limits count in each process, unless the store is in PostgreSQL.',
+  ),
   DATA_DIR: z.string().default('data'),
   PUBLIC_DIR: z.string().default('public'),
-  DATABASE_URL: DATABASE_URL.optional(),
-  LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
+  DATABASE_URL: DATABASE_URL.optional().meta({
+    unset: '`sqlite:$DATA_DIR/store.sqlite`',
+    description:
+      'Where keys and presets are kept: `sqlite:PATH`, or `postgres://USER:PASSWORD@HOST/DATABASE` for [several servers](operations.md#postgresql).',
+  }),
+  LOG_LEVEL: z
+    .enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` })
+    .default('info')
+    .describe('The least severe messages to log.'),
   AS_OF: AsOf.optional(),
-  BOOTSTRAP_KEY: z.stringbool({ error: 'must be 1 or 0' }).default(true),
-  TRUST_PROXY: TRUST_PROXY.default(false),
-  RATE_LIMIT_PER_MINUTE: RATE_LIMIT.default(0),
-  RATE_LIMIT_PER_DAY: RATE_LIMIT.default(0),
-  RATE_LIMIT_BAD_KEYS_PER_MINUTE: RATE_LIMIT.default(0),
+  BOOTSTRAP_KEY: z
+    .stringbool({ error: 'must be 1 or 0' })
+    .prefault('1')
+    .describe('Print a first key when the store is new and `HOST` is loopback; 0 prints none.'),
+  TRUST_PROXY: TRUST_PROXY.prefault('0').describe(
+    'Whose `X-Forwarded-For` counts: that of the last *n* proxies, or of proxies at a comma list of addresses and networks; 0 trusts nobody.',
+  ),
+  RATE_LIMIT_PER_MINUTE: RATE_LIMIT.prefault('0').describe('Requests of a key in a minute; 0 is no limit.'),
+  RATE_LIMIT_PER_DAY: RATE_LIMIT.prefault('0').describe(
+    'Requests of all keys of an account in 24 hours; 0 is no limit.',
+  ),
+  RATE_LIMIT_BAD_KEYS_PER_MINUTE: RATE_LIMIT.prefault('0').describe(
+    'Requests with bad keys from one address (IPv6: one /64) in a minute; 0 is no limit.',
+  ),
 })
 
 /**
- * Reads the settings once; an empty variable counts as absent, and `overrides` (the flags of the command) win.
- * Throws `ConfigError` that lists every wrong setting.
+ * Reads the settings. Empty variables count as unset; `overrides` win. Throws `ConfigError` that lists every wrong one.
  */
 export function readServerConfig(
   overrides: Record<string, string | undefined> = {},
   environment: Record<string, string | undefined> = process.env,
 ): ServerConfig {
   const given = [...Object.entries(environment), ...Object.entries(overrides)].filter(([, value]) => value)
-  const parsed = Environment.safeParse(Object.fromEntries(given))
+  const parsed = ServerSettings.safeParse(Object.fromEntries(given))
   if (!parsed.success) {
     const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`)
     throw new ConfigError(`wrong settings: ${problems.join('; ')}`)
@@ -151,17 +168,14 @@ export function readServerConfig(
   }
 }
 
-/**
- * Everything below the public folder is served to anyone: neither the store, which knows the keys, nor what builds keep,
- * which knows private models and what each key used, may lie there, links followed.
- */
+/** Everything in the public folder is served. The store and the data folder are private, so they must be elsewhere. */
 function assertNotPublished(what: string, path: string, publicDir: string): void {
   const below = relative(realPath(publicDir), realPath(path))
   if (below.split(sep)[0] === '..' || isAbsolute(below)) return
   throw new ConfigError(`wrong settings: ${what} ${path} lies in PUBLIC_DIR ${publicDir}, where everyone can read it`)
 }
 
-/** Where `path` lies when all links are followed. It need not be there yet, or not be for this user to look at. */
+/** The path with all links resolved. It need not exist or be readable. */
 function realPath(path: string): string {
   const whole = resolve(path)
   try {
@@ -173,7 +187,7 @@ function realPath(path: string): string {
   }
 }
 
-/** Where a link leads whose end is not there yet: what is written to it is made there. */
+/** The target of a link, even if it does not exist yet. */
 function linkTarget(path: string): string | undefined {
   try {
     return resolve(realPath(dirname(path)), readlinkSync(path))
@@ -182,7 +196,7 @@ function linkTarget(path: string): string | undefined {
   }
 }
 
-/** Whether `host` can be reached from this machine alone. */
+/** Whether `host` is reachable from this machine only. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }

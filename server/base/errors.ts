@@ -1,4 +1,4 @@
-/** An answer other than success, thrown by whoever finds the reason. */
+/** An error response. */
 export class ApiError extends Error {
   override name = 'ApiError'
   readonly status: number
@@ -11,16 +11,16 @@ export class ApiError extends Error {
   }
 }
 
-/** When to try again after an error that passes by itself. A 429 of a rate limit sets its own, exact `Retry-After`. */
+/** `Retry-After` for temporary errors. Rate limits set an exact one. */
 export const RETRY_AFTER_SECONDS: Partial<Record<number, number>> = { 409: 1, 429: 5, 503: 5 }
 
-/** What a request got wrong: `path` names the parameter or field. */
+/** What is wrong with a request. `path` is the parameter or field. */
 export interface RequestIssue {
   path: string
   message: string
 }
 
-/** The 400 for a request that breaks its schema: the message names each field, `metadata.issues` lists them. */
+/** The 400 for a request that does not fit its schema. `metadata.issues` lists each field. */
 export function invalidRequest(issues: RequestIssue[]): ApiError {
   const message = issues.map(({ path, message }) => (path === '' ? message : `${path} ${message}`)).join('; ')
   return new ApiError(400, message, { issues })

@@ -2,21 +2,20 @@ import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 
-/** A file that another program replaces while the server runs. */
 export interface FollowedFile {
-  /** Looks whether the file changed, and if so takes it in. Never throws: problems are logged. */
+  /** Loads the file if it changed. Never throws: errors are logged. */
   check(): Promise<void>
-  /** Checks again and again until `stop`. */
+  /** Checks periodically until `stop`. */
   follow(): void
-  /** Ends following; resolved when a check that still runs is done. */
+  /** Stops; resolves when a running check is done. */
   stop(): Promise<void>
 }
 
 export interface FollowOptions {
   path: string
-  /** Takes in the file with the fingerprint `stamp`, or throws, and what it said before stays in force. */
+  /** Loads the file with the fingerprint `stamp`. If it throws, the previous content stays in use. */
   load(stamp: string): Promise<void>
-  /** Tells that `load` threw. */
+  /** Called when `load` threw. */
   onRefused(error: unknown): void
   log: FastifyBaseLogger
 }
@@ -24,7 +23,7 @@ export interface FollowOptions {
 const CHECK_INTERVAL_MS = 1000
 const LONGEST_BACKOFF_CHECKS = 60
 
-/** Follows the file at `path`, so that what it says is in force without a restart. It need not be there yet. */
+/** Reloads a file whenever another program replaces it. It need not exist yet. */
 export function followFile({ path, load, onRefused, log }: FollowOptions): FollowedFile {
   let seen: string | undefined
   let failures = 0
@@ -34,7 +33,7 @@ export function followFile({ path, load, onRefused, log }: FollowOptions): Follo
 
   async function loadIfChanged(): Promise<void> {
     const found = await fingerprint(path)
-    // What could not be taken in is tried again, ever less often: a copy to this machine may still be on its way.
+    // Retry after a failure, with backoff: the file may still be copied to this machine.
     const isRetryDue = failures > 0 && --checksToSkip < 0
     if (found === undefined || (found === seen && !isRetryDue)) return
     if (found !== seen) failures = 0
@@ -61,7 +60,7 @@ export function followFile({ path, load, onRefused, log }: FollowOptions): Follo
   return {
     check,
     follow() {
-      // Polling, because notices of the file system do not cross network mounts and containers.
+      // Poll, because file system events do not cross network mounts and containers.
       timer = setInterval(() => void check(), CHECK_INTERVAL_MS).unref()
     },
     async stop() {
@@ -71,7 +70,7 @@ export function followFile({ path, load, onRefused, log }: FollowOptions): Follo
   }
 }
 
-/** What changes whenever the file is replaced; undefined when there is none. */
+/** Changes whenever the file is replaced; undefined if it does not exist. */
 export async function fingerprint(path: string): Promise<string | undefined> {
   const found = await stat(path, { bigint: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined

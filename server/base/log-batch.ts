@@ -1,14 +1,14 @@
-/** Takes log lines and writes those of a moment together: a write for each costs as much as an answer. */
+/** Writes log lines in batches: one write per line costs as much as a response. */
 export interface LogBatch {
   write(line: string): void
-  /** Writes what is left, now. For the end of the process, after which there is no other turn. */
+  /** Writes everything now, at the end of the process. */
   flush(): void
 }
 
-/** How long a line may wait, in milliseconds: nobody who reads along sees it, and a killed process loses little. */
+/** How long a line may wait, in milliseconds. */
 const LONGEST_WAIT_MS = 20
 
-/** Linux writes so many bytes into a pipe in one go (PIPE_BUF): lines of several processes must not be torn apart. */
+/** The size of an atomic pipe write on Linux (PIPE_BUF). Larger batches could mix with lines of other processes. */
 const ATOMIC_BYTES = 4096
 
 export function logBatch(target: { write(text: string): unknown }): LogBatch {

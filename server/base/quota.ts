@@ -1,28 +1,28 @@
-/** So many uses of each name in a window of so many seconds; 0 is no limit. */
+/** A limit of uses per name and window; 0 is no limit. */
 export interface QuotaRule {
-  /** Tells the names of one rule from those of another. */
+  /** What the names are. */
   of: 'key' | 'account' | 'address'
   limit: number
   seconds: number
 }
 
-/** What uses of several quotas came to: all were counted, or none, because some of the quotas are used up. */
+/** The result of counting a use in several quotas: in all of them, or in none if one is used up. */
 export interface Spending {
   isCounted: boolean
-  /** Of all quotas when the uses were counted, else of those that are used up. */
+  /** All quotas if counted, else those used up. */
   states: QuotaState[]
 }
 
-/** Counts uses: here in the memory of this process, or for all servers of a store (`store/shared-quotas.ts`). */
+/** Counts uses, in this process or for all servers of a store (`store/shared-quotas.ts`). */
 export interface QuotaCounter {
-  /** Counts one use of each quota, or of none when one of them is used up. `now` is in milliseconds. */
+  /** Counts one use in every quota, or in none if one is used up. `now` is in milliseconds. */
   spend(uses: readonly { rule: QuotaRule; name: string }[], now: number): Spending | Promise<Spending>
 }
 
-/** Addresses are not ours to count: beyond this many at once the one counted longest is forgotten. */
+/** Limits memory: clients can use any number of addresses. The oldest is dropped. */
 const MOST_NAMES: Partial<Record<QuotaRule['of'], number>> = { address: 100_000 }
 
-/** Counts in the memory of this process alone: several processes together let through as many times more. */
+/** Counts in this process only. With several processes each has its own limit. */
 export function countHere(): QuotaCounter {
   const quotas = new Map<QuotaRule, Quota>()
   const quotaOf = (rule: QuotaRule) => {
@@ -41,7 +41,6 @@ export function countHere(): QuotaCounter {
   }
 }
 
-/** How a quota stands for a name. */
 export interface QuotaState {
   limit: number
   remaining: number
@@ -49,36 +48,35 @@ export interface QuotaState {
 }
 
 /**
- * So many uses of each name in a window of fixed length that begins with the name's first use. Fixed and not sliding,
- * because then `limit` uses always pass and the next never does, `Retry-After` is exact, and a name costs one counter.
+ * A limit of uses per name in a fixed window, which begins with the name's first use. Compared with a sliding window,
+ * exactly `limit` uses pass, `Retry-After` is exact, and a name needs one counter.
  */
 export class Quota {
   readonly limit: number
   readonly seconds: number
   readonly #capacity: number
-  /** In the order in which the windows began, so that those that are over come first. */
+  /** Oldest window first. */
   readonly #windows = new Map<string, { start: number; uses: number }>()
 
-  /** Beyond `capacity` names at once the one that was counted longest is forgotten. */
+  /** Beyond `capacity` names the oldest is dropped. */
   constructor(limit: number, seconds: number, capacity = Number.POSITIVE_INFINITY) {
     this.limit = limit
     this.seconds = seconds
     this.#capacity = capacity
   }
 
-  /** How many names are remembered. */
+  /** The number of names. */
   get size(): number {
     return this.#windows.size
   }
 
-  /** How the quota stands for `name`, without a use. */
+  /** The state for `name`, without counting a use. */
   state(name: string, now: number): QuotaState {
     const { start, uses } = this.#windowOf(name, now) ?? { start: now, uses: 0 }
     const resetSeconds = Math.ceil((start + this.seconds * 1000 - now) / 1000)
     return { limit: this.limit, remaining: Math.max(0, this.limit - uses), resetSeconds }
   }
 
-  /** Counts a use of `name`. */
   use(name: string, now: number): QuotaState {
     const window = this.#windowOf(name, now) ?? this.#open(name, now)
     window.uses += 1
@@ -101,7 +99,7 @@ export class Quota {
     return window
   }
 
-  /** A window that begins in the future is none: the clock was set back. */
+  /** A window that begins in the future does not count: the clock was set back. */
   #isOpen({ start }: { start: number }, now: number): boolean {
     return start <= now && now < start + this.seconds * 1000
   }

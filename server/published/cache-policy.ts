@@ -1,5 +1,5 @@
-import { DATASET_PATH, type ReleaseName } from '../../pipeline/contract/manifest.ts'
-import { TOMBSTONE_FILE } from '../../pipeline/contract/tombstone.ts'
+import type { ReleaseName } from '../../pipeline/contract/manifest.ts'
+import { publishedPath, releaseOfPath } from '../../pipeline/contract/published-paths.ts'
 
 const YEAR_SECONDS = 31_536_000
 const IMMUTABLE = `public, max-age=${YEAR_SECONDS}, immutable`
@@ -11,31 +11,19 @@ const IMMUTABLE = `public, max-age=${YEAR_SECONDS}, immutable`
  */
 const REVALIDATED = 'public, max-age=60, must-revalidate'
 
-const RELEASE = new RegExp(`^/${DATASET_PATH}/releases/(\\d{8}T\\d{6}Z)/(?!${TOMBSTONE_FILE}$)`)
-
-const REVISIONS = [
-  new RegExp(`^/${DATASET_PATH}/daily/\\d{4}-\\d{2}-\\d{2}/r[1-9]\\d*\\.\\w+$`),
-  new RegExp(`^/${DATASET_PATH}/monthly/\\d{4}-\\d{2}/r[1-9]\\d*\\.\\w+$`),
-]
-
-/** Named by a hash of what they hold: site.0f3a5c7e.css */
-const HASHED = /^\/assets\/(.+\/)?[^/]+[.-][0-9a-f]{8,64}\.\w+$/
-
 /** The release that a file belongs to, by the path in the URL; its tombstone belongs to none. */
 export function releaseIn(urlPath: string): ReleaseName | undefined {
-  return RELEASE.exec(urlPath)?.[1]
+  return releaseOfPath(urlPath.slice(1))
 }
 
 /** Whether a path in the URL is that of a revision of a day or a month. */
 export function isRevision(urlPath: string): boolean {
-  return REVISIONS.some((pattern) => pattern.test(urlPath))
+  return publishedPath(urlPath.slice(1)).cache === 'revision'
 }
 
-/**
- * How long a published file may be kept, by its path in the URL: `latest/x` is a pointer, whatever it leads to. Synthetic
- * releases and revisions are never immutable, because the first real release takes their place.
- */
+/** How long a published file may be cached, by its path in the URL: `latest/x` is a pointer, whatever it leads to. */
 export function cachePolicy(urlPath: string, { isSynthetic = false } = {}): string {
-  const isData = releaseIn(urlPath) !== undefined || isRevision(urlPath)
-  return (isData && !isSynthetic) || HASHED.test(urlPath) ? IMMUTABLE : REVALIDATED
+  const { cache } = publishedPath(urlPath.slice(1))
+  const isImmutable = cache === 'hashed' || (cache !== 'pointer' && !isSynthetic)
+  return isImmutable ? IMMUTABLE : REVALIDATED
 }

@@ -1,23 +1,29 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, readFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, extname, join } from 'node:path'
 import { type ContentHash, Manifest, ReleaseName } from '../../pipeline/contract/manifest.ts'
 import { remembered } from '../base/remembered.ts'
 
-/** What a published file is known by. */
 export interface FileFacts {
-  /** Strong, `"sha256-…"`: of the bytes as they lie there. */
+  /** A strong tag, `"sha256-…"`, of the bytes on disk. */
   etag: string
-  /** Of the rows, the same in every format; of files of a release that hold all of its rows. */
+  /** Of the rows, the same in every format; only of release files that hold all rows. */
   contentHash?: ContentHash
+  /** The tag of the gzip beside the file, where the manifest lists one. */
+  gzipEtag?: string
 }
 
 const MOST_REMEMBERED_FILES = 10_000
 
-/**
- * Finds the facts of files: of those of a release in its manifest, of all others by reading them. Remembered by what
- * changes whenever a file is replaced, so that this is done once.
- */
+/** Files that clients ask for by their plain name and that may be published as gzip beside it. */
+const COMPRESSIBLE = new Set(['.csv', '.json'])
+
+/** Where the gzip of a file would lie; undefined where none is looked for. */
+export function gzipPathOf(path: string): string | undefined {
+  return COMPRESSIBLE.has(extname(path)) ? `${path}.gz` : undefined
+}
+
+/** Release files have their facts in the manifest; all others are read. Remembered until the file is replaced. */
 export function fileFacts(): (handle: FileHandle, path: string) => Promise<FileFacts> {
   const factsOf = remembered<FileFacts>(MOST_REMEMBERED_FILES)
 
@@ -30,23 +36,29 @@ export function fileFacts(): (handle: FileHandle, path: string) => Promise<FileF
   }
 }
 
-/** What the manifest beside a file of a release says of it; undefined where it says nothing, or that of another file. */
+/** What the manifest beside a release file says of it; undefined where it says nothing, or describes another file. */
 async function listedFacts(path: string, size: number): Promise<FileFacts | undefined> {
   const folder = dirname(path)
   if (basename(dirname(folder)) !== 'releases' || !ReleaseName.safeParse(basename(folder)).success) return undefined
   const { data: manifest } = Manifest.safeParse(await readJson(join(folder, 'manifest.json')))
-  const file = manifest?.files.find((listed) => listed.path === basename(path) && listed.bytes === size)
-  if (manifest === undefined || file === undefined) return undefined
-  const etag = tagOf(file.sha256)
-  // What has the name of the dataset holds its rows: rankings-daily.csv.gz
-  return file.path.startsWith(`${manifest.dataset}.`) ? { etag, contentHash: manifest.content_hash } : { etag }
+  const listed = (filePath: string | undefined) =>
+    manifest?.files.find((file) => filePath !== undefined && file.path === basename(filePath))
+  const file = listed(path)
+  if (manifest === undefined || file?.bytes !== size) return undefined
+  const gzip = listed(gzipPathOf(path))
+  return {
+    etag: tagOf(file.sha256),
+    // A file named after the dataset holds its rows: rankings-daily.csv.gz
+    ...(file.path.startsWith(`${manifest.dataset}.`) ? { contentHash: manifest.content_hash } : {}),
+    ...(gzip === undefined ? {} : { gzipEtag: tagOf(gzip.sha256) }),
+  }
 }
 
 function tagOf(sha256: string): string {
   return `"sha256-${sha256}"`
 }
 
-/** Undefined for what is missing or no JSON: whether a release is whole is not judged here. */
+/** Undefined for a missing file and for bad JSON: whether a release is complete is checked elsewhere. */
 async function readJson(path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, 'utf8'))

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DATASET_PATH } from '../../pipeline/contract/manifest.ts'
 import { TOMBSTONE_FILE } from '../../pipeline/contract/tombstone.ts'
 import { BoundedCache } from '../base/bounded-cache.ts'
-import { twinOf } from './gzip-twins.ts'
+import { gzipPathOf } from './file-facts.ts'
 import { isUnreachable, wantedBy } from './public-files.ts'
 
 /** What a path of the site led to at one moment. */
@@ -31,12 +31,11 @@ export interface FileMemory<T> {
 }
 
 /**
- * Looks at the disk for each request, so that a new release, a withdrawn one and a removed file are seen by the very
- * next one. It looks with calls that wait: the system knows the answer, and they take some microseconds in all, while
- * handing one over to the thread pool and waiting for it takes ten.
+ * Checks the disk on each request, so changes are seen at once. Synchronous calls take microseconds; the thread pool
+ * takes ten times as long.
  */
 export function fileMemory<T extends { readonly bytes: number }>(root: string, mostBytes: number): FileMemory<T> {
-  const kept = new BoundedCache<{ sight: Sight; value: T; bytes: number }>(mostBytes)
+  const kept = new BoundedCache<{ sight: Sight; value: T; bytes: number }>(mostBytes, ({ bytes }) => bytes)
 
   return {
     recall(name) {
@@ -61,7 +60,7 @@ function placeOf(root: string, { segments, release }: NonNullable<ReturnType<typ
 function sightOf(place: Place): Sight | undefined {
   try {
     const path = realpathSync.native(place.file)
-    const parts = [path, twinOf(path), place.tombstone].filter((part) => part !== undefined)
+    const parts = [path, gzipPathOf(path), place.tombstone].filter((part) => part !== undefined)
     return { path, place, state: [path, ...parts.map(stampOf)].join(' ') }
   } catch (error) {
     if (isUnreachable(error)) return undefined

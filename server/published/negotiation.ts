@@ -1,9 +1,6 @@
 const WEIGHT = /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/
 
-/**
- * The elements of an `Accept` or `Accept-Encoding` header, in lower case, each with its weight (RFC 9110 § 12.4.2).
- * Other parameters than `q` are left out, and so are elements whose weight is none.
- */
+/** The elements of an `Accept` header in lower case with their weights (RFC 9110 § 12.4.2), valid ones only. */
 export function weights(header: string): Map<string, number> {
   const found = new Map<string, number>()
   for (const element of header.toLowerCase().split(',')) {
@@ -14,29 +11,12 @@ export function weights(header: string): Map<string, number> {
   return found
 }
 
-/** What an answer is sent as, best first: what is smaller is liked better where a client has no preference. */
-export const CODINGS = ['br', 'gzip', 'identity'] as const
-export type Coding = (typeof CODINGS)[number]
+export type Coding = 'gzip' | 'identity'
 
-/**
- * The coding that an `Accept-Encoding` likes best of those that are `available` (RFC 9110 § 12.5.3). Plain bytes are
- * what nobody has to ask for, so they go behind every coding that is asked for, unless they are named with a greater
- * weight; and they are sent where nothing is acceptable, which is better than an error.
- */
-export function preferredCoding(acceptEncoding: string | undefined, available: readonly Coding[]): Coding {
-  if (acceptEncoding === undefined) return 'identity'
-  const codings = weights(acceptEncoding)
-  const weightOf = (coding: Coding): number => {
-    if (coding === 'identity') return codings.get('identity') ?? 0
-    const alias = coding === 'gzip' ? codings.get('x-gzip') : undefined
-    return codings.get(coding) ?? alias ?? codings.get('*') ?? 0
-  }
-  const offered = CODINGS.filter((coding) => coding !== 'identity' && available.includes(coding))
-  const best = offered.toSorted((a, b) => weightOf(b) - weightOf(a))[0]
-  return best !== undefined && weightOf(best) > 0 && weightOf(best) >= weightOf('identity') ? best : 'identity'
-}
-
-/** Whether a client takes gzip at least as gladly as plain bytes, by its `Accept-Encoding`. */
+/** Whether to send gzip (RFC 9110 § 12.5.3). Plain bytes win with a greater weight or when nothing is acceptable. */
 export function prefersGzip(acceptEncoding: string | undefined): boolean {
-  return preferredCoding(acceptEncoding, ['gzip']) === 'gzip'
+  if (acceptEncoding === undefined) return false
+  const codings = weights(acceptEncoding)
+  const gzip = codings.get('gzip') ?? codings.get('x-gzip') ?? codings.get('*') ?? 0
+  return gzip > 0 && gzip >= (codings.get('identity') ?? 0)
 }

@@ -12,10 +12,7 @@ import { isWithdrawn, withdrawn } from './tombstone.ts'
 
 /** Releases by name, read when they are asked for; a few stay in memory. */
 export interface OlderReleases {
-  /**
-   * The release of that name; undefined when `releases/index.json` has none. Throws the 410 for a withdrawn one, and a 429
-   * while too many others wait to be read.
-   */
+  /** Undefined when the index does not list the release. Throws 410 if withdrawn, 429 if too many are loading. */
   find(name: ReleaseName): Promise<Dataset | undefined>
 }
 
@@ -32,7 +29,7 @@ export function olderReleases(
   { mostBytes = MOST_BYTES, mostLoading = MOST_LOADING } = {},
 ): OlderReleases {
   // By the hash of the entry, because a dataset that was rebuilt from nothing may use a name again.
-  const kept = new BoundedCache<Dataset>(mostBytes)
+  const kept = new BoundedCache<Dataset>(mostBytes, ({ bytes }) => bytes)
   const loading = new Map<string, Promise<Dataset>>()
   const entryOf = listedReleases(publicDir)
   let lastLoad: Promise<unknown> = Promise.resolve()

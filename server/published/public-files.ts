@@ -1,8 +1,8 @@
-import { realpath, stat } from 'node:fs/promises'
+import { lstat, realpath, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { DATASET_PATH, ReleaseName } from '../../pipeline/contract/manifest.ts'
 import { TOMBSTONE_FILE } from '../../pipeline/contract/tombstone.ts'
-import { gzipTwins } from './gzip-twins.ts'
+import { gzipPathOf } from './file-facts.ts'
 import { fileOpener, type OpenFile } from './open-file.ts'
 import { isWithdrawn } from './tombstone.ts'
 
@@ -16,11 +16,9 @@ export type Found =
 /** A file as it is sent: as it lies there, or as the gzip beside it. */
 export interface Representation extends OpenFile {
   coding?: 'gzip'
-  /** Whether it can be had in another coding too. */
   hasOther: boolean
 }
 
-/** The files below `PUBLIC_DIR`, and nothing else of the machine. */
 export interface PublicFiles {
   /** Resolves the path of a URL, as it was sent, without its query. */
   find(urlPath: string): Promise<Found>
@@ -34,7 +32,16 @@ const RELEASES = `${DATASET_PATH}/releases`.split('/')
 
 export function publicFiles(root: string): PublicFiles {
   const openPlain = fileOpener()
-  const openTwin = gzipTwins(openPlain)
+
+  /** The gzip that the manifest lists beside a file, if its size is still the listed one. */
+  async function openGzipOf({ path, gzipEtag }: OpenFile): Promise<OpenFile | undefined> {
+    const gzipPath = gzipPathOf(path)
+    if (gzipEtag === undefined || gzipPath === undefined || !(await isPlainFile(gzipPath))) return undefined
+    const twin = await openPlain(gzipPath)
+    if (twin.etag === gzipEtag) return twin
+    await twin.handle.close()
+    return undefined
+  }
 
   async function find(urlPath: string): Promise<Found> {
     const wanted = wantedBy(urlPath)
@@ -54,7 +61,7 @@ export function publicFiles(root: string): PublicFiles {
       const plain = await openPlain(path)
       let twin: OpenFile | undefined
       try {
-        twin = await openTwin(plain)
+        twin = await openGzipOf(plain)
       } catch (error) {
         await plain.handle.close()
         throw error
@@ -116,6 +123,16 @@ async function resolveInside(
     return stats.isFile() || stats.isDirectory() ? { path, segments, isFile: stats.isFile() } : undefined
   } catch (error) {
     if (isUnreachable(error)) return undefined
+    throw error
+  }
+}
+
+/** A link is refused: its target was not checked to be below the public folder. */
+async function isPlainFile(path: string): Promise<boolean> {
+  try {
+    return (await lstat(path)).isFile()
+  } catch (error) {
+    if (isUnreachable(error)) return false
     throw error
   }
 }

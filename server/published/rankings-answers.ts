@@ -1,7 +1,7 @@
 import { DATASET_PATH, LICENSE, type Manifest } from '../../pipeline/contract/manifest.ts'
 import type { Window } from '../../pipeline/contract/window.ts'
+import { BoundedCache } from '../base/bounded-cache.ts'
 import type { Answer, Dataset } from './dataset.ts'
-import { DatasetMemory } from './dataset-memory.ts'
 import { CONTENT_TYPE_OF, type Form } from './forms.ts'
 import type { Coding } from './negotiation.ts'
 
@@ -10,7 +10,6 @@ export interface RankingsAnswer {
   etag: string
   /** Of every answer, a 304 too; the tag is among them. */
   headers: Record<string, string>
-  /** Of an answer with a body. */
   contentHeaders: Record<string, string>
   body: () => Answer
 }
@@ -19,23 +18,25 @@ export interface RankingsAnswer {
 const MOST_ANSWERS = 2000
 
 export interface RankingsAnswers {
-  /** `make` gives the body, if one is sent. */
-  find(dataset: Dataset, window: Window, form: Form, coding: Coding, make: () => Answer): RankingsAnswer
+  find(dataset: Dataset, window: Window, form: Form, coding: Coding): RankingsAnswer
 }
 
 /** Remembers answers as long as their release: the bytes lie in it, but tag, headers and tail are made for a window. */
 export function rankingsAnswers(): RankingsAnswers {
-  const answers = new DatasetMemory<RankingsAnswer>(MOST_ANSWERS)
+  const answers = new WeakMap<Dataset, BoundedCache<RankingsAnswer>>()
 
   return {
-    find(dataset, window, form, coding, make) {
+    find(dataset, window, form, coding) {
+      const ofDataset = answers.get(dataset) ?? new BoundedCache(MOST_ANSWERS)
+      answers.set(dataset, ofDataset)
       const name = `${window.start_date} ${window.end_date} ${form} ${coding}`
-      return answers.find(dataset, name, () => describe(dataset.manifest, window, form, coding, make))
+      return ofDataset.find(name, () => describe(dataset, window, form, coding))
     },
   }
 }
 
-function describe(manifest: Manifest, window: Window, form: Form, coding: Coding, make: () => Answer): RankingsAnswer {
+function describe(dataset: Dataset, window: Window, form: Form, coding: Coding): RankingsAnswer {
+  const { manifest } = dataset
   const etag = rankingsEtag(manifest, window, form, coding)
   let body: Answer | undefined
   return {
@@ -46,16 +47,13 @@ function describe(manifest: Manifest, window: Window, form: Form, coding: Coding
       ...(coding === 'identity' ? {} : { 'content-encoding': coding }),
     },
     body: () => {
-      body ??= make()
+      body ??= dataset.answer(window, form, coding)
       return body
     },
   }
 }
 
-/**
- * The strong tag of an answer: of all that its bytes depend on. The content hash is in it because a dataset that was
- * rebuilt from nothing may use the name of a release again.
- */
+/** A strong tag. It has the content hash because a dataset rebuilt from scratch may reuse a release name. */
 export function rankingsEtag(
   { release, content_hash }: Pick<Manifest, 'release' | 'content_hash'>,
   { start_date, end_date }: Window,
@@ -66,14 +64,12 @@ export function rankingsEtag(
   return `"${release}-${content}-${start_date}-${end_date}-${form}-${coding}"`
 }
 
-/** The headers that say where an answer comes from and how long it holds. */
 function answerHeaders(manifest: Manifest, window: Window): Record<string, string> {
   const headers = headersOfReleases.get(manifest) ?? releaseHeaders(manifest)
   headersOfReleases.set(manifest, headers)
   return manifest.end_date < window.end_date ? { ...headers, 'x-dataset-end-date': manifest.end_date } : headers
 }
 
-/** The same for every window of a release. */
 const headersOfReleases = new WeakMap<Manifest, Record<string, string>>()
 
 function releaseHeaders(manifest: Manifest): Record<string, string> {

@@ -1,33 +1,23 @@
 import { toUtcDate, type UtcDate } from '../../pipeline/contract/utc-date.ts'
 import { resolveWindow, type Window, WindowError } from '../../pipeline/contract/window.ts'
+import { BoundedCache } from '../base/bounded-cache.ts'
 import { invalidRequest } from '../base/errors.ts'
 
-/** Windows that were resolved on one day: more than there are pairs of dates that anybody asks for again and again. */
+/** More than the pairs of dates that clients ask for again and again. */
 const MOST_WINDOWS = 10_000
 
-/** What a client asked for. */
 interface AskedWindow {
   start_date?: UtcDate | undefined
   end_date?: UtcDate | undefined
 }
 
-/**
- * Resolves windows as `resolveWindow` does, and remembers them until the UTC day is over: calendar arithmetic takes
- * longer than all else that is done for an answer. The returned function throws the 400 for a window that cannot be.
- */
+/** Resolves each window once a day: calendar arithmetic is the slowest part of an answer. Throws the 400. */
 export function rememberedWindows(now: () => Date): (asked: AskedWindow) => Window {
-  const known = new Map<string, Window>()
-  let day: UtcDate | undefined
+  const known = new BoundedCache<Window>(MOST_WINDOWS)
 
   return (asked) => {
     const instant = now()
-    const today = toUtcDate(instant)
-    if (today !== day || known.size >= MOST_WINDOWS) known.clear()
-    day = today
-    const name = `${asked.start_date} ${asked.end_date}`
-    const window = known.get(name) ?? resolve(asked, instant)
-    known.set(name, window)
-    return window
+    return known.find(`${toUtcDate(instant)} ${asked.start_date} ${asked.end_date}`, () => resolve(asked, instant))
   }
 }
 

@@ -2,14 +2,11 @@ import { z } from 'zod'
 import { type Branched, MAX_ISSUES } from './issues.ts'
 
 /*
- * What the schemas of requests need beyond zod: lists that give up early, unions that say which branch failed, and
- * lengths in characters. They validate and change nothing, so the parsed value is not the point: see `requireValid`.
+ * Additions to zod for request schemas: lists that stop early, unions that name the failed branch, lengths in characters.
+ * They only validate: see `requireValid`.
  */
 
-/**
- * `z.array` that stops once it has found more than `MAX_ISSUES` faults, so that the cost of a bad body does not grow
- * with its size, and that neither copies nor changes its elements.
- */
+/** `z.array` that stops after `MAX_ISSUES` issues, so a bad body costs no more when it is large, and does not copy. */
 export function list<T extends z.ZodType>(element: T): z.ZodArray<T> {
   return new BoundedArray({ type: 'array', element }) as z.ZodArray<T>
 }
@@ -19,7 +16,7 @@ const BoundedArray = z.core.$constructor<z.ZodArray>('BoundedArray', (inst, def)
   inst._zod.parse = (payload, ctx) => {
     const values: unknown = payload.value
     if (!Array.isArray(values)) {
-      // `continue: false` keeps zod from checking the length of a string against the bounds of the list.
+      // `continue: false` keeps zod from checking a string's length against the list's bounds.
       payload.issues.push({ code: 'invalid_type', expected: 'array', input: values, inst, continue: false })
       return payload
     }
@@ -31,7 +28,7 @@ const BoundedArray = z.core.$constructor<z.ZodArray>('BoundedArray', (inst, def)
   }
 })
 
-/** `z.discriminatedUnion` that notes on each issue, as `branches`, the tag of the option in which it arose. */
+/** `z.discriminatedUnion` that adds the option's tag to each issue's `branches`. */
 export function tagged<Tag extends string, const Options extends TaggedOptions>(
   tag: Tag,
   options: Options,
@@ -54,7 +51,7 @@ const TaggedUnion = z.core.$constructor<z.ZodDiscriminatedUnion>('TaggedUnion', 
   }
 })
 
-/** The tag of the option that `value` chose. Where an option may lack its tag, that is the tag it need not have. */
+/** The tag of the option that `value` chose, even if the option allows it to be missing. */
 function branchOf({ options, discriminator }: z.core.$ZodDiscriminatedUnionDef, value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const tag = (value as Record<string, unknown>)[discriminator]
@@ -62,13 +59,13 @@ function branchOf({ options, discriminator }: z.core.$ZodDiscriminatedUnionDef, 
   return [...(chosen ?? [])].filter((name) => typeof name === 'string').find((name) => name === (tag ?? name))
 }
 
-/** `Branched` is what issues.ts reads it back as. */
+/** issues.ts reads it. */
 function noteBranch(issue: z.core.$ZodRawIssue, branch: string): void {
   const { branches = [] }: Branched = issue as object
   Object.assign(issue, { branches: [branch, ...branches] } satisfies Branched)
 }
 
-/** The values of `tag` that choose `schema` in a tagged union; `undefined` is among them when it may be absent. */
+/** The values of `tag` that choose `schema` in a tagged union; with `undefined` if the tag is optional. */
 export function tagsOf(schema: z.core.$ZodType, tag: string): ReadonlySet<unknown> {
   return schema._zod.propValues?.[tag] ?? new Set()
 }
@@ -78,10 +75,7 @@ function synchronous<T extends object>(result: T | Promise<T>): T {
   return result
 }
 
-/**
- * A string of at most `limit` characters. Characters are Unicode code points, as JSON Schema's `maxLength` counts them
- * and as a person would sooner than UTF-16 units: 256 emoji are 256 characters.
- */
+/** A string of at most `limit` characters (Unicode code points, as in JSON Schema's `maxLength`): 256 emoji are 256. */
 export function stringOfAtMost(limit: number) {
   return z
     .string()
@@ -96,14 +90,13 @@ function hasAtMost(text: string, limit: number): boolean {
   return text.length <= limit || (text.length <= 2 * limit && countCharacters(text) <= limit)
 }
 
-/** The number of code points of `text`. */
 export function countCharacters(text: string): number {
   let count = 0
   for (const _ of text) count++
   return count
 }
 
-/** A query parameter that is absent, or there once with a value that fits `schema` (API.md § Order of checks). */
+/** An optional query parameter that may appear once (API.md § Order of checks). */
 export function queryParameter<T extends z.ZodType<unknown, string>>(schema: T) {
   return z.string({ error: 'must appear once' }).pipe(schema).optional()
 }

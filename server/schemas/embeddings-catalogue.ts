@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { EmbeddingsModel } from './embeddings-model.ts'
 
-/** What is wrong with a catalogue: `index` (from 0) and `id`, where it has one, tell the entry, `path` the field. */
+/** What is wrong with a catalogue. `index` (from 0) and `id` name the entry, `path` the field. */
 export interface CatalogueProblem {
   index?: number
   id?: string
@@ -11,11 +11,11 @@ export interface CatalogueProblem {
 
 const MOST_PROBLEMS_TOLD = 50
 
-/** Text that is not a catalogue. The message has a line for each problem, the first ones where there are many. */
+/** Text that is not a catalogue. The message has a line per problem, for the first ones. */
 export class CatalogueError extends Error {
   override name = 'CatalogueError'
   readonly problems: CatalogueProblem[]
-  /** Of all problems, told or not. */
+  /** All problems, even those not listed. */
   readonly problemCount: number
 
   constructor(problems: CatalogueProblem[]) {
@@ -27,7 +27,7 @@ export class CatalogueError extends Error {
   }
 }
 
-/** `[3] openai/text-embedding-3-small: pricing.prompt is missing` */
+/** Such as `[3] openai/text-embedding-3-small: pricing.prompt is missing`. */
 function asLine({ index, id, path, message }: CatalogueProblem): string {
   const entry = [index === undefined ? '' : `[${index}]`, id ?? ''].filter((word) => word !== '').join(' ')
   const sentence = path === '' ? message : `${path} ${message}`
@@ -35,9 +35,8 @@ function asLine({ index, id, path, message }: CatalogueProblem): string {
 }
 
 /**
- * Reads a catalogue: a JSON array of entries, or an object that holds it as `data`, as answers of the API do.
- * The entries are given back as they stand, because what zod hands out has its keys in another order.
- * Throws `CatalogueError` that knows every problem.
+ * Parses a catalogue: a JSON array of entries, or an object with them as `data`, like the API's response. Returns the
+ * entries as parsed, because zod changes the order of keys. Throws `CatalogueError` with every problem.
  */
 export function parseCatalogue(text: string): EmbeddingsModel[] {
   const entries = entriesOf(parseJson(text))
@@ -94,7 +93,7 @@ function fieldsOf(value: unknown): { id?: unknown; data?: unknown } {
   return typeof value === 'object' && value !== null ? value : {}
 }
 
-/** Reads on after the name of the field: `is missing`, `must be a string, not null`. */
+/** Wording that follows the field's name: `is missing`, `must be a string, not null`. */
 function wording(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return 'is missing'
   if (issue.code !== 'invalid_type') return undefined

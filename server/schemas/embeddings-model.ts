@@ -1,18 +1,15 @@
 import { z } from 'zod'
 
-/*
- * Models as `GET /embeddings/models` lists them (SPECIFICATION.md § Embeddings model entry). Values that it does not
- * show have the types of the public API. Keys beyond these are welcome at every level.
- */
+/* Models of `GET /embeddings/models` (SPECIFICATION.md § Embeddings model entry). Additional keys are always allowed. */
 
 const NotEmpty = z.string().min(1, { error: 'must not be empty' })
 
-/** Text, because a binary fraction would not keep a price such as 0.000000005. */
+/** Text, because floating point does not keep prices such as 0.000000005. */
 const Price = z.string().regex(/^\d+(\.\d+)?$/, { error: 'must be a decimal number as text, such as "0.00000002"' })
 
 const TokenCount = z.int().min(0, { error: 'must be at least 0' })
 
-/** Later than any real time in seconds, and earlier than those that are in milliseconds by mistake. */
+/** Larger values are milliseconds by mistake. */
 const LATEST_UNIX_SECONDS = 99_999_999_999
 
 const UnixSeconds = z
@@ -54,7 +51,7 @@ const DefaultParameters = z.looseObject({
 
 const PerRequestLimits = z.looseObject({ prompt_tokens: z.number(), completion_tokens: z.number() })
 
-/** An entry of the catalogue. */
+/** An entry of the embeddings catalogue. */
 export const EmbeddingsModel = z
   .looseObject({
     id: NotEmpty.meta({ description: 'The name in requests.', examples: ['openai/text-embedding-3-small'] }),
@@ -77,7 +74,7 @@ export const EmbeddingsModel = z
   .meta({ id: 'EmbeddingsModel', description: 'An embeddings model of the catalogue.' })
 export type EmbeddingsModel = z.infer<typeof EmbeddingsModel>
 
-/** The answer of `GET /embeddings/models`. */
+/** The response of `GET /embeddings/models`. */
 export const ListEmbeddingsModelsResponse = z
   .strictObject({
     data: z.array(EmbeddingsModel),

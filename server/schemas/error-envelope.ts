@@ -1,9 +1,9 @@
 import { z } from 'zod'
 
-/** What a request got wrong: `path` names the parameter or field, and is empty for the whole. */
+/** `path` is the parameter or field; empty for the whole request. */
 const RequestIssue = z.object({ path: z.string(), message: z.string() })
 
-/** The body of every error answer (SPECIFICATION.md § Error envelope). */
+/** The body of every error response (SPECIFICATION.md § Error envelope). */
 export const ErrorEnvelope = z
   .object({
     error: z.object({

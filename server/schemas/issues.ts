@@ -1,19 +1,19 @@
 import type { z } from 'zod'
 import { invalidRequest, type RequestIssue } from '../base/errors.ts'
 
-/** How many faults of a body an answer lists. A list that holds more of them is not read to its end. */
+/** How many issues of a body a response lists. Validation of a list stops after them. */
 export const MAX_ISSUES = 20
 
 /**
- * Throws the 400 of `invalidRequest` unless `value` fits `schema`. `value` itself is left as it is: what zod hands out
- * is a copy that drops own `__proto__` keys and orders the others anew.
+ * Throws the 400 of `invalidRequest` unless `value` fits `schema`. Does not return zod's output, a copy that drops
+ * `__proto__` keys and changes the order of keys.
  */
 export function requireValid<S extends z.ZodType>(schema: S, value: unknown): asserts value is z.output<S> {
   const parsed = schema.safeParse(value, { error: phrase })
   if (!parsed.success) throw invalidRequest(describeIssues(parsed.error.issues))
 }
 
-/** One line for each fault, at most `MAX_ISSUES` and one that counts the rest. */
+/** At most `MAX_ISSUES` issues, and a line that counts the rest. */
 function describeIssues(issues: z.core.$ZodIssue[]): RequestIssue[] {
   const faults = issues.flatMap((issue) => faultsOf(issue)).map(toRequestIssue)
   const more = faults.length - MAX_ISSUES
@@ -21,12 +21,11 @@ function describeIssues(issues: z.core.$ZodIssue[]): RequestIssue[] {
   return [...faults.slice(0, MAX_ISSUES), { path: '', message: `and at least ${more} more` }]
 }
 
-/** An issue on which `tagged` of combinators.ts noted the options it arose in, outermost first. */
+/** An issue with the union branches that `tagged` added, outermost first. */
 export interface Branched {
   branches?: string[]
 }
 
-/** A fault, and the branches of tagged unions that lead to it. */
 interface Fault {
   path: PropertyKey[]
   branches: string[]
@@ -44,10 +43,7 @@ function faultsOf(issue: z.core.$ZodIssue): Fault[] {
   }))
 }
 
-/**
- * The faults of the branch that the client meant: the one that its value fits by type, and by tag where it has one.
- * Of several, the last: unions name the general option first.
- */
+/** The issues of the branch that the client meant: the last one that fits by type and, if it has one, by tag. */
 function meantBranch({ errors }: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue[] | undefined {
   const fitting = errors.filter(([first]) => first !== undefined && !isOfOtherType(first))
   return fitting.findLast(([first]) => first !== undefined && !hasUnknownTag(first)) ?? fitting.at(-1)
@@ -61,7 +57,7 @@ function hasUnknownTag(issue: z.core.$ZodIssue): boolean {
   return issue.code === 'invalid_union' && issue.discriminator !== undefined && issue.path.length === 1
 }
 
-/** Reads as a sentence after the path: `messages[3].content[0].tool_use_id is required (tool_result)`. */
+/** Such as `messages[3].content[0].tool_use_id is required (tool_result)`. */
 function toRequestIssue({ path, branches, message }: Fault): RequestIssue {
   if (path.length === 0) return { path: '', message: `the body ${message}` }
   return {
@@ -85,7 +81,7 @@ const TYPES: Record<string, string> = {
 
 const UNITS: Record<string, string> = { array: ' entries', string: ' characters' }
 
-/** Words an issue so that it can follow the path of the field. Keys and values of the client are not repeated whole. */
+/** Words an issue to follow the field's path. Does not repeat the client's keys and values in full. */
 function phrase(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
@@ -106,7 +102,7 @@ function phrase(issue: z.core.$ZodRawIssue): string | undefined {
   }
 }
 
-/** `z.int()` expects a number first and an integer then; a client is told the second at once. */
+/** `z.int()` first expects a number, then an integer. Tell the client the latter. */
 function nameOfType({ expected, inst }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidType>): string {
   const { format } = (inst?._zod.def ?? {}) as { format?: string }
   const type = format === 'safeint' ? 'int' : expected

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** When the spending limit of a key starts anew; never, when it is null. */
+/** When a key's spending limit resets; null is never. */
 export const LIMIT_RESETS = ['daily', 'weekly', 'monthly'] as const
 export type LimitReset = (typeof LIMIT_RESETS)[number]
 
@@ -47,7 +47,7 @@ const Budget = z
   .meta({ description: 'A budget of the key, in the shape that newer SDKs read.' })
 export type Budget = z.infer<typeof Budget>
 
-/** The current API key record (SPECIFICATION.md § Resources, API.md § GET /key). Amounts are USD. */
+/** The current API key (SPECIFICATION.md § Resources, API.md § GET /key). Amounts are USD. */
 export const CurrentKey = z.object({
   label: z.string().meta({ description: 'The key, abbreviated and masked.', examples: ['sk-tb-v1-0a1...e9f'] }),
   creator_user_id: z.string().nullable(),
@@ -81,6 +81,5 @@ export const CurrentKey = z.object({
 })
 export type CurrentKey = z.infer<typeof CurrentKey>
 
-/** The body of `GET /key`. */
 export const CurrentKeyResponse = z.object({ data: CurrentKey })
 export type CurrentKeyResponse = z.infer<typeof CurrentKeyResponse>

@@ -1,14 +1,11 @@
 import { z } from 'zod'
 
-/*
- * Presets as they are answered (SPECIFICATION.md § Resources and their fields, API.md § POST /presets/{slug}/messages),
- * and how a path names them.
- */
+/* Presets in responses (SPECIFICATION.md § Resources and their fields, API.md § POST /presets/{slug}/messages) and paths. */
 
 const SLUG = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/
 const MAX_VERSION = 2 ** 31 - 1
 
-/** The slug in a path, percent-decoded. It is compared as written. */
+/** The percent-decoded slug, compared as written. */
 export const PresetSlug = z
   .string()
   .min(1, { error: 'must not be empty', abort: true })
@@ -17,7 +14,6 @@ export const PresetSlug = z
   })
   .meta({ description: 'The name of the preset in paths, unique in the workspace.', examples: ['support-agent'] })
 
-/** The number of a version in a path. */
 export const VersionNumber = z
   .string()
   .min(1, { error: 'must not be empty', abort: true })
@@ -26,7 +22,7 @@ export const VersionNumber = z
   .transform(Number)
   .refine((version) => version <= MAX_VERSION, { error: `must be at most ${MAX_VERSION}` })
 
-/** `active` is what a new preset is; no operation leads to the others yet. */
+/** New presets are `active`. No operation sets the others yet. */
 export const PresetStatus = z.enum(['active', 'disabled', 'archived']).meta({ id: 'PresetStatus' })
 export type PresetStatus = z.infer<typeof PresetStatus>
 
@@ -62,7 +58,7 @@ export const PresetVersion = z
   .meta({ id: 'PresetVersion', description: 'One stored request configuration. A version never changes.' })
 export type PresetVersion = z.infer<typeof PresetVersion>
 
-/** A named request configuration of a workspace, without the configuration. */
+/** A named request configuration of a workspace, without the configuration itself. */
 export const Preset = z
   .strictObject({
     id: z.uuid(),
@@ -80,7 +76,7 @@ export const Preset = z
   .meta({ id: 'Preset', description: 'A named request configuration of a workspace, without the configuration.' })
 export type Preset = z.infer<typeof Preset>
 
-/** A preset and the version of it that is in use. */
+/** A preset with its current version. */
 export const PresetWithDesignatedVersion = z
   .strictObject({ ...Preset.shape, designated_version: PresetVersion })
   .meta({ id: 'PresetWithDesignatedVersion', description: 'A preset and the version of it that is in use.' })
@@ -88,21 +84,18 @@ export type PresetWithDesignatedVersion = z.infer<typeof PresetWithDesignatedVer
 
 const TotalCount = z.int().min(0).meta({ description: 'How many there are in all, on this page or not.' })
 
-/** The answer of `POST /presets/{slug}/messages` and `GET /presets/{slug}`. */
+/** The response of `POST /presets/{slug}/messages` and `GET /presets/{slug}`. */
 export const PresetResponse = z.strictObject({ data: PresetWithDesignatedVersion }).meta({ id: 'PresetResponse' })
 export type PresetResponse = z.infer<typeof PresetResponse>
 
-/** The answer of `GET /presets/{slug}/versions/{version}`. */
 export const PresetVersionResponse = z.strictObject({ data: PresetVersion }).meta({ id: 'PresetVersionResponse' })
 export type PresetVersionResponse = z.infer<typeof PresetVersionResponse>
 
-/** The answer of `GET /presets`. */
 export const ListPresetsResponse = z
   .strictObject({ data: z.array(Preset), total_count: TotalCount })
   .meta({ id: 'ListPresetsResponse' })
 export type ListPresetsResponse = z.infer<typeof ListPresetsResponse>
 
-/** The answer of `GET /presets/{slug}/versions`. */
 export const ListPresetVersionsResponse = z
   .strictObject({ data: z.array(PresetVersion), total_count: TotalCount })
   .meta({ id: 'ListPresetVersionsResponse' })

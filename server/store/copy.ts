@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import { type Store, StoreError } from './store.ts'
 import type { Tables } from './tables.ts'
 
-/** All there is but what requests count, in an order in which rows come after those that they refer to. */
+/** All tables except rate limits, referenced rows first. */
 const COPIED = [
   'api_keys',
   'presets',
@@ -15,13 +15,13 @@ const COPIED = [
 
 export type CopiedTable = (typeof COPIED)[number]
 
-/** What one statement takes: rows have up to fourteen columns, and a version of a preset up to 4 MiB. */
+/** The limits of one statement. A preset version may have 4 MiB. */
 const MOST_ROWS = 1000
 const MOST_CHARACTERS = 4 * 2 ** 20
 
 /**
- * Copies everything in the SQLite store `from` into the store `to`, which must be empty, in one transaction. Meanwhile
- * nobody writes to `from`, so that nothing that was acknowledged stays behind. Returns the number of rows of each table.
+ * Copies the SQLite store `from` to the empty store `to` in one transaction and locks `from` meanwhile, so that no
+ * acknowledged write is lost. Returns the number of rows per table.
  */
 export async function copyStore(from: Store, to: Store): Promise<Record<CopiedTable, number>> {
   return await from.write((source) =>
@@ -50,7 +50,7 @@ async function copyTable(
 ): Promise<number> {
   let count = 0
   for await (const rows of inBatches(source.selectFrom(table).selectAll().stream(MOST_ROWS))) {
-    // Rows of a table fit into the same table; TypeScript cannot tell which of them it is.
+    // The rows fit, but TypeScript does not know which table it is.
     await target
       .insertInto(table)
       .values(rows as never)

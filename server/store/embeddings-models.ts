@@ -9,21 +9,21 @@ import type { EmbeddingsModel } from '../schemas/embeddings-model.ts'
 import { type Store, StoreError } from './store.ts'
 import type { Tables } from './tables.ts'
 
-/** The catalogue as it was at one time: each entry as JSON text, the newest model first, equally new ones by `id`. */
+/** A revision of the catalogue, in list order, with entries as JSON text. */
 export interface Catalogue {
   revision: number
   entries: string[]
 }
 
-/** The catalogue of embeddings models in a store. */
+/** The embeddings catalogue of a store. */
 export interface EmbeddingsCatalogue {
-  /** A number that grows whenever the catalogue is replaced, by this process or another; 0 until it is filled. */
+  /** Grows whenever any process replaces the catalogue; 0 before it is filled. */
   revision(): Promise<number>
-  /** The catalogue, from memory as long as its revision in the store stays the same. */
+  /** The catalogue, cached by revision. */
   current(): Promise<Catalogue>
-  /** Replaces the whole catalogue. The entries have different ids. */
+  /** Replaces all entries. Their ids must differ. */
   replaceAll(models: readonly EmbeddingsModel[]): Promise<void>
-  /** Fills a catalogue that never was filled; false when it was, also if two processes ask at once. */
+  /** Fills the catalogue if it never was filled, even if two processes try at once; false otherwise. */
   fillNew(models: readonly EmbeddingsModel[]): Promise<boolean>
 }
 
@@ -39,8 +39,8 @@ export function embeddingsCatalogue(store: Store): EmbeddingsCatalogue {
     revision,
 
     async current() {
-      // The revision is read first. If the catalogue is replaced between the two, the entries are the newer ones, and
-      // the next call reads them again: an old list never stays under a new revision.
+      // Read the revision before the entries. If the catalogue is replaced in between, the next call reads newer
+      // entries again. The other order could cache old entries under the new revision.
       const stored = await revision()
       if (stored !== known.revision) known = { revision: stored, entries: await readEntries(store) }
       return known
@@ -48,7 +48,7 @@ export function embeddingsCatalogue(store: Store): EmbeddingsCatalogue {
 
     async replaceAll(models) {
       await store.write(async (transaction) => {
-        // First, because this row makes writers take turns also where a transaction does not lock the whole store.
+        // This row first: it serializes writers where a transaction does not lock the whole store.
         await transaction
           .insertInto('embeddings_catalogue')
           .values({ id: 1, revision: 1 })
@@ -78,7 +78,7 @@ export function embeddingsCatalogue(store: Store): EmbeddingsCatalogue {
   }
 }
 
-/** Fills the catalogue of a new store from the file in `dataDir`, or else from the one that the project ships. */
+/** Fills the catalogue of a new store from `dataDir` or from the shipped file. */
 export async function fillNewCatalogue(catalogue: EmbeddingsCatalogue, dataDir: string): Promise<void> {
   if ((await catalogue.revision()) > 0) return
   const own = join(dataDir, CATALOGUE_FILE)
@@ -100,7 +100,7 @@ async function readEntries(store: Store): Promise<string[]> {
   return rows.map(({ entry }) => entry)
 }
 
-/** As many rows as one statement may have parameters for, with room to spare. */
+/** Safely below the maximum number of parameters of a statement. */
 const ROWS_PER_STATEMENT = 1000
 
 async function insertModels(transaction: Transaction<Tables>, models: readonly EmbeddingsModel[]): Promise<void> {

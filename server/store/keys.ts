@@ -7,16 +7,15 @@ import type { ApiKeyTable, Tables } from './tables.ts'
 
 const PREFIX = 'sk-tb-v1-'
 
-/** Who owns a key that was made without naming a user. */
+/** The default owner of a key. */
 export const DEFAULT_USER_ID = 'user_default'
 
-/** The workspace of a key that was made without naming one; of the form of a random UUID, as clients check it. */
+/** The default workspace of a key. Clients expect a random UUID's format. */
 export const DEFAULT_WORKSPACE_ID = '00000000-0000-4000-8000-000000000000'
 
-/** A key as the store keeps it: without its secret. */
+/** A stored key, without its secret. */
 export type ApiKey = Selectable<ApiKeyTable>
 
-/** What may be said about a new key; anything not said has its default. */
 export interface NewKey {
   name?: string | undefined
   userId?: string | undefined
@@ -29,35 +28,34 @@ export interface NewKey {
   includeByokInLimit?: boolean | undefined
 }
 
-/** A key just made. `secret` is shown now and never again. */
+/** A new key. Its `secret` is not stored and shown only once. */
 export interface CreatedKey {
   secret: string
   key: ApiKey
 }
 
-/** The keys of a store. */
 export interface ApiKeys {
   create(details: NewKey, now: Date): Promise<CreatedKey>
-  /** Makes the first key of a new store; undefined when it ever had one, also if two processes ask at once. */
+  /** Creates the first key of a new store; undefined if it ever had one, even if two processes try at once. */
   createFirst(details: NewKey, now: Date): Promise<CreatedKey | undefined>
-  /** From memory where the store is in the same `state` since, so that a revocation by any process acts at once. */
+  /** Cached while the store's `state` is unchanged, so a revocation by any process takes effect at once. */
   findByHash(hash: string, state?: number): ApiKey | undefined | Promise<ApiKey | undefined>
-  /** Those with this id or this label: labels are short, so that two keys may have the same. */
+  /** Keys with this id or label. Labels are short and may not be unique. */
   findByName(idOrLabel: string): Promise<ApiKey[]>
-  /** Every key there ever was, in the order in which they were made. */
+  /** All keys ever created, oldest first. */
   list(): Promise<ApiKey[]>
-  /** Ends a key at once and for all processes; one that was revoked before keeps its instant. */
+  /** Revokes a key for all processes at once. A previous revocation keeps its time. */
   revoke(id: string, now: Date): Promise<ApiKey | undefined>
-  /** Revokes a key and makes one with its attributes in its place; undefined when there is none that is still valid. */
+  /** Replaces a valid key with a new one that has its attributes; undefined if there is none. */
   rotate(id: string, now: Date): Promise<CreatedKey | undefined>
 }
 
-/** SHA-256 of a whole key in lower-case hex: the only form of it that is stored. */
+/** SHA-256 of a whole key in lower-case hex, the only stored form. */
 export function hashKey(secret: string): string {
   return digest('sha256', secret, 'hex')
 }
 
-/** Some ten thousand keys. Hashes that are of no key are not kept: anybody can make up more of them. */
+/** About ten thousand keys. Unknown hashes are not cached, because clients can make up any number of them. */
 const MEMORY_BYTES = 8 * 2 ** 20
 const BYTES_OF_KEY = 800
 
@@ -117,7 +115,7 @@ export function apiKeys(store: Store): ApiKeys {
   }
 }
 
-/** Whether a key opens anything at `now`: neither revoked nor expired. */
+/** Whether a key is neither revoked nor expired at `now`. */
 export function isValid({ revoked_at, expires_at }: ApiKey, now: Date): boolean {
   return revoked_at === null && (expires_at === null || Date.parse(expires_at) > now.getTime())
 }

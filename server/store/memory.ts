@@ -1,29 +1,29 @@
 import { BoundedCache } from '../base/bounded-cache.ts'
 import type { Store } from './store.ts'
 
-/** Keeps what was read from a store for as long as nobody changes it. */
+/** A cache of values read from a store, cleared when the store changes. */
 export interface StoreMemory<T> {
   /**
-   * What `read` says of `name`, from memory where the store is still as it was when that was read. `state` is that of
-   * the store since the request came in, so that no answer is older than the request for it, whichever process made the
-   * change; without it the store is asked now.
+   * The value of `name`, cached if the store is unchanged since it was read. Pass the store's `state` at the start of
+   * the request, so that no response is older than its request.
    */
   get(name: string, read: () => Promise<T>, state?: number): T | Promise<T>
 }
 
-/** `bytesOf` says what a value takes, roughly; undefined for one that is not worth to be kept. */
+/** `bytesOf` is the approximate size of a value; undefined to not cache it. */
 export function storeMemory<T>(
   store: Pick<Store, 'state'>,
   mostBytes: number,
   bytesOf: (value: T) => number | undefined,
 ): StoreMemory<T> {
-  let kept = new BoundedCache<{ value: T; bytes: number }>(mostBytes)
+  const empty = () => new BoundedCache<{ value: T; bytes: number }>(mostBytes, ({ bytes }) => bytes)
+  let kept = empty()
   let keptState: number | undefined
 
   async function readAndKeep(name: string, read: () => Promise<T>, state: number): Promise<T> {
     const value = await read()
     const bytes = bytesOf(value)
-    // What came in between is found by the next who asks; what was read before it must not be kept after it.
+    // Do not cache a value that was read before a change which another call has noticed.
     if (state === keptState && bytes !== undefined) kept.set(name, { value, bytes })
     return value
   }
@@ -32,7 +32,7 @@ export function storeMemory<T>(
     get(name, read, state = store.state()) {
       if (state === undefined) return read()
       if (state !== keptState) {
-        kept = new BoundedCache(mostBytes)
+        kept = empty()
         keptState = state
       }
       const known = kept.get(name)

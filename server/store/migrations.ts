@@ -6,7 +6,7 @@ import { embeddingsModels } from './migrations/0003-embeddings-models.ts'
 import { usage } from './migrations/0004-usage.ts'
 import { rateLimits } from './migrations/0005-rate-limits.ts'
 
-/** Numbered, run in this order, never edited once released, never undone. */
+/** Run in this order. Never edit or undo a released one. */
 export const MIGRATIONS: Record<string, Migration> = {
   '0001-api-keys': apiKeys,
   '0002-presets': presets,
@@ -15,12 +15,12 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0005-rate-limits': rateLimits,
 }
 
-/** The store was written by a newer version of the code, which alone knows how to read it. */
+/** A newer version wrote the store. */
 export class NewerStoreError extends Error {
   override name = 'NewerStoreError'
 }
 
-/** Brings the store to the form that this code knows, all in the transaction of `db`. */
+/** Upgrades the store to this version's tables, in the transaction `db`. */
 export async function migrate<T>(db: Transaction<T>): Promise<void> {
   await refuseNewerStore(db)
   const { error } = await new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } }).migrateToLatest()

@@ -18,22 +18,22 @@ import { retry, StoreUnavailableError, UnknownOutcomeError } from './retry.ts'
 import type { Tables } from './tables.ts'
 import { takeTurns } from './turns.ts'
 
-/** How many connections a process has at most; `?max=` in the URL says otherwise. */
+/** The default of `?max=` in the URL. */
 const MOST_CONNECTIONS = 10
 
-/** As PostgreSQL and `pg` call them; the URL may say otherwise. The last one is for a network that swallows answers. */
+/** Defaults; the URL overrides them. `query_timeout` is for networks that drop responses. */
 const TIMEOUTS = {
   connectionTimeoutMillis: 5000,
   statement_timeout: 10_000,
-  // Whoever stops in the middle of a write, and holds the lock, is cut off by the database.
+  // The database ends a writer that stalls while it holds the lock.
   idle_in_transaction_session_timeout: 10_000,
   query_timeout: 15_000,
 }
 
-/** The advisory lock that every write takes: any number of ours, and the schema that the store lies in. */
+/** The advisory lock of all writes: our own number and the schema of the store. */
 export const WRITE_LOCK = '1414483010, quote_ident(current_schema())::regnamespace::oid::int'
 
-/** Opens the database at `url` (`postgres://…`). Connects when it is first used, and anew whenever it was lost. */
+/** Opens the database at `url` (`postgres://…`). Connects on first use, and again after a loss. */
 export function openPostgres(url: string, retryBudgetMs: number): Engine {
   const pool = new Pool({
     ...TIMEOUTS,
@@ -44,8 +44,7 @@ export function openPostgres(url: string, retryBudgetMs: number): Engine {
     application_name: 'tokenboard',
     types: { getTypeParser: parserOf },
   })
-  // Without a listener a connection that is lost would end the process. Whoever uses it is told, and nobody else needs
-  // to be: the pool makes another one.
+  // Without these listeners a lost connection would end the process. Its user gets the error, and the pool reconnects.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<Tables>({ dialect: new StoreDialect({ pool: toldApart(pool) }) })
@@ -55,7 +54,7 @@ export function openPostgres(url: string, retryBudgetMs: number): Engine {
     db,
     isShared: true,
     write: (work) => inTurn((budgetMs) => retry((remainingMs) => writeOnce(db, work, remainingMs), budgetMs, mayPass)),
-    // What another server changed is known by asking alone.
+    // Only a query shows what other servers changed.
     state: () => undefined,
   }
 }
@@ -66,8 +65,8 @@ function nameOf(url: string): string {
 }
 
 /**
- * One transaction, all of it behind the lock. Read committed, because what a statement sees must be no older than the
- * lock: a snapshot of the whole transaction would be taken while it waits.
+ * One transaction behind the lock. Read committed, because the snapshot of a stricter level would be taken before the
+ * lock is acquired.
  */
 async function writeOnce<T>(
   db: Kysely<Tables>,
@@ -80,7 +79,7 @@ async function writeOnce<T>(
       .transaction()
       .setIsolationLevel('read committed')
       .execute(async (transaction) => {
-        // 0 would be no limit.
+        // 0 would mean no limit.
         const timeout = `${Math.max(1, Math.ceil(lockTimeoutMs))}ms`
         await sql`SELECT set_config('lock_timeout', ${timeout}, true)`.execute(transaction)
         await sql`SELECT pg_advisory_xact_lock(${sql.raw(WRITE_LOCK)})`.execute(transaction)
@@ -98,7 +97,7 @@ async function writeOnce<T>(
 
 const LOCKED = new Set(['55P03', '40P01', '40001'])
 
-/** Wrong credentials and databases that are not there do not become right by themselves. */
+/** Wrong credentials and missing databases: retrying does not help. */
 const REFUSED = /^(28|3D)/
 
 function mayPass(error: unknown): boolean {
@@ -107,25 +106,25 @@ function mayPass(error: unknown): boolean {
   return LOCKED.has(codeOf(error))
 }
 
-/** The SQLSTATE of an error that the database told; '' for any other. */
+/** The SQLSTATE of a database error; '' for any other error. */
 function codeOf(error: unknown): string {
   return error instanceof DatabaseError ? (error.code ?? '') : ''
 }
 
 /**
- * SQLSTATE of a database that cannot serve now: connection, credentials and database, resources, an operator's or a
- * timeout's intervention, its disk; a session that was idle within a transaction; a standby, which takes no writes.
+ * SQLSTATEs of an unavailable database: connection, credentials, database, resources, shutdown or timeout, disk; an
+ * idle session in a transaction; a read-only standby.
  */
 const UNAVAILABLE = /^(08|28|3D|53|57|58|25P03|25006)/
 
-/** Whether an error says something of the connection or the database, and nothing of the statement. */
+/** Whether an error is about the connection or the database, not the statement. */
 function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseError) return UNAVAILABLE.test(codeOf(error))
-  // `pg` throws plain errors for lost connections; those of these two kinds come from reading and writing values.
+  // `pg` throws plain errors for lost connections. TypeError and RangeError come from converting values.
   return !(error instanceof TypeError || error instanceof RangeError)
 }
 
-/** The pool, whose connections tell by `StoreUnavailableError` that they are lost, and are not used again then. */
+/** A pool whose connections throw `StoreUnavailableError` once they are lost, and are not reused then. */
 function toldApart(pool: Pool): PostgresPool {
   return {
     async connect() {
@@ -142,14 +141,14 @@ function toldApart(pool: Pool): PostgresPool {
 function withLoss(client: PoolClient): PostgresPoolClient {
   let lost: StoreUnavailableError | undefined
   return {
-    // Its other form, with a cursor, is not used here.
+    // Kysely's cursor variant of `query` is not used.
     query: (async (text: string, values: readonly unknown[]) => {
-      // After a loss Kysely still rolls back; the first error is the one that says what happened.
+      // Kysely still rolls back after a loss. Throw the first error again, which has the cause.
       if (lost !== undefined) throw lost
       try {
         return await client.query(text, [...values])
       } catch (error) {
-        // It holds values of the row, and errors are logged.
+        // The detail has values of the row, and errors are logged.
         if (error instanceof DatabaseError) error.detail = undefined
         if (!isUnavailable(error)) throw error
         lost = unavailable(error)
@@ -164,7 +163,7 @@ function unavailable(error: unknown): StoreUnavailableError {
   return new StoreUnavailableError(reasonOf(error), { cause: error })
 }
 
-/** Node tells of a host with several addresses by an error without a message, which has one for each address. */
+/** The message of an error. AggregateError, for a host with several addresses, has one per address. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ')
   return error instanceof Error ? error.message : String(error)
@@ -184,13 +183,13 @@ class StoreDialect extends PostgresDialect {
   }
 }
 
-/** Migrations run in a write transaction, which has the lock already. */
+/** Migrations run in a write transaction, which already has the lock. */
 class LockedAdapter extends PostgresAdapter {
   override async acquireMigrationLock(): Promise<void> {}
   override async releaseMigrationLock(): Promise<void> {}
 }
 
-/** What the migrations say in the words of SQLite: its integers have 64 bits, its texts are compared byte by byte. */
+/** Translates SQLite's types in migrations: 64-bit integers, and text compared by bytes. */
 const TYPES: Record<string, string> = { integer: 'bigint', text: 'text collate "C"' }
 
 class PortableCompiler extends PostgresQueryCompiler {
@@ -199,10 +198,7 @@ class PortableCompiler extends PostgresQueryCompiler {
   }
 }
 
-/**
- * Knows the names of the tables, which is all that migrating asks for, in the schema that the store lies in. Kysely's own
- * describes every column of every schema of the database.
- */
+/** Returns only the names of tables in the store's schema, which migrating needs. Kysely's own reads every column. */
 class SchemaIntrospector extends PostgresIntrospector {
   readonly #db: Kysely<unknown>
 
@@ -219,14 +215,14 @@ class SchemaIntrospector extends PostgresIntrospector {
   }
 }
 
-/** Sums and counts of integers are `numeric` and `bigint`, which `pg` hands out as text. */
+/** `pg` returns `numeric` and `bigint` sums as text. */
 const PARSERS: Record<number, (text: string) => number> = {
   [types.builtins.BOOL]: (text) => (text === 't' ? 1 : 0),
   [types.builtins.INT8]: toInteger,
   [types.builtins.NUMERIC]: toInteger,
 }
 
-/** The same values as from SQLite, of this pool alone and not of everything that uses `pg`. */
+/** Parses values as SQLite returns them, for this pool only. */
 function parserOf(type: number, format?: 'text' | 'binary') {
   return PARSERS[type] ?? types.getTypeParser(type, format as 'text')
 }

@@ -6,27 +6,24 @@ import type { ApiKey } from './keys.ts'
 import type { Store } from './store.ts'
 import type { PresetVersionTable, Tables } from './tables.ts'
 
-/** On whose behalf something is stored. */
 export type Author = Pick<ApiKey, 'workspace_id' | 'creator_user_id'>
 
-/** What a version is made of. */
 export type VersionContent = Pick<PresetVersion, 'config' | 'system_prompt'>
 
-/** Where a preset is found: slugs are unique in a workspace. */
+/** Slugs are unique in a workspace. */
 export type PresetName = Pick<Preset, 'workspace_id' | 'slug'>
 
-/** The presets of a store. A workspace sees and changes its own alone. */
+/** The presets of a store. A workspace only sees and changes its own. */
 export interface Presets {
   /**
-   * Makes the next version of the author's preset with that slug and designates it; makes the preset where there is
-   * none. Throws `StoreConflictError` when other writers leave it no turn.
+   * Adds and designates a version; creates the preset if needed. Throws `StoreConflictError` if other writers block it.
    */
   addVersion(author: Author, slug: string, content: VersionContent): Promise<PresetWithDesignatedVersion>
   find(name: PresetName): Promise<PresetWithDesignatedVersion | undefined>
   findVersion(name: PresetName, version: number): Promise<PresetVersion | undefined>
-  /** The presets of a workspace, those updated last first. */
+  /** The presets of a workspace, last updated first. */
   list(workspaceId: string, page: Page): Promise<{ presets: Preset[]; totalCount: number }>
-  /** The versions of a preset in ascending order, read one by one, as each may hold megabytes. */
+  /** Versions in ascending order, streamed because each may have megabytes. */
   listVersions(name: PresetName, page: Page): Promise<VersionList | undefined>
 }
 
@@ -49,12 +46,12 @@ const PRESET_COLUMNS = [
   'updated_at',
 ] as const satisfies (keyof Preset)[]
 
-/** Instants are read off the `clock` when a writer has its turn, so that they come in the order of the versions. */
+/** Reads the `clock` inside the write transaction, so times are in the order of versions. */
 export function presets(store: Store, clock: () => Date): Presets {
   const { db } = store
   return {
     async addVersion(author, slug, content) {
-      // The texts are made before the turn, as a large configuration takes a while.
+      // Serialize before taking the lock: large configurations take a while.
       const texts = toTexts(content)
       return await store.write(async (transaction) => {
         const now = clock().toISOString()
@@ -107,7 +104,7 @@ async function findPreset(db: Kysely<Tables>, { workspace_id, slug }: PresetName
     .executeTakeFirst()
 }
 
-/** The version that `key` names, which must be there. */
+/** A version that must exist. */
 async function readVersion(
   db: Kysely<Tables>,
   key: { id: string } | { preset_id: string; version: number },
@@ -125,8 +122,8 @@ async function* readVersions(db: Kysely<Tables>, presetId: string, first: number
 }
 
 /**
- * Makes the preset, or moves it on to its next version, in one statement. On an engine with several writers at once
- * it also locks the row until the end of the transaction, so that no number of a version is given twice or left out.
+ * Creates the preset or advances it to its next version in one statement, which also locks the row. So version numbers
+ * are unique and have no gaps.
  */
 async function putPreset(
   transaction: Transaction<Tables>,

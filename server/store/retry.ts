@@ -1,29 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** How long a write waits for its turn before it gives up (DESIGN.md §7). */
+/** How long a write waits for the lock (DESIGN.md §7). */
 export const RETRY_BUDGET_MS = 5000
 
 const LONGEST_PAUSE_MS = 100
 
-/** Another writer held the store for the whole retry budget. Nothing was changed; the caller may try again. */
+/** Another writer held the store for the whole retry budget. Nothing was changed. */
 export class StoreConflictError extends Error {
   override name = 'StoreConflictError'
 }
 
-/** The database does not answer, or let go of a connection in use. That may pass by itself; nothing was changed. */
+/** The database does not respond or dropped the connection. Nothing was changed; retrying may help. */
 export class StoreUnavailableError extends Error {
   override name = 'StoreUnavailableError'
 }
 
-/** The connection was lost while a change was being committed: it is there, or it is not. */
+/** The connection was lost during a commit: the change may or may not be stored. */
 export class UnknownOutcomeError extends StoreUnavailableError {
   override name = 'UnknownOutcomeError'
 }
 
 /**
- * Runs `work` until it no longer fails by what `mayPass`, and tells it how much of the budget is left. The pauses are
- * random, so that writers do not meet again, and are spent off the event loop: SQLite's own busy wait would stop every
- * request. When `budgetMs` is used up it throws `StoreConflictError`, or that the database is unavailable.
+ * Retries `work` while it fails with temporary errors. Pauses are random, so that writers do not collide again, and do
+ * not block the event loop as SQLite's busy wait would. After `budgetMs` throws `StoreConflictError` or
+ * `StoreUnavailableError`.
  */
 export async function retry<T>(
   work: (remainingMs: number) => Promise<T>,

@@ -14,20 +14,19 @@ interface CountedRow {
   counted: number
 }
 
-/** How many windows that are over a request may remove: more than it can begin. */
+/** How many old windows a request deletes: more than it can add. */
 const MOST_REMOVED = 5
 
 /**
- * Counts uses in the store, for all servers that have it open (PostgreSQL alone), by one statement a request, without
- * the write lock: it changes nothing but its own rows. The windows are those of
- * `Quota`; one that begins in the future counts too, unless by more than its length, as clocks of servers differ.
+ * Counts uses in the store for all servers (PostgreSQL only), in one statement per request and without the write lock.
+ * Windows are like those of `Quota`, but may begin slightly in the future, because servers' clocks differ.
  */
 export function sharedQuotas(store: Pick<Store, 'db'>): QuotaCounter {
   return {
     async spend(uses, now) {
       const { rows } = await store.db
         .transaction()
-        // Whatever the role has by default: a snapshot older than the rows that are waited for could not count them.
+        // Regardless of the role's default: with an older snapshot, rows it waits for could not be counted.
         .setIsolationLevel('read committed')
         .execute((transaction) => spendOnce(uses, now).execute(transaction))
       const states = uses.flatMap(({ rule, name }) =>
@@ -35,7 +34,7 @@ export function sharedQuotas(store: Pick<Store, 'db'>): QuotaCounter {
           .filter((row) => row.name === rowName({ rule, name }))
           .map((row) => ({ row, state: stateOf(rule, row, now) })),
       )
-      // When several servers see a new name at once, none of them finds it used up before all have counted it.
+      // Servers that see a new name at once all count it. Those beyond the limit are refused afterwards.
       const refused = states.filter(({ row, state }) => row.counted === 0 || row.uses > state.limit)
       const told = refused.length > 0 ? refused : states
       return { isCounted: refused.length === 0, states: told.map(({ state }) => state) }
@@ -52,13 +51,10 @@ function stateOf({ limit, seconds }: QuotaRule, { started, uses }: CountedRow, n
   return { limit, remaining: Math.max(0, limit - uses), resetSeconds }
 }
 
-/** Whether the window of row `r` still is open at the instant and for the length of the row that would be inserted. */
+/** Whether the window of row `r` is open at the time of the row to insert. */
 const IS_OPEN = sql`abs(excluded.started - r.started) < excluded.ends - excluded.started`
 
-/**
- * `held` locks the rows of the names, in one order for all, and reads them as they are then; so whether all are `counted`
- * or none is decided on what no other request changes meanwhile.
- */
+/** `held` locks the rows in a fixed order and reads them locked, so all uses are counted or none. */
 function spendOnce(uses: readonly QuotaUse[], now: number) {
   const asked = uses.map((use) => {
     return sql`(${rowName(use)}::text, ${use.rule.limit}::bigint, ${use.rule.seconds * 1000}::bigint)`

@@ -17,15 +17,14 @@ import { retry, StoreUnavailableError } from './retry.ts'
 import type { Tables } from './tables.ts'
 import { takeTurns } from './turns.ts'
 
-/** The path that keeps a store in memory, for tests. */
+/** An in-memory store, for tests. */
 const IN_MEMORY = ':memory:'
 
 const BUSY = 5
 
-/** READONLY, IOERR, FULL and CANTOPEN: what SQLite says of a disk that takes no more. It has rolled back by itself then. */
+/** READONLY, IOERR, FULL and CANTOPEN: disk errors, after which SQLite has rolled back itself. */
 const OF_THE_DISK = [8, 10, 13, 14]
 
-/** Opens the database in the file at `path`. */
 export async function openSqlite(path: string, retryBudgetMs: number): Promise<Engine> {
   const database = await retry(async () => openFile(path), retryBudgetMs, isBusy)
   const own = { count: 0 }
@@ -35,35 +34,35 @@ export async function openSqlite(path: string, retryBudgetMs: number): Promise<E
     name: path,
     db,
     isShared: false,
-    // The whole transaction is tried anew, not its BEGIN alone: between two tries the one connection is free for readers.
+    // Retry the whole transaction, not only its BEGIN, so that readers can use the connection in between.
     write: (work) =>
       inTurn((budgetMs) => retry(() => db.transaction().execute(work), budgetMs, isBusy)).catch(toldOfDisk),
     state: stateOf(database, own),
   }
 }
 
-/** Whether SQLite refused a statement because another connection holds the lock that it needs. */
+/** Whether another connection holds the lock. */
 function isBusy(error: unknown): boolean {
   return plainCode(error) === BUSY
 }
 
-/** Throws what kept a write from being made. A disk may have room again, so clients are told to come back. */
+/** Turns disk errors into `StoreUnavailableError`: the disk may have space again later. */
 function toldOfDisk(error: unknown): never {
   if (!OF_THE_DISK.includes(plainCode(error))) throw error
   throw new StoreUnavailableError((error as Error).message, { cause: error })
 }
 
-/** The result code of SQLite, or NaN of any other error. */
+/** SQLite's primary result code; NaN for other errors. */
 function plainCode(error: unknown): number {
-  // The low byte of an extended result code is the plain one.
+  // The low byte of an extended code.
   return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : Number.NaN
 }
 
-/** Opens the SQLite file at `path`, made with its folder if need be, readable by its owner alone. */
+/** Opens the SQLite file at `path`, or creates it, readable by its owner only. */
 function openFile(path: string): DatabaseSync {
   if (path !== IN_MEMORY) {
     mkdirSync(dirname(path), { recursive: true })
-    // SQLite would make the file readable for everyone; its journal files take over the mode of the file.
+    // SQLite would make the file readable for everyone. Its journal files copy this mode.
     closeSync(openSync(path, 'a', 0o600))
   }
   const database = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: true })
@@ -78,16 +77,13 @@ function openFile(path: string): DatabaseSync {
   }
 }
 
-/**
- * Reads all of the file: what is written into a damaged one makes it worse, and what is read from it may be wrong. Takes
- * some six seconds for a gigabyte.
- */
+/** Reads the whole file, because writing to a damaged one makes it worse. Takes about six seconds per gigabyte. */
 function mustBeSound(database: DatabaseSync): void {
   const [result = 'unknown'] = Object.values(database.prepare('PRAGMA integrity_check(1)').get() ?? {})
   if (result !== 'ok') throw new Error(`it is damaged, put a backup in its place (${result})`)
 }
 
-/** Kysely on `node:sqlite`, with one connection whose transactions take the write lock at once or fail at once. */
+/** Kysely on `node:sqlite` with one connection, whose transactions take the write lock immediately or fail. */
 function nodeSqliteDialect(database: DatabaseSync, own: ChangeCount): Dialect {
   return {
     createDriver: () => new ImmediateDriver(database, own),
@@ -97,7 +93,7 @@ function nodeSqliteDialect(database: DatabaseSync, own: ChangeCount): Dialect {
   }
 }
 
-/** A deferred transaction that reads before it writes can lose its turn midway; an immediate one never does. */
+/** A deferred transaction that reads before writing can fail midway; an immediate one cannot. */
 class ImmediateDriver extends SqliteDriver {
   readonly #database: DatabaseSync
 
@@ -111,22 +107,22 @@ class ImmediateDriver extends SqliteDriver {
   }
 
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    // After a full disk and its like SQLite has rolled back by itself; a second rollback would hide the cause.
+    // SQLite has already rolled back after a full disk. A second rollback would hide the cause.
     if (this.#database.isTransaction) await super.rollbackTransaction(connection)
   }
 }
 
-/** Lets Kysely run all migrations in one transaction: SQLite can roll back a changed schema, and the lock is ours. */
+/** Lets Kysely run all migrations in one transaction: SQLite can roll back schema changes, and we have the lock. */
 class TransactionalAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true
   }
 }
 
-/** Every other statement may change something, `BEGIN` and `COMMIT` among them. */
+/** All other statements may change something, including `BEGIN` and `COMMIT`. */
 const READS = /^\s*select\b/i
 
-/** Beyond so many texts of statements all are prepared anew: those that occur again and again are a few dozen. */
+/** Bounds the cache of prepared statements. Only a few dozen occur regularly. */
 const MOST_STATEMENTS = 500
 
 function asSqliteDatabase(database: DatabaseSync, own: ChangeCount): SqliteDatabase {
@@ -134,7 +130,7 @@ function asSqliteDatabase(database: DatabaseSync, own: ChangeCount): SqliteDatab
 
   return {
     close: () => database.close(),
-    // Preparing takes longer than running most statements.
+    // Preparing most statements takes longer than running them.
     prepare(sql) {
       if (!READS.test(sql)) own.count++
       const known = prepared.get(sql)
@@ -158,12 +154,11 @@ function prepare(database: DatabaseSync, sql: string): ReturnType<SqliteDatabase
 }
 
 /**
- * Makes a function that tells one state of the database from another: its number stays the same as long as nobody
- * commits a change, neither another connection nor this one, which adds up its own in `own`. Undefined while this
- * connection is in the middle of a change, which may yet be rolled back. Asking takes one or two microseconds.
+ * Returns a function whose number changes whenever any connection commits a change; `own` counts this connection's.
+ * Undefined during this connection's own transaction. A call takes one or two microseconds.
  */
 function stateOf(database: DatabaseSync, own: ChangeCount): () => number | undefined {
-  // Grows with what other connections commit, and with that alone.
+  // Changes only with commits of other connections.
   const byOthers = database.prepare('PRAGMA data_version')
   byOthers.setReturnArrays(true)
   let seenOwn = 0
@@ -180,7 +175,7 @@ function stateOf(database: DatabaseSync, own: ChangeCount): () => number | undef
   }
 }
 
-/** How many statements that may change something this connection has begun. */
+/** How many statements that may change something this connection began. */
 interface ChangeCount {
   count: number
 }

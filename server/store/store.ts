@@ -4,23 +4,23 @@ import { migrate, NewerStoreError } from './migrations.ts'
 import { RETRY_BUDGET_MS, StoreConflictError } from './retry.ts'
 import { openSqlite } from './sqlite.ts'
 
-/** What the server keeps beside the published files. */
+/** The server's database. */
 export interface Store extends Engine {
-  /** Throws when the store does not answer. */
+  /** Throws if the store does not respond. */
   ping(): Promise<void>
   close(): Promise<void>
 }
 
-/** A store that cannot be opened; the message says which and why. */
+/** A store that cannot be opened. The message says which and why. */
 export class StoreError extends Error {
   override name = 'StoreError'
 }
 
-/** Opens the store at `url` (`sqlite:PATH` or `postgres://…`) and brings it to the form that this code knows. */
+/** Opens the store at `url` (`sqlite:PATH` or `postgres://…`) and migrates it. Throws `StoreError`. */
 export async function openStore(url: string, { retryBudgetMs = RETRY_BUDGET_MS } = {}): Promise<Store> {
   const engine = await openEngine(url, retryBudgetMs)
   try {
-    // In a write transaction, so that of several processes that start at once one migrates and the others find it done.
+    // In a write transaction: if several processes start at once, one migrates and the others wait.
     await engine.write(migrate)
   } catch (error) {
     await engine.db.destroy()
@@ -38,12 +38,12 @@ export async function openStore(url: string, { retryBudgetMs = RETRY_BUDGET_MS }
 
 async function openEngine(url: string, retryBudgetMs: number): Promise<Engine> {
   if (isPostgresUrl(url)) {
-    // Loaded only where it is used, as it takes a while.
+    // Load it only when needed: it takes a while.
     const { openPostgres } = await import('./postgres.ts')
     try {
       return openPostgres(url, retryBudgetMs)
     } catch (error) {
-      // The URL names files of certificates; it cannot be shown itself.
+      // Do not show the URL, which may have a password.
       throw cannotBeOpened('of DATABASE_URL', error)
     }
   }
@@ -54,7 +54,6 @@ async function openEngine(url: string, retryBudgetMs: number): Promise<Engine> {
   })
 }
 
-/** Whether a store lies in PostgreSQL. */
 export function isPostgresUrl(url: string): boolean {
   return /^postgres(ql)?:/.test(url)
 }

@@ -1,7 +1,7 @@
 import type { LimitReset } from '../schemas/key.ts'
 import type { PresetStatus } from '../schemas/preset.ts'
 
-/** A row of `api_keys`. Instants are ISO 8601 UTC text, flags 0 or 1, money is decimal text: the same on every engine. */
+/** Instants are ISO 8601 UTC text, flags 0 or 1, money decimal text, as on every engine. */
 export interface ApiKeyTable {
   id: string
   hash: string
@@ -19,7 +19,7 @@ export interface ApiKeyTable {
   revoked_at: string | null
 }
 
-/** A row of `presets`. `version_count` is also the number of the newest version, which is the designated one. */
+/** `version_count` is also the number of the newest version, which is the designated one. */
 export interface PresetTable {
   id: string
   workspace_id: string
@@ -31,15 +31,14 @@ export interface PresetTable {
   creator_user_id: string
   designated_version_id: string
   version_count: number
-  /** Counts the updates in a workspace: their order also where the clock gave two of them one millisecond. */
+  /** Orders updates in a workspace, even within the same millisecond. */
   update_number: number
   created_at: string
   updated_at: string
 }
 
 /**
- * A row of `preset_versions`. What the client sent is kept as JSON text, `null` included: a plain text column would
- * lose lone surrogates (SQLite) or refuse U+0000 (PostgreSQL).
+ * Client content is JSON text: plain text columns would lose lone surrogates (SQLite) or reject U+0000 (PostgreSQL).
  */
 export interface PresetVersionTable {
   id: string
@@ -52,20 +51,20 @@ export interface PresetVersionTable {
   config_json: string
 }
 
-/** A row of `embeddings_models`: an entry as JSON text, and its place in the list. */
+/** An entry as JSON text and its place in the list. */
 export interface EmbeddingsModelTable {
   position: number
   id: string
   entry: string
 }
 
-/** The one row of `embeddings_catalogue`; it is there once the catalogue was filled. */
+/** One row, once the catalogue is filled. */
 export interface EmbeddingsCatalogueTable {
   id: 1
   revision: number
 }
 
-/** A row of `usage`: what a key used on a UTC date. `key_hash` is that of `api_keys.hash`, known to it or not. */
+/** Usage of a key on a UTC date. `key_hash` may be unknown to `api_keys`. */
 export interface UsageTable {
   key_hash: string
   date: string
@@ -75,16 +74,13 @@ export interface UsageTable {
   free_requests: number
 }
 
-/** A row of `usage_days`: a date of `usage`, and the digest of all that was loaded for it. */
+/** The digest of all usage of a date. */
 export interface UsageDayTable {
   date: string
   digest: string
 }
 
-/**
- * A row of `rate_limits`, on PostgreSQL alone: how often a name used its quota in the window that began at `started` and
- * is over at `ends`, both in milliseconds since 1970.
- */
+/** Uses in the window from `started` to `ends`, in milliseconds since 1970. PostgreSQL only. */
 export interface RateLimitTable {
   name: string
   started: number
@@ -92,7 +88,7 @@ export interface RateLimitTable {
   uses: number
 }
 
-/** The tables of the store, as its newest migration leaves them. */
+/** The tables after the newest migration. */
 export interface Tables {
   api_keys: ApiKeyTable
   presets: PresetTable

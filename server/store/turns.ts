@@ -1,16 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { StoreConflictError } from './retry.ts'
 
-/** What passes until a turn comes while nobody else has one. */
+/** The delay of a turn without waiting writers. */
 const NO_WAIT_MS = 50
 
 /**
- * One writer of this process at a time, and a turn of the event loop between two. A write of SQLite never leaves the
- * loop, so that a queue of them would hold up every request, and other processes would find the lock always taken. On
- * PostgreSQL writers that wait for the lock would take up all connections, which readers need.
- *
- * `work` is told how much of `budgetMs` is left. Whoever had no turn within it gets `StoreConflictError`: behind a lock
- * that is held for long each would else wait for all before it, and write what its client has given up by then.
+ * Lets one writer of this process run at a time, with a turn of the event loop in between. Otherwise queued SQLite
+ * writes would block requests and other processes, and waiting PostgreSQL writers would take all connections. `work`
+ * gets the rest of `budgetMs`. Writers that wait longer get `StoreConflictError`, so they do not write after their
+ * clients have given up.
  */
 export function takeTurns(budgetMs: number): <T>(work: (remainingMs: number) => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()

@@ -6,12 +6,12 @@ import { UsageDay, UsageHeader } from '../../pipeline/contract/usage.ts'
 import { type FollowedFile, followFile } from '../base/followed-file.ts'
 import type { IncomingDay, KeyUsageStore } from './usage.ts'
 
-/** A usage file that must not be loaded; the message says what is wrong with it, and nothing of what it holds. */
+/** A usage file that cannot be loaded. The message has nothing of its content, which is private. */
 export class UsageFileError extends Error {
   override name = 'UsageFileError'
 }
 
-/** Loads what builds leave at `path` (pipeline/contract/usage.ts) into the store: now, and after each build. */
+/** Loads the usage file (pipeline/contract/usage.ts) into the store, now and after each build. */
 export function followUsage(path: string, usage: KeyUsageStore, log: FastifyBaseLogger): FollowedFile {
   return followFile({
     path,
@@ -27,7 +27,7 @@ export function followUsage(path: string, usage: KeyUsageStore, log: FastifyBase
   })
 }
 
-/** The header, and the days yet to be parsed. */
+/** The header and the days, parsed lazily. */
 async function readUsageFile(path: string): Promise<{ header: UsageHeader; days: IncomingDay[] }> {
   const text = await readFile(path, 'utf8')
   if (!text.endsWith('\n')) throw new UsageFileError(`${path} does not end with a line ending`)
@@ -40,7 +40,7 @@ async function readUsageFile(path: string): Promise<{ header: UsageHeader; days:
   for (const [index, line] of lines.entries()) {
     const digest = hash('sha256', line)
     days.push({ digest, read: () => parse(`${path}, line ${index + 2}`, () => UsageDay.parse(JSON.parse(line))) })
-    // The file is read while requests are answered.
+    // Let requests be served meanwhile.
     await nextTurn()
   }
   return { header, days }
@@ -50,7 +50,7 @@ function parse<T>(where: string, read: () => T): T {
   try {
     return read()
   } catch (error) {
-    // The cause would quote the line, which holds hashes of keys.
+    // The cause would quote the line, which has hashes of keys.
     const reason = error instanceof SyntaxError ? 'is not JSON' : 'has not the form of a usage file'
     throw new UsageFileError(`${where} ${reason}`)
   }

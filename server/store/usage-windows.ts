@@ -4,13 +4,12 @@ import type { LimitReset } from '../schemas/key.ts'
 import type { ApiKey } from './keys.ts'
 import type { UsageEntry } from './usage.ts'
 
-/** A time over which usage is summed. */
 export type UsageWindow = 'lifetime' | LimitReset
 
-/** Billionths of a USD by window: of usage that is charged, or of usage with keys of the user's own (BYOK). */
+/** Billionths of a USD by window: charged usage, or usage with own provider keys (BYOK). */
 export type WindowSums = Record<UsageWindow, bigint>
 
-/** What a key used until `now`: exact sums of each window that `now` lies in (API.md § GET /key). */
+/** The usage of a key in each window that includes `now` (API.md § GET /key). */
 export function sumUsage(entries: readonly UsageEntry[], now: Date): { charged: WindowSums; byok: WindowSums } {
   const isInWindow = windowsAt(now)
   const sums = (ofKind: readonly UsageEntry[]): WindowSums => {
@@ -24,7 +23,7 @@ export function sumUsage(entries: readonly UsageEntry[], now: Date): { charged: 
   }
 }
 
-/** UTC day, Monday-to-Sunday UTC week and UTC calendar month of `now`: which dates lie in them. */
+/** Which dates lie in the current UTC day, UTC week (from Monday) and UTC month. */
 function windowsAt(now: Date): Record<UsageWindow, (date: UtcDate) => boolean> {
   const today = toUtcDate(now)
   const monday = mondayOf(today)
@@ -43,7 +42,7 @@ function mondayOf(date: UtcDate): UtcDate {
   return addDays(date, -daysSinceMonday)
 }
 
-/** The first instant after the window that `now` lies in. */
+/** The end of the current window, exclusive. */
 export function endOfWindow(window: LimitReset, now: Date): Date {
   const today = toUtcDate(now)
   switch (window) {
@@ -56,13 +55,13 @@ export function endOfWindow(window: LimitReset, now: Date): Date {
   }
 }
 
-/** The limit of a key, and what counts against it in the current window. Billionths of a USD. */
+/** A key's limit and the usage that counts against it, in billionths of a USD. */
 export interface LimitUse {
   limit: bigint
   spent: bigint
 }
 
-/** null for a key without a limit. */
+/** Null for a key without a limit. */
 export function limitUse(
   key: Pick<ApiKey, 'limit_usd' | 'limit_reset' | 'include_byok_in_limit'>,
   { charged, byok }: { charged: WindowSums; byok: WindowSums },

@@ -4,25 +4,22 @@ import type { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import type { Store } from './store.ts'
 import type { Tables, UsageTable } from './tables.ts'
 
-/** One date of usage on its way into the store: `digest` is that of all it says, `read` parses it or throws. */
+/** One date of usage. `digest` is of its text; `read` parses it and may throw. */
 export interface IncomingDay {
   digest: string
   read(): UsageDay
 }
 
-/** What a key used on one UTC date, with keys of its owner's at the providers (BYOK) or without. */
+/** What a key used on one UTC date. `is_byok`: with the owner's own provider key. */
 export type UsageEntry = Pick<Selectable<UsageTable>, 'date' | 'is_byok' | 'cost_usd'>
 
-/** What each API key used, as the newest build counted it. */
+/** Usage by API key, from the newest build. */
 export interface KeyUsageStore {
-  /**
-   * Makes the usage that of `days` and nothing else, in one transaction; dates that are stored already are neither read
-   * nor written, and most never change. Several processes may load at once: whoever comes later finds it done.
-   */
+  /** Replaces all usage in one transaction, without touching unchanged dates. Several processes may call it at once. */
   replace(days: readonly IncomingDay[]): Promise<{ changedDays: number }>
-  /** Everything a key ever used. */
+  /** All usage of a key. */
   ofKey(hash: string): Promise<UsageEntry[]>
-  /** How many requests for `:free` models all keys of an account made on a date, but for BYOK. */
+  /** The requests for `:free` models by all keys of an account on a date, without BYOK. */
   freeRequests(userId: string, date: UtcDate): Promise<number>
 }
 
@@ -32,7 +29,7 @@ export function keyUsage(store: Store): KeyUsageStore {
   const { db } = store
   return {
     async replace(days) {
-      // Asked without the write lock first: nearly always there is nothing to do, and others are writing.
+      // Compare without the write lock first: usually nothing changed.
       const { gone, fresh } = await difference(db, days)
       if (gone.length + fresh.length === 0) return { changedDays: 0 }
       return await store.write((transaction) => apply(transaction, days))
@@ -55,7 +52,7 @@ export function keyUsage(store: Store): KeyUsageStore {
   }
 }
 
-/** The stored dates that `days` no longer says, and those of `days` that are not stored. */
+/** Stored dates that are not in `days`, and days that are not stored. */
 async function difference(db: Kysely<Tables>, days: readonly IncomingDay[]) {
   const stored = await db.selectFrom('usage_days').selectAll().execute()
   const incoming = new Set(days.map(({ digest }) => digest))

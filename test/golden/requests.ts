@@ -152,8 +152,8 @@ const WRONG_WINDOWS = [
   '?format=csv&format=json',
 ]
 
-/** Without Brotli: whether an answer has it yet depends on when it is asked for. */
 const CODINGS = ['gzip', 'deflate', 'deflate, gzip', 'gzip;q=0, identity', 'zstd', 'gzip;q=0.5', 'x-gzip', 'GZIP;q=1.0']
+const BROTLI_CODINGS = ['br', 'gzip, deflate, br, zstd', 'br;q=1, identity;q=0.5']
 
 const AS_OF = [
   RELEASE,
@@ -199,6 +199,8 @@ function askForRankings(ask: AskOne): void {
   ask(RANKINGS, { key, headers: { 'if-modified-since': 'Wed, 12 Mar 2025 00:15:00 GMT' } })
   ask(RANKINGS, { key, headers: { range: 'bytes=0-9' } })
   ask(RANKINGS, { key, headers: { origin: 'https://elsewhere.example' } })
+  // Windows are gzip or plain; Brotli is never sent.
+  for (const coding of BROTLI_CODINGS) ask(RANKINGS, { key, headers: { 'accept-encoding': coding } })
 }
 
 const FILES = [

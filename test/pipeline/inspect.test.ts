@@ -276,6 +276,6 @@ describe('tokenboard inspect', () => {
     const { stdout } = await runCli(['inspect', 'odd.ndjson'], {}, workspace.input)
     expect(stdout).toContain('invalid_model')
     for (const character of ['\u001b', '\u202e', '\u009b']) expect(stdout).not.toContain(character)
-    expect(stdout).toMatch(/^ {2}note +a\ufffdb$/m)
+    expect(stdout).toMatch(/^ {2}note +a\\nb$/m)
   })
 })

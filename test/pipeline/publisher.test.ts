@@ -95,9 +95,9 @@ describe('a release of real logs', () => {
     expect(await refusal(workspace)).toMatch(/publisher\.json: url: /)
   })
 
-  it('cannot be made with the lines of the README as they are', async () => {
-    const readme = await readFile(join(REPOSITORY, 'README.md'), 'utf8')
-    const lines = readme.split('```json\n').find((block) => block.includes('"contact"')) ?? ''
+  it('cannot be made with the lines of docs/publishing.md as they are', async () => {
+    const page = await readFile(join(REPOSITORY, 'docs/publishing.md'), 'utf8')
+    const lines = page.split('```json\n').find((block) => block.includes('"contact"')) ?? ''
     const workspace = await workspaceOf(TEST_PUBLISHER)
     await writeFile(join(workspace.dataDir, 'publisher.json'), lines.slice(0, lines.indexOf('```')))
     expect(await refusal(workspace)).toMatch(/publisher\.json: url: /)

@@ -4,7 +4,7 @@ import { BoundedCache } from '../../server/base/bounded-cache.ts'
 const of = (bytes: number) => ({ bytes })
 
 test('forgets what was not used for longest, and no more than it must', () => {
-  const cache = new BoundedCache(10)
+  const cache = new BoundedCache<{ bytes: number }>(10, ({ bytes }) => bytes)
   cache.set('a', of(4))
   cache.set('b', of(3))
   cache.set('c', of(3))
@@ -14,7 +14,7 @@ test('forgets what was not used for longest, and no more than it must', () => {
 })
 
 test('a value that takes the place of another counts once', () => {
-  const cache = new BoundedCache(10)
+  const cache = new BoundedCache<{ bytes: number }>(10, ({ bytes }) => bytes)
   for (let i = 0; i < 5; i++) cache.set('a', of(6))
   cache.set('b', of(4))
   expect(cache.get('a')).toEqual(of(6))
@@ -22,7 +22,7 @@ test('a value that takes the place of another counts once', () => {
 })
 
 test('a value that is too large alone is kept until the next', () => {
-  const cache = new BoundedCache(10)
+  const cache = new BoundedCache<{ bytes: number }>(10, ({ bytes }) => bytes)
   cache.set('a', of(1))
   cache.set('large', of(100))
   expect([cache.get('a'), cache.get('large')]).toEqual([undefined, of(100)])

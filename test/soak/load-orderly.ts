@@ -1,6 +1,6 @@
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { gunzipSync } from 'node:zlib'
 import { type Random, seededRandom } from '../../pipeline/raw/sample/random.ts'
 import type { ClientOrder, RunningClients } from './load-clients.ts'
 import { scaleOf } from './load-releases.ts'
@@ -134,8 +134,7 @@ function rankings(pick: <T>(list: readonly T[]) => T): Ask {
 }
 
 function decoded(body: Buffer, coding: string | undefined): Buffer {
-  if (coding === 'gzip') return gunzipSync(body)
-  return coding === 'br' ? brotliDecompressSync(body) : body
+  return coding === 'gzip' ? gunzipSync(body) : body
 }
 
 /** The first model of each date says by its tokens which release it is of. */

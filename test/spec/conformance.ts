@@ -1,9 +1,11 @@
 /*
- * Every row of the tables of SPECIFICATION.md, every rule and every limit, with the tests that prove it. docs/conformance.md
+ * Every row of the tables of SPECIFICATION.md, every rule and every limit, with the tests that prove it. docs/evidence/conformance.md
  * is made of this map, and conformance.test.ts holds it to the tests that there are.
  */
 
 const MESSAGE_REQUEST = 'test/server/schemas/message-request'
+/** Holds the rules of a section each as a group of that name. */
+export const CORPUS = `${MESSAGE_REQUEST}/corpus.test.ts`
 
 export const FILES = {
   app: 'test/server/app.test.ts',
@@ -12,17 +14,17 @@ export const FILES = {
   errors: 'test/server/errors.test.ts',
   key: 'test/spec/key.test.ts',
   'key routes': 'test/server/routes/key.test.ts',
-  messages: `${MESSAGE_REQUEST}/messages.test.ts`,
+  messages: CORPUS,
   openapi: 'test/server/openapi.test.ts',
-  plugins: `${MESSAGE_REQUEST}/plugins.test.ts`,
+  plugins: CORPUS,
   presets: 'test/spec/presets.test.ts',
   'preset routes': 'test/server/routes/presets.test.ts',
   'ranking rules': 'test/spec/ranking/rules.test.ts',
   rankings: 'test/server/routes/rankings-daily.test.ts',
-  settings: `${MESSAGE_REQUEST}/settings.test.ts`,
+  settings: CORPUS,
   stored: `${MESSAGE_REQUEST}/stored.test.ts`,
-  tools: `${MESSAGE_REQUEST}/tools.test.ts`,
-  request: `${MESSAGE_REQUEST}/top-level.test.ts`,
+  tools: CORPUS,
+  request: CORPUS,
 }
 
 /** `[file, how the full names begin]`: all tests of the file whose names, groups included, begin so. */
@@ -458,13 +460,13 @@ export const NOT_APPLICABLE = [
   '404 of the pareto-router when no model satisfies max_price, and 404 of preset creation: creating finds what it does not have',
 ]
 
-/** docs/conformance.md. */
+/** docs/evidence/conformance.md. */
 export function conformancePage(): string {
   return [
     '# Specification and tests',
     '',
     'Each row of the tables, each rule and each limit of the specification, and the tests that prove it. A name stands for',
-    'all tests of the file whose names begin with it. Made from [test/spec/conformance.ts](../test/spec/conformance.ts) by its',
+    'all tests of the file whose names begin with it. Made from [test/spec/conformance.ts](../../test/spec/conformance.ts) by its',
     'test, which fails when one of these is gone; `make test ARGS="-u test/spec/conformance"` writes this page anew.',
     '',
     ...CONFORMANCE.flatMap(({ title, rows }) => [
@@ -485,6 +487,6 @@ export function conformancePage(): string {
 }
 
 function line({ rule, tests }: Row): string {
-  const names = tests.map(([file, prefix]) => `[${file}](../${FILES[file]}): ${prefix.replace(/[ >:]+$/, '')}`)
+  const names = tests.map(([file, prefix]) => `[${file}](../../${FILES[file]}): ${prefix.replace(/[ >:]+$/, '')}`)
   return `| ${[rule, names.join('<br>')].map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }

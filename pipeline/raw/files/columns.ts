@@ -8,30 +8,30 @@ import type { Source } from '../sources.ts'
 import { readHead } from './decompress.ts'
 import type { InputFile } from './find.ts'
 
-/** The columns of one file. `names` are as in the file, `types` DuckDB's for Parquet and VARCHAR for text. */
+/** The columns of one file. `types` are DuckDB's for Parquet and VARCHAR for text. */
 export interface FileColumns {
   names: string[]
   types: string[]
   delimiter: string
 }
 
-/** In place of the type that DuckDB gives a decimal of more digits than it has: it reads such a column as nonsense. */
+/** Replaces DuckDB's type of a decimal with too many digits, which DuckDB reads as garbage. */
 const WIDE_DECIMAL = 'DECIMAL of more than 38 digits'
 
 const LONGEST_HEADER_BYTES = 1_048_576
 const DELIMITERS = [',', ';', '\t', '|']
 
-/** The name that a column of the source's schema has in its files. */
+/** The name that a schema's column has in the source's files. */
 export function fileColumn(source: Source, column: string): string {
   return source.columns[column] ?? column
 }
 
-/** The names that the columns of the source's schema have in its files. */
+/** The names that the schema's columns have in the source's files. */
 export function sourceColumns(source: Source): string[] {
   return schemaColumns(SCHEMAS[source.schema]).map((column) => fileColumn(source, column))
 }
 
-/** The names that the needed columns behind fields of a `UsageRecord` have in the files of a source. */
+/** The names, in the source's files, of the columns needed for fields of a `UsageRecord`. */
 export function recordColumns(source: Source, fields: readonly (keyof UsageRecord)[]): string[] {
   const { record }: Schema = SCHEMAS[source.schema]
   const columns = fields.flatMap((field) => record[field]?.needs.flat() ?? [])
@@ -39,8 +39,8 @@ export function recordColumns(source: Source, fields: readonly (keyof UsageRecor
 }
 
 /**
- * Reads the header of a CSV file, or undefined when the file is empty. Its delimiter is the one with which it has the most
- * of the `wanted` names, or else the most names. Throws `BuildError` for a broken header.
+ * Reads a CSV header; undefined for an empty file. Picks the delimiter that yields the most `wanted` names, then the
+ * most names. Throws `BuildError` for a broken header.
  */
 export async function readCsvColumns(file: InputFile, wanted: readonly string[]): Promise<FileColumns | undefined> {
   const head = (await readHead(file, LONGEST_HEADER_BYTES)).toString('utf8')
@@ -55,12 +55,12 @@ export async function readCsvColumns(file: InputFile, wanted: readonly string[])
   return { ...best, types: best.names.map(() => 'VARCHAR') }
 }
 
-/** The delimiter of a CSV file; any will do for an empty one. */
+/** The delimiter of a CSV file; `,` if it is empty. */
 export async function delimiterOf(file: InputFile, wanted: readonly string[]): Promise<string> {
   return (await readCsvColumns(file, wanted))?.delimiter ?? ','
 }
 
-/** The fields of the first record of a text, or undefined when quotes are out of place for this delimiter. */
+/** The fields of the first record, or undefined if quotes are misplaced for this delimiter. */
 export function parseFirstRecord(text: string, delimiter: string): string[] | undefined {
   try {
     const [fields] = parse(text, { bom: true, delimiter, to: 1, relax_column_count: true }) as string[][]
@@ -71,7 +71,6 @@ export function parseFirstRecord(text: string, delimiter: string): string[] | un
   }
 }
 
-/** Reads the columns of a Parquet file from its footer. */
 export async function readParquetColumns(database: Database, path: string): Promise<FileColumns> {
   const columns = await database.rows<{ column_name: string; column_type: string }>('parquet/columns', { path })
   const wide = await database.rows<{ name: string }>('parquet/wide_decimals', { path })
@@ -85,9 +84,8 @@ export async function readParquetColumns(database: Database, path: string): Prom
 }
 
 /**
- * Where each column of the source's schema lies in a file, by position. Columns that the file has not are absent.
- * Throws `BuildError`, naming file, schema and column, for one that is needed or was renamed and is missing, and for one
- * that the file has twice.
+ * The position of each schema column that a file has. Throws `BuildError` that names file, schema and column if a
+ * needed or renamed column is missing or a column is there twice.
  */
 export function locateColumns(source: Source, file: InputFile, names: readonly string[]): Map<string, number> {
   const positions = new Map<string, number>()
@@ -108,7 +106,7 @@ export function locateColumns(source: Source, file: InputFile, names: readonly s
   return positions
 }
 
-/** Throws `BuildError` for a column of a floating type that has to be exact: how it was rounded nobody knows any more. */
+/** Throws `BuildError` if a column that must be exact has a floating type: its sums are already rounded. */
 export function assertExact(source: Source, file: InputFile, { names, types }: FileColumns): void {
   const { exact = [] }: Schema = SCHEMAS[source.schema]
   for (const name of exact.map((column) => fileColumn(source, column))) {
@@ -120,13 +118,13 @@ export function assertExact(source: Source, file: InputFile, { names, types }: F
   }
 }
 
-/** Sets of columns of which each file must have one: what the schema needs, and what the source renames. */
+/** Alternatives of which each file must have one: needed by the schema or renamed by the source. */
 function wantedColumns(source: Source): (readonly string[])[] {
   const renamed = Object.keys(source.columns).map((column) => [column])
   return [...neededColumns(SCHEMAS[source.schema], source.model !== undefined), ...renamed]
 }
 
-/** `free` are those of the names that no column of the schema has: it may be one of these. */
+/** `free`: names that no schema column uses, which may be the missing one. */
 function missingColumn(
   source: Source,
   file: InputFile,

@@ -5,28 +5,27 @@ import { type CsvShape, readCsvShape } from './csv-shape.ts'
 import { hashContent, type OnRead } from './decompress.ts'
 import type { InputFile } from './find.ts'
 
-/** What a raw file holds, by one reading of it from begin to end. */
+/** The hash and shape of a raw file, from one pass over it. */
 export interface Content {
-  /** SHA-256 (hex) of its bytes, decompressed. */
+  /** SHA-256 (hex) of the decompressed bytes. */
   sha256: string
-  /** Of CSV. */
+  /** Only for CSV. */
   shape: CsvShape | undefined
 }
 
 interface ContentReading {
-  /** Names of columns that CSV files are likely to have. */
+  /** Names of likely CSV columns. */
   wanted: readonly string[]
   signal: AbortSignal
   onRead: OnRead
 }
 
-/** What raw files hold, found out in their order while the caller does something else. */
+/** Reads the contents of raw files in the background, in order. */
 export class Contents {
   readonly #each: ReadonlyMap<string, PromiseWithResolvers<Content>>
-  /** Of each file; rejected with what went wrong first, once nothing is read any more. */
+  /** The contents of all files; rejects with the first error once all reading has stopped. */
   readonly all: Promise<Content[]>
 
-  /** Begins to read. */
   constructor(files: readonly InputFile[], reading: ContentReading) {
     this.#each = new Map(files.map(({ path }) => [path, Promise.withResolvers<Content>()]))
     this.all = sideBySide(files, async (file) => {
@@ -37,13 +36,13 @@ export class Contents {
     this.all.catch((error: unknown) => {
       for (const { promise, reject } of this.#each.values()) {
         reject(error)
-        // Who waits for `all` is told; nobody has to wait for each.
+        // Callers of `all` get the error; a rejection nobody awaits here is fine.
         promise.catch(() => {})
       }
     })
   }
 
-  /** What one of the files holds, as soon as that is known; rejected where any of them cannot be read. */
+  /** Resolves as soon as this file is read; rejects if any file cannot be read. */
   async of({ path, name }: InputFile): Promise<Content> {
     const content = this.#each.get(path)
     if (content === undefined) throw new Error(`the content of ${name} is not read`)
@@ -51,7 +50,6 @@ export class Contents {
   }
 }
 
-/** Throws `BuildError`, naming the file, when it cannot be read whole. */
 async function readContent(file: InputFile, { wanted, signal, onRead }: ContentReading): Promise<Content> {
   if (file.format !== 'csv') return { sha256: await hashContent(file, signal, onRead), shape: undefined }
   const hash = createHash('sha256')

@@ -5,42 +5,39 @@ const QUOTE = 0x22
 const NONE = Buffer.alloc(0)
 const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 
-/** The bytes that a scan looks at; it hurries over all others. */
+/** The bytes that a scan stops at. */
 const IS_SPECIAL = new Uint8Array(256)
 for (const byte of [LINE_FEED, CARRIAGE_RETURN, QUOTE]) IS_SPECIAL[byte] = 1
 
 export type LineEnd = 'LF' | 'CRLF' | 'CR'
 
 /**
- * Finds where the records of a CSV file end, as DuckDB does when it reads the file from its begin to its end: a line
- * end within quotes belongs to a field, and quotes open only where a field begins, spaces before them or not.
+ * Finds the ends of CSV records as DuckDB does in a sequential read: line ends within quotes belong to the field, and
+ * quotes open only at the start of a field, after optional spaces.
  */
 export class CsvScanner {
-  /** How the records ended that were found so far. */
   readonly lineEnds = new Set<LineEnd>()
-  /** Whether a line ended within quotes so far. */
   hasQuotedLineEnds = false
-  /** Whether a quote stood for itself within quotes so far. */
   hasEscapedQuotes = false
   readonly #delimiter: number
   #isQuoted = false
-  /** The last byte of a chunk was a quote within quotes: the next one says whether it closed them. */
+  /** The last chunk ended with a quote within quotes. The next byte says whether it closed them. */
   #isClosing = false
-  /** The last byte of the chunks before that is no space. */
+  /** The last byte of previous chunks that is not a space. */
   #before = LINE_FEED
 
   constructor(delimiter: string) {
     this.#delimiter = delimiter.charCodeAt(0)
   }
 
-  /** Whether the chunks so far end within quotes. */
+  /** Whether the input so far ends within quotes. */
   get isQuoted(): boolean {
     return this.#isQuoted && !this.#isClosing
   }
 
   /**
-   * Scans the next of the chunks that `wholeLineEnds` gives, and calls `onEnd` for each record that ends there: `end` is
-   * behind its last byte, `next` where the next record begins.
+   * Scans the next chunk of `wholeLineEnds` and calls `onEnd` for each record that ends in it: `end` is behind its last
+   * byte, `next` at the next record.
    */
   scan(chunk: Buffer, onEnd: (end: number, next: number) => void): void {
     let position = 0
@@ -61,7 +58,7 @@ export class CsvScanner {
     this.#before = lastButSpaces(chunk, chunk.length) ?? this.#before
   }
 
-  /** The position behind the closing quote, or behind the chunk when that is in a later one. */
+  /** The position behind the closing quote, or the chunk's end if the quote is in a later chunk. */
   #leaveQuotes(chunk: Buffer, start: number): number {
     let position = start
     if (this.#isClosing) {
@@ -115,7 +112,7 @@ function lastButSpaces(chunk: Buffer, end: number): number | undefined {
   return chunk[position]
 }
 
-/** The chunks without a byte order mark, cut so that both bytes of CRLF are in one of them. */
+/** The chunks without a byte order mark, cut so that no CRLF is split. */
 export async function* wholeLineEnds(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
   let held: Buffer = NONE
   let isBegin = true

@@ -4,26 +4,25 @@ import { type OnRead, openInput, passing } from './decompress.ts'
 import type { InputFile } from './find.ts'
 import { Utf8Check } from './utf8.ts'
 
-/** What a CSV file is like, by a count of its own: DuckDB takes some files for others without a word. */
+/** The shape of a CSV file by our own scan: DuckDB silently misreads some files. */
 export interface CsvShape {
-  /** Records behind the header, malformed ones among them; empty lines are none. */
+  /** Without the header and empty lines, with malformed records. */
   records: number
   longestRecordBytes: number
   lineEnds: ReadonlySet<LineEnd>
-  /** Whether a quoted field holds a line end. */
   hasQuotedLineEnds: boolean
-  /** Whether a quoted field holds a quote, written twice. */
+  /** Whether a quoted field has a doubled quote. */
   hasEscapedQuotes: boolean
   isUtf8: boolean
 }
 
 const MEBIBYTE = 1_048_576
-/** A longer record is taken for a mistake, such as quotes that are never closed. */
+/** A longer record is an error, such as a quote that is never closed. */
 export const LONGEST_RECORD_BYTES = 64 * MEBIBYTE
 
 /**
- * Reads a CSV file to its end, and hands over its bytes as they pass. Throws `BuildError`, naming file and record, when
- * it cannot be read whole: it is cut, its last quotes are never closed, or a record is longer than any should be.
+ * Scans a CSV file and passes its bytes to `onBytes`. Throws `BuildError` that names file and record if the file is
+ * cut, a quote is never closed or a record is too long.
  */
 export async function readCsvShape(
   file: InputFile,

@@ -7,10 +7,10 @@ import type { Compression, InputFile } from './find.ts'
 import { through } from './through.ts'
 import { decompressZstd } from './zstd.ts'
 
-/** Is told how many more bytes were read of a file as it lies there. */
+/** Called with the number of further bytes read from the stored file. */
 export type OnRead = (bytes: number) => void
 
-/** The bytes of a raw file after decompression. Errors name the file. */
+/** The decompressed bytes of a raw file. Errors name the file. */
 export function openInput(file: InputFile, onRead: OnRead = () => {}): AsyncIterable<Buffer> {
   return naming(file, CONTENT[file.compression](file, onRead))
 }
@@ -23,14 +23,14 @@ async function* naming({ name }: InputFile, chunks: AsyncIterable<Buffer>): Asyn
   }
 }
 
-/** Read in larger pieces than Node's own, a file takes half the time. */
+/** Twice as fast as Node's default size. */
 const BYTES_AT_ONCE = 1_048_576
 const LEAST_BYTES_AT_ONCE = 16_384
 
-/** And so it does when it is decompressed into larger pieces; beyond this size nothing is gained. */
+/** Twice as fast as Node's default size; larger sizes gain nothing. */
 const DECOMPRESSED_BYTES_AT_ONCE = 262_144
 
-/** A buffer much larger than the file would be most of the work for thousands of small files. */
+/** Small files get small buffers: allocating large ones would dominate the reading of thousands of files. */
 function sizeOfPiece(most: number, { bytes }: InputFile): number {
   return Math.min(most, Math.max(bytes, LEAST_BYTES_AT_ONCE))
 }
@@ -45,7 +45,7 @@ const CONTENT: Record<Compression, (file: InputFile, onRead: OnRead) => AsyncIte
     decompressZstd(file.path, onRead, { chunkSize: sizeOfPiece(DECOMPRESSED_BYTES_AT_ONCE, file) }),
 }
 
-/** Node passes over zeros behind the last member without a word, and DuckDB fails on them without naming the file. */
+/** Rejects zeros behind the last gzip member: Node skips them, and DuckDB fails on them without naming the file. */
 async function* decompressGzip(file: InputFile, onRead: OnRead): AsyncIterable<Buffer> {
   const gunzip = createGunzip({ chunkSize: sizeOfPiece(DECOMPRESSED_BYTES_AT_ONCE, file) })
   let read = 0
@@ -57,7 +57,7 @@ async function* decompressGzip(file: InputFile, onRead: OnRead): AsyncIterable<B
   if (gunzip.bytesWritten < read) throw new Error('there is something behind its compressed data')
 }
 
-/** The bytes of a file that is not compressed, at a third of the cost: a chunk is overwritten when the next is asked for. */
+/** The bytes of an uncompressed file, three times faster. Each chunk is overwritten by the next. */
 async function* readInOneBuffer(file: InputFile, onRead: OnRead): AsyncIterable<Buffer> {
   await using handle = await open(file.path)
   const buffer = Buffer.allocUnsafeSlow(sizeOfPiece(BYTES_AT_ONCE, file))
@@ -69,7 +69,7 @@ async function* readInOneBuffer(file: InputFile, onRead: OnRead): AsyncIterable<
   }
 }
 
-/** The same chunks, each shown to `onBytes` before it goes on. */
+/** Passes chunks on after showing each to `onBytes`. */
 export async function* passing(chunks: AsyncIterable<Buffer>, onBytes: (bytes: Buffer) => void): AsyncIterable<Buffer> {
   for await (const chunk of chunks) {
     onBytes(chunk)
@@ -77,7 +77,7 @@ export async function* passing(chunks: AsyncIterable<Buffer>, onBytes: (bytes: B
   }
 }
 
-/** The first `limit` bytes of a raw file after decompression, fewer when it is shorter. */
+/** The first `limit` decompressed bytes of a raw file, or all if it is shorter. */
 export async function readHead(file: InputFile, limit: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -90,9 +90,8 @@ export async function readHead(file: InputFile, limit: number): Promise<Buffer> 
 }
 
 /**
- * SHA-256 (hex) of what a raw file holds, whether it is compressed or not. Reads the file to its end and throws
- * `BuildError`, naming it, when it is cut or damaged (DESIGN.md §6.9): of a compressed file DuckDB takes the rows before
- * the cut for the whole, without a word, so nothing that it read may count before this is done.
+ * SHA-256 (hex) of a raw file's decompressed bytes. Throws `BuildError` that names the file if it is cut or damaged
+ * (DESIGN.md §6.9). DuckDB silently reads a cut file up to the cut, so count nothing of a file before this is done.
  */
 export async function hashContent(file: InputFile, signal: AbortSignal, onRead: OnRead): Promise<string> {
   const hash = createHash('sha256')

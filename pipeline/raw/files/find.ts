@@ -10,15 +10,12 @@ import type { Source, Sources } from '../sources.ts'
 export type Format = 'csv' | 'ndjson' | 'parquet'
 export type Compression = 'uncompressed' | 'gzip' | 'zstd'
 
-/**
- * A raw file of a source. `name` is its path relative to the sources file, for people to read; that of the copy of an
- * object is the URL of the object.
- */
+/** A raw file of a source. `name` is its path relative to the sources file, or the URL of a bucket's object. */
 export interface InputFile {
   path: string
   name: string
   bytes: number
-  /** When its content last changed, in nanoseconds since 1970-01-01T00:00:00Z. */
+  /** The modification time in nanoseconds since 1970-01-01T00:00:00Z. */
   modified: bigint
   format: Format
   compression: Compression
@@ -26,23 +23,22 @@ export interface InputFile {
 
 const ENDING = /\.(?:(csv)|(ndjson|jsonl)|(parquet))(?:\.(?:(gz)|(zst)))?$/i
 
-/** What the `files` of a source lead to. */
+/** The files that match the `files` of a source. */
 export interface FoundFiles {
-  /** In the order of their names. */
+  /** Ordered by name. */
   files: InputFile[]
-  /** Patterns that match nothing. */
+  /** Patterns without a match. */
   unmatched: string[]
-  /** Names of files that are not there, as `InputFile` would have them. */
+  /** Names of listed files that do not exist. */
   absent: string[]
-  /** Folders of the synthetic sample whose files a pattern matches. They are excluded: they are no real usage. */
+  /** Folders of the synthetic sample matched by a pattern. Their files are excluded because they are not real usage. */
   samples: string[]
 }
 
 /**
- * Looks for the files of a source. An entry that names an existing file is that file, whatever characters it has; any
- * other entry with a wildcard is a pattern. Objects of buckets are looked for among their copies. Throws `UsageError` for
- * an entry that names a folder or a file of the synthetic sample, for a file whose name is not UTF-8, and for one with an
- * ending that no format claims.
+ * Finds the files of a source. An entry that names an existing file is that file; otherwise one with a wildcard is a
+ * pattern. Objects of buckets are found among their copies. Throws `UsageError` for a folder, a file of the synthetic
+ * sample, a name that is not UTF-8 and an unknown file ending.
  */
 export async function findInputFiles(
   source: Source,
@@ -98,7 +94,9 @@ export async function findInputFiles(
   }
 }
 
-/** Tells which sample a file is of; undefined for real logs, and for all files where the sources are those of the sample. */
+/**
+ * Returns the sample folder that a file belongs to; undefined for real logs, and if the sources are the sample's own.
+ */
 async function samplesIn(folder: string): Promise<(path: string) => Promise<string | undefined>> {
   const ofFolder = new Map<string, Promise<string | undefined>>()
   if (await isSampleFolder(folder)) return async () => undefined
@@ -121,25 +119,25 @@ function isPattern(entry: string): boolean {
   return /[*?[{]/.test(entry)
 }
 
-/** An object with the very name that an entry has is that object, as it is with files. */
+/** An object whose name equals the entry is that object, as with files. */
 function urlsOf(entry: string, objects: ObjectCopies | undefined): string[] {
   if (objects?.paths.has(entry)) return [entry]
   return [...(objects?.paths.keys() ?? [])].filter((url) => namesObject(entry, url))
 }
 
-/** The folder below which an entry of `files` finds all that it finds, but for what links lead to. */
+/** The folder below which all files of an entry lie, links not followed. */
 export function folderOfEntry(entry: string, folder: string): string {
   const [plain = ''] = /^[^*?[{]*/.exec(entry) ?? []
   return dirname(resolve(folder, `${plain}x`))
 }
 
-/** The folders in which files really lie, behind links. */
+/** The folders of files, links resolved. */
 export async function foldersOf(files: readonly InputFile[]): Promise<string[]> {
   const paths = await sideBySide(files, ({ path }) => realpath(path))
   return [...new Set(paths.map((path) => dirname(path)))]
 }
 
-/** A URL of another kind: what it leads to has no listing that would tell what is new of it. */
+/** Other URLs are not supported: they have no listing to find new files with. */
 function assertLocal(source: Source, entry: string): void {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(entry)) return
   throw new UsageError(
@@ -148,10 +146,7 @@ function assertLocal(source: Source, entry: string): void {
   )
 }
 
-/**
- * Whether a file that is none of the files of its source any more is one that no entry names any more, and not one that
- * is gone.
- */
+/** Whether a file that left its source is unlisted, so no entry names it, rather than missing. */
 export async function isUnlisted(name: string, source: Source, folder: string): Promise<boolean> {
   return isObjectUrl(name) ? !source.files.some((entry) => namesObject(entry, name)) : isFile(resolve(folder, name))
 }
@@ -160,13 +155,13 @@ async function matchesOf(pattern: string, folder: string): Promise<string[]> {
   const matches = await Array.fromAsync(glob(pattern, { cwd: folder }))
   const files = matches.map((match) => resolve(folder, match))
   const kept = await sideBySide(files, isFile)
-  // Node puts this character where a name is no text, and then finds no file of that name.
+  // Node puts U+FFFD where a name is not UTF-8, and then does not find the file.
   const unreadable = matches.find((match, position) => !kept[position] && match.includes('\ufffd'))
   if (unreadable !== undefined) throw new UsageError(`${unreadable}: the name of a raw file must be UTF-8; rename it`)
   return files.filter((_, position) => kept[position])
 }
 
-/** What the ending of the name of a raw file says of it. Throws `UsageError` for an unknown ending. */
+/** Describes a raw file by its name. Throws `UsageError` for an unknown ending. */
 export async function describeFile(path: string, name: string): Promise<InputFile> {
   const format = knownFormat(name)
   const [, , , , gzip, zstd] = ENDING.exec(name) ?? []
@@ -179,14 +174,14 @@ export async function describeFile(path: string, name: string): Promise<InputFil
   }
 }
 
-/** The format of a raw file of that name. Throws `UsageError` where it is none. */
+/** The format of a raw file. Throws `UsageError` for an unknown ending. */
 export function knownFormat(name: string): Format {
   const format = formatOf(name)
   if (format !== undefined) return format
   throw new UsageError(`${name}: a raw file must end in .csv, .ndjson, .jsonl or .parquet, plain or with .gz or .zst`)
 }
 
-/** The format that the ending of a raw file's name stands for; undefined for no such ending. */
+/** The format of a raw file; undefined for an unknown ending. */
 export function formatOf(name: string): Format | undefined {
   const [, csv, ndjson, parquet] = ENDING.exec(name) ?? []
   if (csv !== undefined) return 'csv'
@@ -194,13 +189,12 @@ export function formatOf(name: string): Format | undefined {
   return parquet === undefined ? undefined : 'parquet'
 }
 
-/** Size and time of change of a file: as long as both stay, so does its content. */
+/** Size and modification time. While both stay, the content is taken as unchanged. */
 export async function readStamp(path: string): Promise<Pick<InputFile, 'bytes' | 'modified'>> {
   const { size, mtimeNs } = await stat(path, { bigint: true })
   return { bytes: Number(size), modified: mtimeNs }
 }
 
-/** Whether there is a file at `path`. */
 export async function isFile(path: string): Promise<boolean> {
   return (await statsIfAny(path))?.isFile() ?? false
 }

@@ -15,7 +15,7 @@ import {
 import type { Compression, Format } from './find.ts'
 import { asRead, type CsvReading, type LinkedFile } from './link.ts'
 
-/** Files of a source that one query can read: the same format, compression, delimiter, columns and way to read them. */
+/** Files of a source that one query can read because they are read alike. */
 export interface InputGroup {
   source: Source
   format: Format
@@ -23,28 +23,27 @@ export interface InputGroup {
   csvReading: CsvReading
   readsAllColumns: boolean
   delimiter: string
-  /** DuckDB's type of each column of the files, in their order; empty for NDJSON, whose lines have no order. */
+  /** DuckDB's column types, in order. Empty for NDJSON. */
   types: readonly string[]
-  /** Where the columns of the schema lie: positions for CSV and Parquet, positions in `pointers` for NDJSON. */
+  /** Positions of the schema's columns: in the file, or in `pointers` for NDJSON. */
   positions: ReadonlyMap<string, number>
-  /** JSON pointers of the columns of the schema (RFC 6901), for NDJSON. */
+  /** JSON pointers (RFC 6901) of the schema's columns, for NDJSON. */
   pointers: readonly string[]
   files: LinkedFile[]
 }
 
-/** A file in its group, to be read alone. */
 export interface GroupedFile {
   group: InputGroup
   file: LinkedFile
 }
 
-/** The groups of some files, each with these alone. */
+/** Groups that have only these files. */
 export function regroup(files: readonly GroupedFile[]): InputGroup[] {
   const byGroup = Map.groupBy(files, ({ group }) => group)
   return [...byGroup].map(([group, members]) => ({ ...group, files: members.map(({ file }) => file) }))
 }
 
-/** Puts the files of a source into groups, reading each header. Empty CSV files are in no group. */
+/** Groups the files of a source by their headers. Empty CSV files are in no group. */
 export async function groupFiles(
   database: Database,
   source: Source,
@@ -72,7 +71,7 @@ export async function groupFiles(
   return [...groups.values()]
 }
 
-/** What each Parquet file says of its columns: asked of all at once, for a question takes longer than its answer. */
+/** The schema of each Parquet file, from one query: many small queries are slow. */
 async function readParquetSchemas(
   database: Database,
   files: readonly LinkedFile[],
@@ -85,7 +84,7 @@ async function readParquetSchemas(
   } catch (error) {
     const file = files.find(({ link }) => reasonOf(error).includes(link))
     if (file !== undefined) throw notWhole(file, error)
-    // Not every error says which file it is about: then each is asked on its own.
+    // Not every error names its file. Then each file is read alone.
     return new Map()
   }
 }
@@ -111,10 +110,7 @@ async function describeGroup(
   return { ...common, delimiter, types, positions, pointers: [] }
 }
 
-/**
- * Reads the columns of a CSV or Parquet file, or undefined when it is empty. `wanted` are names that a CSV file is likely to
- * have. Throws `BuildError` for a file that cannot be read.
- */
+/** The columns of a CSV or Parquet file; undefined if it is empty. Throws `BuildError` if it cannot be read. */
 export async function readColumns(
   database: Database,
   file: LinkedFile,

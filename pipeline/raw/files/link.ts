@@ -12,27 +12,26 @@ import type { Compression, InputFile } from './find.ts'
 import { splitCsv } from './split.ts'
 
 /**
- * How DuckDB has to read a CSV file. On several threads it guesses where records begin, which goes wrong, without a word,
- * behind a line end within quotes: such a file is read in order. Records beyond 2 MB need larger pieces of the file.
+ * How DuckDB must read a CSV file. In parallel it guesses where records begin and silently fails after a line end
+ * within quotes: read such a file in order. Records over 2 MB need larger buffers.
  */
 export type CsvReading = 'parallel' | 'ordered' | 'large'
 
-/** Records up to this size DuckDB reads unless it is told otherwise. */
+/** DuckDB's default limit. */
 const LARGE_RECORD_BYTES = 2_000_000
 
-/** A file that DuckDB is to read, under a name made by this project: no name of a user's file gets near SQL. */
+/** A file under a name made by this project, so that no user's file name gets into SQL. */
 export interface LinkedFile extends InputFile {
   link: string
-  /** That of the link. */
+  /** The compression of the linked file. */
   compression: Compression
   csvReading: CsvReading
   /**
-   * Whether DuckDB has to read every column of a CSV file, needed or not. Of columns that it leaves out it takes a field too
-   * many for none when there are quotes within its quotes, and it breaks down on a byte that is no UTF-8 elsewhere. True
-   * where nobody looked.
+   * DuckDB misparses skipped columns that contain escaped quotes and fails on skipped bytes that are not UTF-8. True
+   * for such CSV files and for those not scanned: read every column.
    */
   readsAllColumns: boolean
-  /** How many records a CSV file has behind its header, malformed ones among them, where it was read to its end. */
+  /** The number of records in a scanned CSV file, without the header, with malformed records. */
   csvRecords: number | undefined
 }
 
@@ -40,10 +39,9 @@ const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 const PARQUET_MAGIC = Buffer.from('PAR1')
 
 /**
- * Gives each file a plain name in `folder` by a symbolic link, so that spaces, quotes, braces and wildcards in its own
- * name are never read as a pattern. What DuckDB cannot read in place is written there as it can: compressed Parquet
- * unpacked, NDJSON without its byte order mark, CSV of mixed line ends with line feeds alone: `contents` say what a CSV
- * file is like. `wanted` are names of columns that CSV files are likely to have.
+ * Links each file into `folder` under a plain name, so that characters in its own name never act as a pattern. Files
+ * that DuckDB cannot read in place are rewritten: compressed Parquet, NDJSON with a byte order mark, CSV with mixed
+ * line ends.
  */
 export async function linkFiles(
   files: readonly InputFile[],
@@ -57,12 +55,12 @@ export async function linkFiles(
   })
 }
 
-/** The file as DuckDB reads it: in place, or what was written in its stead. */
+/** The linked or rewritten file that DuckDB reads. */
 export function asRead(file: LinkedFile): InputFile {
   return { ...file, path: file.link }
 }
 
-/** Does so for one file, without a look at how CSV is best read. */
+/** Links one file without scanning CSV. */
 export async function linkFile(file: InputFile, link: string): Promise<LinkedFile> {
   const unknown = { csvReading: 'ordered', readsAllColumns: true, csvRecords: undefined } as const
   const linked = { ...file, link, ...unknown }
@@ -95,7 +93,7 @@ async function* withLineFeeds(batches: AsyncIterable<Buffer[]>): AsyncIterable<B
   for await (const records of batches) yield Buffer.concat(records.flatMap((record) => [record, lineFeed]))
 }
 
-/** Before it is unpacked: what is small may hold more than the disk. */
+/** Check before decompressing: a small file may decompress to more than the disk holds. */
 async function assertParquet(file: InputFile): Promise<void> {
   const head = await readHead(file, PARQUET_MAGIC.length)
   if (!head.equals(PARQUET_MAGIC)) throw new BuildError(`${file.name} cannot be read whole: it is no Parquet`)

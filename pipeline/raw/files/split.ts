@@ -2,11 +2,11 @@ import { CsvScanner, wholeLineEnds } from './csv-scanner.ts'
 
 const LINE_FEED = 0x0a
 
-/** Pieces of a file that belong together, found in chunks that were cut anywhere. */
+/** Joins pieces that are split across chunks. */
 class Pieces {
   #begun: Buffer[] = []
 
-  /** The piece that ends here, with what the chunks before held of it. */
+  /** Completes the current piece. */
   end(last: Buffer): Buffer {
     if (this.#begun.length === 0) return last
     const piece = Buffer.concat([...this.#begun, last])
@@ -14,18 +14,18 @@ class Pieces {
     return piece
   }
 
-  /** Keeps the beginning of a piece whose end is in a later chunk. */
+  /** Stores the beginning of a piece that ends in a later chunk. */
   keep(beginning: Buffer): void {
     if (beginning.length > 0) this.#begun.push(beginning)
   }
 
-  /** What is left when there is no later chunk. */
+  /** The last piece, if the input does not end with a separator. */
   rest(): Buffer[] {
     return this.#begun.length === 0 ? [] : [this.end(Buffer.alloc(0))]
   }
 }
 
-/** The lines of a text without their ends, in batches; only a line feed ends a line, as in NDJSON. */
+/** The lines of NDJSON without their LF, in batches. */
 export async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer[]> {
   const pieces = new Pieces()
   for await (const chunk of chunks) {
@@ -41,7 +41,7 @@ export async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncIterable<
   yield pieces.rest()
 }
 
-/** The records of CSV text without their ends, the header and empty lines among them, in batches. */
+/** The records of CSV without their line ends, in batches; includes the header and empty lines. */
 export async function* splitCsv(chunks: AsyncIterable<Buffer>, delimiter: string): AsyncIterable<Buffer[]> {
   const pieces = new Pieces()
   const scanner = new CsvScanner(delimiter)

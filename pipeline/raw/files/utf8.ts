@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer'
 
 const CONTINUATION = 0x80
 const LEAD = 0xc0
-/** A character has up to four bytes, so that at most three of one stand before a cut. */
+/** A UTF-8 character has at most four bytes, so at most three come before a cut. */
 const MOST_CUT_BYTES = 3
 
-/** Finds out whether bytes are UTF-8, given in chunks that were cut anywhere. */
+/** Checks UTF-8 across chunks. */
 export class Utf8Check {
   #cut: Buffer = Buffer.alloc(0)
   #isUtf8 = true
@@ -18,13 +18,12 @@ export class Utf8Check {
     this.#cut = Buffer.from(bytes.subarray(end))
   }
 
-  /** Whether all chunks together are UTF-8. */
   isWhole(): boolean {
     return this.#isUtf8 && isUtf8(this.#cut)
   }
 }
 
-/** Where the last character begins that may go on in the next chunk; behind all bytes where none may. */
+/** The start of the last character if it may continue in the next chunk, else the end of the bytes. */
 function lastCharacter(bytes: Buffer): number {
   for (let place = bytes.length - 1; place >= 0 && place >= bytes.length - MOST_CUT_BYTES; place--) {
     const byte = bytes[place] ?? 0

@@ -4,13 +4,13 @@ import { createZstdDecompress } from 'node:zlib'
 import { through } from './through.ts'
 
 const FRAME_MAGIC = 0xfd2fb528
-/** Sixteen numbers from here on mark skippable frames. */
+/** Sixteen magic numbers from here on mark skippable frames. */
 const SKIPPABLE_MAGIC = 0x184d2a50
 const CONTENT_SIZE_BYTES = [0, 2, 4, 8]
 const DICTIONARY_ID_BYTES = [0, 1, 2, 4]
 const RLE_BLOCK = 1
 
-/** Where a frame lies in its file, in bytes; a skippable one holds no content. */
+/** The byte range of a frame. Skippable frames have no content. */
 interface Frame {
   start: number
   end: number
@@ -18,8 +18,8 @@ interface Frame {
 }
 
 /**
- * Walks the frames of a zstd file by their headers (RFC 8878 § 3.1), a few bytes per block, and throws when the last one
- * is cut: DuckDB takes what lies before a cut for the whole.
+ * The frames of a zstd file, from their headers (RFC 8878 § 3.1). Throws if the last frame is cut, which DuckDB
+ * ignores.
  */
 export async function* zstdFrames(path: string): AsyncIterable<Frame> {
   const file = await open(path)
@@ -37,7 +37,7 @@ export async function* zstdFrames(path: string): AsyncIterable<Frame> {
   }
 }
 
-/** The content of all frames of a zstd file, in pieces: the decoder of Node stops after the first frame. */
+/** Decompresses all frames of a zstd file. Node's decoder stops after the first. */
 export async function* decompressZstd(
   path: string,
   onRead: (bytes: number) => void,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Effects } from '../../base/effects.ts'
 import { BuildError, UsageError } from '../../base/errors.ts'
 import { namesIn, statsIfAny } from '../../base/files.ts'
-import { formatBytes } from '../../base/progress.ts'
+import { formatBytes } from '../../base/numbers.ts'
 import { sideBySide } from '../../base/side-by-side.ts'
 import { knownFormat } from '../files/find.ts'
 import type { Source } from '../sources.ts'
@@ -11,26 +11,25 @@ import { copyName, isObjectUrl, namesObject, type ObjectCopies, type StoredObjec
 import { NotInstalledError, ObjectStore } from './store.ts'
 
 export interface CopyOptions {
-  /** Where the copies lie, and nothing else but `scratch`. */
+  /** The folder of the copies, which has nothing else but `scratch`. */
   folder: string
-  /** A folder in it, for what is not whole yet. */
+  /** A folder in it for incomplete files. */
   scratch: string
   memoryLimit: string
   effects: Effects
 }
 
-/** Small objects are fetched this many at a time, for the way is long; larger ones one by one, for each is in memory. */
+/** Small objects are fetched in parallel to hide latency; larger ones one at a time, because each is held in memory. */
 const AT_ONCE = 8
 const SMALL_BYTES = 16 * 2 ** 20
 
-/** A value of DuckDB cannot be larger. */
+/** DuckDB's limit for one value. */
 const LARGEST_BYTES = 2 ** 32 - 1
 
 /**
- * Brings the copies of the objects that the sources name up to date. A copy has the size of its object and its time of
- * change; where these are others the object is fetched, and its copy replaced when all of it has come. Throws
- * `UsageError` for an entry that can name no object and where DuckDB's httpfs is not installed, `BuildError` that names
- * source and object for what does not come.
+ * Updates the local copies of all objects that the sources name. An object is fetched when its size or time differs
+ * from its copy's. Throws `UsageError` for a bad entry or without DuckDB's httpfs, `BuildError` that names source and
+ * object if fetching fails.
  */
 export async function copyObjects(sources: readonly Source[], options: CopyOptions): Promise<ObjectCopies> {
   const { folder, effects } = options
@@ -45,11 +44,11 @@ export async function copyObjects(sources: readonly Source[], options: CopyOptio
   return { paths, tidy }
 }
 
-/** All objects that the sources name, listed before any is fetched. */
+/** Lists all objects of all sources before fetching any. */
 async function fetchAll(sources: readonly Source[], options: CopyOptions): Promise<StoredObject[]> {
   const { scratch, effects } = options
   const stores = new Stores(options)
-  // A build that was killed left it.
+  // Left behind by a killed build.
   await effects.files.remove(scratch)
   try {
     const listed = new Map<Source, StoredObject[]>()
@@ -64,7 +63,7 @@ async function fetchAll(sources: readonly Source[], options: CopyOptions): Promi
   }
 }
 
-/** The connections to the service: as many as were needed at once. */
+/** A pool of connections to the service. */
 class Stores {
   readonly #options: CopyOptions
   readonly #idle: ObjectStore[] = []
@@ -90,7 +89,7 @@ class Stores {
   }
 }
 
-/** The objects that a source names, each once. What could not be read is not fetched. */
+/** The distinct objects of a source. Throws `UsageError` for a name that is not a raw file's. */
 async function listObjects(source: Source, stores: Stores): Promise<StoredObject[]> {
   const found = new Map<string, StoredObject>()
   for (const entry of source.files.filter(isObjectUrl)) {
@@ -103,7 +102,6 @@ async function listObjects(source: Source, stores: Stores): Promise<StoredObject
   return [...found.values()]
 }
 
-/** Fetches those objects whose copies are not theirs any more. */
 async function fetchChanged(
   source: string,
   objects: readonly StoredObject[],
@@ -135,7 +133,7 @@ async function fetchChanged(
   report({ kind: 'done', stage, detail: `${objects.length} objects, ${detail}` })
 }
 
-/** Fetches an object out of sight; its copy is the former one or the new one, whole. */
+/** Fetches an object to `scratch` and renames it, so the copy is always whole. */
 async function replaceCopy(
   object: StoredObject,
   stores: Stores,
@@ -173,13 +171,13 @@ async function assertWhole(path: string, { url, bytes }: StoredObject): Promise<
   )
 }
 
-/** What to do without fetching, for the objects near a URL or a pattern. */
+/** Advice for syncing a bucket without httpfs. */
 function howToSync(entry: string): string {
   const folder = entry.replace(/[*?[{].*$/s, '').replace(/[^/]*$/, '')
   return `copy what is new of it here first with aws s3 sync ${folder} raw/, and name the copies (docs/scaling.md)`
 }
 
-/** Errors name the source. */
+/** Names the source in errors. */
 async function ofSource<Result>(source: Source, work: () => Promise<Result>): Promise<Result> {
   const name = `source ${JSON.stringify(source.name)}`
   try {

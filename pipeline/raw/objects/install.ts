@@ -2,19 +2,17 @@ import { Database, DUCKDB_VERSION } from '../../base/database.ts'
 import { BuildError, reasonOf } from '../../base/errors.ts'
 import { withTemporaryFolder } from '../../base/scratch.ts'
 
-/** Which version of DuckDB the extension is for, and where it lies. */
 export interface Installed {
   version: string
   path: string
 }
 
 /**
- * Has DuckDB download its extension httpfs into its own folder below HOME, unless it is there, and loads it to prove that
- * it works. Throws `BuildError` when it does not come.
+ * Lets DuckDB download httpfs below HOME, unless it is there, and loads it as a test. Throws `BuildError` on failure.
  */
 export async function installHttpfs(signal: AbortSignal): Promise<Installed> {
   return withTemporaryFolder('httpfs', async (temporaryFolder) => {
-    // Other databases reach no network, no extension and no folder that they have nothing to do with.
+    // Other databases are confined and cannot use the network or extensions.
     const database = await Database.open({ path: ':memory:', temporaryFolder, memoryLimit: undefined, signal })
     try {
       await database.run('objects/install')

@@ -1,37 +1,33 @@
 import { hash } from 'node:crypto'
 import { matchesGlob } from 'node:path'
 
-/** An object of a bucket, as a listing has it. */
+/** An object of a bucket. */
 export interface StoredObject {
-  /** `s3://BUCKET/KEY`, with the key as it is: nothing in it is escaped. */
+  /** `s3://BUCKET/KEY`, with the key unescaped. */
   url: string
   bytes: number
-  /** When it was last changed, in milliseconds since 1970-01-01T00:00:00Z. */
+  /** The modification time in milliseconds since 1970-01-01T00:00:00Z. */
   modifiedMs: number
 }
 
-/** The copies of all objects that the sources name. */
+/** The local copies of all objects that the sources name. */
 export interface ObjectCopies {
-  /** Where the copy of an object lies, by its URL. */
+  /** Paths of copies by URL. */
   paths: ReadonlyMap<string, string>
-  /** Removes the copies of objects that the sources name no more, or that are gone. */
+  /** Removes copies of objects that are missing or no longer named. */
   tidy(): Promise<void>
 }
 
 const OBJECT = /^s3:\/\/([A-Za-z0-9][A-Za-z0-9._-]+)\/(.+)$/s
 
-/** Where patterns begin: wildcards, and what has a meaning beside them. */
+/** The start of a pattern. */
 const WILDCARD = /[*?[{\\]|[@!+](?=\()/
 
-/** Whether a text names what lies in a bucket, well or badly. */
 export function isObjectUrl(text: string): boolean {
   return text.startsWith('s3://')
 }
 
-/**
- * Why an entry of `files` that begins with s3:// can name no objects, or undefined where it can. Segments of a path that
- * are dots lead elsewhere on their way to the service.
- */
+/** Why an s3:// entry cannot name objects; undefined if it can. Services resolve dot segments to other keys. */
 export function wrongObjectEntry(entry: string): string | undefined {
   const [, , key] = OBJECT.exec(entry) ?? []
   if (key === undefined) return 'does not have the form s3://BUCKET/KEY, such as s3://example-logs/gateway/**/*.csv.gz'
@@ -39,7 +35,7 @@ export function wrongObjectEntry(entry: string): string | undefined {
   return hasDots(key) ? 'has a part . or .. in its path, which no service is asked for' : undefined
 }
 
-/** Whether an entry of `files` names an object: it is its URL, or a pattern of the form that local files have. */
+/** Whether an entry of `files` names an object, as its URL or as a pattern with the syntax of local files. */
 export function namesObject(entry: string, url: string): boolean {
   if (entry === url) return true
   const [, bucket, pattern] = OBJECT.exec(entry) ?? []
@@ -49,8 +45,8 @@ export function namesObject(entry: string, url: string): boolean {
 }
 
 /**
- * What DuckDB is asked to list for an entry: its patterns are others than those of local files, so everything below what
- * is certain of the key, and of that the entry then names some.
+ * Patterns that list at least what an entry names. DuckDB's syntax differs, so they only use the entry's literal
+ * prefix.
  */
 export function listingPatterns(entry: string): string[] {
   const start = WILDCARD.exec(entry)?.index ?? entry.length
@@ -61,7 +57,7 @@ export function listingPatterns(entry: string): string[] {
 
 const LONGEST_NAME = 100
 
-/** The name of the copy of an object: the same for a URL, another for every other, and a plain one. */
+/** The unique plain file name of an object's copy. */
 export function copyName(url: string): string {
   const last = url.slice(url.lastIndexOf('/') + 1).replaceAll(/[^A-Za-z0-9._-]/g, '_')
   return `${hash('sha256', url).slice(0, 32)}-${last.slice(-LONGEST_NAME)}`

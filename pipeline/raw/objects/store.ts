@@ -2,15 +2,15 @@ import { Database, type DatabaseOptions } from '../../base/database.ts'
 import { BuildError, reasonOf, UsageError } from '../../base/errors.ts'
 import { listingPatterns, type StoredObject } from './object.ts'
 
-/** A database of its own for asking a bucket: nothing of a build is in it. */
+/** The options of the separate database that queries buckets. */
 export type StoreOptions = Omit<DatabaseOptions, 'path'>
 
-/** Without the extension no bucket can be asked. */
+/** httpfs is not installed. */
 export class NotInstalledError extends UsageError {}
 
 /**
- * A service that has buckets, asked by DuckDB's httpfs. Credentials, region and endpoint are those of the environment
- * (docs/scaling.md), which the extension reads itself. Not for two calls at once.
+ * A service with buckets, queried through DuckDB's httpfs, which reads credentials, region and endpoint from the
+ * environment (docs/scaling.md). Call one method at a time.
  */
 export class ObjectStore {
   readonly #database: Database
@@ -19,7 +19,7 @@ export class ObjectStore {
     this.#database = database
   }
 
-  /** Throws `NotInstalledError` where httpfs is not installed, `BuildError` where it cannot be loaded. */
+  /** Throws `NotInstalledError` if httpfs is missing, `BuildError` if it cannot be loaded. */
   static async open(options: StoreOptions): Promise<ObjectStore> {
     const database = await Database.open({ ...options, path: ':memory:' })
     try {
@@ -33,7 +33,7 @@ export class ObjectStore {
     return new ObjectStore(database)
   }
 
-  /** The objects that an entry of `files` may name, and others near them. */
+  /** The objects that an entry of `files` names, and perhaps more. */
   async list(entry: string): Promise<StoredObject[]> {
     type Row = { url: string; bytes: bigint; modified_ms: bigint }
     const patterns = listingPatterns(entry)
@@ -49,13 +49,13 @@ export class ObjectStore {
     return rows.map(({ url, bytes, modified_ms }) => ({ url, bytes: Number(bytes), modifiedMs: Number(modified_ms) }))
   }
 
-  /** Writes the bytes of an object to `path`. All of them are in memory for it, twice. */
+  /** Downloads an object to `path`. It is in memory twice meanwhile. */
   async fetch(url: string, path: string): Promise<void> {
     await this.#database.run('objects/set_literal', { is_literal: true })
     await this.#ask(url, 'fetched', () => this.#database.run('objects/fetch', { url, path }))
   }
 
-  /** DuckDB lists nothing where a key has a question mark, and does not say which. */
+  /** DuckDB lists nothing if any key has a question mark, and does not name the key. */
   async #assertNoQuestion(patterns: readonly string[]): Promise<void> {
     for (const pattern of patterns) {
       const names = await this.#database.rows<{ url: string }>('objects/names', { pattern })
@@ -92,7 +92,7 @@ async function load(database: Database): Promise<void> {
 const CREDENTIALS =
   'the credentials are those of AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and AWS_REGION'
 
-/** What the service said, and not what DuckDB says of its statement and its documentation. */
+/** The service's own message, without DuckDB's remarks. */
 function inPlainWords(error: unknown): string {
   const [reason = '', ...others] = (error instanceof Error ? error.message : String(error)).split('\n')
   const answer = others.find((line) => /^[A-Z][A-Za-z]+: ./.test(line))

@@ -3,10 +3,7 @@ import families from '../../../data/sample/families.json' with { type: 'json' }
 import { addDays, daysBetween, UtcDate } from '../../contract/utc-date.ts'
 import { seededRandom } from './random.ts'
 
-/**
- * A line of fictional models. A version is launched every `cadence_days`, one of them about `anchor`, without a
- * beginning or an end, and each is retired `lifetime_days` later: at any date some versions are new and some are old.
- */
+/** A family of fictional models: a new version about every `cadence_days`, each retired after `lifetime_days`. */
 const Family = z.strictObject({
   author: z.string(),
   name: z.string(),
@@ -21,31 +18,30 @@ const Family = z.strictObject({
 })
 type Family = z.infer<typeof Family>
 
-/** The fictional catalogue, the most used family first. */
+/** The most used family first. */
 const FAMILIES = z.array(Family).parse(families)
 
-/** How much each further rank is used less: `1 / rank ** ZIPF_EXPONENT`. */
+/** The use of rank n is `1 / n ** ZIPF_EXPONENT`. */
 const ZIPF_EXPONENT = 1.05
 
-/** The use of a `:free` variant in relation to the model that is paid for. */
+/** The use of a `:free` variant relative to its paid model. */
 const FREE_USE = 0.5
 
-/** A model as the gateway offers it: one version of a family, or the `:free` variant of one. */
+/** One version of a family, or its `:free` variant. */
 export interface Model {
   slug: string
-  /** What the edge writes in its log instead of the slug: an alias, where the model has one. */
+  /** The name in the edge's log: an alias, if the model has one. */
   upstreamName: string
   name: string
   family: Family
   isFree: boolean
   launch: UtcDate
-  /** The first date without the model. */
   retirement: UtcDate
-  /** Its use in its best days, in relation to other models. */
+  /** Its peak use relative to other models. */
   weight: number
 }
 
-/** Every model that is offered on a date from `first` to `last`: by the calendar alone, whatever the seed. */
+/** Every model offered from `first` to `last`, whatever the seed. */
 export function modelsBetween(first: UtcDate, last: UtcDate): Model[] {
   return FAMILIES.flatMap((family, index) => {
     const weight = 1 / (index + 1) ** ZIPF_EXPONENT
@@ -60,8 +56,8 @@ export function modelsBetween(first: UtcDate, last: UtcDate): Model[] {
 }
 
 /**
- * The use of a model on a day, in relation to other models: it ramps up after the launch, fades once a newer version
- * is there, is wound down in its last month, and follows the slow ups and downs of its family all along.
+ * The use of a model on a day relative to others: it ramps up after launch, fades once a newer version exists, winds
+ * down in its last month and follows its family's slow waves.
  */
 export function popularity(model: Model, day: UtcDate): number {
   const age = daysBetween(model.launch, day)
@@ -73,7 +69,7 @@ export function popularity(model: Model, day: UtcDate): number {
   return model.weight * rampUp * fading * windDown * fashion(model.family, day)
 }
 
-/** The day of a version's launch: some days off the cadence, as launches are. */
+/** The launch date of a version, up to 15 % of the cadence early or late. */
 function launchOf(family: Family, version: number): UtcDate {
   const random = seededRandom('launch', family.author, family.name, version)
   const delay = (random() - 0.5) * 0.3 * family.cadence_days
@@ -98,7 +94,7 @@ function variantsOf(family: Family, launch: UtcDate, weight: number): Model[] {
   return [model, { ...model, ...free, isFree: true, weight: weight * FREE_USE }]
 }
 
-/** A wave of one to three years by which a family gains and loses favour. */
+/** A wave with a period of one to three years. */
 function fashion(family: Family, day: UtcDate): number {
   const random = seededRandom('fashion', family.author, family.name)
   const period = 365 * (1 + 2 * random())

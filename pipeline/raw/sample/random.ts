@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 
-/** Gives the next number of a seeded series, evenly spread from 0 to just below 1. */
+/** The next number of a seeded series, uniform from 0 to just below 1. */
 export type Random = () => number
 
-/** The generator sfc32, started from a digest of `keys`: the same keys give the same series on every machine. */
+/** The sfc32 generator, seeded from a digest of `keys`: the same on every machine. */
 export function seededRandom(...keys: (string | number)[]): Random {
   const digest = createHash('sha256').update(keys.join('\n')).digest()
   let a = digest.readInt32LE(0)
@@ -20,13 +20,13 @@ export function seededRandom(...keys: (string | number)[]): Random {
   }
 }
 
-/** A long-tailed number around the median 1: `spread` is the standard deviation of its logarithm. */
+/** A log-normal number with median 1; `spread` is the standard deviation of its logarithm. */
 export function logNormal(random: Random, spread: number): number {
   const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
   return Math.exp(spread * normal)
 }
 
-/** Prepares a draw from `items` in which each comes up in proportion to its weight. */
+/** Prepares a draw in proportion to weights. */
 export function weightedDraw<T>(
   items: readonly T[],
   weightOf: (item: T, index: number) => number,

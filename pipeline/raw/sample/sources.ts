@@ -4,17 +4,16 @@ import type { Request } from './traffic.ts'
 
 const MILLISECONDS_PER_HOUR = 3_600_000
 
-/** A part of the gateway that writes its own log in its own way, as a source of the build. */
+/** A part of the gateway with its own log format. */
 export interface SampleSource {
   name: Request['source']
   fileEnding: string
-  /** Its entry in `sources.json`, which tells the build how to read the log. */
+  /** Its entry in `sources.json`. */
   entry: { name: string; schema: 'canonical'; files: string[]; columns?: Record<string, string>; timezone?: string }
-  /** The content of a log file. */
   encode(requests: readonly Request[]): string
 }
 
-/** The main part: CSV with its own column names, and local time without an offset. */
+/** CSV with its own column names and local times without an offset. */
 const gateway: SampleSource = {
   name: 'gateway',
   fileEnding: '.csv.gz',
@@ -51,7 +50,7 @@ const gateway: SampleSource = {
   },
 }
 
-/** A smaller, newer part: NDJSON with the canonical names, times with an offset, and some models under an alias. */
+/** NDJSON with canonical names, times with an offset and some aliases. */
 const edge: SampleSource = {
   name: 'edge',
   fileEnding: '.ndjson.gz',
@@ -75,7 +74,6 @@ const edge: SampleSource = {
   },
 }
 
-/** The sources of the sample. */
 export const SAMPLE_SOURCES: readonly SampleSource[] = [gateway, edge]
 
 /** Whether a source of the sample has a log file of that name. */
@@ -85,12 +83,11 @@ export function isSampleFile(source: string, file: string): boolean {
   return UtcDate.safeParse(file.slice(source.length + 1, -found.fileEnding.length)).success
 }
 
-/** The content of `sources.json`. */
 export function sourcesFile(): string {
   return toJson({ models: 'models.json', max_rejected_share: 0.01, sources: SAMPLE_SOURCES.map(({ entry }) => entry) })
 }
 
-/** The content of `models.json`: what the registry knows. A `:free` variant follows its base and is not listed. */
+/** The content of `models.json`. `:free` variants are not listed: they follow their base. */
 export function modelsFile(models: readonly Model[]): string {
   const known = models.filter((model) => model.family.visibility !== 'unregistered' && !model.isFree)
   const entries = known.map((model) => ({
@@ -103,7 +100,7 @@ export function modelsFile(models: readonly Model[]): string {
   return toJson(entries.sort((a, b) => (a.model_permaslug < b.model_permaslug ? -1 : 1)))
 }
 
-/** `2026-11-19T08:12:33.412` on a clock that is `hoursAhead` of UTC; `unknown` for an instant that is none. */
+/** `2026-11-19T08:12:33.412` on a clock `hoursAhead` of UTC; `unknown` for NaN. */
 function localTime(instant: number, { hoursAhead, suffix }: { hoursAhead: number; suffix: string }): string {
   if (Number.isNaN(instant)) return 'unknown'
   return new Date(instant + hoursAhead * MILLISECONDS_PER_HOUR).toISOString().slice(0, 23) + suffix

@@ -5,26 +5,25 @@ import { logNormal, type Random, seededRandom, weightedDraw } from './random.ts'
 
 const MILLISECONDS_PER_HOUR = 3_600_000
 
-/** How many days after its own day a record may be delivered. */
+/** Days between a record's own day and its delivery. */
 export const DELAYS: readonly number[] = [0, 1, 2, 3]
 
-/** Shares of all records: those of the edge, and those with the faults that real logs have. */
+/** Shares of all records: on the edge, opted out, delivered twice, bad. */
 const SHARES = { edge: 0.2, optedOut: 0.005, repeatedAtOnce: 0.01, repeatedLater: 0.005, bad: 1 / 5000 }
 
 const drawDelay = weightedDraw(DELAYS, (delay) => [0.97, 0.02, 0.007, 0.003][delay] ?? 0)
 
 const drawStatus = weightedDraw(['ok', 'cancelled', 'error'] as const, (_, index) => [0.96, 0.025, 0.015][index] ?? 0)
 
-/** Use by hour of the UTC day: busiest in the afternoon, quietest before dawn. */
+/** Use by hour of the UTC day, with a peak in the afternoon. */
 const drawHour = weightedDraw(
   Array.from({ length: 24 }, (_, hour) => hour),
   (hour) => 1 + 0.5 * Math.cos((2 * Math.PI * (hour - 15)) / 24),
 )
 
-/** Use by day of the week, Sunday first; 1 on average. */
+/** Use by day of the week, Sunday first; the mean is 1. */
 const WEEKDAYS = [0.73, 1.08, 1.13, 1.14, 1.12, 1.05, 0.75]
 
-/** Median tokens of a request in 2025. */
 const TOKENS = {
   chat: { prompt: 1400, completion: 320 },
   code: { prompt: 4200, completion: 450 },
@@ -33,17 +32,17 @@ const TOKENS = {
   embedding: { prompt: 420, completion: 0 },
 }
 
-/** Requests grow longer, by this factor a year. */
+/** Growth of requests in tokens, per year. */
 const YEARLY_GROWTH = 1.3
 
-/** US dollars for a million tokens. */
+/** USD per million tokens. */
 const PRICES = {
   small: { prompt: 0.12, completion: 0.48 },
   medium: { prompt: 0.7, completion: 2.8 },
   large: { prompt: 3, completion: 15 },
 }
 
-/** Made-up API keys. A few of them pay their provider themselves ("bring your own key") for most requests. */
+/** Fictional API keys. Some use their own provider key (BYOK) for most requests. */
 const KEYS = Array.from({ length: 40 }, (_, index) => ({
   hash: hash('sha256', `sk-tb-v1-sample-${index}`),
   byokShare: index % 8 === 5 ? 0.7 : 0,
@@ -51,7 +50,7 @@ const KEYS = Array.from({ length: 40 }, (_, index) => ({
 
 const drawKey = weightedDraw(KEYS, (_, index) => 1 / (index + 1))
 
-/** One request as the gateway saw it, and how its record reaches the log. */
+/** One request and the delivery of its record. */
 export interface Request {
   id: string
   /** Milliseconds since 1970; NaN in a bad record. */
@@ -67,11 +66,11 @@ export interface Request {
   costUsd: number
   isByok: boolean
   source: 'gateway' | 'edge'
-  /** After how many days its record is delivered: twice for a duplicate. */
+  /** The delay of each delivery in days: two for a duplicate. */
   delays: number[]
 }
 
-/** The requests of one UTC day in the order of their time: the same for equal arguments. */
+/** The requests of one UTC day, by time. Equal arguments give equal requests. */
 export function requestsOf(day: UtcDate, options: { seed: number; requestsPerDay: number }): Request[] {
   const random = seededRandom('traffic', options.seed, day)
   const drawModel = weightedDraw(modelsBetween(day, day), (model) => popularity(model, day) * logNormal(random, 0.12))
@@ -87,7 +86,7 @@ export function requestsOf(day: UtcDate, options: { seed: number; requestsPerDay
   })
 }
 
-/** The use of a day in relation to the average day: less at weekends, more in winter than in summer. */
+/** The use of a day relative to an average one: less on weekends, more in winter. */
 function rhythm(day: UtcDate): number {
   const midnight = toInstant(day)
   const season = 1 + 0.12 * Math.cos((2 * Math.PI * (daysBetween(DATASET_START, day) + 15)) / 365.25)
@@ -123,7 +122,7 @@ function drawRequest(
   }
 }
 
-/** Most records are delivered on their day; some late, some twice at once, some again a day later. */
+/** Most records arrive on their day; some late, some twice at once, some again a day later. */
 function drawDelays(random: Random): number[] {
   const delay = drawDelay(random)
   const chance = random()
@@ -132,7 +131,7 @@ function drawDelays(random: Random): number[] {
   return [delay]
 }
 
-/** The same request with one field that no reader can accept. */
+/** The request with one invalid field. */
 function spoiled(request: Request, random: Random): Request {
   const chance = random()
   if (chance < 1 / 3) return { ...request, instant: Number.NaN }
@@ -140,7 +139,7 @@ function spoiled(request: Request, random: Random): Request {
   return { ...request, slug: '', upstreamName: '' }
 }
 
-/** Looks random and is unique within its day: an odd factor maps every index to another 32-bit number. */
+/** A scrambled id, unique within its day: multiplying by an odd number is a bijection modulo 2^32. */
 function requestId(day: UtcDate, index: number): string {
   const scattered = Math.imul(index + 1, 0x9e3779b1) >>> 0
   return `req-${day.replaceAll('-', '')}-${scattered.toString(16).padStart(8, '0')}`

@@ -22,14 +22,9 @@ may be deleted at any time.
 `
 
 /**
- * Writes raw usage logs that are made up but look real: day files of two sources, and the `sources.json` and
- * `models.json` that tell a build how to read them.
- *
- * A day file follows from the seed, the requests per day and its date, so the ones that exist are kept and another day
- * only adds files. Usage from before the first day of the folder is never delivered, so that no day is there in part.
- *
- * Returns the path of `sources.json`, and how many day files and records were written now.
- * Throws `UsageError` when the folder holds a sample of another make; rejects with the reason of `signal` on abort.
+ * Writes fictional raw logs: day files of two sources with `sources.json` and `models.json`. A day file depends only on
+ * seed, requests per day and date, so existing ones are kept. Returns the path of `sources.json` and what was written.
+ * Throws `UsageError` if the folder has a sample with other parameters.
  */
 export async function writeSample(
   options: SampleOptions,
@@ -65,7 +60,7 @@ export async function writeSample(
   return { sourcesFile: join(folder, 'sources.json'), ...written }
 }
 
-/** Makes the folder this sample's, with a note that its content is synthetic. */
+/** Marks the folder as this sample's. */
 async function claimFolder({ folder, seed, requestsPerDay }: SampleOptions, signal: AbortSignal): Promise<void> {
   const path = join(folder, MAKE_FILE)
   const text = await readTextIfAny(path)
@@ -91,8 +86,8 @@ function existingDays(folder: string): (source: SampleSource) => Promise<[Sample
 }
 
 /**
- * Gives what arrives on a day: its own requests, then late and repeated ones of the days before that are `logged`.
- * Consecutive deliveries share most of those days, so their requests are kept from one to the next.
+ * Returns the deliveries of a day: its own requests, then late and duplicate ones of previous `logged` days. Caches the
+ * requests of recent days, because consecutive deliveries share them.
  */
 function deliveries(options: SampleOptions, logged: ReadonlySet<UtcDate>): (today: UtcDate) => Request[] {
   let recent = new Map<UtcDate, Request[]>()
@@ -103,12 +98,11 @@ function deliveries(options: SampleOptions, logged: ReadonlySet<UtcDate>): (toda
   }
 }
 
-/** The requests whose record arrives `delay` days after their own; those that arrive twice, twice. */
+/** The requests delivered `delay` days late, duplicates twice. */
 function arrivals(requests: readonly Request[], delay: number): Request[] {
   return requests.flatMap((request) => request.delays.filter((each) => each === delay).map(() => request))
 }
 
-/** Day files appear whole, under names that no source matches until then. */
 async function write(path: string, content: string | Uint8Array, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
   await replaceFile(realFiles, path, content)

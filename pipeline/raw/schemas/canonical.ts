@@ -1,7 +1,7 @@
 import { amount, count, flag, instant, keyHash, optional, text, word } from './expression.ts'
 import type { Schema } from './schema.ts'
 
-/** The schema of this project (DESIGN.md §5): a record is a `UsageRecord` already. */
+/** This project's own schema (DESIGN.md §5). */
 export const canonical: Schema = {
   reading: 1,
   record: {

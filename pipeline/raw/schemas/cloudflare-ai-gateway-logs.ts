@@ -2,8 +2,7 @@ import { amount, count, instant, isTrue, optional, text, word } from './expressi
 import type { Schema } from './schema.ts'
 
 /**
- * The logs API of Cloudflare's AI Gateway: a record is one request. Its cache hits reach no provider. It has no column for
- * the parts of the two counts:
+ * Cloudflare AI Gateway's logs API: one request per record. Cache hits are left out, because no provider serves them.
  * https://developers.cloudflare.com/api/resources/ai_gateway/subresources/logs/methods/list/ (read 2026-11-22).
  */
 export const cloudflareAiGatewayLogs: Schema = {

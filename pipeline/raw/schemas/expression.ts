@@ -1,37 +1,35 @@
 import { jsonValue, type Value } from './value.ts'
 
-/** A record as expressions read it. */
+/** A record, as expressions see it. */
 export interface Columns {
-  /** What the record has in a column of the schema. */
   value(column: string): Value
-  /** SQL that is to be computed once for a record, however often it is used: a name for its result. */
+  /** Computes SQL once per record and returns a name for its result. */
   once(sql: string): string
-  /** A setting of the source: SQL for a value that is bound, never written. */
+  /** SQL for a setting of the source, bound as a variable. */
   setting(name: Setting): string
 }
 
-/** Settings of a source that expressions read, beside those that say how its values are written. */
+/** Settings of a source that expressions use. */
 export type Setting = 'outside_from' | 'audio_inside_from'
 
-/** What an expression stands for, which is also where in a `UsageRecord` it may go. */
+/** The type of an expression, and thus the fields of a `UsageRecord` it may fill. */
 export type Kind = 'instant' | 'count' | 'text' | 'key_hash' | 'amount' | 'flag' | 'condition'
 
-/** How a value of a `UsageRecord` comes from the columns of a schema. */
+/** How to compute a value from the columns of a schema. */
 export interface Expression<K extends Kind = Kind> {
   kind: K
-  /** Every column that is read. */
   columns: readonly string[]
-  /** What a file must have: of each set one column at least. */
+  /** Alternatives: a file must have one column of each set. */
   needs: readonly (readonly string[])[]
   sql(columns: Columns): string
-  /** SQL that says whether the record has anything here: not null, not empty. */
+  /** SQL: whether the record has a non-empty value here. */
   isPresent(columns: Columns): string
 }
 
-/** Where a value lies: in a column, or inside what a column holds. */
+/** A column, or a value inside one. */
 export type Place = string | { column: string; value(columns: Columns): Value }
 
-/** The member `keys` lead to, from the JSON object, struct or map in a column. */
+/** The value at `keys` in a column of JSON, structs or maps. */
 export function inside(column: string, ...keys: readonly string[]): Place {
   return {
     column,
@@ -42,7 +40,7 @@ export function inside(column: string, ...keys: readonly string[]): Place {
   }
 }
 
-/** The attribute `key` of a column that holds attributes as an object, or as the list that OTLP writes. */
+/** An attribute in a column that has an object of attributes, or a list as OTLP writes it. */
 export function attribute(column: string, key: string): Place {
   return {
     column,
@@ -53,7 +51,7 @@ export function attribute(column: string, key: string): Place {
   }
 }
 
-/** An expression over one place, by a function of its value. */
+/** An expression over one place. */
 export function over<K extends Kind>(
   kind: K,
   place: Place,
@@ -70,46 +68,44 @@ export function over<K extends Kind>(
   }
 }
 
-/** A timestamp: ISO 8601, in the source's zone where it has no offset; or relative to the source's `base_time`. */
+/** A timestamp: ISO 8601, in the source's zone without an offset, or relative to its `base_time`. */
 export const instant = (place: Place) => over('instant', place, (value) => value.instant())
 
-/** A calendar date, which is a UTC day whatever the source's zone. */
+/** A calendar date, always a UTC day. */
 export const utcDay = (place: Place) => over('instant', place, (value) => `instant_from_day(${value.text()})`)
 
-/** Whole nanoseconds since 1970, cut to microseconds. */
+/** Nanoseconds since 1970, cut to microseconds. */
 export const unixNanoseconds = (place: Place) =>
   over('instant', place, (value) => `instant_from_nanoseconds(${value.text()})`)
 
-/** A count of tokens (DESIGN.md §6.8); 0 where there is none. */
+/** A count of tokens (DESIGN.md §6.8); 0 if missing. */
 export const count = (place: Place) => over('count', place, (value) => value.count())
 
-/** Text, or whatever the file has there as text. */
+/** Any value as text. */
 export const text = (place: Place) => over('text', place, (value) => value.text())
 
-/** Text, which a number is not: a name. */
+/** Text only: a JSON number or flag is not a name. */
 export const word = (place: Place) => over('text', place, (value) => value.word())
 
-/** The SHA-256 of an API key in lower-case hex; anything else is no key. */
+/** The SHA-256 of an API key in lower-case hex; NULL for anything else. */
 export const keyHash = (place: Place) => over('key_hash', place, (value) => `key_hash_from_text(${value.text()})`)
 
-/** An amount of USD; 0 where there is none. */
+/** An amount of USD; 0 if missing. */
 export const amount = (place: Place) => over('amount', place, (value) => `amount_from_text(${value.text()})`)
 
-/** True or false; false where there is none. */
+/** A flag; false if missing. */
 export const flag = (place: Place) => over('flag', place, (value) => `flag_from_text(${value.text()})`)
 
-/** Whether an amount is more than 0. */
 export const isPositive = (place: Place) => over('flag', place, (value) => `amount_from_text(${value.text()}) > 0`)
 
-/** Whether a flag says true. */
 export const isTrue = (place: Place) =>
   over('condition', place, (value) => `coalesce(flag_from_text(${value.text()}), false)`)
 
-/** Whether a text is one of some words, in capital or small letters. */
+/** Whether a text is one of some words, ignoring case. */
 export const isOneOf = (place: Place, words: readonly string[]) =>
   over('condition', place, (value) => `coalesce(${isIn(value, words)}, false)`)
 
-/** Whether there is a text and it is none of some words. */
+/** Whether a non-empty text is none of some words, ignoring case. */
 export const isOtherThan = (place: Place, words: readonly string[]) =>
   over(
     'condition',
@@ -121,7 +117,7 @@ function isIn(value: Value, words: readonly string[]): string {
   return `lower(${value.text()}) IN (${words.map((word) => literal(word.toLowerCase())).join(', ')})`
 }
 
-/** Whether no attribute in a column has a name that begins so. */
+/** Whether a column has no attribute whose name starts with `prefix`. */
 export const lacksAttributes = (column: string, prefix: string) =>
   over(
     'condition',
@@ -129,17 +125,16 @@ export const lacksAttributes = (column: string, prefix: string) =>
     (value, once) => `lacks_members(${once(`attributes_from_json(${value.json()})`)}, ${literal(prefix)})`,
   )
 
-/** Whether any of some conditions holds. */
 export function anyOf(...conditions: Expression<'condition'>[]): Expression<'condition'> {
   return combine('condition', conditions, (columns) => conditions.map((each) => `(${each.sql(columns)})`).join(' OR '))
 }
 
-/** SQL for the sum of some counts, too wide to overflow. */
+/** SQL for a sum of counts, wide enough not to overflow. */
 export function sumOf(parts: readonly Expression<'count'>[], columns: Columns): string {
   return parts.map((part) => `(${part.sql(columns)})::HUGEINT`).join(' + ')
 }
 
-/** Whether some counts together are more than another: the parts of a whole that is too small for them. */
+/** Whether parts add up to more than the whole that includes them. */
 export function areAbove(parts: readonly Expression<'count'>[], whole: Expression<'count'>): Expression<'condition'> {
   return combine('condition', [...parts, whole], (columns) => {
     const sum = sumOf(parts, columns)
@@ -147,7 +142,7 @@ export function areAbove(parts: readonly Expression<'count'>[], whole: Expressio
   })
 }
 
-/** Whether there is a total, and some counts do not add up to it. A total of 0 is none. */
+/** Whether parts do not add up to the total. A total of 0 counts as missing. */
 export function areNotTotal(
   parts: readonly Expression<'count'>[],
   total: Expression<'count'>,
@@ -158,17 +153,17 @@ export function areNotTotal(
   })
 }
 
-/** The same expression, computed once for a record although several others use it. */
+/** The expression, computed once per record. */
 export function shared<K extends Kind>(expression: Expression<K>): Expression<K> {
   return { ...expression, sql: (columns) => columns.once(expression.sql(columns)) }
 }
 
-/** The same, of a file that may do without its columns. */
+/** The expression, for files that may lack its columns. */
 export function optional<K extends Kind>(expression: Expression<K>): Expression<K> {
   return { ...expression, needs: [] }
 }
 
-/** The first of two expressions if the record has anything for it, else the second. A file needs the columns of one. */
+/** `preferred` if the record has a value for it, else `fallback`. A file needs the columns of either. */
 export function first<K extends Kind>(preferred: Expression<K>, fallback: Expression<K>): Expression<K> {
   return {
     ...combine(
@@ -182,8 +177,8 @@ export function first<K extends Kind>(preferred: Expression<K>, fallback: Expres
 }
 
 /**
- * One id of several texts; none where any of `essential` is empty. Written as a JSON list, so that two ids are equal only
- * when each of their texts is, whatever characters these have.
+ * One id from several texts, NULL if an `essential` one is empty. A JSON list, so that ids are equal only if all texts
+ * are.
  */
 export function joined(
   essential: readonly Expression<'text'>[],
@@ -197,7 +192,7 @@ export function joined(
   })
 }
 
-/** An expression over others, by a function that writes its SQL. */
+/** An expression over others. */
 export function combine<K extends Kind>(
   kind: K,
   parts: readonly Expression[],
@@ -212,12 +207,12 @@ export function combine<K extends Kind>(
   }
 }
 
-/** A text of this project as a literal of SQL. Texts of users and files are bound, never written. */
+/** A constant of this project as an SQL literal. Texts of users and files must be bound instead. */
 export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
 }
 
-/** RFC 6901. */
+/** A key as a JSON pointer (RFC 6901). */
 export function jsonPointer(key: string): string {
   return `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }

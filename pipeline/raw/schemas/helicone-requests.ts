@@ -26,7 +26,7 @@ const reasoning = optional(count('reasoning_tokens'))
 const promptAudio = optional(count('prompt_audio_tokens'))
 const completionAudio = optional(count('completion_audio_tokens'))
 
-/** Whether a row holds cached input, reasoning and audio beside its two counts: `outside_from` of the source says it. */
+/** Whether a row has cached input, reasoning and audio outside of its two counts, by the source's `outside_from`. */
 const isOutside = shared(
   combine('condition', [provider, time], (columns) => {
     const since = columns.setting('outside_from')
@@ -40,12 +40,12 @@ const isAudioInside = combine(
   (columns) => `coalesce(${time.sql(columns)} >= ${columns.setting('audio_inside_from')}::BIGINT, false)`,
 )
 
-/** Tokens of audio, or none where the two counts include it. */
+/** Audio tokens, or 0 if the two counts include them. */
 function besides(audio: string, columns: Columns): string {
   return `CASE WHEN ${isAudioInside.sql(columns)} THEN 0 ELSE ${audio} END`
 }
 
-/** All that stands in columns of its own; audio too, but where it is inside. */
+/** All tokens in columns of their own, with audio unless it is inside the counts. */
 const partsOf = shared(
   combine('count', [...cached, reasoning, promptAudio, completionAudio, isAudioInside], (columns) => {
     const [heard, said] = [promptAudio.sql(columns), completionAudio.sql(columns)]
@@ -55,11 +55,11 @@ const partsOf = shared(
 )
 
 /**
- * Helicone's table `request_response_rmt`: a record is a version of one request, and the one updated last is valid. A
- * record that refers to another request was answered from Helicone's cache.
+ * Helicone's table `request_response_rmt`: a record is a version of one request, and the last updated one is valid. A
+ * record that refers to another request was served from Helicone's cache.
  *
- * Its usage processors take cached input, reasoning and audio out of the two counts and write them into columns of their
- * own: Helicone/helicone packages/cost/usage/openAIUsageProcessor.ts at 05291bc and
+ * Its usage processors move cached input, reasoning and audio from the two counts into separate columns:
+ * Helicone/helicone packages/cost/usage/openAIUsageProcessor.ts at 05291bc and
  * valhalla/jawn/src/lib/handlers/HandlerContext.ts at 0698c4d (read 2026-11-22).
  */
 export const heliconeRequests: Schema = {
@@ -69,7 +69,6 @@ export const heliconeRequests: Schema = {
     model_permaslug: word('model'),
     prompt_tokens: withOutside(prompt, cached, promptAudio),
     completion_tokens: withOutside(completion, [reasoning], completionAudio),
-    // The CSV of `npx @helicone/export` has no request_id.
     request_id: optional(first(text('request_id'), text('response_id'))),
     updated_at: optional(instant('updated_at')),
     is_left_out: optional(isOtherThan('cache_reference_id', [NO_REQUEST])),
@@ -84,7 +83,7 @@ export const heliconeRequests: Schema = {
   },
 }
 
-/** A count with the parts that stand beside it. Parts that stand inside are not looked at. */
+/** A count plus the parts outside of it. */
 function withOutside(
   own: Expression<'count'>,
   parts: readonly Expression<'count'>[],
@@ -97,7 +96,7 @@ function withOutside(
   return { ...sum, needs: own.needs }
 }
 
-/** The provider of a row that has parts beside its counts, or inside: empty where it names none. */
+/** The provider of a row with such parts, '' if unnamed. */
 function providerWhere(isWanted: (sql: string) => string): Expression<'text'> {
   return combine('text', [provider, isOutside, partsOf], (columns) => {
     const has = `${partsOf.sql(columns)} > 0 AND ${isWanted(isOutside.sql(columns))}`

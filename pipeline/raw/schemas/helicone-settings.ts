@@ -2,16 +2,13 @@ import { z } from 'zod'
 import { UtcDate } from '../../contract/utc-date.ts'
 import type { Setting } from './expression.ts'
 
-/**
- * From when on the rows of a provider hold cached input, reasoning and audio beside their two counts: a UTC date, or
- * `always` or `never`.
- */
+/** The first UTC date from which a provider's rows have parts outside of their two counts, or `always` or `never`. */
 const Since = z.union([z.literal('always'), z.literal('never'), UtcDate], {
   error: ({ input }) => `must be a date such as 2025-09-08, or "always" or "never", not ${JSON.stringify(input)}`,
 })
 type Since = z.infer<typeof Since>
 
-/** The same by provider, in capital or small letters; `default` is for all others. */
+/** The same by provider, ignoring case; `default` is for all others. */
 export const OutsideFrom = z.record(z.string().min(1), Since).superRefine((since, context) => {
   const names = Object.keys(since).map((name) => name.toLowerCase())
   const twice = names.find((name, position) => names.indexOf(name) !== position)
@@ -20,9 +17,8 @@ export const OutsideFrom = z.record(z.string().min(1), Since).superRefine((since
 export type OutsideFrom = z.infer<typeof OutsideFrom>
 
 /**
- * Anthropic itself reports cached input beside its input tokens. For the others Helicone takes it out of their prompt
- * tokens since its usage processors (Helicone/helicone pull request 4676, reviewed on
- * 2025-09-08; when it was deployed is unknown).
+ * Anthropic reports cached input outside of its input tokens. For others Helicone separates it since its usage
+ * processors (Helicone/helicone pull request 4676, reviewed on 2025-09-08; the date of deployment is unknown).
  */
 const OUTSIDE_FROM: OutsideFrom = { anthropic: 'always', default: '2025-09-08' }
 
@@ -35,7 +31,7 @@ function instantOf(since: Since): string {
   return `${BigInt(Date.parse(`${since}T00:00:00Z`)) * 1000n}`
 }
 
-/** What the expressions of `helicone-requests` read of the settings of a source. */
+/** The settings of a source that `helicone-requests` uses. */
 export function heliconeSettings(source: {
   outside_from?: OutsideFrom | undefined
   audio_inside_from?: UtcDate | undefined

@@ -11,7 +11,7 @@ import { portkeyLogs } from './portkey-logs.ts'
 import { rollupFiles } from './rollup-files.ts'
 import type { Schema } from './schema.ts'
 
-/** The schemas that a source may name (DESIGN.md §5). */
+/** Schemas that a source may name (DESIGN.md §5). */
 const RAW_LOGS = {
   canonical,
   'openrouter-activity': openrouterActivity,
@@ -25,9 +25,8 @@ const RAW_LOGS = {
   'cloudflare-ai-gateway-logs': cloudflareAiGatewayLogs,
 } as const satisfies Record<string, Schema>
 
-/** All schemas: the last one is no raw log, and what `"engine": {"rollup_files"}` has. */
+/** All schemas. `rollup-files` is only for `"engine": {"rollup_files"}`. */
 export const SCHEMAS = { ...RAW_LOGS, 'rollup-files': rollupFiles } as const satisfies Record<string, Schema>
 
-/** The name of a schema that a source may name. */
 export type SchemaName = keyof typeof RAW_LOGS
 export const SCHEMA_NAMES = Object.keys(RAW_LOGS) as [SchemaName, ...SchemaName[]]

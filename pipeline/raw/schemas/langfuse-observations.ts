@@ -2,12 +2,10 @@ import { type Expression, instant, isOtherThan, type Kind, optional, over, text,
 import type { Schema } from './schema.ts'
 
 /**
- * Langfuse's export of observations: a record is a step of a trace. Only generations and embeddings are calls of a model;
- * what other steps say of usage repeats theirs.
- *
- * The parts of `usage_details` are meant to exclude each other, and emitters that send inclusive ones are only warned of:
- * langfuse/langfuse worker/src/services/IngestionService/index.ts (getUsageUnits, warnOnUsageTotalMismatch) and
- * packages/shared/src/server/ingestion/types.ts at 6275144 (2026-08-22). Where there is a `total` it is the sum.
+ * Langfuse's export of observations: a record is a step of a trace. Only generations and embeddings are model calls;
+ * other steps repeat their usage. The parts of `usage_details` should be disjoint, but Langfuse only warns if they are
+ * not. `total`, if present, is the sum: langfuse/langfuse worker/src/services/IngestionService/index.ts (getUsageUnits,
+ * warnOnUsageTotalMismatch) and packages/shared/src/server/ingestion/types.ts at 6275144 (2026-08-22).
  */
 export const langfuseObservations: Schema = {
   reading: 2,

@@ -2,12 +2,10 @@ import { areAbove, count, joined, optional, text, utcDay, word } from './express
 import type { Schema } from './schema.ts'
 
 /**
- * LiteLLM's table `LiteLLM_DailyUserSpend`: a record sums a UTC day, and grows until the day is over. Its unique key is its
- * id, so that of two exports of one row the greater counts are kept. It says nothing of single requests, and so nothing
- * of the usage of API keys.
- *
- * It sums the counts of the spend logs: BerriAI/litellm litellm/proxy/db/db_spend_update_writer.py at 0026911 (read
- * 2026-11-22).
+ * LiteLLM's table `LiteLLM_DailyUserSpend`: a record sums a UTC day and grows until the day ends. Its id is the table's
+ * unique key, so of two exports of a row the greater counts are kept. It has no single requests, hence no usage per
+ * key. It sums the counts of the spend logs: BerriAI/litellm litellm/proxy/db/db_spend_update_writer.py at 0026911
+ * (read 2026-11-22).
  */
 export const litellmDailyUserSpend: Schema = {
   reading: 1,
@@ -16,7 +14,7 @@ export const litellmDailyUserSpend: Schema = {
     model_permaslug: word('model'),
     prompt_tokens: count('prompt_tokens'),
     completion_tokens: count('completion_tokens'),
-    // LiteLLM writes an empty text for what a request does not have, such as a user.
+    // LiteLLM writes an empty text for a missing value, such as the user.
     request_id: joined(
       [text('date'), text('model')],
       [

@@ -17,7 +17,7 @@ import type { Schema } from './schema.ts'
 const prompt = count('prompt_tokens')
 const completion = count('completion_tokens')
 
-/** A count of the usage that LiteLLM got from the provider: in the table's metadata, or in those of the payload. */
+/** A count from the provider's usage, in the metadata of the table or of the payload. */
 const ofProvider = (...keys: string[]) =>
   first(
     count(inside('metadata', 'additional_usage_values', ...keys)),
@@ -25,13 +25,12 @@ const ofProvider = (...keys: string[]) =>
   )
 
 /**
- * LiteLLM's table `LiteLLM_SpendLogs`, or the standard logging payload that it writes to buckets, which calls the id, the
- * cost and the key in another way: a record is one request, failed ones included. Its cache hits reach no provider.
- *
- * Cached input is inside prompt_tokens, for Anthropic too, to whose input tokens LiteLLM adds it; reasoning is inside
- * completion_tokens: BerriAI/litellm litellm/llms/anthropic/chat/transformation.py at 005e5ef,
- * litellm/proxy/spend_tracking/spend_tracking_utils.py at 00907c6, docs/my-website/docs/proxy/logging_spec.md at 08182e1
- * (read 2026-11-22).
+ * LiteLLM's table `LiteLLM_SpendLogs`, or the standard logging payload in buckets, with other names for id, cost and
+ * key. A record is one request, failed ones included. Cache hits are left out, because no provider serves them.
+ * prompt_tokens include cached input (LiteLLM adds it for Anthropic), completion_tokens include reasoning:
+ * BerriAI/litellm litellm/llms/anthropic/chat/transformation.py at 005e5ef,
+ * litellm/proxy/spend_tracking/spend_tracking_utils.py at 00907c6, docs/my-website/docs/proxy/logging_spec.md at
+ * 08182e1 (read 2026-11-22).
  */
 export const litellmSpendLogs: Schema = {
   reading: 2,

@@ -13,9 +13,8 @@ import {
 import type { Schema } from './schema.ts'
 
 /**
- * The export of OpenRouter's Activity page: a record is one generation, cancelled ones included. Cached tokens are part of
- * the prompt and reasoning tokens part of the completion, as in the API's usage:
- * https://openrouter.ai/docs/use-cases/usage-accounting (read 2026-11-22).
+ * OpenRouter's Activity export: a record is one generation, cancelled ones included. The prompt includes cached tokens,
+ * the completion reasoning tokens: https://openrouter.ai/docs/use-cases/usage-accounting (read 2026-11-22).
  */
 export const openrouterActivity: Schema = {
   reading: 1,
@@ -34,7 +33,7 @@ export const openrouterActivity: Schema = {
   },
 }
 
-/** The slug with its variant, unless that is the usual one or the slug ends with it already. */
+/** Appends the variant, unless it is the standard one or the slug has it already. */
 function withVariant(slug: Expression<'text'>, variant: Expression<'text'>): Expression<'text'> {
   return combine(
     'text',

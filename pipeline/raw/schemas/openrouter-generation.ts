@@ -16,8 +16,8 @@ import {
 import type { Schema } from './schema.ts'
 
 /**
- * Answers of OpenRouter's `GET /generation`, one a line: the body with its `data`, or what is in `data` alone. What the
- * counts hold is taken from the API's usage: https://openrouter.ai/docs/use-cases/usage-accounting (read 2026-11-22).
+ * Responses of OpenRouter's `GET /generation`, one per line, with or without the `data` wrapper. The counts mean what
+ * they mean in the API's usage: https://openrouter.ai/docs/use-cases/usage-accounting (read 2026-11-22).
  */
 export const openrouterGeneration: Schema = {
   reading: 1,
@@ -30,7 +30,7 @@ export const openrouterGeneration: Schema = {
     cost_usd: optional(ofGeneration(amount, 'total_cost')),
     is_byok: optional(ofGeneration(flag, 'is_byok')),
   },
-  // The cached and the reasoning tokens are counted by the model's own tokenizer, and so is what they are compared with.
+  // Cached and reasoning tokens are native counts, so compare them with native counts.
   parts_disagree: {
     cached_above_prompt: areAbove(
       [ofGeneration(count, 'native_tokens_cached')],

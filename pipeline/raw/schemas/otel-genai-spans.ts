@@ -14,7 +14,7 @@ import {
 } from './expression.ts'
 import type { Schema } from './schema.ts'
 
-/** Operations that call no model themselves: what their spans say of usage repeats the spans below them. */
+/** Operations that do not call a model: their usage repeats that of their child spans. */
 const NO_CALLS_OF_A_MODEL = ['create_agent', 'invoke_agent', 'invoke_workflow', 'plan', 'execute_tool', 'retrieval']
 
 const ofSpan = (key: string) => attribute('attributes', `gen_ai.${key}`)
@@ -29,10 +29,8 @@ const cacheWrite = first(
 const total = first(count(ofSpan('usage.total_tokens')), count(attribute('attributes', 'llm.usage.total_tokens')))
 
 /**
- * Spans of OpenTelemetry with the attributes of its GenAI conventions, one a line. Older instrumentations say prompt and
- * completion for input and output.
- *
- * Cached input "SHOULD be included" in the input tokens, and reasoning in the output tokens:
+ * OpenTelemetry spans with GenAI attributes, one per line. Older instrumentations say prompt and completion instead of
+ * input and output. Cached input "SHOULD be included" in the input tokens, and reasoning in the output tokens:
  * open-telemetry/semantic-conventions docs/registry/attributes/gen-ai.md at 384d661 (2026-08-20).
  */
 export const otelGenaiSpans: Schema = {

@@ -17,16 +17,15 @@ const response = count('res_units')
 const total = optional(count('total_units'))
 
 /**
- * The gateway leaves cached input out of the prompt tokens for Anthropic, on Vertex AI too, and reasoning out of the
- * completion tokens for Google; the total has both. For other providers the two counts have all there is.
+ * For Anthropic, also on Vertex AI, prompt tokens exclude cached input; for Google, completion tokens exclude
+ * reasoning. Only the total includes them.
  */
 const HAS_PARTS_IN_TOTAL_ALONE = shared(optional(isOneOf('ai_org', ['anthropic', 'vertex-ai', 'google'])))
 
 /**
- * Portkey's export of logs: a record is one request.
- *
- * Portkey-AI/gateway src/providers/anthropic/chatComplete.ts, google-vertex-ai/chatComplete.ts and
- * google/chatComplete.ts at 669825c (2026-05-25). That the logs take over these counts is assumed: their code is not public.
+ * Portkey's export of logs: a record is one request. Counts as in Portkey-AI/gateway
+ * src/providers/anthropic/chatComplete.ts, google-vertex-ai/chatComplete.ts and google/chatComplete.ts at 669825c
+ * (2026-05-25). We assume that the logs copy them: the code of the logs is not public.
  */
 export const portkeyLogs: Schema = {
   reading: 2,
@@ -41,7 +40,7 @@ export const portkeyLogs: Schema = {
   parts_disagree: { parts_not_total: areNotTotal([withRestOfTotal(), response], total) },
 }
 
-/** The units of the request, with what the total has beside the two counts. */
+/** The prompt's units plus the part of the total that neither count includes. */
 function withRestOfTotal(): Expression<'count'> {
   const parts = [request, response, total, HAS_PARTS_IN_TOTAL_ALONE]
   const sum = combine('count', parts, (columns) => {

@@ -2,9 +2,8 @@ import { over, utcDay, word } from './expression.ts'
 import type { Schema } from './schema.ts'
 
 /**
- * Sums that another engine wrote (docs/scaling.md): one row a UTC day and model. Its tokens stand where those of the
- * prompt do, and how many requests it sums where those of the completion do; `count/sums_of_rollup` knows. A
- * row without a request sums nothing, and is rejected.
+ * Sums from another engine (docs/scaling.md), one row per UTC day and model. `prompt_tokens` has all tokens and
+ * `completion_tokens` the number of requests; see `count/sums_of_rollup`. Rows without requests are rejected.
  */
 export const rollupFiles: Schema = {
   reading: 1,

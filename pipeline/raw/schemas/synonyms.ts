@@ -1,7 +1,7 @@
 import { canonical } from './canonical.ts'
 import { neededColumns } from './schema.ts'
 
-/** What logs of one's own call the columns of `canonical`, the likeliest name first; in small letters without separators. */
+/** Common names of canonical columns, the likeliest first, in lower case without separators. */
 const SYNONYMS: Record<string, readonly string[]> = {
   timestamp: [
     'timestamp',
@@ -71,7 +71,7 @@ const SYNONYMS: Record<string, readonly string[]> = {
   is_byok: ['isbyok', 'byok'],
 }
 
-/** `columns` for a file with these names, where they differ from the canonical ones; undefined where a needed one lacks. */
+/** `columns` that map names to canonical ones; undefined if a needed column is missing. */
 export function renamesToCanonical(
   names: readonly string[],
 ): { columns: Record<string, string>; hasModel: boolean } | undefined {

@@ -1,27 +1,27 @@
 import { BuildError } from '../../base/errors.ts'
 
 /**
- * A value of a record as SQL over the macros of `base/macros.sql`, in each way that it can be read. SQL's NULL stands for
- * a value that is to be rejected, and in text for one that is not there.
+ * SQL that reads a value in different ways, with the macros of `base/macros.sql`. NULL means rejected, and for `text`
+ * missing.
  */
 export interface Value {
-  /** Whether the record has the column at all, be it empty or null. */
+  /** Whether the record has the column, even if empty or null. */
   exists(): string
   /** Microseconds since 1970, UTC. */
   instant(): string
-  /** A count of tokens; a value that is absent, null or empty is 0. */
+  /** A count of tokens; 0 if missing, null or empty. */
   count(): string
   text(): string
-  /** Text, and not a number or a flag that JSON could also hold. */
+  /** Text, but not a JSON number or flag. */
   word(): string
-  /** JSON, be it in the file as JSON, as text that holds JSON, or as a nested column. */
+  /** JSON, from a JSON column, a text or a nested column. */
   json(): string
 }
 
-/** How a text that is a bare number becomes an instant, for sources with a `base_time`; undefined for the others. */
+/** SQL that reads a bare number as an instant, for sources with a `base_time`. */
 export type RelativeTime = ((text: string) => string) | undefined
 
-/** A value that no record of the file has. */
+/** A column that the file does not have. */
 export const ABSENT: Value = {
   exists: () => 'false',
   instant: () => 'NULL::BIGINT',
@@ -31,7 +31,7 @@ export const ABSENT: Value = {
   json: () => 'NULL::JSON',
 }
 
-/** A column of text, as CSV has it and Parquet may. */
+/** A text column, as in CSV or Parquet. */
 export function textValue(column: string, relative: RelativeTime): Value {
   return {
     exists: () => 'true',
@@ -43,7 +43,7 @@ export function textValue(column: string, relative: RelativeTime): Value {
   }
 }
 
-/** JSON text: a member of a line of NDJSON, or of something nested. */
+/** JSON text: a member of an NDJSON line or of a nested value. */
 export function jsonValue(value: string, relative: RelativeTime): Value {
   return {
     exists: () => `${value} IS NOT NULL`,
@@ -60,8 +60,8 @@ const FRACTION_TYPE = /^(FLOAT|DOUBLE|DECIMAL\(.*\))$/
 const TIMESTAMP_TYPE = /^(DATE|TIMESTAMP(_S|_MS|_NS)?)$/
 
 /**
- * A column of Parquet of this DuckDB type. `label` names it in the `BuildError` for a type that cannot be read so. Where
- * the source's zone is UTC, timestamps without an offset need no calendar, which takes longer than all else of a pass.
+ * A Parquet column of a DuckDB type. `label` names it in the `BuildError` for a type that cannot be read. In UTC,
+ * timestamps without an offset skip the calendar, which is slower than everything else.
  */
 export function parquetValue(
   column: string,
@@ -79,7 +79,7 @@ export function parquetValue(
       if (type === 'TIMESTAMP WITH TIME ZONE') return `epoch_us(${column})`
       if (TIMESTAMP_TYPE.test(type)) return `epoch_us(try_cast(${column} AS TIMESTAMP)${isUtc ? '' : '::TIMESTAMPTZ'})`
       if (INTEGER_TYPE.test(type)) return relative?.(`${column}::VARCHAR`) ?? 'NULL::BIGINT'
-      // Written with a point, so that a floating column of whole numbers is still read as seconds.
+      // The decimal point makes a floating column of whole numbers read as seconds.
       if (FRACTION_TYPE.test(type)) return relative?.(`${column}::DECIMAL(28, 9)::VARCHAR`) ?? 'NULL::BIGINT'
       return refuse('a timestamp')
     },

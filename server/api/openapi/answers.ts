@@ -2,9 +2,8 @@ import { withdrawn } from '../../published/tombstone.ts'
 import type { ErrorEnvelope } from '../../schemas/error-envelope.ts'
 import { schemaReference } from './components.ts'
 
-/* What answers have in common: their headers, and the errors. */
+/* Headers and errors of responses. */
 
-/** The headers that the document names, each with the type of its value. */
 const HEADERS = {
   Allow: ['string', 'The methods that the path has.', 'GET, HEAD'],
   'Cache-Control': ['string', 'How long the answer may be kept, and by whom.', 'private, max-age=60'],
@@ -45,7 +44,7 @@ export function headerComponents() {
   )
 }
 
-/** The headers of an answer to a caller with a key. */
+/** The headers of a response to a caller with a key. */
 export function headerReferences(names: readonly HeaderName[] = []) {
   return references([...ON_ALL, ...WITH_LIMITS, ...names])
 }
@@ -60,7 +59,7 @@ interface ErrorAnswer {
   message: string
   headers?: HeaderName[]
   metadata?: ErrorEnvelope['error']['metadata'] | undefined
-  /** Nobody's key was recognised. */
+  /** Sent to callers without a valid key. */
   isAnonymous?: true
 }
 
@@ -133,7 +132,7 @@ const ERRORS = {
 } satisfies Record<number, ErrorAnswer>
 export type ErrorStatus = keyof typeof ERRORS
 
-/** What any operation may answer: the key, the method and the rate are judged before the operation is asked. */
+/** Errors that any operation may return. */
 export const COMMON_ERRORS: ErrorStatus[] = [401, 405, 429, 500, 503]
 
 export function errorReference(status: ErrorStatus): { $ref: string } {

@@ -30,7 +30,7 @@ import {
   PresetWithDesignatedVersion,
 } from '../../schemas/preset.ts'
 
-/** The schemas that the document names. What is not here stands inline where it is used. */
+/** Named schemas. All others are inlined. */
 export const SCHEMAS = {
   ErrorEnvelope,
   CurrentKeyResponse,
@@ -81,8 +81,8 @@ export function schemaReference(name: SchemaName): { $ref: string } {
 }
 
 /**
- * `SCHEMAS` as JSON Schema, each once: as what goes over the wire, before zod parses it. Answers are not parsed, so for
- * them that makes no difference, and there are no twins for requests and answers.
+ * `SCHEMAS` as JSON Schema, in the form before zod parses it. Responses are not parsed, so one schema serves requests
+ * and responses.
  */
 export function componentSchemas(): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>()
@@ -99,13 +99,13 @@ export function componentSchemas(): Record<string, JsonSchema> {
   return schemas
 }
 
-/** One schema by itself, for a parameter. `input` is the text that comes in, `output` the value that it stands for. */
+/** A parameter's schema. `input` is the text in the request, `output` the parsed value. */
 export function inlineSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const { $schema, ...rest } = z.toJSONSchema(schema, { io, override: ({ jsonSchema }) => plain(jsonSchema) })
   return rest
 }
 
-/** Takes out what zod writes for completeness and nobody reads. */
+/** Removes zod's redundant constraints. */
 function plain(schema: JsonSchema): void {
   if (schema.format === 'uuid') delete schema.pattern
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum

@@ -11,7 +11,7 @@ The API is licensed under Apache-2.0. The data of the ranking dataset is license
 
 export type OpenApiDocument = ReturnType<typeof openApiDocument>
 
-/** The OpenAPI 3.1 document of the API, made from the zod schemas by which the routes validate. Always the same. */
+/** The OpenAPI 3.1 document of the API, generated from the routes' zod schemas. */
 export function openApiDocument() {
   return {
     openapi: '3.1.0',
@@ -69,7 +69,7 @@ function describe(operation: Operation) {
 
 export type ParameterObject = ReturnType<typeof parameters>[number]
 
-/** A segment of a path is documented as the text that it is, a parameter of a query as the value that it stands for. */
+/** Path segments are documented as text, query parameters as parsed values. */
 function parameters(place: 'path' | 'query' | 'header', object: z.ZodObject | undefined) {
   return Object.entries(object?.shape ?? {}).map(([name, zodSchema]) => {
     const { description, examples, ...schema } = inlineSchema(

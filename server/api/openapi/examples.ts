@@ -10,7 +10,7 @@ import type {
   PresetVersionResponse,
 } from '../../schemas/preset.ts'
 
-/* One story for all operations: what a request sends here, the answers show there. Values "seen" are those of SPECIFICATION.md. */
+/* One consistent story for all operations. Values marked as seen are from SPECIFICATION.md. */
 
 export const messageRequest: MessageRequest = {
   model: 'anthropic/claude-sonnet-4.5',

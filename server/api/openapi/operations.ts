@@ -7,7 +7,7 @@ import type { ErrorStatus, HeaderName } from './answers.ts'
 import type { SchemaName } from './components.ts'
 import * as examples from './examples.ts'
 
-/** The areas of SPECIFICATION.md that have operations here. */
+/** The areas of SPECIFICATION.md with operations here. */
 export const TAGS = {
   'API Keys': 'The key that makes the call.',
   Datasets: 'Public usage data, licensed under CC BY 4.0.',
@@ -15,7 +15,7 @@ export const TAGS = {
   Presets: 'Stored request configurations, versioned.',
 }
 
-/** What the document says of an operation beyond what its zod schemas say. */
+/** What the document says about an operation besides its zod schemas. */
 export interface Operation {
   operationId: string
   method: 'get' | 'post'
@@ -24,7 +24,7 @@ export interface Operation {
   tag: keyof typeof TAGS
   summary: string
   description: string
-  /** The schemas by which the route validates: test/server/openapi.test.ts compares them. */
+  /** The schemas that the route validates by; test/server/openapi.test.ts compares them. */
   params?: z.ZodObject
   querystring?: z.ZodObject
   headers?: z.ZodObject
@@ -38,7 +38,7 @@ export interface Operation {
     /** The same rows as text, by media type. */
     texts?: Record<string, { description: string; example: string }>
   }
-  /** Beside `COMMON_ERRORS`. */
+  /** Besides `COMMON_ERRORS`. */
   errors: ErrorStatus[]
 }
 

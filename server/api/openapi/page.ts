@@ -1,8 +1,8 @@
+import { type Html, html } from '../../../pipeline/contract/html.ts'
 import type { JsonSchema } from './components.ts'
 import type { OpenApiDocument, OperationObject, ParameterObject } from './document.ts'
-import { type Html, html } from './html.ts'
 
-/* The reference as a page: HTML alone, made from the document, without scripts. */
+/* The reference as an HTML page without scripts. */
 
 const NOTHING = html``
 
@@ -47,7 +47,7 @@ ${shape(schema)}
 )}</main>
 </body>
 </html>
-`.toString()
+`.text
 }
 
 interface Entry {
@@ -116,7 +116,7 @@ function resolve({ $ref }: { $ref: string }, { components }: OpenApiDocument): R
   return response
 }
 
-/** An example of a body: text as it is, everything else as JSON. */
+/** An example body: text as it is, everything else as JSON. */
 function shown(example: unknown): string {
   return typeof example === 'string' ? example : JSON.stringify(example, undefined, 2)
 }
@@ -138,7 +138,7 @@ function exampleUrl(path: string, parameters: ParameterObject[]): string {
 
 const REQUIRED = html` <abbr title="required">*</abbr>`
 
-/** The type of a value in a few words, with its bounds and links to the schemas it names. */
+/** A value's type in a few words, with bounds and links to named schemas. */
 function typeName(schema: JsonSchema): Html {
   if (schema.$ref !== undefined) {
     const name = lastSegment(schema.$ref)
@@ -180,7 +180,7 @@ function bounds(schema: JsonSchema): Html {
   return words.length === 0 ? NOTHING : html` <small>(${words.join(', ')})</small>`
 }
 
-/** What a schema consists of: the properties of an object, the options of a choice; nothing for what has a name. */
+/** The structure of a schema: properties of an object, options of a choice. */
 function shape(schema: JsonSchema): Html {
   const options = (schema.anyOf ?? schema.oneOf ?? []) as JsonSchema[]
   const unnamed = options.filter(hasShape)
@@ -200,7 +200,7 @@ ${properties.map(
 )}</tbody></table>`
 }
 
-/** The shapes inside of a value whose type `typeName` could only call an object. */
+/** The structure inside a value that `typeName` only calls an object. */
 function parts(schema: JsonSchema): Html {
   return hasShape(schema) ? html`<details><summary>Shape</summary>${shape(schema)}</details>` : NOTHING
 }
@@ -222,7 +222,6 @@ function lastSegment(reference: string): string {
   return reference.slice(reference.lastIndexOf('/') + 1)
 }
 
-/** Paragraphs of the little Markdown that descriptions have. */
 function prose(text: string): Html {
   return html`${text.split('\n\n').map(
     (paragraph) => html`<p>${inline(paragraph)}</p>
@@ -232,7 +231,6 @@ function prose(text: string): Html {
 
 const INLINE = /`([^`]+)`|\[([^\]]+)\]\((https:[^)]+)\)/g
 
-/** Code and links of a line of Markdown. */
 function inline(text: string): Html {
   const pieces: Html[] = []
   let end = 0

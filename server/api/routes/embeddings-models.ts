@@ -12,7 +12,7 @@ export const ListEmbeddingsModelsQuery = z.object({
   limit: limitParameter({ maximum: 1000 }),
 })
 
-/** `GET /embeddings/models` (SPECIFICATION.md § Endpoints 4, API.md): the catalogue, whole or in pages. */
+/** `GET /embeddings/models` (SPECIFICATION.md § Endpoints 4, API.md). */
 export function embeddingsModels(app: FastifyInstance, { catalogue }: { catalogue: EmbeddingsCatalogue }): void {
   app.withTypeProvider<ZodTypeProvider>().route({
     method: ['GET', 'HEAD'],
@@ -29,13 +29,13 @@ export function embeddingsModels(app: FastifyInstance, { catalogue }: { catalogu
   })
 }
 
-/** Without both parameters the one page is the whole list. */
+/** Without parameters, the whole list is one page. */
 function pageOf({ offset, limit }: z.infer<typeof ListEmbeddingsModelsQuery>, totalCount: number): Page {
   if (offset === undefined && limit === undefined) return { offset: 0, limit: totalCount }
   return { offset: offset ?? 0, limit: limit ?? DEFAULT_LIMIT }
 }
 
-/** A `ListEmbeddingsModelsResponse`, put together from the JSON text of its entries as the store has them. */
+/** A `ListEmbeddingsModelsResponse`, joined from the stored JSON of its entries. */
 function body(entries: readonly string[], next: string | null, totalCount: number): string {
   return `{"data":[${entries.join(',')}],"links":{"next":${JSON.stringify(next)}},"total_count":${totalCount}}`
 }

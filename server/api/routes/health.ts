@@ -4,10 +4,10 @@ import { ApiError } from '../../base/errors.ts'
 import type { CurrentRelease } from '../../published/current-release.ts'
 import type { Store } from '../../store/store.ts'
 
-/** A balancer that asks wants to know soon, and a store that takes longer would not serve requests well either. */
+/** Load balancers need a quick reply, and a slower store could not serve requests well. */
 const STORE_LIMIT_MS = 2000
 
-/** `/healthz`: the process lives. `/readyz`: it can answer, because a release is loaded and the store works. */
+/** `/healthz`: the process runs. `/readyz`: a release is loaded and the store responds. */
 export function health(app: FastifyInstance, { store, releases }: { store: Store; releases: CurrentRelease }): void {
   app.route({ method: ['GET', 'HEAD'], url: '/healthz', handler: async () => ({ status: 'ok' }) })
 

@@ -10,7 +10,7 @@ import type { KeyUsageStore, UsageEntry } from '../../store/usage.ts'
 import { endOfWindow, type LimitUse, limitUse, sumUsage } from '../../store/usage-windows.ts'
 import { callerOf } from '../caller.ts'
 
-/** What the public service allows an account with credits. This server tells the count and refuses nobody for it. */
+/** The public service's limit for an account with credits. This server reports it but does not enforce it. */
 const FREE_MODEL_REQUESTS_PER_DAY = 1000
 
 const MEMORY_BYTES = 8 * 2 ** 20
@@ -21,7 +21,7 @@ interface CurrentKeyDependencies {
   now: () => Date
 }
 
-/** `GET /key` (SPECIFICATION.md § Endpoints 3, API.md): the key that the caller used, and what it was used for. */
+/** `GET /key` (SPECIFICATION.md § Endpoints 3, API.md): the caller's key and its usage. */
 export function currentKey(app: FastifyInstance, { store, usage, now }: CurrentKeyDependencies): void {
   const answers = storeMemory<string>(store, MEMORY_BYTES, (body) => body.length)
   app.route({
@@ -31,7 +31,7 @@ export function currentKey(app: FastifyInstance, { store, usage, now }: CurrentK
       const key = callerOf(request)
       const instant = now()
       reply.header('content-type', CONTENT_TYPE_OF.json)
-      // Sums are of whole UTC days, so the answer is the same all day long unless the store changes.
+      // Sums cover whole UTC days, so a response only changes with the day or the store.
       return answers.get(`${toUtcDate(instant)} ${key.hash}`, () => bodyFor(key, instant), request.storeState)
     },
   })
@@ -82,7 +82,7 @@ function describe(key: ApiKey, entries: readonly UsageEntry[], freeRequests: num
   }
 }
 
-/** The limit of a key is the one kind of budget that this server knows. */
+/** The key's limit is this server's only kind of budget. */
 function budgetOf(key: ApiKey, { limit, spent }: LimitUse, now: Date): Budget {
   const { limit_reset } = key
   return {
@@ -98,7 +98,7 @@ function budgetOf(key: ApiKey, { limit, spent }: LimitUse, now: Date): Budget {
   }
 }
 
-/** By way of the decimal text, whose digits the number then prints: dividing would add some of its own. */
+/** Converts via decimal text. A division could add digits. */
 function asNumber(nanos: bigint): number {
   return nanos < 0n ? -Number(toUsd(-nanos)) : Number(toUsd(nanos))
 }

@@ -5,20 +5,16 @@ import { matchesEtag } from '../../published/conditional.ts'
 import { CONTENT_TYPE_OF } from '../../published/forms.ts'
 import { DOCUMENT_HEADERS } from '../../published/media-types.ts'
 
-/** Plain files and no scripts: the page works without a network beyond this server, and nothing can be put into it. */
+/** The page needs no scripts and no other server, so allow nothing else. */
 const POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 const STYLE = new URL('../openapi/docs.css', import.meta.url)
 
-/**
- * `/openapi.json`, and `/docs` that shows it to people. Neither needs a key. Loaded and made when first asked for: that
- * takes some 30 ms, which no start should wait for.
- */
+/** `/openapi.json` and its page `/docs`, without a key. Generated on first use, because it takes about 30 ms. */
 export function openApi(app: FastifyInstance): void {
   const document = once(async () => (await import('../openapi/document.ts')).openApiDocument())
   const json = once(async () => JSON.stringify(await document()))
-  // The same for everyone: a page that repeated the Host of a request would show others, out of a cache, commands with
-  // whatever somebody sent as that.
+  // Equal for everyone. With the request's Host in it, a cached page could show others a forged address.
   const page = once(async () => (await import('../openapi/page.ts')).docsPage(await document()))
 
   app.route({

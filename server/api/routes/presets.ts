@@ -21,7 +21,7 @@ import type { ZodTypeProvider } from '../validation.ts'
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024
 
-/** Room for the presets that are read again and again, each at most as large as a body may be. */
+/** Each cached preset is at most as large as a body. */
 const MEMORY_BYTES = 16 * 2 ** 20
 
 export const PresetPath = z.object({ slug: PresetSlug })
@@ -34,7 +34,7 @@ export const PresetsQuery = z.object({
   limit: limitParameter({ maximum: 100 }).default(50),
 })
 
-/** The operations on presets (SPECIFICATION.md § Endpoints 1 and 2, and their read-only neighbours in API.md). */
+/** The operations on presets (SPECIFICATION.md § Endpoints 1 and 2; read-only ones in API.md). */
 export function presetRoutes(app: FastifyInstance, { presets, store }: { presets: Presets; store: Store }): void {
   const answers = storeMemory<string>(store, MEMORY_BYTES, (body) => body.length)
   createVersion(app, presets)
@@ -44,7 +44,7 @@ export function presetRoutes(app: FastifyInstance, { presets, store }: { presets
   readVersion(app, presets, answers)
 }
 
-/** `POST /presets/{slug}/messages`: the preset's next version, from a message-style request. */
+/** `POST /presets/{slug}/messages` */
 function createVersion(app: FastifyInstance, presets: Presets): void {
   app.withTypeProvider<ZodTypeProvider>().route({
     method: 'POST',
@@ -59,7 +59,7 @@ function createVersion(app: FastifyInstance, presets: Presets): void {
   })
 }
 
-/** `GET /presets`: the presets of the workspace, those updated last first, without their versions. */
+/** `GET /presets` */
 function listPresets(app: FastifyInstance, presets: Presets): void {
   app.withTypeProvider<ZodTypeProvider>().route({
     method: ['GET', 'HEAD'],
@@ -72,7 +72,7 @@ function listPresets(app: FastifyInstance, presets: Presets): void {
   })
 }
 
-/** `GET /presets/{slug}`: a preset with its designated version. */
+/** `GET /presets/{slug}` */
 function readPreset(app: FastifyInstance, presets: Presets, answers: StoreMemory<string>): void {
   app.withTypeProvider<ZodTypeProvider>().route({
     method: ['GET', 'HEAD'],
@@ -91,7 +91,7 @@ function readPreset(app: FastifyInstance, presets: Presets, answers: StoreMemory
   })
 }
 
-/** `GET /presets/{slug}/versions`: the versions of a preset, in ascending order. */
+/** `GET /presets/{slug}/versions` */
 function listVersions(app: FastifyInstance, presets: Presets): void {
   app.withTypeProvider<ZodTypeProvider>().route({
     method: ['GET', 'HEAD'],
@@ -106,7 +106,7 @@ function listVersions(app: FastifyInstance, presets: Presets): void {
   })
 }
 
-/** `GET /presets/{slug}/versions/{version}`: one version of a preset. */
+/** `GET /presets/{slug}/versions/{version}` */
 function readVersion(app: FastifyInstance, presets: Presets, answers: StoreMemory<string>): void {
   app.withTypeProvider<ZodTypeProvider>().route({
     method: ['GET', 'HEAD'],
@@ -125,7 +125,7 @@ function readVersion(app: FastifyInstance, presets: Presets, answers: StoreMemor
   })
 }
 
-/** A `ListPresetVersionsResponse` piece by piece: a hundred versions of 4 MiB are never in memory at once. */
+/** Streams a `ListPresetVersionsResponse`, since a hundred versions of 4 MiB do not fit in memory. */
 async function* piecesOf({ versions, totalCount }: VersionList): AsyncIterable<string> {
   yield '{"data":['
   let separator = ''

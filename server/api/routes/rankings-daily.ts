@@ -2,14 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { ReleaseName } from '../../../pipeline/contract/manifest.ts'
 import { UtcDate } from '../../../pipeline/contract/utc-date.ts'
-import type { Window } from '../../../pipeline/contract/window.ts'
 import { ApiError } from '../../base/errors.ts'
-import { brotliWindows } from '../../published/brotli-windows.ts'
 import { matchesEtag } from '../../published/conditional.ts'
 import type { CurrentRelease } from '../../published/current-release.ts'
 import type { Dataset } from '../../published/dataset.ts'
-import { FORMS, type Form, preferredForm } from '../../published/forms.ts'
-import { type Coding, preferredCoding } from '../../published/negotiation.ts'
+import { FORMS, preferredForm } from '../../published/forms.ts'
+import { prefersGzip } from '../../published/negotiation.ts'
 import type { OlderReleases } from '../../published/older-releases.ts'
 import { type RankingsAnswer, rankingsAnswers } from '../../published/rankings-answers.ts'
 import { sendFromMemory } from '../../published/send.ts'
@@ -37,21 +35,12 @@ export const RankingsDailyQuery = z.strictObject({
   }),
 })
 
-/** What decides in which coding an answer is sent. */
-interface Wish {
-  /** Whether the window is the default one, which alone is there as Brotli. */
-  isDefault: boolean
-  /** The `Accept-Encoding` of the request. */
-  accepted: string | undefined
-}
-
 /** `GET /datasets/rankings-daily` (SPECIFICATION.md § Endpoints 5, API.md): the rows of a window, from memory. */
 export function rankingsDaily(
   app: FastifyInstance,
   { releases, older, now }: { releases: CurrentRelease; older: OlderReleases; now: () => Date },
 ): void {
   const windowOf = rememberedWindows(now)
-  const brotliOf = brotliWindows(app.log)
   const answers = rankingsAnswers()
 
   async function olderDataset(name: ReleaseName): Promise<Dataset> {
@@ -65,17 +54,6 @@ export function rankingsDaily(
     if (name !== undefined) return current?.manifest.release === name ? current : olderDataset(name)
     if (current === undefined) throw new ApiError(503, 'The dataset is not available yet. Please try again later.')
     return current
-  }
-
-  /** The answer in the coding that the client likes best of those in which it can be had now. */
-  function choose(dataset: Dataset, window: Window, form: Form, { isDefault, accepted }: Wish): RankingsAnswer {
-    const gzip: Coding[] = dataset.hasGzip ? ['gzip'] : []
-    if (isDefault && preferredCoding(accepted, ['br', ...gzip]) === 'br') {
-      const brotli = brotliOf(dataset, window, form)
-      if (brotli !== undefined) return answers.find(dataset, window, form, 'br', () => brotli)
-    }
-    const coding = preferredCoding(accepted, gzip) === 'gzip' ? 'gzip' : 'identity'
-    return answers.find(dataset, window, form, coding, () => dataset.answer(window, form, coding))
   }
 
   function send(request: FastifyRequest, reply: FastifyReply, { etag, headers, contentHeaders, body }: RankingsAnswer) {
@@ -93,9 +71,11 @@ export function rankingsDaily(
       const { query, headers } = request
       const window = windowOf(query)
       const form = query.format ?? preferredForm(headers.accept)
-      const isDefault = query.start_date === undefined && query.end_date === undefined
-      const wish = { isDefault, accepted: headers['accept-encoding'] }
-      const sendFrom = (dataset: Dataset) => send(request, reply, choose(dataset, window, form, wish))
+      const takesGzip = prefersGzip(headers['accept-encoding'])
+      const sendFrom = (dataset: Dataset) => {
+        const coding = takesGzip && dataset.hasGzip ? 'gzip' : 'identity'
+        send(request, reply, answers.find(dataset, window, form, coding))
+      }
       const dataset = datasetOf(query.as_of)
       return dataset instanceof Promise ? dataset.then(sendFrom).then(() => reply) : sendFrom(dataset)
     },

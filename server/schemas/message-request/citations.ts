@@ -46,7 +46,7 @@ const SearchResultLocation = z.looseObject({
   end_block_index: z.int(),
 })
 
-/** Where a text block took its words from (reference, `AnthropicCitation…LocationParam`). */
+/** The source of a text block (reference, `AnthropicCitation…LocationParam`). */
 export const Citation = tagged('type', [
   CharLocation,
   PageLocation,

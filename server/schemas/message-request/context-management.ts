@@ -28,8 +28,7 @@ const Compact = z.looseObject({
 })
 
 /**
- * What is cut from a conversation that grows too long (SPECIFICATION.md § Request body shape,
- * "context_management.edits").
+ * What to cut from a conversation that is too long (SPECIFICATION.md § Request body shape, "context_management.edits").
  */
 export const ContextManagement = z.looseObject({
   edits: list(tagged('type', [ClearToolUses, ClearThinking, Compact])).optional(),

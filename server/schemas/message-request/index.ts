@@ -16,12 +16,9 @@ import { EndUser, Metadata, SessionId, Trace } from './tracking.ts'
 const MAX_FALLBACKS = 3
 
 /**
- * The body of `POST /presets/{slug}/messages` (SPECIFICATION.md § Request body shape; what it calls "not shown" from
- * the reference, `MessagesRequest`).
- *
- * Objects are open unless the specification closes them. A key is nullable where the specification says so, or where
- * it leaves the shape to the reference and that does. Nothing has a default and nothing is coerced: a body is stored as
- * it was sent, see `parseMessageRequest`.
+ * The body of `POST /presets/{slug}/messages` (SPECIFICATION.md § Request body shape; "not shown" parts from the
+ * reference, `MessagesRequest`). Objects are open and keys nullable as these documents say. No defaults, no coercion: a
+ * body is stored as sent, see `parseMessageRequest`.
  */
 export const MessageRequest = z
   .looseObject({

@@ -29,7 +29,7 @@ const CompactionBlock = z.looseObject({
   cache_control: CacheControl.optional(),
 })
 
-/** Every kind of block that a message may hold (SPECIFICATION.md § Request body shape, "Block kinds"). */
+/** All kinds of blocks of a message (SPECIFICATION.md § Request body shape, "Block kinds"). */
 export const ContentBlock = tagged('type', [
   TextBlock,
   ImageBlock,
@@ -50,8 +50,8 @@ export const ContentBlock = tagged('type', [
 ])
 
 /**
- * One turn of the conversation (SPECIFICATION.md § Request body shape, "messages items"). Its `clear_at` and
- * `output_config` have a shape in neither document, so any value passes.
+ * One turn of the conversation (SPECIFICATION.md § Request body shape, "messages items"). Neither document specifies
+ * `clear_at` and `output_config`, so any value passes.
  */
 export const Message = z.looseObject({
   role: z.enum(['user', 'assistant', 'system']),

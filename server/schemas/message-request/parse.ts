@@ -2,7 +2,7 @@ import { invalidRequest } from '../../base/errors.ts'
 import { requireValid } from '../issues.ts'
 import { MessageRequest } from './index.ts'
 
-/** The keys of a request that a preset keeps, under their own names (API.md § POST /presets/{slug}/messages). */
+/** The keys of a request that a preset stores (API.md § POST /presets/{slug}/messages). */
 export const CONFIG_KEYS = [
   'model',
   'models',
@@ -26,25 +26,20 @@ export const CONFIG_KEYS = [
   'stop_server_tools_when',
 ] as const satisfies (keyof MessageRequest)[]
 
-/** The stored configuration of a preset version. */
 export type PresetConfig = Pick<MessageRequest, (typeof CONFIG_KEYS)[number]>
 
-/** What of a request becomes a preset version. */
+/** The parts of a request that become a preset version. */
 export interface ParsedMessageRequest {
   config: PresetConfig
   system_prompt: string | null
 }
 
-/**
- * How deep a stored value may nest. `JSON.stringify` is recursive and overflows the stack at some 4,000 levels, the
- * JSON functions of SQLite and the parsers of many clients end at 1,000.
- */
+/** The maximum nesting of a stored value: SQLite's JSON functions and many clients' parsers stop at 1,000 levels. */
 export const MAX_CONFIG_DEPTH = 1000
 
 /**
- * Checks the body of `POST /presets/{slug}/messages` and splits it into what is stored. Throws the `ApiError` 400 that
- * names each field. The values of `config` are those of `body`, not copies: unknown keys, their order and explicit
- * nulls are kept, absent keys stay absent.
+ * Validates the body of `POST /presets/{slug}/messages` and returns what is stored. Throws the `ApiError` 400 that
+ * names each field. Values are those of `body`: unknown keys, key order and explicit nulls are kept.
  */
 export function parseMessageRequest(body: unknown): ParsedMessageRequest {
   requireValid(MessageRequest, body)
@@ -59,13 +54,13 @@ function pickConfig(body: MessageRequest): PresetConfig {
   return Object.fromEntries(keys.map((key) => [key, body[key]])) as PresetConfig
 }
 
-/** The system text: as it is, or its blocks with a blank line between them (API.md). */
+/** The system text; blocks are joined with blank lines (API.md). */
 function systemPrompt(system: MessageRequest['system']): string | null {
   if (system === undefined) return null
   return typeof system === 'string' ? system : system.map(({ text }) => text).join('\n\n')
 }
 
-/** Refuses what JSON text could not carry back unchanged. */
+/** Rejects values that do not survive JSON. */
 function requireStorable(config: PresetConfig): void {
   const issues = Object.entries(config).flatMap(([path, value]) => {
     const message = obstacleToStoring(value)
@@ -74,14 +69,14 @@ function requireStorable(config: PresetConfig): void {
   if (issues.length > 0) throw invalidRequest(issues)
 }
 
-/** Looks at `value` level by level, not by recursion: how deep it nests is the client's choice. */
+/** Not recursive: the client chooses how deep a value nests. */
 function obstacleToStoring(value: unknown): string | undefined {
   let level = [value]
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > MAX_CONFIG_DEPTH) return `must not be nested more than ${MAX_CONFIG_DEPTH} levels deep`
     const next: unknown[] = []
     for (const item of level) {
-      // JSON text holds 1e999, JSON.parse reads it as Infinity, and JSON.stringify would write null.
+      // JSON.parse reads 1e999 as Infinity, which JSON.stringify would write as null.
       if (item === Infinity || item === -Infinity) return 'must not hold a number beyond the range of a double'
       if (typeof item !== 'object' || item === null) continue
       for (const child of Array.isArray(item) ? item : Object.values(item))

@@ -8,8 +8,7 @@ const MAX_PATTERN_CHARACTERS = 1024
 const MAX_PATTERN_CHARACTERS_IN_TOTAL = 65_536
 
 /**
- * Patterns of model names (SPECIFICATION.md § Limits). The limits hold for each list by itself, the total included:
- * the specification states them in the bracket that describes one such key, and the reference bounds each list.
+ * Patterns of model names (SPECIFICATION.md § Limits). Limits, including the total, hold per list, as in the reference.
  */
 const ModelPatterns = list(stringOfAtMost(MAX_PATTERN_CHARACTERS))
   .max(MAX_PATTERNS, { abort: true })
@@ -21,7 +20,7 @@ function sum(numbers: number[]): number {
   return numbers.reduce((total, number) => total + number, 0)
 }
 
-/** What every plugin has: absent or true `enabled` turns it on for the request. */
+/** The common part of all plugins. A missing `enabled` counts as true. */
 function plugin<const Id extends string, Shape extends z.ZodRawShape>(id: Id, shape: Shape) {
   return z.looseObject({ id: z.literal(id), enabled: z.boolean().optional(), ...shape })
 }
@@ -82,8 +81,8 @@ const WebFetch = plugin('web-fetch', {
 })
 
 /**
- * A plugin of the request, by its `id` (SPECIFICATION.md § Request body shape, "plugins"; engines, the options of
- * `file-parser`, `web-fetch` and the keys of `web` after `max_uses` from the reference).
+ * A plugin, by `id` (SPECIFICATION.md § Request body shape, "plugins"; engines, options of `file-parser` and
+ * `web-fetch`, and keys of `web` after `max_uses` from the reference).
  */
 export const Plugin = tagged('id', [
   AutoRouter,

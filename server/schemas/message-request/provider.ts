@@ -12,7 +12,7 @@ const Sort = z.union([
   z.null(),
 ])
 
-/** One figure for all calls, or one for each percentile of them. */
+/** One number for all calls, or one per percentile. */
 const Cutoffs = z.union([
   z.number(),
   z.looseObject({
@@ -39,12 +39,12 @@ const Quantization = z.enum([
   'unknown',
 ])
 
-/** Names of providers. The reference lists those of its day and lets any other string pass. */
+/** Any string passes: the reference's list may be out of date. */
 const ProviderNames = list(z.string())
 
 /**
- * Which providers may serve a request, and in which order (reference, `ProviderPreferences`). The reference closes the
- * object; it is open here, since the specification does not close it (API.md).
+ * Which providers may serve a request, in which order (reference, `ProviderPreferences`). Open, because the
+ * specification does not close it (API.md).
  */
 export const ProviderPreferences = z.looseObject({
   allow_fallbacks: z.boolean().nullable().optional(),
@@ -70,8 +70,8 @@ export const ProviderPreferences = z.looseObject({
   zdr: z.boolean().nullable().optional(),
 })
 
-/** Deprecated: how the models of `models` were tried (reference, `DeprecatedRoute`). */
+/** Deprecated: how `models` were tried (reference, `DeprecatedRoute`). */
 export const Route = z.enum(['fallback', 'sort'])
 
-/** A model to try when those before it fail or refuse. Closed: per-attempt overrides are rejected. */
+/** A model to try next. Closed: no overrides per attempt. */
 export const Fallback = z.strictObject({ model: z.string() })

@@ -2,9 +2,7 @@ import { z } from 'zod'
 import { list, tagged } from '../combinators.ts'
 import { ServerToolUserLocation } from './user-location.ts'
 
-/*
- * The tools that the service runs itself. SPECIFICATION.md names them without their shapes; these are the reference's.
- */
+/* Tools that the service runs. SPECIFICATION.md only names them; their shapes are the reference's. */
 
 function serverTool<const Type extends string, Parameters extends z.ZodType>(type: Type, parameters: Parameters) {
   return z.looseObject({ type: z.literal(type), parameters: parameters.optional() })
@@ -38,7 +36,7 @@ const Shell = serverTool(
 
 const Datetime = serverTool('openrouter:datetime', z.looseObject({ timezone: z.string().optional() }))
 
-/** Its further parameters are the image model's own: strings, numbers and arrays. */
+/** Additional parameters are the image model's: strings, numbers and arrays. */
 const ImageGeneration = serverTool(
   'openrouter:image_generation',
   z
@@ -71,7 +69,7 @@ const WebFetch = serverTool(
   }),
 )
 
-/** How a search engine searches; which of them an engine knows is its own matter (reference, `WebSearchMode`). */
+/** Search modes (reference, `WebSearchMode`). Engines support some of them. */
 export const WebSearchMode = z.enum([
   'instant',
   'fast',

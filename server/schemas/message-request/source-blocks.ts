@@ -3,10 +3,7 @@ import { list, tagged } from '../combinators.ts'
 import { CacheControl } from './cache-control.ts'
 import { Citation } from './citations.ts'
 
-/*
- * The blocks that carry content and hold no tool calls: they stand in messages and in the results of tools alike
- * (SPECIFICATION.md § Request body shape names them, the reference has their shapes).
- */
+/* Content blocks of messages and tool results (SPECIFICATION.md § Request body shape; shapes from the reference). */
 
 export const TextBlock = z.looseObject({
   type: z.literal('text'),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { list, tagged } from '../combinators.ts'
 
-/** When the service stops running its own tools: at the first condition that holds (reference, `StopServerToolsWhen`). */
+/** When the service stops running its tools: at the first condition met (reference, `StopServerToolsWhen`). */
 export const StopServerToolsWhen = list(
   tagged('type', [
     z.looseObject({ type: z.literal('step_count_is'), step_count: z.int() }),

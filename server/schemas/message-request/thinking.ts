@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { tagged } from '../combinators.ts'
 
-/** How much of its reasoning the model shows (reference, `AnthropicThinkingDisplay`). */
+/** How much reasoning is shown (reference, `AnthropicThinkingDisplay`). */
 const Display = z.enum(['summarized', 'omitted']).nullable()
 
-/** Has a shape in neither document, so any value passes. */
+/** Neither document specifies it, so any value passes. */
 const BlockBinding = z.unknown()
 
-/** Whether and how far the model reasons before it answers (SPECIFICATION.md § Request body shape, "thinking"). */
+/** Whether and how much the model reasons (SPECIFICATION.md § Request body shape, "thinking"). */
 export const Thinking = tagged('type', [
   z.looseObject({
     type: z.literal('enabled'),

@@ -4,8 +4,8 @@ import { CacheControl } from './cache-control.ts'
 import { DocumentBlock, ImageBlock, SearchResultBlock, TextBlock } from './source-blocks.ts'
 
 /*
- * The blocks of calls to tools and of what came of them (SPECIFICATION.md § Request body shape; the advisor, shell and
- * bash results and the addition and removal of tools have their shapes from the reference).
+ * Blocks of tool calls and their results (SPECIFICATION.md § Request body shape; advisor, shell and bash results, and
+ * addition and removal of tools from the reference).
  */
 
 export const ToolUseBlock = z.looseObject({
@@ -18,7 +18,7 @@ export const ToolUseBlock = z.looseObject({
 
 const ToolReference = z.looseObject({ type: z.literal('tool_reference'), tool_name: z.string() })
 
-/** Blocks inside of a result do not hold results again: the nesting ends here. */
+/** Its blocks do not include results, so nesting ends here. */
 export const ToolResultBlock = z.looseObject({
   type: z.literal('tool_result'),
   tool_use_id: z.string(),

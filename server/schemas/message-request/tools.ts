@@ -6,7 +6,7 @@ import { UserLocation } from './user-location.ts'
 
 const AllowedCallers = list(z.enum(['direct', 'code_execution_20250825', 'code_execution_20260120']))
 
-/** A tool of the client's own. It is what an object without `type` means (API.md). */
+/** The client's own tool, also if `type` is missing (API.md). */
 const CustomTool = z.looseObject({
   type: z.literal('custom').optional(),
   name: z.string(),
@@ -89,7 +89,6 @@ const KnownTool = tagged('type', [
   ...SERVER_TOOLS,
 ])
 
-/** Kinds by which a tool must abide when its `type` names one. */
 const KNOWN_TYPES = tagsOf(KnownTool, 'type')
 
 const OtherTool = z.looseObject({
@@ -100,7 +99,7 @@ const OtherTool = z.looseObject({
 })
 
 /**
- * A tool that the model may call (SPECIFICATION.md § Request body shape, "tools"): one of the known kinds, or any other
- * object with a string `type`. A known `type` does not escape its kind by way of the second (API.md).
+ * A tool for the model (SPECIFICATION.md § Request body shape, "tools"): of a known `type`, or any object with another
+ * `type`. With a known `type` it must fit that one (API.md).
  */
 export const Tool = z.union([OtherTool, KnownTool])

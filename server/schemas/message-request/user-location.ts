@@ -7,8 +7,8 @@ const PLACE = {
   timezone: z.string().nullable().optional(),
 }
 
-/** Where the user is, for searches (reference, `AnthropicWebSearchToolUserLocation` and the `web` plugin). */
+/** The user's location for searches (reference, `AnthropicWebSearchToolUserLocation` and the `web` plugin). */
 export const UserLocation = z.looseObject({ type: z.literal('approximate'), ...PLACE })
 
-/** The same for server tools, which may leave the type out (reference, `WebSearchUserLocationServerTool`). */
+/** The same for server tools, with optional `type` (reference, `WebSearchUserLocationServerTool`). */
 export const ServerToolUserLocation = z.looseObject({ type: z.literal('approximate').optional(), ...PLACE })

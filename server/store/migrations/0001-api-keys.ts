@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-/** API keys. The secret itself is nowhere: `hash` is its SHA-256 in lower-case hex, `label` its masked form. */
+/** API keys. The secret is not stored: `hash` is its SHA-256 in lower-case hex, `label` a masked form. */
 export const apiKeys: Migration = {
   async up(db: Kysely<unknown>) {
     await db.schema

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-/** Presets, and their versions numbered from 1. */
+/** Presets and their versions, numbered from 1. */
 export const presets: Migration = {
   async up(db: Kysely<unknown>) {
     await db.schema
@@ -14,7 +14,7 @@ export const presets: Migration = {
       .addColumn('status', 'text', (column) => column.notNull())
       .addColumn('status_updated_at', 'text')
       .addColumn('creator_user_id', 'text', (column) => column.notNull())
-      // Not a foreign key: preset and version would refer to each other, and engines differ in how to declare that.
+      // Not a foreign key: it would be circular, which engines declare differently.
       .addColumn('designated_version_id', 'text', (column) => column.notNull())
       .addColumn('version_count', 'integer', (column) => column.notNull())
       .addColumn('update_number', 'integer', (column) => column.notNull())

@@ -2,9 +2,8 @@ import { type Kysely, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
 /**
- * The catalogue of embeddings models. `embeddings_models` holds its entries in the order of the list: `position` is
- * counted when they are stored, because databases do not agree on how text is ordered. `embeddings_catalogue` has no
- * row until the catalogue is filled for the first time, and one from then on.
+ * The embeddings catalogue. `position` is the place in the list, because databases sort text differently.
+ * `embeddings_catalogue` has one row once the catalogue is filled.
  */
 export const embeddingsModels: Migration = {
   async up(db: Kysely<unknown>) {

@@ -2,8 +2,8 @@ import type { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
 /**
- * What each API key used, by UTC date, as the newest build counted it. `usage_days` has one row for each date of `usage`,
- * with the digest of all that was loaded for it. The index on keys finds those of an account.
+ * Usage by API key and UTC date. `usage_days` has the digest of each date's usage. The index on keys finds an
+ * account's.
  */
 export const usage: Migration = {
   async up(db: Kysely<unknown>) {

@@ -2,8 +2,8 @@ import { type Kysely, PostgresAdapter, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
 /**
- * What requests count for limits that all servers of a store share; with SQLite each process counts in its memory. Not
- * logged by the database: a crash may empty it, and counting then begins anew, but a request costs no write to the disk.
+ * Counters of rate limits that all servers share (PostgreSQL only). The table is unlogged: a crash may empty it, but
+ * counting needs no disk write.
  */
 export const rateLimits: Migration = {
   async up(db: Kysely<unknown>) {

@@ -225,22 +225,38 @@ describe('requests for one state of a file', () => {
   })
 })
 
-describe('the gzip beside a file', () => {
-  const CSV = 'a,b\n'.repeat(100)
-  const GZIP = gzipSync(CSV)
-  const tag = (bytes: string | Buffer) => `"sha256-${createHash('sha256').update(bytes).digest('hex')}"`
-  const both = () => site({ 'data.csv': CSV, 'data.csv.gz': GZIP })
+const CSV = 'a,b\n'.repeat(100)
+const GZIP = gzipSync(CSV)
+const tagOf = (bytes: string | Buffer) => `"sha256-${createHash('sha256').update(bytes).digest('hex')}"`
+const RELEASE = `${FOLDER}/releases/20250210T001200Z`
+const PATH = `/${RELEASE}/data.csv`
 
+/** A release whose manifest lists a file and the gzip beside it. */
+async function siteWithGzip({ name = 'data.csv', written = GZIP } = {}) {
+  const setup = await site()
+  const listed = (path: string, bytes: string | Buffer) => {
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    return { path, media_type: 'text/csv', bytes: bytes.length, sha256 }
+  }
+  await publish(setup.publicDir, sampleRows({ days: 1 }), {
+    spoilManifest: ({ files }) => files.push(listed(name, CSV), listed(`${name}.gz`, GZIP)),
+  })
+  await setup.write(`${RELEASE}/${name}`, CSV)
+  await setup.write(`${RELEASE}/${name}.gz`, written)
+  return setup
+}
+
+describe('the gzip beside a file', () => {
   test('is sent for the file where the client takes gzip, with a tag of its own', async () => {
-    const { get } = await both()
-    const answer = await get('/data.csv', { 'accept-encoding': 'gzip, deflate, br' })
+    const { get } = await siteWithGzip()
+    const answer = await get(PATH, { 'accept-encoding': 'gzip, deflate, br' })
     expect(answer.statusCode).toBe(200)
     expect(gunzipSync(answer.rawPayload).toString()).toBe(CSV)
     expect(answer.headers).toMatchObject({
       'content-encoding': 'gzip',
       'content-type': 'text/csv; charset=utf-8',
       'content-length': String(GZIP.length),
-      etag: tag(GZIP),
+      etag: tagOf(GZIP),
       vary: 'Accept-Encoding',
     })
   })
@@ -248,30 +264,30 @@ describe('the gzip beside a file', () => {
   test.each([undefined, 'identity', 'br', 'gzip;q=0', 'identity, gzip;q=0.5', '*;q=0'])(
     'is not sent for Accept-Encoding: %s, and caches are told that it could be',
     async (coding) => {
-      const { get } = await both()
-      const answer = await get('/data.csv', coding === undefined ? {} : { 'accept-encoding': coding })
+      const { get } = await siteWithGzip()
+      const answer = await get(PATH, coding === undefined ? {} : { 'accept-encoding': coding })
       expect(answer.body).toBe(CSV)
       expect(answer.headers['content-encoding']).toBeUndefined()
-      expect(answer.headers).toMatchObject({ etag: tag(CSV), vary: 'Accept-Encoding' })
+      expect(answer.headers).toMatchObject({ etag: tagOf(CSV), vary: 'Accept-Encoding' })
     },
   )
 
   test.each(['gzip', 'GZIP', 'x-gzip', '*', 'gzip;q=0.5, identity;q=0.1', 'br, gzip'])(
     'is sent for Accept-Encoding: %s',
     async (coding) => {
-      const { get } = await both()
-      expect((await get('/data.csv', { 'accept-encoding': coding })).headers['content-encoding']).toBe('gzip')
+      const { get } = await siteWithGzip()
+      expect((await get(PATH, { 'accept-encoding': coding })).headers['content-encoding']).toBe('gzip')
     },
   )
 
   test('304 and HEAD are those of the coding that the client takes', async () => {
-    const { get } = await both()
+    const { get } = await siteWithGzip()
     const gzip = { 'accept-encoding': 'gzip' }
-    const unchanged = await get('/data.csv', { ...gzip, 'if-none-match': tag(GZIP) })
+    const unchanged = await get(PATH, { ...gzip, 'if-none-match': tagOf(GZIP) })
     expect([unchanged.statusCode, unchanged.headers.vary]).toEqual([304, 'Accept-Encoding'])
-    expect((await get('/data.csv', { ...gzip, 'if-none-match': tag(CSV) })).statusCode).toBe(200)
-    expect((await get('/data.csv', { 'if-none-match': tag(GZIP) })).statusCode).toBe(200)
-    const head = await get('/data.csv', gzip, 'HEAD')
+    expect((await get(PATH, { ...gzip, 'if-none-match': tagOf(CSV) })).statusCode).toBe(200)
+    expect((await get(PATH, { 'if-none-match': tagOf(GZIP) })).statusCode).toBe(200)
+    const head = await get(PATH, gzip, 'HEAD')
     expect([head.body, head.headers['content-encoding'], head.headers['content-length']]).toEqual([
       '',
       'gzip',
@@ -280,62 +296,73 @@ describe('the gzip beside a file', () => {
   })
 
   test('ranges are of the plain file', async () => {
-    const { get } = await both()
-    const answer = await get('/data.csv', { 'accept-encoding': 'gzip', range: 'bytes=0-3' })
+    const { get } = await siteWithGzip()
+    const answer = await get(PATH, { 'accept-encoding': 'gzip', range: 'bytes=0-3' })
     expect([answer.statusCode, answer.body, answer.headers['content-encoding']]).toEqual([206, 'a,b\n', undefined])
   })
 
   test.each([
-    ['holds something else', 'data.csv', gzipSync('a,c\n')],
-    ['is cut', 'data.csv', GZIP.subarray(0, -9)],
-    ['is no gzip', 'data.csv', Buffer.from('text')],
+    ['has another size than the manifest lists', 'data.csv', GZIP.subarray(0, -9)],
     ['is empty', 'data.csv', Buffer.alloc(0)],
     ['stands beside a Parquet file', 'data.parquet', GZIP],
-  ])('is not sent where it %s', async (_why, name, gzip) => {
-    const { get } = await site({ [name]: CSV, [`${name}.gz`]: gzip })
-    const answer = await get(`/${name}`, { 'accept-encoding': 'gzip' })
+  ])('is not sent where it %s', async (_why, name, written) => {
+    const { get } = await siteWithGzip({ name, written })
+    const answer = await get(`/${RELEASE}/${name}`, { 'accept-encoding': 'gzip' })
     expect(answer.body).toBe(CSV)
     expect(answer.headers['content-encoding']).toBeUndefined()
     expect(answer.headers.vary).toBeUndefined()
   })
 
+  test('is not sent where no manifest lists it', async () => {
+    const { get } = await site({ 'data.csv': CSV, 'data.csv.gz': GZIP })
+    const answer = await get('/data.csv', { 'accept-encoding': 'gzip' })
+    expect([answer.body, answer.headers['content-encoding'], answer.headers.vary]).toEqual([CSV, undefined, undefined])
+  })
+
   test('is not sent where it is a link or a folder', async () => {
-    const { get, publicDir, write } = await site({ 'data.csv': CSV, 'other.csv': CSV, 'gzip.gz': GZIP })
-    await symlink('gzip.gz', join(publicDir, 'data.csv.gz'))
-    await write('other.csv.gz/index.html', '')
-    for (const path of ['/data.csv', '/other.csv']) {
-      expect((await get(path, { 'accept-encoding': 'gzip' })).headers['content-encoding']).toBeUndefined()
-    }
+    const { get, publicDir, write } = await siteWithGzip()
+    const gzip = join(publicDir, `${PATH}.gz`)
+    await rename(gzip, join(publicDir, 'elsewhere.gz'))
+    await symlink(join(publicDir, 'elsewhere.gz'), gzip)
+    expect((await get(PATH, { 'accept-encoding': 'gzip' })).headers['content-encoding']).toBeUndefined()
+    await rm(gzip)
+    await write(`${PATH}.gz/index.html`, '')
+    expect((await get(PATH, { 'accept-encoding': 'gzip' })).headers['content-encoding']).toBeUndefined()
   })
 
   test('is no longer sent once the file has changed', async () => {
-    const { get, publicDir, write } = await both()
+    const { get, publicDir, write } = await siteWithGzip()
     const gzip = { 'accept-encoding': 'gzip' }
-    await get('/data.csv', gzip)
-    await write('new', 'a,c\n'.repeat(100))
-    await rename(join(publicDir, 'new'), join(publicDir, 'data.csv'))
-    expect((await get('/data.csv', gzip)).body).toBe('a,c\n'.repeat(100))
+    await get(PATH, gzip)
+    await write('new', 'a,c\n'.repeat(99))
+    await rename(join(publicDir, 'new'), join(publicDir, PATH))
+    expect((await get(PATH, gzip)).body).toBe('a,c\n'.repeat(99))
   })
 
   test('by its own name is a file as any other', async () => {
-    const { get } = await both()
-    const answer = await get('/data.csv.gz', { 'accept-encoding': 'gzip' })
+    const { get } = await siteWithGzip()
+    const answer = await get(`${PATH}.gz`, { 'accept-encoding': 'gzip' })
     expect(answer.rawPayload).toEqual(GZIP)
-    expect(answer.headers).toMatchObject({ 'content-type': 'application/gzip', etag: tag(GZIP) })
+    expect(answer.headers).toMatchObject({ 'content-type': 'application/gzip', etag: tagOf(GZIP) })
     expect(answer.headers['content-encoding']).toBeUndefined()
   })
 })
 
 describe('from memory and as it is read a file is answered alike', () => {
-  const CSV = 'a,b\n'.repeat(100)
   const LARGE = Buffer.alloc(300 * 1024, TEXT)
-  const FILES = {
-    'data.csv': CSV,
-    'data.csv.gz': gzipSync(CSV),
-    'page.html': TEXT,
-    'empty.txt': '',
-    'large.csv': LARGE,
+
+  async function files() {
+    const setup = await siteWithGzip()
+    for (const [path, bytes] of [
+      ['page.html', TEXT],
+      ['empty.txt', ''],
+      ['large.csv', LARGE],
+    ] as const) {
+      await setup.write(path, bytes)
+    }
+    return setup
   }
+
   const REQUESTS: [string, Record<string, string>, number][] = [
     ['as a whole', {}, 200],
     ['as gzip', { 'accept-encoding': 'gzip' }, 200],
@@ -346,10 +373,10 @@ describe('from memory and as it is read a file is answered alike', () => {
   ]
 
   test.each(REQUESTS)('%s', async (_what, headers, status) => {
-    const { get } = await site(FILES)
-    for (const name of ['data.csv', 'page.html', 'large.csv']) {
+    const { get } = await files()
+    for (const path of [PATH, '/page.html', '/large.csv']) {
       for (const method of ['GET', 'HEAD'] as const) {
-        const [first, second] = [await get(`/${name}`, headers, method), await get(`/${name}`, headers, method)]
+        const [first, second] = [await get(path, headers, method), await get(path, headers, method)]
         if (method === 'GET') expect(first.statusCode).toBe(status)
         expect([second.statusCode, second.rawPayload]).toEqual([first.statusCode, first.rawPayload])
         const ignored = { 'x-request-id': '', date: '' }
@@ -359,7 +386,7 @@ describe('from memory and as it is read a file is answered alike', () => {
   })
 
   test('also a large one, and an empty one', async () => {
-    const { get } = await site(FILES)
+    const { get } = await files()
     const whole = await get('/large.csv')
     expect(whole.rawPayload.equals(LARGE)).toBe(true)
     expect(whole.headers['content-length']).toBe(String(LARGE.length))
@@ -373,7 +400,7 @@ describe('from memory and as it is read a file is answered alike', () => {
   })
 
   test('to all who ask at once', async () => {
-    const { get } = await site(FILES)
+    const { get } = await files()
     const answers = await Promise.all(Array.from({ length: 20 }, () => get('/page.html')))
     expect(new Set(answers.map(({ statusCode, body }) => `${statusCode} ${body}`))).toEqual(new Set([`200 ${TEXT}`]))
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ApiError } from '../../../../server/base/errors.ts'
 import { parseMessageRequest } from '../../../../server/schemas/message-request/parse.ts'
-import { faultsOf, issuesOf, request } from './rules.ts'
+import { faultsOf, issuesOf, request } from './faults.ts'
 
 describe('a refused request', () => {
   test('is a 400 that says in one line each what is wrong, and lists the same as issues', () => {

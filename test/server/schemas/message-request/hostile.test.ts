@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parseMessageRequest } from '../../../../server/schemas/message-request/parse.ts'
-import { faultsOf, request } from './rules.ts'
+import { faultsOf, request } from './faults.ts'
 
 /*
  * Bodies at the limit of 4 MiB that are meant to stall or to crash. Times are not asserted: what would stall for long

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseMessageRequest } from '../../../../server/schemas/message-request/parse.ts'
 import { mutatedMessageRequest, validMessageRequest } from '../../../support/message-request.ts'
-import { faultsOf } from './rules.ts'
+import { faultsOf } from './faults.ts'
 
 /** API.md § POST /presets/{slug}/messages, "Stored in config". */
 const STORED =
@@ -14,7 +14,7 @@ function stored(body: object): string {
   return JSON.stringify(Object.fromEntries(Object.entries(body).filter(([key]) => STORED.includes(key))))
 }
 
-test('every body that the specification and the reference allow is accepted, and comes out unchanged', () => {
+test('a body put together from accepted ones is accepted and comes out unchanged', () => {
   fc.assert(
     fc.property(validMessageRequest, (body) => {
       const before = JSON.stringify(body)
@@ -36,10 +36,10 @@ function expectAnswer(body: unknown): void {
   }
 }
 
-test('a changed body is accepted or refused in readable lines, and nothing else happens', () => {
-  fc.assert(fc.property(mutatedMessageRequest, expectAnswer), { numRuns: 1000 })
+test('a changed body is accepted or refused in readable lines', () => {
+  fc.assert(fc.property(mutatedMessageRequest, expectAnswer), { numRuns: 300 })
 })
 
-test('any JSON is accepted or refused in readable lines, and nothing else happens', () => {
+test('any JSON is accepted or refused in readable lines', () => {
   fc.assert(fc.property(fc.jsonValue(), expectAnswer), { numRuns: 500 })
 })

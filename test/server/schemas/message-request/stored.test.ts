@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { parseMessageRequest } from '../../../../server/schemas/message-request/parse.ts'
-import { request } from './rules.ts'
+import { request } from './faults.ts'
 
 const STORED: Record<string, unknown> = {
   model: 'm',

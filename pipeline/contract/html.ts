@@ -1,17 +1,16 @@
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-/** Text that is safe between tags and in quoted attributes: names of models come from logs and may hold anything. */
+/** Escapes text for HTML content and quoted attributes. Model names come from logs and may hold anything. */
 export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
 }
 
-/** A template of HTML that escapes every value; `Html` values and lists of them stand as they are. */
+/** An HTML template that escapes all values but `Html`. */
 export function html(strings: TemplateStringsArray, ...values: (string | number | Html | readonly Html[])[]): Html {
   const parts = strings.map((text, position) => text + toHtml(values[position]))
   return new Html(parts.join(''))
 }
 
-/** A piece of finished HTML. */
 export class Html {
   readonly text: string
 
@@ -27,12 +26,12 @@ function toHtml(value: string | number | Html | readonly Html[] | undefined): st
   return escapeHtml(String(value))
 }
 
-/** The same for XML, in which most control characters cannot stand at all. */
+/** Escapes text for XML and drops the control characters it forbids. */
 export function escapeXml(text: string): string {
   return escapeHtml(withoutControls(text))
 }
 
-/** Text without the characters that XML does not allow, not even escaped. */
+/** Drops the characters that XML forbids even when escaped. */
 export function withoutControls(text: string): string {
   return text.replaceAll(/[^\t\n\r\P{Cc}]|[\ufffe\uffff]/gu, '')
 }

@@ -1,0 +1,156 @@
+/**
+ * Every path below `PUBLIC_DIR`, in one table for the programs that write, verify, copy and serve it. A publisher may add
+ * files of their own at the top and below `assets/`.
+ */
+import { DATASET_PATH, type ReleaseName } from './manifest.ts'
+import { TOMBSTONE_FILE } from './tombstone.ts'
+
+/** Below the folder of the dataset. */
+export const INDEX_FILE = 'releases/index.json'
+export const COVERAGE_FILE = 'coverage.json'
+export const RESTATEMENTS_FILE = 'restatements.json'
+
+export const INDEX_PATH = `${DATASET_PATH}/${INDEX_FILE}`
+export const COVERAGE_PATH = `${DATASET_PATH}/${COVERAGE_FILE}`
+export const RESTATEMENTS_PATH = `${DATASET_PATH}/${RESTATEMENTS_FILE}`
+export const CROISSANT_PATH = `${DATASET_PATH}/croissant.json`
+/** The one link, to the folder of the current release. A copy may hold that folder's files instead. */
+export const LATEST_PATH = `${DATASET_PATH}/latest`
+export const POINTER_PATH = `${DATASET_PATH}/latest.json`
+export const CATALOG_FILE = 'catalog.json'
+export const FEED_FILES = { atom: 'feed.atom', json: 'feed.json' } as const
+
+/** The operations of the API that need no store, by the paths of their answers. */
+export const API_FILES = {
+  rankings_daily: 'api/v1/datasets/rankings-daily.json',
+  embeddings_models: 'api/v1/embeddings/models.json',
+} as const
+
+/** Metadata beside the releases: a copy on any host has the same bytes. */
+export const METADATA_FILES = ['LICENSE', 'CITATION.cff', 'dcat.jsonld', CROISSANT_PATH] as const
+
+/** The formats of a day and of a month. A month has no JSON: the API has no such answer. */
+export const PERIOD_FORMATS = { daily: ['json', 'csv', 'parquet'], monthly: ['csv', 'parquet'] } as const
+export const PERIOD_FOLDERS = [`${DATASET_PATH}/daily`, `${DATASET_PATH}/monthly`] as const
+
+/** These folders hold pages that follow from the releases, and nothing else. */
+export const PAGE_FOLDERS = ['models', 'more-models', 'coverage', 'changelog'] as const
+
+/** The steps of a switch to another release, in order: what is pointed to comes before what points to it. */
+export const STEPS = [
+  'release',
+  'periods',
+  'restatements',
+  'coverage',
+  'index',
+  'site',
+  'latest',
+  'pointer',
+  'catalog',
+  'feeds',
+] as const
+export type Step = (typeof STEPS)[number]
+
+/**
+ * How long a file may be cached. Files of releases and revisions never change, but for synthetic ones, which the first
+ * real release replaces. The names of hashed files change with their content. Everything else points to those.
+ */
+export type CacheClass = 'release' | 'revision' | 'hashed' | 'pointer'
+
+export interface PublishedPath {
+  step: Step
+  cache: CacheClass
+  /** Pages are for people: hosts may change them, and another version renders them otherwise. */
+  readers: 'programs' | 'people'
+}
+
+const RELEASE = new RegExp(`^${DATASET_PATH}/releases/(\\d{8}T\\d{6}Z)/(?!${TOMBSTONE_FILE}$)`)
+
+/** The first pattern that fits decides. */
+const TABLE: readonly [RegExp, Step, CacheClass, PublishedPath['readers']][] = [
+  [RELEASE, 'release', 'release', 'programs'],
+  [exactly(INDEX_PATH), 'index', 'pointer', 'programs'],
+  [under('releases/'), 'release', 'pointer', 'programs'],
+  [under('daily/\\d{4}-\\d{2}-\\d{2}/r[1-9]\\d*\\.\\w+$'), 'periods', 'revision', 'programs'],
+  [under('monthly/\\d{4}-\\d{2}/r[1-9]\\d*\\.\\w+$'), 'periods', 'revision', 'programs'],
+  [under('(daily|monthly)(/|$)'), 'periods', 'pointer', 'programs'],
+  [exactly(RESTATEMENTS_PATH), 'restatements', 'pointer', 'programs'],
+  [exactly(COVERAGE_PATH), 'coverage', 'pointer', 'programs'],
+  [under('latest(/|$)'), 'latest', 'pointer', 'programs'],
+  [exactly(POINTER_PATH), 'pointer', 'pointer', 'programs'],
+  [exactly(CATALOG_FILE), 'catalog', 'pointer', 'programs'],
+  [exactly(...Object.values(FEED_FILES)), 'feeds', 'pointer', 'programs'],
+  [exactly(...Object.values(API_FILES), ...METADATA_FILES), 'site', 'pointer', 'programs'],
+  // Such as assets/explore-0f3a5c7e9b1d2468.js.
+  [/^assets\/(.+\/)?[^/]+[.-][0-9a-f]{8,64}\.\w+$/, 'site', 'hashed', 'people'],
+  [/^/, 'site', 'pointer', 'people'],
+]
+
+function under(pattern: string): RegExp {
+  return new RegExp(`^${DATASET_PATH}/${pattern}`)
+}
+
+function exactly(...paths: string[]): RegExp {
+  return new RegExp(`^(${paths.map((path) => path.replaceAll('.', '\\.')).join('|')})$`)
+}
+
+/** What a path below `PUBLIC_DIR` is. */
+export function publishedPath(path: string): PublishedPath {
+  const [, step = 'site', cache = 'pointer', readers = 'people'] = TABLE.find(([pattern]) => pattern.test(path)) ?? []
+  return { step, cache, readers }
+}
+
+/** The release that a file belongs to. A tombstone belongs to none. */
+export function releaseOfPath(path: string): ReleaseName | undefined {
+  return RELEASE.exec(path)?.[1]
+}
+
+const MEDIA_TYPES: Record<string, string> = {
+  '.atom': 'application/atom+xml; charset=utf-8',
+  '.bib': 'application/x-bibtex; charset=utf-8',
+  '.cff': 'application/yaml; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.csv': 'text/csv; charset=utf-8',
+  // A compressed file is a download of its own, not another coding of the file without the ending.
+  '.gz': 'application/gzip',
+  '.html': 'text/html; charset=utf-8',
+  '.ico': 'image/x-icon',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.jsonl': 'application/x-ndjson',
+  '.jsonld': 'application/ld+json; charset=utf-8',
+  '.md': 'text/markdown; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
+  '.ndjson': 'application/x-ndjson',
+  '.parquet': 'application/vnd.apache.parquet',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.wasm': 'application/wasm',
+  '.woff2': 'font/woff2',
+  '.xml': 'application/xml',
+  '.zst': 'application/zstd',
+  // LICENSE, SHA256SUMS
+  '': 'text/plain; charset=utf-8',
+}
+
+/** The media type of a published file, by the ending of its name, but for a feed. */
+export function mediaType(path: string): string {
+  if (nameOf(path) === FEED_FILES.json) return 'application/feed+json; charset=utf-8'
+  return MEDIA_TYPES[endingOf(path)] ?? 'application/octet-stream'
+}
+
+/** Whether a browser opens a published file as a document, so that a content security policy has to bind it. */
+export function isDocument(path: string): boolean {
+  return ['.atom', '.html', '.svg', '.xml'].includes(endingOf(path))
+}
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
+}
+
+function endingOf(path: string): string {
+  const name = nameOf(path)
+  const dot = name.lastIndexOf('.')
+  return dot > 0 ? name.slice(dot).toLowerCase() : ''
+}
