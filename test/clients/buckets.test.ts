@@ -22,9 +22,9 @@ import {
   withdrawIn,
   writeSmallBuild,
 } from '../support/pipeline.ts'
+import { run } from '../system/clone.ts'
+import { documented, isInstalled } from '../system/hosting.ts'
 import { type Bucket, startBucket } from './bucket.ts'
-import { run } from './clone.ts'
-import { documented, isInstalled } from './hosting.ts'
 
 const isHere = isInstalled('aws', '--version')
 const BUCKET = 'data.example.org'

@@ -14,10 +14,10 @@ import { assertEnvelope, type ErrorAnswer } from '../support/envelope.ts'
 import { PRESETS } from '../support/presets.ts'
 import { FOLDER, publish, sampleRows } from '../support/publish.ts'
 import { writeIndex } from '../support/release-index.ts'
+import type { Host } from '../system/hosting.ts'
+import { noPostgres, type Postgres, startPostgres } from '../system/postgres.ts'
+import { type ServerProcess, startServer } from '../system/server-process.ts'
 import { BALANCER_KINDS } from './balancing.ts'
-import type { Host } from './hosting.ts'
-import { noPostgres, type Postgres, startPostgres } from './postgres.ts'
-import { type ServerProcess, startServer } from './server-process.ts'
 
 /** How many requests arrive at once. */
 const CLIENTS = 40

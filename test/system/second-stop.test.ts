@@ -2,24 +2,9 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { part } from '../soak/load.ts'
 import { serve } from '../soak/serving.ts'
 import { temporaryFolder } from '../support/app.ts'
 import { publish, sampleRows } from '../support/publish.ts'
-
-test('good requests succeed and a stop is orderly beside slow, aborted, idle and unwelcome clients, with releases that switch', async ({
-  signal,
-}) => {
-  const figures = await part.run({ seed: 20_250_304, share: 0.03, signal, report: () => {} })
-  for (const workers of [1, 2]) {
-    const countOf = (what: string) =>
-      Number(figures.find((figure) => figure.what === `WORKERS=${workers}: ${what}`)?.value)
-    expect(countOf('good requests')).toBeGreaterThan(50)
-    expect(countOf('requests with bad keys')).toBeGreaterThan(50)
-    expect(countOf('idle connections at once')).toBeGreaterThan(250)
-    expect(countOf('releases switched')).toBeGreaterThanOrEqual(9)
-  }
-})
 
 test.each(['1', '2'])('a second SIGTERM does not wait for requests that run (WORKERS=%s)', async (workers) => {
   const folder = await temporaryFolder()
@@ -34,7 +19,7 @@ test.each(['1', '2'])('a second SIGTERM does not wait for requests that run (WOR
   await once(socket, 'data')
   server.signal('SIGTERM')
   // Nothing new is accepted: the first one has arrived.
-  await expect.poll(() => isRefused(server.port), { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => isRefused(server.port)).toBe(true)
   server.signal('SIGTERM')
   // One that waited would end with 0.
   expect(await server.ended).toEqual({ code: 130, signal: null })

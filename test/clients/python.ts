@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { REPOSITORY } from '../support/pipeline.ts'
-import { type Finished, run } from './clone.ts'
+import { type Finished, run } from '../system/clone.ts'
 
 const CACHE = join(REPOSITORY, 'node_modules/.cache/python')
 

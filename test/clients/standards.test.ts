@@ -156,8 +156,8 @@ function typeTable(readings: readonly Reading[]): string {
   ])
   return `# Which reader sees which type
 
-Measured by \`test/system/standards.test.ts\` on a release with odd slugs and numbers beyond 2^53, and written by it (\`-u\`):
-each of these reads every row to the last digit. \`test/system/readers.py\` and \`test/support/javascript-readers.ts\` have the calls.
+Measured by \`test/clients/standards.test.ts\` on a release with odd slugs and numbers beyond 2^53, and written by it (\`-u\`):
+each of these reads every row to the last digit. \`test/clients/readers.py\` and \`test/support/javascript-readers.ts\` have the calls.
 
 ${markdownTable(['reader', 'file', '`date`', '`model_permaslug`', '`total_tokens`'], rows)}
 - CSV has no types, so readers guess. pandas takes the slugs \`null\` and \`NaN\` for missing values unless it is told

@@ -18,7 +18,7 @@ import {
   type Workspace,
   writeInput,
 } from '../support/pipeline.ts'
-import { DATES, MODELS, writeRecordFiles } from './clickhouse-records.ts'
+import { DATES, MODELS, writeRecordFiles } from '../system/clickhouse-records.ts'
 import { type Python, pythonWith } from './python.ts'
 
 const RECORDS = 300_000
@@ -47,7 +47,7 @@ beforeAll(async () => {
   if ('reason' in python) return
   server = spawn(
     join(python.bin, 'python'),
-    [join(REPOSITORY, 'test/system/chdb_server.py'), (await newFolders()).root],
+    [join(REPOSITORY, 'test/clients/chdb_server.py'), (await newFolders()).root],
     {
       stdio: ['ignore', 'pipe', 'ignore'],
     },

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { REPOSITORY } from '../support/pipeline.ts'
-import { freePort, type Host, isInstalled, put, runCaddy, runNginx } from './hosting.ts'
+import { freePort, type Host, isInstalled, put, runCaddy, runNginx } from '../system/hosting.ts'
 
 export interface BalancerKind {
   name: string

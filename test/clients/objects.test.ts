@@ -21,7 +21,7 @@ import {
   type Workspace,
   writeInput,
 } from '../support/pipeline.ts'
-import { finish } from './clone.ts'
+import { finish } from '../system/clone.ts'
 import { type ObjectService, python, serveHttpfs, startService } from './object-service.ts'
 
 const found = await python()
