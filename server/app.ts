@@ -87,6 +87,8 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     schemaController: { compilersFactory: NO_JSON_SCHEMA },
     // During a stop, requests on open connections are still answered, with `Connection: close`.
     return503OnClosing: false,
+    // A busy machine may need longer than Fastify's 10 seconds to load the first release.
+    pluginTimeout: 0,
     requestTimeout: requestMs,
     keepAliveTimeout: idleMs,
     connectionTimeout: stalledMs,
