@@ -12,19 +12,13 @@ import { NOTE_KINDS, PARTS_DISAGREEMENTS, type Schema, type UsageRecord } from '
 import { ABSENT, jsonValue, parquetValue, type RelativeTime, textValue, type Value } from './schemas/value.ts'
 import type { Source } from './sources.ts'
 
-/**
- * Defines the view `core_usage`: typed usage records of the groups, each with its reject reason, if any. Text without
- * an offset is read in the source's time zone.
- */
+/** Defines the view `core_usage`: typed records of the groups in the source's time zone, with reject reasons. */
 export async function defineUsage(database: Database, source: Source, groups: readonly InputGroup[]): Promise<void> {
   const selects = groups.map((group, number) => selectGroup(group, number))
   await defineViews(database, source, groups, selects)
 }
 
-/**
- * The same view over one file, with `record_number` (from 1) and `content` (for Parquet, a struct of all columns as
- * text). Slower, because DuckDB reads the file in order.
- */
+/** The same view over one file, in order, with `record_number` (from 1) and `content` (Parquet's columns). */
 export async function defineNumberedUsage(database: Database, group: InputGroup, file: LinkedFile): Promise<void> {
   await defineViews(database, group.source, [{ ...group, files: [file] }], [selectGroup(group, 0, true)])
 }
@@ -60,7 +54,6 @@ export async function defineSample(database: Database, group: InputGroup): Promi
   await database.execute(`CREATE OR REPLACE TEMP VIEW raw_sample AS\n${select}`)
 }
 
-/** The longest record and its line end. */
 const LARGE = LONGEST_RECORD_BYTES + 1000
 const READ_CSV = { parallel: false, max_line_size: 2_000_000, buffer_size: 32_000_000 }
 
@@ -134,7 +127,6 @@ function selectGroup(group: InputGroup, number: number, isNumbered = false): str
   return `SELECT\n  ${fields.join(',\n  ')}\n${fromGroup(group, number, computed)}`
 }
 
-/** The FROM clause of a group, with expressions that are computed once per record. */
 function fromGroup(group: InputGroup, number: number, computed: ReadonlyMap<string, string>): string {
   const names = columnNames(group).join(', ')
   const statement = readStatement(`ingest/${group.format}`)
@@ -166,7 +158,6 @@ function model(group: InputGroup, number: number, { model_permaslug }: UsageReco
   return `CASE WHEN ${exists(model_permaslug, columns)} THEN ${own} ELSE getvariable('model_${number}') END`
 }
 
-/** SQL for the first reason why a record's counts contradict each other, or NULL. */
 function disagreement(conditions: Schema['parts_disagree'] = {}, columns: Columns): string {
   const cases = PARTS_DISAGREEMENTS.flatMap((reason) => {
     const condition = conditions[reason]
@@ -175,7 +166,6 @@ function disagreement(conditions: Schema['parts_disagree'] = {}, columns: Column
   return cases.length === 0 ? 'NULL::VARCHAR' : `CASE ${cases.join(' ')} END`
 }
 
-/** SQL for a note on how the record was read: its kind, name and tokens. */
 function noteOf(notes: Schema['notes'] = {}, columns: Columns): string[] {
   const found = NOTE_KINDS.flatMap((kind) => {
     const note = notes[kind]
@@ -204,7 +194,6 @@ function exists({ needs }: Expression, columns: Columns): string {
   return [...new Set(needs.flat())].map((column) => columns.value(column).exists()).join(' OR ')
 }
 
-/** How to read the schema's columns in a group's files. `computed` fills as expressions use it. */
 function columnsOf(group: InputGroup, number: number): { columns: Columns; computed: ReadonlyMap<string, string> } {
   const { format, positions, source, types, files } = group
   const relative = relativeTime(source)
@@ -226,7 +215,6 @@ function columnsOf(group: InputGroup, number: number): { columns: Columns; compu
   return { columns: { value, once, setting }, computed }
 }
 
-/** How to read relative timestamps; undefined without `base_time`. */
 function relativeTime({ base_time, time_unit }: Source): RelativeTime {
   if (base_time === undefined) return undefined
   const base = `${Date.parse(base_time) * 1000}`

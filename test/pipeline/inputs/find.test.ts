@@ -58,7 +58,7 @@ describe('objects of buckets', () => {
     for (const path of paths.values()) await writeFile(path, 'x')
     const source = read(['s3://logs/b/**', 's3://logs/a[1]?.csv', 's3://logs/none/*.csv', 's3://logs/gone.csv'])
     const objects = { paths, tidy: async () => {} }
-    const { files, unmatched, absent } = await findInputFiles(source, { folder: workspace.input, objects })
+    const { files, unmatched, missing: absent } = await findInputFiles(source, { folder: workspace.input, objects })
     expect(files.map(({ name, path, format, compression }) => [name, path, format, compression])).toEqual([
       ['s3://logs/a[1]?.csv', paths.get('s3://logs/a[1]?.csv'), 'csv', 'uncompressed'],
       ['s3://logs/b/c.ndjson.gz', paths.get('s3://logs/b/c.ndjson.gz'), 'ndjson', 'gzip'],
