@@ -51,7 +51,6 @@ export function formatChange(before: bigint, now: bigint): string {
   return `${sign}${formatInteger(tenths / 10n)}.${tenths % 10n} %`
 }
 
-/** A size in powers of a thousand: `1.8 MB`. */
 export function formatBytes(bytes: number): string {
   const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), BYTE_UNITS.length - 1)
   const value = bytes / 1000 ** power

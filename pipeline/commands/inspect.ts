@@ -1,5 +1,6 @@
 import { Command } from '@commander-js/extra-typings'
-import { BuildError } from '../base/errors.ts'
+import { readPipelineConfig } from '../base/config.ts'
+import { BuildError, UsageError } from '../base/errors.ts'
 import type { Inspection, MappedRecord } from '../raw/inspect.ts'
 import { withInterrupt } from './interrupt.ts'
 import { printable, table } from './table.ts'
@@ -11,13 +12,24 @@ export const inspect = new Command('inspect')
   )
   .argument('<file...>', 'CSV, NDJSON or Parquet, plain, .gz or .zst')
   .option('--json', 'print what was found as one JSON object on stdout')
-  .action(async (paths, { json = false }) => {
+  .option('--sql', "print the SQL that reads the one file, ready to run in DuckDB's own shell")
+  .action(async (paths, { json = false, sql = false }) => {
+    if (sql) return printSql(paths, json)
     const module = await import('../raw/inspect.ts')
     const files = await withInterrupt((signal) => module.inspect(paths, { now: () => new Date(), signal }))
     process.stdout.write(json ? `${JSON.stringify({ files })}\n` : files.map(describe).join('\n'))
     const unknown = files.filter(({ schema }) => schema === undefined).map(({ file }) => file)
     if (unknown.length > 0) throw new BuildError(`no schema fits ${unknown.join(', ')}`)
   })
+
+async function printSql(paths: readonly string[], json: boolean): Promise<void> {
+  const [path, ...others] = paths
+  if (json) throw new UsageError('--sql and --json print different things: give one of them')
+  if (path === undefined || others.length > 0) throw new UsageError(`--sql takes one file, not ${paths.length}`)
+  const { inspectSql } = await import('../raw/inspect-sql.ts')
+  const { sources } = readPipelineConfig()
+  process.stdout.write(await withInterrupt((signal) => inspectSql(path, { sources, now: () => new Date(), signal })))
+}
 
 const LONGEST_SAMPLE = 60
 

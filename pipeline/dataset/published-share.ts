@@ -6,15 +6,12 @@ import { addDays, DATASET_START, type UtcDate } from '../contract/utc-date.ts'
 import type { Sources } from '../raw/sources.ts'
 import type { Account, WithheldModel } from './quality.ts'
 
-/** The default of `max_withheld_share`. */
 const DEFAULT_MAX_WITHHELD_SHARE = 0.2
 
-/** The number of completed dates measured. */
 const SHARE_DAYS = 31
 
 /** The published share of usage that is not known to be private. Usage of unknown models is withheld. */
 export interface PublishedShare {
-  /** 0 to 1; 1 if there is no usage. */
   share: number
   start_date: UtcDate
   end_date: UtcDate
@@ -22,7 +19,6 @@ export interface PublishedShare {
   withheld_tokens: string
 }
 
-/** The share and the withheld models, most tokens first. */
 export interface Share {
   published: PublishedShare
   unknown: WithheldModel[]
@@ -56,11 +52,8 @@ function part(number: bigint, rest: bigint): number {
   return number === 0n ? 0 : Number(number) / Number(number + rest)
 }
 
-/**
- * Throws `BuildError` if too much usage of unknown models would be withheld. If the sources file sets no limit and a
- * release of real logs exists, only warns.
- */
-export function assertFewWithheld(
+/** Throws `BuildError` if too much usage is withheld; only warns without a limit if a release of real logs exists. */
+export function checkWithheldShare(
   share: Share,
   { sources, isFirst, report }: { sources: Sources; isFirst: boolean; report: Effects['report'] },
 ): void {

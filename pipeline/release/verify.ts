@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { assertSealed } from '../base/checksums.ts'
+import { verifyChecksums } from '../base/checksums.ts'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { type FileHash, readTextIfAny } from '../base/files.ts'
@@ -27,7 +27,7 @@ export interface VerifiedRelease {
  */
 export async function verifyRelease(database: Database, folder: string): Promise<VerifiedRelease> {
   const manifest = await readManifest(folder)
-  const found = await assertSealed(folder)
+  const found = await verifyChecksums(folder)
   assertListed(folder, manifest, found)
   const rows = await verifyRows(database, folder, manifest)
   assertFacts(folder, manifest, rows)

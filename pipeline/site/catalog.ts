@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { toJson } from '../base/json.ts'
 import type { Catalog } from '../contract/catalog.ts'
 import { DATASET_PATH, type Manifest, type ReleaseEntry } from '../contract/manifest.ts'
-import { API_FILES, CATALOG_FILE } from '../contract/published-paths.ts'
+import { API_FILES } from '../contract/published-paths.ts'
 import type { Timestamp } from '../contract/ranking.ts'
 import { addDays } from '../contract/utc-date.ts'
 import { titleOf } from '../release/documents/describe.ts'
@@ -22,7 +22,7 @@ const DOCUMENTS = {
 }
 
 /** `catalog.json` of the current release. `api` are the answers of the API as they are published. */
-export function renderCatalog(manifest: Manifest, entry: ReleaseEntry, api: readonly Page[]): Page {
+export function renderCatalog(manifest: Manifest, entry: ReleaseEntry, api: readonly Page[]): string {
   const { publisher, license, attribution, synthetic, version, content_hash, data_version } = manifest
   const folder = `${DATASET_PATH}/${entry.path}`
   const files = manifest.files.map((file) => ({ ...file, path: folder + file.path }))
@@ -54,7 +54,7 @@ export function renderCatalog(manifest: Manifest, entry: ReleaseEntry, api: read
       },
     },
   }
-  return { path: CATALOG_FILE, text: toJson(catalog) }
+  return toJson(catalog)
 }
 
 /** When the next release is due (an hour after the next midnight) and late (a day after that). */
