@@ -2,9 +2,9 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { assertSealed, seal } from '../../pipeline/checksums.ts'
-import { BuildError } from '../../pipeline/errors.ts'
-import { realFiles } from '../../pipeline/files.ts'
+import { assertSealed, seal } from '../../pipeline/base/checksums.ts'
+import { BuildError } from '../../pipeline/base/errors.ts'
+import { realFiles } from '../../pipeline/base/files.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 async function sealedFolder(): Promise<string> {
