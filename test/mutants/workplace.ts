@@ -32,7 +32,18 @@ export async function openWorkplace(): Promise<Workplace> {
   const run = async (files: readonly string[], only: readonly string[] = []): Promise<Verdict> => {
     const report = join(home, 'report.json')
     await rm(report, { force: true })
-    const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', '--bail', '1', '--maxWorkers', '1']
+    const vitest = [
+      'node_modules/vitest/vitest.mjs',
+      'run',
+      '--project',
+      'unit',
+      '--project',
+      'mocked',
+      '--bail',
+      '1',
+      '--maxWorkers',
+      '1',
+    ]
     const options = ['--reporter', 'json', '--outputFile', report]
     const names = only.length === 0 ? [] : ['--testNamePattern', `(^|\\s)(${only.map(RegExp.escape).join('|')})$`]
     const given = ['--disable-warning=ExperimentalWarning', ...vitest, ...options, ...names, ...files]
