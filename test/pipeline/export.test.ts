@@ -321,7 +321,7 @@ it.each([true, false])(
     await exportFrom(workspace, counted, { symlinks, files })
     expect(steps.length).toBeGreaterThan(40)
     // `make soak` stops at every step.
-    for (const last of someSteps(steps, 10)) {
+    for (const last of someSteps(steps, 40)) {
       const folder = await newTarget()
       await cp(original, folder, { recursive: true, verbatimSymlinks: true })
       const stopped = exportFrom(workspace, folder, { symlinks, files: crashAfter(last) })
