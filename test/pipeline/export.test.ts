@@ -15,6 +15,7 @@ import {
   newWorkspace,
   removeWorkspace,
   runCli,
+  runProcess,
   settings,
   snapshotTree,
   type Workspace,
@@ -261,7 +262,7 @@ describe('it refuses', () => {
     const workspace = await copyOf(two)
     const lock = await lockPublic(workspace.publicDir)
     // In a process of its own: DuckDB lets one process open a file twice.
-    const { code, stderr } = await runCli(['export', await newTarget()], settings(workspace, ''))
+    const { code, stderr } = await runProcess(['export', await newTarget()], settings(workspace, ''))
     await lock.release()
     expect([code, stderr]).toEqual([1, expect.stringContaining('another build is running')])
     await expect(exportFrom(await newWorkspace(), await newTarget())).rejects.toThrow(/holds no release/)

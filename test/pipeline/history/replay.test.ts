@@ -50,7 +50,7 @@ it('change logs make the last release of the first one, and only corrected days 
   expect(tokens.size).toBe(datesTo('2025-03-09').length * MODELS.length)
 
   const { days } = await readCoverage(workspace)
-  const revised = days.filter(({ rows, revision }) => rows > 0 && revision > 1).map(({ date }) => date)
+  const revised = days.filter(({ rows, revision }) => rows > 0 && revision !== 1).map(({ date }) => date)
   expect(revised).toEqual([...new Set(CORRECTIONS.map(({ date }) => date))].toSorted())
   const { signal } = new AbortController()
   expect(await verify(workspace.publicDir, { signal, report: () => {} })).toMatchObject({ releases: DELIVERIES.length })

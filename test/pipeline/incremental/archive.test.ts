@@ -184,15 +184,6 @@ describe('archive', () => {
     expect(await snapshotTree(gateway.workspace.publicDir)).toEqual(before)
   })
 
-  it('again with the same date leaves every byte of the archive as it is', async () => {
-    const gateway = await copyOf(archived)
-    const before = await snapshotTree(archiveFolder(gateway))
-    expect(Object.keys(before)).not.toEqual([])
-    await archive(gateway)
-    expect(await snapshotTree(archiveFolder(gateway))).toEqual(before)
-    expect(await gateway.rows()).toEqual(ROWS)
-  })
-
   it('with a later date adds to what was archived, whose raw files are gone', async () => {
     const gateway = await copyOf(archived)
     await gateway.takeAway('monday.csv')
@@ -240,17 +231,6 @@ describe('archive', () => {
     expect(code).toBe(0)
     expect(stdout).toContain('--before')
     expect(stdout).toContain('--dry-run')
-  })
-
-  it('with --dry-run keeps nothing', async () => {
-    const gateway = await copyOf(built)
-    const { code, stderr } = await gateway.run(['archive', '--before', BEFORE, '--dry-run'])
-    expect(code, stderr).toBe(0)
-    expect(
-      (await readdir(gateway.workspace.dataDir, { recursive: true })).filter((name) => /archive\//.test(name)),
-    ).toEqual([])
-    await gateway.takeAway('monday.csv')
-    expect(await gateway.failure()).toContain('monday.csv')
   })
 
   it('keeps what each API key used', async () => {

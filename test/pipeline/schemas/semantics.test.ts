@@ -13,7 +13,6 @@ import {
   having,
   type LogRecord,
   named,
-  PATHS,
   RECORDS,
   type SchemaName,
   toCsv,
@@ -134,42 +133,6 @@ describe('records that are left out', () => {
     const detail = JSON.parse(await readFile(join(workspace.dataDir, 'state/quality.json'), 'utf8'))
     expect(detail.set_aside).toMatchObject([{ source: 'log-0', reason: 'left_out', date: '2025-06-01', records: 1 }])
     expect(detail.rejected_in_files).toEqual([])
-  })
-})
-
-describe('every schema with ids', () => {
-  const SCHEMAS = (Object.keys(RECORDS) as SchemaName[])
-    .filter((name) => name !== 'litellm-daily-user-spend')
-    .toSorted()
-
-  /** One log for each schema of these lines, made of a record whose model is called as the schema. */
-  function buildEach(linesOf: (line: string) => string[]) {
-    return buildLogs(
-      SCHEMAS.map((schema) => {
-        const line = JSON.stringify(having(RECORDS[schema], PATHS[schema].model, schema))
-        return { schema, log: `${linesOf(line).join('\n')}\n` }
-      }),
-    )
-  }
-
-  it('counts a record again by its id, and rejects lines that are no record', async () => {
-    const { rows, setAside } = await buildEach((line) => [line, '[1]', '"text"', '7', 'null', '{"broken', line])
-    expect(rows).toEqual(SCHEMAS.map((schema) => `2025-06-01 ${schema} 10`))
-    expect(setAside).toEqual(SCHEMAS.map(() => ({ duplicate: 1, malformed_record: 5 })))
-  })
-
-  it('takes the same id of another UTC date for another request', async () => {
-    const { rows } = await buildEach((line) => {
-      const next = line
-        .replace('2025-06-01', '2025-06-03')
-        .replace('2025-06-02', '2025-06-04')
-        .replace('17487792', '17489520')
-      expect(next).not.toBe(line)
-      return [line, next, next]
-    })
-    expect(rows).toEqual(
-      ['2025-06-01', '2025-06-03'].flatMap((date) => SCHEMAS.map((schema) => `${date} ${schema} 10`)),
-    )
   })
 })
 
