@@ -283,8 +283,8 @@ it('a stop at any step leaves a whole release current, and the next build or wit
   const expected = await snapshotTree(whole.publicDir)
   const tombstone = join('releases', SECOND, 'TOMBSTONE.json')
   let mended = 0
-  // Every ninth, for an odd number takes turns between what mends; `make soak` stops at every one.
-  for (const last of someSteps(steps, 9)) {
+  // An odd number takes turns between what mends; `make soak` stops at every one.
+  for (const last of someSteps(steps, 31)) {
     const workspace = await copied()
     const files = crashAfter(last)
     await expect(withdrawIn(workspace, SECOND, WITHDRAWN_AT, { files }, { reason: REASON })).rejects.toThrow(LOST)
@@ -304,7 +304,7 @@ it('a stop at any step leaves a whole release current, and the next build or wit
     await removeWorkspace(workspace)
   }
   expect(await text(whole, tombstone)).toContain(REASON)
-  expect(mended).toBeGreaterThan(6)
+  expect(mended).toBeGreaterThan(2)
 })
 
 it.each([
