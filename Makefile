@@ -16,9 +16,9 @@ VITEST = $(RUN) node_modules/vitest/vitest.mjs run
 .PHONY: build archive withdraw export serve key catalog store verify derive reproduce inspect models rejects sample httpfs
 build: $(INSTALLED) ## sources -> a new release in public/ (none when nothing changed)
 	$(CLI) build $(ARGS)
-archive: $(INSTALLED) ## keep closed dates, so that raw logs may be deleted (ARGS="--before 2025-03-01")
+archive: $(INSTALLED) ## archive dates, so that their raw logs may be deleted (ARGS="--before 2025-03-01")
 	$(CLI) archive $(ARGS)
-withdraw: $(INSTALLED) ## take a release back (ARGS="RELEASE --reason 'why'")
+withdraw: $(INSTALLED) ## withdraw a release (ARGS="RELEASE --reason 'why'")
 	$(CLI) withdraw $(ARGS)
 export: $(INSTALLED) ## a plain copy of public/ for a static host (ARGS="DIR [--no-symlinks]")
 	$(CLI) export $(ARGS)
@@ -30,7 +30,7 @@ catalog: $(INSTALLED) ## the embeddings catalogue (ARGS="import FILE", "export",
 	$(CLI) catalog $(ARGS)
 store: $(INSTALLED) ## keys and presets (ARGS="backup FILE", "copy sqlite:PATH" into DATABASE_URL)
 	$(CLI) store $(ARGS)
-verify: $(INSTALLED) ## re-read the published files and prove them (ARGS=URL: those of any host)
+verify: $(INSTALLED) ## read the published files again and verify them (ARGS=URL: those of any host)
 	$(CLI) verify $(ARGS)
 derive: $(INSTALLED) ## files of a release from its Parquet alone (ARGS="RELEASE-FOLDER --out DIR")
 	$(CLI) derive $(ARGS)
@@ -48,15 +48,19 @@ httpfs: $(INSTALLED) ## download DuckDB's httpfs, 22 MB, for s3:// sources
 	$(CLI) httpfs $(ARGS)
 
 ##@ Develop
-.PHONY: test golden test-system soak bench check sbom format screenshots clean help
+.PHONY: test golden test-system test-clients soak mutants bench check docs sbom format screenshots clean help
 test: $(INSTALLED) ## unit and integration tests (npm alone)
-	$(VITEST) --project unit $(ARGS)
+	$(VITEST) --project unit --project mocked $(ARGS)
 golden: $(INSTALLED) ## published trees and HTTP exchanges against the committed ones (ARGS=-u: record them anew)
-	$(VITEST) --project unit test/golden test/cases.test.ts $(ARGS)
+	$(VITEST) --project mocked test/golden test/cases.test.ts $(ARGS)
 test-system: $(INSTALLED) ## tests of the whole program as a user runs it
 	$(VITEST) --project system $(ARGS)
-soak: $(INSTALLED) ## try to break what docs/reliability.md promises, for an hour (ARGS="kills --share 0.1 --seed 1")
+test-clients: $(INSTALLED) ## the same with programs of others in full: PyPI's readers and SDK, S3, balancers, browsers × themes, load
+	$(VITEST) --project clients $(ARGS)
+soak: $(INSTALLED) ## try to break what docs/evidence/reliability.md promises, for an hour (ARGS="kills --share 0.1 --seed 1")
 	$(RUN) test/soak/soak.ts $(ARGS)
+mutants: $(INSTALLED) ## put small faults into a copy of the project and list those that no test finds (ARGS="store/*")
+	$(RUN) test/mutants/run.ts $(ARGS)
 bench: $(INSTALLED) ## measure against the bare machine, nginx and others (ARGS="server --rounds 5")
 	$(RUN) test/bench/bench.ts $(ARGS)
 check: $(INSTALLED) ## types, lint, format, the OpenAPI document, licences and known vulnerabilities of the dependencies
@@ -66,6 +70,8 @@ check: $(INSTALLED) ## types, lint, format, the OpenAPI document, licences and k
 	$(RUN) test/openapi-lint.ts
 	$(RUN) test/licences.ts
 	$(RUN) test/audit.ts
+docs: $(INSTALLED) ## write docs/reference.md from the code
+	$(RUN) test/reference.ts
 sbom: $(INSTALLED) ## what the project is made of, as CycloneDX: make sbom > tokenboard.cdx.json
 	$(RUN) test/sbom.ts
 format: $(INSTALLED) ## mend format and order of imports
@@ -79,7 +85,7 @@ help: ## this list
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@/ { printf "\n%s\n", substr($$0, 5) } \
 	  /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@printf '\nSettings: SOURCES DATA_DIR PUBLIC_DIR AS_OF MEMORY_LIMIT ENGINE CLICKHOUSE_USER CLICKHOUSE_PASSWORD_FILE HOST PORT WORKERS DATABASE_URL LOG_LEVEL TRUST_PROXY\n          BOOTSTRAP_KEY RATE_LIMIT_PER_MINUTE RATE_LIMIT_PER_DAY RATE_LIMIT_BAD_KEYS_PER_MINUTE; see README.md.\n'
+	@printf '\nSettings: SOURCES DATA_DIR PUBLIC_DIR AS_OF MEMORY_LIMIT ENGINE CLICKHOUSE_USER CLICKHOUSE_PASSWORD_FILE HOST PORT WORKERS DATABASE_URL LOG_LEVEL TRUST_PROXY\n          BOOTSTRAP_KEY RATE_LIMIT_PER_MINUTE RATE_LIMIT_PER_DAY RATE_LIMIT_BAD_KEYS_PER_MINUTE; see docs/reference.md.\n'
 
 # Installing is quiet, and what it does say goes to stderr: the stdout of a target belongs to its command.
 $(INSTALLED): package.json package-lock.json

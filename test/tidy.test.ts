@@ -67,15 +67,21 @@ describe('the repository', () => {
     }
   })
 
-  it('links only to files that are there', () => {
+  it('links only to files and headings that are there', () => {
     for (const path of tracked.filter((name) => name.endsWith('.md'))) {
-      for (const [, target] of read(path).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)) {
+      for (const [, target = '', heading] of read(path).matchAll(/\]\(([^)#:]*)(?:#([^)]*))?\)/g)) {
+        const file = target === '' ? path : join(path, '..', target)
         expect(
-          tracked.some((name) => name.startsWith(join(path, '..', target ?? ''))),
+          tracked.some((name) => name.startsWith(file)),
           `${path} links to ${target}`,
         ).toBe(true)
+        if (heading !== undefined) expect(headings(file), `${path} links to ${target}#${heading}`).toContain(heading)
       }
     }
+  })
+
+  it('has a README that is read at once', () => {
+    expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(120)
   })
 
   it('shows each file in deploy/ as it is, and tells where it is', () => {
@@ -89,11 +95,21 @@ describe('the repository', () => {
   })
 
   it('documents every setting of the pipeline and the server', () => {
-    const readme = read('README.md')
+    const reference = read('docs/reference.md')
     for (const path of ['pipeline/base/config.ts', 'server/base/config.ts']) {
       const settings = [...read(path).matchAll(/^ {2,4}([A-Z][A-Z_]+):/gm)].map((match) => match[1] ?? '')
       expect(settings.length, path).toBeGreaterThan(3)
-      for (const setting of settings) expect(readme, setting).toContain(`\`${setting}\``)
+      for (const setting of settings) expect(reference, setting).toContain(`\`${setting}\``)
     }
   })
 })
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function headings(path: string): string[] {
+  return [...read(path).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  )
+}

@@ -5,19 +5,35 @@ import { UsageError } from './errors.ts'
 
 const Setting = z.string().min(1).optional()
 
-const Environment = z.object({
-  SOURCES: Setting,
-  DATA_DIR: z.string().min(1).default('data'),
-  PUBLIC_DIR: z.string().min(1).default('public'),
-  AS_OF: AsOf.optional(),
-  ENGINE: z.enum(['duckdb', 'clickhouse']).optional(),
-  CLICKHOUSE_USER: Setting,
-  CLICKHOUSE_PASSWORD: Setting,
-  CLICKHOUSE_PASSWORD_FILE: Setting,
+/** The settings of the build. `docs/reference.md` is made from the descriptions; `unset` says what holds without a default. */
+export const PipelineSettings = z.object({
+  SOURCES: Setting.meta({
+    unset: '`$DATA_DIR/sources.json`',
+    description:
+      'The sources file. Where this is unset and the default does not exist, a synthetic sample is built. If `DATA_DIR` is another folder than `data` and `data/sources.json` exists, the build stops and names both.',
+  }),
+  DATA_DIR: z.string().min(1).default('data').describe('Everything private: sources, registry, state, archive, store.'),
+  PUBLIC_DIR: z.string().min(1).default('public').describe('Everything published.'),
+  AS_OF: AsOf.optional().meta({
+    unset: 'now',
+    description:
+      'ISO 8601 instant in UTC, cut to whole seconds. It decides which day is the last completed one, and names the release.',
+  }),
   MEMORY_LIMIT: z
     .string()
     .regex(/^\d+(\.\d+)?\s?[KMGT]i?B$/, { error: 'must be a size such as 512MiB or 4GB' })
-    .optional(),
+    .optional()
+    .meta({
+      unset: '60 % of the memory of the machine or container',
+      description: 'Memory for DuckDB, such as `512MiB`. What exceeds it is spilled to disk, below `DATA_DIR/state`.',
+    }),
+  ENGINE: z.enum(['duckdb', 'clickhouse']).optional().meta({
+    unset: 'what the sources file names',
+    description: 'A safeguard: the build stops where the sources file names another engine ([scaling](scaling.md)).',
+  }),
+  CLICKHOUSE_USER: Setting.meta({ unset: '`default`', description: 'The user of ClickHouse.' }),
+  CLICKHOUSE_PASSWORD: Setting.describe('The password of that user.'),
+  CLICKHOUSE_PASSWORD_FILE: Setting.describe('The file that holds that password. Set only one of the two.'),
 })
 
 /** The settings of the pipeline (DESIGN.md §5). */
@@ -44,7 +60,7 @@ export interface ClickHouseLogin {
 /** Reads the settings; an empty variable counts as unset. Throws `UsageError` that lists every wrong setting. */
 export function readPipelineConfig(environment: Record<string, string | undefined> = process.env): PipelineConfig {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  const parsed = Environment.safeParse(given)
+  const parsed = PipelineSettings.safeParse(given)
   if (!parsed.success) {
     const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`)
     throw new UsageError(`wrong settings: ${problems.join('; ')}`)

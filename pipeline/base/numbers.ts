@@ -9,7 +9,8 @@ const BYTE_UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'] as const
 const SHARE_DIGITS = 2
 const NOTHING = '–'
 
-export function formatInteger(value: bigint | number): string {
+/** `1234567` -> `1,234,567`. */
+export function formatInteger(value: bigint | number | string): string {
   return value.toString().replaceAll(/\B(?=(\d{3})+$)/g, ',')
 }
 
@@ -56,15 +57,16 @@ export function formatBytes(bytes: number): string {
   return power === 0 ? `${bytes} bytes` : `${value < 99.95 ? value.toFixed(1) : value.toFixed(0)} ${BYTE_UNITS[power]}`
 }
 
-export function counted(count: number, noun: string): string {
-  return `${formatInteger(count)} ${noun}${count === 1 ? '' : 's'}`
+/** A count with its noun: `1 day`, `1,234 days`. */
+export function counted(count: number | string, noun: string): string {
+  return `${formatInteger(count)} ${plural(count, noun)}`
+}
+
+export function plural(count: number | string, noun: string): string {
+  return String(count) === '1' ? noun : `${noun}s`
 }
 
 /** The nearest integer to a non-negative quotient, half rounded up. */
 function rounded(dividend: bigint, divisor: bigint): bigint {
   return (2n * dividend + divisor) / (2n * divisor)
-}
-
-export function grouped(value: number | string): string {
-  return BigInt(value).toLocaleString('en-US')
 }

@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts'
+import { type Html, html } from '../contract/html.ts'
 
 export function prose(text: string): Html {
   const parts = text.split('`')

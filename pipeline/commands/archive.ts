@@ -2,22 +2,23 @@ import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import { UsageError } from '../base/errors.ts'
 import { realFiles } from '../base/files.ts'
+import { counted } from '../base/numbers.ts'
 import { UtcDate } from '../contract/utc-date.ts'
 import type { ArchiveSummary } from '../rollup/close.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
-import { counted, section } from './summary.ts'
+import { section } from './summary.ts'
 
 /** `tokenboard archive`: closes dates, so that their raw files may be deleted. */
 export const archive = new Command('archive')
-  .description('Keep the sums of all dates before a date for good, so that the raw logs of these dates may be deleted.')
-  .requiredOption('--before <YYYY-MM-DD>', 'the first date that stays open; it must be final, or the first that is not')
-  .option('--dry-run', 'say what would be archived, and keep nothing')
+  .description('Archive all dates before a date: keep their sums for good, so that you may delete their raw logs.')
+  .requiredOption('--before <YYYY-MM-DD>', 'the first date not to archive; it must be final, or the first that is not')
+  .option('--dry-run', 'say what would be archived; keep nothing')
   .option('--json', 'print what was archived, and all files that may be deleted, as one JSON object on stdout')
   .addHelpText(
     'after',
     `
-It reads the sources as a build does and publishes nothing. Records of archived dates that come later are not counted.
+This reads the sources as a build does and publishes nothing. Records of archived dates that come later are not counted.
 The archive, DATA_DIR/archive, cannot be made again: back it up before you delete raw logs.
 
 Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, and those of ClickHouse (build --help).`,

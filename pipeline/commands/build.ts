@@ -14,10 +14,10 @@ export const build = new Command('build')
   .description('Build a new release from the sources; none when nothing changed. Settings come from the environment.')
   .option(
     '--accept <check>',
-    'publish what a blocking check of this name found; old_counts: keep dates that cannot be read again; repeatable',
+    'publish despite findings of this blocking check; old_counts: keep numbers whose logs cannot be read again; repeatable',
     collect,
   )
-  .option('--dry-run', 'say what would change, and publish and keep nothing')
+  .option('--dry-run', 'say what would change; publish and keep nothing')
   .addOption(
     new Option('--reason <reason>', 'why final numbers change, published if any do')
       .choices(RESTATEMENT_REASONS)

@@ -6,6 +6,7 @@ import type { EmbeddingsModel } from '../../server/schemas/embeddings-model.ts'
 import type { EmbeddingsCatalogue } from '../../server/store/embeddings-models.ts'
 import { BuildError, UsageError } from '../base/errors.ts'
 import { realFiles, replaceFile } from '../base/files.ts'
+import { counted } from '../base/numbers.ts'
 import { CATALOGUE_FILE } from '../contract/embeddings-catalogue.ts'
 import { serverConfig } from './serve.ts'
 
@@ -13,7 +14,7 @@ const STANDARD_STREAM = '-'
 const INPUT = 'a JSON array of entries, or an object that holds it as "data"; - for stdin'
 
 const importCatalogue = new Command('import')
-  .description('replace the catalogue in the store, and its copy in DATA_DIR, by a file; a wrong entry changes nothing')
+  .description('Replace the embeddings catalogue in the store and its copy in DATA_DIR. A wrong entry changes nothing.')
   .argument('<file>', INPUT)
   .option('--json', 'print the outcome as one JSON object on stdout')
   .action(async (file, { json = false }) => {
@@ -22,12 +23,12 @@ const importCatalogue = new Command('import')
       await catalogue.replaceAll(models)
       return await writeCopy(catalogue, dataDir)
     })
-    process.stderr.write(`imported ${counted(models.length)} into the store and ${copy}\n`)
+    process.stderr.write(`imported ${counted(models.length, 'model')} into the store and ${copy}\n`)
     if (json) printJson({ models: models.length, file: copy })
   })
 
 const exportCatalogue = new Command('export')
-  .description('write the catalogue of the store, in the order of the list, so that import can read it')
+  .description('Write the embeddings catalogue of the store to a file that import can read.')
   .argument('[file]', 'where to; - for stdout', STANDARD_STREAM)
   .option('--json', 'print the outcome as one JSON object on stdout; needs a file')
   .action(async (file, { json = false }) => {
@@ -40,23 +41,23 @@ const exportCatalogue = new Command('export')
     })
     if (toStdout) process.stdout.write(asFile(entries))
     else await writeFile(file, asFile(entries))
-    process.stderr.write(`exported ${counted(entries.length)} to ${toStdout ? 'stdout' : file}\n`)
+    process.stderr.write(`exported ${counted(entries.length, 'model')} to ${toStdout ? 'stdout' : file}\n`)
     if (json) printJson({ models: entries.length, file })
   })
 
 const checkCatalogue = new Command('check')
-  .description('say whether import would take a file, and all that is wrong if not')
+  .description('Say whether import would accept a file, and everything that is wrong if not.')
   .argument('<file>', INPUT)
   .option('--json', 'print the outcome as one JSON object on stdout')
   .action(async (file, { json = false }) => {
     const models = await readValid(file, { json })
-    process.stderr.write(`${nameOf(file)} is a valid catalogue of ${counted(models.length)}\n`)
+    process.stderr.write(`${nameOf(file)} is a valid catalogue of ${counted(models.length, 'model')}\n`)
     if (json) printJson({ models: models.length, file, problems: [], problem_count: 0 })
   })
 
 /** `tokenboard catalog`: the embeddings models that `GET /embeddings/models` lists. */
 export const catalog = new Command('catalog')
-  .description('import, export and check the catalogue of embeddings models')
+  .description('Import, export and check the embeddings catalogue.')
   .addCommand(importCatalogue)
   .addCommand(exportCatalogue)
   .addCommand(checkCatalogue)
@@ -144,8 +145,4 @@ function printJson(value: object): void {
 
 function nameOf(file: string): string {
   return file === STANDARD_STREAM ? 'stdin' : file
-}
-
-function counted(models: number): string {
-  return models === 1 ? '1 model' : `${models} models`
 }

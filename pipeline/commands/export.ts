@@ -1,24 +1,22 @@
 import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import { realFiles } from '../base/files.ts'
-import { formatBytes } from '../base/progress.ts'
+import { counted, formatBytes } from '../base/numbers.ts'
 import type { ExportSummary } from '../publication/export.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
-import { counted } from './summary.ts'
 
 /** `tokenboard export`: a plain copy of the public folder. */
 export const exportCopy = new Command('export')
-  .description('Copy what is published into a folder, for a static host; again, it copies what changed.')
+  .description('Copy what is published into a folder for a static host. Run it again to bring the copy up to date.')
   .argument('<dir>', 'a new or empty folder, or one that an export made')
   .option('--no-symlinks', 'write latest/ as a folder of its own, for hosts that have no links')
   .option('--json', 'print what was done as one JSON object on stdout')
   .addHelpText(
     'after',
     `
-Every file of the copy is read again: one that was damaged or is missing there is copied again and named.
-No build can run meanwhile. What you add to the folder after the first export, such as CNAME or _headers, is left alone,
-and so are hidden names. Settings (environment): PUBLIC_DIR. How to serve the copy: docs/hosting.md.`,
+Each export reads every file of the copy again; damaged and missing ones are named and replaced. No build can run
+meanwhile. Files that you add after the first export, such as CNAME or _headers, and hidden names are left alone. Settings (environment): PUBLIC_DIR. How to serve the copy: docs/hosting.md.`,
   )
   .action(async (folder, { symlinks, json = false }) => {
     const config = readPipelineConfig()

@@ -2,33 +2,32 @@ import { Command, Option } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import { UsageError } from '../base/errors.ts'
 import { realFiles } from '../base/files.ts'
-import { grouped } from '../base/numbers.ts'
+import { counted, formatInteger } from '../base/numbers.ts'
 import { describeShare } from '../dataset/published-share.ts'
 import type { UnknownModels } from '../rollup/unknown-models.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
-import { counted } from './summary.ts'
 import { table } from './table.ts'
 
 /** `tokenboard models`: the models that the registry does not know, and how they get into it. */
 export const models = new Command('models')
   .description('List the models of your logs that the registry does not know, with their tokens, and add them to it.')
-  .argument('[model...]', 'only these: names as in the list, or patterns in which * stands for any text')
+  .argument('[model...]', 'only these: names as listed, or patterns in which * stands for any text')
   .addOption(
     new Option('--add <visibility>', 'add them to the file that the sources file names as "models"').choices([
       'public',
       'private',
     ] as const),
   )
-  .option('--all', 'add all of them, where no model is named')
-  .option('--dry-run', 'say what would be added, and keep nothing')
+  .option('--all', 'with --add: add all of them')
+  .option('--dry-run', 'say what would be added; keep nothing')
   .option('--json', 'print the models as one JSON object on stdout')
   .addHelpText(
     'after',
     `
-It reads the sources as a build does and publishes nothing. Usage of a model that the registry does not know is
-withheld. Entries that are there stay as they are; a models file that does not exist is created. An entry for a
-model counts for its unlisted variants too: acme/large for acme/large:free.
+This reads the sources as a build does and publishes nothing. Usage of a model that the registry does not know is
+withheld. Existing entries stay unchanged; a models file that does not exist is created. An entry also covers unlisted
+variants of its model: acme/large covers acme/large:free.
 
   tokenboard models                                  what is unknown, most tokens first
   tokenboard models --add public 'acme/*' lab/one    adds some
@@ -67,7 +66,7 @@ function print(found: UnknownModels, add: string | undefined, dryRun: boolean): 
 }
 
 function unknownRows({ unknown }: UnknownModels): string[][] {
-  const rows = unknown.map(({ model, records, tokens }) => [model, grouped(records), grouped(tokens)])
+  const rows = unknown.map(({ model, records, tokens }) => [model, formatInteger(records), formatInteger(tokens)])
   return [['model', 'records', 'tokens'], ...rows]
 }
 
@@ -85,7 +84,12 @@ function addedRows({ added, covered }: UnknownModels): string[][] {
     ...added.map((entry) => [entry, entry.public ? 'public' : 'private'] as const),
     ...covered.map((variant) => [variant, `follows ${variant.follows}`] as const),
   ]
-  const cells = rows.map(([{ model, records, tokens }, entry]) => [model, entry, grouped(records), grouped(tokens)])
+  const cells = rows.map(([{ model, records, tokens }, entry]) => [
+    model,
+    entry,
+    formatInteger(records),
+    formatInteger(tokens),
+  ])
   return [['model', 'registry', 'records', 'tokens'], ...cells]
 }
 

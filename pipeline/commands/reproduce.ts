@@ -9,9 +9,7 @@ import { createReporter } from './reporter.ts'
 
 /** `tokenboard reproduce`: a release made again from its inputs, and compared with the published one. */
 export const reproduce = new Command('reproduce')
-  .description(
-    'Make a release again from the raw files that it was made from, in a folder that is then removed, and compare every file.',
-  )
+  .description('Make a release again from its raw files, in a temporary folder, and compare every file.')
   .argument('[release]', 'such as 20261120T001200Z; the current one by default')
   .option('--json', 'print the comparison as one JSON object on stdout')
   .addHelpText(

@@ -9,7 +9,7 @@ import { withInterrupt } from './interrupt.ts'
 
 /** `tokenboard serve`: builds when there is no release yet, then serves until it is told to stop (DESIGN.md §5). */
 export const serve = new Command('serve')
-  .description('serve the published files and the API; builds first when there is no release yet')
+  .description('Serve the published files and the API. Builds first when there is no release yet.')
   .option('--host <address>', 'address to listen on (HOST, default 127.0.0.1)')
   .option('--port <number>', 'port to listen on, 0 for any (PORT, default 8080)')
   .option('--workers <number>', 'processes that share the port, one for each core to use (WORKERS, default 1)')

@@ -8,8 +8,8 @@ import { serverConfig } from './serve.ts'
 const SQLITE = 'sqlite:'
 
 const backup = new Command('backup')
-  .description('copy the SQLite store, as it is at one moment, into a new file; servers may use it meanwhile')
-  .argument('<file>', 'the file to make; one that is there is never replaced')
+  .description('Copy the SQLite store, as it is at one moment, into a new file. Servers may keep running.')
+  .argument('<file>', 'the file to make; an existing file is never replaced')
   .option('--json', 'print the outcome as one JSON object on stdout')
   .action(async (file, { json = false }) => {
     const { databaseUrl, publicDir } = await serverConfig()
@@ -31,7 +31,7 @@ const backup = new Command('backup')
   })
 
 const copy = new Command('copy')
-  .description('copy all of an SQLite store into the empty one of DATABASE_URL, such as a new PostgreSQL database')
+  .description('Copy a whole SQLite store into the empty store of DATABASE_URL, such as a new PostgreSQL database.')
   .argument('<from>', 'the store to copy, such as sqlite:data/store.sqlite')
   .option('--json', 'print the outcome as one JSON object on stdout')
   .action(async (from, { json = false }) => {
@@ -58,6 +58,6 @@ const copy = new Command('copy')
 
 /** `tokenboard store`: backups of what the server keeps, and the way to another database. */
 export const store = new Command('store')
-  .description('back up the store of keys and presets, or copy it to another database')
+  .description('Back up the store of keys and presets, or copy it to another database.')
   .addCommand(backup)
   .addCommand(copy)

@@ -1,23 +1,21 @@
 import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
+import { counted } from '../base/numbers.ts'
 import type { VerifySummary } from '../publication/verify.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
-import { counted } from './summary.ts'
 
 /** `tokenboard verify`: re-reads the published files and proves them, here or on a host. */
 export const verify = new Command('verify')
-  .description(
-    'Read the published files again and prove them: checksums, hashes, equal rows in every format, the chain.',
-  )
+  .description('Verify the published files: checksums, hashes, equal rows in every format, the chain.')
   .argument('[place]', 'a folder, or the http(s) address of one on any host; PUBLIC_DIR by default')
-  .option('--json', 'print what was proved as one JSON object on stdout')
+  .option('--json', 'print what was verified as one JSON object on stdout')
   .addHelpText(
     'after',
     `
-After a withdrawal, revisions of days and months that went with the withdrawn release cannot be verified: they are named, in
-the output and as not_verified in --json. After an upgrade, pages that the previous version made are named in the same way
-(outdated_pages) until the next build. Anything else that is wrong ends with exit code 1. Settings (environment): PUBLIC_DIR.`,
+After a withdrawal, revisions of days and months that came with the withdrawn release cannot be verified. The output names
+them (--json: not_verified). After an upgrade it also names pages that the previous version made, until the next build
+(--json: outdated_pages). Anything else that is wrong ends with exit code 1. Settings (environment): PUBLIC_DIR.`,
   )
   .action(async (place, { json }) => {
     const summary = await withInterrupt((signal) => verifyPlace(place ?? readPipelineConfig().publicDir, signal))

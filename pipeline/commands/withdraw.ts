@@ -8,17 +8,17 @@ import { createReporter } from './reporter.ts'
 /** `tokenboard withdraw`: a tombstone in the place of a release. */
 export const withdraw = new Command('withdraw')
   .description(
-    'Take a release back: a tombstone with the reason replaces its files, and the release before is current.',
+    'Withdraw a release: a tombstone with the reason replaces its files, and the previous release becomes current.',
   )
   .argument('<release>', 'its name, as releases/index.json has it, such as 20261120T001200Z')
   .requiredOption('--reason <text>', 'why, in a sentence; it is published')
-  .option('--dry-run', 'say what would happen, and change nothing')
+  .option('--dry-run', 'say what would happen; change nothing')
   .option('--json', 'print what was done as one JSON object on stdout')
   .addHelpText(
     'after',
     `
-It cannot be undone, and copies that others made are theirs. Mend the sources first: the next build publishes what they
-say then. Settings (environment): DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT.`,
+This cannot be undone, and it does not reach copies that others made. Fix the sources first: the next build publishes
+what they say then. Settings (environment): DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT.`,
   )
   .action(async (release, { reason, dryRun = false, json = false }) => {
     const config = readPipelineConfig()

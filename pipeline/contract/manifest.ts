@@ -33,11 +33,11 @@ export type Resource = z.infer<typeof Resource>
 
 /** Who publishes the dataset and under which title, from `data/publisher.json`. */
 export const Publisher = z.strictObject({
-  name: z.string().min(1),
-  url: z.url({ protocol: /^https?$/ }),
-  contact: z.string().min(1),
-  title: z.string().min(1),
-  description: z.string().min(1),
+  name: z.string().min(1).describe('Your name or that of your company; it stands in the line to cite.'),
+  url: z.url({ protocol: /^https?$/ }).describe('Where you publish: feeds, `sitemap.xml` and citations link there.'),
+  contact: z.string().min(1).describe('A mail address, or a page.'),
+  title: z.string().min(1).describe('The title of the dataset.'),
+  description: z.string().min(1).describe('What the dataset is, in a sentence.'),
 })
 export type Publisher = z.infer<typeof Publisher>
 

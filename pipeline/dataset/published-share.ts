@@ -1,7 +1,7 @@
 import type { Database } from '../base/database.ts'
 import type { Effects } from '../base/effects.ts'
 import { BuildError } from '../base/errors.ts'
-import { grouped } from '../base/numbers.ts'
+import { formatInteger } from '../base/numbers.ts'
 import { addDays, DATASET_START, type UtcDate } from '../contract/utc-date.ts'
 import type { Sources } from '../raw/sources.ts'
 import type { Account, WithheldModel } from './quality.ts'
@@ -83,7 +83,7 @@ export function describeUnknown({ unknown }: Share, { models_file }: Pick<Source
   const shown = unknown.slice(0, MODELS_SHOWN)
   return [
     '',
-    ...shown.map(({ model, tokens }) => `  ${JSON.stringify(model)}: ${grouped(tokens)} tokens`),
+    ...shown.map(({ model, tokens }) => `  ${JSON.stringify(model)}: ${formatInteger(tokens)} tokens`),
     ...(unknown.length > shown.length ? [`  and ${unknown.length - shown.length} more`] : []),
     '`tokenboard models` (make models) lists all of them and adds those that you name to ' +
       `${models_file ?? 'the registry'}: \`tokenboard models --add public NAME…\` (make models ARGS='--add public NAME…') ` +
@@ -93,7 +93,7 @@ export function describeUnknown({ unknown }: Share, { models_file }: Pick<Source
 
 export function describeShare({ share, start_date, end_date, withheld_tokens }: PublishedShare): string {
   const dates = `from ${start_date} to ${end_date}`
-  const withheld = withheld_tokens === '0' ? '' : `; ${grouped(withheld_tokens)} tokens are of unknown models`
+  const withheld = withheld_tokens === '0' ? '' : `; ${formatInteger(withheld_tokens)} tokens are of unknown models`
   return `${percent(share)} of the tokens ${dates} that are not private are published${withheld}`
 }
 

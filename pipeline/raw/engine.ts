@@ -30,26 +30,42 @@ const File = z.string().min(1)
 
 /** `"engine": {"clickhouse": …}` of the sources file: where the view of all usage is. */
 export const ClickHouseFields = z.strictObject({
-  url: ClickHouseUrl,
-  database: ClickHouseName.default('default'),
-  view: ClickHouseName,
-  /** The cluster whose nodes have the view, each with its shard's records. Without it, one server has all records. */
-  cluster: ClickHouseName.optional(),
+  url: ClickHouseUrl.describe(
+    'HTTP or HTTPS interface of one node, without user and password. A path is that of a proxy.',
+  ),
+  database: ClickHouseName.default('default').describe('The database of the view.'),
+  view: ClickHouseName.describe('The view of all usage, on every node.'),
+  cluster: ClickHouseName.optional().describe(
+    'The cluster whose shards have the data; absent where one server has all.',
+  ),
   from: UtcDate.refine((date) => date >= DATASET_START, {
     error: `must not be before ${DATASET_START}, when the dataset begins`,
-  }).default(DATASET_START),
-  /** Certificate files: of the server's authority, and of the client with its key. */
-  ca: File.optional(),
-  cert: File.optional(),
-  key: File.optional(),
-  timeout_seconds: z.int().min(1).max(86_400).default(3600),
+  })
+    .default(DATASET_START)
+    .describe('The first date to ask for.'),
+  ca: File.optional().meta({
+    unset: 'those of the system',
+    description: "Certificate file of the authority that signed the server's certificate.",
+  }),
+  cert: File.optional().describe('Certificate file of the client; needs `key` and `ca`.'),
+  key: File.optional().describe('Private key file of the client.'),
+  timeout_seconds: z.int().min(1).max(86_400).default(3600).describe('How long one answer may take.'),
 })
 
 export const EngineFields = z.strictObject({
-  clickhouse: ClickHouseFields.superRefine(checkCertificates).optional(),
-  rollup_files: z.array(z.string().min(1)).min(1).optional(),
-  name: z.string().min(1).optional(),
-  visibility: SourceVisibility,
+  clickhouse: ClickHouseFields.superRefine(checkCertificates)
+    .optional()
+    .describe('The ClickHouse to ask. Exactly one of this and `rollup_files` is given.'),
+  rollup_files: z
+    .array(z.string().min(1))
+    .min(1)
+    .optional()
+    .describe('Files of sums per day and model that another engine wrote.'),
+  name: z.string().min(1).optional().meta({
+    unset: '`clickhouse` or `rollup_files`',
+    description: 'What warnings, state and archive call this source.',
+  }),
+  visibility: SourceVisibility.describe('As in a source.'),
 })
 
 /** `"engine"` of the sources file: what sums the usage instead of DuckDB and raw files. */

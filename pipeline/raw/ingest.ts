@@ -1,4 +1,4 @@
-import type { Database } from '../base/database.ts'
+import type { Database, SqlValue } from '../base/database.ts'
 import { readStatement } from '../base/statements.ts'
 import { fileColumn } from './files/columns.ts'
 import { LONGEST_RECORD_BYTES } from './files/csv-shape.ts'
@@ -31,9 +31,18 @@ async function defineViews(
 ): Promise<void> {
   await database.setTimeZone(source.timezone)
   for (const [number, group] of groups.entries()) await setVariables(database, number, group)
-  const raw = `CREATE OR REPLACE TEMP VIEW raw_usage AS\n${selects.join('\nUNION ALL\n')}`
   const types = groups.map((group) => group.types)
-  await database.define('usage', `${raw};\n${readStatement('ingest/usage')}`, types)
+  await database.define('usage', usageViews(selects), types)
+}
+
+function usageViews(selects: readonly string[]): string {
+  const raw = `CREATE OR REPLACE TEMP VIEW raw_usage AS\n${selects.join('\nUNION ALL\n')}`
+  return `${raw};\n${readStatement('ingest/usage')}`
+}
+
+/** The SQL of the view `core_usage` over one group, and the variables that it reads. */
+export function usageSql(group: InputGroup): { sql: string; variables: Record<string, SqlValue> } {
+  return { sql: usageViews([selectGroup(group, 0)]), variables: variablesOf(0, group) }
 }
 
 /** Defines the view `raw_sample`: each record's fields as text in column order, or its NDJSON line. */
@@ -56,22 +65,25 @@ const CSV_READING: Record<CsvReading, typeof READ_CSV> = {
 }
 
 async function setVariables(database: Database, number: number, group: InputGroup): Promise<void> {
-  await database.setVariable(
-    `files_${number}`,
-    group.files.map((file) => file.link),
-  )
-  await database.setVariable(`compression_${number}`, group.compression)
-  if (group.source.model !== undefined) await database.setVariable(`model_${number}`, group.source.model)
-  for (const [name, value] of Object.entries(settingsOf(group.source))) {
-    await database.setVariable(`${name}_${number}`, value)
+  for (const [name, value] of Object.entries(variablesOf(number, group))) await database.setVariable(name, value)
+}
+
+/** What the SQL of a group takes from variables: no text of a user or a file is written into it. */
+function variablesOf(number: number, group: InputGroup): Record<string, SqlValue> {
+  const { source, format, compression, delimiter, types, pointers, files } = group
+  const variables: Record<string, SqlValue> = {
+    files: files.map((file) => file.link),
+    compression,
+    ...(source.model !== undefined && { model: source.model }),
+    ...settingsOf(source),
+    ...(format === 'ndjson' && { pointers }),
+    ...(format === 'csv' && {
+      delimiter,
+      ...CSV_READING[group.csvReading],
+      columns: Object.fromEntries(types.map((type, i) => [`c${i}`, type])),
+    }),
   }
-  if (group.format === 'ndjson') await database.setVariable(`pointers_${number}`, group.pointers)
-  if (group.format !== 'csv') return
-  await database.setVariable(`delimiter_${number}`, group.delimiter)
-  for (const [name, value] of Object.entries(CSV_READING[group.csvReading])) {
-    await database.setVariable(`${name}_${number}`, value)
-  }
-  await database.setVariable(`columns_${number}`, Object.fromEntries(group.types.map((type, i) => [`c${i}`, type])))
+  return Object.fromEntries(Object.entries(variables).map(([name, value]) => [`${name}_${number}`, value]))
 }
 
 function settingsOf(source: Source): Partial<Record<Setting, string>> {

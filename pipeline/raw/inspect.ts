@@ -61,11 +61,25 @@ export interface Inspection {
  * Guesses the schema of raw files from their first records, without touching the state. Throws `UsageError` if a file
  * is missing or has an unknown ending, `BuildError` if it cannot be read.
  */
-export async function inspect(
-  paths: readonly string[],
-  { now, signal }: Pick<Effects, 'now' | 'signal'>,
-): Promise<Inspection[]> {
+export async function inspect(paths: readonly string[], effects: InspectEffects): Promise<Inspection[]> {
   const files = await sideBySide(paths, describeGiven)
+  return withFiles(files, effects, async (database, folder) => {
+    const inspections: Inspection[] = []
+    for (const [position, file] of files.entries()) {
+      inspections.push(await inspectFile(database, await linkFile(file, join(folder, `${position}.${file.format}`))))
+    }
+    return inspections
+  })
+}
+
+export type InspectEffects = Pick<Effects, 'now' | 'signal'>
+
+/** Runs `work` with a database that reaches some files and a folder of its own, and nothing else. */
+export async function withFiles<Result>(
+  files: readonly InputFile[],
+  { now, signal }: InspectEffects,
+  work: (database: Database, folder: string) => Promise<Result>,
+): Promise<Result> {
   const folder = await mkdtemp(join(tmpdir(), 'tokenboard-inspect-'))
   try {
     const temporaryFolder = join(folder, 'spill')
@@ -74,11 +88,7 @@ export async function inspect(
       await database.run('inspect/keep_order')
       await setCredibleDates(database, lastCredibleDate(now()))
       await database.confine([folder, ...(await foldersOf(files))])
-      const inspections: Inspection[] = []
-      for (const [position, file] of files.entries()) {
-        inspections.push(await inspectFile(database, await linkFile(file, join(folder, `${position}.${file.format}`))))
-      }
-      return inspections
+      return await work(database, folder)
     } finally {
       database.close()
     }
@@ -87,7 +97,8 @@ export async function inspect(
   }
 }
 
-async function describeGiven(path: string): Promise<InputFile> {
+/** Throws `UsageError` for a file that is missing or of no known ending. */
+export async function describeGiven(path: string): Promise<InputFile> {
   if (!(await isFile(path))) throw new UsageError(`there is no file ${path}`)
   return describeFile(resolve(path), path)
 }

@@ -5,11 +5,14 @@ import { slugProblem } from './slug.ts'
 
 /** One model of `models.json`. `aliases` are its other names in raw logs. */
 export const Model = z.strictObject({
-  model_permaslug: z.string(),
-  aliases: z.array(z.string()).default([]),
-  public: z.boolean(),
-  name: z.string().optional(),
-  author: z.string().optional(),
+  model_permaslug: z.string().describe('The permanent slug, as it is published.'),
+  aliases: z
+    .array(z.string())
+    .default([])
+    .describe('Other names of the model in your logs. Those of public models are published.'),
+  public: z.boolean().describe('Whether its usage is published.'),
+  name: z.string().optional().describe('Its name for people; published.'),
+  author: z.string().optional().describe('Who made it; published.'),
 })
 export type Model = z.infer<typeof Model>
 

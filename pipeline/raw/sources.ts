@@ -27,17 +27,39 @@ const TimeZone = z
   .refine(isTimeZone, { error: 'is not a time zone of the IANA database, such as Europe/Paris' })
 
 const SourceFields = z.strictObject({
-  name: z.string().min(1),
-  schema: z.enum(SCHEMA_NAMES, { error: ({ input }) => unknownSchema(input) }),
-  files: z.array(z.string().min(1)).min(1),
-  visibility: SourceVisibility,
-  columns: z.record(z.string(), z.string().min(1)).default({}),
-  model: z.string().min(1).optional(),
-  timezone: TimeZone.default('UTC'),
-  base_time: z.iso.datetime({ offset: true, error: 'must be an ISO 8601 instant with Z or an offset' }).optional(),
-  time_unit: z.enum(['seconds', 'milliseconds']).optional(),
-  outside_from: OutsideFrom.optional(),
-  audio_inside_from: UtcDate.optional(),
+  name: z.string().min(1).describe('What warnings, state and archive call the source. It is never published.'),
+  schema: z
+    .enum(SCHEMA_NAMES, { error: ({ input }) => unknownSchema(input) })
+    .describe("`canonical` for your own logs, or the name of a product's export."),
+  files: z
+    .array(z.string().min(1))
+    .min(1)
+    .describe(
+      'Paths and patterns, relative to the sources file, or `s3://BUCKET/KEY`. An entry that names an existing file is that file.',
+    ),
+  visibility: SourceVisibility.describe(
+    'Whether the usage is public. With `registry`, the `models` file decides. The `visibility` of a record wins.',
+  ),
+  columns: z
+    .record(z.string(), z.string().min(1))
+    .default({})
+    .describe('Columns of the schema that your files call otherwise: `{"timestamp": "created_at"}`.'),
+  model: z.string().min(1).optional().describe('One model for every record, where the files have no such column.'),
+  timezone: TimeZone.default('UTC').describe('The IANA time zone of timestamps without an offset.'),
+  base_time: z.iso
+    .datetime({ offset: true, error: 'must be an ISO 8601 instant with Z or an offset' })
+    .optional()
+    .describe('The instant from which numeric timestamps count. Unix time: `1970-01-01T00:00:00Z`.'),
+  time_unit: z.enum(['seconds', 'milliseconds']).optional().meta({
+    unset: 'whole numbers are milliseconds, numbers with a decimal point seconds',
+    description: 'The unit of numeric timestamps; needs `base_time`.',
+  }),
+  outside_from: OutsideFrom.optional().describe(
+    'For `helicone-requests` alone: from which date on cached input, reasoning and audio stand outside the two counts, by provider ([sources](sources.md#helicone-requests)).',
+  ),
+  audio_inside_from: UtcDate.optional().describe(
+    'For `helicone-requests` alone: from which date on audio is inside the two counts.',
+  ),
 })
 
 /** What happens to the records of a raw file that is missing now. */
@@ -70,15 +92,31 @@ export const Source = SourceFields.superRefine((source, context) => {
 /** A source of the sources file, or the sums that an engine provides instead. */
 export type Source = Omit<z.infer<typeof Source>, 'schema'> & { schema: keyof typeof SCHEMAS }
 
-const SourcesFile = z.strictObject({
-  models: z.string().min(1).optional(),
-  aliases: z.string().min(1).optional(),
-  max_rejected_share: z.number().min(0).max(1).default(0.01),
-  max_withheld_share: z.number().min(0).max(1).optional(),
-  blocking: z.array(SanityCheck).default([]),
-  on_missing: OnMissing.default('fail'),
-  sources: z.array(Source).min(1).optional(),
-  engine: EngineChoice.optional(),
+/** The sources file. `docs/reference.md` is made from the descriptions. */
+export const SourcesFile = z.strictObject({
+  models: z.string().min(1).optional().describe('The registry of models, a JSON file. `registry` visibility needs it.'),
+  aliases: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('A CSV file with the columns `alias,model_permaslug`. These aliases are never published.'),
+  max_rejected_share: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.01)
+    .describe('A build that rejects a larger share of its records fails.'),
+  max_withheld_share: z.number().min(0).max(1).optional().meta({
+    unset: '`0.2`',
+    description:
+      'The share of tokens, over the last 31 completed dates, that models unknown to the registry may have. Tokens known to be private are left out of the comparison. A larger share stops a first release. Later it is a warning until you set this key; then it stops the build too.',
+  }),
+  blocking: z.array(SanityCheck).default([]).describe('Sanity checks that stop a release until they are accepted.'),
+  on_missing: OnMissing.default('fail').describe(
+    'What becomes of the records of a raw file that is missing: `fail` stops the build and names it, `keep` keeps them, `remove` drops them.',
+  ),
+  sources: z.array(Source).min(1).optional().describe('What to read, unless `engine` is given.'),
+  engine: EngineChoice.optional().describe('What sums the usage in place of DuckDB and raw files.'),
 })
 
 /** The sources file, read. `folder` is where relative paths start. */

@@ -93,20 +93,39 @@ const RATE_LIMIT = z
   .regex(/^\d{1,9}$/, { error: 'must be a whole number, 0 for no limit' })
   .transform(Number)
 
-const Environment = z.object({
-  HOST: z.string().default('127.0.0.1'),
-  PORT: PORT.default(8080),
-  WORKERS: WORKERS.default(1),
+/** Settings are text, and so are their defaults. `docs/reference.md` is made from the descriptions. */
+export const ServerSettings = z.object({
+  HOST: z.string().default('127.0.0.1').describe('The address to listen on.'),
+  PORT: PORT.prefault('8080').describe('The port to listen on; 0 is any free one.'),
+  WORKERS: WORKERS.prefault('1').describe(
+    'How many processes share the port; use one for each core. Rate limits count in each process, unless the store is in PostgreSQL.',
+  ),
   DATA_DIR: z.string().default('data'),
   PUBLIC_DIR: z.string().default('public'),
-  DATABASE_URL: DATABASE_URL.optional(),
-  LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
+  DATABASE_URL: DATABASE_URL.optional().meta({
+    unset: '`sqlite:$DATA_DIR/store.sqlite`',
+    description:
+      'Where keys and presets are kept: `sqlite:PATH`, or `postgres://USER:PASSWORD@HOST/DATABASE` for [several servers](operations.md#postgresql).',
+  }),
+  LOG_LEVEL: z
+    .enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` })
+    .default('info')
+    .describe('The least severe messages to log.'),
   AS_OF: AsOf.optional(),
-  BOOTSTRAP_KEY: z.stringbool({ error: 'must be 1 or 0' }).default(true),
-  TRUST_PROXY: TRUST_PROXY.default(false),
-  RATE_LIMIT_PER_MINUTE: RATE_LIMIT.default(0),
-  RATE_LIMIT_PER_DAY: RATE_LIMIT.default(0),
-  RATE_LIMIT_BAD_KEYS_PER_MINUTE: RATE_LIMIT.default(0),
+  BOOTSTRAP_KEY: z
+    .stringbool({ error: 'must be 1 or 0' })
+    .prefault('1')
+    .describe('Print a first key when the store is new and `HOST` is loopback; 0 prints none.'),
+  TRUST_PROXY: TRUST_PROXY.prefault('0').describe(
+    'Whose `X-Forwarded-For` counts: that of the last *n* proxies, or of proxies at a comma list of addresses and networks; 0 trusts nobody.',
+  ),
+  RATE_LIMIT_PER_MINUTE: RATE_LIMIT.prefault('0').describe('Requests of a key in a minute; 0 is no limit.'),
+  RATE_LIMIT_PER_DAY: RATE_LIMIT.prefault('0').describe(
+    'Requests of all keys of an account in 24 hours; 0 is no limit.',
+  ),
+  RATE_LIMIT_BAD_KEYS_PER_MINUTE: RATE_LIMIT.prefault('0').describe(
+    'Requests with bad keys from one address (IPv6: one /64) in a minute; 0 is no limit.',
+  ),
 })
 
 /** Reads the settings; `overrides` win over the environment. Throws `ConfigError` that lists every wrong one. */
@@ -115,7 +134,7 @@ export function readServerConfig(
   environment: Record<string, string | undefined> = process.env,
 ): ServerConfig {
   const given = [...Object.entries(environment), ...Object.entries(overrides)].filter(([, value]) => value)
-  const parsed = Environment.safeParse(Object.fromEntries(given))
+  const parsed = ServerSettings.safeParse(Object.fromEntries(given))
   if (!parsed.success) {
     const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`)
     throw new ConfigError(`wrong settings: ${problems.join('; ')}`)

@@ -12,7 +12,7 @@ const SUITES: Record<string, () => Promise<{ openSuite: () => Promise<Suite> }>>
   server: () => import('./server/suite.ts'),
 }
 
-const PAGE = join(import.meta.dirname, '../../docs/performance.md')
+const PAGE = join(import.meta.dirname, '../../docs/evidence/performance.md')
 
 interface Options {
   rounds: number
@@ -21,16 +21,16 @@ interface Options {
   write?: true
 }
 
-/** `make bench`: runs suites, prints their tables to stdout, and with `--write` puts them into docs/performance.md. */
+/** `make bench`: runs suites and prints their tables; `--write` puts them into docs/evidence/performance.md. */
 const program = new Command('bench')
-  .description('measure Tokenboard against the bare machine; docs/performance.md says how to read it')
+  .description('measure Tokenboard against the bare machine; docs/evidence/performance.md says how to read it')
   .addArgument(
     new Argument('[suite...]', 'what to measure: all of them unless some are named').choices(Object.keys(SUITES)),
   )
   .option('--rounds <number>', 'how often each is measured', readRounds, 7)
   .option('--only <text>', 'measure only the comparisons whose name has this text', '')
   .option('--json <file>', 'write all that was measured, and on which machine, into a file')
-  .option('--write', 'put the tables into docs/performance.md')
+  .option('--write', 'put the tables into docs/evidence/performance.md')
   .action((names, options: Options) => run(names.length > 0 ? names : Object.keys(SUITES), options))
 
 function readRounds(text: string): number {

@@ -14,6 +14,7 @@ import { readRejects } from '../../pipeline/rollup/list-rejects.ts'
 import { type Gateway, newGateway, use, useOn } from '../support/gateway.ts'
 import { buildIn, publishedCsv, releaseFolder, rowsOf, settings, sha256, writeInput } from '../support/pipeline.ts'
 import type { FileRecord } from '../support/records.ts'
+import { useSmallSample } from '../support/small-sample.ts'
 
 /** By this clock 2025-03-11 is the last date that can be right. */
 const CLOCK = '2025-03-10T12:00:00Z'
@@ -111,6 +112,11 @@ describe('the dates that can be right', () => {
       not_yet_complete: 1,
     })
     expect(await rejectsOf(gateway)).toEqual(['raw/a.csv 2 invalid_timestamp', 'raw/a.csv 5 invalid_timestamp'])
+    const { outside } = await readJson(join(gateway.workspace.dataDir, 'state'), 'quality.json')
+    expect(outside).toEqual([
+      { date: '2015-01-01', reason: 'before_dataset_start', records: 1, tokens: '1' },
+      { date: '2025-03-11', reason: 'not_yet_complete', records: 1, tokens: '1' },
+    ])
   })
 
   it('do not end with an AS_OF in the past: later records are of days not yet complete', async () => {
@@ -240,6 +246,8 @@ describe('misdated records', () => {
 })
 
 describe('the synthetic sample', () => {
+  useSmallSample()
+
   it('is built as of a moment after the clock: its units are right', async () => {
     const { workspace } = await newGateway()
     await rm(workspace.sources)

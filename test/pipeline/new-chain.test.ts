@@ -29,9 +29,9 @@ import {
   writeSmallBuild,
 } from '../support/pipeline.ts'
 import { writePublisher } from '../support/publisher.ts'
+import { useSmallSample } from '../support/small-sample.ts'
 
-/** The sample of a build is 475,000 records, which say no more here than these. */
-vi.mock('../../pipeline/raw/sample/options.ts', () => ({ SAMPLE_DEFAULTS: { days: 20, seed: 1, requestsPerDay: 20 } }))
+useSmallSample()
 
 /** Whether builds put real releases behind synthetic ones, as version 0.1.0 did. */
 const former = vi.hoisted(() => ({ isOn: false }))

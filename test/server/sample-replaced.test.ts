@@ -1,7 +1,7 @@
 /** A server on the synthetic sample follows the first real release, and nobody is told to keep a synthetic file. */
 import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import { type Files, realFiles } from '../../pipeline/base/files.ts'
 import { build } from '../../pipeline/build.ts'
@@ -12,10 +12,10 @@ import { followKeySpend } from '../../server/store/usage-file.ts'
 import { RANKINGS, testApp } from '../support/app.ts'
 import { filesAfter } from '../support/crash.ts'
 import { createWorkspace, removeWorkspace, settings, type Workspace, writeSmallBuild } from '../support/pipeline.ts'
+import { useSmallSample } from '../support/small-sample.ts'
 import { testStore } from '../support/store.ts'
 
-/** The sample of a build is 475,000 records, which say no more here than these. */
-vi.mock('../../pipeline/raw/sample/options.ts', () => ({ SAMPLE_DEFAULTS: { days: 20, seed: 1, requestsPerDay: 20 } }))
+useSmallSample()
 
 const AS_OF = '2025-03-10T12:00:00Z'
 const SAMPLE = '20250310T120000Z'

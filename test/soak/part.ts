@@ -9,7 +9,7 @@ export interface SoakOptions {
   report(text: string): void
 }
 
-/** What a run counted or measured, as docs/reliability.md shows it. */
+/** What a run counted or measured, as docs/evidence/reliability.md shows it. */
 export interface Figure {
   /** Such as `builds killed`. */
   what: string
@@ -17,7 +17,7 @@ export interface Figure {
   value: string
 }
 
-/** A promise that docs/reliability.md makes, and the attempts to have it broken. */
+/** A promise that docs/evidence/reliability.md makes, and the attempts to have it broken. */
 export interface SoakPart {
   /** One word, by which `make soak` chooses it. */
   name: string

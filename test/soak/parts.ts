@@ -1,6 +1,6 @@
 import type { SoakPart } from './part.ts'
 
-/** All parts, in the order of docs/reliability.md. */
+/** All parts, in the order of docs/evidence/reliability.md. */
 export const PARTS: Record<string, () => Promise<{ part: SoakPart }>> = {
   publish: () => import('./publish.ts'),
   store: () => import('./store.ts'),

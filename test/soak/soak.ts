@@ -5,7 +5,7 @@ import { replaceBetweenMarks } from '../support/page.ts'
 import type { Figure, SoakPart } from './part.ts'
 import { PARTS } from './parts.ts'
 
-const PAGE = join(import.meta.dirname, '../../docs/reliability.md')
+const PAGE = join(import.meta.dirname, '../../docs/evidence/reliability.md')
 
 interface Options {
   seed: number
@@ -22,15 +22,15 @@ interface Outcome {
   seconds: number
 }
 
-/** `make soak`: tries to break each promise, prints what it counted, and with `--write` puts that into docs/reliability.md. */
+/** `make soak`: tries to break each promise and prints the counts; `--write` puts them into docs/evidence/reliability.md. */
 const program = new Command('soak')
-  .description('try to break what docs/reliability.md promises, often, from a seed')
+  .description('try to break what docs/evidence/reliability.md promises, often, from a seed')
   .addArgument(
     new Argument('[part...]', 'what to try: all of it unless some parts are named').choices(Object.keys(PARTS)),
   )
   .option('--seed <number>', 'what all that is random follows from', readSeed, Date.now() % 1_000_000)
   .option('--share <number>', 'how much of the whole, above 0 and up to 1', readShare, 1)
-  .option('--write', 'put the figures into docs/reliability.md')
+  .option('--write', 'put the figures into docs/evidence/reliability.md')
   .action((names, options: Options) => run(names.length > 0 ? names : Object.keys(PARTS), options))
 
 function readSeed(text: string): number {

@@ -30,7 +30,7 @@ import {
 import { CLUSTER, isClickHouseHere, LIMITED_USER, type Pair, startPair, USER } from './clickhouse.ts'
 import { DATES, MODELS, writeRecordFiles } from './clickhouse-records.ts'
 
-const RECORDS = 3_000_000
+const RECORDS = 300_000
 const AS_OF = '2025-03-10T12:00:00Z'
 const LOGIN = { CLICKHOUSE_USER: USER.name, CLICKHOUSE_PASSWORD: USER.password }
 const TABLE = `(

@@ -5,6 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { writePublisher } from '../support/publisher.ts'
 import { cloneProject, environment, run, type Served, serve } from './clone.ts'
 
+/** The pages whose commands work on the sample; publishing.test.ts has those for own logs. */
+const PAGES = ['README.md', 'docs/researchers.md', 'docs/api.md']
+
 let folder: string
 let server: Served
 
@@ -41,9 +44,9 @@ describe('make serve on a fresh clone', () => {
     }
   })
 
-  it.each(readmeLines())('runs the lines of the README: %s', async (_, lines) => {
-    const script = lines.replaceAll('http://127.0.0.1:8080', server.url)
-    const { code, stderr } = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: folder })
+  it.each(PAGES)('runs the command blocks of %s', async (page) => {
+    const script = commandBlocks(page).join('').replaceAll('http://127.0.0.1:8080', server.url)
+    const { code, stderr } = await run('bash', ['-euxo', 'pipefail', '-c', script], { cwd: folder })
     expect(code, stderr).toBe(0)
   })
 
@@ -136,9 +139,9 @@ describe('make serve on a fresh clone', () => {
   })
 })
 
-/** The shell blocks of the README, named by their first line; `make serve` and `make test` are run by the suites. */
-function readmeLines(): [string, string][] {
-  const text = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
+/** The shell blocks of a page; `make serve` and `make test` are run by the suites. */
+function commandBlocks(page: string): string[] {
+  const text = readFileSync(join(import.meta.dirname, '../..', page), 'utf8')
   const blocks = [...text.matchAll(/^```sh\n(.*?)^```/gms)].map((match) => match[1] ?? '')
-  return blocks.filter((lines) => !lines.startsWith('make serve')).map((lines) => [lines.split('\n')[0] ?? '', lines])
+  return blocks.filter((lines) => !lines.startsWith('make serve'))
 }

@@ -75,10 +75,10 @@ describe('systemd', () => {
   })
 
   it('sets settings that there are, and starts commands that there are', () => {
-    const readme = readFileSync(join(REPOSITORY, 'README.md'), 'utf8')
+    const reference = readFileSync(join(REPOSITORY, 'docs/reference.md'), 'utf8')
     for (const { text } of units) {
       for (const [, name] of text.matchAll(/(?<=^Environment=.*)\b([A-Z_]+)=/gm))
-        expect(readme).toContain(`\`${name}\``)
+        expect(reference).toContain(`\`${name}\``)
     }
     expect(units.flatMap(({ text }) => [...text.matchAll(/cli\.ts (\w+)/g)].map(([, command]) => command))).toEqual([
       'build',

@@ -1,6 +1,6 @@
+import { type Html, html } from '../../../pipeline/contract/html.ts'
 import type { JsonSchema } from './components.ts'
 import type { OpenApiDocument, OperationObject, ParameterObject } from './document.ts'
-import { type Html, html } from './html.ts'
 
 const NOTHING = html``
 
@@ -45,7 +45,7 @@ ${shape(schema)}
 )}</main>
 </body>
 </html>
-`.toString()
+`.text
 }
 
 interface Entry {

@@ -97,9 +97,9 @@ describe('a source of your own', () => {
     expect(rowsOf(await publishedCsv(workspace))).toEqual(OWN)
   })
 
-  it('is what the README shows, and reads the files of the gateway', async () => {
-    const readme = await readFile(join(REPOSITORY, 'README.md'), 'utf8')
-    const block = readme.split('```json\n').find((text) => text.includes('"sources"')) ?? ''
+  it('is what docs/publishing.md shows, and reads the files of the gateway', async () => {
+    const page = await readFile(join(REPOSITORY, 'docs/publishing.md'), 'utf8')
+    const block = page.split('```json\n').find((text) => text.includes('"sources"')) ?? ''
     const { sources } = JSON.parse(block.slice(0, block.indexOf('```')))
     const workspace = await withSample({ ...sources[0], visibility: 'public' })
     await expect(buildIn(workspace, AS_OF)).rejects.toThrow('there is no public usage')

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { escapeHtml } from '../../../pipeline/base/html.ts'
+import { escapeHtml } from '../../../pipeline/contract/html.ts'
 import { codeSection, SNIPPET_BASE, SNIPPETS, snippetText } from '../../../pipeline/site/code.ts'
 import { PUBLISHER } from '../../support/manifest.ts'
 import { buildIn, newWorkspace, REPOSITORY, writeSmallBuild } from '../../support/pipeline.ts'
@@ -23,6 +23,15 @@ describe('the snippets', () => {
     expect(snippetText(file, 'https://data.example.org/tokens')).toBe(
       text.replace(SNIPPET_BASE, 'https://data.example.org/tokens/'),
     )
+  })
+
+  it('are what docs/researchers.md shows', () => {
+    const page = readFileSync(join(REPOSITORY, 'docs/researchers.md'), 'utf8')
+    const shown = [...page.matchAll(/^```(?:python|sql)\n(.*?)^```/gms)].map(([, text = '']) => text)
+    expect(shown).toEqual([
+      snippetText('pandas.py', 'http://127.0.0.1:8080'),
+      snippetText('tokens.sql', 'http://127.0.0.1:8080'),
+    ])
   })
 
   it('get no address that would end a text or start a command', () => {
