@@ -276,7 +276,7 @@ describe('several sources', () => {
     await gateway.configure({ sources: [source('tuesday'), source('partner')] })
     const before = await snapshotTree(gateway.workspace.publicDir)
     const building = buildIn(gateway.workspace, gateway.later())
-    await expect(building).rejects.toThrow(/archive holds dates of source "monday"/)
+    await expect(building).rejects.toThrow(/archive has dates of source "monday"/)
     await expect(building).rejects.toBeInstanceOf(UsageError)
     expect(await snapshotTree(gateway.workspace.publicDir)).toEqual(before)
     await gateway.configure({
