@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { assertSealed, CHECKSUMS_FILE } from '../base/checksums.ts'
+import { CHECKSUMS_FILE, verifyChecksums } from '../base/checksums.ts'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { hashFile, namesIn, readTextIfAny } from '../base/files.ts'
@@ -100,7 +100,7 @@ async function adopt({ publicDir, files }: PublicFolder, name: string, index: Re
     await files.remove(path)
     return index
   }
-  await assertSealed(path, `; ${name} was not published yet: take it away, and the next build makes it anew`)
+  await verifyChecksums(path, `; ${name} was not published yet: take it away, and the next build makes it anew`)
   return grow(path, index)
 }
 

@@ -57,10 +57,7 @@ export function renderCatalog(manifest: Manifest, entry: ReleaseEntry, api: read
   return toJson(catalog)
 }
 
-/**
- * When the release after one as of an instant is due, and when it is late. The day of `as_of` is the next to be
- * complete, at the midnight after it; a publisher has an hour to build it, and a day until it is missed.
- */
+/** When the next release is due (an hour after the next midnight) and late (a day after that). */
 export function dueDates(asOf: Timestamp): { next_expected: Timestamp; stale_after: Timestamp } {
   const complete = addDays(asOf.slice(0, 10), 1)
   return { next_expected: `${complete}T01:00:00Z`, stale_after: `${addDays(complete, 1)}T01:00:00Z` }

@@ -1,4 +1,4 @@
-import { escapeXml } from '../base/html.ts'
+import { escapeXml } from '../contract/html.ts'
 import type { Manifest } from '../contract/manifest.ts'
 import {
   API_FILES,

@@ -9,6 +9,7 @@ import { lock } from '../../pipeline/base/lock.ts'
 import { verify } from '../../pipeline/publication/verify.ts'
 import { copyOf, Gateway } from '../support/gateway.ts'
 import {
+  AS_OF,
   buildIn,
   createWorkspace,
   csvOf,
@@ -18,6 +19,8 @@ import {
   releaseFolder,
   removeWorkspace,
   runBuild,
+  runProcess,
+  settings,
   type Workspace,
   writeInput,
 } from '../support/pipeline.ts'
@@ -106,7 +109,8 @@ describe('the public folder has one writer', () => {
   it('another data folder makes no difference', async () => {
     const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${ROW}\n` })
     const other = await lock(join(workspace.publicDir, '.lock'))
-    const { code, stderr } = await runBuild(workspace)
+    // In another process: this one may open a file again that it has locked.
+    const { code, stderr } = await runProcess(['build'], settings(workspace, AS_OF))
     expect(stderr).toMatch(/another build is running/)
     expect(code).toBe(1)
     await other.release()
@@ -153,7 +157,7 @@ describe('input that looks whole and is not', () => {
     [
       'a quote that is never closed, far from the end',
       'a.csv.gz',
-      gzipSync(`${HEADER}\n${ROW}\n2025-03-01,a/b,1,"1\n${`${ROW}\n`.repeat(1_000_000)}`),
+      gzipSync(`${HEADER}\n${ROW}\n2025-03-01,a/b,1,"1\n${`${ROW}\n`.repeat(200_000)}`),
       /a\.csv\.gz cannot be read whole: the quote that record 2 opens is never closed/,
     ],
     [
@@ -172,13 +176,13 @@ describe('input that looks whole and is not', () => {
       'zeros behind a gzip file',
       'a.csv.gz',
       Buffer.concat([gzipSync(`${HEADER}\n${ROW}\n`), Buffer.alloc(512)]),
-      /^a\.csv\.gz cannot be read whole: there is something behind/,
+      /^a\.csv\.gz cannot be read whole: there is data after/,
     ],
     [
       'a zero behind two gzip members',
       'a.ndjson.gz',
       Buffer.concat([gzipSync(`${JSON_ROW}\n`), gzipSync(`${JSON_ROW}\n`), Buffer.alloc(1)]),
-      /^a\.ndjson\.gz cannot be read whole: there is something behind/,
+      /^a\.ndjson\.gz cannot be read whole: there is data after/,
     ],
     ['no Parquet', 'a.parquet', 'PAR1PAR1', /^a\.parquet cannot be read whole: /],
   ])('%s fails the build, in plain words', async (_, name, content, message) => {
@@ -218,13 +222,6 @@ describe('values at the edge', () => {
     ]
     const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${lines.join('\n')}\n` }, base)
     expect(await rows(workspace)).toEqual(['2025-03-01,a/b,15'])
-  })
-
-  it('NDJSON may begin with a byte order mark, compressed too', async () => {
-    const text = `\ufeff${JSON_ROW}\n${JSON_ROW}\n`
-    expect(await rows(await workspaceOf({ 'a.ndjson': text, 'b.ndjson.gz': gzipSync(text) }))).toEqual([
-      '2025-03-01,a/b,60',
-    ])
   })
 
   it('a slug that begins with a byte order mark is rejected and not taken for the one without', async () => {
@@ -303,7 +300,7 @@ describe('settings at the edge', () => {
   it('too little memory fails the build and says which setting to change', async () => {
     const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${ROW}\n` })
     const { code, stderr } = await runBuild(workspace, { MEMORY_LIMIT: '10MB' })
-    expect(stderr).toMatch(/^tokenboard: there is too little memory for this; give MEMORY_LIMIT more .*\n$/)
+    expect(stderr).toMatch(/^tokenboard: out of memory; raise MEMORY_LIMIT .*\n$/)
     expect(code).toBe(1)
   })
 
@@ -325,7 +322,7 @@ describe('settings at the edge', () => {
     const state = join(workspace.dataDir, 'state/build.duckdb')
     await truncate(state, (await stat(state)).size / 2)
     await expect(buildIn(workspace)).rejects.toThrow(
-      /build\.duckdb is damaged; .* restore \S*\/state .* delete it, .* reads all files again; .* gone since/,
+      /build\.duckdb is damaged; .* restore \S*\/state .* delete it: .* reads all files again .* missing ones/,
     )
     await rm(dirname(state), { recursive: true })
     expect((await buildIn(workspace)).outcome).toBe('unchanged')
@@ -336,9 +333,7 @@ describe('settings at the edge', () => {
     const state = join(workspace.dataDir, 'state/build.duckdb')
     const whole = await readFile(state)
     await writeFile(state, Buffer.concat([Buffer.alloc(4096), whole.subarray(4096)]))
-    await expect(buildIn(workspace)).rejects.toThrow(
-      /is no database that can be read; .* restore \S*\/state .* delete it, /,
-    )
+    await expect(buildIn(workspace)).rejects.toThrow(/is not a readable database; .* restore \S*\/state .* delete it, /)
     await writeFile(state, whole)
     await buildIn(workspace)
     expect(await rows(workspace)).toEqual(['2025-03-01,a/b,75'])
@@ -386,13 +381,6 @@ describe('settings at the edge', () => {
     expect(await readdir(keptFolder)).toEqual(['.snapshot', kept])
   })
 
-  it('on_missing may say what is the default', async () => {
-    const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${ROW}\n` })
-    const source = { name: 's', schema: 'canonical', files: ['a.csv'], visibility: 'public' }
-    await writeInput(workspace, 'sources.json', { on_missing: 'fail', sources: [source] })
-    expect(await rows(workspace)).toEqual(['2025-03-01,a/b,15'])
-  })
-
   it('folders named key=value are no partitions', async () => {
     const workspace = await workspaceOf({}, { files: ['raw/*.parquet'] })
     await parquet(join(workspace.input, 'a.parquet'))
@@ -420,27 +408,6 @@ async function parquet(path: string): Promise<void> {
 describe('zstd files of several frames', () => {
   const csv = (rows: number) => Array.from({ length: rows }, () => `${ROW}\n`).join('')
   const skippable = Buffer.from([0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3])
-
-  it('lose nothing', async () => {
-    const [first, second, third] = [
-      ['a header in two of them', ROW],
-      ['rows in two of them', ROW],
-      ['a byte order mark in the first', JSON_ROW],
-    ].map(([what = '', row = '']) => row.replace('a/b', what))
-    const frames = {
-      '1.csv.zst': [HEADER.slice(0, 20), `${HEADER.slice(20)}\n${first}\n${first}\n`],
-      '2.csv.zst': [`${HEADER}\n${second}\n`, `${second}\n`],
-      '3.ndjson.zst': [`\ufeff${third}\n`, `${third}\n`],
-    }
-    const files = Object.entries(frames).map(([name, texts]) => {
-      return [name, Buffer.concat(texts.map((text) => zstdCompressSync(text)))] as const
-    })
-    expect(await rows(await workspaceOf(Object.fromEntries(files)))).toEqual([
-      '2025-03-01,a byte order mark in the first,30',
-      '2025-03-01,a header in two of them,30',
-      '2025-03-01,rows in two of them,30',
-    ])
-  })
 
   it('a skippable frame before the data is read over, or the build fails and names the file', async () => {
     const bytes = Buffer.concat([skippable, zstdCompressSync(`${HEADER}\n${csv(2)}`)])

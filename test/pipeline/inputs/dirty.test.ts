@@ -82,13 +82,13 @@ describe('CSV records of several lines', () => {
   it('may be larger than 2 MB, and than what DuckDB reads at once', async () => {
     const note = `"${`${ROW},\n`.repeat(1_000_000)}"`
     expect(note.length).toBeGreaterThan(32_000_000)
-    const text = `${HEADER},note\n${ROW},\n${ROW},${'x'.repeat(3_000_000)}\n${ROW},${note}\nsoon,a,1,1,${note}\n${ROW},\n`
+    const text = `${HEADER},note\n${ROW},\n${ROW},${note}\nsoon,a,1,1,${'x'.repeat(3_000_000)}\n${ROW},\n`
     const { rows, records, rejects } = await buildOf({ 'a.csv': text, 'b.csv.gz': gzipSync(text, { level: 1 }) })
-    expect(rows).toEqual(['2025-03-02 acme/one 24'])
-    expect(records).toMatchObject({ read: 10, rejected: { invalid_timestamp: 2 } })
-    expect(rejects.map(({ record, content }) => [record, JSON.stringify(content).length > 32_000_000])).toEqual([
-      [4, true],
-      [4, true],
+    expect(rows).toEqual(['2025-03-02 acme/one 18'])
+    expect(records).toMatchObject({ read: 8, rejected: { invalid_timestamp: 2 } })
+    expect(rejects.map(({ record, content }) => [record, JSON.stringify(content).length > 3_000_000])).toEqual([
+      [3, true],
+      [3, true],
     ])
   })
 })
@@ -123,7 +123,7 @@ describe('CSV that lacks something', () => {
 
   it('fails where DuckDB reads less than there is, such as behind a header of several lines and CRLF', async () => {
     await expect(buildOf({ 'a.csv': `${HEADER},"a\nnote"\r\n${ROW},x\r\n` })).rejects.toThrow(
-      'a.csv cannot be read whole: it has 1 records, and DuckDB finds 0',
+      'a.csv cannot be read whole: it has 1 records, but DuckDB finds 0',
     )
   })
 
@@ -135,26 +135,6 @@ describe('CSV that lacks something', () => {
     })
     expect(rows).toEqual(['2025-03-02 acme/one 9'])
     expect(records).toMatchObject({ read: 6, duplicates: 2, private: 1 })
-  })
-})
-
-describe('compressed files of several parts', () => {
-  const parts = [`${HEADER}\n${ROW}\n2025-03-02T1`, `2:00:00Z,acme/one,1,2\n${ROW}`, '', `\n${ROW}\n`]
-
-  it('are read to the last, gzip members and zstd frames', async () => {
-    const csv = (model: string) => parts.map((part) => part.replaceAll('acme/one', model))
-    const row = (model: string) => JSON_ROW.replace('acme/one', model)
-    const ndjson = (model: string) => [row(model).slice(0, 9), `${row(model).slice(9)}\n`, row(model)]
-    const gzip = (texts: string[]) => Buffer.concat(texts.map((part) => gzipSync(part)))
-    const zstd = (texts: string[]) => Buffer.concat(texts.map((part) => zstdCompressSync(part)))
-    const { rows, records } = await buildOf({
-      'a.csv.gz': gzip(csv('gzip members')),
-      'b.ndjson.gz': gzip(ndjson('gzip members')),
-      'a.csv.zst': zstd(csv('zstd frames')),
-      'b.ndjson.zst': zstd(ndjson('zstd frames')),
-    })
-    expect(rows).toEqual(['2025-03-02 gzip members 18', '2025-03-02 zstd frames 18'])
-    expect(records).toMatchObject({ read: 12, published: 12 })
   })
 })
 
