@@ -200,9 +200,8 @@ function inPlainWords(error: unknown, path: string): unknown {
 export function remedyFor(path: string): string {
   const folder = dirname(path)
   return (
-    `if there is ${path}.wal, move it away first: what a stopped build had noted in it is read again. Else restore ` +
-    `${folder} from a backup, or delete it, and the next build reads all files again; it then knows nothing of files that ` +
-    'are gone since they were read'
+    `if ${path}.wal exists, move it away first: the changes of a stopped build are then read again. Otherwise restore ` +
+    `${folder} from a backup, or delete it: the next build then reads all files again and knows nothing of missing ones`
   )
 }
 
@@ -229,7 +228,7 @@ export async function openExclusively(
 ): Promise<DuckDBInstance> {
   // DuckDB cuts the name at a question mark, and writes next to the file if there is no folder.
   if (path.includes('?'))
-    throw new UsageError(`${path} has a question mark, which DuckDB cannot have; choose another path`)
+    throw new UsageError(`${path} has a question mark, which DuckDB does not support; choose another path`)
   try {
     return await DuckDBInstance.create(path, settings)
   } catch (error) {

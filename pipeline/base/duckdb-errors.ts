@@ -5,19 +5,19 @@
  */
 const DUCKDB_ERRORS = {
   // Of any statement.
-  lowMemory: [/^Out of Memory Error/, 'there is too little memory for this; give MEMORY_LIMIT more'],
+  lowMemory: [/^Out of Memory Error/, 'out of memory; raise MEMORY_LIMIT'],
   // Of the file of a database.
   held: [/Could not set lock on file/, 'another build is running'],
   unreadable: [
     /not a valid DuckDB|not read enough bytes|corrupt|version number|checksum|serializ|WAL/i,
-    'is no database that can be read',
+    'is not a readable database',
   ],
   damaged: [/Corrupt database file/, 'is damaged'],
   cut: [/Could not read enough bytes/, 'is damaged'],
   // Of the content of raw files.
-  badQuote: [/state machine reached an invalid state/, 'a quote is out of place'],
+  badQuote: [/state machine reached an invalid state/, 'a quote is misplaced'],
   longLine: [/maximum_object_size/, 'a line is longer than 16 MiB'],
-  notGzip: [/not a GZIP stream/, 'there is something behind its compressed data'],
+  notGzip: [/not a GZIP stream/, 'there is data after its compressed data'],
   badContent: [
     /^(INTERNAL|Invalid|Invalid Input|Conversion|Out of Range|Serialization) Error: /,
     'cannot be read whole',
@@ -27,7 +27,7 @@ const DUCKDB_ERRORS = {
   badKey: [/Invalid query parameters/, 'has a question mark in its name, which DuckDB does not list'],
   refused: [
     /^.*\(HTTP (30\d|40[013])/,
-    'the credentials are those of AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and AWS_REGION',
+    'the credentials come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and AWS_REGION',
   ],
 } as const satisfies Record<string, readonly [says: RegExp, meaning: string]>
 

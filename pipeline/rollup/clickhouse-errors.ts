@@ -16,22 +16,22 @@ interface Advice {
 }
 
 const OTHER = { isUsage: false, text: 'nothing was published' }
-const SLOW = { isUsage: false, text: 'give engine.clickhouse.timeout_seconds more; nothing was published' }
+const SLOW = { isUsage: false, text: 'raise engine.clickhouse.timeout_seconds; nothing was published' }
 const LOGIN = { isUsage: true, text: 'set CLICKHOUSE_USER and CLICKHOUSE_PASSWORD, or CLICKHOUSE_PASSWORD_FILE' }
 const CLUSTER = {
   isUsage: true,
-  text: 'name a cluster of its configuration as "cluster", or none where one server has all',
+  text: 'set "cluster" to a cluster of its configuration, or remove it if one server has all records',
 }
 const AWAY = {
   isUsage: false,
-  text: 'a shard does not answer, and without it the sums would be too small: nothing was published',
+  text: 'a shard does not respond, and its records would be missing; nothing was published',
 }
 const FORBIDDEN = {
   isUsage: true,
   text: 'the user must be allowed to read the view and to change settings (readonly = 2)',
 }
-const DATABASE = { isUsage: true, text: 'name the database of the view as "database"' }
-const VIEW = { isUsage: true, text: 'the view must be there on every node; docs/scaling.md has its form' }
+const DATABASE = { isUsage: true, text: 'set "database" to the database of the view' }
+const VIEW = { isUsage: true, text: 'the view must exist on every node; docs/scaling.md shows it' }
 
 /** By code, as they have been since 18.16. Any other code ends the build with ClickHouse's own words. */
 const ERRORS: Readonly<Record<string, Meaning>> = {
