@@ -190,7 +190,7 @@ export class Database {
 function inPlainWords(error: unknown, path: string): unknown {
   const reason = reasonOf(error)
   if (reason.startsWith('Out of Memory Error')) {
-    return new BuildError(`there is too little memory for this; give MEMORY_LIMIT more (${reason})`)
+    return new BuildError(`out of memory; raise MEMORY_LIMIT (${reason})`)
   }
   const isCut = reason.includes('Could not read enough bytes') && reason.includes(path)
   if (isCut || reason.includes('Corrupt database file')) {
@@ -203,9 +203,8 @@ function inPlainWords(error: unknown, path: string): unknown {
 export function remedyFor(path: string): string {
   const folder = dirname(path)
   return (
-    `if there is ${path}.wal, move it away first: what a stopped build had noted in it is read again. Else restore ` +
-    `${folder} from a backup, or delete it, and the next build reads all files again; it then knows nothing of files that ` +
-    'are gone since they were read'
+    `if ${path}.wal exists, move it away first: the changes of a stopped build are then read again. Otherwise restore ` +
+    `${folder} from a backup, or delete it: the next build then reads all files again and knows nothing of missing ones`
   )
 }
 
@@ -234,7 +233,7 @@ export async function openExclusively(
 ): Promise<DuckDBInstance> {
   // DuckDB cuts the name at a question mark, and writes next to the file if there is no folder.
   if (path.includes('?'))
-    throw new UsageError(`${path} has a question mark, which DuckDB cannot have; choose another path`)
+    throw new UsageError(`${path} has a question mark, which DuckDB does not support; choose another path`)
   try {
     return await DuckDBInstance.create(path, settings)
   } catch (error) {
@@ -243,7 +242,7 @@ export async function openExclusively(
       throw new BuildError(`another build is running: it holds ${path}; try again when it is done`)
     }
     if (UNREADABLE.test(message.replaceAll(path, '')))
-      throw new UnreadableDatabaseError(`${path} is no database that can be read`)
+      throw new UnreadableDatabaseError(`${path} is not a readable database`)
     throw new BuildError(`${path} cannot be opened: ${message}`)
   }
 }

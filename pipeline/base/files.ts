@@ -197,7 +197,7 @@ export async function readTextIfAny(path: string): Promise<string | undefined> {
 
 /** Decodes UTF-8. Throws an error that names the file if the bytes are not UTF-8. */
 export function toText(bytes: Buffer, path: string, ErrorOfCaller: new (message: string) => Error): string {
-  if (!isUtf8(bytes)) throw new ErrorOfCaller(`${path} is not UTF-8 text; save it as such`)
+  if (!isUtf8(bytes)) throw new ErrorOfCaller(`${path} is not UTF-8; save it as UTF-8`)
   return bytes.toString()
 }
 

@@ -199,11 +199,11 @@ function inPlainWords(error: unknown, where: string): Error {
 }
 
 const OTHER = { isUsage: false, text: 'nothing was published' }
-const SLOW = { isUsage: false, text: 'give engine.clickhouse.timeout_seconds more; nothing was published' }
+const SLOW = { isUsage: false, text: 'raise engine.clickhouse.timeout_seconds; nothing was published' }
 const LOGIN = { isUsage: true, text: 'set CLICKHOUSE_USER and CLICKHOUSE_PASSWORD, or CLICKHOUSE_PASSWORD_FILE' }
 const AWAY = {
   isUsage: false,
-  text: 'a shard does not answer, and without it the sums would be too small: nothing was published',
+  text: 'a shard does not respond, and its records would be missing; nothing was published',
 }
 const FORBIDDEN = {
   isUsage: true,
@@ -218,10 +218,16 @@ const ADVICE: Record<string, { isUsage: boolean; text: string }> = {
   '164': FORBIDDEN,
   '497': FORBIDDEN,
   '452': FORBIDDEN,
-  '81': { isUsage: true, text: 'name the database of the view as "database"' },
-  '170': { isUsage: true, text: 'name a cluster of its configuration as "cluster", or none where one server has all' },
-  '701': { isUsage: true, text: 'name a cluster of its configuration as "cluster", or none where one server has all' },
-  '60': { isUsage: true, text: 'the view must be there on every node; docs/scaling.md has its form' },
+  '81': { isUsage: true, text: 'set "database" to the database of the view' },
+  '170': {
+    isUsage: true,
+    text: 'set "cluster" to a cluster of its configuration, or remove it if one server has all records',
+  },
+  '701': {
+    isUsage: true,
+    text: 'set "cluster" to a cluster of its configuration, or remove it if one server has all records',
+  },
+  '60': { isUsage: true, text: 'the view must exist on every node; docs/scaling.md shows it' },
   '279': AWAY,
   '209': AWAY,
   '210': AWAY,

@@ -100,7 +100,7 @@ const MOST_BYTES_SEARCHED = 8 * 2 ** 30
 const ABOUT_CONTENT = /^(INTERNAL|Invalid|Invalid Input|Conversion|Out of Range|Serialization) Error: /
 
 const PLAIN_WORDS: readonly [RegExp, string][] = [
-  [/state machine reached an invalid state/, 'a quote is out of place'],
+  [/state machine reached an invalid state/, 'a quote is misplaced'],
   [/maximum_object_size/, 'a line is longer than 16 MiB'],
-  [/not a GZIP stream/, 'there is something behind its compressed data'],
+  [/not a GZIP stream/, 'there is data after its compressed data'],
 ]

@@ -283,8 +283,8 @@ it('a stop at any step leaves a whole release current, and the next build or wit
   const expected = await snapshotTree(whole.publicDir)
   const tombstone = join('releases', SECOND, 'TOMBSTONE.json')
   let mended = 0
-  // Every ninth, for an odd number takes turns between what mends; `make soak` stops at every one.
-  for (const last of someSteps(steps, 9)) {
+  // An odd number takes turns between what mends; `make soak` stops at every one.
+  for (const last of someSteps(steps, 31)) {
     const workspace = await copied()
     const files = crashAfter(last)
     await expect(withdrawIn(workspace, SECOND, WITHDRAWN_AT, { files }, { reason: REASON })).rejects.toThrow(LOST)
@@ -297,14 +297,14 @@ it('a stop at any step leaves a whole release current, and the next build or wit
     else if (last % 2 === 0) await expect(withdrawSecond(workspace)).rejects.toThrow(/was withdrawn already/)
     else {
       await writeSmallBuild(workspace, { sources: [{ records: [] }] })
-      await expect(buildIn(workspace, '2025-03-10T13:00:00Z')).rejects.toThrow(/held 3 records/)
+      await expect(buildIn(workspace, '2025-03-10T13:00:00Z')).rejects.toThrow(/had 3 records/)
     }
     expect(await snapshotTree(workspace.publicDir), `lost after step ${last}`).toEqual(expected)
     if (isWithdrawn) mended += 1
     await removeWorkspace(workspace)
   }
   expect(await text(whole, tombstone)).toContain(REASON)
-  expect(mended).toBeGreaterThan(6)
+  expect(mended).toBeGreaterThan(2)
 })
 
 it.each([

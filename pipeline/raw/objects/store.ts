@@ -88,7 +88,7 @@ async function load(database: Database): Promise<void> {
 }
 
 const CREDENTIALS =
-  'the credentials are those of AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and AWS_REGION'
+  'the credentials come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and AWS_REGION'
 
 function inPlainWords(error: unknown): string {
   const [reason = '', ...others] = (error instanceof Error ? error.message : String(error)).split('\n')
