@@ -19,21 +19,22 @@ export default defineConfig({
           ...unit,
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/system/**', ...MOCKED],
+          exclude: ['test/system/**', 'test/clients/**', ...MOCKED],
           // Loading the code again for each file would cost more than most files do.
           isolate: false,
         },
       },
       { test: { ...unit, name: 'mocked', include: MOCKED } },
-      {
+      ...['system', 'clients'].map((name) => ({
         test: {
-          name: 'system',
-          include: ['test/system/**/*.test.ts'],
+          name,
+          include: [`test/${name}/**/*.test.ts`],
+          globalSetup: 'test/system/run-folder.ts',
           testTimeout: SYSTEM_LIMIT_MS,
           hookTimeout: SYSTEM_LIMIT_MS,
           expect: { poll },
         },
-      },
+      })),
     ],
     env: { TZ: 'Pacific/Auckland' },
     unstubEnvs: true,

@@ -42,7 +42,6 @@ function settingsAmong(names: readonly string[]): ClickHouseSettings {
 /** ClickHouse's codes of temporary errors: a node that is down or busy. */
 const PASSING = new Set(['3', '32', '202', '209', '210', '236', '279', '425', '999'])
 
-/** A result row. All values are text or lists of text. */
 export type Row = Record<string, string | string[]>
 
 export interface ClickHouseOptions {
@@ -68,9 +67,7 @@ export class ClickHouse {
     this.#pauses = pauses
   }
 
-  /**
-   * Throws `UsageError` if a password or certificate file cannot be read, `BuildError` if the server does not respond.
-   */
+  /** Throws `UsageError` for an unreadable secret, `BuildError` if the server does not respond. */
   static async open(options: ClickHouseOptions): Promise<ClickHouse> {
     const { choice, login } = options
     const { url, database, ca, cert, key, timeout_seconds } = choice
@@ -105,7 +102,6 @@ export class ClickHouse {
     }
   }
 
-  /** All result rows of a query, with retries after temporary errors. */
   async rows<Answer extends Row>(statement: string, onProgress: (share: number) => void = () => {}): Promise<Answer[]> {
     for (let attempt = 0; ; attempt += 1) {
       this.#signal.throwIfAborted()
@@ -195,7 +191,6 @@ function isTimeout(error: unknown): boolean {
 
 const LONGEST_REASON = 500
 
-/** ClickHouse's message with advice. */
 function inPlainWords(error: unknown, where: string): Error {
   const reason = reasonOf(error).replace(/^Code: \d+, e\.displayText\(\) = (.*), e\.what\(\).*$/, '$1')
   const { isUsage, text } = isTimeout(error) ? SLOW : (ADVICE[codeOf(error) ?? ''] ?? OTHER)
@@ -204,11 +199,11 @@ function inPlainWords(error: unknown, where: string): Error {
 }
 
 const OTHER = { isUsage: false, text: 'nothing was published' }
-const SLOW = { isUsage: false, text: 'give engine.clickhouse.timeout_seconds more; nothing was published' }
+const SLOW = { isUsage: false, text: 'raise engine.clickhouse.timeout_seconds; nothing was published' }
 const LOGIN = { isUsage: true, text: 'set CLICKHOUSE_USER and CLICKHOUSE_PASSWORD, or CLICKHOUSE_PASSWORD_FILE' }
 const AWAY = {
   isUsage: false,
-  text: 'a shard does not answer, and without it the sums would be too small: nothing was published',
+  text: 'a shard does not respond, and its records would be missing; nothing was published',
 }
 const FORBIDDEN = {
   isUsage: true,
@@ -223,10 +218,16 @@ const ADVICE: Record<string, { isUsage: boolean; text: string }> = {
   '164': FORBIDDEN,
   '497': FORBIDDEN,
   '452': FORBIDDEN,
-  '81': { isUsage: true, text: 'name the database of the view as "database"' },
-  '170': { isUsage: true, text: 'name a cluster of its configuration as "cluster", or none where one server has all' },
-  '701': { isUsage: true, text: 'name a cluster of its configuration as "cluster", or none where one server has all' },
-  '60': { isUsage: true, text: 'the view must be there on every node; docs/scaling.md has its form' },
+  '81': { isUsage: true, text: 'set "database" to the database of the view' },
+  '170': {
+    isUsage: true,
+    text: 'set "cluster" to a cluster of its configuration, or remove it if one server has all records',
+  },
+  '701': {
+    isUsage: true,
+    text: 'set "cluster" to a cluster of its configuration, or remove it if one server has all records',
+  },
+  '60': { isUsage: true, text: 'the view must exist on every node; docs/scaling.md shows it' },
   '279': AWAY,
   '209': AWAY,
   '210': AWAY,

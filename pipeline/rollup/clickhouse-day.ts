@@ -1,10 +1,10 @@
 import { BuildError } from '../base/errors.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import type { ClickHouseChoice } from '../raw/engine.ts'
-import { type AnswerRow, NOTHING, readAnswer } from './clickhouse-answer.ts'
+import { type DayRow, NOTHING, readDay } from './clickhouse-answer.ts'
 import type { ClickHouse } from './clickhouse-client.ts'
 import { nodesOf, renderStatement, type StatementValues } from './clickhouse-statement.ts'
-import { type DayAnswer, sumRecords } from './days.ts'
+import { type DaySums, sumRecords } from './days.ts'
 import { toReading } from './reading.ts'
 
 const RECORDS = 'clickhouse/records'
@@ -24,23 +24,23 @@ export async function askFor(
   choice: ClickHouseChoice,
   { date, records }: { date: UtcDate; records: bigint },
   onProgress: (share: number) => void,
-): Promise<DayAnswer> {
+): Promise<DaySums> {
   if (records === 0n) return NOTHING
   const values = { ...placesOf(choice), date, records: RECORDS }
   const question = renderStatement('clickhouse/day', values)
   let before = records
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const answer = readAnswer(await clickhouse.rows<AnswerRow>(question, onProgress))
+    const answer = readDay(await clickhouse.rows<DayRow>(question, onProgress))
     const after = (await countDays(clickhouse, choice, [date])).get(date) ?? 0n
     if (before === after && after === sumRecords(answer.delivered) + sumRecords(answer.rejected)) {
-      if (choice.cluster !== undefined) await assertSharded(clickhouse, values, date, answer)
+      if (choice.cluster !== undefined) await checkSharding(clickhouse, values, date, answer)
       return answer
     }
     before = after
   }
   throw new BuildError(
-    `the records of ${date} change while they are summed: there were ${records} at first and are ${before} after ${TRIES} questions. ` +
-      'Build when fewer arrive, or leave days out of the view until they are whole; nothing was published',
+    `the records of ${date} change while they are summed: ${records} at first, ${before} after ${TRIES} queries. ` +
+      'Build when fewer records arrive, or keep incomplete days out of the view; nothing was published',
   )
 }
 
@@ -69,25 +69,23 @@ export async function countMisdated(
   return { records: BigInt(records), misdated }
 }
 
-/**
- * Throws `BuildError` if duplicates may be on different shards, where they are not found, or each node has all records.
- */
-async function assertSharded(
+/** Throws `BuildError` if duplicates may be on different shards or each node has all records. */
+async function checkSharding(
   clickhouse: ClickHouse,
   values: StatementValues,
   date: UtcDate,
-  { delivered }: DayAnswer,
+  { delivered }: DaySums,
 ): Promise<void> {
   const identified = delivered.reduce((sum, day) => sum + day.identified_records, 0n)
-  if (identified === 0n) return assertDifferent(clickhouse, values, date)
+  if (identified === 0n) return checkDifferent(clickhouse, values, date)
   const one_of = Math.ceil(Number(identified) / IDS_COMPARED)
   const statement = renderStatement('clickhouse/sharding', { ...values, one_of })
   const [row] = await clickhouse.rows<{ ids_of_shards: string; ids: string }>(statement)
   if (row === undefined || row.ids_of_shards === row.ids) return
   throw new BuildError(
     `${date} has ${row.ids} different ids${one_of > 1 ? ` among one of ${one_of}` : ''}, but its shards have ${row.ids_of_shards} together: ` +
-      'ids lie on several shards, where their copies would count several times. Shard the table by request_id, and let the view of ' +
-      'each node read the table of that node alone; nothing was published',
+      'ids are on several shards, where duplicates are not found. Shard the table by request_id, and let the view of ' +
+      'each node read only the table of that node; nothing was published',
   )
 }
 
@@ -95,18 +93,17 @@ async function assertSharded(
 const FEW_RECORDS = 100
 
 /** Throws `BuildError` if all nodes have the same records. Without ids this is the only evidence. */
-async function assertDifferent(clickhouse: ClickHouse, values: StatementValues, date: UtcDate): Promise<void> {
+async function checkDifferent(clickhouse: ClickHouse, values: StatementValues, date: UtcDate): Promise<void> {
   type Row = { nodes: string; different: string; records: string }
   const [row] = await clickhouse.rows<Row>(renderStatement('clickhouse/alike', values))
   if (row === undefined || row.nodes === '1' || row.different !== '1' || Number(row.records) < FEW_RECORDS) return
   throw new BuildError(
-    `each of the ${row.nodes} nodes has the same records of ${date}, ${row.records} without ids: their view reads the tables of all ` +
-      'nodes, and records would count several times. Let the view of each node read the table of that node alone, not a ' +
-      'Distributed one, or leave "cluster" out where one node has all; nothing was published',
+    `each of the ${row.nodes} nodes has the same records of ${date}, ${row.records} without ids: their views read the tables of all ` +
+      'nodes, and records would count several times. Let the view of each node read only the table of that node, not a ' +
+      'Distributed one, or remove "cluster" if one node has all records; nothing was published',
   )
 }
 
-/** The values of a statement's placeholders. */
 function placesOf(choice: ClickHouseChoice): StatementValues {
   return { ...nodesOf(choice), database: choice.database, view: choice.view }
 }

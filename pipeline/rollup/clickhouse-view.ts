@@ -9,7 +9,6 @@ const ID = [...TEXT, 'UUID', 'Nullable(UUID)', 'Nullable(Nothing)']
 const BITS = [8, 16, 32, 64, 128, 256]
 const COUNT = BITS.flatMap((bits) => [`Int${bits}`, `UInt${bits}`, `Nullable(Int${bits})`, `Nullable(UInt${bits})`])
 
-/** The allowed types of each column, and the conversion to suggest. */
 const COLUMNS: Record<string, { types: readonly string[]; remedy: string }> = {
   utc_date: { types: ['Date', 'Date32'], remedy: "toDate(…, 'UTC')" },
   request_id: { types: ID, remedy: 'toString(…)' },
@@ -18,11 +17,8 @@ const COLUMNS: Record<string, { types: readonly string[]; remedy: string }> = {
   completion_tokens: { types: COUNT, remedy: 'toInt64(…)' },
 }
 
-/**
- * Throws `UsageError` that shows the required view if it is missing, lacks a column or has a wrong type on any node. A
- * node with another type could silently return too few records.
- */
-export async function assertView(clickhouse: ClickHouse, choice: ClickHouseChoice): Promise<void> {
+/** Throws `UsageError` that shows the required view if it is missing or has wrong columns on any node. */
+export async function checkView(clickhouse: ClickHouse, choice: ClickHouseChoice): Promise<void> {
   const { database, view } = choice
   const statement = renderStatement('clickhouse/columns', {
     ...nodesOf(choice),
@@ -39,14 +35,14 @@ export async function assertView(clickhouse: ClickHouse, choice: ClickHouseChoic
         : `view ${view} has no column ${missing.join(', ')}`
     const form = renderStatement('clickhouse/create_view', { database, view })
     throw new UsageError(
-      `engine.clickhouse.view: ${what}, or the user may not read it. Create it on every node, such as by\n${form}`,
+      `engine.clickhouse.view: ${what}, or the user cannot read it. Create it on every node, for example with\n${form}`,
     )
   }
   for (const [column, { types: allowed, remedy }] of Object.entries(COLUMNS)) {
     const actual = types.get(column)?.find(({ type }) => !allowed.includes(type))?.type
     if (actual === undefined) continue
     throw new UsageError(
-      `engine.clickhouse.view: column ${column} of view ${view} is ${actual}${types.get(column)?.length === 1 ? '' : ' on some nodes'}, which is not what it has to be; ` +
+      `engine.clickhouse.view: column ${column} of view ${view} is ${actual}${types.get(column)?.length === 1 ? '' : ' on some nodes'}, which is not supported; ` +
         `write ${remedy} AS ${column} in the view of every node`,
     )
   }

@@ -29,7 +29,7 @@ export async function countRecords(
     done += size
     report(0)
   }
-  if (groups.some((group) => group.format === 'csv')) await assertAllRead(database, groups)
+  if (groups.some((group) => group.format === 'csv')) await verifyAllRead(database, groups)
   if (isOfSums(source)) await database.run('count/weigh')
 }
 
@@ -79,41 +79,38 @@ export async function keepCounts(
   await database.run('count/keep_notes')
 }
 
-/**
- * Sums have no ids to tell a restated day from an additional part. If missing files are kept, new ones must have other
- * days. Throws `BuildError` that names file and day.
- */
-export async function assertNotRestated(database: Database, gone: readonly KnownFile[]): Promise<void> {
-  if (gone.length === 0) return
-  const file_ids = gone.map((file) => `${file.file_id}`)
+/** Sums have no ids: with kept missing files, new ones must have other days. Throws `BuildError` that names both. */
+export async function checkNotRestated(database: Database, missing: readonly KnownFile[]): Promise<void> {
+  if (missing.length === 0) return
+  const file_ids = missing.map((file) => `${file.file_id}`)
   const [restated] = await database.rows<{ file: string; is_kept: boolean; date: string }>('count/restated', {
     file_ids,
   })
   if (restated === undefined) return
   const { file, is_kept, date } = restated
-  const other = is_kept ? '' : '; or say "on_missing": "remove" to have what is there count'
+  const other = is_kept ? '' : '; or set "on_missing": "remove" to count only existing files'
   throw new BuildError(
-    `${file} is gone${is_kept ? ' and its rows are kept' : ''}, and new files have rows of ${date} too: that day would count twice. ` +
-      `Write a restated day under the name that it had before, ${file}${other}`,
+    `${file} is missing${is_kept ? ' and its rows are kept' : ''}, and new files also have rows of ${date}, which would count twice. ` +
+      `Write a restated day under its previous name, ${file}${other}`,
   )
 }
 
 /** DuckDB must find as many records in a CSV file as our own scan. A misread quote shows here. */
-async function assertAllRead(database: Database, groups: readonly InputGroup[]): Promise<void> {
+async function verifyAllRead(database: Database, groups: readonly InputGroup[]): Promise<void> {
   const counts = await database.rows<{ link: string; records: bigint }>('count/records_by_file')
   const read = new Map(counts.map(({ link, records }) => [link, records]))
   for (const { name, link, csvRecords } of groups.flatMap(({ files }) => files)) {
     const records = read.get(link) ?? 0n
     if (csvRecords === undefined || records === BigInt(csvRecords)) continue
     throw new BuildError(
-      `${name} cannot be read whole: it has ${csvRecords} records, and DuckDB finds ${records}; a quote is out of place, or ` +
-        'the file was changed meanwhile',
+      `${name} cannot be read whole: it has ${csvRecords} records, but DuckDB finds ${records}; a quote is misplaced, or ` +
+        'the file changed meanwhile',
     )
   }
 }
 
 /** NDJSON has no header, so only the records show that a key is missing. A misspelled key would count as 0. */
-export async function assertCountsPresent(
+export async function checkCountsPresent(
   database: Database,
   source: Source,
   request: Pick<RollupRequest, 'onNotice'>,
@@ -124,10 +121,10 @@ export async function assertCountsPresent(
   if (missing.length === 0) return
   const names = recordColumns(source, missing)
     .map((name) => JSON.stringify(name))
-    .join(' nor ')
+    .join(' or ')
   const message = `source ${JSON.stringify(source.name)}: no record has ${names}`
   if (missing.length === 2 || missing.some((column) => source.columns[column] !== undefined)) {
-    throw new BuildError(`${message}; say in "columns" how the files call what schema ${source.schema} needs`)
+    throw new BuildError(`${message}; map what schema ${source.schema} needs to the columns of the files in "columns"`)
   }
   request.onNotice(`${message}, which counts as 0`)
 }

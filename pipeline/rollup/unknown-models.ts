@@ -11,16 +11,13 @@ import { defaultSources, leaveSample, namedSources, openEngine, readRecords, wit
 import { withScratch, withWorkspace } from './workspace.ts'
 
 export interface UnknownModelsOptions {
-  /** Names and patterns; empty means all models. */
   names: readonly string[]
   add?: 'public' | 'private' | undefined
-  /** Only report what would be added. */
   dryRun?: boolean
 }
 
 /** Models that the registry does not know, and those added or to be added. */
 export interface UnknownModels {
-  /** The registry's path; null if the sources file names none. */
   models_file: string | null
   published_share: PublishedShare
   added: (WithheldModel & { public: boolean })[]
@@ -71,5 +68,5 @@ async function sourcesOf(config: PipelineConfig): Promise<Sources> {
 }
 
 function noModelsFile(config: PipelineConfig): string {
-  return `${config.sources ?? defaultSources(config)} names no file of models; add "models": "models.json" to it`
+  return `${config.sources ?? defaultSources(config)} names no "models" file; add "models": "models.json" to it`
 }

@@ -23,7 +23,7 @@ export async function backUp(path: string, copy: string, flush: (path: string) =
     } finally {
       source.close()
     }
-    prove(next)
+    verifyCopy(next)
     await flush(next)
     // A rename would replace a file that another process has put there.
     await link(next, copy)
@@ -34,13 +34,13 @@ export async function backUp(path: string, copy: string, flush: (path: string) =
   }
 }
 
-function prove(path: string): void {
+function verifyCopy(path: string): void {
   const copy = new DatabaseSync(path)
   try {
     // Without a write-ahead log, which would be additional files.
     copy.exec('PRAGMA journal_mode = DELETE')
     const result = Object.values(copy.prepare('PRAGMA integrity_check').get() ?? {})[0]
-    if (result !== 'ok') throw new StoreError(`the store is damaged, and so would be its copy: ${result}`)
+    if (result !== 'ok') throw new StoreError(`the store is damaged, and its copy would be too: ${result}`)
   } finally {
     copy.close()
   }

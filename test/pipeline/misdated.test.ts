@@ -9,7 +9,7 @@ import { realFiles } from '../../pipeline/base/files.ts'
 import { build } from '../../pipeline/build.ts'
 import { USAGE_FILE } from '../../pipeline/contract/usage.ts'
 import { inspect } from '../../pipeline/raw/inspect.ts'
-import { closeDates } from '../../pipeline/rollup/close.ts'
+import { archiveDates } from '../../pipeline/rollup/close.ts'
 import { readRejects } from '../../pipeline/rollup/list-rejects.ts'
 import { type Gateway, newGateway, use, useOn } from '../support/gateway.ts'
 import { buildIn, publishedCsv, releaseFolder, rowsOf, settings, sha256, writeInput } from '../support/pipeline.ts'
@@ -221,7 +221,7 @@ describe('misdated records', () => {
     const config = readPipelineConfig(settings(gateway.workspace, CLOCK))
     const { signal } = new AbortController()
     const effects = { now: () => new Date(CLOCK), report: () => {}, signal, files: realFiles }
-    await closeDates(config, effects, { before: '2025-03-05' })
+    await archiveDates(config, effects, { before: '2025-03-05' })
     const archived = await buildAt(gateway, '2025-03-10T13:00:00Z')
     expect(archived.records).toMatchObject({ published: 2, archived_date: 0, rejected: { invalid_timestamp: 1 } })
     await gateway.deliver('late.csv', [old('b'), useOn('2025-03-01', 'acme/one', 1)])

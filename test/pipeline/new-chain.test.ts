@@ -12,7 +12,7 @@ import { Manifest } from '../../pipeline/contract/manifest.ts'
 import { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import { exportPublished } from '../../pipeline/publication/export.ts'
 import { verify } from '../../pipeline/publication/verify.ts'
-import { closeDates } from '../../pipeline/rollup/close.ts'
+import { archiveDates } from '../../pipeline/rollup/close.ts'
 import { findUnknownModels } from '../../pipeline/rollup/unknown-models.ts'
 import { filesAfter, LOST } from '../support/crash.ts'
 import { namesIn, readCoverage, readIndex, readRestatements, text } from '../support/history.ts'
@@ -360,7 +360,7 @@ describe('a switch to a new chain that stopped halfway', () => {
       const config = { ...readPipelineConfig(settings(workspace, SAMPLE_AS_OF)), threads: 1 }
       expect((await findUnknownModels(config, effects, { names: [] })).unknown).toEqual([])
       const before = UtcDate.parse('2025-03-06')
-      expect((await closeDates(config, effects, { before, dryRun: true })).records).toBe(1)
+      expect((await archiveDates(config, effects, { before, dryRun: true })).records).toBe(1)
     }))
 })
 

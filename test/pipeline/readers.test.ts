@@ -1,4 +1,4 @@
-/** Readers other than DuckDB see what was published, to the last digit. `test/system/standards.test.ts` has Python's. */
+/** Readers other than DuckDB see what was published, to the last digit. `test/clients/standards.test.ts` has Python's. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readManifest } from '../../pipeline/release/verify.ts'
 import { readWithJavaScript, withVersions } from '../support/javascript-readers.ts'

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
 import { describeSummary } from '../../pipeline/commands/summary.ts'
-import { closeDates } from '../../pipeline/rollup/close.ts'
+import { archiveDates } from '../../pipeline/rollup/close.ts'
 import {
   buildIn,
   newWorkspace,
@@ -113,7 +113,7 @@ describe('records whose token counts contradict each other', () => {
       signal: new AbortController().signal,
       files: realFiles,
     }
-    await closeDates(readPipelineConfig(settings(workspace, LAST)), effects, { before: '2025-06-02' })
+    await archiveDates(readPipelineConfig(settings(workspace, LAST)), effects, { before: '2025-06-02' })
     // The archive has sums alone.
     const archived = await buildIn(workspace, '2025-06-10T15:00:00Z')
     expect(archived.records).toMatchObject({ published: 2, token_parts_disagree: {} })

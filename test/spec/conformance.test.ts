@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, expect, test } from 'vitest'
-import { CONFORMANCE, CORPUS, conformancePage, FILES, type Tests } from './conformance.ts'
+import { CONFORMANCE, conformancePage, FILES, type Tests } from './conformance.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -26,15 +26,20 @@ async function namesOfTests(output: string): Promise<Map<string, string[]>> {
   // `--json` needs its `=`: without a value it takes the file that follows for its output, and overwrites it.
   // Not by parsing the files: most names are made by the loops and helpers around `test`.
   const options = ['--no-static-parse', '--no-isolate', '--maxWorkers=1', `--json=${output}`]
-  await promisify(execFile)(process.execPath, [...vitest, ...options, ...new Set(Object.values(FILES))], { cwd: ROOT })
+  await promisify(execFile)(
+    process.execPath,
+    [...vitest, ...options, ...new Set(Object.values(FILES).map(({ path }) => path))],
+    { cwd: ROOT },
+  )
   const tests: { name: string; file: string }[] = JSON.parse(await readFile(output, 'utf8'))
   const byFile = Map.groupBy(tests, ({ file }) => relative(ROOT, file))
   return new Map([...byFile].map(([file, ofFile]) => [file, ofFile.map(({ name }) => name)]))
 }
 
 function exist([file, prefix]: Tests): boolean {
-  const start = FILES[file] === CORPUS ? `${file} > ${prefix}` : prefix
-  return names.get(FILES[file])?.some((name) => name.startsWith(start)) ?? false
+  const { path, group }: { path: string; group?: string } = FILES[file]
+  const start = group === undefined ? prefix : `${group} > ${prefix}`
+  return names.get(path)?.some((name) => name.startsWith(start)) ?? false
 }
 
 test.each(CONFORMANCE)('$title: every row has tests, and they are there', ({ rows }) => {

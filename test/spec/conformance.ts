@@ -3,29 +3,43 @@
  * is made of this map, and conformance.test.ts holds it to the tests that there are.
  */
 
+interface Source {
+  /** The file with the tests. */
+  path: string
+  /** For tests made from data: the file with the data, and the group in which they are. */
+  data?: string
+  group?: string
+}
+
 const MESSAGE_REQUEST = 'test/server/schemas/message-request'
-/** Holds the rules of a section each as a group of that name. */
-export const CORPUS = `${MESSAGE_REQUEST}/corpus.test.ts`
+
+function ofCorpus(group: string): Source {
+  return { path: `${MESSAGE_REQUEST}/corpus.test.ts`, data: `${MESSAGE_REQUEST}/corpus/${group}.ndjson`, group }
+}
+
+function ofExchanges(group: string): Source {
+  return { path: 'test/server/exchanges.test.ts', data: `test/server/exchanges/${group}.http`, group }
+}
 
 export const FILES = {
-  app: 'test/server/app.test.ts',
-  embeddings: 'test/spec/embeddings-models.test.ts',
-  'embeddings routes': 'test/server/routes/embeddings-models.test.ts',
-  errors: 'test/server/errors.test.ts',
-  key: 'test/spec/key.test.ts',
-  'key routes': 'test/server/routes/key.test.ts',
-  messages: CORPUS,
-  openapi: 'test/server/openapi.test.ts',
-  plugins: CORPUS,
-  presets: 'test/spec/presets.test.ts',
-  'preset routes': 'test/server/routes/presets.test.ts',
-  'ranking rules': 'test/spec/ranking/rules.test.ts',
-  rankings: 'test/server/routes/rankings-daily.test.ts',
-  settings: CORPUS,
-  stored: `${MESSAGE_REQUEST}/stored.test.ts`,
-  tools: CORPUS,
-  request: CORPUS,
-}
+  api: ofExchanges('api'),
+  catalogue: { path: 'test/spec/embeddings-models.test.ts' },
+  'embeddings models': ofExchanges('embeddings-models'),
+  errors: { path: 'test/server/errors.test.ts' },
+  key: ofExchanges('key'),
+  messages: ofCorpus('messages'),
+  openapi: { path: 'test/server/openapi.test.ts' },
+  plugins: ofCorpus('plugins'),
+  presets: ofExchanges('presets'),
+  'preset routes': { path: 'test/server/routes/presets.test.ts' },
+  'ranking rules': { path: 'test/spec/ranking/rules.test.ts' },
+  rankings: ofExchanges('rankings-daily'),
+  'ranking routes': { path: 'test/server/routes/rankings-daily.test.ts' },
+  request: ofCorpus('request'),
+  settings: ofCorpus('settings'),
+  stored: { path: `${MESSAGE_REQUEST}/stored.test.ts` },
+  tools: ofCorpus('tools'),
+} satisfies Record<string, Source>
 
 /** `[file, how the full names begin]`: all tests of the file whose names, groups included, begin so. */
 export type Tests = [file: keyof typeof FILES, prefix: string]
@@ -56,7 +70,7 @@ const CREATION = 'Errors of preset creation'
 const VERSION_READ = 'Errors of preset version read'
 const RECORD = 'the current API key record'
 const READ_KEY = 'GET /key returns information about the key that authenticates the call'
-const WINDOWS = 'windows are UTC, whatever zone the machine is in'
+const WINDOWS = 'windows are UTC'
 const ENTRY = 'embeddings model entry'
 const LIST = 'GET /embeddings/models'
 const EMBEDDINGS_ENTRY_FIELDS = [
@@ -130,18 +144,18 @@ export const CONFORMANCE: Section[] = [
           'is_management_key',
           'is_provisioning_key',
         ],
-        ['key', `${RECORD} > {}: `],
+        ['key', `${RECORD} > each field of a key`],
       ),
-      row('usage, byok_usage', ['key routes', `${WINDOWS} > lifetime is everything`]),
-      row('usage_daily, byok_usage_daily', ['key routes', `${WINDOWS} > a day`]),
-      row('usage_weekly, byok_usage_weekly', ['key routes', `${WINDOWS} > a week`]),
-      row('usage_monthly, byok_usage_monthly', ['key routes', `${WINDOWS} > a month`]),
+      row('usage, byok_usage', ['key', `${WINDOWS} > lifetime is everything`]),
+      row('usage_daily, byok_usage_daily', ['key', `${WINDOWS} > a day`]),
+      row('usage_weekly, byok_usage_weekly', ['key', `${WINDOWS} > a week`]),
+      row('usage_monthly, byok_usage_monthly', ['key', `${WINDOWS} > a month`]),
       row('rate_limit', ['key', `${RECORD} > rate_limit`]),
     ],
   },
   {
     title: 'Embeddings model entry',
-    rows: EMBEDDINGS_ENTRY_FIELDS.map((field) => row(field, ['embeddings', `${ENTRY} > ${field}`])),
+    rows: EMBEDDINGS_ENTRY_FIELDS.map((field) => row(field, ['catalogue', `${ENTRY} > ${field}`])),
   },
   {
     title: 'Ranking row and meta',
@@ -150,7 +164,7 @@ export const CONFORMANCE: Section[] = [
         ['date', 'meta.as_of', 'meta.start_date', 'meta.end_date', 'meta.version'],
         ['rankings', 'body > holds the rows'],
       ),
-      ...each(['model_permaslug', 'total_tokens'], ['rankings', 'body > keeps slugs and totals as published']),
+      ...each(['model_permaslug', 'total_tokens'], ['ranking routes', 'body > keeps slugs and totals as published']),
     ],
   },
   {
@@ -175,7 +189,7 @@ export const CONFORMANCE: Section[] = [
   {
     title: 'Endpoint 1: POST /presets/{slug}/messages',
     rows: [
-      row('slug', ['preset routes', 'the slug > ']),
+      row('slug', ['presets', 'the slug > ']),
       row(
         'rule 1: only what overlaps is stored, the rest ignored',
         ['presets', 'Endpoint 1, rule 1'],
@@ -193,8 +207,8 @@ export const CONFORMANCE: Section[] = [
   {
     title: 'Endpoint 2: GET /presets/{slug}/versions/{version}',
     rows: [
-      row('slug', ['preset routes', 'the slug > ']),
-      row('version', ['preset routes', 'the number of a version > ']),
+      row('slug', ['presets', 'the slug > ']),
+      row('version', ['presets', 'the number of a version > ']),
       row('200: {data: PresetVersion}', ['presets', 'Endpoint 2: reads one version of a preset > any version']),
     ],
   },
@@ -209,10 +223,10 @@ export const CONFORMANCE: Section[] = [
   {
     title: 'Endpoint 4: GET /embeddings/models',
     rows: [
-      row('offset ≥ 0', ['embeddings', `${LIST} > offset`], ['embeddings routes', 'pages > a negative offset']),
-      row('limit 1 to 1000', ['embeddings', `${LIST} > limit`], ['embeddings routes', 'pages > a limit']),
-      row('without both, the full list', ['embeddings routes', 'pages > neither: the full list']),
-      row('200: data, links, total count', ['embeddings', `${LIST} > lists all`], ['embeddings routes', 'body > ']),
+      row('offset ≥ 0', ['catalogue', `${LIST} > offset`], ['embeddings models', 'pages > a wrong limit or offset']),
+      row('limit 1 to 1000', ['catalogue', `${LIST} > limit`], ['embeddings models', 'pages > limit is 500']),
+      row('without both, the full list', ['embeddings models', 'pages > neither limit nor offset: the full list']),
+      row('200: data, links, total count', ['catalogue', `${LIST} > lists all`], ['embeddings models', 'body > ']),
     ],
   },
   {
@@ -355,28 +369,24 @@ export const CONFORMANCE: Section[] = [
     rows: [
       row(
         '1: Authorization: Bearer',
-        ['app', 'authentication > the scheme'],
-        ['app', 'authentication > unknown, revoked'],
+        ['api', 'authentication > the scheme'],
+        ['api', 'authentication > unknown, revoked'],
       ),
       row(
         '2: 401 without the header',
-        ['app', 'authentication > a missing header'],
+        ['api', 'authentication > a missing header'],
         ['presets', `${CREATION} > 401`],
         ['presets', `${VERSION_READ} > 401`],
         ['key', 'errors > 401 without'],
-        ['embeddings', `${LIST} > requires the Authorization header`],
+        ['catalogue', `${LIST} > requires the Authorization header`],
       ),
       row('3: creation needs a management key, else 403', ['presets', 'Authentication > 3']),
-      row(
-        '4: GET /key tells the kind of the key',
-        ['key', `${RECORD} > is_management_key`],
-        ['key', `${RECORD} > is_free_tier`],
-      ),
+      row('4: GET /key tells the kind of the key', ['key', `${RECORD} > each field of a key`]),
       row(
         '5: any key may do the rest (API.md)',
         ['presets', 'Endpoint 2: reads one version of a preset > is for any key'],
         ['key', 'errors > never 403'],
-        ['embeddings routes', 'access > any valid key'],
+        ['embeddings models', 'access > any valid key'],
       ),
     ],
   },
@@ -385,16 +395,16 @@ export const CONFORMANCE: Section[] = [
     rows: [
       row('400 preset create', ['presets', `${CREATION} > 400`]),
       row('400 preset version read', ['presets', `${VERSION_READ} > 400`]),
-      row('400 embeddings list', ['embeddings routes', 'pages > every wrong par']),
+      row('400 embeddings list', ['embeddings models', 'pages > every wrong par']),
       row('400 ranking dataset, also an end_date before 2025-01-01', ['rankings', 'window > refuses']),
       row('401 preset create', ['presets', `${CREATION} > 401`]),
       row('401 preset version read', ['presets', `${VERSION_READ} > 401`]),
       row('403 preset create', ['presets', `${CREATION} > 403`]),
       row('404 preset version read', ['presets', `${VERSION_READ} > 404`]),
-      row('409 preset create', ['presets', `${CREATION} > 409`]),
-      row('500 preset create', ['presets', `${CREATION} > 500`]),
-      row('500 preset version read', ['presets', `${VERSION_READ} > 500`]),
-      row('500 embeddings list', ['embeddings', `${LIST} > an unexpected error`]),
+      row('409 preset create', ['preset routes', `${CREATION} > 409`]),
+      row('500 preset create', ['preset routes', `${CREATION} > 500`]),
+      row('500 preset version read', ['preset routes', `${VERSION_READ} > 500`]),
+      row('500 embeddings list', ['catalogue', `${LIST} > an unexpected error`]),
       row('code equals the status', ['errors', 'an ApiError is told as it is'], ['openapi', 'examples > of the error']),
     ],
   },
@@ -403,8 +413,8 @@ export const CONFORMANCE: Section[] = [
     rows: [
       row(
         'limit 1 to 1000, offset ≥ 0',
-        ['embeddings routes', 'pages > a limit'],
-        ['embeddings routes', 'pages > a negative offset'],
+        ['embeddings models', 'pages > limit is 500'],
+        ['embeddings models', 'pages > a wrong limit or offset'],
       ),
       row('up to 51 rows a day', ['ranking rules', 'rule 1']),
       row(
@@ -486,7 +496,12 @@ export function conformancePage(): string {
   ].join('\n')
 }
 
+function fileOf(name: keyof typeof FILES): string {
+  const { path, data = path }: Source = FILES[name]
+  return data
+}
+
 function line({ rule, tests }: Row): string {
-  const names = tests.map(([file, prefix]) => `[${file}](../../${FILES[file]}): ${prefix.replace(/[ >:]+$/, '')}`)
+  const names = tests.map(([file, prefix]) => `[${file}](../../${fileOf(file)}): ${prefix.replace(/[ >:]+$/, '')}`)
   return `| ${[rule, names.join('<br>')].map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }

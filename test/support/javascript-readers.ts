@@ -8,7 +8,7 @@ import { parquetReadObjects } from 'hyparquet'
 import { readParquet } from 'parquet-wasm'
 import { contentHash } from '../../pipeline/base/text.ts'
 
-/** What a reader found in a file; the same as `test/system/readers.py` tells. */
+/** What a reader found in a file; the same as `test/clients/readers.py` tells. */
 export interface Reading {
   reader: string
   file: string

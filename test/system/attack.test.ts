@@ -2,49 +2,29 @@
  * The whole program, attacked over its socket with bytes that no HTTP client sends, and started with settings that would
  * lay it open; then all that it ever printed is searched for what must not be there.
  */
-import { spawn } from 'node:child_process'
-import { mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { writePublisher } from '../support/publisher.ts'
 import { exchangeAndLeave } from '../support/wire.ts'
-import { AS_OF, environment, type Finished, finish, run } from './clone.ts'
+import { environment, type Finished, run } from './clone.ts'
+import { type SampleServer, serveSample } from './sample-site.ts'
 
 const CLI = join(import.meta.dirname, '../../pipeline/cli.ts')
 const PASSWORD = 'hunter2-of-the-database'
 
+let server: SampleServer
 let folder: string
 let url: string
 let key: string
-let ended: Promise<Finished>
-let stop: () => void
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tokenboard-attack-'))
-  const child = spawn(process.execPath, [CLI, 'serve'], {
-    cwd: folder,
-    env: environment({ AS_OF, PORT: '0', LOG_LEVEL: 'trace' }),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  stop = () => child.kill('SIGTERM')
-  ended = finish(child)
-  const started = Promise.withResolvers<string>()
-  let printed = ''
-  child.stdout.on('data', (text) => {
-    printed += text
-    if (printed.split('\n').length > 3) started.resolve(printed)
-  })
-  void ended.then(({ stderr }) => started.reject(new Error(`the server ended: ${stderr}`)))
-  ;[, url = '', key = ''] = /^listening (.*)\nkey (.*)\ntry /.exec(await started.promise) ?? []
+  server = await serveSample({ LOG_LEVEL: 'trace' })
+  ;({ folder, url, key } = server)
   expect(key).toMatch(/^sk-tb-v1-[0-9a-f]{64}$/)
 })
 
-afterAll(async () => {
-  stop()
-  await ended
-  await rm(folder, { recursive: true, force: true })
-})
+afterAll(() => server?.stop())
 
 const HOST = 'Host: a\r\n'
 const POST = 'POST /api/v1/presets/one/messages HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n'
@@ -151,7 +131,7 @@ describe('what lies beside the published files', () => {
   ])('is not published because PUBLIC_DIR is %s', async (_name, settings) => {
     for (const command of ['serve', 'build']) {
       const { code, stderr } = await tokenboard([command], { PORT: '0', ...settings })
-      expect([code, stderr]).toEqual([2, expect.stringMatching(/lies in PUBLIC_DIR/)])
+      expect([code, stderr]).toEqual([2, expect.stringMatching(/is inside PUBLIC_DIR/)])
     }
   })
 })
@@ -213,8 +193,8 @@ describe('secrets', () => {
         await exchangeAndLeave(url, bytes)
       }
     }
-    stop()
-    const { code, stdout, stderr } = await ended
+    server.terminate()
+    const { code, stdout, stderr } = await server.ended
     expect(code).toBe(0)
     const lines = stderr.split('\n').filter((line) => line.startsWith('{'))
     expect(lines.filter((line) => line.includes('/smuggled'))).toEqual([])

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, onTestFinished, type TestContext, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, type TestContext, test } from 'vitest'
 import {
   browserOf,
   type Chromium,
@@ -31,8 +31,8 @@ afterAll(async () => {
   await site?.stop()
 })
 
+/** What the server adds is its policy of what pages may load. */
 type Host = 'server' | 'subPath'
-const HOSTS: Host[] = ['server', 'subPath']
 
 async function explorer(context: TestContext, host: Host, query = '', options = {}): Promise<Watched> {
   const browser = browserOf(chromium, context)
@@ -91,87 +91,83 @@ async function apiCsv(from: string, to: string): Promise<string> {
   return answer.text()
 }
 
-describe.each(HOSTS)('the explorer on the %s', (host) => {
-  test('shows the last ninety days, and everything that a person chooses after that', async (context) => {
-    const { page, complaints } = await explorer(context, host)
-    expect(await page.locator('#chart-title').innerText()).toBe('Tokens per day, 2026-08-22 to 2026-11-19')
-    expect(await page.locator('#values tbody tr').count()).toBe(10 + 2 + 1)
+test('the explorer shows the last ninety days, and everything that a person chooses after that', async (context) => {
+  const { page, complaints } = await explorer(context, 'server')
+  expect(await page.locator('#chart-title').innerText()).toBe('Tokens per day, 2026-08-22 to 2026-11-19')
+  expect(await page.locator('#values tbody tr').count()).toBe(10 + 2 + 1)
 
-    await choose(page, 'days', '30')
-    expect(await page.locator('#chart-title').innerText()).toBe('Tokens per day, 2026-10-21 to 2026-11-19')
-    await choose(page, 'by', 'week')
-    await choose(page, 'show', 'share')
-    await choose(page, 'as', 'lines')
-    expect(await page.locator('#chart-title').innerText()).toBe(
-      'Share of all tokens per week, 2026-10-21 to 2026-11-19',
-    )
-    expect(await page.locator('#chart-notes').innerText()).toContain('2026-10-19 (5 of 7 days)')
-    await page.click('#models summary')
-    // Not their innerText: what the browser has not drawn yet has none.
-    const names = await page.locator('#models-list label').allTextContents()
-    expect(names.length).toBeGreaterThan(50)
-    const [first = '', , third = ''] = names
-    await page.fill('#models-search', third)
-    await page.getByLabel(third, { exact: true }).check()
-    await page.fill('#models-search', '')
-    await page.getByLabel(first, { exact: true }).check()
-    await page.locator('input[name="rest"]').uncheck()
-    expect(await page.locator('#values tbody th').allInnerTexts()).toEqual(
-      expect.arrayContaining([first, third, 'all public tokens']),
-    )
-    expect(new URL(page.url()).searchParams.getAll('models')).toEqual([third, first])
-    expect(complaints).toEqual([])
-  })
+  await choose(page, 'days', '30')
+  expect(await page.locator('#chart-title').innerText()).toBe('Tokens per day, 2026-10-21 to 2026-11-19')
+  await choose(page, 'by', 'week')
+  await choose(page, 'show', 'share')
+  await choose(page, 'as', 'lines')
+  expect(await page.locator('#chart-title').innerText()).toBe('Share of all tokens per week, 2026-10-21 to 2026-11-19')
+  expect(await page.locator('#chart-notes').innerText()).toContain('2026-10-19 (5 of 7 days)')
+  await page.click('#models summary')
+  // Not their innerText: what the browser has not drawn yet has none.
+  const names = await page.locator('#models-list label').allTextContents()
+  expect(names.length).toBeGreaterThan(50)
+  const [first = '', , third = ''] = names
+  await page.fill('#models-search', third)
+  await page.getByLabel(third, { exact: true }).check()
+  await page.fill('#models-search', '')
+  await page.getByLabel(first, { exact: true }).check()
+  await page.locator('input[name="rest"]').uncheck()
+  expect(await page.locator('#values tbody th').allInnerTexts()).toEqual(
+    expect.arrayContaining([first, third, 'all public tokens']),
+  )
+  expect(new URL(page.url()).searchParams.getAll('models')).toEqual([third, first])
+  expect(complaints).toEqual([])
+})
 
-  test('has its view in the URL: loaded again it is the same, and the way back leads back', async (context) => {
-    const { page, complaints } = await explorer(context, host)
-    const before = await seen(page)
-    await choose(page, 'by', 'month')
-    await page.locator('input[name="from"]').fill('2026-09-10')
-    await choose(page, 'as', 'lines')
-    await page.click('#rows th[data-column="tokens"] button')
-    await page.fill('#search', 'a')
-    await page.waitForURL(/q=a/)
-    const after = await seen(page)
-    expect(after).not.toEqual(before)
-    expect(new URL(page.url()).search).toBe('?from=2026-09-10&to=2026-11-19&by=month&as=lines&sort=-tokens&q=a')
-    await page.reload()
-    await loaded(page)
-    expect(await seen(page)).toEqual(after)
-    for (let step = 0; step < 4; step++) await page.goBack()
-    expect(new URL(page.url()).search).toBe('')
-    await loaded(page)
-    expect(await seen(page)).toEqual(before)
-    expect(complaints).toEqual([])
-  })
+test('the explorer has its view in the URL: loaded again it is the same, and the way back leads back', async (context) => {
+  const { page, complaints } = await explorer(context, 'subPath')
+  const before = await seen(page)
+  await choose(page, 'by', 'month')
+  await page.locator('input[name="from"]').fill('2026-09-10')
+  await choose(page, 'as', 'lines')
+  await page.click('#rows th[data-column="tokens"] button')
+  await page.fill('#search', 'a')
+  await page.waitForURL(/q=a/)
+  const after = await seen(page)
+  expect(after).not.toEqual(before)
+  expect(new URL(page.url()).search).toBe('?from=2026-09-10&to=2026-11-19&by=month&as=lines&sort=-tokens&q=a')
+  await page.reload()
+  await loaded(page)
+  expect(await seen(page)).toEqual(after)
+  for (let step = 0; step < 4; step++) await page.goBack()
+  expect(new URL(page.url()).search).toBe('')
+  await loaded(page)
+  expect(await seen(page)).toEqual(before)
+  expect(complaints).toEqual([])
+})
 
-  test('downloads exactly the rows of the API', async (context) => {
-    const { page, complaints } = await explorer(context, host)
-    const whole = await download(page, '#download-csv')
-    expect(whole.bytes.toString()).toBe(await apiCsv('2026-08-22', '2026-11-19'))
-    expect(whole.name).toBe('rankings-daily-20261120T120000Z-2026-08-22-2026-11-19-day-tokens.csv')
-    await page.locator('input[name="from"]').fill('2026-10-05')
-    await page.locator('input[name="to"]').fill('2026-10-11')
-    const week = await download(page, '#download-csv')
-    expect(week.bytes.toString()).toBe(await apiCsv('2026-10-05', '2026-10-11'))
-    expect(complaints).toEqual([])
-  })
+test('the explorer downloads exactly the rows of the API', async (context) => {
+  const { page, complaints } = await explorer(context, 'server')
+  const whole = await download(page, '#download-csv')
+  expect(whole.bytes.toString()).toBe(await apiCsv('2026-08-22', '2026-11-19'))
+  expect(whole.name).toBe('rankings-daily-20261120T120000Z-2026-08-22-2026-11-19-day-tokens.csv')
+  await page.locator('input[name="from"]').fill('2026-10-05')
+  await page.locator('input[name="to"]').fill('2026-10-11')
+  const week = await download(page, '#download-csv')
+  expect(week.bytes.toString()).toBe(await apiCsv('2026-10-05', '2026-10-11'))
+  expect(complaints).toEqual([])
+})
 
-  test('saves its chart as a picture, with the title and whose data it is', async (context) => {
-    const { page, complaints } = await explorer(context, host, '', { colorScheme: 'dark' })
-    const svg = (await download(page, '#download-svg')).bytes.toString()
-    expect(svg).toContain('Tokens per day, 2026-08-22 to 2026-11-19</text>')
-    expect(svg).toContain('Synthetic sample data, not real usage.')
-    expect(svg).toMatch(/fill="rgb\(/)
-    expect(svg).not.toMatch(/currentColor|class=|var\(/)
-    const { bytes: png } = await download(page, '#download-png')
-    expect(png.subarray(1, 4).toString()).toBe('PNG')
-    const [, width, height] = /<svg [^>]*width="(\d+)" height="(\d+)"/.exec(svg) ?? []
-    expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([2 * Number(width), 2 * Number(height)])
-    // A picture without a drawing would be a few hundred bytes.
-    expect(png.length).toBeGreaterThan(20_000)
-    expect(complaints).toEqual([])
-  })
+test('the explorer saves its chart as a picture, with the title and whose data it is', async (context) => {
+  const { page, complaints } = await explorer(context, 'subPath', '', { colorScheme: 'dark' })
+  const svg = (await download(page, '#download-svg')).bytes.toString()
+  expect(svg).toContain('Tokens per day, 2026-08-22 to 2026-11-19</text>')
+  expect(svg).toContain('Synthetic sample data, not real usage.')
+  expect(svg).toMatch(/fill="rgb\(/)
+  expect(svg).not.toMatch(/currentColor|class=|var\(/)
+  const { bytes: png } = await download(page, '#download-png')
+  expect(png.subarray(1, 4).toString()).toBe('PNG')
+  const [, width, height] = /<svg [^>]*width="(\d+)" height="(\d+)"/.exec(svg) ?? []
+  expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([2 * Number(width), 2 * Number(height)])
+  // A picture without a drawing would be a few hundred bytes.
+  expect(png.length).toBeGreaterThan(20_000)
+  expect(complaints).toEqual([])
 })
 
 test('the read-out follows pointer and keys', async (context) => {
@@ -271,7 +267,7 @@ test.for<[number, RegExp]>([
   const { page } = await blank(context)
   await page.route('**/*.parquet', (route) => route.fulfill({ status, body: '{}' }))
   await page.goto(`${site.hosts.subPath}explore.html`)
-  await page.waitForFunction('!document.querySelector("#status").textContent.startsWith("Loading")')
+  await expect.poll(() => page.locator('#status').innerText()).not.toMatch(/^Loading/)
   expect(await page.locator('#status').innerText()).toMatch(text)
   await expectAccessible(page)
 })
@@ -280,7 +276,7 @@ test('bytes that are no Parquet are an explanation too', async (context) => {
   const { page } = await blank(context)
   await page.route('**/*.parquet', (route) => route.fulfill({ status: 200, body: 'not what it says' }))
   await page.goto(`${site.hosts.subPath}explore.html`)
-  await page.waitForFunction('!document.querySelector("#status").textContent.startsWith("Loading")')
+  await expect.poll(() => page.locator('#status').innerText()).not.toMatch(/^Loading/)
   expect(await page.locator('#status').innerText()).toMatch(/could not be read/)
 })
 

@@ -1,53 +1,28 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
-import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Manifest } from '../../pipeline/contract/manifest.ts'
-import { AS_OF, environment } from './clone.ts'
+import { type SampleServer, serveSample } from './sample-site.ts'
 
-const CLI = join(import.meta.dirname, '../../pipeline/cli.ts')
 const DATASET = '/datasets/rankings-daily/v1'
 const ORIGIN = { origin: 'https://notebook.example' }
 
+let server: SampleServer
 let folder: string
 let url: string
 let key: string
 let manifest: Manifest
-let stop: () => Promise<void>
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tokenboard-http-'))
-  const child = spawn(process.execPath, [CLI, 'serve'], {
-    cwd: folder,
-    env: environment({ AS_OF, PORT: '0', LOG_LEVEL: 'warn' }),
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
-  stop = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return
-    const exit = once(child, 'exit')
-    child.kill('SIGTERM')
-    await exit
-  }
-  const lines: string[] = []
-  for await (const line of createInterface(child.stdout)) {
-    lines.push(line)
-    if (lines.length === 3) break
-  }
-  expect(lines).toHaveLength(3)
-  url = lines[0]?.replace('listening ', '') ?? ''
-  key = lines[1]?.replace('key ', '') ?? ''
+  server = await serveSample()
+  ;({ folder, url, key } = server)
   manifest = (await (await fetch(`${url}${DATASET}/latest/manifest.json`)).json()) as Manifest
 })
 
-afterAll(async () => {
-  await stop()
-  await rm(folder, { recursive: true, force: true })
-})
+afterAll(() => server?.stop())
 
 async function curl(...words: string[]): Promise<Buffer> {
   const { stdout } = await promisify(execFile)('curl', ['-sS', '--fail', ...words], { cwd: folder, encoding: 'buffer' })

@@ -1,54 +1,91 @@
-/** The site of the synthetic sample on two hosts: the project's own server, and the plainest there is. */
+/** The site of the synthetic sample, built once for all files of a run, on the server and on the plainest host there is. */
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
+import { inject } from 'vitest'
 import { startHost } from '../support/static-host.ts'
-import { AS_OF, environment } from './clone.ts'
+import { AS_OF, environment, type Finished, finish, run } from './clone.ts'
 
 const CLI = join(import.meta.dirname, '../../pipeline/cli.ts')
 const DATASET = 'datasets/rankings-daily/v1'
+
+/** Builds in the folder $1, unless that is done. Of several files that want it at once one builds, and the others wait. */
+const BUILD = '[ -e "$1/complete" ] || { mkdir -p "$1" && cd "$1" && "$2" "$3" build && touch complete; }'
+
+/** The published sample of this run: to be read or copied, not changed. */
+async function publishedSample(): Promise<string> {
+  const folder = join(inject('runFolder'), 'sample')
+  const words = [`${folder}.lock`, 'sh', '-c', BUILD, 'sh', folder, process.execPath, CLI]
+  const { code, stderr } = await run('flock', words, { cwd: tmpdir(), env: environment({ AS_OF }) })
+  if (code !== 0) throw new Error(`the sample was not built: ${stderr}`)
+  return join(folder, 'public')
+}
+
+export interface SampleServer {
+  /** Where it runs, with `public` and `data` in it. */
+  folder: string
+  url: string
+  /** A key for the API of the server. */
+  key: string
+  /** What it printed, once it ended. */
+  ended: Promise<Finished>
+  /** Sends SIGTERM. */
+  terminate(): void
+  /** Ends it and removes its folder. */
+  stop(): Promise<void>
+}
+
+/** Serves a copy of the sample in a new folder. */
+export async function serveSample(settings: Record<string, string> = {}): Promise<SampleServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'tokenboard-site-'))
+  await cp(await publishedSample(), join(folder, 'public'), { recursive: true, verbatimSymlinks: true })
+  const env = environment({ AS_OF, PORT: '0', LOG_LEVEL: 'warn', ...settings })
+  const child = spawn(process.execPath, [CLI, 'serve'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const ended = finish(child)
+  const started = Promise.withResolvers<string>()
+  let printed = ''
+  child.stdout.on('data', (text) => {
+    printed += text
+    if (printed.split('\n').length > 3) started.resolve(printed)
+  })
+  void ended.then(({ stderr }) => started.reject(new Error(`tokenboard serve ended: ${stderr}`)))
+  const [, url = '', key = ''] = /^listening (.*)\nkey (.*)\ntry /.exec(await started.promise) ?? []
+  return {
+    folder,
+    url,
+    key,
+    ended,
+    terminate: () => child.kill('SIGTERM'),
+    async stop() {
+      child.kill('SIGTERM')
+      await ended
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
 
 export interface SampleSite {
   publicDir: string
   /** Where the top of the site is, with a slash at its end: on the server, and below a sub-path of a plain host. */
   hosts: { server: string; subPath: string }
-  /** A key for the API of the server. */
   key: string
   stop(): Promise<void>
 }
 
-/** Builds the sample in a new folder with `tokenboard serve`, and serves it twice. */
+/** Serves the sample twice. */
 export async function serveSampleSite(): Promise<SampleSite> {
-  const folder = await mkdtemp(join(tmpdir(), 'tokenboard-site-'))
-  const publicDir = join(folder, 'public')
-  const child = spawn(process.execPath, [CLI, 'serve'], {
-    cwd: folder,
-    env: environment({ AS_OF, PORT: '0', LOG_LEVEL: 'warn' }),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const complaints: string[] = []
-  child.stderr.on('data', (chunk) => complaints.push(String(chunk)))
-  const lines: string[] = []
-  for await (const line of createInterface(child.stdout)) if (lines.push(line) === 3) break
-  if (lines.length < 3) throw new Error(`tokenboard serve ended: ${complaints.join('')}`)
-  const word = (line: number) => lines[line]?.split(' ')[1] ?? ''
+  const server = await serveSample()
+  const publicDir = join(server.folder, 'public')
   const plain = await startHost(publicDir, { below: '/some/place/' })
   return {
     publicDir,
-    hosts: { server: `${word(0)}/`, subPath: plain.url },
-    key: word(1),
+    hosts: { server: `${server.url}/`, subPath: plain.url },
+    key: server.key,
     async stop() {
       await plain.stop()
-      if (child.exitCode === null && child.signalCode === null) {
-        const exit = once(child, 'exit')
-        child.kill('SIGTERM')
-        await exit
-      }
-      await rm(folder, { recursive: true, force: true })
+      await server.stop()
     },
   }
 }

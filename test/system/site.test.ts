@@ -1,20 +1,11 @@
-/** Every kind of page in Chromium, on every host, light and dark, on a desktop and on a phone. */
+/** Every kind of page in Chromium, on the server and on static hosts. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import {
-  browserOf,
-  type Chromium,
-  DESKTOP,
-  expectAccessible,
-  expectNoSidewaysScroll,
-  openPage,
-  PHONE,
-  startChromium,
-  stopChromium,
-} from './chromium.ts'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { browserOf, type Chromium, DESKTOP, openPage, PHONE, startChromium, stopChromium } from './chromium.ts'
 import { HOST_KINDS } from './hosting.ts'
+import { expectGoodPages, type Look } from './looks.ts'
 import { pagesOf, type SampleSite, serveSampleSite } from './sample-site.ts'
 
 let site: SampleSite
@@ -32,34 +23,15 @@ afterAll(async () => {
   await site?.stop()
 })
 
-const SCREENS = [
-  { name: 'desktop', viewport: DESKTOP },
-  { name: 'phone', viewport: PHONE },
+/** `test/clients/looks.test.ts` has all of them. */
+const LOOKS: Look[] = [
+  { name: 'desktop', viewport: DESKTOP, colorScheme: 'light', host: 'server' },
+  { name: 'phone', viewport: PHONE, colorScheme: 'dark', host: 'subPath' },
 ]
 
-const LOOKS = SCREENS.flatMap((screen) =>
-  (['light', 'dark'] as const).map((colorScheme) => ({ ...screen, colorScheme, host: 'server' as const })),
-)
-
-// Below a sub-path they look no different, so that one look at it is enough.
-describe('pages', () => {
-  test.for([...LOOKS, { name: 'desktop', viewport: DESKTOP, colorScheme: 'light' as const, host: 'subPath' as const }])(
-    'are accessible and complain of nothing, $host, $name, $colorScheme',
-    async (look, context) => {
-      const { viewport, colorScheme, host } = look
-      const browser = browserOf(chromium, context)
-      expect(pages).toEqual(expect.arrayContaining(['index.html', 'explore.html']))
-      const top = site.hosts[host]
-      const { page, complaints } = await openPage(browser, new URL(top).origin, { viewport, colorScheme })
-      for (const path of pages) {
-        await page.goto(top + path)
-        await page.waitForLoadState('networkidle')
-        await expectAccessible(page)
-        await expectNoSidewaysScroll(page)
-        expect(complaints, path).toEqual([])
-      }
-    },
-  )
+test.for(LOOKS)('pages are accessible and complain of nothing, $host, $name, $colorScheme', async (look, context) => {
+  expect(pages).toEqual(expect.arrayContaining(['index.html', 'explore.html']))
+  await expectGoodPages(browserOf(chromium, context), site, pages, look)
 })
 
 const [nginx] = HOST_KINDS.filter(({ name }) => name === 'nginx')

@@ -56,11 +56,10 @@ export async function writeSample(
   await write(join(folder, 'models.json'), modelsFile(models), signal)
   await write(join(folder, 'sources.json'), sourcesFile(), signal)
   const detail = `${written.records} synthetic records in ${written.files} new files`
-  report({ kind: 'done', stage: 'sample', detail: written.files > 0 ? detail : 'every day file is there already' })
+  report({ kind: 'done', stage: 'sample', detail: written.files > 0 ? detail : 'all day files exist' })
   return { sourcesFile: join(folder, 'sources.json'), ...written }
 }
 
-/** Marks the folder as this sample's. */
 async function claimFolder({ folder, seed, requestsPerDay }: SampleOptions, signal: AbortSignal): Promise<void> {
   const path = join(folder, MAKE_FILE)
   const text = await readTextIfAny(path)
@@ -85,10 +84,7 @@ function existingDays(folder: string): (source: SampleSource) => Promise<[Sample
   }
 }
 
-/**
- * Returns the deliveries of a day: its own requests, then late and duplicate ones of previous `logged` days. Caches the
- * requests of recent days, because consecutive deliveries share them.
- */
+/** Returns a day's deliveries: its own requests, then late and duplicate ones of previous `logged` days. */
 function deliveries(options: SampleOptions, logged: ReadonlySet<UtcDate>): (today: UtcDate) => Request[] {
   let recent = new Map<UtcDate, Request[]>()
   return (today) => {
@@ -98,7 +94,6 @@ function deliveries(options: SampleOptions, logged: ReadonlySet<UtcDate>): (toda
   }
 }
 
-/** The requests delivered `delay` days late, duplicates twice. */
 function arrivals(requests: readonly Request[], delay: number): Request[] {
   return requests.flatMap((request) => request.delays.filter((each) => each === delay).map(() => request))
 }

@@ -3,14 +3,14 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { seal } from '../../../pipeline/base/checksums.ts'
+import { writeChecksums } from '../../../pipeline/base/checksums.ts'
 import { readPipelineConfig } from '../../../pipeline/base/config.ts'
 import { realFiles } from '../../../pipeline/base/files.ts'
 import { Manifest } from '../../../pipeline/contract/manifest.ts'
 import { count } from '../../../pipeline/raw/schemas/expression.ts'
 import { SCHEMAS } from '../../../pipeline/raw/schemas/index.ts'
 import { Source } from '../../../pipeline/raw/sources.ts'
-import { closeDates } from '../../../pipeline/rollup/close.ts'
+import { archiveDates } from '../../../pipeline/rollup/close.ts'
 import { takenOverReading } from '../../../pipeline/rollup/reading-0.1.0.ts'
 import { type Gateway, newGateway, useOn } from '../../support/gateway.ts'
 import { coveredDay, readCoverage, readRestatements } from '../../support/history.ts'
@@ -55,7 +55,7 @@ async function archiveMonday(gateway: Gateway): Promise<void> {
   const config = readPipelineConfig(settings(gateway.workspace, gateway.later()))
   const { signal } = new AbortController()
   const effects = { now: () => new Date('2026-11-20T00:12:00Z'), report: () => {}, signal, files: realFiles }
-  const { outcome } = await closeDates(config, effects, { before: '2025-03-04' })
+  const { outcome } = await archiveDates(config, effects, { before: '2025-03-04' })
   expect(outcome).toBe('archived')
 }
 
@@ -137,7 +137,7 @@ describe('a file that is missing and kept', () => {
     const gateway = await gatewayThatLostMonday()
     const message = await gateway.failure()
     expect(message).toContain('source "gateway", raw files missing: 2025-03-03\n')
-    expect(message).toContain('put the missing raw files back, or keep the old numbers')
+    expect(message).toContain('restore the missing raw files, or keep the old numbers')
     expect(message).toContain('tokenboard build --accept old_counts')
     // It stays so, whatever the build before has done to the state.
     expect(await gateway.failure()).toBe(message)
@@ -245,9 +245,9 @@ describe('a request of which one copy is missing and the other is read again', (
     const message = await gateway.failure()
     expect(message).toContain('raw/a.csv is missing, and on_missing was not keep when it was read')
     expect(message).toContain(
-      'this version of Tokenboard reads that file differently. Put the missing file back for one',
+      'this version of Tokenboard reads that file differently. Restore the missing file for one',
     )
-    expect(message).toContain('build once with the version before and with on_missing set to keep, and upgrade then')
+    expect(message).toContain('build once with the previous version and with on_missing set to keep, then upgrade')
 
     await gateway.deliver('a.csv', [SHARED, OTHER])
     await gateway.build()
@@ -376,7 +376,7 @@ describe('the archive', () => {
     const path = join(folder, name)
     await writeFile(path, (await readFile(path, 'utf8')).replace(/"version": \d+/, `"version": ${version}`))
     await rm(join(folder, 'SHA256SUMS'))
-    await seal(folder, realFiles)
+    await writeChecksums(folder, realFiles)
   }
 
   it('of a newer version is refused in a sentence', async () => {

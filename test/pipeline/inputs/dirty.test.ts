@@ -123,7 +123,7 @@ describe('CSV that lacks something', () => {
 
   it('fails where DuckDB reads less than there is, such as behind a header of several lines and CRLF', async () => {
     await expect(buildOf({ 'a.csv': `${HEADER},"a\nnote"\r\n${ROW},x\r\n` })).rejects.toThrow(
-      'a.csv cannot be read whole: it has 1 records, and DuckDB finds 0',
+      'a.csv cannot be read whole: it has 1 records, but DuckDB finds 0',
     )
   })
 

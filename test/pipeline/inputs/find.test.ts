@@ -25,7 +25,7 @@ describe('the files of a source', () => {
   it('are no URLs such as https://example.org/a.csv', async () => {
     const failed = buildIn(await withFiles(['https://example.org/a.csv']))
     await expect(failed).rejects.toThrow(UsageError)
-    await expect(failed).rejects.toThrow('copy what is new of it here first, and name the copies')
+    await expect(failed).rejects.toThrow('copy new files to this machine first, and name the copies')
   })
 
   it('are no URLs of a bucket that name nothing', async () => {
@@ -41,8 +41,8 @@ describe('the files of a source', () => {
     const { code, stderr } = await runProcess(['build'], { ...settings(workspace, AS_OF), HOME: workspace.root })
     expect(code).toBe(2)
     expect(stderr).toContain('source "bucket": "s3://logs/gateway/2025-*.csv" lies in a bucket')
-    expect(stderr).toContain('have it downloaded once with make httpfs')
-    expect(stderr).toContain('or copy what is new of it here first with aws s3 sync s3://logs/gateway/ raw/')
+    expect(stderr).toContain('have it it once with make httpfs')
+    expect(stderr).toContain('or copy new objects to this machine first with aws s3 sync s3://logs/gateway/ raw/')
     expect(stderr.trim().split('\n')).toHaveLength(1)
   })
 })
@@ -58,7 +58,7 @@ describe('objects of buckets', () => {
     for (const path of paths.values()) await writeFile(path, 'x')
     const source = read(['s3://logs/b/**', 's3://logs/a[1]?.csv', 's3://logs/none/*.csv', 's3://logs/gone.csv'])
     const objects = { paths, tidy: async () => {} }
-    const { files, unmatched, absent } = await findInputFiles(source, { folder: workspace.input, objects })
+    const { files, unmatched, missing: absent } = await findInputFiles(source, { folder: workspace.input, objects })
     expect(files.map(({ name, path, format, compression }) => [name, path, format, compression])).toEqual([
       ['s3://logs/a[1]?.csv', paths.get('s3://logs/a[1]?.csv'), 'csv', 'uncompressed'],
       ['s3://logs/b/c.ndjson.gz', paths.get('s3://logs/b/c.ndjson.gz'), 'ndjson', 'gzip'],

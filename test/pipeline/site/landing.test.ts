@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { html } from '../../../pipeline/base/html.ts'
 import type { CoverageDay } from '../../../pipeline/contract/history.ts'
+import { html } from '../../../pipeline/contract/html.ts'
 import { DATASET_PATH } from '../../../pipeline/contract/manifest.ts'
 import { OTHER } from '../../../pipeline/contract/ranking.ts'
 import { addDays } from '../../../pipeline/contract/utc-date.ts'

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+import { part } from '../soak/load.ts'
+
+test('good requests succeed and a stop is orderly beside slow, aborted, idle and unwelcome clients, with releases that switch', async ({
+  signal,
+}) => {
+  const figures = await part.run({ seed: 20_250_304, share: 0.03, signal, report: () => {} })
+  for (const workers of [1, 2]) {
+    const countOf = (what: string) =>
+      Number(figures.find((figure) => figure.what === `WORKERS=${workers}: ${what}`)?.value)
+    expect(countOf('good requests')).toBeGreaterThan(50)
+    expect(countOf('requests with bad keys')).toBeGreaterThan(50)
+    expect(countOf('idle connections at once')).toBeGreaterThan(250)
+    expect(countOf('releases switched')).toBeGreaterThanOrEqual(9)
+  }
+})

@@ -1,0 +1,52 @@
+/** Python environments with packages of PyPI, kept between runs; where there is no PyPI, the reason to skip. */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { REPOSITORY } from '../support/pipeline.ts'
+import { type Finished, run } from '../system/clone.ts'
+
+const CACHE = join(REPOSITORY, 'node_modules/.cache/python')
+
+/** What people read the dataset with and prove its metadata with: one environment, as most of them want the same packages. */
+export const DATA_TOOLS = [
+  'frictionless[json]==5.21.0',
+  'mlcroissant==1.1.1',
+  'pandas==3.1.1',
+  'polars==2.1.0',
+  'pyarrow==26.0.1',
+  'duckdb==2.0.0',
+]
+
+/** The folder of the programs of an environment, or why there is none. */
+export type Python = { bin: string } | { reason: string }
+
+/** Makes the environment that comes first with the packages that follow, unless it is there and complete. */
+const MAKE = `
+  folder=$1; shift
+  if [ ! -e "$folder/complete" ]; then
+    rm -rf "$folder" && python3 -m venv "$folder" && "$folder/bin/python" -m pip install --quiet --no-compile "$@" && touch "$folder/complete"
+  fi`
+
+/**
+ * An environment with exactly these packages, such as `pandas==3.1.1`, and what they need. Of several test files that
+ * want it at once one makes it, and the others wait.
+ */
+export async function pythonWith(packages: readonly string[]): Promise<Python> {
+  const folder = join(CACHE, packages.join('-').replaceAll(/[^A-Za-z0-9.]+/g, '-'))
+  await mkdir(CACHE, { recursive: true })
+  const made = await runPython('flock', [`${folder}.lock`, 'sh', '-c', MAKE, 'sh', folder, ...packages])
+  if (made.code === 0) return { bin: join(folder, 'bin') }
+  return { reason: `no Python with ${packages.join(', ')}: ${lastLine(made)}` }
+}
+
+/** Runs a program with the environment of this process, so that pip finds its registry as a person's would. */
+export async function runPython(command: string, words: readonly string[], cwd = REPOSITORY): Promise<Finished> {
+  try {
+    return await run(command, words, { cwd, env: process.env })
+  } catch (error) {
+    return { code: null, stdout: '', stderr: String(error) }
+  }
+}
+
+function lastLine({ stdout, stderr }: Finished): string {
+  return `${stdout}\n${stderr}`.trim().split('\n').at(-1) ?? ''
+}

@@ -1,0 +1,169 @@
+/**
+ * Releases before the standards' own validators, and read by the libraries that people use in Python. All of these come
+ * from PyPI; where it or `python3 -m venv` cannot be reached, the tests are skipped and say so.
+ */
+import { mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
+import { markdownTable } from '../../pipeline/base/markdown.ts'
+import { Manifest } from '../../pipeline/contract/manifest.ts'
+import { RANKINGS, testApp } from '../support/app.ts'
+import { type Reading, readWithJavaScript, withVersions } from '../support/javascript-readers.ts'
+import { writeOddBuild } from '../support/odd-build.ts'
+import {
+  buildIn,
+  createWorkspace,
+  datasetFolder,
+  releaseFolder,
+  removeWorkspace,
+  type Workspace,
+} from '../support/pipeline.ts'
+import { DATA_TOOLS, type Python, pythonWith, runPython } from './python.ts'
+
+/** In an environment of its own: it wants an older jsonschema than frictionless does. */
+const CITATIONS = ['cffconvert==2.0.0']
+
+let workspace: Workspace
+let folder: string
+let manifest: Manifest
+let tools: Python
+let citations: Python
+
+beforeAll(async () => {
+  workspace = await createWorkspace()
+  await writeOddBuild(workspace)
+  await buildIn(workspace)
+  folder = await releaseFolder(workspace)
+  manifest = Manifest.parse(JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')))
+  tools = await pythonWith(DATA_TOOLS)
+  citations = await pythonWith(CITATIONS)
+})
+
+afterAll(() => removeWorkspace(workspace))
+
+/** The programs of an environment; without one the test is skipped, loudly. */
+function programs(python: Python, { skip }: TestContext): string {
+  if ('bin' in python) return python.bin
+  process.stderr.write(`SKIPPED, NOT PROVED: ${python.reason}\n`)
+  return skip(python.reason)
+}
+
+async function succeed(command: string, words: readonly string[], cwd = folder): Promise<string> {
+  const { code, stdout, stderr } = await runPython(command, words, cwd)
+  expect(code, `${command} ${words.join(' ')}\n${stdout}\n${stderr}`).toBe(0)
+  return stdout
+}
+
+describe('a release', () => {
+  it('passes sha256sum --check', async () => {
+    await succeed('sha256sum', ['--check', '--strict', '--quiet', 'SHA256SUMS'])
+  })
+
+  it('passes frictionless validate, every resource of it', async (test) => {
+    const bin = programs(tools, test)
+    const report = JSON.parse(await succeed(join(bin, 'frictionless'), ['validate', 'datapackage.json', '--json']))
+    expect(report.valid).toBe(true)
+    const { resources } = JSON.parse(await readFile(join(folder, 'datapackage.json'), 'utf8'))
+    const counted = resources.flatMap(({ rows }: { rows?: number }, index: number) => {
+      return rows === undefined ? [] : [[rows, report.tasks[index].stats.rows]]
+    })
+    expect(counted.length).toBeGreaterThan(3)
+    for (const [rows, found] of counted) expect(found).toBe(rows)
+  })
+
+  it('fails frictionless validate when a value breaks a rule', async (test) => {
+    const bin = programs(tools, test)
+    const broken = join(workspace.root, 'broken')
+    await mkdir(broken)
+    await succeed('cp', ['-r', `${folder}/.`, broken])
+    await succeed('sed', ['-i', '$s/,[0-9]*$/,-1/', 'rankings-daily.csv'], broken)
+    const { code } = await runPython(join(bin, 'frictionless'), ['validate', 'datapackage.json'], broken)
+    expect(code).not.toBe(0)
+  })
+
+  it('passes mlcroissant validate without a warning, and so does the live description', async (test) => {
+    const bin = programs(tools, test)
+    for (const path of [join(folder, 'croissant.json'), join(datasetFolder(workspace), 'croissant.json')]) {
+      const { code, stdout, stderr } = await runPython(join(bin, 'mlcroissant'), ['validate', '--jsonld', path])
+      expect(code, stderr).toBe(0)
+      expect(stdout + stderr).not.toMatch(/warning|error/i)
+    }
+  })
+
+  it.for(['rankings-daily-parquet', 'rankings-daily-csv'])('has records by way of Croissant: %s', async (set, test) => {
+    const bin = programs(tools, test)
+    const words = ['load', '--jsonld', join(folder, 'croissant.json'), '--record_set', set, '--num_records', '1']
+    const { code, stdout, stderr } = await runPython(join(bin, 'mlcroissant'), words)
+    expect(code, stderr).toBe(0)
+    expect(stdout).toContain(`'${set}/total_tokens': np.int64(18014398509481982)`)
+  })
+
+  it('passes cffconvert --validate, and becomes APA', async (test) => {
+    const bin = programs(citations, test)
+    for (const file of [join(folder, 'CITATION.cff'), join(workspace.publicDir, 'CITATION.cff')]) {
+      await succeed(join(bin, 'cffconvert'), ['--validate', '--infile', file])
+    }
+    const apa = await succeed(join(bin, 'cffconvert'), ['--format', 'apalike', '--infile', 'CITATION.cff'])
+    const { publisher, release } = manifest
+    expect(apa.trim()).toBe(`${publisher.name} (2025). ${publisher.title} (version ${release}). URL: ${publisher.url}`)
+  })
+
+  it('is RDF whose downloads are its files, and so is the catalogue', async (test) => {
+    const bin = programs(tools, test)
+    const script = fileURLToPath(new URL('./graph.py', import.meta.url))
+    const documents = [join(folder, 'dcat.jsonld'), join(workspace.publicDir, 'dcat.jsonld')]
+    const [release, catalog] = JSON.parse(await succeed(join(bin, 'python'), [script, ...documents]))
+    expect(release).toMatchObject({ datasets: 1 })
+    expect(catalog).toMatchObject({ datasets: 1, downloads: release.downloads })
+    expect(release.downloads).toContain(`file://${join(folder, 'rankings-daily.parquet')}`)
+  })
+})
+
+describe('pandas, polars, pyarrow, DuckDB for Python, hyparquet and arrow', () => {
+  it('read every format to the rows of content_hash and the sums of the API', async (test) => {
+    const bin = programs(tools, test)
+    const script = fileURLToPath(new URL('./readers.py', import.meta.url))
+    const python: Reading[] = JSON.parse(await succeed(join(bin, 'python'), [script, folder]))
+    const readings = [...python, ...(await readWithJavaScript(folder))]
+    const expected = { ...(await sumsOfApi()), content_hash: manifest.content_hash }
+    expect(readings).toHaveLength(22)
+    for (const reading of readings) expect(reading, JSON.stringify(reading)).toMatchObject(expected)
+    await expect(typeTable(readings)).toMatchFileSnapshot('../../docs/readers.md')
+  })
+})
+
+/** What the API answers for all dates of the release. */
+async function sumsOfApi(): Promise<{ rows: number; tokens: string }> {
+  const { app, authorized } = await testApp({
+    publicDir: workspace.publicDir,
+    clock: () => new Date(manifest.as_of),
+  })
+  const url = `${RANKINGS}?start_date=${manifest.start_date}&end_date=${manifest.end_date}`
+  const answer = await app.inject({ url, headers: authorized })
+  const { data } = answer.json<{ data: { total_tokens: string }[] }>()
+  const tokens = data.reduce((sum, { total_tokens }) => sum + BigInt(total_tokens), 0n)
+  return { rows: data.length, tokens: String(tokens) }
+}
+
+/** `docs/readers.md`: which types each reader gives to the columns of each file. */
+function typeTable(readings: readonly Reading[]): string {
+  const versions = new Map(DATA_TOOLS.map((each) => each.split('==') as [string, string]))
+  const rows = readings.map(({ reader, file, types }) => [
+    versions.has(reader) ? `${reader} ${versions.get(reader)}` : withVersions(reader),
+    `\`rankings-daily.${file}\``,
+    ...types.map((type) => `\`${type}\``),
+  ])
+  return `# Which reader sees which type
+
+Measured by \`test/clients/standards.test.ts\` on a release with odd slugs and numbers beyond 2^53, and written by it (\`-u\`):
+each of these reads every row to the last digit. \`test/clients/readers.py\` and \`test/support/javascript-readers.ts\` have the calls.
+
+${markdownTable(['reader', 'file', '`date`', '`model_permaslug`', '`total_tokens`'], rows)}
+- CSV has no types, so readers guess. pandas takes the slugs \`null\` and \`NaN\` for missing values unless it is told
+  \`keep_default_na=False\`.
+- JSON and NDJSON write \`total_tokens\` as text, because a day may exceed what JavaScript counts exactly: cast it.
+- pandas gives the dates of Parquet as objects; \`dtype_backend="pyarrow"\` keeps them dates.
+- hyparquet needs a decompressor for zstd, such as fzstd: \`compressors: { ZSTD: decompress }\`.
+`
+}
