@@ -48,17 +48,19 @@ httpfs: $(INSTALLED) ## download DuckDB's httpfs, 22 MB, for s3:// sources
 	$(CLI) httpfs $(ARGS)
 
 ##@ Develop
-.PHONY: test golden test-system test-clients soak bench check docs sbom format screenshots clean help
+.PHONY: test golden test-system test-clients soak mutants bench check docs sbom format screenshots clean help
 test: $(INSTALLED) ## unit and integration tests (npm alone)
-	$(VITEST) --project unit $(ARGS)
+	$(VITEST) --project unit --project mocked $(ARGS)
 golden: $(INSTALLED) ## published trees and HTTP exchanges against the committed ones (ARGS=-u: record them anew)
-	$(VITEST) --project unit test/golden test/cases.test.ts $(ARGS)
+	$(VITEST) --project mocked test/golden test/cases.test.ts $(ARGS)
 test-system: $(INSTALLED) ## tests of the whole program as a user runs it
 	$(VITEST) --project system $(ARGS)
 test-clients: $(INSTALLED) ## the same with programs of others in full: PyPI's readers and SDK, S3, balancers, browsers × themes, load
 	$(VITEST) --project clients $(ARGS)
 soak: $(INSTALLED) ## try to break what docs/evidence/reliability.md promises, for an hour (ARGS="kills --share 0.1 --seed 1")
 	$(RUN) test/soak/soak.ts $(ARGS)
+mutants: $(INSTALLED) ## put small faults into a copy of the project and list those that no test finds (ARGS="store/*")
+	$(RUN) test/mutants/run.ts $(ARGS)
 bench: $(INSTALLED) ## measure against the bare machine, nginx and others (ARGS="server --rounds 5")
 	$(RUN) test/bench/bench.ts $(ARGS)
 check: $(INSTALLED) ## types, lint, format, the OpenAPI document, licences and known vulnerabilities of the dependencies

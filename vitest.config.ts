@@ -4,6 +4,10 @@ import { defineConfig } from 'vitest/config'
 const UNIT_LIMIT_MS = 600_000
 const SYSTEM_LIMIT_MS = 1_200_000
 const poll = { timeout: 120_000, interval: 10 }
+const unit = { testTimeout: UNIT_LIMIT_MS, hookTimeout: UNIT_LIMIT_MS, expect: { poll } }
+
+/** Tests that replace a module (`vi.mock`). */
+const MOCKED = ['test/golden/**/*.test.ts', 'test/cases.test.ts', 'test/pipeline/new-chain.test.ts']
 
 export default defineConfig({
   test: {
@@ -12,14 +16,15 @@ export default defineConfig({
     projects: [
       {
         test: {
+          ...unit,
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/system/**', 'test/clients/**'],
-          testTimeout: UNIT_LIMIT_MS,
-          hookTimeout: UNIT_LIMIT_MS,
-          expect: { poll },
+          exclude: ['test/system/**', 'test/clients/**', ...MOCKED],
+          // Loading the code again for each file would cost more than most files do.
+          isolate: false,
         },
       },
+      { test: { ...unit, name: 'mocked', include: MOCKED } },
       ...['system', 'clients'].map((name) => ({
         test: {
           name,

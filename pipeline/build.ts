@@ -27,7 +27,7 @@ import { type Changes, changedFacts, compareRows } from './dataset/changes.ts'
 import {
   type Acceptable,
   assertInvariants,
-  assertNothingBlocks,
+  checkNothingBlocks,
   type Finding,
   findOddities,
   readAccepted,
@@ -37,9 +37,9 @@ import {
 import { nextVersion } from './dataset/data-version.ts'
 import { modelFacts } from './dataset/model-facts.ts'
 import { MODELS_FILE, writeModels } from './dataset/models-file.ts'
-import { assertOldCountsAccepted } from './dataset/old-counts.ts'
+import { checkOldCountsAccepted } from './dataset/old-counts.ts'
 import {
-  assertFewWithheld,
+  checkWithheldShare,
   describeUnknown,
   measureShare,
   type PublishedShare,
@@ -48,7 +48,7 @@ import {
 import { Account, type SourceWithoutIds } from './dataset/quality.ts'
 import { type Ranking, rank } from './dataset/rank.ts'
 import {
-  assertFewRejected,
+  checkRejectedShare,
   countRecords,
   nothingToPublish,
   outsideDays,
@@ -60,10 +60,9 @@ import { type ChosenChain, completeStopped, findChain, previewHistory } from './
 import { keepChain } from './publication/keep-chain.ts'
 import { readNewChain } from './publication/new-chain.ts'
 import { readNote } from './publication/note.ts'
-import type { PublicFolder } from './publication/public-folder.ts'
+import { abandonStaging, openStaging, type PublicFolder } from './publication/public-folder.ts'
 import { publish } from './publication/publish.ts'
 import { measure, type PublishedSize } from './publication/size.ts'
-import { abandonStaging, openStaging } from './publication/staging.ts'
 import type { ModelNames } from './raw/registry.ts'
 import type { Sources } from './raw/sources.ts'
 import { currentEntry } from './release/index.ts'
@@ -85,7 +84,7 @@ import {
   withObjects,
 } from './rollup/intake.ts'
 import { forgetRereads, wasReread } from './rollup/state.ts'
-import { UsageLedger, writeUsage } from './rollup/usage.ts'
+import { KeySpendLedger, writeUsage } from './rollup/usage.ts'
 import { type Workspace, withScratch, withWorkspace } from './rollup/workspace.ts'
 import { embeddingsModels } from './site/api.ts'
 import { releaseChart, releasePage } from './site/release-page.ts'
@@ -211,25 +210,25 @@ export async function prepare(
   workspace: Workspace,
   recipe: Recipe,
   effects: Effects,
-): Promise<{ built: Built; usage: UsageLedger }> {
+): Promise<{ built: Built; usage: KeySpendLedger }> {
   const { database, stateDir } = workspace
   const { asOf, sources, synthetic, publisher } = recipe
   const lastDate = mostRecentCompletedDay(asOf)
   const { engine, archive, lastCredible } = await openEngine(workspace, recipe, effects)
   if (recipe.mayFollowSample === true) await leaveSample(workspace, archive)
   const account = new Account()
-  const usage = new UsageLedger()
+  const usage = new KeySpendLedger()
   const inputs: string[] = []
   const ranking = await rankSources(database, engine, sources, { account, usage, inputs }, lastDate, effects)
   const records = countRecords(ranking, account)
   const share = await measureShare(database, account, lastDate)
-  const findings = await findOddities(database, sources.origins, account)
+  const findings = await findOddities(database, sources.usageSources, account)
   const warnings = findings.map(toWarning)
   const published_share = share.published
   const facts = { as_of: toTimestamp(asOf), records, published_share, warnings }
   const detail = { ...facts, ...account.detail, outside: outsideDays(ranking) }
   await replaceFile(effects.files, join(stateDir, 'quality.json'), toJson(detail))
-  assertFewRejected(records.read, account, sources.max_rejected_share)
+  checkRejectedShare(records.read, account, sources.max_rejected_share)
   if (ranking.rows.length === 0) {
     throw new BuildError(`${nothingToPublish(records, lastDate)}${describeUnknown(share, sources)}`)
   }
@@ -255,7 +254,7 @@ async function rankSources(
   database: Database,
   engine: RollupEngine,
   sources: Sources,
-  ledgers: { account: Account; usage: UsageLedger; inputs: string[] },
+  ledgers: { account: Account; usage: KeySpendLedger; inputs: string[] },
   lastDate: UtcDate,
   effects: Effects,
 ): Promise<Ranking> {
@@ -287,7 +286,7 @@ async function release(
   const latest = currentEntry(index)
   const current = latest === undefined ? undefined : await readManifest(path(latest.release))
   const isFirst = index.releases.length === 0
-  if (!draft.synthetic) assertFewWithheld(built.share, { sources, isFirst, report: effects.report })
+  if (!draft.synthetic) checkWithheldShare(built.share, { sources, isFirst, report: effects.report })
   const facts = changedFacts(current, draft, ranking.rows)
   const isUnchanged = current !== undefined && facts.length === 0
   if (isUnchanged && !dryRun) return summarize('unchanged', current, built, path(current.release))
@@ -298,8 +297,8 @@ async function release(
     throw new BuildError(`there is already a release as of ${draft.as_of} and its data differ; give a later AS_OF`)
   }
   const published = current === undefined ? [] : await publishedWarnings(path(current.release))
-  assertNothingBlocks(findings, { blocking: sources.blocking, accepted, published })
-  assertOldCountsAccepted(built.account.oldCounts, draft, { current, accepted })
+  checkNothingBlocks(findings, { blocking: sources.blocking, accepted, published })
+  checkOldCountsAccepted(built.account.oldCounts, draft, { current, accepted })
   const started = chain.replaced.length > 0 && {
     new_chain: { replaced: [...chain.replaced], kept_in: chain.keptIn ?? null },
   }

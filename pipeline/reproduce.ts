@@ -1,6 +1,6 @@
 import { mkdir, symlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { assertSealed } from './base/checksums.ts'
+import { verifyChecksums } from './base/checksums.ts'
 import type { PipelineConfig } from './base/config.ts'
 import type { Database } from './base/database.ts'
 import type { Effects } from './base/effects.ts'
@@ -71,7 +71,7 @@ interface Original {
  */
 export async function reproduce(config: PipelineConfig, effects: Effects, name?: ReleaseName): Promise<Reproduction> {
   const original = await findOriginal(resolve(config.publicDir), name)
-  await assertSealed(original.folder)
+  await verifyChecksums(original.folder)
   return withScratch(config, effects, (workspace) => makeAgain(original, config, workspace, effects), {
     knowsNothing: true,
   })

@@ -40,8 +40,8 @@ import { presets } from './store/presets.ts'
 import { StoreUnavailableError } from './store/retry.ts'
 import { sharedQuotas } from './store/shared-quotas.ts'
 import type { Store } from './store/store.ts'
-import { keyUsage } from './store/usage.ts'
-import { followUsage } from './store/usage-file.ts'
+import { keySpend } from './store/usage.ts'
+import { followKeySpend } from './store/usage-file.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -55,13 +55,11 @@ export interface AppDependencies {
   /** The file of builds with usage per key. Without it, the store keeps its usage. */
   usageFile?: string | undefined
   clock: () => Date
-  /** Replaces the clock in windows. */
   asOf?: Date | undefined
   trustProxy?: TrustProxy
   rateLimitSettings?: RateLimitSettings
   connectionLimits?: Partial<ConnectionLimits> | undefined
   log: LogTarget
-  /** By default in a separate thread. */
   loadRelease?: LoadRelease
 }
 
@@ -112,8 +110,8 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const load = dependencies.loadRelease ?? loadRelease
   const releases = currentRelease(publicDir, app.log, load)
   const older = olderReleases(publicDir, app.log, load)
-  const usage = keyUsage(store)
-  const followed = usageFile === undefined ? [releases] : [releases, followUsage(usageFile, usage, app.log)]
+  const usage = keySpend(store)
+  const followed = usageFile === undefined ? [releases] : [releases, followKeySpend(usageFile, usage, app.log)]
   const counter = store.isShared ? sharedQuotas(store) : countHere()
   const limits = rateLimits(dependencies.rateLimitSettings ?? NO_RATE_LIMITS, clock, counter)
   const files = publicFiles(publicDir)

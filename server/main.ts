@@ -11,10 +11,8 @@ import { embeddingsCatalogue, fillNewCatalogue } from './store/embeddings-models
 import { apiKeys } from './store/keys.ts'
 import { openStore, type Store } from './store/store.ts'
 
-/** The server's clock and output. */
 export interface ServerEffects {
   clock: () => Date
-  /** Prints the address and, for a new store, the first key. */
   print: (line: string) => void
   logStream: Writable
 }
@@ -25,15 +23,12 @@ export interface RunningServer {
   close(): Promise<void>
 }
 
-/** The server cannot listen. */
 export class ListenError extends Error {
   override name = 'ListenError'
 }
 
-/** The limit for running responses after a stop. */
 export const STOP_DEADLINE_MS = 10_000
 
-/** Limits that only tests change. */
 interface ServerLimits {
   stopDeadlineMs?: number
   connectionLimits?: Partial<ConnectionLimits>

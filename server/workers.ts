@@ -13,7 +13,6 @@ export class WorkerError extends Error {
 }
 
 const STOP = 'stop'
-/** Longer than a worker waits for its clients. */
 const WORKER_STOP_DEADLINE_MS = STOP_DEADLINE_MS + 5000
 const PAUSE_BEFORE_REPLACING_MS = 1000
 
@@ -62,7 +61,6 @@ export async function startWorkers(config: ServerConfig, effects: ServerEffects)
         await fork()
         return
       } catch (error) {
-        // The other workers go on.
         log.error({ err: error }, 'a worker could not be replaced; it is tried again')
         await sleep(PAUSE_BEFORE_REPLACING_MS)
       }
@@ -99,7 +97,6 @@ export async function startWorkers(config: ServerConfig, effects: ServerEffects)
   }
 }
 
-/** Whether this process was started by `startWorkers`. */
 export const isWorker = cluster.isWorker
 
 /** Serves as a worker until `interrupted` or stopped by the parent process. */

@@ -7,7 +7,6 @@ import { sideBySide } from './side-by-side.ts'
 /** The checksums of a folder's files, in the format of `sha256sum`. */
 export const CHECKSUMS_FILE = 'SHA256SUMS'
 
-/** The text of `SHA256SUMS`, sorted by name. */
 export function toChecksums(entries: readonly { path: string; sha256: string }[]): string {
   return entries
     .toSorted((a, b) => (a.path < b.path ? -1 : 1))
@@ -15,14 +14,13 @@ export function toChecksums(entries: readonly { path: string; sha256: string }[]
     .join('')
 }
 
-/** Reads `SHA256SUMS`: checksums by name. */
 export function readChecksums(text: string): Map<string, string> {
   const lines = text.split('\n').filter((line) => line !== '')
   return new Map(lines.map((line) => [line.slice(66), line.slice(0, 64)]))
 }
 
 /** Writes `SHA256SUMS` for all files of a folder. Call it after the last file is written. */
-export async function seal(folder: string, files: Files): Promise<void> {
+export async function writeChecksums(folder: string, files: Files): Promise<void> {
   await files.write(join(folder, CHECKSUMS_FILE), toChecksums(await hashAll(folder)))
   await files.flush(folder)
 }
@@ -31,7 +29,7 @@ export async function seal(folder: string, files: Files): Promise<void> {
  * Reads every byte of a folder and verifies that each file is listed with its checksum and that no other file exists.
  * Returns the hashes by name. Throws `BuildError` that names the first bad file and ends with `remedy`.
  */
-export async function assertSealed(folder: string, remedy = ''): Promise<Map<string, FileHash>> {
+export async function verifyChecksums(folder: string, remedy = ''): Promise<Map<string, FileHash>> {
   const fail = (name: string, what: string): never => {
     throw new BuildError(`${join(folder, name)} ${what}${remedy}`)
   }
@@ -44,8 +42,8 @@ export async function assertSealed(folder: string, remedy = ''): Promise<Map<str
     if (expected === undefined) fail(path, `is not listed in ${CHECKSUMS_FILE}`)
     if (expected !== sha256) fail(path, `does not have the checksum that ${join(folder, CHECKSUMS_FILE)} lists`)
   }
-  const lost = [...listed.keys()].find((name) => !present.some(({ path }) => path === name))
-  if (lost !== undefined) fail(lost, `is listed in ${CHECKSUMS_FILE} but missing`)
+  const missing = [...listed.keys()].find((name) => !present.some(({ path }) => path === name))
+  if (missing !== undefined) fail(missing, `is listed in ${CHECKSUMS_FILE} but missing`)
   if (sums !== toChecksums(present)) fail(CHECKSUMS_FILE, 'has lines that are no checksums')
   return new Map(present.map((file) => [file.path, file]))
 }

@@ -16,15 +16,11 @@ export function hashOfCode(): string {
   return hashOf('package.json', 'pipeline')
 }
 
-/** SHA-256 of the SQL files. */
 export function hashOfSql(): string {
   return hashOf(...statementFiles())
 }
 
-/**
- * SHA-256 of names, lengths and contents of files and of all source files below folders, both given relative to the
- * project. Cached, because a process runs the code it started with. CRLF counts as LF.
- */
+/** SHA-256 of files and of all source files below folders, by name and content. Cached; CRLF counts as LF. */
 export function hashOf(...places: string[]): string {
   const name = places.join('\n')
   const known = hashes.get(name)

@@ -51,7 +51,6 @@ export interface PipelineConfig {
   threads?: number
 }
 
-/** The ClickHouse login: the password itself or the file that holds it. */
 export interface ClickHouseLogin {
   user: string | undefined
   password: string | undefined
@@ -85,10 +84,7 @@ export function readPipelineConfig(environment: Record<string, string | undefine
 const DEFAULT_MEMORY_SHARE = 0.6
 const BYTES_PER_MIB = 2 ** 20
 
-/**
- * 60 % of the memory available to this process, in MiB: the machine's or its control group's limit, if lower.
- * `constrainedBytes` is 0 if the limit is unknown and huge if there is none.
- */
+/** 60 % of the memory of the machine or of its control group, in MiB. `constrainedBytes` is 0 if unknown. */
 export function defaultMemoryLimit(machineBytes: number, constrainedBytes: number): string {
   const available = constrainedBytes > 0 ? Math.min(machineBytes, constrainedBytes) : machineBytes
   return `${Math.max(1, Math.floor((available * DEFAULT_MEMORY_SHARE) / BYTES_PER_MIB))}MiB`

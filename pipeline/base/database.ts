@@ -23,7 +23,6 @@ export interface DatabaseOptions {
   /** Where DuckDB spills what exceeds the memory limit. */
   temporaryFolder: string
   memoryLimit: string | undefined
-  /** By default one per core. */
   threads?: number | undefined
   signal: AbortSignal
 }
@@ -32,18 +31,13 @@ const PROGRESS_INTERVAL_MS = 200
 
 export const DUCKDB_VERSION = version()
 
-/**
- * DuckDB as this project uses it: statements stand in the `.sql` files of the rooms, values are always bound.
- * Aborting the signal interrupts the running statement.
- */
+/** Runs named statements of `.sql` files with bound values. Aborting the signal interrupts the running statement. */
 export class Database {
   readonly #connection: DuckDBConnection
   readonly #instance: DuckDBInstance
   readonly #path: string
   readonly #signal: AbortSignal
-  /**
-   * Variables and views already set, so that they are not set again. That saves half of the statements of a long build.
-   */
+  /** Variables and views already set: not setting them again saves half of a long build's statements. */
   readonly #variables = new Map<string, SqlValue>()
   readonly #definitions = new Map<string, string>()
   readonly #interrupt = () => this.#connection.interrupt()
@@ -71,10 +65,7 @@ export class Database {
     return database
   }
 
-  /**
-   * From now on, statements can only access files below these folders, the database and its temporary folder: no
-   * network, no extensions. Links are resolved first.
-   */
+  /** Confines SQL to files below these folders and the database's own: no network, no extensions. Resolves links. */
   async confine(folders: readonly string[]): Promise<void> {
     await this.run('database/set_allowed_directories', { folders })
     await this.script('database/confine')
@@ -84,7 +75,7 @@ export class Database {
     await this.execute(readStatement(name), parameters)
   }
 
-  /** Runs a name that has several statements. These cannot have parameters. */
+  /** Runs a name with several statements, which cannot have parameters. */
   async script(name: string): Promise<void> {
     await this.execute(readStatement(name), {})
   }
@@ -94,7 +85,6 @@ export class Database {
     await this.#guard(() => this.#query(sql, parameters))
   }
 
-  /** Runs a named statement and reports its progress, 0 to 1. */
   async runWithProgress(name: string, parameters: SqlParameters, report: (share: number) => void): Promise<void> {
     const timer = setInterval(() => {
       report(Math.max(0, this.#connection.progress.percentage) / 100)
@@ -124,10 +114,7 @@ export class Database {
     this.#variables.set(name, value)
   }
 
-  /**
-   * Defines views, unless the same SQL over columns of the same `types` did so already. With other types DuckDB would
-   * fail.
-   */
+  /** Defines views, unless the same SQL over columns of the same `types` did. DuckDB rejects views over other types. */
   async define(name: string, sql: string, types: readonly (readonly string[])[]): Promise<void> {
     const definition = JSON.stringify([sql, types])
     if (this.#definitions.get(name) === definition) return
@@ -142,10 +129,7 @@ export class Database {
     this.#definitions.set('time zone', name)
   }
 
-  /**
-   * Appends rows in the order of the table's columns, as text or null. `state_…` tables are stored, all others
-   * temporary.
-   */
+  /** Appends rows of text or null, in column order. `state_…` tables are stored, all others temporary. */
   async append(table: string, rows: Iterable<readonly (string | null)[]>): Promise<void> {
     const catalog = table.startsWith('state_') ? undefined : 'temp'
     const appender = await this.#guard(() => this.#connection.createAppender(table, 'main', catalog))
@@ -159,7 +143,6 @@ export class Database {
     appender.closeSync()
   }
 
-  /** Runs `work` in a transaction. */
   async transaction<Result>(work: () => Promise<Result>): Promise<Result> {
     await this.execute('BEGIN TRANSACTION')
     try {
@@ -168,8 +151,7 @@ export class Database {
       return result
     } catch (error) {
       this.#definitions.clear()
-      // After a failed COMMIT there is nothing to roll back. Hide DuckDB's complaint about that: the COMMIT error
-      // matters.
+      // After a failed COMMIT, ROLLBACK also fails. Report the COMMIT's error.
       await this.#connection.run('ROLLBACK').catch(() => {})
       throw error
     }

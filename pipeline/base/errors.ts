@@ -15,11 +15,11 @@ export function reasonOf(error: unknown): string {
 }
 
 /** Adds the file's name to an error: DuckDB and other readers do not always name it. Throws `BuildError`. */
-export async function naming<Result>(path: string, form: string, read: () => Promise<Result>): Promise<Result> {
+export async function naming<Result>(path: string, format: string, read: () => Promise<Result>): Promise<Result> {
   try {
     return await read()
   } catch (error) {
     if (error instanceof BuildError || (error instanceof Error && error.name === 'AbortError')) throw error
-    throw new BuildError(`${path} cannot be read as ${form}: ${reasonOf(error)}`, { cause: error })
+    throw new BuildError(`${path} cannot be read as ${format}: ${reasonOf(error)}`, { cause: error })
   }
 }

@@ -25,19 +25,13 @@ export type Content = string | Uint8Array | AsyncIterable<string>
 
 /** File system changes made while publishing. Each is one step that can fail, and tests make each fail. */
 export interface Files {
-  /** Creates `path` and its parents, if they do not exist. */
   makeFolder(path: string): Promise<void>
-  /** Writes a new file and flushes it to disk. */
   write(path: string, content: Content): Promise<void>
   /** Moves within one file system, replaces a file of that name, and flushes the move to disk. */
   rename(from: string, to: string): Promise<void>
-  /** Copies to a new file and flushes it to disk. */
   copy(from: string, to: string): Promise<void>
-  /** Makes a symbolic link to a relative target. */
   link(target: string, path: string): Promise<void>
-  /** Flushes a file or folder written by another program to disk. */
   flush(path: string): Promise<void>
-  /** Removes a file or a folder with its contents, if it exists. */
   remove(path: string): Promise<void>
 }
 
@@ -207,7 +201,6 @@ export function toText(bytes: Buffer, path: string, ErrorOfCaller: new (message:
   return bytes.toString()
 }
 
-/** The bytes of a file, or undefined if it does not exist. */
 export async function readIfAny(path: string): Promise<Buffer | undefined> {
   try {
     return await readFile(path)

@@ -3,10 +3,7 @@ import { nearest } from '../contract/nearest.ts'
 
 type ErrorClass = new (message: string) => Error
 
-/**
- * Parses JSON by a schema. Throws `ErrorOfCaller` that names the file and each wrong field. For an unknown key it
- * suggests the nearest of `knownKeys`.
- */
+/** Parses JSON by a schema. Throws `ErrorOfCaller` that names file and fields, and suggests the nearest known key. */
 export function parseJson<Schema extends z.ZodType>(
   schema: Schema,
   text: string,
@@ -17,7 +14,6 @@ export function parseJson<Schema extends z.ZodType>(
   return parse(schema, readJson(text, path, ErrorOfCaller), path, ErrorOfCaller, knownKeys)
 }
 
-/** The same for a parsed value. */
 export function parse<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -44,8 +40,8 @@ export function jsonIfAny(text: string | undefined): unknown {
 function readJson(text: string, path: string, ErrorOfCaller: ErrorClass): unknown {
   const plain = text.replace(/^\ufeff/, '')
   const value = parseOrThrow(plain, path, ErrorOfCaller)
-  const repeated = repeatedKey(plain)
-  if (repeated !== undefined) throw new ErrorOfCaller(`${path}: ${placeOf(repeated)}: stands twice; keep one`)
+  const duplicate = duplicateKey(plain)
+  if (duplicate !== undefined) throw new ErrorOfCaller(`${path}: ${placeOf(duplicate)}: stands twice; keep one`)
   return value
 }
 
@@ -61,7 +57,7 @@ function parseOrThrow(text: string, path: string, ErrorOfCaller: ErrorClass): un
 type Level = { keys: Set<string>; at: string } | { keys: undefined; at: number }
 
 /** The path of the first duplicate key in valid JSON, where `JSON.parse` silently keeps the last value. */
-function repeatedKey(text: string): (string | number)[] | undefined {
+function duplicateKey(text: string): (string | number)[] | undefined {
   const levels: Level[] = []
   let word = ''
   for (let position = 0; position < text.length; position++) {
@@ -84,14 +80,12 @@ function repeatedKey(text: string): (string | number)[] | undefined {
   return undefined
 }
 
-/** The position after the closing quote of the string that begins at `start`. */
 function endOfString(text: string, start: number): number {
   let end = start + 1
   while (text[end] !== '"') end += text[end] === '\\' ? 2 : 1
   return end + 1
 }
 
-/** A path as text, such as `sources[0].columns`. */
 function placeOf(path: readonly PropertyKey[]): string {
   const places = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
   return places.join('').replace(/^\./, '')

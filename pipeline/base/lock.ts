@@ -9,10 +9,7 @@ export interface Lock {
   release(): Promise<void>
 }
 
-/**
- * Takes the lock: opens `path` with DuckDB, whose file lock ends with the process. Throws `BuildError` if another
- * process has it. Releasing removes the file first.
- */
+/** Opens `path` with DuckDB, whose file lock ends with the process. Throws `BuildError` if another process has it. */
 export async function lock(path: string): Promise<Lock> {
   const instance = await openOrMend(path)
   return {
@@ -23,10 +20,7 @@ export async function lock(path: string): Promise<Lock> {
   }
 }
 
-/**
- * A process stopped while creating the file, perhaps by a full disk, leaves one that DuckDB cannot open. Overwrite it
- * in place: a new file would be a second lock beside the one that another process may have by now.
- */
+/** Repairs the file of a stopped process in place: a new file would be a second lock beside one already taken. */
 async function openOrMend(path: string) {
   try {
     return await openExclusively(path)

@@ -10,7 +10,7 @@ const SHARE_DIGITS = 2
 const NOTHING = '–'
 
 /** `1234567` -> `1,234,567`. */
-export function formatInteger(value: bigint | number): string {
+export function formatInteger(value: bigint | number | string): string {
   return value.toString().replaceAll(/\B(?=(\d{3})+$)/g, ',')
 }
 
@@ -51,7 +51,6 @@ export function formatChange(before: bigint, now: bigint): string {
   return `${sign}${formatInteger(tenths / 10n)}.${tenths % 10n} %`
 }
 
-/** A size in powers of a thousand: `1.8 MB`. */
 export function formatBytes(bytes: number): string {
   const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), BYTE_UNITS.length - 1)
   const value = bytes / 1000 ** power
@@ -59,15 +58,15 @@ export function formatBytes(bytes: number): string {
 }
 
 /** A count with its noun: `1 day`, `1,234 days`. */
-export function counted(count: number, noun: string): string {
-  return `${formatInteger(count)} ${noun}${count === 1 ? '' : 's'}`
+export function counted(count: number | string, noun: string): string {
+  return `${formatInteger(count)} ${plural(count, noun)}`
+}
+
+export function plural(count: number | string, noun: string): string {
+  return String(count) === '1' ? noun : `${noun}s`
 }
 
 /** The nearest integer to a non-negative quotient, half rounded up. */
 function rounded(dividend: bigint, divisor: bigint): bigint {
   return (2n * dividend + divisor) / (2n * divisor)
-}
-
-export function grouped(value: number | string): string {
-  return BigInt(value).toLocaleString('en-US')
 }

@@ -1,6 +1,5 @@
-import { type Html, html } from './html.ts'
+import { type Html, html } from '../contract/html.ts'
 
-/** Turns backquoted names in a plain text into `<code>`. */
 export function prose(text: string): Html {
   const parts = text.split('`')
   // An odd number of backquotes has no pairs: show the text as it is.

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Database } from './database.ts'
 
-/** Runs `work` with a temporary folder and removes the folder afterwards. */
 export async function withTemporaryFolder<Result>(
   purpose: string,
   work: (folder: string) => Promise<Result>,

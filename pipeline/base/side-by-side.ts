@@ -1,9 +1,7 @@
 /** Node decompresses each file on its own thread. */
 const AT_ONCE = 4
 
-/**
- * Maps items a few at a time, keeping their order. After a failure, running items finish before its error is thrown.
- */
+/** Maps items a few at a time, in order. After a failure, running items finish before its error is thrown. */
 export async function sideBySide<Item, Result>(
   items: readonly Item[],
   work: (item: Item, position: number) => Promise<Result>,

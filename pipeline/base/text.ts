@@ -13,12 +13,10 @@ export function writeCsv(rows: readonly RankingRow[]): Buffer {
   return Buffer.from(CANONICAL_CSV_HEADER + rows.map(canonicalCsvRow).join(''))
 }
 
-/** The rows as an API response, `{"data":[…],"meta":{…}}`. */
 export function writeJson(rows: readonly RankingRow[], meta: RankingMeta): Buffer {
   return Buffer.from(`{"data":[${rows.map(rowJson).join(',')}],"meta":${JSON.stringify(meta)}}`)
 }
 
-/** One JSON row per line. */
 export function writeNdjson(rows: readonly RankingRow[]): Buffer {
   return Buffer.from(rows.map((row) => `${rowJson(row)}\n`).join(''))
 }

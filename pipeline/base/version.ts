@@ -3,5 +3,4 @@ import { DUCKDB_VERSION } from './database.ts'
 
 const PACKAGE: { version: string } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 
-/** The generator in manifests: this program and the DuckDB that wrote its Parquet. */
 export const GENERATOR = { name: 'tokenboard', version: PACKAGE.version, duckdb: DUCKDB_VERSION } as const

@@ -2,11 +2,12 @@ import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import { UsageError } from '../base/errors.ts'
 import { realFiles } from '../base/files.ts'
+import { counted } from '../base/numbers.ts'
 import { UtcDate } from '../contract/utc-date.ts'
-import type { CloseSummary } from '../rollup/close.ts'
+import type { ArchiveSummary } from '../rollup/close.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
-import { counted, section } from './summary.ts'
+import { section } from './summary.ts'
 
 /** `tokenboard archive`: closes dates, so that their raw files may be deleted. */
 export const archive = new Command('archive')
@@ -28,7 +29,7 @@ Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, and 
     const clock = () => new Date()
     const report = createReporter(process.stderr, clock)
     const summary = await withInterrupt(async (signal) => {
-      const { closeDates } = await import('../rollup/close.ts')
+      const { archiveDates: closeDates } = await import('../rollup/close.ts')
       return closeDates(config, { now: clock, report, signal, files: realFiles }, { before, dryRun })
     })
     process.stderr.write(describe(summary, dryRun))
@@ -43,7 +44,7 @@ function readDate(given: string): UtcDate {
 
 const FILES_SHOWN = 20
 
-function describe({ outcome, before, records, sources, path, ...files }: CloseSummary, dryRun: boolean): string {
+function describe({ outcome, before, records, sources, path, ...files }: ArchiveSummary, dryRun: boolean): string {
   const headlines = {
     archived: `archived ${counted(records, 'record')} of dates before ${before}`,
     would_archive: `dry run: ${counted(records, 'record')} of dates before ${before} would be archived; nothing was kept`,
@@ -69,7 +70,7 @@ function describe({ outcome, before, records, sources, path, ...files }: CloseSu
   return `${lines.join('\n')}\n`
 }
 
-function describeDeletable(files: CloseSummary['deletable_files'], then: string): string[] {
+function describeDeletable(files: ArchiveSummary['deletable_files'], then: string): string[] {
   if (files.length === 0) return []
   const headline = `${counted(files.length, 'raw file')} may be deleted${then}, for all that counts in them is archived:`
   return section('delete', [headline, ...files.map(({ file }) => file)], FILES_SHOWN)

@@ -6,6 +6,7 @@ import type { EmbeddingsModel } from '../../server/schemas/embeddings-model.ts'
 import type { EmbeddingsCatalogue } from '../../server/store/embeddings-models.ts'
 import { BuildError, UsageError } from '../base/errors.ts'
 import { realFiles, replaceFile } from '../base/files.ts'
+import { counted } from '../base/numbers.ts'
 import { CATALOGUE_FILE } from '../contract/embeddings-catalogue.ts'
 import { serverConfig } from './serve.ts'
 
@@ -22,7 +23,7 @@ const importCatalogue = new Command('import')
       await catalogue.replaceAll(models)
       return await writeCopy(catalogue, dataDir)
     })
-    process.stderr.write(`imported ${counted(models.length)} into the store and ${copy}\n`)
+    process.stderr.write(`imported ${counted(models.length, 'model')} into the store and ${copy}\n`)
     if (json) printJson({ models: models.length, file: copy })
   })
 
@@ -40,7 +41,7 @@ const exportCatalogue = new Command('export')
     })
     if (toStdout) process.stdout.write(asFile(entries))
     else await writeFile(file, asFile(entries))
-    process.stderr.write(`exported ${counted(entries.length)} to ${toStdout ? 'stdout' : file}\n`)
+    process.stderr.write(`exported ${counted(entries.length, 'model')} to ${toStdout ? 'stdout' : file}\n`)
     if (json) printJson({ models: entries.length, file })
   })
 
@@ -50,7 +51,7 @@ const checkCatalogue = new Command('check')
   .option('--json', 'print the outcome as one JSON object on stdout')
   .action(async (file, { json = false }) => {
     const models = await readValid(file, { json })
-    process.stderr.write(`${nameOf(file)} is a valid catalogue of ${counted(models.length)}\n`)
+    process.stderr.write(`${nameOf(file)} is a valid catalogue of ${counted(models.length, 'model')}\n`)
     if (json) printJson({ models: models.length, file, problems: [], problem_count: 0 })
   })
 
@@ -144,8 +145,4 @@ function printJson(value: object): void {
 
 function nameOf(file: string): string {
   return file === STANDARD_STREAM ? 'stdin' : file
-}
-
-function counted(models: number): string {
-  return models === 1 ? '1 model' : `${models} models`
 }

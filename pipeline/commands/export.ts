@@ -1,11 +1,10 @@
 import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import { realFiles } from '../base/files.ts'
-import { formatBytes } from '../base/progress.ts'
+import { counted, formatBytes } from '../base/numbers.ts'
 import type { ExportSummary } from '../publication/export.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
-import { counted } from './summary.ts'
 
 /** `tokenboard export`: a plain copy of the public folder. */
 export const exportCopy = new Command('export')

@@ -1,7 +1,9 @@
 import { Command } from '@commander-js/extra-typings'
-import { BuildError } from '../base/errors.ts'
+import { readPipelineConfig } from '../base/config.ts'
+import { BuildError, UsageError } from '../base/errors.ts'
 import type { Inspection, MappedRecord } from '../raw/inspect.ts'
 import { withInterrupt } from './interrupt.ts'
+import { printable, table } from './table.ts'
 
 /** `tokenboard inspect`: what unknown raw files seem to be. */
 export const inspect = new Command('inspect')
@@ -10,7 +12,9 @@ export const inspect = new Command('inspect')
   )
   .argument('<file...>', 'CSV, NDJSON or Parquet, plain, .gz or .zst')
   .option('--json', 'print what was found as one JSON object on stdout')
-  .action(async (paths, { json = false }) => {
+  .option('--sql', "print the SQL that reads the one file, ready to run in DuckDB's own shell")
+  .action(async (paths, { json = false, sql = false }) => {
+    if (sql) return printSql(paths, json)
     const module = await import('../raw/inspect.ts')
     const files = await withInterrupt((signal) => module.inspect(paths, { now: () => new Date(), signal }))
     process.stdout.write(json ? `${JSON.stringify({ files })}\n` : files.map(describe).join('\n'))
@@ -18,19 +22,28 @@ export const inspect = new Command('inspect')
     if (unknown.length > 0) throw new BuildError(`no schema fits ${unknown.join(', ')}`)
   })
 
+async function printSql(paths: readonly string[], json: boolean): Promise<void> {
+  const [path, ...others] = paths
+  if (json) throw new UsageError('--sql and --json print different things: give one of them')
+  if (path === undefined || others.length > 0) throw new UsageError(`--sql takes one file, not ${paths.length}`)
+  const { inspectSql } = await import('../raw/inspect-sql.ts')
+  const { sources } = readPipelineConfig()
+  process.stdout.write(await withInterrupt((signal) => inspectSql(path, { sources, now: () => new Date(), signal })))
+}
+
 const LONGEST_SAMPLE = 60
 
 function describe({ file, format, columns, schema, records, source, notes }: Inspection): string {
   const guess = schema === undefined ? 'no schema fits' : `schema ${schema}`
   const parts = [
     `${printable(file)}: ${format}, ${guess}`,
-    table(
+    indented(
       ['column', 'sample'],
       columns.map(({ name, sample }) => [name, sample]),
     ),
     records.length === 0
       ? ''
-      : table(['date', 'model', 'prompt', 'completion', 'id', 'not counted because'], records.map(cells)),
+      : indented(['date', 'model', 'prompt', 'completion', 'id', 'not counted because'], records.map(cells)),
     source === undefined ? '' : JSON.stringify(source, undefined, 2),
     notes.map((note) => `note: ${printable(note)}`).join('\n'),
   ]
@@ -55,17 +68,10 @@ function cells({
   ]
 }
 
-function table(head: readonly string[], rows: readonly string[][]): string {
-  const lines = [head, ...rows.map((row) => row.map(shortened))]
-  const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
-  return lines
-    .map((line) => `  ${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd())
-    .join('\n')
-}
-
-/** Text of a file on one line and without what would move the cursor. */
-function printable(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{fffd}')
+function indented(head: readonly string[], rows: readonly string[][]): string {
+  return table([head, ...rows.map((row) => row.map(shortened))])
+    .trimEnd()
+    .replaceAll(/^/gm, '  ')
 }
 
 function shortened(text: string): string {

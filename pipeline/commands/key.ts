@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { ApiKey, ApiKeys, CreatedKey } from '../../server/store/keys.ts'
 import { BuildError, UsageError } from '../base/errors.ts'
 import { serverConfig } from './serve.ts'
+import { table } from './table.ts'
 
 const KeyOptions = z.object({
   management: z.boolean().default(false),
@@ -59,7 +60,9 @@ const list = new Command('list')
   .option('--json', 'print a JSON array instead of a table')
   .action(async ({ json = false }) => {
     const keys = await withKeys((all) => all.list())
-    print(json ? JSON.stringify(keys.map(printable)) : table(keys))
+    const rows = keys.map((key) => Object.values(COLUMNS).map((column) => column(key)))
+    if (json) print(JSON.stringify(keys.map(toJson)))
+    else process.stdout.write(table([Object.keys(COLUMNS), ...rows]))
   })
 
 const KEY_ARGUMENT = 'its label, such as sk-tb-v1-0a1...e9f, or its id; `key list` shows both'
@@ -71,7 +74,7 @@ const revoke = new Command('revoke')
   .action(async (name, { json = false }) => {
     const revoked = await withKeys(async (keys) => keys.revoke((await findOne(keys, name)).id, new Date()))
     if (revoked === undefined) throw new BuildError(`the key ${name} is gone`)
-    print(json ? JSON.stringify(printable(revoked)) : `revoked ${revoked.label} (${revoked.id})`)
+    print(json ? JSON.stringify(toJson(revoked)) : `revoked ${revoked.label} (${revoked.id})`)
   })
 
 const rotate = new Command('rotate')
@@ -124,7 +127,7 @@ function describe({ id, name, creator_user_id, created_at, revoked_at }: ApiKey)
 }
 
 function printCreated(created: CreatedKey, { json }: { json: boolean }): void {
-  print(json ? JSON.stringify({ key: created.secret, ...printable(created.key) }) : created.secret)
+  print(json ? JSON.stringify({ key: created.secret, ...toJson(created.key) }) : created.secret)
 }
 
 function print(text: string): void {
@@ -132,7 +135,7 @@ function print(text: string): void {
 }
 
 /** What `--json` prints of a key: what the store keeps of it but the hash. */
-function printable({ hash: _, ...stored }: ApiKey) {
+function toJson({ hash: _, ...stored }: ApiKey) {
   return {
     ...stored,
     is_management: stored.is_management === 1,
@@ -145,8 +148,7 @@ const NOTHING = '-'
 const COLUMNS: Record<string, (key: ApiKey) => string> = {
   label: ({ label }) => label,
   id: ({ id }) => id,
-  // Names are the one free text; a line break or an escape in one must not reach the terminal.
-  name: ({ name }) => name?.replaceAll(/\p{Cc}/gu, '?') ?? NOTHING,
+  name: ({ name }) => name ?? NOTHING,
   user: ({ creator_user_id }) => creator_user_id,
   workspace: ({ workspace_id }) => workspace_id,
   flags: flagsOf,
@@ -164,20 +166,6 @@ function flagsOf({ is_management, is_free_tier }: ApiKey): string {
 function limitOf({ limit_usd, limit_reset, include_byok_in_limit }: ApiKey): string {
   if (limit_usd === null) return NOTHING
   return `${limit_usd}${limit_reset === null ? '' : ` ${limit_reset}`}${include_byok_in_limit === 1 ? ' +byok' : ''}`
-}
-
-/** A line of headings and one for each key, in columns as wide as their longest entry. */
-function table(keys: readonly ApiKey[]): string {
-  const lines = [Object.keys(COLUMNS), ...keys.map((key) => Object.values(COLUMNS).map((column) => column(key)))]
-  const widths = Object.keys(COLUMNS).map((_, index) => Math.max(...lines.map((line) => line[index]?.length ?? 0)))
-  return lines
-    .map((line) =>
-      line
-        .map((entry, index) => entry.padEnd(widths[index] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
 }
 
 function parseOptions(given: Record<string, string | boolean>): z.output<typeof KeyOptions> {

@@ -2,12 +2,11 @@ import { Command, Option } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import { UsageError } from '../base/errors.ts'
 import { realFiles } from '../base/files.ts'
-import { grouped } from '../base/numbers.ts'
+import { counted, formatInteger } from '../base/numbers.ts'
 import { describeShare } from '../dataset/published-share.ts'
 import type { UnknownModels } from '../rollup/unknown-models.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
-import { counted } from './summary.ts'
 import { table } from './table.ts'
 
 /** `tokenboard models`: the models that the registry does not know, and how they get into it. */
@@ -67,7 +66,7 @@ function print(found: UnknownModels, add: string | undefined, dryRun: boolean): 
 }
 
 function unknownRows({ unknown }: UnknownModels): string[][] {
-  const rows = unknown.map(({ model, records, tokens }) => [model, grouped(records), grouped(tokens)])
+  const rows = unknown.map(({ model, records, tokens }) => [model, formatInteger(records), formatInteger(tokens)])
   return [['model', 'records', 'tokens'], ...rows]
 }
 
@@ -85,7 +84,12 @@ function addedRows({ added, covered }: UnknownModels): string[][] {
     ...added.map((entry) => [entry, entry.public ? 'public' : 'private'] as const),
     ...covered.map((variant) => [variant, `follows ${variant.follows}`] as const),
   ]
-  const cells = rows.map(([{ model, records, tokens }, entry]) => [model, entry, grouped(records), grouped(tokens)])
+  const cells = rows.map(([{ model, records, tokens }, entry]) => [
+    model,
+    entry,
+    formatInteger(records),
+    formatInteger(tokens),
+  ])
   return [['model', 'registry', 'records', 'tokens'], ...cells]
 }
 

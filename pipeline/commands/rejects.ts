@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import { UsageError } from '../base/errors.ts'
-import { grouped } from '../base/numbers.ts'
+import { formatInteger } from '../base/numbers.ts'
 import { nearest } from '../contract/nearest.ts'
 import { REJECT_REASONS, type RejectReason } from '../raw/records.ts'
 import type { RejectedRecord, RejectsCount, RejectsFilter } from '../rollup/list-rejects.ts'
@@ -63,7 +63,7 @@ function none(filter: RejectsFilter, all: readonly RejectsCount[]): string {
   const wrong = (['source', 'file'] as const).find(
     (part) => filter[part] !== undefined && !all.some((count) => count[part] === filter[part]),
   )
-  if (wrong === undefined) return `no rejected record is of that kind; there are ${grouped(total(all))} others`
+  if (wrong === undefined) return `no rejected record is of that kind; there are ${formatInteger(total(all))} others`
   const known = [...new Set(all.map((count) => count[wrong]))]
   const meant = nearest(filter[wrong] ?? '', known) ?? known[0] ?? ''
   return `no rejected record has the ${wrong} ${JSON.stringify(filter[wrong])}; ${JSON.stringify(meant)} has some`
@@ -74,9 +74,11 @@ function total(counts: readonly RejectsCount[]): number {
 }
 
 function printCounts(counts: readonly RejectsCount[]): void {
-  const rows = counts.map(({ source, file, reason, records }) => [source, file, reason, grouped(records)])
+  const rows = counts.map(({ source, file, reason, records }) => [source, file, reason, formatInteger(records)])
   process.stdout.write(table([['source', 'file', 'reason', 'records'], ...rows], 3))
-  process.stderr.write(`${grouped(total(counts))} rejected records; --source, --file, --reason or --limit show some\n`)
+  process.stderr.write(
+    `${formatInteger(total(counts))} rejected records; --source, --file, --reason or --limit show some\n`,
+  )
 }
 
 async function printSample(records: AsyncIterable<RejectedRecord>, most: number, all: number): Promise<void> {
@@ -87,7 +89,7 @@ async function printSample(records: AsyncIterable<RejectedRecord>, most: number,
     return `${place}${shortened(printable(content.slice(0, width * 2)), width)}\n`
   })
   const more = all > most ? '; --limit shows more, --json all' : ''
-  process.stderr.write(`${grouped(Math.min(most, all))} of ${grouped(all)} rejected records${more}\n`)
+  process.stderr.write(`${formatInteger(Math.min(most, all))} of ${formatInteger(all)} rejected records${more}\n`)
 }
 
 async function printEach(

@@ -1,6 +1,6 @@
 import { clearLine, cursorTo } from 'node:readline'
 import type { BuildEvent } from '../base/effects.ts'
-import { StageProgress } from '../base/progress.ts'
+import { formatBytes } from '../base/numbers.ts'
 
 export type Report = (event: BuildEvent) => void
 
@@ -17,7 +17,7 @@ const REDRAW_INTERVAL_MS = 100
 export function createReporter(output: NodeJS.WriteStream, clock: () => Date): Report {
   const show = output.isTTY ? movingLine(output) : occasionalLine(output)
   let stageBefore = clock().getTime()
-  let progress: StageProgress | undefined
+  let progress: { stage: string; share: number } | undefined
   return (event) => {
     const now = clock().getTime()
     switch (event.kind) {
@@ -26,9 +26,10 @@ export function createReporter(output: NodeJS.WriteStream, clock: () => Date): R
         break
       case 'progress': {
         const isNew = progress?.stage !== event.stage
-        if (progress === undefined || isNew) progress = new StageProgress(event.stage)
-        progress.update(event, now)
-        show({ text: progress.line, isNew }, now)
+        // What was done once stays done.
+        const share = Math.max(isNew ? 0 : (progress?.share ?? 0), Math.min(event.share, 1))
+        progress = { stage: event.stage, share }
+        show({ text: progressLine({ ...event, share }), isNew }, now)
         break
       }
       case 'done':
@@ -44,6 +45,12 @@ export function createReporter(output: NodeJS.WriteStream, clock: () => Date): R
         break
     }
   }
+}
+
+/** `read gateway … 25 %, 50.0 MB of 200 MB`. */
+function progressLine({ stage, share, bytes }: { stage: string; share: number; bytes?: number | undefined }): string {
+  const done = `${stage} … ${Math.floor(share * 100)} %`
+  return bytes === undefined ? done : `${done}, ${formatBytes(Math.round(bytes * share))} of ${formatBytes(bytes)}`
 }
 
 /** Shows how far a stage is at an instant; `isNew` where it is the first word of the stage. */

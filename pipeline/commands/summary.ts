@@ -1,4 +1,4 @@
-import { grouped } from '../base/numbers.ts'
+import { counted, formatInteger } from '../base/numbers.ts'
 import type { BuildSummary } from '../build.ts'
 import type { Changes, DateChange } from '../dataset/changes.ts'
 import type { Warning } from '../dataset/checks.ts'
@@ -10,8 +10,8 @@ export function describeSummary(summary: BuildSummary): string {
   const lines = [
     `${headline(summary)}${synthetic ? ' (SYNTHETIC sample data)' : ''}`,
     `  days      ${days}, ${start_date} to ${end_date}`,
-    `  models    ${grouped(models)} with tokens, ${grouped(rows)} rows published`,
-    `  tokens    ${grouped(total_tokens)}`,
+    `  models    ${formatInteger(models)} with tokens, ${formatInteger(rows)} rows published`,
+    `  tokens    ${formatInteger(total_tokens)}`,
     ...describeRecords(summary.records),
     `  share     ${describeShare(summary.published_share)}`,
     ...describeChain(summary),
@@ -77,24 +77,26 @@ function describeRecords(records: BuildSummary['records']): string[] {
     token_parts_disagree,
   } = records
   const aside = [
-    ...Object.entries(rejected).map(([reason, count]) => `${grouped(count)} rejected (${reason})`),
+    ...Object.entries(rejected).map(([reason, count]) => `${formatInteger(count)} rejected (${reason})`),
     ...(duplicates > 0 ? [counted(duplicates, 'duplicate')] : []),
-    ...(left_out > 0 ? [`${grouped(left_out)} left out (cache hits, spans that repeat others)`] : []),
-    ...(archived_date > 0 ? [`${grouped(archived_date)} of dates that were archived before they came`] : []),
-    ...(records.private > 0 ? [`${grouped(records.private)} private`] : []),
-    ...(before_dataset_start > 0 ? [`${grouped(before_dataset_start)} before the dataset begins`] : []),
-    ...(not_yet_complete > 0 ? [`${grouped(not_yet_complete)} of days not yet complete`] : []),
+    ...(left_out > 0 ? [`${formatInteger(left_out)} left out (cache hits, spans that repeat others)`] : []),
+    ...(archived_date > 0 ? [`${formatInteger(archived_date)} of dates that were archived before they came`] : []),
+    ...(records.private > 0 ? [`${formatInteger(records.private)} private`] : []),
+    ...(before_dataset_start > 0 ? [`${formatInteger(before_dataset_start)} before the dataset begins`] : []),
+    ...(not_yet_complete > 0 ? [`${formatInteger(not_yet_complete)} of days not yet complete`] : []),
   ]
-  const contradictory = Object.entries(token_parts_disagree).map(([reason, count]) => `${grouped(count)} ${reason}`)
+  const contradictory = Object.entries(token_parts_disagree).map(
+    ([reason, count]) => `${formatInteger(count)} ${reason}`,
+  )
   const unknown = withheld
     .slice(0, WITHHELD_SHOWN)
     .map(
       ({ model, records: count, tokens }) =>
-        `${JSON.stringify(model)} (${grouped(count)} records, ${grouped(tokens)} tokens)`,
+        `${JSON.stringify(model)} (${formatInteger(count)} records, ${formatInteger(tokens)} tokens)`,
     )
   const more = withheld.length > WITHHELD_SHOWN ? ` and ${withheld.length - WITHHELD_SHOWN} more` : ''
   return [
-    `  records   ${grouped(read)} read, ${grouped(published)} counted`,
+    `  records   ${formatInteger(read)} read, ${formatInteger(published)} counted`,
     ...(aside.length > 0 ? [`            not counted: ${aside.join(', ')}`] : []),
     ...(contradictory.length > 0
       ? [`            counted although their token counts contradict each other: ${contradictory.join(', ')}`]
@@ -110,7 +112,7 @@ function describeSourcesWithoutIds(sources: BuildSummary['sources_without_reques
     const share =
       records === accepted_records
         ? 'no record has a'
-        : `${grouped(records)} of ${counted(accepted_records, 'record')} have no`
+        : `${formatInteger(records)} of ${counted(accepted_records, 'record')} have no`
     return `${JSON.stringify(source)}: ${share} request_id; one that is delivered twice counts twice`
   })
   return section('no ids', lines, SOURCES_SHOWN)
@@ -137,8 +139,8 @@ function describeChanges(changes: Changes | undefined): string[] {
     'changes',
     [
       `${counted(count('added'), 'date')} added, ${count('changed')} changed, ${count('removed')} removed`,
-      `${grouped(rows.before)} -> ${counted(rows.after, 'row')}: ${grouped(rows.added)} added, ` +
-        `${grouped(rows.changed)} with other tokens, ${grouped(rows.removed)} removed`,
+      `${formatInteger(rows.before)} -> ${counted(rows.after, 'row')}: ${formatInteger(rows.added)} added, ` +
+        `${formatInteger(rows.changed)} with other tokens, ${formatInteger(rows.removed)} removed`,
       ...(besides.length > 0 ? [`besides the rows: ${besides.join(', ')}`] : []),
       // The newest dates first: they are what a daily build is about.
       ...dates.toReversed().map(describeDate),
@@ -151,12 +153,7 @@ function describeDate({ date, change, rows_before, rows_after, tokens_before, to
   const [tokens, rows] = [counted(tokens_after, 'token'), counted(rows_after, 'row')]
   if (change === 'added') return `${date} added: ${rows}, ${tokens}`
   if (change === 'removed') return `${date} removed: ${counted(rows_before, 'row')}, ${counted(tokens_before, 'token')}`
-  return `${date} changed: ${grouped(rows_before)} -> ${rows}, ${grouped(tokens_before)} -> ${tokens}`
-}
-
-/** `1 row`, `2,000 rows`. */
-export function counted(count: number | string, noun: string): string {
-  return `${grouped(count)} ${noun}${String(count) === '1' ? '' : 's'}`
+  return `${date} changed: ${formatInteger(rows_before)} -> ${rows}, ${formatInteger(tokens_before)} -> ${tokens}`
 }
 
 /** Lines under one name, the first few of them. */

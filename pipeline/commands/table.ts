@@ -1,5 +1,5 @@
 /** Rows as lines of aligned columns; numbers, from column `numbersFrom` on, are aligned to the right. */
-export function table(rows: readonly (readonly string[])[], numbersFrom: number): string {
+export function table(rows: readonly (readonly string[])[], numbersFrom = Number.POSITIVE_INFINITY): string {
   const cells = rows.map((row) => row.map(printable))
   const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
   const pad = (cell: string, column: number) => {

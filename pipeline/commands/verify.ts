@@ -1,9 +1,9 @@
 import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
+import { counted } from '../base/numbers.ts'
 import type { VerifySummary } from '../publication/verify.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
-import { counted } from './summary.ts'
 
 /** `tokenboard verify`: re-reads the published files and proves them, here or on a host. */
 export const verify = new Command('verify')

@@ -1,6 +1,5 @@
 import type { RankingRow } from './ranking.ts'
 
-/** The first line of the canonical CSV, with its line ending. */
 export const CANONICAL_CSV_HEADER = 'date,model_permaslug,total_tokens\n'
 
 const NEEDS_QUOTES = /[",\r\n]/

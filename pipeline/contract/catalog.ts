@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { ContentHash, DataVersion, LatestPointer, Publisher, Resource } from './manifest.ts'
 import { DATASET_VERSION, Timestamp } from './ranking.ts'
 
-/** A path relative to `catalog.json`. */
 const PublicPath = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._/-]*$/)
 
 /** Paths with a placeholder `{name}` or alternatives `{a,b}`. */
@@ -15,10 +14,7 @@ const Listed = z.object({
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
 })
 
-/**
- * `catalog.json`: what is published here, and when to look again. Paths are relative to it.
- * The next release is due at `next_expected` and late after `stale_after`.
- */
+/** `catalog.json`: what is published here. The next release is due at `next_expected`, late after `stale_after`. */
 export const Catalog = z.object({
   publisher: Publisher,
   license: z.object({ name: z.string(), title: z.string(), path: z.url() }),
@@ -37,7 +33,6 @@ export const Catalog = z.object({
       content_hash: ContentHash,
       bytes: z.int().nonnegative(),
       files: z.array(Resource.omit({ path: true }).extend({ path: PublicPath })),
-      /** Paths of documents, and path patterns of days and months. */
       paths: z.record(z.string(), PathPattern),
     }),
   ),

@@ -9,9 +9,7 @@ export const ChangeRow = z.object({
   op: z.enum(['insert', 'update', 'delete']),
   date: UtcDate,
   model_permaslug: RankingRow.shape.model_permaslug,
-  /** Empty for an insert. */
   tokens_before: z.literal('').or(RankingRow.shape.total_tokens),
-  /** Empty for a delete. */
   tokens_after: z.literal('').or(RankingRow.shape.total_tokens),
 })
 export type ChangeRow = z.infer<typeof ChangeRow>
@@ -36,10 +34,7 @@ const Published = z.object({
 })
 export type Published = z.infer<typeof Published>
 
-/**
- * Why a date has no rows: it never had public usage, or a later release removed it.
- * Private and withheld usage looks like no usage.
- */
+/** Why a date has no rows. Private and withheld usage looks like no usage. */
 export const MissingReason = z.enum(['no_public_usage', 'removed'])
 
 export const CoverageDay = z

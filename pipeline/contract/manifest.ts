@@ -61,7 +61,6 @@ export const VERSION_RULE = 2
 export const VersionRule = z.literal(VERSION_RULE)
 export type VersionRule = z.infer<typeof VersionRule>
 
-/** Why a release was made: the previous release and the facts that differ from it. */
 export const ReleaseChanges = z.object({
   previous: ReleaseName.nullable(),
   facts: z.array(z.string()),
@@ -70,7 +69,6 @@ export const ReleaseChanges = z.object({
 })
 export type ReleaseChanges = z.infer<typeof ReleaseChanges>
 
-/** A range of dates, both ends included. */
 export const DateRange = z.object({ start_date: UtcDate, end_date: UtcDate })
 export type DateRange = z.infer<typeof DateRange>
 
@@ -89,9 +87,7 @@ export const Manifest = z.object({
   days: z.int().positive(),
   rows: z.int().positive(),
   provisional_from: UtcDate,
-  /**
-   * Dates counted as a previous version of Tokenboard read them. Their logs are missing, so nobody can read them again.
-   */
+  /** Dates counted as a previous version of Tokenboard read them: their logs are missing. */
   old_counts: z.array(DateRange).min(1).optional(),
   content_hash: ContentHash,
   publisher: Publisher,
@@ -119,9 +115,7 @@ export type LatestPointer = z.infer<typeof LatestPointer>
 export const Withdrawal = z.object({ withdrawn_at: Timestamp, reason: RestatementNote })
 export type Withdrawal = z.infer<typeof Withdrawal>
 
-/**
- * One release in the index. `hash` covers all fields above it, `previous` chains the entries; fields below may change.
- */
+/** One release. `previous` chains the entries, `hash` covers the fields above it; those below may change. */
 export const ReleaseEntry = LatestPointer.extend({
   manifest_sha256: Sha256,
   data_version: DataVersion.optional(),
@@ -148,7 +142,6 @@ export function releaseName(asOf: Timestamp): ReleaseName {
   return asOf.replaceAll(/[-:]/g, '')
 }
 
-/** The folder of a release, below `PUBLIC_DIR` and on every host. */
 export function releasePath(release: ReleaseName): string {
   return `${DATASET_PATH}/releases/${release}`
 }
@@ -165,5 +158,4 @@ export function attributionLine(publisher: Publisher, asOf: Timestamp, synthetic
   return synthetic ? `${line} Synthetic sample data, not real usage.` : line
 }
 
-/** Everything a release says, decided before any file is written. */
 export type ReleaseDraft = Omit<Manifest, 'files'>

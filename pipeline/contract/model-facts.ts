@@ -5,18 +5,15 @@ import { UtcDate } from './utc-date.ts'
 /** One row of `models.csv`. `name`, `author` and `aliases` come from the registry, the rest from the rows. */
 export const ModelFacts = z.object({
   model_permaslug: RankingRow.shape.model_permaslug,
-  /** Empty if the registry has none. */
   name: z.string(),
   author: z.string(),
   /** In code point order. */
   aliases: z.array(z.string()),
   first_date: UtcDate,
   last_date: UtcDate,
-  /** How many dates name the model. */
   days: z.int().positive(),
   /** 1 has the most tokens of its date. */
   best_rank: z.int().positive(),
-  /** The first date with this rank. */
   best_rank_date: UtcDate,
   total_tokens: RankingRow.shape.total_tokens,
 })

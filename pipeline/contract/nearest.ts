@@ -10,7 +10,6 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return best !== undefined && best.distance <= tolerated ? best.candidate : undefined
 }
 
-/** The Levenshtein distance. */
 function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column)
   for (let row = 1; row <= a.length; row++) {

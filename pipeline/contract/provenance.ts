@@ -15,25 +15,19 @@ const Input = z.object({
   sha256: Sha256,
 })
 
-/**
- * `provenance.json`: what a release was made from and with. With the same inputs, anyone can explain why another build
- * differs. It has no machine names and no paths.
- */
+/** `provenance.json`: what a release was made from and with. It has no machine names and no paths. */
 export const Provenance = z.object({
   dataset: z.literal('rankings-daily'),
   release: ReleaseName,
-  /** Decides which dates are complete and which are final. */
   as_of: Timestamp,
   /** The day after the build, if records with later dates were rejected. A later build may accept them. */
   last_credible_date: UtcDate.optional(),
   schema_version: z.literal(DATASET_VERSION),
   content_hash: ContentHash,
-  /** `sha256` covers the pipeline's source files and `package.json`, which pins its dependencies. */
   code: z.object({ name: z.literal('tokenboard'), version: z.string(), sha256: Sha256 }),
   /** The hash of the SQL alone, which computes most numbers. */
   sql_sha256: Sha256,
   duckdb: z.string(),
-  /** Null where the file does not exist. */
   registry: z.object({ models_sha256: Sha256.nullable(), aliases_sha256: Sha256.nullable() }),
   /** Sorted by hash. Two files with the same content are two inputs. */
   inputs: z.array(Input),

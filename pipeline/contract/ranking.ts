@@ -48,7 +48,6 @@ export function toTimestamp(instant: Date): Timestamp {
   return `${instant.toISOString().slice(0, 19)}Z`
 }
 
-/** The sum of tokens, which may exceed 2^53. */
 export function sumTokens(rows: readonly Pick<RankingRow, 'total_tokens'>[]): bigint {
   return rows.reduce((sum, { total_tokens }) => sum + BigInt(total_tokens), 0n)
 }

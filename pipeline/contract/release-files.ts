@@ -1,4 +1,3 @@
-/** The data files of a release. */
 export const DATA_FILES = [
   { path: 'rankings-daily.parquet', media_type: 'application/vnd.apache.parquet' },
   { path: 'rankings-daily.csv', media_type: 'text/csv; charset=utf-8' },

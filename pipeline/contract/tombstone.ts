@@ -4,9 +4,7 @@ import { Timestamp } from './ranking.ts'
 
 export const TOMBSTONE_FILE = 'TOMBSTONE.json'
 
-/**
- * Replaces the files of a withdrawn release: what it was, so that copies can be recognized, and why it was withdrawn.
- */
+/** Replaces the files of a withdrawn release: identifies copies of it and says why it was withdrawn. */
 export const Tombstone = z.strictObject({
   dataset: z.literal('rankings-daily'),
   release: ReleaseName,

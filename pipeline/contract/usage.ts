@@ -12,11 +12,11 @@ export const USAGE_FILE = 'state/usage.ndjson'
 /** SHA-256 of a whole API key in lower-case hex, as in raw records and in the store. */
 export const KeyHash = z.string().regex(/^[0-9a-f]{64}$/, { error: 'must be a SHA-256 in lower-case hex' })
 
-export const UsageHeader = z.object({ version: z.literal(1), as_of: Timestamp, days: z.int().nonnegative() })
-export type UsageHeader = z.infer<typeof UsageHeader>
+export const KeySpendHeader = z.object({ version: z.literal(1), as_of: Timestamp, days: z.int().nonnegative() })
+export type KeySpendHeader = z.infer<typeof KeySpendHeader>
 
 /** What one key used on one UTC date. `is_byok`: with the owner's own provider key. */
-export const KeyUsage = z.object({
+export const KeySpend = z.object({
   api_key_hash: KeyHash,
   is_byok: z.boolean(),
   cost_usd: Usd,
@@ -24,8 +24,7 @@ export const KeyUsage = z.object({
   /** Those of `requests` to a `:free` variant. */
   free_requests: z.int().nonnegative(),
 })
-export type KeyUsage = z.infer<typeof KeyUsage>
+export type KeySpend = z.infer<typeof KeySpend>
 
-/** The usage of one UTC date, ordered by key. */
-export const UsageDay = z.object({ date: UtcDate, usage: z.array(KeyUsage).min(1) })
-export type UsageDay = z.infer<typeof UsageDay>
+export const KeySpendDay = z.object({ date: UtcDate, usage: z.array(KeySpend).min(1) })
+export type KeySpendDay = z.infer<typeof KeySpendDay>

@@ -9,7 +9,6 @@ export type Usd = z.infer<typeof Usd>
 const DIGITS = 9
 const NANOS_PER_USD = 10n ** BigInt(DIGITS)
 
-/** The amount in billionths of a dollar. */
 export function toNanos(amount: Usd): bigint {
   const [whole = '', fraction = ''] = amount.split('.')
   return BigInt(whole) * NANOS_PER_USD + BigInt(fraction.padEnd(DIGITS, '0'))

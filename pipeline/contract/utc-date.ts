@@ -1,6 +1,5 @@
 import { utc } from '@date-fns/utc'
-// Import single modules: the index of date-fns loads hundreds of files and takes half a second; `format` loads a
-// locale.
+// Single modules: the index of date-fns loads hundreds of files in half a second; `format` loads a locale.
 import { addDays as addDaysTo } from 'date-fns/addDays'
 import { isValid } from 'date-fns/isValid'
 import { parseISO } from 'date-fns/parseISO'
@@ -26,7 +25,6 @@ function isInCalendar(text: string): boolean {
   return isValid(instant) && instant.toISOString().startsWith(text)
 }
 
-/** The date `days` after `date`, or before it if negative. */
 export function addDays(date: UtcDate, days: number): UtcDate {
   return toUtcDate(addDaysTo(toInstant(date), days, { in: utc }))
 }

@@ -7,27 +7,24 @@ import { OTHER, type RankingRow } from '../contract/ranking.ts'
 
 export const CHANGES_FILE = 'changes.csv'
 
-/**
- * How to turn the rows of `before` into those of `after`, by date. Within a date, inserts and updates come in published
- * order, then deletes in their previous order.
- */
+/** The changes from `before` to `after`, by date: inserts and updates in published order, then deletes. */
 export function changeLog(before: readonly RankingRow[], after: readonly RankingRow[]): ChangeRow[] {
-  const former = Map.groupBy(before, ({ date }) => date)
+  const previous = Map.groupBy(before, ({ date }) => date)
   const newer = Map.groupBy(after, ({ date }) => date)
-  const dates = [...new Set([...former.keys(), ...newer.keys()])].sort()
-  return dates.flatMap((date) => changesOfDate(former.get(date) ?? [], newer.get(date) ?? []))
+  const dates = [...new Set([...previous.keys(), ...newer.keys()])].sort()
+  return dates.flatMap((date) => changesOfDate(previous.get(date) ?? [], newer.get(date) ?? []))
 }
 
 function changesOfDate(before: readonly RankingRow[], after: readonly RankingRow[]): ChangeRow[] {
-  const former = new Map(before.map((row) => [row.model_permaslug, row]))
+  const previous = new Map(before.map((row) => [row.model_permaslug, row]))
   const present = new Set(after.map(({ model_permaslug }) => model_permaslug))
   const changed = after.flatMap((row): ChangeRow[] => {
-    const was = former.get(row.model_permaslug)
+    const was = previous.get(row.model_permaslug)
     if (was === undefined) return [toChange('insert', row, '', row.total_tokens)]
     return was.total_tokens === row.total_tokens ? [] : [toChange('update', row, was.total_tokens, row.total_tokens)]
   })
-  const gone = before.filter(({ model_permaslug }) => !present.has(model_permaslug))
-  return [...changed, ...gone.map((row) => toChange('delete', row, row.total_tokens, ''))]
+  const deleted = before.filter(({ model_permaslug }) => !present.has(model_permaslug))
+  return [...changed, ...deleted.map((row) => toChange('delete', row, row.total_tokens, ''))]
 }
 
 function toChange(op: ChangeRow['op'], row: RankingRow, tokens_before: string, tokens_after: string): ChangeRow {
@@ -49,10 +46,7 @@ export function readChanges(database: Database, path: string): Promise<ChangeRow
   return naming(path, 'changes', () => database.rows<ChangeRow>('derived-files/read_changes', { path }))
 }
 
-/**
- * Applies changes to rows and returns them in published order. Throws `BuildError` for a change that does not fit: its
- * row is missing, has other tokens or exists already.
- */
+/** Applies changes and sorts the rows as published. Throws `BuildError` for a change that does not fit the rows. */
 export function applyChanges(rows: readonly RankingRow[], changes: readonly ChangeRow[]): RankingRow[] {
   const key = ({ date, model_permaslug }: Pick<RankingRow, 'date' | 'model_permaslug'>) => `${date} ${model_permaslug}`
   const result = new Map(rows.map((row) => [key(row), row]))
@@ -71,7 +65,6 @@ export function applyChanges(rows: readonly RankingRow[], changes: readonly Chan
   return [...result.values()].sort(inPublishedOrder)
 }
 
-/** The changes that undo others. */
 export function inverse(changes: readonly ChangeRow[]): ChangeRow[] {
   const INVERSE = { insert: 'delete', update: 'update', delete: 'insert' } as const
   return changes.map(({ op, tokens_before, tokens_after, ...row }) => {

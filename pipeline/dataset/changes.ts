@@ -3,7 +3,6 @@ import type { ReleaseDraft } from '../contract/manifest.ts'
 import { type RankingRow, sumTokens } from '../contract/ranking.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 
-/** A date whose rows differ from the current release. */
 export interface DateChange {
   date: UtcDate
   change: 'added' | 'changed' | 'removed'
@@ -23,10 +22,7 @@ export interface Changes {
 
 const FACTS = ['content_hash', 'end_date', 'publisher', 'schema', 'version', 'synthetic'] as const
 
-/**
- * The facts that differ between the current release and a draft. None means no release (DESIGN.md §5).
- * `day_status`: other days are provisional.
- */
+/** The facts that differ from the current release (DESIGN.md §5). `day_status`: other days are provisional. */
 export function changedFacts(
   current: ReleaseDraft | undefined,
   draft: ReleaseDraft,
@@ -46,27 +42,27 @@ export function compareRows(
   before: readonly RankingRow[],
   after: readonly RankingRow[],
 ): Pick<Changes, 'dates' | 'rows'> {
-  const former = tokensByModel(before)
-  const newer = tokensByModel(after)
-  const inBoth = [...newer].filter(([row]) => former.has(row))
+  const previous = tokensByModel(before)
+  const current = tokensByModel(after)
+  const inBoth = [...current].filter(([row]) => previous.has(row))
   return {
     dates: compareDates(before, after),
     rows: {
       before: before.length,
       after: after.length,
-      added: newer.size - inBoth.length,
-      changed: inBoth.filter(([row, tokens]) => former.get(row) !== tokens).length,
-      removed: former.size - inBoth.length,
+      added: current.size - inBoth.length,
+      changed: inBoth.filter(([row, tokens]) => previous.get(row) !== tokens).length,
+      removed: previous.size - inBoth.length,
     },
   }
 }
 
 function compareDates(before: readonly RankingRow[], after: readonly RankingRow[]): DateChange[] {
-  const former = Map.groupBy(before, ({ date }) => date)
+  const previous = Map.groupBy(before, ({ date }) => date)
   const newer = Map.groupBy(after, ({ date }) => date)
-  const dates = [...new Set([...former.keys(), ...newer.keys()])].sort()
+  const dates = [...new Set([...previous.keys(), ...newer.keys()])].sort()
   return dates.flatMap((date) => {
-    const [rowsBefore, rowsAfter] = [former.get(date) ?? [], newer.get(date) ?? []]
+    const [rowsBefore, rowsAfter] = [previous.get(date) ?? [], newer.get(date) ?? []]
     if (contentHash(rowsBefore) === contentHash(rowsAfter)) return []
     return {
       date,

@@ -8,12 +8,9 @@ import { OLD_COUNTS } from './old-counts.ts'
 import type { Account } from './quality.ts'
 import { RANK_PARAMETERS } from './rank.ts'
 
-/** What `--accept` takes. */
 export type Acceptable = SanityCheck | typeof OLD_COUNTS
 
-/**
- * What a sanity check found. Only the maintainer sees `source`, which starts the sentence of `finding`, and `detail`.
- */
+/** A sanity check's finding. Only the maintainer sees `source`, the subject of `finding`, and `detail`. */
 export interface Finding {
   check: SanityCheck
   date: UtcDate | undefined
@@ -24,14 +21,10 @@ export interface Finding {
   detail: string | undefined
 }
 
-/** A finding as shown in the build summary and in `quality.json`. */
 export const Warning = z.object({ check: z.string(), date: UtcDate.optional(), finding: z.string() })
 export type Warning = z.infer<typeof Warning>
 
-/**
- * Asserts the rules of `out_rankings_daily`. Throws `BuildError` that names each broken rule and the rows that break
- * it.
- */
+/** Asserts the rules of `out_rankings_daily`. Throws `BuildError` that names broken rules and rows. */
 export async function assertInvariants(database: Database, lastDate: UtcDate): Promise<void> {
   const parameters = { ...RANK_PARAMETERS, first_date: DATASET_START, last_date: lastDate }
   const broken: string[] = []
@@ -44,10 +37,7 @@ export async function assertInvariants(database: Database, lastDate: UtcDate): P
   throw new BuildError(`the ranking breaks its own rules, nothing was published\n${broken.join('\n')}`)
 }
 
-/**
- * Runs the sanity checks, in order of check and date. `account` has the records that were excluded or contradict
- * themselves.
- */
+/** Runs the sanity checks, in order of check and date. */
 export async function findOddities(
   database: Database,
   sources: readonly { name: string }[],
@@ -97,7 +87,7 @@ export function toPublicWarnings(findings: readonly Finding[]): Warning[] {
  * Throws `BuildError` that lists findings of blocking checks, unless accepted by the maintainer or already published in
  * the current release's warnings (docs/decisions/0011-sanity-checks.md).
  */
-export function assertNothingBlocks(
+export function checkNothingBlocks(
   findings: readonly Finding[],
   options: { blocking: readonly SanityCheck[]; accepted: readonly Acceptable[]; published: readonly Warning[] },
 ): void {

@@ -4,7 +4,6 @@ import { type Registry, splitVariant } from '../raw/registry.ts'
 import type { WithheldModel } from './quality.ts'
 import type { RegistryFile } from './registry-file.ts'
 
-/** What to look names up in. */
 interface Known {
   registry: Registry
   file: RegistryFile | undefined
@@ -21,11 +20,11 @@ export function chooseModels(
   known: Known,
 ): WithheldModel[] {
   if (names.length === 0) return [...unknown]
-  for (const name of names) assertMeansSomething(name, unknown, known)
+  for (const name of names) checkName(name, unknown, known)
   return unknown.filter(({ model }) => names.some((name) => matches(name, model)))
 }
 
-function assertMeansSomething(name: string, unknown: readonly WithheldModel[], { registry, file, add }: Known): void {
+function checkName(name: string, unknown: readonly WithheldModel[], { registry, file, add }: Known): void {
   if (unknown.some(({ model }) => matches(name, model))) return
   const visibility = registry.visibility(registry.resolve(name))
   if (visibility !== 'withheld') {
@@ -57,10 +56,7 @@ export function matches(pattern: string, name: string): boolean {
   return name.length - last.length >= position && name.endsWith(last)
 }
 
-/**
- * The registry entries needed for `chosen`. A variant needs none if its base gets one, because the registry resolves
- * it.
- */
+/** The registry entries for `chosen`. A variant needs none if its base gets one: the registry resolves it. */
 export function entriesOf(
   chosen: readonly WithheldModel[],
   unknown: readonly WithheldModel[],
@@ -78,7 +74,6 @@ export function entriesOf(
   }
 }
 
-/** The base of a variant; '' if it is none. */
 function baseOf(model: string): string {
   return splitVariant(model)?.base ?? ''
 }

@@ -5,7 +5,6 @@ import { type RankingRow, sumTokens } from '../contract/ranking.ts'
 import { addDays, DATASET_START, daysBetween, type UtcDate } from '../contract/utc-date.ts'
 import { hasOldCounts } from './old-counts.ts'
 
-/** A release as the coverage needs it. `rows` are in published order. */
 export interface ReleasedRows {
   manifest: Pick<Manifest, 'release' | 'as_of' | 'end_date' | 'provisional_from' | 'old_counts' | 'changes'>
   rows: readonly RankingRow[]
@@ -17,26 +16,20 @@ export interface Period {
   name: UtcDate | UtcMonth
 }
 
-/** New rows of a day or month. */
 export interface Revision extends Period {
   revision: number
   rows: readonly RankingRow[]
 }
 
-/** The changes of one release to the published days and months. */
 export interface Step {
   coverage: Coverage
   revisions: Revision[]
-  /** Days and months that no longer have rows. */
   emptied: Period[]
 }
 
 const NOTHING: Published = { rows: 0, total_tokens: '0', revision: null, content_hash: null, release: null }
 
-/**
- * The coverage after a release, from the previous coverage. Pure, so the history can be replayed from the first
- * release.
- */
+/** The coverage after a release. Pure, so the history can be replayed from the first release. */
 export function advance(before: Coverage | undefined, { manifest, rows }: ReleasedRows): Step {
   const { release, as_of, end_date, provisional_from } = manifest
   const days = coverDays(before, rows, manifest)
@@ -88,11 +81,11 @@ function coverDays(
 ): Covered<CoverageDay>[] {
   const { release, end_date, provisional_from } = manifest
   const byDate = Map.groupBy(rows, ({ date }) => date)
-  const former = new Map(coverage?.days.map((day) => [day.date, day]))
-  const formerLast = coverage?.days.at(-1)?.date ?? end_date
+  const previous = new Map(coverage?.days.map((day) => [day.date, day]))
+  const previousLast = coverage?.days.at(-1)?.date ?? end_date
   const first = firstDate(coverage?.days ?? [], rows) ?? end_date
-  return datesBetween(first, formerLast > end_date ? formerLast : end_date).map((date) => {
-    const before = former.get(date)
+  return datesBetween(first, previousLast > end_date ? previousLast : end_date).map((date) => {
+    const before = previous.get(date)
     const own = byDate.get(date) ?? []
     const published = revise(before, own, release)
     const status = own.length === 0 ? 'missing' : date < provisional_from ? 'final' : 'provisional'
@@ -114,9 +107,9 @@ function coverMonths(
   release: string,
 ): Covered<CoverageMonth>[] {
   const byMonth = Map.groupBy(rows, ({ date }) => date.slice(0, 7))
-  const former = new Map(coverage?.months.map((month) => [month.month, month]))
-  return [...new Set([...former.keys(), ...byMonth.keys()])].sort().map((month) => {
-    const before = former.get(month)
+  const previous = new Map(coverage?.months.map((month) => [month.month, month]))
+  return [...new Set([...previous.keys(), ...byMonth.keys()])].sort().map((month) => {
+    const before = previous.get(month)
     const own = byMonth.get(month) ?? []
     return { before, after: { month, ...revise(before, own, release) }, rows: own }
   })
@@ -137,7 +130,6 @@ function revise(before: Published = NOTHING, rows: readonly RankingRow[], releas
   }
 }
 
-/** All days, then all months of a coverage. */
 export function periodsOf({ days, months }: Coverage): (Published & Period)[] {
   return [
     ...days.map((day) => ({ ...day, folder: 'daily' as const, name: day.date })),
@@ -145,7 +137,6 @@ export function periodsOf({ days, months }: Coverage): (Published & Period)[] {
   ]
 }
 
-/** The first date ever published with rows. */
 function firstDate(days: readonly CoverageDay[], rows: readonly RankingRow[]): UtcDate | undefined {
   const before = days.find(({ revision }) => revision !== null)?.date
   const now = rows[0]?.date

@@ -8,7 +8,6 @@ import {
   type VersionRule,
 } from '../contract/manifest.ts'
 
-/** The changes of a release, from its manifest and `changes.csv`. */
 export interface ReleasedChanges {
   /** Undefined for a release of 0.1.0. */
   version_rule: VersionRule | undefined
@@ -51,7 +50,6 @@ function partBefore(previous: ReleaseEntry | undefined, { changes }: ReleasedCha
   return isAppend ? 'minor' : 'major'
 }
 
-/** Whether the columns or their meaning changed. */
 export function isSchemaChange(facts: readonly string[]): boolean {
   return facts.includes('schema') || facts.includes('version')
 }

@@ -22,10 +22,7 @@ export const COLUMNS = [
   'total_tokens',
 ] as const satisfies readonly (keyof ModelFacts)[]
 
-/**
- * Writes `models.csv`: RFC 4180, quoted only where needed, LF. Aliases are a JSON array because a name may hold
- * anything.
- */
+/** Writes `models.csv`: RFC 4180, quoted only where needed, LF. Aliases are a JSON array. */
 export function writeModels(models: readonly ModelFacts[]): Buffer {
   const lines = models.map((model) => COLUMNS.map((column) => csvField(fieldOf(model[column]))).join(','))
   return Buffer.from([COLUMNS.join(','), ...lines, ''].join('\n'))
@@ -55,10 +52,7 @@ export async function readModels(database: Database, path: string): Promise<Mode
   return parse(z.array(Line), lines, path, BuildError)
 }
 
-/**
- * Verifies all of `models.csv` that follows from the rows; names come from the unpublished registry. Throws
- * `BuildError` that names the first wrong model.
- */
+/** Verifies what follows from the rows; names do not. Throws `BuildError` that names the first wrong model. */
 export async function verifyModels(database: Database, path: string, rows: readonly RankingRow[]): Promise<void> {
   const found = (await readModels(database, path)).map(factsOfRows)
   const expected = modelFacts(rows).map(factsOfRows)
@@ -70,7 +64,6 @@ export async function verifyModels(database: Database, path: string, rows: reado
   )
 }
 
-/** The facts that `verifyModels` recomputes, as comparable text. */
 function factsOfRows({ name: _name, author: _author, aliases: _aliases, ...facts }: ModelFacts): string {
   return JSON.stringify(facts)
 }

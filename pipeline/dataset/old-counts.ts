@@ -6,7 +6,6 @@ import type { OldCounts } from '../raw/records.ts'
 /** The name that `--accept` takes to keep old counts. */
 export const OLD_COUNTS = 'old_counts'
 
-/** The `old_counts` of a manifest, from dates that cannot be read again. */
 export function markOldCounts(
   counted: readonly OldCounts[],
   published: ReadonlySet<UtcDate>,
@@ -15,11 +14,8 @@ export function markOldCounts(
   return dates.length === 0 ? {} : { old_counts: toRanges(dates) }
 }
 
-/**
- * Throws `BuildError` that names sources and dates with old counts, unless the maintainer accepts them or `current`
- * already marks these dates.
- */
-export function assertOldCountsAccepted(
+/** Throws `BuildError` that names sources and dates with old counts, unless accepted or already in `current`. */
+export function checkOldCountsAccepted(
   counted: readonly OldCounts[],
   marked: Pick<Manifest, 'old_counts'>,
   { current, accepted }: { current: Pick<Manifest, 'old_counts'> | undefined; accepted: readonly string[] },

@@ -1,20 +1,17 @@
 import type { Database } from '../base/database.ts'
 import type { Effects } from '../base/effects.ts'
 import { BuildError } from '../base/errors.ts'
-import { grouped } from '../base/numbers.ts'
+import { formatInteger } from '../base/numbers.ts'
 import { addDays, DATASET_START, type UtcDate } from '../contract/utc-date.ts'
 import type { Sources } from '../raw/sources.ts'
 import type { Account, WithheldModel } from './quality.ts'
 
-/** The default of `max_withheld_share`. */
 const DEFAULT_MAX_WITHHELD_SHARE = 0.2
 
-/** The number of completed dates measured. */
 const SHARE_DAYS = 31
 
 /** The published share of usage that is not known to be private. Usage of unknown models is withheld. */
 export interface PublishedShare {
-  /** 0 to 1; 1 if there is no usage. */
   share: number
   start_date: UtcDate
   end_date: UtcDate
@@ -22,7 +19,6 @@ export interface PublishedShare {
   withheld_tokens: string
 }
 
-/** The share and the withheld models, most tokens first. */
 export interface Share {
   published: PublishedShare
   unknown: WithheldModel[]
@@ -56,11 +52,8 @@ function part(number: bigint, rest: bigint): number {
   return number === 0n ? 0 : Number(number) / Number(number + rest)
 }
 
-/**
- * Throws `BuildError` if too much usage of unknown models would be withheld. If the sources file sets no limit and a
- * release of real logs exists, only warns.
- */
-export function assertFewWithheld(
+/** Throws `BuildError` if too much usage is withheld; only warns without a limit if a release of real logs exists. */
+export function checkWithheldShare(
   share: Share,
   { sources, isFirst, report }: { sources: Sources; isFirst: boolean; report: Effects['report'] },
 ): void {
@@ -91,7 +84,7 @@ export function describeUnknown({ unknown }: Share, { models_file }: Pick<Source
   const shown = unknown.slice(0, MODELS_SHOWN)
   return [
     '',
-    ...shown.map(({ model, tokens }) => `  ${JSON.stringify(model)}: ${grouped(tokens)} tokens`),
+    ...shown.map(({ model, tokens }) => `  ${JSON.stringify(model)}: ${formatInteger(tokens)} tokens`),
     ...(unknown.length > shown.length ? [`  and ${unknown.length - shown.length} more`] : []),
     '`tokenboard models` (make models) lists all of them, and adds those that you name to ' +
       `${models_file ?? 'the registry'}: \`tokenboard models --add public NAME…\` (make models ARGS='--add public NAME…') ` +
@@ -101,7 +94,7 @@ export function describeUnknown({ unknown }: Share, { models_file }: Pick<Source
 
 export function describeShare({ share, start_date, end_date, withheld_tokens }: PublishedShare): string {
   const dates = `from ${start_date} to ${end_date}`
-  const withheld = withheld_tokens === '0' ? '' : `; ${grouped(withheld_tokens)} tokens are of unknown models`
+  const withheld = withheld_tokens === '0' ? '' : `; ${formatInteger(withheld_tokens)} tokens are of unknown models`
   return `${percent(share)} of the tokens ${dates} that are not private are published${withheld}`
 }
 

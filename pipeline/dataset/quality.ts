@@ -1,18 +1,18 @@
 import type { UtcDate } from '../contract/utc-date.ts'
 import {
   type ComparedRecords,
+  type Excluded,
+  type ExclusionReason,
   type OldCounts,
   REJECT_REASONS,
   type ReadingNote,
   type RecordsWithoutIds,
   type RejectedInFile,
-  type SetAside,
-  type SetAsideReason,
 } from '../raw/records.ts'
 import { PARTS_DISAGREEMENTS } from '../raw/schemas/schema.ts'
 
 /** Reasons whose counts may be published because they reveal nothing private. */
-const PUBLISHED_REASONS: readonly SetAsideReason[] = [...REJECT_REASONS, 'left_out', 'duplicate', 'archived_date']
+const PUBLISHED_REASONS: readonly ExclusionReason[] = [...REJECT_REASONS, 'left_out', 'duplicate', 'archived_date']
 
 /** Withheld usage of a model that the registry does not know. Only the maintainer sees the name. */
 export interface WithheldModel {
@@ -45,16 +45,16 @@ export interface SourceWithoutIds {
 
 /** Counts every excluded record by its reason, and records that contradict themselves. */
 export class Account {
-  readonly #setAside: SetAside[] = []
+  readonly #excluded: Excluded[] = []
   readonly #rejectedInFiles: RejectedInFile[] = []
   readonly #oldCounts: OldCounts[] = []
   readonly #compared: ComparedRecords[] = []
   readonly #notes: ReadingNote[] = []
   readonly sourcesWithoutIds: SourceWithoutIds[] = []
-  #rowsOfSums: ReturnType<Account['judged']> | undefined
+  #rowsOfSums: ReturnType<Account['rejectedOf']> | undefined
 
-  add(records: SetAside): void {
-    this.#setAside.push(records)
+  add(records: Excluded): void {
+    this.#excluded.push(records)
   }
 
   addFile(records: RejectedInFile): void {
@@ -85,26 +85,23 @@ export class Account {
     return this.#rejectedInFiles.some(({ misdated }) => misdated !== undefined && misdated.last_date > date)
   }
 
-  /** Dates counted as a previous version read them, by source. */
   get oldCounts(): readonly OldCounts[] {
     return this.#oldCounts
   }
 
   /** The share for the limit on rejected records. Sums are judged by rows, because one row may be a million records. */
-  judged(read: number): { rejected: number; of: number; unit: 'rows' | 'records' } {
+  rejectedOf(read: number): { rejected: number; of: number; unit: 'rows' | 'records' } {
     return this.#rowsOfSums ?? { rejected: this.rejectedTotal, of: read, unit: 'records' }
   }
 
-  records(reason: SetAsideReason): number {
-    return sumRecords(this.#setAside.filter((entry) => entry.reason === reason))
+  records(reason: ExclusionReason): number {
+    return sumRecords(this.#excluded.filter((entry) => entry.reason === reason))
   }
 
-  /** All excluded records. */
   get total(): number {
-    return sumRecords(this.#setAside)
+    return sumRecords(this.#excluded)
   }
 
-  /** Rejected records by reason, without zeros. */
   get rejected(): Record<string, number> {
     const counts = REJECT_REASONS.map((reason) => [reason, this.records(reason)] as const)
     return Object.fromEntries(counts.filter(([, records]) => records > 0))
@@ -135,24 +132,21 @@ export class Account {
     return this.#compared
   }
 
-  /** Excluded records by source and date. */
   get deliveries(): Delivery[] {
-    const byDelivery = Map.groupBy(this.#setAside, ({ source, date }) => JSON.stringify([source, date ?? null]))
+    const byDelivery = Map.groupBy(this.#excluded, ({ source, date }) => JSON.stringify([source, date ?? null]))
     return [...byDelivery].map(([key, entries]) => {
       const [source, date] = JSON.parse(key)
       return { source, date, records: sumRecords(entries) }
     })
   }
 
-  /** Withheld models, most tokens first. */
   get withheld(): WithheldModel[] {
     return this.withheldFrom('0000-01-01', '9999-12-31')
   }
 
-  /** The same for a range of dates, both ends included. */
   withheldFrom(start: UtcDate, end: UtcDate): WithheldModel[] {
     const byModel = Map.groupBy(
-      this.#setAside.filter(({ reason, date = '' }) => reason === 'withheld' && date >= start && date <= end),
+      this.#excluded.filter(({ reason, date = '' }) => reason === 'withheld' && date >= start && date <= end),
       (entry) => entry.model_permaslug ?? '',
     )
     return [...byModel]
@@ -166,8 +160,8 @@ export class Account {
   }
 
   /** Publishable counts by date and reason: rejected, left out, duplicate and too late. They reveal nothing private. */
-  get days(): { date: UtcDate | null; reason: SetAsideReason; records: number }[] {
-    const publishable = this.#setAside.filter(({ reason }) => PUBLISHED_REASONS.includes(reason))
+  get days(): { date: UtcDate | null; reason: ExclusionReason; records: number }[] {
+    const publishable = this.#excluded.filter(({ reason }) => PUBLISHED_REASONS.includes(reason))
     const byDay = Map.groupBy(publishable, ({ date, reason }) => JSON.stringify([date ?? null, reason]))
     return [...byDay.entries()]
       .sort(([a], [b]) => (a < b ? -1 : 1))
@@ -185,7 +179,7 @@ export class Account {
     reading_notes: unknown[]
   } {
     return {
-      set_aside: this.#setAside.map(({ records, tokens, ...rest }) => ({
+      set_aside: this.#excluded.map(({ records, tokens, ...rest }) => ({
         ...rest,
         records: Number(records),
         tokens: tokens.toString(),
@@ -220,7 +214,6 @@ function describeDates({ first_date, last_date }: { first_date: UtcDate; last_da
   return first_date === last_date ? `dated ${first_date}` : `dated ${first_date} to ${last_date}`
 }
 
-/** Sums by reason, without zeros. */
 function byReason(
   rows: readonly ComparedRecords[],
   recordsOf: (row: ComparedRecords) => bigint,

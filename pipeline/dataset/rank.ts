@@ -3,19 +3,14 @@ import { OTHER, type RankingRow, TOP_MODELS } from '../contract/ranking.ts'
 import { DATASET_START, type UtcDate } from '../contract/utc-date.ts'
 
 export interface Ranking {
-  /** In published order. */
   rows: RankingRow[]
-  /** Public requests of published dates. */
   published_records: bigint
   /** Models with tokens on a published date, including those summed as the rest. */
   models: number
-  /** Public requests of unpublished dates. */
   outside: { date: UtcDate; records: bigint; tokens: string }[]
 }
 
-/**
- * Ranks `core_rollup` up to `lastDate` into the table `out_rankings_daily`: for each date the top models and the rest.
- */
+/** Ranks `core_rollup` up to `lastDate` into `out_rankings_daily`: per date the top models and the rest. */
 export async function rank(database: Database, lastDate: UtcDate): Promise<Ranking> {
   const dates = { first_date: DATASET_START, last_date: lastDate }
   await database.run('rank/create_rankings', { ...dates, ...RANK_PARAMETERS })
@@ -28,5 +23,4 @@ export async function rank(database: Database, lastDate: UtcDate): Promise<Ranki
   }
 }
 
-/** Parameters of the SQL that ranks and checks. */
 export const RANK_PARAMETERS: SqlParameters = { top_models: TOP_MODELS, other: OTHER }

@@ -16,7 +16,6 @@ export interface RecordCounts {
   published: number
   duplicates: number
   left_out: number
-  /** Records that came after their date was archived. */
   archived_date: number
   private: number
   rejected: Record<string, number>
@@ -28,8 +27,8 @@ export interface RecordCounts {
 }
 
 /** Throws `BuildError` if more than `maxRejectedShare` of all records, or of all rows of sums, was rejected. */
-export function assertFewRejected(read: number, account: Account, maxRejectedShare: number): void {
-  const { rejected, of, unit } = account.judged(read)
+export function checkRejectedShare(read: number, account: Account, maxRejectedShare: number): void {
+  const { rejected, of, unit } = account.rejectedOf(read)
   const share = of === 0 ? 0 : rejected / of
   if (share <= maxRejectedShare) return
   const percent = (value: number) => `${(value * 100).toFixed(2)} %`
@@ -82,7 +81,6 @@ export function countRecords(ranking: Ranking, account: Account): RecordCounts {
   }
 }
 
-/** Public usage of unpublished days with its tokens, for the maintainer alone. */
 export function outsideDays({
   outside,
 }: Ranking): { date: UtcDate; reason: string; records: number; tokens: string }[] {
@@ -98,7 +96,6 @@ function outsideReason(date: UtcDate): 'before_dataset_start' | 'not_yet_complet
   return date < DATASET_START ? 'before_dataset_start' : 'not_yet_complete'
 }
 
-/** The content of `quality.json`. */
 export interface PublicQuality {
   dataset: ReleaseDraft['dataset']
   release: string

@@ -9,7 +9,6 @@ import { Model } from '../raw/registry.ts'
 export class RegistryFile {
   readonly path: string
   readonly #models: readonly Model[]
-  /** The entries without defaults. */
   readonly #entries: readonly unknown[]
 
   private constructor(path: string, text: string) {
@@ -38,7 +37,6 @@ export class RegistryFile {
   }
 }
 
-/** The target of a link; a missing file is not a link. */
 async function endOf(path: string): Promise<string> {
   try {
     return await realpath(path)

@@ -12,11 +12,11 @@ export function restatementOf(
 ): Restatement | undefined {
   // An older release becomes current again after a withdrawal, which the index already states.
   if (before === undefined || manifest.release <= before.release) return undefined
-  const former = new Map(before.days.map((day) => [day.date, day]))
+  const previous = new Map(before.days.map((day) => [day.date, day]))
   const lastDate = before.days.at(-1)?.date ?? ''
   const dates = after.days.flatMap((is) => {
     // Dates before the first one had no rows.
-    const was = former.get(is.date) ?? { rows: 0, total_tokens: '0', content_hash: null }
+    const was = previous.get(is.date) ?? { rows: 0, total_tokens: '0', content_hash: null }
     const isOpen = is.date >= before.provisional_from || is.date > lastDate
     if (isOpen || is.content_hash === was.content_hash) return []
     return {
@@ -48,7 +48,6 @@ export function toRestatement(
   }
 }
 
-/** Adds a restatement, unless the list has it. */
 export function withRestatement(list: Restatements, restatement: Restatement | undefined): Restatements {
   const isKnown = list.restatements.some(({ id }) => id === restatement?.id)
   if (restatement === undefined || isKnown) return list

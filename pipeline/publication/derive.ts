@@ -16,7 +16,7 @@ import type { DataFile } from '../contract/release-files.ts'
 import { advance, type Revision } from '../dataset/coverage.ts'
 import { readParquet } from '../release/read-back.ts'
 import { renderRows } from '../release/stage.ts'
-import { datesOf, type Form, pointerPath, revisionText } from './revisions.ts'
+import { datesOf, type PeriodFormat, pointerPath, revisionText } from './periods.ts'
 
 /** What the Parquet file has to say of itself, so that everything else can be made from it. */
 const Footer = z.object({
@@ -135,10 +135,10 @@ async function derivePeriods(
     revisions,
     async (revision) => {
       const derived: DerivedFile[] = []
-      for (const form of PERIOD_FORMATS[revision.folder]) {
-        const path = pointerPath(revision, form)
-        const content = await writePeriod(join(out, path), revision, form, as_of, database)
-        derived.push({ path, comparison: await beside.compareRevision(revision, form, content) })
+      for (const format of PERIOD_FORMATS[revision.folder]) {
+        const path = pointerPath(revision, format)
+        const content = await writePeriod(join(out, path), revision, format, as_of, database)
+        derived.push({ path, comparison: await beside.compareRevision(revision, format, content) })
       }
       written += 1
       report({ kind: 'progress', stage: 'derive', share: written / revisions.length, bytes })
@@ -152,12 +152,12 @@ async function derivePeriods(
 async function writePeriod(
   path: string,
   revision: Revision,
-  form: Form,
+  format: PeriodFormat,
   asOf: Timestamp,
   database: Database,
 ): Promise<Buffer> {
-  if (form === 'parquet') await database.run('history/write_period', { ...datesOf(revision), path })
-  else await writeFile(path, revisionText(revision, form, asOf))
+  if (format === 'parquet') await database.run('history/write_period', { ...datesOf(revision), path })
+  else await writeFile(path, revisionText(revision, format, asOf))
   return readFile(path)
 }
 
@@ -184,15 +184,15 @@ class Beside {
     return published.equals(bytes) ? 'equal' : 'differs'
   }
 
-  async compareRevision({ folder, name, rows }: Revision, form: Form, bytes: Buffer): Promise<Comparison> {
+  async compareRevision({ folder, name, rows }: Revision, format: PeriodFormat, bytes: Buffer): Promise<Comparison> {
     if (this.#dataset === undefined) return 'not_at_hand'
     const revisions = join(this.#dataset, folder, name)
-    const paths = (await namesIn(revisions)).filter((file) => file.endsWith(`.${form}`))
+    const paths = (await namesIn(revisions)).filter((file) => file.endsWith(`.${format}`))
     let nearest: Comparison = paths.length === 0 ? 'not_at_hand' : 'differs'
     for (const path of paths) {
       const published = await readFile(join(revisions, path))
       if (published.equals(bytes)) return 'equal'
-      if (form === 'json' && isOtherAsOf(published, rows)) nearest = 'other_as_of'
+      if (format === 'json' && isOtherAsOf(published, rows)) nearest = 'other_as_of'
     }
     return nearest
   }

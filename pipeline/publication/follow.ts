@@ -1,16 +1,21 @@
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
+import { BuildError } from '../base/errors.ts'
+import { readIfAny } from '../base/files.ts'
 import { toJson } from '../base/json.ts'
+import { sideBySide } from '../base/side-by-side.ts'
 import type { Coverage } from '../contract/history.ts'
-import { type ReleaseName, releasePath } from '../contract/manifest.ts'
-import { COVERAGE_PATH, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
-import { advance, fromFirstDate, type ReleasedRows } from '../dataset/coverage.ts'
+import { DATASET_PATH, type ReleaseName, releasePath } from '../contract/manifest.ts'
+import { COVERAGE_PATH, PERIOD_FORMATS, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
+import type { Timestamp } from '../contract/ranking.ts'
+import { advance, fromFirstDate, type Period, type ReleasedRows, type Revision } from '../dataset/coverage.ts'
 import { restatementOf, withRestatement } from '../dataset/restatements.ts'
 import { NO_RESTATEMENTS, readCoverage, readRestatements } from '../release/ledger.ts'
 import { readBack } from '../release/read-back.ts'
 import { readManifest } from '../release/verify.ts'
 import type { NextTree } from './next-tree.ts'
-import { stageRevisions } from './revisions.ts'
+import { datesOf, type PeriodFormat, pointerPath, revisionPath, revisionText } from './periods.ts'
 
 /**
  * Brings days, months, restatements and coverage up to the newest of `releases`, one release after the other from the
@@ -64,4 +69,59 @@ async function readReleased(folder: string, database: Database): Promise<Release
     manifest: await readManifest(folder),
     rows: await readBack(database, folder, 'rankings-daily.parquet'),
   }
+}
+
+/** Files are written this many at a time: a disk that is waited for once by many is quicker than once by each. */
+const AT_ONCE = 16
+
+/**
+ * Stages new revisions of days and months and lets the pointer files follow; those of `emptied` go. The rows also stand in
+ * the table `out_release_rows`. A revision that a stopped build had put in place already is left as it is; one with other
+ * rows is an error, because no revision ever changes.
+ */
+async function stageRevisions(
+  tree: NextTree,
+  change: { asOf: Timestamp; revisions: readonly Revision[]; emptied: readonly Period[] },
+  database: Database,
+): Promise<void> {
+  const stage = async (revision: Revision) => {
+    for (const format of PERIOD_FORMATS[revision.folder]) {
+      const bytes = await stageFormat(tree, revision, { format, asOf: change.asOf }, database)
+      await tree.write(join(DATASET_PATH, pointerPath(revision, format)), bytes)
+    }
+  }
+  await sideBySide(change.revisions, stage, AT_ONCE)
+  for (const period of change.emptied) {
+    for (const format of PERIOD_FORMATS[period.folder]) {
+      await tree.remove(join(DATASET_PATH, pointerPath(period, format)))
+    }
+  }
+}
+
+/** Stages one format of a revision unless it is published already, and gives its bytes. */
+async function stageFormat(
+  tree: NextTree,
+  revision: Revision,
+  { format, asOf }: { format: PeriodFormat; asOf: Timestamp },
+  database: Database,
+): Promise<Buffer> {
+  const path = join(DATASET_PATH, revisionPath(revision, format))
+  const place = join(tree.rootOf(path), path)
+  const published = await readIfAny(place)
+  if (format === 'parquet') {
+    if (published !== undefined) return published
+    const staged = await tree.reserve(path)
+    await database.run('history/write_period', { ...datesOf(revision), path: staged })
+    await tree.folder.files.flush(staged)
+    return readFile(staged)
+  }
+  const bytes = revisionText(revision, format, asOf)
+  if (published === undefined) await tree.write(path, bytes)
+  else if (!published.equals(bytes)) {
+    throw new BuildError(
+      `${place} is published with other rows, and revisions never change; ` +
+        'restore coverage.json and the files beside it from a backup',
+    )
+  }
+  return bytes
 }

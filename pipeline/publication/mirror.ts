@@ -1,44 +1,35 @@
 import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { CHECKSUMS_FILE } from '../base/checksums.ts'
 import { BuildError } from '../base/errors.ts'
 import { namesIn, readTextIfAny, statsIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import { Coverage } from '../contract/history.ts'
-import { DATASET_PATH, Manifest, type ReleaseEntry, ReleaseIndex, releasePath } from '../contract/manifest.ts'
 import {
-  API_FILES,
+  DATASET_PATH,
+  Manifest,
+  type ReleaseEntry,
+  ReleaseIndex,
+  type ReleaseName,
+  releasePath,
+} from '../contract/manifest.ts'
+import {
   CATALOG_FILE,
-  COVERAGE_FILE,
   COVERAGE_PATH,
-  FEED_FILES,
   INDEX_PATH,
   LATEST_PATH,
-  METADATA_FILES,
-  PERIOD_FORMATS,
   POINTER_PATH,
-  RESTATEMENTS_PATH,
+  publishedPath,
 } from '../contract/published-paths.ts'
 import { MANIFEST_FILE } from '../contract/release-files.ts'
-import { TOMBSTONE_FILE } from '../contract/tombstone.ts'
 import { periodsOf } from '../dataset/coverage.ts'
 import { currentEntry } from '../release/index.ts'
+import { NO_RESTATEMENTS } from '../release/ledger.ts'
 import type { RemoteFiles } from './http-client.ts'
-import { pointerPath, revisionPath } from './revisions.ts'
+import { type Entry, publication } from './publication.ts'
 
 /** Files are fetched this many at a time: most are small, and the way is long. */
 const AT_ONCE = 12
-
-/** A file to be fetched. One that never changes need not be fetched twice. */
-interface Wanted {
-  path: string
-  isImmutable: boolean
-  /** Whether the host may have none: a superseded revision may have gone with a release that was withdrawn. */
-  isOptional?: boolean
-  /** How many bytes it may have at most. */
-  limit?: number
-}
 
 /**
  * Copies what a host publishes into a folder: every file that the index, the manifests and the coverage tell of, so that
@@ -57,17 +48,12 @@ export async function mirrorSite(
   // A release that was withdrawn since an earlier attempt has left its files here.
   for (const { release } of withdrawn) await rm(join(folder, releasePath(release)), { recursive: true, force: true })
   const manifests = await sideBySide(standing, (entry) => fetchManifest(remote, folder, entry), AT_ONCE)
-  const coverage = await fetchCoverage(remote, folder)
-  const wanted = [
-    ...manifests.flatMap((manifest) => filesOf(manifest)),
-    ...withdrawn.map(({ release }) => pointer(`${releasePath(release)}/${TOMBSTONE_FILE}`)),
-    ...filesOfPeriods(coverage, index),
-    ...[RESTATEMENTS_PATH, POINTER_PATH, CATALOG_FILE, ...Object.values(FEED_FILES)].map(pointer),
-    ...[...Object.values(API_FILES), ...METADATA_FILES].map(pointer),
-  ]
+  const coverage = await fetchCoverage(remote, folder, index)
+  const facts = { index, coverage, manifests: new Map(manifests), restatements: NO_RESTATEMENTS, api: [], pages: [] }
+  const wanted = publication(facts).filter(({ target }) => target === undefined)
   let done = 0
-  const fetchNext = async (file: Wanted) => {
-    await fetchFile(remote, folder, file)
+  const fetchNext = async (entry: Entry) => {
+    await fetchEntry(remote, folder, entry)
     done += 1
     onProgress(done / wanted.length)
   }
@@ -100,69 +86,44 @@ async function isOfAnotherChain(path: string, { releases }: ReleaseIndex): Promi
   return text !== undefined && ReleaseIndex.parse(JSON.parse(text)).releases[0]?.hash !== releases[0]?.hash
 }
 
-async function fetchManifest(remote: RemoteFiles, folder: string, { release }: ReleaseEntry): Promise<Manifest> {
+async function fetchManifest(
+  remote: RemoteFiles,
+  folder: string,
+  { release }: ReleaseEntry,
+): Promise<[ReleaseName, Manifest]> {
   const path = `${releasePath(release)}/${MANIFEST_FILE}`
-  await fetchFile(remote, folder, { path, isImmutable: true })
+  await fetchEntry(remote, folder, { path })
   const text = await readFile(join(folder, path), 'utf8')
   const manifest = parseJson(Manifest, text, remote.urlOf(path), BuildError)
-  if (manifest.release === release) return manifest
+  if (manifest.release === release) return [release, withoutDots(manifest)]
   throw new BuildError(`${remote.urlOf(path)} is the manifest of ${manifest.release}`)
 }
 
-async function fetchCoverage(remote: RemoteFiles, folder: string): Promise<Coverage> {
+/** The form of a manifest allows such names, and no release has them. */
+function withoutDots(manifest: Manifest): Manifest {
+  return { ...manifest, files: manifest.files.filter(({ path }) => path !== '.' && path !== '..') }
+}
+
+async function fetchCoverage(remote: RemoteFiles, folder: string, { releases }: ReleaseIndex): Promise<Coverage> {
   const path = COVERAGE_PATH
   const bytes = await remote.read(path)
   await save(folder, path, bytes)
-  return parseJson(Coverage, bytes.toString(), remote.urlOf(path), BuildError)
+  const coverage = parseJson(Coverage, bytes.toString(), remote.urlOf(path), BuildError)
+  // A withdrawal has the rows of the release before published once more.
+  const wrong = periodsOf(coverage).find(({ revision }) => (revision ?? 0) > 2 * releases.length)
+  if (wrong === undefined) return coverage
+  throw new BuildError(
+    `${remote.urlOf(path)} tells of ${wrong.revision} revisions of ${wrong.name}, more than its releases can have made`,
+  )
 }
 
-function filesOf({ release, files }: Manifest): Wanted[] {
-  const place = releasePath(release)
-  // The form of a manifest allows such names, and no release has them.
-  const listed = files.filter(({ path }) => path !== '.' && path !== '..')
-  return [
-    { path: `${place}/${CHECKSUMS_FILE}`, isImmutable: true },
-    ...listed.map(({ path, bytes }) => ({ path: `${place}/${path}`, isImmutable: true, limit: bytes })),
-  ]
-}
-
-/**
- * The revisions of days and months, and the pointer files of those that have rows. Where a release was withdrawn,
- * superseded revisions may have gone with it: the proof says which have to be there.
- */
-function filesOfPeriods(coverage: Coverage, { releases }: ReleaseIndex): Wanted[] {
-  const hasGaps = releases.some(({ status }) => status === 'withdrawn')
-  return periodsOf(coverage).flatMap(({ folder, name, revision, content_hash }) => {
-    const newest = revision ?? 0
-    // A withdrawal has the rows of the release before published once more.
-    if (newest > 2 * releases.length) {
-      throw new BuildError(
-        `${COVERAGE_FILE} tells of ${newest} revisions of ${name}, more than its releases can have made`,
-      )
-    }
-    const revisions = Array.from({ length: newest }, (_, position) => position + 1)
-    const isOptional = (number: number) => hasGaps && (number < newest || content_hash === null)
-    return PERIOD_FORMATS[folder].flatMap((form) => [
-      ...revisions.map((number) => ({
-        path: `${DATASET_PATH}/${revisionPath({ folder, name, revision: number }, form)}`,
-        isImmutable: !isOptional(number),
-        isOptional: isOptional(number),
-      })),
-      ...(content_hash === null ? [] : [pointer(`${DATASET_PATH}/${pointerPath({ folder, name }, form)}`)]),
-    ])
-  })
-}
-
-function pointer(path: string): Wanted {
-  return { path, isImmutable: false }
-}
-
-async function fetchFile(remote: RemoteFiles, folder: string, wanted: Wanted): Promise<void> {
-  const { path, isImmutable, isOptional = false, limit } = wanted
+/** Fetches a file, unless it is one that never changes and is in the folder already. */
+async function fetchEntry(remote: RemoteFiles, folder: string, { path, bytes, isOptional }: Entry): Promise<void> {
+  const isImmutable = publishedPath(path).cache !== 'pointer' && isOptional !== true
   if (isImmutable && (await statsIfAny(join(folder, path))) !== undefined) return
-  const bytes = isOptional ? await remote.readOptional(path, limit) : await remote.read(path, limit)
-  if (bytes === undefined) await rm(join(folder, path), { force: true })
-  else await save(folder, path, bytes)
+  const found = isOptional === true ? await remote.readOptional(path, bytes) : await remote.read(path, bytes)
+  if (found === undefined) await rm(join(folder, path), { force: true })
+  else await save(folder, path, found)
 }
 
 /**

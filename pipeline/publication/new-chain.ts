@@ -7,8 +7,8 @@ import { isFolder, moveInto } from '../base/move.ts'
 import { ReleaseEntry, type ReleaseIndex, ReleaseName, releasePath } from '../contract/manifest.ts'
 import { PERIOD_FOLDERS, POINTER_PATH } from '../contract/published-paths.ts'
 import { MANIFEST_FILE } from '../contract/release-files.ts'
-import { asideFolder, NextTree } from './next-tree.ts'
-import { type PublicFolder, STAGING_FOLDER } from './public-folder.ts'
+import { NextTree } from './next-tree.ts'
+import { asideFolder, type PublicFolder, STAGING_FOLDER } from './public-folder.ts'
 
 /**
  * A switch to a new chain of releases that is under way: the first release of the new chain, and the releases of the

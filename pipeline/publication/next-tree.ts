@@ -1,23 +1,17 @@
 import { dirname, join } from 'node:path'
-import { type Content, isThere, linkTarget, readTextIfAny } from '../base/files.ts'
+import { type Content, isThere, linkTarget, namesIn, readTextIfAny } from '../base/files.ts'
 import { isFolder, moveInto } from '../base/move.ts'
 import { sideBySide } from '../base/side-by-side.ts'
-import { publishedPath, STEPS } from '../contract/published-paths.ts'
-import { type PublicFolder, STAGING_FOLDER } from './public-folder.ts'
-
-/** A switch ends with what it takes away. */
-const SWITCH = [...STEPS, 'leftovers'] as const
-type SwitchStep = (typeof SWITCH)[number]
-
-/** Where everything is staged that a step puts in place, each at its path. */
-export function stagingRoot(publicDir: string, step: SwitchStep): string {
-  return join(publicDir, STAGING_FOLDER, 'next', step)
-}
-
-/** Where a switch puts what it takes away, each at its path, until all is done. */
-export function asideFolder(publicDir: string): string {
-  return join(publicDir, STAGING_FOLDER, 'aside')
-}
+import { publishedPath } from '../contract/published-paths.ts'
+import {
+  asideFolder,
+  type PublicFolder,
+  STAGING_FOLDER,
+  STEPS,
+  type Step,
+  SWITCHING,
+  stagingRoot,
+} from './public-folder.ts'
 
 /** Below which nothing is found: a new chain knows nothing of what is published. */
 const NOWHERE = '/dev/null'
@@ -35,8 +29,8 @@ export class NextTree {
   readonly isNewChain: boolean
   readonly #roots = new Map<string, string>()
   readonly #folders = new Set<string>()
-  readonly #removed = new Map<SwitchStep, Set<string>>()
-  readonly #inTheWay = new Map<SwitchStep, Set<string>>()
+  readonly #removed = new Map<Step, Set<string>>()
+  readonly #inTheWay = new Map<Step, Set<string>>()
 
   constructor(folder: PublicFolder, { isNewChain = false } = {}) {
     this.folder = folder
@@ -65,11 +59,10 @@ export class NextTree {
     return readTextIfAny(join(this.rootOf(path), path))
   }
 
-  /** Stages a file, unless the same text is published already. */
+  /** Stages a file, unless the same text is staged or published already. */
   async replace(path: string, text: string): Promise<void> {
-    const isStaged = (this.#roots.get(path) ?? this.folder.publicDir) !== this.folder.publicDir
-    const isPublished = !isStaged && (await readTextIfAny(join(this.folder.publicDir, path))) === text
-    if (isPublished) this.keep(path)
+    const root = this.#roots.get(path) ?? this.folder.publicDir
+    if ((await readTextIfAny(join(root, path))) === text) this.#roots.set(path, root)
     else await this.write(path, text)
   }
 
@@ -101,12 +94,12 @@ export class NextTree {
   }
 
   /** Has the step take a published file or folder away before it puts anything in place. */
-  async makeWay(path: string, step: SwitchStep = publishedPath(path).step): Promise<void> {
+  async makeWay(path: string, step: Step = publishedPath(path).step): Promise<void> {
     await this.#note(this.#inTheWay, step, path)
   }
 
   /** Has the step take a published file or folder away once everything of it is in place. */
-  async remove(path: string, step: SwitchStep = publishedPath(path).step): Promise<void> {
+  async remove(path: string, step: Step = publishedPath(path).step): Promise<void> {
     const root = this.#roots.get(path)
     if (root !== undefined) {
       this.#roots.delete(path)
@@ -122,14 +115,27 @@ export class NextTree {
 
   /** Moves everything into place, and what is in no release any more out of sight. */
   async commit(): Promise<void> {
+    // Nothing was staged.
+    if (this.#folders.size === 0) return
     const { publicDir, files } = this.folder
     const putAside = (path: string) => files.rename(join(publicDir, path), join(asideFolder(publicDir), path))
-    for (const step of SWITCH) {
+    await files.write(join(publicDir, SWITCHING), '')
+    await files.flush(join(publicDir, STAGING_FOLDER))
+    for (const step of STEPS) {
       const root = stagingRoot(publicDir, step)
       for (const path of this.#inTheWay.get(step) ?? []) await putAside(path)
       if (await isFolder(root)) await moveInto(files, root, publicDir)
       for (const path of this.#removed.get(step) ?? []) await putAside(path)
     }
+    for (const path of this.#removed.get('leftovers') ?? []) await this.#removeEmpty(dirname(path))
+  }
+
+  /** Removes a published folder in which nothing is left, and those above it. */
+  async #removeEmpty(path: string): Promise<void> {
+    const folder = join(this.folder.publicDir, path)
+    if (path === '.' || !(await isFolder(folder)) || (await namesIn(folder)).length > 0) return
+    await this.folder.files.remove(folder)
+    await this.#removeEmpty(dirname(path))
   }
 
   async #makeFolder(folder: string): Promise<void> {
@@ -143,7 +149,7 @@ export class NextTree {
     for (let each = folder; each !== staging; each = dirname(each)) this.#folders.add(each)
   }
 
-  async #note(paths: Map<SwitchStep, Set<string>>, step: SwitchStep, path: string): Promise<void> {
+  async #note(paths: Map<Step, Set<string>>, step: Step, path: string): Promise<void> {
     const { publicDir } = this.folder
     if (!(await isThere(join(publicDir, path)))) return
     await this.#makeFolder(join(asideFolder(publicDir), dirname(path)))

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import { assertSealed, CHECKSUMS_FILE } from '../base/checksums.ts'
+import { CHECKSUMS_FILE, verifyChecksums } from '../base/checksums.ts'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { hashFile, namesIn, readTextIfAny } from '../base/files.ts'
-import { toJson } from '../base/json.ts'
 import { isFolder } from '../base/move.ts'
+import { sideBySide } from '../base/side-by-side.ts'
 import {
   DATASET_PATH,
   type ReleaseEntry,
@@ -12,32 +12,24 @@ import {
   type ReleaseName,
   releasePath,
 } from '../contract/manifest.ts'
-import { INDEX_FILE, INDEX_PATH, LATEST_PATH, POINTER_PATH, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
+import { COVERAGE_PATH, INDEX_FILE, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
 import { MANIFEST_FILE } from '../contract/release-files.ts'
-import { TOMBSTONE_FILE, type Tombstone } from '../contract/tombstone.ts'
+import type { Tombstone } from '../contract/tombstone.ts'
 import type { Chain } from '../release/chain.ts'
-import {
-  appendRelease,
-  currentEntry,
-  EMPTY_INDEX,
-  readIndex,
-  standingReleases,
-  toPointer,
-  withStatus,
-} from '../release/index.ts'
-import { readRestatements } from '../release/ledger.ts'
+import { appendRelease, currentEntry, EMPTY_INDEX, readIndex, standingReleases, withStatus } from '../release/index.ts'
+import { readCoverage, readRestatements } from '../release/ledger.ts'
 import { readManifest } from '../release/verify.ts'
 import { renderApi } from '../site/api.ts'
-import { renderCatalog } from '../site/catalog.ts'
-import { renderFeeds } from '../site/feeds.ts'
-import type { Page } from '../site/layout.ts'
 import { followReleases } from './follow.ts'
 import { beginNewChain, readNewChain, replaceChain, resumeNewChain } from './new-chain.ts'
 import { NextTree } from './next-tree.ts'
-import { stagePages } from './pages.ts'
-import { type PublicFolder, STAGING_FOLDER } from './public-folder.ts'
-import { closeStaging } from './staging.ts'
-import { markWithdrawn, removeWithdrawn, verifyTombstone, withTombstone } from './tombstone.ts'
+import { changedPages } from './pages.ts'
+import { closeStaging, type PublicFolder, STAGING_FOLDER } from './public-folder.ts'
+import { type Entry, publication } from './publication.ts'
+import { markWithdrawn, removeWithdrawn, verifyWithdrawn, withTombstone } from './tombstone.ts'
+
+/** Small files: most of the time goes into waiting until they are on disk. */
+const AT_ONCE = 16
 
 /**
  * Makes the public folder consistent after a build that was stopped anywhere. A release is made when its folder is in
@@ -54,7 +46,6 @@ export async function recover(folder: PublicFolder, database: Database): Promise
   const index =
     begun && chain ? await grow(join(publicDir, releasePath(chain.release)), EMPTY_INDEX) : await findIndex(folder)
   await follow(tree, index, database)
-  await removeWithdrawn(folder, index, database)
   await closeStaging(publicDir, files)
   return index
 }
@@ -80,7 +71,7 @@ export async function assertComplete(publicDir: string): Promise<ReleaseEntry> {
   if (current === undefined || isStopped || !isMarked || (await unlisted(publicDir, index)) !== undefined) {
     throw new BuildError(`${publicDir} was left by a build that was stopped; make build completes it`)
   }
-  for (const entry of index.releases) if (entry.status === 'withdrawn') await verifyTombstone(publicDir, entry)
+  for (const entry of index.releases) if (entry.status === 'withdrawn') await verifyWithdrawn(publicDir, entry)
   return current
 }
 
@@ -109,7 +100,7 @@ async function adopt({ publicDir, files }: PublicFolder, name: string, index: Re
     await files.remove(path)
     return index
   }
-  await assertSealed(path, `; ${name} was not published yet: take it away, and the next build makes it anew`)
+  await verifyChecksums(path, `; ${name} was not published yet: take it away, and the next build makes it anew`)
   return grow(path, index)
 }
 
@@ -148,11 +139,7 @@ export async function publishTombstone(
   tombstone: Tombstone,
   database: Database,
 ): Promise<void> {
-  const tree = new NextTree(folder)
-  await tree.replace(join(releasePath(tombstone.release), TOMBSTONE_FILE), toJson(tombstone))
-  const marked = withTombstone(index, tombstone)
-  await follow(tree, marked, database)
-  await removeWithdrawn(folder, marked, database)
+  await follow(new NextTree(folder), withTombstone(index, tombstone), database)
   await closeStaging(folder.publicDir, folder.files)
 }
 
@@ -163,41 +150,34 @@ async function follow(
   database: Database,
   begin: () => Promise<void> = async () => {},
 ): Promise<void> {
-  const notePages = await stageFollowing(tree, index, database)
+  const notePages = await stage(tree, withStatus(index), database)
+  await removeWithdrawn(tree, index, database)
   await tree.flush()
   await begin()
   await tree.commit()
   await notePages()
 }
 
-/**
- * Stages what follows from the releases: days and months, the index, the pages, the pointers, the catalogue, the feeds.
- * What is published already is left alone. Returns what notes which pages there are, once they are in place.
- */
-async function stageFollowing(
-  tree: NextTree,
-  releases: ReleaseIndex,
-  database: Database,
-): Promise<() => Promise<void>> {
-  const index = withStatus(releases)
-  const entry = currentEntry(index)
-  if (entry === undefined) return async () => {}
+/** Stages what is to be published and differs. Returns what notes which pages there are, once they are in place. */
+async function stage(tree: NextTree, index: ReleaseIndex, database: Database): Promise<() => Promise<void>> {
+  const current = currentEntry(index)
+  if (current === undefined) return async () => {}
   await followReleases(tree, standingReleases(index), database)
-  await tree.replace(INDEX_PATH, toJson(index))
-  const place = releasePath(entry.release)
+  const coverage = await readCoverage(tree.rootOf(COVERAGE_PATH))
+  if (coverage === undefined) throw new Error('there is no coverage of the releases')
+  const restatements = await readRestatements(tree.rootOf(RESTATEMENTS_PATH))
+  const place = releasePath(current.release)
   const path = join(tree.rootOf(place), place)
   const manifest = await readManifest(path)
   const api = await renderApi(path, manifest, tree.folder.dataDir)
-  const notePages = await stagePages(tree, { manifest, index }, database)
-  await replaceAll(tree, api)
-  await tree.link(LATEST_PATH, `releases/${entry.release}`)
-  await tree.replace(POINTER_PATH, toJson(toPointer(entry)))
-  const { restatements } = await readRestatements(tree.rootOf(RESTATEMENTS_PATH))
-  await replaceAll(tree, [renderCatalog(manifest, entry, api)])
-  await replaceAll(tree, renderFeeds(manifest, index, restatements))
-  return notePages
+  const { pages, note } = await changedPages(tree, { manifest, index }, database)
+  const manifests = new Map([[current.release, manifest]])
+  const entries = publication({ index, manifests, coverage, restatements, api, pages })
+  await sideBySide(entries, (entry) => stageEntry(tree, entry), AT_ONCE)
+  return note
 }
 
-async function replaceAll(tree: NextTree, pages: readonly Page[]): Promise<void> {
-  for (const { path, text } of pages) await tree.replace(path, text)
+async function stageEntry(tree: NextTree, { path, text, target }: Entry): Promise<void> {
+  if (target !== undefined) await tree.link(path, target)
+  else if (text !== undefined) await tree.replace(path, text())
 }

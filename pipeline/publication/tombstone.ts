@@ -1,17 +1,30 @@
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
-import { namesIn, readTextIfAny } from '../base/files.ts'
+import { hashFile, namesIn, readTextIfAny } from '../base/files.ts'
 import { parseJson, toJson } from '../base/json.ts'
-import { type ReleaseEntry, type ReleaseIndex, releasePath } from '../contract/manifest.ts'
+import { sideBySide } from '../base/side-by-side.ts'
+import { contentHash } from '../base/text.ts'
+import {
+  type ContentHash,
+  DATASET_PATH,
+  type ReleaseEntry,
+  type ReleaseIndex,
+  type ReleaseName,
+  releasePath,
+} from '../contract/manifest.ts'
+import { INDEX_PATH } from '../contract/published-paths.ts'
+import type { RankingRow } from '../contract/ranking.ts'
 import type { DataFile } from '../contract/release-files.ts'
 import { TOMBSTONE_FILE, Tombstone, tombstoneOf } from '../contract/tombstone.ts'
 import { standingReleases, withStatus } from '../release/index.ts'
-import type { PublicFolder } from './public-folder.ts'
-import { removeRevisionsOf } from './withdrawn.ts'
+import { readBack } from '../release/read-back.ts'
+import { assertEntry, strayFiles } from './compare.ts'
+import type { NextTree } from './next-tree.ts'
+import { releaseEntries } from './publication.ts'
 
 /** What tells the revisions that go with a release, so it goes last. */
-const LAST_FILE: DataFile = 'rankings-daily.parquet'
+const LAST_FILE = 'rankings-daily.parquet' satisfies DataFile
 
 /** The index in which a release is withdrawn. */
 export function withTombstone(index: ReleaseIndex, { release, withdrawn_at, reason }: Tombstone): ReleaseIndex {
@@ -35,34 +48,31 @@ export async function markWithdrawn(publicDir: string, index: ReleaseIndex): Pro
   return releases.some(({ status }) => status === 'withdrawn') ? withStatus({ ...index, releases }) : index
 }
 
-/** Removes what is left of withdrawn releases beside their tombstones, and the revisions that are in no other release. */
-export async function removeWithdrawn(folder: PublicFolder, index: ReleaseIndex, database: Database): Promise<void> {
-  const standing = standingReleases(index)
+/**
+ * Has a switch take away what is left of withdrawn releases beside their tombstones, and the revisions whose rows are in
+ * no release that stands. What tells those goes last, so that a stop anywhere is completed by doing the same again.
+ */
+export async function removeWithdrawn(tree: NextTree, index: ReleaseIndex, database: Database): Promise<void> {
   for (const { release, withdrawal } of index.releases) {
     if (withdrawal === undefined) continue
-    const path = join(folder.publicDir, releasePath(release))
-    const names = (await namesIn(path)).filter((name) => name !== TOMBSTONE_FILE).sort()
-    if (names.includes(LAST_FILE)) await removeRevisionsOf(folder, release, standing, database)
-    for (const name of names.filter((each) => each !== LAST_FILE)) await folder.files.remove(join(path, name))
-    if (names.includes(LAST_FILE)) await folder.files.remove(join(path, LAST_FILE))
+    const place = releasePath(release)
+    const names = (await namesIn(join(tree.folder.publicDir, place))).filter((name) => name !== TOMBSTONE_FILE)
+    const isLast = (name: string) => name === LAST_FILE
+    const revisions = names.some(isLast) ? await revisionsOf(tree, release, standingReleases(index), database) : []
+    const files = [...names.filter((name) => !isLast(name)).sort(), ...names.filter(isLast)]
+    for (const path of [...revisions, ...files.map((name) => `${place}/${name}`)]) await tree.remove(path, 'leftovers')
   }
 }
 
 /** Proves that a withdrawn release has its tombstone and nothing else. Throws `BuildError`. */
-export async function verifyTombstone(publicDir: string, entry: ReleaseEntry): Promise<void> {
-  const path = join(publicDir, releasePath(entry.release), TOMBSTONE_FILE)
-  const tombstone = await readTombstone(publicDir, entry)
-  if (tombstone === undefined) {
-    throw new BuildError(`${path} is missing, although releases/index.json says that ${entry.release} is withdrawn`)
-  }
-  const { withdrawn_at, reason } = tombstone
-  if (entry.withdrawal?.withdrawn_at !== withdrawn_at || entry.withdrawal.reason !== reason) {
-    throw new BuildError(`${path} does not say what releases/index.json says of the withdrawal`)
-  }
-  const names = await namesIn(dirname(path))
-  const left = names.sort().find((name) => name !== TOMBSTONE_FILE)
+export async function verifyWithdrawn(root: string, entry: ReleaseEntry): Promise<void> {
+  const entries = releaseEntries(entry, undefined)
+  if (entries.length === 0)
+    throw new BuildError(`${join(root, INDEX_PATH)} does not say why ${entry.release} is withdrawn`)
+  for (const each of entries) await assertEntry(root, each)
+  const [left] = await strayFiles(root, [releasePath(entry.release)], entries)
   if (left === undefined) return
-  throw new BuildError(`${join(path, '..', left)} is published, but its release was withdrawn; make build removes it`)
+  throw new BuildError(`${join(root, left)} is published, but its release was withdrawn; make build removes it`)
 }
 
 async function readTombstone(publicDir: string, entry: ReleaseEntry): Promise<Tombstone | undefined> {
@@ -72,4 +82,48 @@ async function readTombstone(publicDir: string, entry: ReleaseEntry): Promise<To
   const tombstone = parseJson(Tombstone, text, path, BuildError)
   if (text === toJson(tombstoneOf(entry, tombstone))) return tombstone
   throw new BuildError(`${path} is not the tombstone of release ${entry.release} that the index lists`)
+}
+
+/** What a release holds of each day and month, by the folder of its revisions: `daily/2026-11-19`. */
+type Holdings = Map<string, ContentHash>
+
+/** The files of revisions whose rows are those of a withdrawn release and of none that stands. */
+async function revisionsOf(
+  tree: NextTree,
+  release: ReleaseName,
+  standing: readonly ReleaseName[],
+  database: Database,
+): Promise<string[]> {
+  const holdingsOf = async (name: ReleaseName) => {
+    const place = releasePath(name)
+    return holdings(await readBack(database, join(tree.rootOf(place), place), LAST_FILE))
+  }
+  const orphans = await holdingsOf(release)
+  // The newest first: it has most rows in common with the withdrawn one, which mostly was the newest itself.
+  for (const name of standing.toReversed()) {
+    if (orphans.size === 0) return []
+    for (const [period, hash] of await holdingsOf(name)) if (orphans.get(period) === hash) orphans.delete(period)
+  }
+  const paths = await sideBySide([...orphans], async ([period, hash]) => {
+    const folder = `${DATASET_PATH}/${period}`
+    const files = await namesIn(join(tree.folder.publicDir, folder))
+    const own: string[] = []
+    for (const name of files.filter((each) => each.endsWith('.csv'))) {
+      const { sha256 } = await hashFile(join(tree.folder.publicDir, folder, name))
+      const stem = name.slice(0, -'csv'.length)
+      // The CSV goes last: by it the next build finds what a stopped one has left.
+      if (`sha256:${sha256}` === hash)
+        own.push(...['json', 'parquet', 'csv'].map((format) => `${folder}/${stem}${format}`))
+    }
+    return own
+  })
+  return paths.flat()
+}
+
+function holdings(rows: readonly RankingRow[]): Holdings {
+  const periods = [
+    ...Map.groupBy(rows, ({ date }) => `daily/${date}`),
+    ...Map.groupBy(rows, ({ date }) => `monthly/${date.slice(0, 7)}`),
+  ]
+  return new Map(periods.map(([period, own]) => [period, contentHash(own)]))
 }

@@ -1,35 +1,16 @@
-import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
-import { isMissing } from '../base/files.ts'
 import { contentHash } from '../base/text.ts'
 import type { ChangeRow, Coverage, Restatements } from '../contract/history.ts'
-import type {
-  ContentHash,
-  DataVersion,
-  Manifest,
-  ReleaseEntry,
-  ReleaseIndex,
-  ReleaseName,
-} from '../contract/manifest.ts'
-import { COVERAGE_FILE, PERIOD_FORMATS, RESTATEMENTS_FILE } from '../contract/published-paths.ts'
-import type { RankingRow, Timestamp } from '../contract/ranking.ts'
+import type { DataVersion, Manifest, ReleaseEntry, ReleaseIndex, ReleaseName } from '../contract/manifest.ts'
+import type { RankingRow } from '../contract/ranking.ts'
 import { applyChanges, CHANGES_FILE, changeLog, inverse, readChanges } from '../dataset/change-log.ts'
-import { advance, fromDatasetStart, fromFirstDate, type Period, periodsOf, type Revision } from '../dataset/coverage.ts'
+import { advance, fromDatasetStart, fromFirstDate, type Revision } from '../dataset/coverage.ts'
 import { isSchemaChange, nextVersion } from '../dataset/data-version.ts'
-import { restatementOf, withRestatement } from '../dataset/restatements.ts'
-import { proveWithGaps, type Told } from './gaps.ts'
-import { readRevision } from './revision-file.ts'
-import { type Form, pointerPath, revisionPath } from './revisions.ts'
-import { type Needed, proveSuperseded } from './superseded.ts'
-
-/** A revision that has to be there, and what it has to hold. */
-interface Expected extends Period {
-  revision: number
-  hash: ContentHash
-  asOf: Timestamp
-}
+import { restatementOf } from '../dataset/restatements.ts'
+import { type Told, verifyLedger } from './verify-ledger.ts'
+import { type Made, verifyPeriods } from './verify-periods.ts'
 
 /**
  * Follows the releases once more while they are verified, oldest first, and so knows what has to be published beside
@@ -38,17 +19,17 @@ interface Expected extends Period {
 export class HistoryCheck {
   readonly #dataset: string
   readonly #index: ReleaseIndex
+  readonly #hasGaps: boolean
   #before: { release: ReleaseName; rows: readonly RankingRow[]; manifest: Manifest } | undefined
   #coverage: Coverage | undefined
-  #restatements: Restatements = { dataset: 'rankings-daily', restatements: [] }
-  readonly #revisions: Expected[] = []
   readonly #told: Told['restatements'] = []
   readonly #holdings = new Set<string>()
-  readonly #needed: Needed[] = []
+  readonly #made: Made[] = []
 
   constructor(dataset: string, index: ReleaseIndex) {
     this.#dataset = dataset
     this.#index = index
+    this.#hasGaps = index.releases.some(({ status }) => status === 'withdrawn')
   }
 
   /** Proves that a release says rightly what it changed, and takes its rows as the next ones. */
@@ -66,19 +47,20 @@ export class HistoryCheck {
     this.#told.push({ manifest, restatement, lastDate })
     for (const { date, content_hash } of coverage.days) this.#holdings.add(`daily/${date} ${content_hash}`)
     for (const { month, content_hash } of coverage.months) this.#holdings.add(`monthly/${month} ${content_hash}`)
-    this.#restatements = withRestatement(this.#restatements, restatement)
-    this.#expect(manifest, revisions, followsItsOwn)
+    this.#expect(manifest, revisions, followsItsOwn || !this.#hasGaps)
     this.#coverage = coverage
     this.#before = { release: manifest.release, rows, manifest }
   }
 
-  #expect({ release, as_of }: Manifest, revisions: readonly Revision[], followsItsOwn: boolean): void {
+  #expect({ release, as_of }: Manifest, revisions: readonly Revision[], isKnownToMake: boolean): void {
     const isCounted = this.#index.releases.every((entry) => entry.release >= release || entry.status !== 'withdrawn')
     for (const { folder, name, revision, rows } of revisions) {
-      const hash = contentHash(rows)
-      this.#revisions.push({ folder, name, revision, hash, asOf: as_of })
-      const asOf = followsItsOwn ? as_of : undefined
-      this.#needed.push({ folder, name, release, hash, asOf, revision: isCounted ? revision : undefined })
+      this.#made.push({
+        ...{ folder, name, release, hash: contentHash(rows) },
+        // A release that was withdrawn may have made it before.
+        asOf: isKnownToMake ? as_of : undefined,
+        revision: isCounted ? revision : undefined,
+      })
     }
   }
 
@@ -144,31 +126,17 @@ export class HistoryCheck {
     )
   }
 
-  /** Proves everything that is published beside the releases. Returns how many files that are, and what cannot be proved. */
+  /** Proves coverage, restatements, and the files of days and months. */
   async finish(
     found: { coverage: Coverage; restatements: Restatements },
     database: Database,
   ): Promise<{ files: number; notVerified: string[] }> {
-    const published = { ...found, coverage: this.#asFollowed(found.coverage) }
-    const hasGaps = this.#index.releases.some(({ status }) => status === 'withdrawn')
-    const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
-    if (hasGaps) {
-      const told = { coverage: this.#coverage, restatements: this.#told }
-      proveWithGaps(this.#dataset, this.#index, published, told)
-    } else {
-      this.#proveCoverage(published.coverage)
-      if (!same(published.restatements, this.#restatements)) {
-        throw new BuildError(
-          `${join(this.#dataset, RESTATEMENTS_FILE)} is not what the releases tell${firstOf(published.restatements, this.#restatements)}`,
-        )
-      }
-    }
-    return this.#proveRevisions(
-      hasGaps ? newestOf(published.coverage, this.#index) : this.#revisions,
-      published.coverage,
-      hasGaps,
-      database,
-    )
+    if (this.#coverage === undefined) throw new Error('there is no release to follow')
+    const coverage = this.#asFollowed(found.coverage)
+    const told = { coverage: this.#coverage, restatements: this.#told }
+    verifyLedger(this.#dataset, this.#index, { ...found, coverage }, told)
+    const standing = { index: this.#index, holdings: this.#holdings, made: this.#made }
+    return verifyPeriods(this.#dataset, coverage, standing, database)
   }
 
   /** Version 0.1.0 began each coverage at 2025-01-01, and the next build begins it at the first date. */
@@ -176,72 +144,6 @@ export class HistoryCheck {
     if (this.#before?.manifest.version_rule !== undefined) return published
     const followed = fromFirstDate(published)
     return JSON.stringify(fromDatasetStart(followed)) === JSON.stringify(published) ? followed : published
-  }
-
-  #proveCoverage(published: Coverage): void {
-    const path = join(this.#dataset, COVERAGE_FILE)
-    const expected = this.#coverage
-    if (expected === undefined) return
-    const rowsOf = (coverage: Coverage) => [
-      ...coverage.days.map((day) => ({ name: day.date, text: JSON.stringify(day) })),
-      ...coverage.months.map((month) => ({ name: month.month, text: JSON.stringify(month) })),
-    ]
-    const found = new Map(rowsOf(published).map(({ name, text }) => [name, text]))
-    const wrong = rowsOf(expected).find(({ name, text }) => found.get(name) !== text)
-    if (wrong !== undefined) {
-      throw new BuildError(
-        `${path} says of ${wrong.name} ${found.get(wrong.name) ?? 'nothing'}, but the releases say ${wrong.text}`,
-      )
-    }
-    if (JSON.stringify(published) !== JSON.stringify(expected)) {
-      throw new BuildError(`${path} is not of release ${expected.release}, or has rows that no release has`)
-    }
-  }
-
-  async #proveRevisions(
-    revisions: readonly Expected[],
-    coverage: Coverage,
-    hasGaps: boolean,
-    database: Database,
-  ): Promise<{ files: number; notVerified: string[] }> {
-    const files = new Set<string>()
-    const prove = async (path: string, form: Form, expected: Expected) => {
-      files.add(path)
-      await proveFile(join(this.#dataset, path), form, expected, database)
-    }
-    const newest = new Map(
-      newestOf(coverage, this.#index).map((expected) => [`${expected.folder}/${expected.name}`, expected]),
-    )
-    for (const expected of revisions) {
-      const isNewest = newest.get(`${expected.folder}/${expected.name}`)?.revision === expected.revision
-      for (const form of PERIOD_FORMATS[expected.folder]) {
-        const path = revisionPath(expected, form)
-        await prove(path, form, expected)
-        if (!isNewest) continue
-        const pointer = pointerPath(expected, form)
-        files.add(pointer)
-        await proveSame(join(this.#dataset, pointer), join(this.#dataset, path))
-      }
-    }
-    const standing = { holdings: this.#holdings, needed: this.#needed }
-    const { paths, notVerified } = hasGaps
-      ? await proveSuperseded(this.#dataset, this.#index, coverage, standing, database)
-      : { paths: [], notVerified: [] }
-    for (const path of paths) files.add(path)
-    await this.#proveNothingElse(files)
-    return { files: files.size, notVerified }
-  }
-
-  async #proveNothingElse(files: ReadonlySet<string>): Promise<void> {
-    for (const folder of ['daily', 'monthly']) {
-      const entries = await readdir(join(this.#dataset, folder), { withFileTypes: true, recursive: true })
-      for (const entry of entries.filter((each) => !each.isDirectory())) {
-        const path = join(entry.parentPath, entry.name)
-        if (!files.has(path.slice(this.#dataset.length + 1))) {
-          throw new BuildError(`${path} is published, but no release has made it`)
-        }
-      }
-    }
   }
 }
 
@@ -271,45 +173,4 @@ function inOneStep(file: string, before: readonly RankingRow[], changes: readonl
     if (!(error instanceof BuildError)) throw error
     throw new BuildError(`${file}: ${error.message}`)
   }
-}
-
-/** The newest revision of each day and month, as the coverage has them. */
-function newestOf(coverage: Coverage, index: ReleaseIndex): Expected[] {
-  const asOf = new Map(index.releases.map(({ release, as_of }) => [release, as_of]))
-  return periodsOf(coverage).flatMap(({ folder, name, revision, content_hash, release }) =>
-    revision === null || content_hash === null || release === null
-      ? []
-      : { folder, name, revision, hash: content_hash, asOf: asOf.get(release) ?? '' },
-  )
-}
-
-/** Proves one form of a revision by reading its rows. */
-async function proveFile(path: string, form: Form, expected: Expected, database: Database): Promise<void> {
-  const { hash, asOf = expected.asOf } = await readRevision(path, { form, name: expected.name }, database)
-  if (hash !== expected.hash) {
-    throw new BuildError(`${path} holds rows with the hash ${hash}, but they were published with ${expected.hash}`)
-  }
-  if (asOf !== expected.asOf) {
-    throw new BuildError(`${path} is not the API's answer for ${expected.name} as of ${expected.asOf}`)
-  }
-}
-
-async function proveSame(pointer: string, revision: string): Promise<void> {
-  const [found, expected] = await Promise.all([read(pointer), read(revision)])
-  if (!found.equals(expected)) throw new BuildError(`${pointer} is not its newest revision, ${revision}`)
-}
-
-async function read(path: string): Promise<Buffer> {
-  try {
-    return await readFile(path)
-  } catch (error) {
-    if (isMissing(error)) throw new BuildError(`${path} is missing`)
-    throw error
-  }
-}
-
-function firstOf(found: Restatements, expected: Restatements): string {
-  const ids = new Map(found.restatements.map((restatement) => [restatement.id, JSON.stringify(restatement)]))
-  const wrong = expected.restatements.find((restatement) => ids.get(restatement.id) !== JSON.stringify(restatement))
-  return wrong === undefined ? ': it lists one too many' : `: ${wrong.id} is not as it was`
 }

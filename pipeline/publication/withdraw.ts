@@ -10,9 +10,8 @@ import { currentEntry, readIndex } from '../release/index.ts'
 import { readManifest } from '../release/verify.ts'
 import { withWorkspace } from '../rollup/workspace.ts'
 import { readNote } from './note.ts'
-import type { PublicFolder } from './public-folder.ts'
+import { closeStaging, type PublicFolder } from './public-folder.ts'
 import { publishTombstone, recover } from './publish.ts'
-import { closeStaging } from './staging.ts'
 import { markWithdrawn } from './tombstone.ts'
 
 /** Which release to withdraw, and the sentence about it that is published. */

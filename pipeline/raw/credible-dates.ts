@@ -9,13 +9,14 @@ export function lastCredibleDate(now: Date): UtcDate {
   return addDays(toUtcDate(now), 1)
 }
 
-/**
- * Sets the dates that the macro `is_misdated` accepts (DESIGN.md §6.10). Each build sets them again, so a date in the
- * future is accepted once it has come.
- */
+/** Sets the dates that the macro `is_misdated` accepts (DESIGN.md §6.10). Each build sets them again. */
 export async function setCredibleDates(database: Database, last: UtcDate): Promise<void> {
-  await database.setVariable('first_credible_day', dayNumber(FIRST_CREDIBLE_DATE))
-  await database.setVariable('last_credible_day', dayNumber(last))
+  for (const [name, day] of Object.entries(credibleDays(last))) await database.setVariable(name, day)
+}
+
+/** The variables that the macro reads. */
+export function credibleDays(last: UtcDate): Record<string, bigint> {
+  return { first_credible_day: dayNumber(FIRST_CREDIBLE_DATE), last_credible_day: dayNumber(last) }
 }
 
 const MILLISECONDS_PER_DAY = 86_400_000

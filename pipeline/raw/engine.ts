@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import { DATASET_START, UtcDate } from '../contract/utc-date.ts'
 
-/** What the sources file says about the visibility of a source's models (DESIGN.md §5). */
 export const SourceVisibility = z.enum(['public', 'private', 'registry']).default('registry')
 
 /** Where usage comes from: a source, or the engine that replaces sources. */
-export interface Origin {
+export interface UsageSource {
   name: string
   visibility: z.infer<typeof SourceVisibility>
 }
@@ -54,7 +53,7 @@ export const ClickHouseFields = z.strictObject({
 })
 
 export const EngineFields = z.strictObject({
-  clickhouse: ClickHouseFields.superRefine(assertCertificates)
+  clickhouse: ClickHouseFields.superRefine(checkCertificates)
     .optional()
     .describe('The ClickHouse to ask. Exactly one of this and `rollup_files` is given.'),
   rollup_files: z
@@ -80,13 +79,13 @@ export const EngineChoice = EngineFields.superRefine(({ clickhouse, rollup_files
 /** ClickHouse as configured, with absolute paths of certificates. */
 export interface ClickHouseChoice extends z.infer<typeof ClickHouseFields> {
   kind: 'clickhouse'
-  origin: Origin
+  source: UsageSource
 }
 
 /** What sums the usage. Only DuckDB reads the files of sources. */
 export type Engine = { kind: 'duckdb' } | ClickHouseChoice
 
-function assertCertificates(
+function checkCertificates(
   { url, ca, cert, key }: z.infer<typeof ClickHouseFields>,
   context: z.RefinementCtx<z.infer<typeof ClickHouseFields>>,
 ): void {

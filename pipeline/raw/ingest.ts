@@ -1,4 +1,4 @@
-import type { Database } from '../base/database.ts'
+import type { Database, SqlValue } from '../base/database.ts'
 import { readStatement } from '../base/statements.ts'
 import { fileColumn } from './files/columns.ts'
 import { LONGEST_RECORD_BYTES } from './files/csv-shape.ts'
@@ -12,19 +12,13 @@ import { NOTE_KINDS, PARTS_DISAGREEMENTS, type Schema, type UsageRecord } from '
 import { ABSENT, jsonValue, parquetValue, type RelativeTime, textValue, type Value } from './schemas/value.ts'
 import type { Source } from './sources.ts'
 
-/**
- * Defines the view `core_usage`: typed usage records of the groups, each with its reject reason, if any. Text without
- * an offset is read in the source's time zone.
- */
+/** Defines the view `core_usage`: typed records of the groups in the source's time zone, with reject reasons. */
 export async function defineUsage(database: Database, source: Source, groups: readonly InputGroup[]): Promise<void> {
   const selects = groups.map((group, number) => selectGroup(group, number))
   await defineViews(database, source, groups, selects)
 }
 
-/**
- * The same view over one file, with `record_number` (from 1) and `content` (for Parquet, a struct of all columns as
- * text). Slower, because DuckDB reads the file in order.
- */
+/** The same view over one file, in order, with `record_number` (from 1) and `content` (Parquet's columns). */
 export async function defineNumberedUsage(database: Database, group: InputGroup, file: LinkedFile): Promise<void> {
   await defineViews(database, group.source, [{ ...group, files: [file] }], [selectGroup(group, 0, true)])
 }
@@ -37,9 +31,18 @@ async function defineViews(
 ): Promise<void> {
   await database.setTimeZone(source.timezone)
   for (const [number, group] of groups.entries()) await setVariables(database, number, group)
-  const raw = `CREATE OR REPLACE TEMP VIEW raw_usage AS\n${selects.join('\nUNION ALL\n')}`
   const types = groups.map((group) => group.types)
-  await database.define('usage', `${raw};\n${readStatement('ingest/usage')}`, types)
+  await database.define('usage', usageViews(selects), types)
+}
+
+function usageViews(selects: readonly string[]): string {
+  const raw = `CREATE OR REPLACE TEMP VIEW raw_usage AS\n${selects.join('\nUNION ALL\n')}`
+  return `${raw};\n${readStatement('ingest/usage')}`
+}
+
+/** The SQL of the view `core_usage` over one group, and the variables that it reads. */
+export function usageSql(group: InputGroup): { sql: string; variables: Record<string, SqlValue> } {
+  return { sql: usageViews([selectGroup(group, 0)]), variables: variablesOf(0, group) }
 }
 
 /** Defines the view `raw_sample`: each record's fields as text in column order, or its NDJSON line. */
@@ -51,7 +54,6 @@ export async function defineSample(database: Database, group: InputGroup): Promi
   await database.execute(`CREATE OR REPLACE TEMP VIEW raw_sample AS\n${select}`)
 }
 
-/** The longest record and its line end. */
 const LARGE = LONGEST_RECORD_BYTES + 1000
 const READ_CSV = { parallel: false, max_line_size: 2_000_000, buffer_size: 32_000_000 }
 
@@ -63,22 +65,25 @@ const CSV_READING: Record<CsvReading, typeof READ_CSV> = {
 }
 
 async function setVariables(database: Database, number: number, group: InputGroup): Promise<void> {
-  await database.setVariable(
-    `files_${number}`,
-    group.files.map((file) => file.link),
-  )
-  await database.setVariable(`compression_${number}`, group.compression)
-  if (group.source.model !== undefined) await database.setVariable(`model_${number}`, group.source.model)
-  for (const [name, value] of Object.entries(settingsOf(group.source))) {
-    await database.setVariable(`${name}_${number}`, value)
+  for (const [name, value] of Object.entries(variablesOf(number, group))) await database.setVariable(name, value)
+}
+
+/** What the SQL of a group takes from variables: no text of a user or a file is written into it. */
+function variablesOf(number: number, group: InputGroup): Record<string, SqlValue> {
+  const { source, format, compression, delimiter, types, pointers, files } = group
+  const variables: Record<string, SqlValue> = {
+    files: files.map((file) => file.link),
+    compression,
+    ...(source.model !== undefined && { model: source.model }),
+    ...settingsOf(source),
+    ...(format === 'ndjson' && { pointers }),
+    ...(format === 'csv' && {
+      delimiter,
+      ...CSV_READING[group.csvReading],
+      columns: Object.fromEntries(types.map((type, i) => [`c${i}`, type])),
+    }),
   }
-  if (group.format === 'ndjson') await database.setVariable(`pointers_${number}`, group.pointers)
-  if (group.format !== 'csv') return
-  await database.setVariable(`delimiter_${number}`, group.delimiter)
-  for (const [name, value] of Object.entries(CSV_READING[group.csvReading])) {
-    await database.setVariable(`${name}_${number}`, value)
-  }
-  await database.setVariable(`columns_${number}`, Object.fromEntries(group.types.map((type, i) => [`c${i}`, type])))
+  return Object.fromEntries(Object.entries(variables).map(([name, value]) => [`${name}_${number}`, value]))
 }
 
 function settingsOf(source: Source): Partial<Record<Setting, string>> {
@@ -122,7 +127,6 @@ function selectGroup(group: InputGroup, number: number, isNumbered = false): str
   return `SELECT\n  ${fields.join(',\n  ')}\n${fromGroup(group, number, computed)}`
 }
 
-/** The FROM clause of a group, with expressions that are computed once per record. */
 function fromGroup(group: InputGroup, number: number, computed: ReadonlyMap<string, string>): string {
   const names = columnNames(group).join(', ')
   const statement = readStatement(`ingest/${group.format}`)
@@ -154,7 +158,6 @@ function model(group: InputGroup, number: number, { model_permaslug }: UsageReco
   return `CASE WHEN ${exists(model_permaslug, columns)} THEN ${own} ELSE getvariable('model_${number}') END`
 }
 
-/** SQL for the first reason why a record's counts contradict each other, or NULL. */
 function disagreement(conditions: Schema['parts_disagree'] = {}, columns: Columns): string {
   const cases = PARTS_DISAGREEMENTS.flatMap((reason) => {
     const condition = conditions[reason]
@@ -163,7 +166,6 @@ function disagreement(conditions: Schema['parts_disagree'] = {}, columns: Column
   return cases.length === 0 ? 'NULL::VARCHAR' : `CASE ${cases.join(' ')} END`
 }
 
-/** SQL for a note on how the record was read: its kind, name and tokens. */
 function noteOf(notes: Schema['notes'] = {}, columns: Columns): string[] {
   const found = NOTE_KINDS.flatMap((kind) => {
     const note = notes[kind]
@@ -192,7 +194,6 @@ function exists({ needs }: Expression, columns: Columns): string {
   return [...new Set(needs.flat())].map((column) => columns.value(column).exists()).join(' OR ')
 }
 
-/** How to read the schema's columns in a group's files. `computed` fills as expressions use it. */
 function columnsOf(group: InputGroup, number: number): { columns: Columns; computed: ReadonlyMap<string, string> } {
   const { format, positions, source, types, files } = group
   const relative = relativeTime(source)
@@ -214,7 +215,6 @@ function columnsOf(group: InputGroup, number: number): { columns: Columns; compu
   return { columns: { value, once, setting }, computed }
 }
 
-/** How to read relative timestamps; undefined without `base_time`. */
 function relativeTime({ base_time, time_unit }: Source): RelativeTime {
   if (base_time === undefined) return undefined
   const base = `${Date.parse(base_time) * 1000}`

@@ -29,7 +29,6 @@ const UNIX_MILLISECONDS = 1e11
 const UNIX_SECONDS = 1e9
 const UNIX_EPOCH = '1970-01-01T00:00:00Z'
 
-/** A record read by the guessed schema. */
 export interface MappedRecord extends Record<string, string | boolean | null> {
   date: string | null
   model: string | null
@@ -39,11 +38,9 @@ export interface MappedRecord extends Record<string, string | boolean | null> {
   reject_reason: string | null
 }
 
-/** A source entry without defaults. */
 type SourceEntry = Pick<Source, 'name' | 'schema' | 'files'> &
   Partial<Pick<Source, 'columns' | 'model' | 'base_time' | 'time_unit'>>
 
-/** A column or NDJSON key with a sample value. */
 interface Column {
   name: string
   sample: string
@@ -57,7 +54,6 @@ export interface Inspection {
   schema: Source['schema'] | undefined
   records: MappedRecord[]
   source: SourceEntry | undefined
-  /** What the maintainer must decide or check before a build. */
   notes: string[]
 }
 
@@ -65,11 +61,25 @@ export interface Inspection {
  * Guesses the schema of raw files from their first records, without touching the state. Throws `UsageError` if a file
  * is missing or has an unknown ending, `BuildError` if it cannot be read.
  */
-export async function inspect(
-  paths: readonly string[],
-  { now, signal }: Pick<Effects, 'now' | 'signal'>,
-): Promise<Inspection[]> {
+export async function inspect(paths: readonly string[], effects: InspectEffects): Promise<Inspection[]> {
   const files = await sideBySide(paths, describeGiven)
+  return withFiles(files, effects, async (database, folder) => {
+    const inspections: Inspection[] = []
+    for (const [position, file] of files.entries()) {
+      inspections.push(await inspectFile(database, await linkFile(file, join(folder, `${position}.${file.format}`))))
+    }
+    return inspections
+  })
+}
+
+export type InspectEffects = Pick<Effects, 'now' | 'signal'>
+
+/** Runs `work` with a database that reaches some files and a folder of its own, and nothing else. */
+export async function withFiles<Result>(
+  files: readonly InputFile[],
+  { now, signal }: InspectEffects,
+  work: (database: Database, folder: string) => Promise<Result>,
+): Promise<Result> {
   const folder = await mkdtemp(join(tmpdir(), 'tokenboard-inspect-'))
   try {
     const temporaryFolder = join(folder, 'spill')
@@ -78,11 +88,7 @@ export async function inspect(
       await database.run('inspect/keep_order')
       await setCredibleDates(database, lastCredibleDate(now()))
       await database.confine([folder, ...(await foldersOf(files))])
-      const inspections: Inspection[] = []
-      for (const [position, file] of files.entries()) {
-        inspections.push(await inspectFile(database, await linkFile(file, join(folder, `${position}.${file.format}`))))
-      }
-      return inspections
+      return await work(database, folder)
     } finally {
       database.close()
     }
@@ -91,7 +97,8 @@ export async function inspect(
   }
 }
 
-async function describeGiven(path: string): Promise<InputFile> {
+/** Throws `UsageError` for a file that is missing or of no known ending. */
+export async function describeGiven(path: string): Promise<InputFile> {
   if (!(await isFile(path))) throw new UsageError(`there is no file ${path}`)
   return describeFile(resolve(path), path)
 }
@@ -119,7 +126,6 @@ async function inspectFile(database: Database, file: LinkedFile): Promise<Inspec
 
 const isRead = ({ reject_reason }: MappedRecord) => reject_reason === null || reject_reason === 'left_out'
 
-/** The columns or NDJSON keys of a file, each with its first non-empty value. */
 async function readSample(database: Database, file: LinkedFile): Promise<Column[]> {
   const wanted = SCHEMA_NAMES.flatMap((name) => schemaColumns(SCHEMAS[name]))
   const header = file.format === 'ndjson' ? undefined : await readColumns(database, file, wanted)
@@ -160,19 +166,17 @@ function keysOf(lines: readonly string[]): Column[] {
   return [...samples].map(([name, sample]) => ({ name, sample }))
 }
 
-/** The members of an NDJSON object. Invalid lines arrive as NULL. */
 function membersOf(line: string): [string, unknown][] {
   const value: unknown = line === '' ? null : JSON.parse(line)
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : []
 }
 
-/** Possible sources, the likeliest first: schemas by known columns, then `canonical` with renamed columns. */
 function proposals(file: LinkedFile, columns: readonly Column[]): SourceEntry[] {
   const names = columns.map((column) => column.name)
   const name = basename(file.name).replace(/\..*$/, '') || 'logs'
   const files = [resolve(file.name)]
   const fitting = SCHEMA_NAMES.filter((schema) => missingColumns(schema, names).length === 0)
-    .sort((a, b) => recognised(b, names) - recognised(a, names))
+    .sort((a, b) => recognized(b, names) - recognized(a, names))
     .map((schema): SourceEntry => ({ name, schema, files }))
   const renamed = renamesToCanonical(names)
   if (renamed !== undefined) {
@@ -193,7 +197,6 @@ function relativeTo(source: SourceEntry, columns: readonly Column[]): SourceEntr
   return [{ ...source, base_time: BASE_TIME_TO_SAY }]
 }
 
-/** The first records as a source reads them, or why they cannot be read. */
 async function mapRecords(database: Database, entry: SourceEntry, file: LinkedFile): Promise<MappedRecord[] | string> {
   try {
     const source = Source.parse(entry)
@@ -231,13 +234,13 @@ function missingColumns(name: SchemaName, names: readonly string[]): string[] {
     .map((choice) => choice.join(' or '))
 }
 
-function recognised(name: SchemaName, names: readonly string[]): number {
+function recognized(name: SchemaName, names: readonly string[]): number {
   return schemaColumns(SCHEMAS[name]).filter((column) => names.includes(column)).length
 }
 
 function whatIsMissing(columns: readonly Column[]): string {
   const names = columns.map(({ name }) => name)
-  const [nearest = 'canonical'] = SCHEMA_NAMES.toSorted((a, b) => recognised(b, names) - recognised(a, names))
+  const [nearest = 'canonical'] = SCHEMA_NAMES.toSorted((a, b) => recognized(b, names) - recognized(a, names))
   const missing = missingColumns(nearest, names)
   if (missing.length === 0) return `the columns are those of ${nearest}, but none of the first records can be read`
   return `the nearest schema is ${nearest}, which also needs ${missing.join(', ')}`

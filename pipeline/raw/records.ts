@@ -15,12 +15,12 @@ export type RejectReason = (typeof REJECT_REASONS)[number]
  * Why a record is excluded from the rollup. `left_out`: its schema says that no provider served it or that it repeats
  * others. `archived_date`: it came after its date was archived.
  */
-export type SetAsideReason = RejectReason | 'left_out' | 'duplicate' | 'private' | 'withheld' | 'archived_date'
+export type ExclusionReason = RejectReason | 'left_out' | 'duplicate' | 'private' | 'withheld' | 'archived_date'
 
 /** Records excluded for one reason. `date` is undefined if it cannot be read. */
-export interface SetAside {
+export interface Excluded {
   source: string
-  reason: SetAsideReason
+  reason: ExclusionReason
   date: UtcDate | undefined
   model_permaslug: string | undefined
   records: bigint
@@ -41,7 +41,6 @@ export interface RejectedInFile {
 export interface ComparedRecords {
   source: string
   date: UtcDate
-  /** `null`: no contradiction. */
   reason: PartsDisagreement | null
   records: bigint
   public_records: bigint
@@ -65,10 +64,9 @@ export interface ReadingNote {
 }
 
 /** What one API key used on one UTC date in one source, over all models and visibilities. */
-export interface KeyUsageRow {
+export interface KeySpendRow {
   date: UtcDate
   api_key_hash: string
-  /** Whether the requests used the owner's own provider key. */
   is_byok: boolean
   cost_usd: string
   requests: bigint

@@ -35,7 +35,6 @@ export interface ModelNames {
   aliases: string[]
 }
 
-/** A line of an aliases file. */
 export interface Alias {
   alias: string
   model_permaslug: string
@@ -48,7 +47,7 @@ export interface Alias {
 export function createRegistry(models: readonly Model[], extraAliases: readonly Alias[]): Registry {
   const bySlug = new Map<string, Model>()
   for (const model of models) {
-    assertSlug(model.model_permaslug)
+    checkSlug(model.model_permaslug)
     if (bySlug.has(model.model_permaslug))
       throw new UsageError(`model ${quoted(model.model_permaslug)} is listed twice`)
     bySlug.set(model.model_permaslug, model)
@@ -58,7 +57,7 @@ export function createRegistry(models: readonly Model[], extraAliases: readonly 
   const slugs = new Set([...bySlug.keys(), ...all.map(({ model_permaslug }) => model_permaslug)])
   const slugByAlias = new Map<string, string>()
   for (const { alias, model_permaslug } of all) {
-    assertSlug(model_permaslug)
+    checkSlug(model_permaslug)
     if (alias === model_permaslug) continue
     if (slugs.has(alias)) throw new UsageError(`alias ${quoted(alias)} is also the slug of a model`)
     if (slugByAlias.has(alias)) throw new UsageError(`alias ${quoted(alias)} is given twice`)
@@ -109,7 +108,7 @@ export function splitVariant(name: string): { base: string; suffix: string } | u
   return colon > 0 && colon < name.length - 1 ? { base: name.slice(0, colon), suffix: name.slice(colon) } : undefined
 }
 
-function assertSlug(slug: string): void {
+function checkSlug(slug: string): void {
   const problem = slugProblem(slug)
   if (problem !== undefined) throw new UsageError(`model_permaslug ${quoted(slug)} ${problem}`)
 }

@@ -8,7 +8,14 @@ import { parse, parseJson } from '../base/json.ts'
 import { nearest } from '../contract/nearest.ts'
 import { UtcDate } from '../contract/utc-date.ts'
 import { SanityCheck } from './check-names.ts'
-import { ClickHouseFields, type Engine, EngineChoice, EngineFields, type Origin, SourceVisibility } from './engine.ts'
+import {
+  ClickHouseFields,
+  type Engine,
+  EngineChoice,
+  EngineFields,
+  SourceVisibility,
+  type UsageSource,
+} from './engine.ts'
 import type { ObjectCopies } from './objects/object.ts'
 import { type Alias, createRegistry, Model, type Registry } from './registry.ts'
 import { OutsideFrom } from './schemas/helicone-settings.ts'
@@ -61,7 +68,6 @@ export type OnMissing = z.infer<typeof OnMissing>
 
 const HELICONE_KEYS = ['outside_from', 'audio_inside_from'] as const
 
-/** A set of raw files in one schema. */
 export const Source = SourceFields.superRefine((source, context) => {
   const { schema: name, columns, base_time, time_unit } = source
   const schema: Schema = SCHEMAS[name]
@@ -116,11 +122,9 @@ export const SourcesFile = z.strictObject({
 /** The sources file, read. `folder` is where relative paths start. */
 export interface Sources {
   folder: string
-  /** Empty if the engine reads no files. */
   sources: Source[]
   engine: Engine
-  /** The sources, or what the engine provides instead. */
-  origins: Origin[]
+  usageSources: UsageSource[]
   registry: Registry
   /** The path of the registry; undefined if none is named. */
   models_file: string | undefined
@@ -140,16 +144,13 @@ export interface ReadOptions {
   mayLackModels?: boolean
 }
 
-/**
- * Reads the sources file and the files it names. Throws `UsageError` that names file and field if one is missing or
- * invalid.
- */
+/** Reads the sources file and the files it names. Throws `UsageError` that names file and field. */
 export async function readSources(path: string, { mayLackModels = false }: ReadOptions = {}): Promise<Sources> {
   const file = parseJson(SourcesFile, await readText(path), path, UsageError, KNOWN_KEYS)
   const folder = dirname(resolve(path))
   const read = whatIsRead(file, path, folder)
-  assertUniqueNames(read.origins, path)
-  assertRegistry(file, read.origins, path)
+  checkUniqueNames(read.usageSources, path)
+  checkRegistry(file, read.usageSources, path)
   const models_file = file.models && resolve(folder, file.models)
   const lacksModels = models_file !== undefined && mayLackModels && (await statsIfAny(models_file)) === undefined
   const models = models_file === undefined || lacksModels ? [] : await readModels(models_file)
@@ -174,11 +175,11 @@ function whatIsRead(
   { sources, engine }: z.infer<typeof SourcesFile>,
   path: string,
   folder: string,
-): Pick<Sources, 'sources' | 'engine' | 'origins'> {
+): Pick<Sources, 'sources' | 'engine' | 'usageSources'> {
   if (engine === undefined) {
     if (sources === undefined)
       throw new UsageError(`${path}: sources: is missing; list what to read, or name an "engine"`)
-    return { sources, engine: { kind: 'duckdb' }, origins: sources }
+    return { sources, engine: { kind: 'duckdb' }, usageSources: sources }
   }
   if (sources !== undefined) {
     throw new UsageError(
@@ -187,31 +188,31 @@ function whatIsRead(
   }
   const { clickhouse, rollup_files, visibility } = engine
   if (clickhouse !== undefined) {
-    const origin = { name: engine.name ?? 'clickhouse', visibility }
+    const source = { name: engine.name ?? 'clickhouse', visibility }
     const { ca, cert, key, ...rest } = clickhouse
     const files = Object.entries({ ca, cert, key }).flatMap(([name, file]) =>
       file === undefined ? [] : [[name, resolve(folder, file)]],
     )
     return {
       sources: [],
-      engine: { kind: 'clickhouse', origin, ...rest, ...Object.fromEntries(files) },
-      origins: [origin],
+      engine: { kind: 'clickhouse', source, ...rest, ...Object.fromEntries(files) },
+      usageSources: [source],
     }
   }
   const name = engine.name ?? 'rollup_files'
   const fields = { name, schema: 'canonical', files: rollup_files, visibility }
-  const origin: Source = { ...SourceFields.parse(fields), schema: 'rollup-files' }
-  return { sources: [origin], engine: { kind: 'duckdb' }, origins: [origin] }
+  const source: Source = { ...SourceFields.parse(fields), schema: 'rollup-files' }
+  return { sources: [source], engine: { kind: 'duckdb' }, usageSources: [source] }
 }
 
-function assertUniqueNames(sources: readonly Origin[], path: string): void {
+function checkUniqueNames(sources: readonly UsageSource[], path: string): void {
   const names = sources.map((source) => source.name)
   const twice = names.find((name, position) => names.indexOf(name) !== position)
   if (twice !== undefined) throw new UsageError(`${path}: two sources have the name ${JSON.stringify(twice)}`)
 }
 
-function assertRegistry(file: z.infer<typeof SourcesFile>, origins: readonly Origin[], path: string): void {
-  const wanting = origins.find(({ visibility }) => visibility === 'registry')
+function checkRegistry(file: z.infer<typeof SourcesFile>, usageSources: readonly UsageSource[], path: string): void {
+  const wanting = usageSources.find(({ visibility }) => visibility === 'registry')
   if (wanting === undefined || file.models !== undefined) return
   throw new UsageError(
     `${path}: source ${JSON.stringify(wanting.name)} leaves visibility to the model registry, but the file names no "models"; ` +
@@ -219,7 +220,6 @@ function assertRegistry(file: z.infer<typeof SourcesFile>, origins: readonly Ori
   )
 }
 
-/** Names the models and aliases files in errors. */
 function registryOf(
   models: readonly Model[],
   aliases: readonly Alias[],
@@ -265,7 +265,6 @@ async function readText(path: string, remedy = ''): Promise<string> {
   }
 }
 
-/** Suggestions for misspelled keys. */
 const KNOWN_KEYS: readonly string[] = [
   ...Object.keys(SourcesFile.shape),
   ...Object.keys(SourceFields.shape),

@@ -21,10 +21,7 @@ export async function kindOfChain(publicDir: string, index: ReleaseIndex): Promi
   return synthetic ? 'synthetic' : 'real'
 }
 
-/**
- * The chain that the next release of a folder joins: synthetic and real releases never share one. Throws `UsageError` for
- * a sample that would be built over real releases.
- */
+/** Synthetic and real releases never share a chain. Throws `UsageError` for a sample over real releases. */
 export function chooseChain(
   kind: ChainKind,
   index: ReleaseIndex,

@@ -14,12 +14,7 @@ export interface FrozenSources {
   leftOut: string[]
 }
 
-/**
- * Leaves of the files of each source those whose content the release had as an input, as often as it had it and whatever
- * they are called now.
- * What was published once is not judged again by the share of rejected records. An engine that reads no files is asked
- * as it is.
- */
+/** Keeps the files whose content was an input of the release, by whatever name, and skips checks it already passed. */
 export async function freezeSources(
   sources: Sources,
   inputs: Provenance['inputs'],

@@ -13,7 +13,6 @@ import {
 } from '../contract/manifest.ts'
 import { INDEX_FILE } from '../contract/published-paths.ts'
 
-/** A history without a release. */
 export const EMPTY_INDEX: ReleaseIndex = { dataset: 'rankings-daily', releases: [] }
 
 /** The folders in which what is published lies, the releases among it. */
@@ -72,7 +71,6 @@ export function withStatus(index: ReleaseIndex): ReleaseIndex {
   return { ...index, releases: newestFirst.reverse() }
 }
 
-/** The pointer to a release, as `latest.json` has it. */
 export function toPointer(entry: ReleaseEntry): LatestPointer {
   const { release, as_of, start_date, end_date, rows, content_hash, path } = entry
   return { release, as_of, start_date, end_date, rows, content_hash, path }

@@ -8,9 +8,8 @@ import { isOfSums } from '../raw/sources.ts'
 export type InputName = (sha256: string) => string
 
 /**
- * How releases call what they are made of. Raw logs have the SHA-256 of their content. Sums are so few numbers that whoever
- * knows the public ones could try what the private ones may be until the hash is right: they have an HMAC-SHA-256 of it
- * (RFC 2104), whose key stays with the publisher.
+ * Raw logs are named by SHA-256. Sums are few enough to guess, so they have an HMAC (RFC 2104) with the publisher's
+ * key.
  */
 export async function inputNames({ engine, sources }: Sources, readKey: () => Promise<string>): Promise<InputName> {
   if (engine.kind === 'duckdb' && !sources.some(isOfSums)) return (sha256) => sha256

@@ -9,7 +9,6 @@ import { Provenance } from '../contract/provenance.ts'
 import { QUALITY_FILE } from '../contract/release-files.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 
-/** The file of a release that says what it was made from and with. */
 export const PROVENANCE_FILE = 'provenance.json'
 
 /** What a build has read. `inputs` are hashes of contents, in any order. */
@@ -19,7 +18,6 @@ export interface Ingredients {
   last_credible_date?: Provenance['last_credible_date']
 }
 
-/** What a release is made from and with. */
 export function provenanceOf(
   draft: Omit<Manifest, 'files'>,
   { inputs, registry, last_credible_date }: Ingredients,

@@ -10,10 +10,7 @@ import { contactOf } from './documents/publisher.ts'
 const OF_THE_SAMPLE = join(import.meta.dirname, '../../data/publisher.json')
 const PLACEHOLDER_HOST = 'example.org'
 
-/**
- * Who publishes: `publisher.json` of the data folder. The synthetic sample may do without; a release of real logs may not,
- * nor may it name the placeholder. Throws `UsageError` that shows the lines to write.
- */
+/** Reads `publisher.json`. Optional for the sample; real logs need one without placeholders. Throws `UsageError`. */
 export async function readPublisher(dataDir: string, synthetic: boolean): Promise<Publisher> {
   const path = join(dataDir, 'publisher.json')
   const bytes = await readIfAny(path)

@@ -9,10 +9,7 @@ import type { DataFile } from '../contract/release-files.ts'
 
 const PARQUET_TYPES = { date: 'DATE', model_permaslug: 'VARCHAR', total_tokens: 'BIGINT' }
 
-/**
- * Reads the rows of one file of a release again, by another way than it was written wherever there is one. Throws
- * `BuildError` that names a file which cannot be read.
- */
+/** Reads the rows of a release file, by another way than it was written if there is one. Throws `BuildError`. */
 export async function readBack(database: Database, folder: string, file: DataFile): Promise<RankingRow[]> {
   const path = join(folder, file)
   if (file === 'rankings-daily.parquet') return readParquet(database, path)
@@ -55,7 +52,6 @@ async function assertParquetTypes(database: Database, path: string): Promise<voi
   throw new BuildError(`${path} has the columns ${JSON.stringify(written)} instead of ${JSON.stringify(PARQUET_TYPES)}`)
 }
 
-/** The content of a text file, decompressed where its name says that it is compressed. */
 export async function readText(path: string): Promise<Buffer> {
   const bytes = await readFile(path)
   return path.endsWith('.gz') ? promisify(gunzip)(bytes) : bytes

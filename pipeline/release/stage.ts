@@ -60,7 +60,6 @@ export function draftRelease(options: {
   }
 }
 
-/** The `meta` of a release's JSON file. */
 export function metaOf({ as_of, start_date, end_date, version }: ReleaseDraft): RankingMeta {
   return { as_of, start_date, end_date, version }
 }
@@ -70,15 +69,10 @@ export interface TextFile {
   path: string
   media_type: string
   text: string | Uint8Array
-  /** How many rows it has, where it is a table. */
   rows?: number
 }
 
-/**
- * Writes all files of a release into an empty folder: the rows in every format, further files, the documents that
- * describe those, the page that shows all of them, the manifest that lists them. The rows also stand in the table
- * `out_rankings_daily`.
- */
+/** Writes all files of a release into an empty folder. The rows are also in the table `out_rankings_daily`. */
 export async function stageRelease(
   options: {
     draft: ReleaseDraft
@@ -121,7 +115,6 @@ export async function renderRows(rows: readonly RankingRow[], meta: RankingMeta)
   )
 }
 
-/** The same as they are once they are decompressed. */
 export function rowsAsText(rows: readonly RankingRow[], meta: RankingMeta): [DataFile, Buffer][] {
   const csv = writeCsv(rows)
   return [
@@ -132,7 +125,6 @@ export function rowsAsText(rows: readonly RankingRow[], meta: RankingMeta): [Dat
   ]
 }
 
-/** What the manifest says of files of the folder, in the given order. */
 async function describeFiles(
   folder: string,
   list: readonly { path: string; media_type: string; rows?: number }[],

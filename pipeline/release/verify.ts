@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { assertSealed } from '../base/checksums.ts'
+import { verifyChecksums } from '../base/checksums.ts'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { type FileHash, readTextIfAny } from '../base/files.ts'
@@ -15,7 +15,6 @@ import { verifyProvenance } from './provenance.ts'
 import { readBack, readText } from './read-back.ts'
 import { draftRelease, metaOf, rowsAsText } from './stage.ts'
 
-/** A release that was proved: what its manifest says, and its rows in published order. */
 export interface VerifiedRelease {
   manifest: Manifest
   manifestSha256: string
@@ -23,12 +22,12 @@ export interface VerifiedRelease {
 }
 
 /**
- * Proves a release by reading all of it again: every file is listed and has its size and checksum, every format holds
- * the same rows, those of `content_hash`, and the documents describe these files. Throws `BuildError` that names the first thing that is off.
+ * Verifies a release by reading all of it: sizes, checksums, equal rows in every format, documents. Throws
+ * `BuildError`.
  */
 export async function verifyRelease(database: Database, folder: string): Promise<VerifiedRelease> {
   const manifest = await readManifest(folder)
-  const found = await assertSealed(folder)
+  const found = await verifyChecksums(folder)
   assertListed(folder, manifest, found)
   const rows = await verifyRows(database, folder, manifest)
   assertFacts(folder, manifest, rows)
@@ -72,7 +71,6 @@ async function verifyRows(database: Database, folder: string, manifest: Manifest
 
 const FACTS = ['release', 'start_date', 'end_date', 'days', 'provisional_from'] as const
 
-/** What the manifest says of the rows follows from them and from `as_of`. */
 function assertFacts(folder: string, manifest: Manifest, rows: readonly RankingRow[]): void {
   const { as_of: asOf, publisher, synthetic } = manifest
   const draft = draftRelease({ rows, asOf, publisher, synthetic })
@@ -91,7 +89,6 @@ export function verifyEntry(folder: string, { manifest, manifestSha256 }: Verifi
   )
 }
 
-/** Reads a release's manifest. Throws `BuildError` when it is missing or not of the published form. */
 export async function readManifest(folder: string): Promise<Manifest> {
   const path = join(folder, MANIFEST_FILE)
   const text = await readTextIfAny(path)

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { assertSealed, seal } from '../base/checksums.ts'
+import { verifyChecksums, writeChecksums } from '../base/checksums.ts'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { type Files, namesIn, readTextIfAny } from '../base/files.ts'
@@ -8,14 +8,12 @@ import { parseJson } from '../base/json.ts'
 import { type Timestamp, Timestamp as TimestampSchema } from '../contract/ranking.ts'
 import { UtcDate } from '../contract/utc-date.ts'
 
-/** The error for an archive version that this program does not know. */
 export const NEWER_ARCHIVE = 'a newer version of Tokenboard wrote this: build with that version'
 
 /** `archive.json` of a part: what one `tokenboard archive` call archived. */
 const ArchivePart = z.strictObject({
   /** Version 2 added to the inputs how they were read. */
   version: z.literal([1, 2], { error: NEWER_ARCHIVE }),
-  /** The first date after the part. */
   before: UtcDate,
   as_of: TimestampSchema,
   /** The source at position N has the files `usage-N.parquet` and `inputs-N.parquet`. */
@@ -40,11 +38,10 @@ export function archiveStaging(folder: string): string {
   return join(folder, '.staging')
 }
 
-/** Before any date of a record. */
 const BEGINNING = -1_000_000n
 const MILLISECONDS_PER_DAY = 86_400_000
 
-interface ClosedRange {
+interface ArchivedRange {
   source: string
   from: UtcDate | null
   before: UtcDate
@@ -52,7 +49,7 @@ interface ClosedRange {
   inputs: string
 }
 
-export interface ClosedSource {
+export interface ArchivedSource {
   source: string
   start_date: UtcDate
   end_date: UtcDate
@@ -60,29 +57,25 @@ export interface ClosedSource {
   records: number
 }
 
-/** A staged part that is not in the archive yet. */
 export interface StagedPart {
   folder: string
   before: UtcDate
-  sources: ClosedSource[]
+  sources: ArchivedSource[]
 }
 
 /** A raw file that still exists and has archived records. */
-export interface ClosedFile {
+export interface ArchivedFile {
   file: string
   /** Its records that are not in the archive. Without any, the file may be deleted. */
   records_left: number
 }
 
-/**
- * The permanent rollup of archived dates (DESIGN.md §5, `tokenboard archive`). It replaces their raw files, which may
- * then be deleted. Each part is a folder with checksums that never changes again.
- */
+/** The permanent rollup of archived dates (DESIGN.md §5), which replaces their raw files. Parts never change. */
 export class Archive {
   readonly #folder: string
-  readonly #ranges: readonly ClosedRange[]
+  readonly #ranges: readonly ArchivedRange[]
 
-  private constructor(folder: string, ranges: readonly ClosedRange[]) {
+  private constructor(folder: string, ranges: readonly ArchivedRange[]) {
     this.#folder = folder
     this.#ranges = ranges
   }
@@ -90,28 +83,27 @@ export class Archive {
   /** Opens and verifies the archive; a missing folder is an empty archive. Throws `BuildError` if it is damaged. */
   static async open(folder: string): Promise<Archive> {
     const names = (await namesIn(folder)).filter((name) => !name.startsWith('.')).sort()
-    const ranges: ClosedRange[] = []
+    const ranges: ArchivedRange[] = []
     for (const name of names) ranges.push(...(await readPart(join(folder, name))))
     const archive = new Archive(folder, ranges)
-    archive.#assertUnbroken()
+    archive.#verifyParts()
     return archive
   }
 
-  /** The names of archived sources. */
   get sources(): string[] {
     return [...new Set(this.#ranges.map((range) => range.source))].sort()
   }
 
   /** The first date of a source that is not archived; undefined if none is. */
-  openFrom(source: string): UtcDate | undefined {
+  unarchivedFrom(source: string): UtcDate | undefined {
     return this.#of(source).at(-1)?.before
   }
 
   /** Selects the source that the views show, with its archive. */
   async select(database: Database, source: string): Promise<void> {
-    const openFrom = this.openFrom(source)
+    const unarchivedFrom = this.unarchivedFrom(source)
     await database.setVariable('source', source)
-    await database.setVariable('open_day', openFrom === undefined ? BEGINNING : dayNumber(openFrom))
+    await database.setVariable('open_day', unarchivedFrom === undefined ? BEGINNING : dayNumber(unarchivedFrom))
     await database.run('source/sums')
     await database.run('source/touched_days')
     await database.run('archive/create')
@@ -125,15 +117,11 @@ export class Archive {
     await database.run('source/late_usage')
   }
 
-  /** Names of raw files of the selected source with records in the archive. */
   async inputs(database: Database): Promise<string[]> {
     return (await database.rows<{ name: string }>('archive/input_names')).map(({ name }) => name)
   }
 
-  /**
-   * Stages the part that archives the dates before `before`. The sources' state must be up to date. Skips empty
-   * sources.
-   */
+  /** Stages the part that archives dates before `before`. The state must be up to date. Skips empty sources. */
   async stage(options: {
     database: Database
     files: Files
@@ -144,25 +132,25 @@ export class Archive {
   }): Promise<StagedPart> {
     const { database, files, sources, before, asOf, folder } = options
     await files.remove(folder)
-    const closed: ClosedSource[] = []
-    for (const source of sources.filter((name) => (this.openFrom(name) ?? '') < before)) {
+    const archived: ArchivedSource[] = []
+    for (const source of sources.filter((name) => (this.unarchivedFrom(name) ?? '') < before)) {
       await this.select(database, source)
       const usage = await usageBefore(database, before)
       if (usage === undefined) continue
       await files.makeFolder(folder)
-      await writeUsage({ database, files, before, paths: pathsIn(folder, closed.length) }, usage)
+      await writeUsage({ database, files, before, paths: pathsIn(folder, archived.length) }, usage)
       const { start_date, end_date, dates, records } = usage
-      closed.push({ source, start_date, end_date, dates, records })
+      archived.push({ source, start_date, end_date, dates, records })
     }
-    if (closed.length > 0) {
-      const described = closed.map(({ source, records }) => {
-        return { name: source, from: this.openFrom(source) ?? null, records }
+    if (archived.length > 0) {
+      const described = archived.map(({ source, records }) => {
+        return { name: source, from: this.unarchivedFrom(source) ?? null, records }
       })
       const part: ArchivePart = { version: 2, before, as_of: asOf, sources: described }
       await files.write(join(folder, DESCRIPTION), `${JSON.stringify(part, undefined, 2)}\n`)
-      await seal(folder, files)
+      await writeChecksums(folder, files)
     }
-    return { folder, before, sources: closed }
+    return { folder, before, sources: archived }
   }
 
   /** Adds a staged part by one rename and returns its path. */
@@ -177,18 +165,18 @@ export class Archive {
   }
 
   /** The existing raw files of a source with records before `before` or of archived dates. */
-  async filesOf(database: Database, source: string, before: UtcDate): Promise<ClosedFile[]> {
+  async filesOf(database: Database, source: string, before: UtcDate): Promise<ArchivedFile[]> {
     await this.select(database, source)
     type Row = { file: string; records_left: bigint }
     const rows = await database.rows<Row>('archive/files', { before_day: dayNumber(before) })
     return rows.map(({ file, records_left }) => ({ file, records_left: Number(records_left) }))
   }
 
-  #of(source: string): ClosedRange[] {
+  #of(source: string): ArchivedRange[] {
     return this.#ranges.filter((range) => range.source === source).sort((a, b) => (a.before < b.before ? -1 : 1))
   }
 
-  #assertUnbroken(): void {
+  #verifyParts(): void {
     for (const source of this.sources) {
       let expected: UtcDate | null = null
       for (const { from, before } of this.#of(source)) {
@@ -204,30 +192,28 @@ export class Archive {
   }
 }
 
-async function readPart(folder: string): Promise<ClosedRange[]> {
-  await assertSealed(folder, RESTORE)
+async function readPart(folder: string): Promise<ArchivedRange[]> {
+  await verifyChecksums(folder, RESTORE)
   const path = join(folder, DESCRIPTION)
   const { before, sources } = parseJson(ArchivePart, (await readTextIfAny(path)) ?? '', path, BuildError)
   return sources.map(({ name, from }, position) => ({ source: name, from, before, ...pathsIn(folder, position) }))
 }
 
-function pathsIn(folder: string, position: number): Pick<ClosedRange, 'usage' | 'inputs'> {
+function pathsIn(folder: string, position: number): Pick<ArchivedRange, 'usage' | 'inputs'> {
   return { usage: join(folder, `usage-${position}.parquet`), inputs: join(folder, `inputs-${position}.parquet`) }
 }
 
-/** The usage of the selected source before a date that is not archived yet; undefined without records. */
 async function usageBefore(
   database: Database,
   before: UtcDate,
-): Promise<(Omit<ClosedSource, 'source'> & { tokens: string }) | undefined> {
+): Promise<(Omit<ArchivedSource, 'source'> & { tokens: string }) | undefined> {
   type Row = { start_date: string; end_date: string; dates: bigint; records: bigint; tokens: string }
   const [row] = await database.rows<Row>('archive/closing', { before_day: dayNumber(before) })
   return row && { ...row, dates: Number(row.dates), records: Number(row.records) }
 }
 
-/** Writes usage and inputs of the selected source and checks their sums. */
 async function writeUsage(
-  options: { database: Database; files: Files; before: UtcDate; paths: Pick<ClosedRange, 'usage' | 'inputs'> },
+  options: { database: Database; files: Files; before: UtcDate; paths: Pick<ArchivedRange, 'usage' | 'inputs'> },
   expected: { records: number; tokens: string },
 ): Promise<void> {
   const { database, files, before, paths } = options

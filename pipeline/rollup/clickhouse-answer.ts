@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { REJECT_REASONS } from '../raw/records.ts'
 import type { Row } from './clickhouse-client.ts'
-import type { DayAnswer } from './days.ts'
+import type { DaySums } from './days.ts'
 
-export interface AnswerRow extends Row {
+export interface DayRow extends Row {
   kind: string
   models: string[]
   records: string
@@ -14,10 +14,10 @@ export interface AnswerRow extends Row {
 
 const RejectReason = z.enum(REJECT_REASONS)
 
-export const NOTHING: DayAnswer = readAnswer([])
+export const NOTHING: DaySums = readDay([])
 
 /** Reads the rows for one day. Surplus is all duplicates minus the copies that are kept. */
-export function readAnswer(rows: readonly AnswerRow[]): DayAnswer {
+export function readDay(rows: readonly DayRow[]): DaySums {
   const byKind = Map.groupBy(rows, ({ kind }) => kind)
   const of = (kind: string) => byKind.get(kind) ?? []
   const kept = of('kept')
@@ -41,10 +41,10 @@ export function readAnswer(rows: readonly AnswerRow[]): DayAnswer {
   }
 }
 
-function nameOf({ models: [name = ''] }: AnswerRow): string {
+function nameOf({ models: [name = ''] }: DayRow): string {
   return name
 }
 
-function countsOf(row: AnswerRow | undefined): { records: bigint; tokens: bigint } {
+function countsOf(row: DayRow | undefined): { records: bigint; tokens: bigint } {
   return { records: BigInt(row?.records ?? 0), tokens: BigInt(row?.tokens ?? 0) }
 }

@@ -42,7 +42,6 @@ function settingsAmong(names: readonly string[]): ClickHouseSettings {
 /** ClickHouse's codes of temporary errors: a node that is down or busy. */
 const PASSING = new Set(['3', '32', '202', '209', '210', '236', '279', '425', '999'])
 
-/** A result row. All values are text or lists of text. */
 export type Row = Record<string, string | string[]>
 
 export interface ClickHouseOptions {
@@ -68,9 +67,7 @@ export class ClickHouse {
     this.#pauses = pauses
   }
 
-  /**
-   * Throws `UsageError` if a password or certificate file cannot be read, `BuildError` if the server does not respond.
-   */
+  /** Throws `UsageError` for an unreadable secret, `BuildError` if the server does not respond. */
   static async open(options: ClickHouseOptions): Promise<ClickHouse> {
     const { choice, login } = options
     const { url, database, ca, cert, key, timeout_seconds } = choice
@@ -105,7 +102,6 @@ export class ClickHouse {
     }
   }
 
-  /** All result rows of a query, with retries after temporary errors. */
   async rows<Answer extends Row>(statement: string, onProgress: (share: number) => void = () => {}): Promise<Answer[]> {
     for (let attempt = 0; ; attempt += 1) {
       this.#signal.throwIfAborted()
@@ -195,7 +191,6 @@ function isTimeout(error: unknown): boolean {
 
 const LONGEST_REASON = 500
 
-/** ClickHouse's message with advice. */
 function inPlainWords(error: unknown, where: string): Error {
   const reason = reasonOf(error).replace(/^Code: \d+, e\.displayText\(\) = (.*), e\.what\(\).*$/, '$1')
   const { isUsage, text } = isTimeout(error) ? SLOW : (ADVICE[codeOf(error) ?? ''] ?? OTHER)

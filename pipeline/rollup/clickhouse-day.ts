@@ -1,10 +1,10 @@
 import { BuildError } from '../base/errors.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import type { ClickHouseChoice } from '../raw/engine.ts'
-import { type AnswerRow, NOTHING, readAnswer } from './clickhouse-answer.ts'
+import { type DayRow, NOTHING, readDay } from './clickhouse-answer.ts'
 import type { ClickHouse } from './clickhouse-client.ts'
 import { nodesOf, renderStatement, type StatementValues } from './clickhouse-statement.ts'
-import { type DayAnswer, sumRecords } from './days.ts'
+import { type DaySums, sumRecords } from './days.ts'
 import { toReading } from './reading.ts'
 
 const RECORDS = 'clickhouse/records'
@@ -24,16 +24,16 @@ export async function askFor(
   choice: ClickHouseChoice,
   { date, records }: { date: UtcDate; records: bigint },
   onProgress: (share: number) => void,
-): Promise<DayAnswer> {
+): Promise<DaySums> {
   if (records === 0n) return NOTHING
   const values = { ...placesOf(choice), date, records: RECORDS }
   const question = renderStatement('clickhouse/day', values)
   let before = records
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const answer = readAnswer(await clickhouse.rows<AnswerRow>(question, onProgress))
+    const answer = readDay(await clickhouse.rows<DayRow>(question, onProgress))
     const after = (await countDays(clickhouse, choice, [date])).get(date) ?? 0n
     if (before === after && after === sumRecords(answer.delivered) + sumRecords(answer.rejected)) {
-      if (choice.cluster !== undefined) await assertSharded(clickhouse, values, date, answer)
+      if (choice.cluster !== undefined) await checkSharding(clickhouse, values, date, answer)
       return answer
     }
     before = after
@@ -69,17 +69,15 @@ export async function countMisdated(
   return { records: BigInt(records), misdated }
 }
 
-/**
- * Throws `BuildError` if duplicates may be on different shards, where they are not found, or each node has all records.
- */
-async function assertSharded(
+/** Throws `BuildError` if duplicates may be on different shards or each node has all records. */
+async function checkSharding(
   clickhouse: ClickHouse,
   values: StatementValues,
   date: UtcDate,
-  { delivered }: DayAnswer,
+  { delivered }: DaySums,
 ): Promise<void> {
   const identified = delivered.reduce((sum, day) => sum + day.identified_records, 0n)
-  if (identified === 0n) return assertDifferent(clickhouse, values, date)
+  if (identified === 0n) return checkDifferent(clickhouse, values, date)
   const one_of = Math.ceil(Number(identified) / IDS_COMPARED)
   const statement = renderStatement('clickhouse/sharding', { ...values, one_of })
   const [row] = await clickhouse.rows<{ ids_of_shards: string; ids: string }>(statement)
@@ -95,7 +93,7 @@ async function assertSharded(
 const FEW_RECORDS = 100
 
 /** Throws `BuildError` if all nodes have the same records. Without ids this is the only evidence. */
-async function assertDifferent(clickhouse: ClickHouse, values: StatementValues, date: UtcDate): Promise<void> {
+async function checkDifferent(clickhouse: ClickHouse, values: StatementValues, date: UtcDate): Promise<void> {
   type Row = { nodes: string; different: string; records: string }
   const [row] = await clickhouse.rows<Row>(renderStatement('clickhouse/alike', values))
   if (row === undefined || row.nodes === '1' || row.different !== '1' || Number(row.records) < FEW_RECORDS) return
@@ -106,7 +104,6 @@ async function assertDifferent(clickhouse: ClickHouse, values: StatementValues, 
   )
 }
 
-/** The values of a statement's placeholders. */
 function placesOf(choice: ClickHouseChoice): StatementValues {
   return { ...nodesOf(choice), database: choice.database, view: choice.view }
 }

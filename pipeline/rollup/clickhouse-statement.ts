@@ -8,16 +8,13 @@ export function nodesOf({ cluster }: Pick<ClickHouseChoice, 'cluster'>): Stateme
   return cluster === undefined ? { nodes: 'clickhouse/one_node' } : { nodes: 'clickhouse/all_nodes', cluster }
 }
 
-/** Values for a statement's placeholders, such as `{date:Date}`. */
 export type StatementValues = Readonly<Record<string, string | number>>
 
-/** A placeholder in ClickHouse's syntax: name and type. */
 const MARK = /\{(\w+):(\w+)\}/g
 
 const QueryId = z.uuid()
 const Count = z.int().nonnegative()
 
-/** Writes a value of each type after checking it. */
 const WRITTEN: Record<string, (value: string | number, values: StatementValues) => string> = {
   Identifier: (value) => `\`${ClickHouseName.parse(value)}\``,
   String: (value) => `'${ClickHouseName.or(QueryId).parse(value)}'`,
@@ -26,10 +23,7 @@ const WRITTEN: Record<string, (value: string | number, values: StatementValues) 
   Statement: (value, values) => renderStatement(String(value), values),
 }
 
-/**
- * Fills the placeholders of a named statement for ClickHouse. They look like its query parameters, which
- * version 18.16 does not have and which do not allow cluster names. Each value must match a strict pattern.
- */
+/** Fills the placeholders of a statement. ClickHouse 18.16 has no parameters, so each value must match a pattern. */
 export function renderStatement(name: string, values: StatementValues): string {
   const text = readStatement(name)
     .split('\n')

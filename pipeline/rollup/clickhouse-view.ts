@@ -9,7 +9,6 @@ const ID = [...TEXT, 'UUID', 'Nullable(UUID)', 'Nullable(Nothing)']
 const BITS = [8, 16, 32, 64, 128, 256]
 const COUNT = BITS.flatMap((bits) => [`Int${bits}`, `UInt${bits}`, `Nullable(Int${bits})`, `Nullable(UInt${bits})`])
 
-/** The allowed types of each column, and the conversion to suggest. */
 const COLUMNS: Record<string, { types: readonly string[]; remedy: string }> = {
   utc_date: { types: ['Date', 'Date32'], remedy: "toDate(…, 'UTC')" },
   request_id: { types: ID, remedy: 'toString(…)' },
@@ -18,11 +17,8 @@ const COLUMNS: Record<string, { types: readonly string[]; remedy: string }> = {
   completion_tokens: { types: COUNT, remedy: 'toInt64(…)' },
 }
 
-/**
- * Throws `UsageError` that shows the required view if it is missing, lacks a column or has a wrong type on any node. A
- * node with another type could silently return too few records.
- */
-export async function assertView(clickhouse: ClickHouse, choice: ClickHouseChoice): Promise<void> {
+/** Throws `UsageError` that shows the required view if it is missing or has wrong columns on any node. */
+export async function checkView(clickhouse: ClickHouse, choice: ClickHouseChoice): Promise<void> {
   const { database, view } = choice
   const statement = renderStatement('clickhouse/columns', {
     ...nodesOf(choice),

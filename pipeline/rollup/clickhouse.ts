@@ -8,9 +8,9 @@ import type { ClickHouseChoice } from '../raw/engine.ts'
 import type { Archive } from './archive.ts'
 import { ClickHouse } from './clickhouse-client.ts'
 import { askFor, countDays, countMisdated, readingOf } from './clickhouse-day.ts'
-import { assertView } from './clickhouse-view.ts'
+import { checkView } from './clickhouse-view.ts'
 import {
-  type DayAnswer,
+  type DaySums,
   enterDay,
   forgetDays,
   isDay,
@@ -21,7 +21,6 @@ import {
   wasFinal,
 } from './days.ts'
 import type { RollupEngine, RollupRequest } from './engine.ts'
-import { forgetFormerSources } from './former-sources.ts'
 import type { KeptFiles } from './kept.ts'
 import { reportIds } from './notes.ts'
 import { isOutdated } from './reading.ts'
@@ -29,17 +28,15 @@ import { takenOverClickHouseReading } from './reading-0.1.0.ts'
 import { forgetRejects, tidyRejects } from './rejects.ts'
 import { deliver, reportOldCounts, resolveModels } from './result.ts'
 import { filesToTakeOver, noteReread, openState, takeOver } from './state.ts'
+import { forgetUnlistedSources } from './unlisted-sources.ts'
 
 export interface ClickHouseEngineOptions {
   choice: ClickHouseChoice
   login: ClickHouseLogin
-  /** The last date is the last one over at this instant. */
   asOf: Date
   /** The time by the clock: an unfinished day is never final, whatever `asOf` is. */
   now: Date
-  /** Later dates are implausible. */
   lastCredible: UtcDate
-  /** Final dates to query again. */
   reread: readonly UtcDate[]
   database: Database
   archive: Archive
@@ -49,24 +46,21 @@ export interface ClickHouseEngineOptions {
   signal: AbortSignal
 }
 
-/**
- * Sums the usage in ClickHouse, day by day; each shard removes its duplicates. Only a row per day and model comes back.
- * The state keeps them, so a later build queries only days that are new or were not final.
- */
+/** Sums usage in ClickHouse, day by day. The state keeps the sums: later builds query new and not yet final days. */
 export function createClickHouseEngine(options: ClickHouseEngineOptions): RollupEngine {
   return {
     async rollup(request) {
       const { database, archive, kept, rejectsFolder, files, choice } = options
       await database.run('result/create_rollup')
       await openState(database)
-      await forgetFormerSources(request, options)
-      await archive.select(database, choice.origin.name)
+      await forgetUnlistedSources(request, options)
+      await archive.select(database, choice.source.name)
       await updateDays(request, options)
-      await resolveModels(database, choice.origin, request.sources)
+      await resolveModels(database, choice.source, request.sources)
       await database.transaction(() => settleTies(database))
-      await deliver(database, choice.origin, request)
-      await reportIds(database, choice.origin, request)
-      await reportOldCounts(database, { source: choice.origin.name, reader: 'clickhouse', sameWithIds: false }, request)
+      await deliver(database, choice.source, request)
+      await reportIds(database, choice.source, request)
+      await reportOldCounts(database, { source: choice.source.name, reader: 'clickhouse', sameWithIds: false }, request)
       await kept.tidy()
       await tidyRejects(database, rejectsFolder, files)
     },
@@ -77,12 +71,12 @@ export function createClickHouseEngine(options: ClickHouseEngineOptions): Rollup
 async function updateDays(request: RollupRequest, options: ClickHouseEngineOptions): Promise<void> {
   const { database, choice, reread } = options
   const reading = readingOf(choice)
-  const former = takenOverClickHouseReading(choice)
-  if (former !== undefined) {
-    await takeOver(database, await filesToTakeOver(database, { reading: former, onlyWithIds: false }), reading)
+  const previous = takenOverClickHouseReading(choice)
+  if (previous !== undefined) {
+    await takeOver(database, await filesToTakeOver(database, { reading: previous, onlyWithIds: false }), reading)
   }
   const wanted = wantedDates(options)
-  assertAsked(reread, wanted)
+  checkReread(reread, wanted)
   const entries = await knownDays(database)
   const known = new Map(entries.filter(({ date }) => wanted.includes(date)).map((day) => [day.date, day]))
   const dates = wanted.filter((date) => {
@@ -91,7 +85,7 @@ async function updateDays(request: RollupRequest, options: ClickHouseEngineOptio
   })
   if (dates.length > 0) {
     await askForAll(dates, known, reading, request, options)
-    request.onStage({ stage: `ask ${choice.origin.name}`, detail: `${dates.length} of ${wanted.length} days` })
+    request.onStage({ stage: `ask ${choice.source.name}`, detail: `${dates.length} of ${wanted.length} days` })
   }
   const others = entries.filter(({ date }) => isDay(date) && !wanted.includes(date)).map(({ date }) => date)
   if (others.length > 0) await database.transaction(() => forgetDays(database, others))
@@ -106,11 +100,11 @@ async function askForAll(
   options: ClickHouseEngineOptions,
 ): Promise<void> {
   const { database, choice, asOf, now, reread } = options
-  const source = choice.origin.name
+  const source = choice.source.name
   const asked = now < asOf ? now : asOf
   const clickhouse = await ClickHouse.open(options)
   try {
-    await assertView(clickhouse, choice)
+    await checkView(clickhouse, choice)
     await reportMisdated(clickhouse, dates, request, options)
     const counts = await countDays(clickhouse, choice, dates)
     await forgetRawFiles(counts, request, options)
@@ -119,10 +113,10 @@ async function askForAll(
         request.onProgress({ stage: `ask ${source}`, share: (position + share) / dates.length, bytes: undefined })
       onProgress(0)
       const answer = await askFor(clickhouse, choice, { date, records: counts.get(date) ?? 0n }, onProgress)
-      const former = known.get(date)
-      if (former !== undefined && !reread.includes(date) && !isAccepted(former, answer, request)) continue
-      if (former !== undefined && isOutdated(former.reading, 'clickhouse')) await noteReread(database)
-      await enterDay(database, { source, date, asked, reading, isKnown: former !== undefined }, answer)
+      const previous = known.get(date)
+      if (previous !== undefined && !reread.includes(date) && !isAccepted(previous, answer, request)) continue
+      if (previous !== undefined && isOutdated(previous.reading, 'clickhouse')) await noteReread(database)
+      await enterDay(database, { source, date, asked, reading, isKnown: previous !== undefined }, answer)
     }
   } finally {
     await clickhouse.close()
@@ -140,15 +134,12 @@ async function reportMisdated(
   const last = [lastCredible, ...dates].toSorted().at(-1) ?? ''
   const answer = await countMisdated(clickhouse, choice, { first: FIRST_CREDIBLE_DATE, last })
   if (answer === undefined) return
-  const rejected = { source: choice.origin.name, reason: 'invalid_timestamp', records: answer.records } as const
-  request.onSetAside({ ...rejected, date: undefined, model_permaslug: undefined, tokens: 0n })
+  const rejected = { source: choice.source.name, reason: 'invalid_timestamp', records: answer.records } as const
+  request.onExcluded({ ...rejected, date: undefined, model_permaslug: undefined, tokens: 0n })
   request.onRejectedInFile({ ...rejected, file: `${choice.database}.${choice.view}`, misdated: answer.misdated })
 }
 
-/**
- * Removes raw files that this source's name had in the state, so that their records do not count twice. Throws
- * `BuildError` that names a day of which ClickHouse has fewer records, unless `on_missing` is `remove`.
- */
+/** Removes the raw files that a source had before ClickHouse. Throws `BuildError` if records would be lost. */
 async function forgetRawFiles(
   counts: ReadonlyMap<UtcDate, bigint>,
   request: RollupRequest,
@@ -158,10 +149,10 @@ async function forgetRawFiles(
   if (names.length === 0) return
   if (request.sources.on_missing !== 'remove') {
     const days = await database.rows<{ date: UtcDate; records: bigint }>('days/open')
-    const lost = days.find(({ date, records }) => (counts.get(date) ?? 0n) < records)
-    if (lost !== undefined) {
+    const short = days.find(({ date, records }) => (counts.get(date) ?? 0n) < records)
+    if (short !== undefined) {
       throw new BuildError(
-        `raw files had ${lost.records} records of ${lost.date}, and ClickHouse, which is asked in their place, has ${counts.get(lost.date) ?? 0n}. ` +
+        `raw files had ${short.records} records of ${short.date}, and ClickHouse, which is asked in their place, has ${counts.get(short.date) ?? 0n}. ` +
           'Close such dates with tokenboard archive before the switch; or say in the sources file "on_missing": "remove" to have ' +
           'what ClickHouse has count alone',
       )
@@ -172,14 +163,14 @@ async function forgetRawFiles(
     await forgetRejects(database)
   })
   request.onNotice(
-    `source ${JSON.stringify(choice.origin.name)}: ClickHouse is asked in place of ${names.length} raw files, such as ` +
+    `source ${JSON.stringify(choice.source.name)}: ClickHouse is asked in place of ${names.length} raw files, such as ` +
       `${names[0]}, whose records are not counted any more`,
   )
 }
 
 /** The days to query: from the first that is not archived to the last that is over. */
 function wantedDates({ choice, archive, asOf }: ClickHouseEngineOptions): UtcDate[] {
-  const open = archive.openFrom(choice.origin.name)
+  const open = archive.unarchivedFrom(choice.source.name)
   const first = open !== undefined && open > choice.from ? open : choice.from
   const last = mostRecentCompletedDay(asOf)
   const dates: UtcDate[] = []
@@ -187,7 +178,7 @@ function wantedDates({ choice, archive, asOf }: ClickHouseEngineOptions): UtcDat
   return dates
 }
 
-function assertAsked(reread: readonly UtcDate[], wanted: readonly UtcDate[]): void {
+function checkReread(reread: readonly UtcDate[], wanted: readonly UtcDate[]): void {
   const other = reread.find((date) => !wanted.includes(date))
   if (other === undefined) return
   throw new UsageError(
@@ -195,21 +186,18 @@ function assertAsked(reread: readonly UtcDate[], wanted: readonly UtcDate[]): vo
   )
 }
 
-/**
- * Days should not shrink: records were deleted or are temporarily unavailable. `on_missing` decides (DESIGN.md §5).
- * Throws `BuildError` that names the day.
- */
+/** Days should not shrink. `on_missing` decides if one does (DESIGN.md §5). Throws `BuildError` that names the day. */
 function isAccepted(
-  former: KnownDay,
-  answer: DayAnswer,
+  previous: KnownDay,
+  answer: DaySums,
   { sources: { on_missing }, onNotice }: RollupRequest,
 ): boolean {
   const records = netRecords(answer)
-  if (records >= former.net_records) return true
-  const what = `${former.date} had ${former.net_records} records when it was asked for before and has ${records} now`
+  if (records >= previous.net_records) return true
+  const what = `${previous.date} had ${previous.net_records} records when it was asked for before and has ${records} now`
   if (on_missing === 'fail') {
     throw new BuildError(
-      `${what}. If that is right, say so with --reread ${former.date}; or say in the sources file "on_missing": "keep" to keep ` +
+      `${what}. If that is right, say so with --reread ${previous.date}; or say in the sources file "on_missing": "keep" to keep ` +
         'what was, or "remove" to take what is',
     )
   }

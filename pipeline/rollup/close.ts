@@ -7,10 +7,10 @@ import { provisionalFrom } from '../contract/manifest.ts'
 import { type Timestamp, toTimestamp } from '../contract/ranking.ts'
 import { mostRecentCompletedDay, type UtcDate } from '../contract/utc-date.ts'
 import { Account } from '../dataset/quality.ts'
-import { assertFewRejected } from '../dataset/records.ts'
+import { checkRejectedShare } from '../dataset/records.ts'
 import { isObjectUrl } from '../raw/objects/object.ts'
 import type { Sources } from '../raw/sources.ts'
-import { type Archive, archiveStaging, type ClosedSource } from './archive.ts'
+import { type Archive, type ArchivedSource, archiveStaging } from './archive.ts'
 import type { RollupEngine } from './engine.ts'
 import {
   chooseSources,
@@ -24,33 +24,27 @@ import {
 } from './intake.ts'
 import { withScratch, withWorkspace } from './workspace.ts'
 
-export interface CloseOptions {
-  /** The first date that is not archived. */
+export interface ArchiveOptions {
   before: UtcDate
-  /** Only report what would be archived. */
   dryRun?: boolean
 }
 
-/** A raw file with archived records. */
 export interface RawFile {
   source: string
   file: string
-  /** Its path, or the URL of an object. */
   path: string
 }
 
-/** The result of `tokenboard archive`. */
-export interface CloseSummary {
+export interface ArchiveSummary {
   outcome: 'archived' | 'unchanged' | 'would_archive'
   before: UtcDate
   as_of: Timestamp
   records: number
-  sources: ClosedSource[]
+  sources: ArchivedSource[]
   /** Raw files whose records are all archived, except those without a date. */
   deletable_files: RawFile[]
   /** Raw files with `records_left` records that are not archived. */
   needed_files: (RawFile & { records_left: number })[]
-  /** The new part of the archive, if any. */
   path?: string
 }
 
@@ -59,15 +53,15 @@ export interface CloseSummary {
  * a stop leaves the archive unchanged. Throws `UsageError` if a date is not final or sources are wrong, `BuildError`
  * for input that a build would not publish.
  */
-export async function closeDates(
+export async function archiveDates(
   config: PipelineConfig,
   effects: Effects,
-  { before, dryRun = false }: CloseOptions,
-): Promise<CloseSummary> {
+  { before, dryRun = false }: ArchiveOptions,
+): Promise<ArchiveSummary> {
   const now = config.asOf ?? effects.now()
   const asOf = toTimestamp(now)
-  assertFinal(before, asOf)
-  if (!dryRun) await assertNotSynthetic(config)
+  checkFinal(before, asOf)
+  if (!dryRun) await checkNotSynthetic(config)
   const withFolders = dryRun ? withScratch : withWorkspace
   return withFolders(config, effects, async (workspace) => {
     const { database, archiveDir, folder } = workspace
@@ -80,7 +74,7 @@ export async function closeDates(
     const { engine, archive } = await openEngine(workspace, { config, sources, asOf: now, synthetic }, effects)
     if (!synthetic) await leaveSample(workspace, archive)
     await bringUpToDate(database, engine, sources, effects)
-    const names = sources.origins.map(({ name }) => name)
+    const names = sources.usageSources.map(({ name }) => name)
     const staging = dryRun ? join(folder, 'archive') : archiveStaging(archiveDir)
     try {
       const staged = await archive.stage({ database, files, sources: names, before, asOf, folder: staging })
@@ -99,7 +93,7 @@ export async function closeDates(
   })
 }
 
-function assertFinal(before: UtcDate, asOf: Timestamp): void {
+function checkFinal(before: UtcDate, asOf: Timestamp): void {
   const latest = provisionalFrom(asOf)
   if (before <= latest) return
   throw new UsageError(
@@ -107,7 +101,7 @@ function assertFinal(before: UtcDate, asOf: Timestamp): void {
   )
 }
 
-async function assertNotSynthetic(config: PipelineConfig): Promise<void> {
+async function checkNotSynthetic(config: PipelineConfig): Promise<void> {
   const named = await namedSources(config)
   if (!(await isSynthetic(named))) return
   const found = named === undefined ? `there is no ${defaultSources(config)}` : `${named.folder} holds the sample`
@@ -127,17 +121,16 @@ async function bringUpToDate(
   const account = new Account()
   await readRecords(engine, sources, { account }, effects)
   const [counted] = await database.rows<{ records: bigint }>('archive/counted')
-  assertFewRejected(Number(counted?.records) + account.total, account, sources.max_rejected_share)
+  checkRejectedShare(Number(counted?.records) + account.total, account, sources.max_rejected_share)
 }
 
-/** Splits the existing raw files into those needed and those deletable once the dates are archived. */
 async function sortFiles(
   database: Database,
   archive: Archive,
   { sources, folder }: Sources,
   before: UtcDate,
-): Promise<Pick<CloseSummary, 'deletable_files' | 'needed_files'>> {
-  const all: CloseSummary['needed_files'] = []
+): Promise<Pick<ArchiveSummary, 'deletable_files' | 'needed_files'>> {
+  const all: ArchiveSummary['needed_files'] = []
   for (const { name } of sources) {
     for (const { file, records_left } of await archive.filesOf(database, name, before)) {
       all.push({ source: name, file, path: isObjectUrl(file) ? file : resolve(folder, file), records_left })

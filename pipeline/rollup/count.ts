@@ -29,7 +29,7 @@ export async function countRecords(
     done += size
     report(0)
   }
-  if (groups.some((group) => group.format === 'csv')) await assertAllRead(database, groups)
+  if (groups.some((group) => group.format === 'csv')) await verifyAllRead(database, groups)
   if (isOfSums(source)) await database.run('count/weigh')
 }
 
@@ -79,13 +79,10 @@ export async function keepCounts(
   await database.run('count/keep_notes')
 }
 
-/**
- * Sums have no ids to tell a restated day from an additional part. If missing files are kept, new ones must have other
- * days. Throws `BuildError` that names file and day.
- */
-export async function assertNotRestated(database: Database, gone: readonly KnownFile[]): Promise<void> {
-  if (gone.length === 0) return
-  const file_ids = gone.map((file) => `${file.file_id}`)
+/** Sums have no ids: with kept missing files, new ones must have other days. Throws `BuildError` that names both. */
+export async function checkNotRestated(database: Database, missing: readonly KnownFile[]): Promise<void> {
+  if (missing.length === 0) return
+  const file_ids = missing.map((file) => `${file.file_id}`)
   const [restated] = await database.rows<{ file: string; is_kept: boolean; date: string }>('count/restated', {
     file_ids,
   })
@@ -99,7 +96,7 @@ export async function assertNotRestated(database: Database, gone: readonly Known
 }
 
 /** DuckDB must find as many records in a CSV file as our own scan. A misread quote shows here. */
-async function assertAllRead(database: Database, groups: readonly InputGroup[]): Promise<void> {
+async function verifyAllRead(database: Database, groups: readonly InputGroup[]): Promise<void> {
   const counts = await database.rows<{ link: string; records: bigint }>('count/records_by_file')
   const read = new Map(counts.map(({ link, records }) => [link, records]))
   for (const { name, link, csvRecords } of groups.flatMap(({ files }) => files)) {
@@ -113,7 +110,7 @@ async function assertAllRead(database: Database, groups: readonly InputGroup[]):
 }
 
 /** NDJSON has no header, so only the records show that a key is missing. A misspelled key would count as 0. */
-export async function assertCountsPresent(
+export async function checkCountsPresent(
   database: Database,
   source: Source,
   request: Pick<RollupRequest, 'onNotice'>,

@@ -4,18 +4,15 @@ import { provisionalFrom } from '../contract/manifest.ts'
 import { toTimestamp } from '../contract/ranking.ts'
 import { UtcDate } from '../contract/utc-date.ts'
 import type { RejectReason } from '../raw/records.ts'
-import { enterFiles, forgetFiles, forgetStrayDays, type KnownFile, knownFiles } from './state.ts'
+import { enterFiles, forgetEmptyDays, forgetFiles, type KnownFile, knownFiles } from './state.ts'
 
 /** The sums of one UTC day, from an engine that is queried by day. Exact. */
-export interface DayAnswer {
+export interface DaySums {
   /** Accepted records with duplicates, by model name. */
   delivered: { model: string; records: bigint; identified_records: bigint; tokens: bigint }[]
   /** Duplicates among them, without the copies that are kept, by model name. */
   surplus: { model: string; records: bigint; tokens: bigint }[]
-  /**
-   * Duplicates with copies under several model names. All their copies are in the surplus; the registry decides which
-   * is kept.
-   */
+  /** Duplicates with copies under several models, all in the surplus. The registry decides which copy is kept. */
   ties: { models: string[]; records: bigint; tokens: bigint }[]
   rejected: { reason: RejectReason; records: bigint }[]
   /** Duplicates whose counts differ from those of the copy that is kept. */
@@ -27,18 +24,16 @@ export function sumRecords(rows: readonly { records: bigint }[]): bigint {
 }
 
 /** Records without duplicates and rejects. */
-export function netRecords({ delivered, surplus, ties }: DayAnswer): bigint {
+export function netRecords({ delivered, surplus, ties }: DaySums): bigint {
   return sumRecords(delivered) - sumRecords(surplus) + sumRecords(ties)
 }
 
-/** A day in the state. */
 export interface KnownDay {
   file_id: number
   date: UtcDate
   /** When it was queried, or as of when, in nanoseconds. */
   asked: bigint
   sha256: string
-  /** How it was queried. */
   reading: string
   net_records: bigint
 }
@@ -65,7 +60,7 @@ export function wasFinal({ asked, date }: KnownDay): boolean {
 export async function enterDay(
   database: Database,
   day: { source: string; date: UtcDate; asked: Date; reading: string; isKnown: boolean },
-  answer: DayAnswer,
+  answer: DaySums,
 ): Promise<void> {
   const { source, date, asked, reading, isKnown } = day
   await database.transaction(async () => {
@@ -76,17 +71,16 @@ export async function enterDay(
     const day_number = dayNumber(date)
     await database.run('days/forget_surplus', { day_number })
     await database.run('days/forget_ties', { day_number })
-    await enterAnswer(database, { source, file_id, day_number }, answer)
+    await enterSums(database, { source, file_id, day_number }, answer)
     await database.run('settle/forget_touched')
   })
 }
 
-/** Removes days or files with these names from the state. */
 export async function forgetDays(database: Database, names: readonly string[]): Promise<void> {
   const known: KnownFile[] = await knownFiles(database)
-  const gone = known.filter(({ name }) => names.includes(name))
-  await forgetFiles(database, gone)
-  await forgetStrayDays(database)
+  const removed = known.filter(({ name }) => names.includes(name))
+  await forgetFiles(database, removed)
+  await forgetEmptyDays(database)
   await database.run('settle/forget_touched')
 }
 
@@ -97,10 +91,10 @@ export async function settleTies(database: Database): Promise<void> {
   await database.run('days/note_winners')
 }
 
-async function enterAnswer(
+async function enterSums(
   database: Database,
   { source, file_id, day_number }: { source: string; file_id: number; day_number: number },
-  { delivered, surplus, ties, rejected, conflicting_records }: DayAnswer,
+  { delivered, surplus, ties, rejected, conflicting_records }: DaySums,
 ): Promise<void> {
   const place = [`${file_id}`, `${day_number}`]
   const noKey = [null, null, null]
@@ -147,7 +141,7 @@ async function enterAnswer(
   )
 }
 
-function hashOf(answer: DayAnswer): string {
+function hashOf(answer: DaySums): string {
   return hash(
     'sha256',
     JSON.stringify(answer, (_, value) => (typeof value === 'bigint' ? `${value}` : value)),

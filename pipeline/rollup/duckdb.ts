@@ -6,11 +6,10 @@ import type { InputGroup } from '../raw/files/group.ts'
 import type { Source } from '../raw/sources.ts'
 import { isOfSums } from '../raw/sources.ts'
 import type { Archive } from './archive.ts'
-import { assertNotRestated, countRecords } from './count.ts'
+import { checkNotRestated, countRecords } from './count.ts'
 import type { Progress, RollupEngine, RollupRequest } from './engine.ts'
-import { forgetFormerSources } from './former-sources.ts'
+import { decideMissing, type FileDecisions } from './file-decisions.ts'
 import { Links } from './links.ts'
-import { judgeGone, type Losses } from './losses.ts'
 import { reportIds } from './notes.ts'
 import { isOutdated, readingOf } from './reading.ts'
 import { isSameWithIds, type TakenOver, takenOverReading } from './reading-0.1.0.ts'
@@ -19,25 +18,22 @@ import { deliver, reportOldCounts, reportRowsOfSums } from './result.ts'
 import { type SettleOptions, settle } from './settle.ts'
 import { filesToTakeOver, type KnownFile, knownFiles, listFiles, openState, takeOver } from './state.ts'
 import { compareStamps, type Survey, survey } from './survey.ts'
+import { forgetUnlistedSources } from './unlisted-sources.ts'
 
 export interface DuckDbEngineOptions extends SettleOptions {
-  /** An empty folder for links to the raw files. */
   linkFolder: string
   archive: Archive
   signal: AbortSignal
 }
 
-/**
- * The embedded engine: DuckDB reads each raw file once, and again when its days get new records that may be duplicates.
- * The state keeps each file's sums, so a later build reads only new and changed files.
- */
+/** The embedded engine: DuckDB reads new and changed raw files; the state keeps the sums of each file. */
 export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
   return {
     async rollup(request) {
       const { database, archive, kept, rejectsFolder, files } = options
       await database.run('result/create_rollup')
       await openState(database)
-      await forgetFormerSources(request, options)
+      await forgetUnlistedSources(request, options)
       for (const source of request.sources.sources) {
         await archive.select(database, source.name)
         await updateState(source, request, options)
@@ -56,7 +52,6 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
   }
 }
 
-/** Updates the state of one source in one transaction. */
 async function updateState(source: Source, request: RollupRequest, options: DuckDbEngineOptions): Promise<void> {
   const { database, archive, kept, linkFolder } = options
   const { folder, sources } = request.sources
@@ -65,7 +60,7 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   const reading = readingOf(source)
   await takeOverFiles(takenOverReading(source), reading, options)
   const known = await knownFiles(database)
-  assertPresent(source, found, request, [...known.map(({ name }) => name), ...(await archive.inputs(database))])
+  checkListed(source, found, request, [...known.map(({ name }) => name), ...(await archive.inputs(database))])
   const stamps = compareStamps(found.files, known, reading)
   const links = new Links(source, join(linkFolder, `${sources.indexOf(source)}`), options)
   let isCounting = false
@@ -94,31 +89,28 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
       },
     )
     reportSurvey(source, found, compared, request)
-    const losses = judgeGone(source, compared.gone, request)
+    const decisions = decideMissing(source, compared.missing, request)
     const groups = counted ?? (await count(compared.fresh, reader))
-    if (groups.length > 0 && isOfSums(source)) await assertNotRestated(database, keptFiles(known, compared, losses))
-    const update = { source, compared, losses, groups, links }
+    if (groups.length > 0 && isOfSums(source)) await checkNotRestated(database, keptFiles(known, compared, decisions))
+    const update = { source, compared, decisions, groups, links }
     await database.transaction(() => settle(update, request, options))
   } catch (error) {
     throw await links.naming(error)
   }
 }
 
-/**
- * Adopts files of 0.1.0 that this version reads the same way. Records come first, so that a stopped build finds them.
- */
+/** Adopts files that 0.1.0 read the same way. Records come first, so that a stopped build finds them. */
 async function takeOverFiles(
-  former: TakenOver | undefined,
+  previous: TakenOver | undefined,
   reading: string,
   { database, kept }: DuckDbEngineOptions,
 ): Promise<void> {
-  if (former === undefined) return
-  const files = await filesToTakeOver(database, former)
+  if (previous === undefined) return
+  const files = await filesToTakeOver(database, previous)
   await kept.takeOver(files, reading)
   await takeOver(database, files, reading)
 }
 
-/** Waits for both, then throws the first's error before the second's. */
 async function together<First, Second>(first: Promise<First>, second: Promise<Second> | undefined) {
   const [a, b] = await Promise.allSettled([first, second])
   if (a.status === 'rejected') throw a.reason
@@ -126,27 +118,26 @@ async function together<First, Second>(first: Promise<First>, second: Promise<Se
   return [a.value, b.value] as const
 }
 
-/** Missing files whose records are kept. */
-function keptFiles(known: readonly KnownFile[], { fresh, elsewhere }: Survey, losses: Losses): KnownFile[] {
-  const given = new Set([...elsewhere, ...fresh.map(({ replaces }) => replaces)])
-  return [...losses.keep, ...known.filter((file) => file.kept !== null && !given.has(file))]
+function keptFiles(known: readonly KnownFile[], { fresh, moved }: Survey, decisions: FileDecisions): KnownFile[] {
+  const given = new Set([...moved, ...fresh.map(({ replaces }) => replaces)])
+  return [...decisions.keep, ...known.filter((file) => file.kept !== null && !given.has(file))]
 }
 
 /** A listed file that does not exist is an error, unless its records are known or archived. */
-function assertPresent(
+function checkListed(
   source: Source,
-  { absent }: FoundFiles,
+  { missing }: FoundFiles,
   { sources: { on_missing }, onNotice }: RollupRequest,
   accounted: readonly string[],
 ): void {
-  for (const name of absent.filter((entry) => !accounted.includes(entry))) {
+  for (const name of missing.filter((entry) => !accounted.includes(entry))) {
     const message = `source ${JSON.stringify(source.name)}: there is no file ${name}`
     if (on_missing !== 'remove') throw new BuildError(message)
     onNotice(message)
   }
 }
 
-const TWINS_SHOWN = 3
+const DUPLICATES_SHOWN = 3
 
 function reportSurvey(
   source: Source,
@@ -166,9 +157,9 @@ function reportSurvey(
     const files = compared.reread.length === 1 ? '1 file is' : `${compared.reread.length} files are`
     onNotice(`${name}: ${files} read again, because this version of Tokenboard reads them differently`)
   }
-  for (const { file, twin } of compared.twins.slice(0, TWINS_SHOWN)) {
-    onNotice(`${name}: ${file} holds the same records as ${twin}; records without a request_id count twice`)
+  for (const { file, original } of compared.duplicates.slice(0, DUPLICATES_SHOWN)) {
+    onNotice(`${name}: ${file} holds the same records as ${original}; records without a request_id count twice`)
   }
-  if (compared.twins.length > TWINS_SHOWN)
-    onNotice(`${name}: ${compared.twins.length} files in all are copies of others`)
+  if (compared.duplicates.length > DUPLICATES_SHOWN)
+    onNotice(`${name}: ${compared.duplicates.length} files in all are copies of others`)
 }

@@ -5,11 +5,9 @@ import type { Archive } from './archive.ts'
 import { readingOf } from './reading.ts'
 import { takenOverReading } from './reading-0.1.0.ts'
 import { forgetRejects } from './rejects.ts'
-import { forgetFiles, forgetStrayDays, listFiles, openState, type StateFile } from './state.ts'
+import { forgetEmptyDays, forgetFiles, listFiles, openState, type StateFile } from './state.ts'
 
-/**
- * Whether the state has only read the sample: all known logs of its main source were read with the sample's settings.
- */
+/** Whether the state has only read the sample: all known logs were read with the sample's settings. */
 export async function isStateOfSample(database: Database, archive: Archive): Promise<boolean> {
   await openForSample(database)
   const [main] = SAMPLE_SOURCES
@@ -27,7 +25,7 @@ export async function forgetSample(database: Database, archive: Archive): Promis
     const files = await filesOfSample(name, database, archive)
     await database.transaction(async () => {
       await forgetFiles(database, files)
-      await forgetStrayDays(database)
+      await forgetEmptyDays(database)
       if (files.length > 0) await forgetRejects(database)
     })
   }

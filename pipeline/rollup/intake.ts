@@ -21,12 +21,11 @@ import { createDuckDbEngine } from './duckdb.ts'
 import type { RollupEngine } from './engine.ts'
 import { forgetSample, isStateOfSample } from './forget-sample.ts'
 import { KeptFiles } from './kept.ts'
-import type { UsageLedger } from './usage.ts'
+import type { KeySpendLedger } from './usage.ts'
 import type { Workspace } from './workspace.ts'
 
 const USUAL_SOURCES = 'data/sources.json'
 
-/** The sources file to read without SOURCES. */
 export function defaultSources({ dataDir }: Pick<PipelineConfig, 'dataDir'>): string {
   return join(dataDir, 'sources.json')
 }
@@ -54,9 +53,7 @@ export async function isSynthetic(named: Sources | undefined): Promise<boolean> 
   return named === undefined || isSampleFolder(named.folder)
 }
 
-/**
- * The named sources; without any, the synthetic sample, written to `sampleFolder`. `synthetic` is `isSynthetic(named)`.
- */
+/** The named sources, or the synthetic sample, written to `sampleFolder`. */
 export async function chooseSources(
   { named, synthetic, config }: { named: Sources | undefined; synthetic: boolean; config: PipelineConfig },
   sampleFolder: string,
@@ -73,7 +70,6 @@ export async function chooseSources(
   return readSources(sourcesFile)
 }
 
-/** The sources with up-to-date local copies of bucket objects. */
 export async function withObjects(
   sources: Sources,
   { stateDir }: Pick<Workspace, 'stateDir'>,
@@ -90,7 +86,6 @@ export interface Intake {
   asOf: Date
   /** Whether the sources are the sample, which has records up to `asOf` even if that is in the future. */
   synthetic: boolean
-  /** Dates to query again from ClickHouse. */
   reread?: readonly UtcDate[] | undefined
   /** Overrides the clock's last plausible date when a release is made again. */
   lastCredible?: UtcDate | undefined
@@ -99,11 +94,9 @@ export interface Intake {
 export interface OpenedEngine {
   engine: RollupEngine
   archive: Archive
-  /** Later dates are implausible. */
   lastCredible: UtcDate
 }
 
-/** The folders of all raw files: named by entries or reached by links. */
 async function foldersOfSources(all: Sources): Promise<string[]> {
   const { folder, sources } = all
   const found = await sideBySide(sources, (source) => findInputFiles(source, all))
@@ -112,16 +105,13 @@ async function foldersOfSources(all: Sources): Promise<string[]> {
   return [...new Set([...named, ...(await foldersOf(found.flatMap(({ files }) => files)))])]
 }
 
-/**
- * Opens the engine and the verified archive. Confines the database to raw files and workspace. Throws `UsageError` if
- * ENGINE and the sources file name different engines.
- */
+/** Opens the engine and the verified archive, and confines the database. Throws `UsageError` for a wrong ENGINE. */
 export async function openEngine(
   { database, stateDir, archiveDir, keptDir, folder, reach }: Workspace,
   { config, sources, asOf, synthetic, reread = [], lastCredible: given }: Intake,
   { files, signal, now }: Effects,
 ): Promise<OpenedEngine> {
-  assertNamedEngine(config, sources)
+  checkEngine(config, sources)
   const clock = now()
   const lastCredible = given ?? lastCredibleDate(synthetic && asOf > clock ? asOf : clock)
   await setCredibleDates(database, lastCredible)
@@ -130,7 +120,6 @@ export async function openEngine(
   const kept = await KeptFiles.open({ stateDir, keptDir, database, files })
   const common = { database, rejectsFolder: join(stateDir, 'rejects'), archive, kept, files, signal }
   if (sources.engine.kind === 'clickhouse') {
-    // Load the client only when it is needed.
     const { createClickHouseEngine } = await import('./clickhouse.ts')
     const options = { choice: sources.engine, login: config.clickhouse, asOf, now: clock, lastCredible, reread }
     return { engine: createClickHouseEngine({ ...common, ...options }), archive, lastCredible }
@@ -143,7 +132,7 @@ export async function openEngine(
   return { engine: createDuckDbEngine({ ...common, linkFolder: join(folder, 'inputs') }), archive, lastCredible }
 }
 
-function assertNamedEngine({ engine }: PipelineConfig, { engine: { kind } }: Sources): void {
+function checkEngine({ engine }: PipelineConfig, { engine: { kind } }: Sources): void {
   if (engine === undefined || engine === kind) return
   throw new UsageError(
     engine === 'clickhouse'
@@ -152,24 +141,18 @@ function assertNamedEngine({ engine }: PipelineConfig, { engine: { kind } }: Sou
   )
 }
 
-/**
- * Removes the sample from the state when other logs are read for the first time. If the public folder is empty, the
- * state tells whether it was the sample's.
- */
+/** Removes the sample from the state when other logs are read for the first time. */
 export async function leaveSample({ database, publicDir }: Workspace, archive: Archive): Promise<void> {
   const kind = await kindOfChain(publicDir, await readIndex(publicDir))
   const isOver = kind === 'synthetic' || (kind === 'empty' && (await isStateOfSample(database, archive)))
   if (isOver) await forgetSample(database, archive)
 }
 
-/**
- * Lets the engine fill the rollup. Excluded records go to `account`, usage of keys to `usage`, hashes of files to
- * `inputs`. Afterwards removes copies of missing objects.
- */
+/** Fills the rollup, and collects excluded records, usage of keys and hashes of files. */
 export async function readRecords(
   engine: RollupEngine,
   sources: Sources,
-  { account, usage, inputs }: { account: Account; usage?: UsageLedger; inputs?: string[] },
+  { account, usage, inputs }: { account: Account; usage?: KeySpendLedger; inputs?: string[] },
   { report }: Effects,
 ): Promise<void> {
   report({ kind: 'stage', stage: 'read' })
@@ -177,13 +160,13 @@ export async function readRecords(
     sources,
     onProgress: (progress) => report({ kind: 'progress', ...progress }),
     onStage: (stage) => report({ kind: 'done', ...stage }),
-    onSetAside: (records) => account.add(records),
+    onExcluded: (records) => account.add(records),
     onRejectedInFile: (records) => account.addFile(records),
     onCompared: (records) => account.addCompared(records),
     onReadingNote: (note) => account.addNote(note),
     onNoRequestIds: (without) => account.addWithoutIds(without),
     onRowsOfSums: ({ rows, rejected }) => account.addRowsOfSums(Number(rows), Number(rejected)),
-    onKeyUsage: (row) => usage?.add(row),
+    onKeySpend: (row) => usage?.add(row),
     onOldCounts: (counted) => account.addOldCounts(counted),
     onInput: (sha256) => inputs?.push(sha256),
     onNotice: (message) => report({ kind: 'notice', message }),

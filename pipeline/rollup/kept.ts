@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { access, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { assertSealed, seal } from '../base/checksums.ts'
+import { verifyChecksums, writeChecksums } from '../base/checksums.ts'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { type Files, isMissing, namesIn, readTextIfAny } from '../base/files.ts'
@@ -19,7 +19,6 @@ import {
   touchFiles,
 } from './state.ts'
 
-/** `file.json` of a kept file. */
 const KeptFile = z.strictObject({
   version: z.literal(1, { error: NEWER_ARCHIVE }),
   source: z.string(),
@@ -54,7 +53,6 @@ export class KeptFiles {
   readonly #keptFolder: string
   readonly #database: Database
   readonly #files: Files
-  /** Missing files by folder name. */
   readonly #kept: Map<string, KeptFile>
 
   private constructor({ stateDir, keptDir, database, files }: KeptFilesOptions, kept: Map<string, KeptFile>) {
@@ -84,8 +82,8 @@ export class KeptFiles {
     for (const [kept, file] of archived) {
       if (entered.has(kept)) continue
       // A build stopped between archive and state leaves it as an ordinary file in the state.
-      const former = known.filter(({ name, sha256 }) => name === file.name && sha256 === file.sha256)
-      await forgetFiles(this.#database, former)
+      const previous = known.filter(({ name, sha256 }) => name === file.name && sha256 === file.sha256)
+      await forgetFiles(this.#database, previous)
       const { bytes, sha256, reading, name } = file
       const entry = { name, bytes, modified: BigInt(file.modified), sha256, reading, kept }
       const [file_id = 0] = await enterFiles(this.#database, source, [entry])
@@ -94,7 +92,6 @@ export class KeptFiles {
     }
   }
 
-  /** Renames the stored records of existing files to a new reading. */
   async takeOver(files: readonly StateFile[], reading: string): Promise<void> {
     for (const file of files.filter(({ kept }) => kept === null)) {
       const path = this.#recordsPath(file)
@@ -148,7 +145,7 @@ export class KeptFiles {
       is_name_taken: isNameTaken,
     }
     await this.#files.write(join(staging, DESCRIPTION), `${JSON.stringify(description, undefined, 2)}\n`)
-    await seal(staging, this.#files)
+    await writeChecksums(staging, this.#files)
     await this.#setAside(kept)
     await this.#files.rename(staging, join(this.#keptFolder, kept))
     this.#kept.set(kept, description)
@@ -184,9 +181,7 @@ export class KeptFiles {
     if (await exists(join(this.#keptFolder, kept))) await this.#files.rename(join(this.#keptFolder, kept), aside)
   }
 
-  /**
-   * Restores what a stopped build took out of the archive before updating the state. The raw file may be missing again.
-   */
+  /** Restores what a stopped build took out of the archive. The raw file may be missing again. */
   async #putBack(known: readonly StateFile[]): Promise<void> {
     for (const { kept } of known) {
       if (kept === null || this.#kept.has(kept)) continue
@@ -205,13 +200,12 @@ export class KeptFiles {
 
 const ASIDE = '.removed'
 
-/** Readers skip names that begin with a dot. */
 function asideName(kept: string): string {
   return `${ASIDE}-${kept}`
 }
 
 async function readKept(folder: string): Promise<KeptFile> {
-  await assertSealed(folder, RESTORE)
+  await verifyChecksums(folder, RESTORE)
   const path = join(folder, DESCRIPTION)
   return parseJson(KeptFile, (await readTextIfAny(path)) ?? '', path, BuildError)
 }

@@ -46,7 +46,6 @@ export class Links {
     return groupFiles(this.#database, this.#source, linked)
   }
 
-  /** Starts to hash and scan files. */
   read(files: readonly InputFile[], onProgress: (progress: Progress) => unknown = () => {}): Contents {
     const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
     let read = 0
@@ -61,7 +60,6 @@ export class Links {
     return this.#linked
   }
 
-  /** Replaces links in a DuckDB error with the names of files. */
   async naming(error: unknown): Promise<unknown> {
     if (!(error instanceof Error) || error instanceof BuildError || error.name === 'AbortError') return error
     const plain = PLAIN_WORDS.find(([pattern]) => pattern.test(error.message))?.[1]
@@ -99,10 +97,8 @@ export class Links {
 /** Limits the search to minutes. */
 const MOST_BYTES_SEARCHED = 8 * 2 ** 30
 
-/** DuckDB errors that bad content can cause. */
 const ABOUT_CONTENT = /^(INTERNAL|Invalid|Invalid Input|Conversion|Out of Range|Serialization) Error: /
 
-/** Explanations of DuckDB errors. */
 const PLAIN_WORDS: readonly [RegExp, string][] = [
   [/state machine reached an invalid state/, 'a quote is out of place'],
   [/maximum_object_size/, 'a line is longer than 16 MiB'],

@@ -8,7 +8,6 @@ import type { RejectReason } from '../raw/records.ts'
 /** Stored rejected records, below `DATA_DIR`. Private. */
 export const REJECTS_FOLDER = 'state/rejects'
 
-/** One line of stored rejected records. */
 export interface RejectedRecord {
   source: string
   file: string
@@ -19,7 +18,6 @@ export interface RejectedRecord {
   content: string | Record<string, string | null>
 }
 
-/** Selects records that match all given parts. */
 export type RejectsFilter = { [Part in 'source' | 'file' | 'reason']?: RejectedRecord[Part] | undefined }
 
 export type RejectsCount = Pick<RejectedRecord, 'source' | 'file' | 'reason'> & { records: number }
@@ -37,7 +35,6 @@ export async function* readRejects(dataDir: string, filter: RejectsFilter = {}):
   }
 }
 
-/** Counts by source, file and reason, sorted by these. */
 export async function countRejects(records: AsyncIterable<RejectedRecord>): Promise<RejectsCount[]> {
   const counts = new Map<string, RejectsCount>()
   for await (const { source, file, reason } of records) {

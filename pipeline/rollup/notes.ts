@@ -1,15 +1,14 @@
 import { z } from 'zod'
 import type { Database } from '../base/database.ts'
 import { jsonIfAny } from '../base/json.ts'
-import type { Origin } from '../raw/engine.ts'
+import type { UsageSource } from '../raw/engine.ts'
 import type { ReadingNote } from '../raw/records.ts'
 import type { NoteKind } from '../raw/schemas/schema.ts'
 import type { RollupRequest } from './engine.ts'
 
 const NAMES_SHOWN = 10
 
-/** Reports how a source was read. */
-export async function reportNotes(database: Database, source: Origin, request: RollupRequest): Promise<void> {
+export async function reportNotes(database: Database, source: UsageSource, request: RollupRequest): Promise<void> {
   type Row = Omit<{ [Key in keyof ReadingNote]: ReadingNote[Key] }, 'source'>
   const notes = await database.rows<Row>('result/notes')
   for (const note of notes) request.onReadingNote({ source: source.name, ...note })
@@ -19,15 +18,15 @@ export async function reportNotes(database: Database, source: Origin, request: R
 }
 
 /** Reports records without an id, whose duplicates cannot be found. */
-export async function reportIds(database: Database, { name }: Origin, request: RollupRequest): Promise<void> {
+export async function reportIds(database: Database, { name }: UsageSource, request: RollupRequest): Promise<void> {
   const [without] = await database.rows<{ records: bigint; accepted_records: bigint }>('result/without_ids')
   if (without === undefined || without.records === 0n) return
   request.onNoRequestIds({ source: name, ...without })
 }
 
-type Told = Pick<ReadingNote, 'name' | 'records' | 'tokens'>
+type NoteCounts = Pick<ReadingNote, 'name' | 'records' | 'tokens'>
 
-const SENTENCES: Record<NoteKind, (notes: readonly Told[]) => string> = {
+const SENTENCES: Record<NoteKind, (notes: readonly NoteCounts[]) => string> = {
   outside_added: (notes) =>
     `${sumOf(notes)} were added to prompt_tokens and completion_tokens, which do not include them ("outside_from"): ` +
     byName(notes),
@@ -49,17 +48,17 @@ function listed(names: string): string[] {
   return (list.data ?? []).map((name) => JSON.stringify(name))
 }
 
-function recordsOf(notes: readonly Told[]): bigint {
+function recordsOf(notes: readonly NoteCounts[]): bigint {
   return notes.reduce((sum, { records }) => sum + records, 0n)
 }
 
-function sumOf(notes: readonly Told[]): string {
+function sumOf(notes: readonly NoteCounts[]): string {
   const tokens = notes.reduce((sum, note) => sum + BigInt(note.tokens), 0n)
   const records = recordsOf(notes)
   return `${tokens} tokens of ${records} ${records === 1n ? 'record' : 'records'} (duplicates included)`
 }
 
-function byName(notes: readonly Told[]): string {
+function byName(notes: readonly NoteCounts[]): string {
   return list(notes.map(({ name, tokens }) => `${name === '' ? 'no provider' : JSON.stringify(name)} ${tokens}`))
 }
 

@@ -10,7 +10,6 @@ const CODE_OF_0_1_0 = 'v1.5.5 7f38925d1c90cb3b8d52cf81164298aff83a75e4774ff571bf
 const SAME_WITH_IDS: ReadonlySet<string> = new Set(['litellm-spend-logs-1.2'])
 
 export interface TakenOver {
-  /** The name of the reading in 0.1.0. */
   reading: string
   /** Whether files with records without a `request_id` are read again. */
   onlyWithIds: boolean

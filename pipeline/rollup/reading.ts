@@ -2,16 +2,12 @@ import { hash } from 'node:crypto'
 import { SCHEMAS } from '../raw/schemas/index.ts'
 import type { Source } from '../raw/sources.ts'
 
-/**
- * Raise this when code shared by all schemas reads a record differently: all raw files are then read again. A test
- * enforces it. Each schema has a number of its own, `Schema.reading`.
- */
+/** Raise this when shared code reads a record differently: all raw files are then read again. A test enforces it. */
 export const READING_VERSION = 1
 
 /** Raise this when the ClickHouse query changes its result: all days are then queried again. */
 export const CLICKHOUSE_READING_VERSION = 1
 
-/** The schema of the files, or ClickHouse. */
 export type Reader = Source['schema'] | 'clickhouse'
 
 /**
@@ -20,7 +16,7 @@ export type Reader = Source['schema'] | 'clickhouse'
  * differently.
  */
 export function toReading(reader: Reader, settings: unknown): string {
-  return `${versionOf(reader)}-${shortHash(inStableForm(settings))}`
+  return `${versionOf(reader)}-${shortHash(inStableOrder(settings))}`
 }
 
 export function readingOf(source: Source): string {
@@ -33,9 +29,7 @@ export function readingSettings(source: Source): Omit<Source, 'name' | 'visibili
   return settings
 }
 
-/**
- * Whether another code version made a reading. `reader` is the current one, since readings of 0.1.0 do not name theirs.
- */
+/** Whether another code version made a reading. `reader` is today's: readings of 0.1.0 do not name theirs. */
 export function isOutdated(reading: string, reader: Reader): boolean {
   return !currentVersions().has(NUMBERED.exec(reading)?.[1] ?? firstVersionOf(reader))
 }
@@ -50,14 +44,12 @@ function currentVersions(): Set<string> {
   return new Set([...(Object.keys(SCHEMAS) as Source['schema'][]).map(versionOf), versionOf('clickhouse')])
 }
 
-/** The version of the reading code, such as `canonical-1.1`. */
 export function versionOf(reader: Reader): string {
   if (reader === 'clickhouse') return `${reader}-${CLICKHOUSE_READING_VERSION}`
   return `${reader}-${READING_VERSION}.${SCHEMAS[reader].reading}`
 }
 
-/** JSON with sorted keys. */
-function inStableForm(value: unknown): string {
+function inStableOrder(value: unknown): string {
   return JSON.stringify(value, (_, part) => {
     const isObject = typeof part === 'object' && part !== null && !Array.isArray(part)
     return isObject ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part

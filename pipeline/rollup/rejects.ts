@@ -11,10 +11,7 @@ import { defineNumberedUsage } from '../raw/ingest.ts'
 import type { RejectReason } from '../raw/records.ts'
 import type { RejectedRecord } from './list-rejects.ts'
 
-/**
- * Reads files with rejected records again and writes these records below `folder`, one file per raw file. The table
- * core_models must have the source's models.
- */
+/** Reads files with rejected records again and writes these below `folder`, one file per raw file. */
 export async function writeRejects(
   database: Database,
   rejected: Iterable<GroupedFile>,
@@ -39,13 +36,11 @@ export async function filesToWrite(database: Database, source: string, folder: s
   return new Set(wanting.map(({ file }) => file))
 }
 
-/** Notes in the state that the rejected records counted by `filesToWrite` are written. */
 export async function noteRejects(database: Database): Promise<void> {
   await forgetRejects(database)
   await database.run('rejects/note')
 }
 
-/** Removes that note for the selected source. */
 export async function forgetRejects(database: Database): Promise<void> {
   await database.run('rejects/forget')
 }
@@ -57,7 +52,6 @@ export async function tidyRejects(database: Database, folder: string, files: Fil
   for (const name of await namesIn(folder)) if (!wanted.has(name)) await files.remove(join(folder, name))
 }
 
-/** A name independent of the characters and the length of the raw file's name. */
 function rejectsFileName(source: string, file: string): string {
   const digest = hash('sha256', JSON.stringify([source, file]))
   return `${digest.slice(0, 32)}.ndjson`
@@ -76,8 +70,7 @@ async function* linesOf(
   }
 }
 
-/** A rejected record. `record_number` counts from 1 in DuckDB's order. */
-interface Judged extends Record<string, string | bigint | null> {
+interface RejectedRow extends Record<string, string | bigint | null> {
   record_number: bigint
   reason: RejectReason
   content: string | null
@@ -87,17 +80,17 @@ async function* recordsOf(database: Database, group: InputGroup, file: LinkedFil
   await database.script('count/forget_malformed')
   await defineNumberedUsage(database, group, file)
   await database.run('rejects/find')
-  if (group.format === 'ndjson') yield* ndjsonRecords(file, judged(database))
+  if (group.format === 'ndjson') yield* ndjsonRecords(file, rejectedRows(database))
   else if (group.format === 'csv') yield* csvRecords(database, group, file)
   else yield* parquetRecords(database, file)
 }
 
-async function* judged(database: Database): AsyncIterableIterator<Judged> {
-  for await (const rows of database.stream<Judged>('rejects/in_order')) yield* rows
+async function* rejectedRows(database: Database): AsyncIterableIterator<RejectedRow> {
+  for await (const rows of database.stream<RejectedRow>('rejects/in_order')) yield* rows
 }
 
 /** DuckDB returns a record per line that is not blank. Lines that are not JSON are only in the file. */
-async function* ndjsonRecords(file: LinkedFile, rejects: AsyncIterator<Judged>): AsyncIterable<NumberedRecord> {
+async function* ndjsonRecords(file: LinkedFile, rejects: AsyncIterator<RejectedRow>): AsyncIterable<NumberedRecord> {
   let next = await rejects.next()
   let line = 0
   let given = 0n
@@ -116,7 +109,7 @@ async function* csvRecords(database: Database, group: InputGroup, file: LinkedFi
   const names = uniqueNames((await readCsvColumns(asRead(file), sourceColumns(group.source)))?.names ?? [])
   const rows = await database.rows<{ line: bigint }>('rejects/malformed')
   const malformed = new Set(rows.map((row) => Number(row.line)))
-  const rejects = judged(database)
+  const rejects = rejectedRows(database)
   let next = await rejects.next()
   let line = 0
   let record = -1
@@ -141,7 +134,7 @@ async function* csvRecords(database: Database, group: InputGroup, file: LinkedFi
 
 async function* parquetRecords(database: Database, file: LinkedFile): AsyncIterable<NumberedRecord> {
   const names = uniqueNames((await readParquetColumns(database, file.link)).names)
-  for await (const { record_number, reason, content } of judged(database)) {
+  for await (const { record_number, reason, content } of rejectedRows(database)) {
     const values = Object.values(JSON.parse(content ?? '{}') as Record<string, string | null>)
     yield { record: Number(record_number), reason, content: named(names, values) }
   }
@@ -164,7 +157,6 @@ function named<Value>(names: readonly string[], values: readonly Value[]): Recor
   return Object.fromEntries(values.slice(0, names.length).map((value, position) => [names[position], value]))
 }
 
-/** Makes empty and duplicate column names unique. */
 function uniqueNames(names: readonly string[]): string[] {
   return names.map((name, position) => {
     if (name === '') return `column ${position + 1}`

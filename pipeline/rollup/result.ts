@@ -1,8 +1,8 @@
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
-import type { Origin } from '../raw/engine.ts'
-import type { ComparedRecords, KeyUsageRow, RejectReason, SetAsideReason } from '../raw/records.ts'
+import type { UsageSource } from '../raw/engine.ts'
+import type { ComparedRecords, ExclusionReason, KeySpendRow, RejectReason } from '../raw/records.ts'
 import { slugProblem } from '../raw/slug.ts'
 import type { Sources } from '../raw/sources.ts'
 import type { RollupRequest } from './engine.ts'
@@ -10,7 +10,7 @@ import { reportNotes } from './notes.ts'
 import { isOutdated, type Reader } from './reading.ts'
 
 /** Looks up each model name of the source in the registry, once per name. */
-export async function resolveModels(database: Database, source: Origin, { registry }: Sources): Promise<void> {
+export async function resolveModels(database: Database, source: UsageSource, { registry }: Sources): Promise<void> {
   const names = await database.rows<{ model: string }>('result/models')
   await database.run('result/create_models')
   const rows = names.map(({ model }) => {
@@ -23,26 +23,26 @@ export async function resolveModels(database: Database, source: Origin, { regist
 }
 
 /** Adds a source's usage from state and archive to the rollup, and reports what is excluded. */
-export async function deliver(database: Database, source: Origin, request: RollupRequest): Promise<void> {
+export async function deliver(database: Database, source: UsageSource, request: RollupRequest): Promise<void> {
   await reportConflicts(database, source, request)
   await reportRejectedFiles(database, source, request)
   await reportCompared(database, source, request)
   await reportNotes(database, source, request)
   await reportLate(database, source, request)
-  await reportKeyUsage(database, source, request)
+  await reportKeySpend(database, source, request)
   await reportInputs(database, request)
   await database.run('result/create')
   await assertAccounted(database)
   type Row = {
     date: string | null
     model_permaslug: string | null
-    reason: SetAsideReason
+    reason: ExclusionReason
     records: bigint
     tokens: bigint
   }
   for (const { date, model_permaslug, ...row } of await database.rows<Row>('result/excluded')) {
     const [day, model] = [date ?? undefined, model_permaslug ?? undefined]
-    request.onSetAside({ source: source.name, date: day, model_permaslug: model, ...row })
+    request.onExcluded({ source: source.name, date: day, model_permaslug: model, ...row })
   }
   await database.run('result/deliver')
   await database.script('result/forget')
@@ -53,10 +53,7 @@ export async function reportRowsOfSums(database: Database, request: RollupReques
     request.onRowsOfSums(row)
 }
 
-/**
- * Reports dates with records that count as a previous version read them, because their files are missing or the date is
- * archived. `sameWithIds`: only records without a `request_id` are read differently.
- */
+/** Reports dates counted as a previous version read them: their files are missing, or the date is archived. */
 export async function reportOldCounts(
   database: Database,
   { source, reader, sameWithIds }: { source: string; reader: Reader; sameWithIds: boolean },
@@ -71,7 +68,7 @@ export async function reportOldCounts(
   }
 }
 
-async function reportConflicts(database: Database, source: Origin, request: RollupRequest): Promise<void> {
+async function reportConflicts(database: Database, source: UsageSource, request: RollupRequest): Promise<void> {
   const [conflicts] = await database.rows<{ records: bigint }>('result/conflicts')
   if (conflicts === undefined || conflicts.records === 0n) return
   request.onNotice(
@@ -80,7 +77,7 @@ async function reportConflicts(database: Database, source: Origin, request: Roll
   )
 }
 
-async function reportRejectedFiles(database: Database, source: Origin, request: RollupRequest): Promise<void> {
+async function reportRejectedFiles(database: Database, source: UsageSource, request: RollupRequest): Promise<void> {
   type Row = { file: string; reason: RejectReason; records: bigint } & Record<'first_date' | 'last_date', string | null>
   for (const { first_date, last_date, ...row } of await database.rows<Row>('result/rejected_files')) {
     const misdated = first_date === null || last_date === null ? {} : { misdated: { first_date, last_date } }
@@ -88,7 +85,7 @@ async function reportRejectedFiles(database: Database, source: Origin, request: 
   }
 }
 
-async function reportCompared(database: Database, source: Origin, request: RollupRequest): Promise<void> {
+async function reportCompared(database: Database, source: UsageSource, request: RollupRequest): Promise<void> {
   type Row = Omit<{ [Key in keyof ComparedRecords]: ComparedRecords[Key] }, 'source'>
   for (const row of await database.rows<Row>('result/parts_disagree')) {
     request.onCompared({ source: source.name, ...row })
@@ -98,11 +95,11 @@ async function reportCompared(database: Database, source: Origin, request: Rollu
 const LATE_FILES_SHOWN = 5
 
 /** Records that came after their date was archived. They are not counted. */
-async function reportLate(database: Database, source: Origin, request: RollupRequest): Promise<void> {
-  type Row = { file: string; reason: SetAsideReason; date: string | null; records: bigint; tokens: bigint }
+async function reportLate(database: Database, source: UsageSource, request: RollupRequest): Promise<void> {
+  type Row = { file: string; reason: ExclusionReason; date: string | null; records: bigint; tokens: bigint }
   const rows = await database.rows<Row>('result/late')
   const common = { source: source.name, model_permaslug: undefined }
-  for (const { file: _, date, ...row } of rows) request.onSetAside({ ...common, date: date ?? undefined, ...row })
+  for (const { file: _, date, ...row } of rows) request.onExcluded({ ...common, date: date ?? undefined, ...row })
   const late = rows.filter(({ reason }) => reason === 'archived_date')
   if (late.length === 0) return
   const sum = (some: readonly Row[]) => some.reduce((total, { records }) => total + records, 0n)
@@ -114,13 +111,13 @@ async function reportLate(database: Database, source: Origin, request: RollupReq
   )
 }
 
-async function reportKeyUsage(database: Database, source: Origin, request: RollupRequest): Promise<void> {
+async function reportKeySpend(database: Database, source: UsageSource, request: RollupRequest): Promise<void> {
   type Row = Record<'date' | 'api_key_hash' | 'cost_usd', string> &
     Record<'requests' | 'free_requests' | 'misread_charges', bigint> & { is_byok: boolean }
   let misread = 0n
   for (const { misread_charges, ...usage } of await database.rows<Row>('result/by_key')) {
     misread += misread_charges
-    request.onKeyUsage(usage satisfies KeyUsageRow)
+    request.onKeySpend(usage satisfies KeySpendRow)
   }
   if (misread === 0n) return
   request.onNotice(

@@ -4,11 +4,11 @@ import type { Files } from '../base/files.ts'
 import type { InputFile } from '../raw/files/find.ts'
 import type { GroupedFile, InputGroup } from '../raw/files/group.ts'
 import type { Source } from '../raw/sources.ts'
-import { assertCountsPresent, keepCounts } from './count.ts'
+import { checkCountsPresent, keepCounts } from './count.ts'
 import type { RollupRequest } from './engine.ts'
+import { decideReplaced, type FileDecisions } from './file-decisions.ts'
 import type { KeptFiles } from './kept.ts'
 import type { Links } from './links.ts'
-import { judgeReplaced, type Losses } from './losses.ts'
 import { filesToWrite, noteRejects, writeRejects } from './rejects.ts'
 import { resolveModels } from './result.ts'
 import {
@@ -23,7 +23,7 @@ import {
   touchFiles,
 } from './state.ts'
 import { daysToCompare, defineRecordsOf, findSurplus, type IdentifiedDay, type RecordsPlace } from './surplus.ts'
-import { assertUntouched, type Survey } from './survey.ts'
+import { type Survey, verifyUnchanged } from './survey.ts'
 
 export interface SettleOptions {
   database: Database
@@ -32,17 +32,14 @@ export interface SettleOptions {
   files: Files
 }
 
-/** What a build found out about the files of a source. */
 export interface Update {
   source: Source
   compared: Survey
-  losses: Losses
-  /** The new files, already counted. */
+  decisions: FileDecisions
   groups: readonly InputGroup[]
   links: Links
 }
 
-/** Existing files by their number in the state. */
 type Present = ReadonlyMap<number, InputFile>
 
 /**
@@ -53,46 +50,46 @@ export async function settle(update: Update, request: RollupRequest, options: Se
   const { source, links, compared } = update
   const { database, kept } = options
   if (compared.reread.length > 0) await noteReread(database)
-  await closeBare(update, request, options)
+  await settleUnstored(update, request, options)
   const { present, forget, keep } = await enterAll(update, request, options)
   await forgetFiles(database, forget)
-  await assertCountsPresent(database, source, request)
+  await checkCountsPresent(database, source, request)
   await resolveModels(database, source, request.sources)
   await database.run('settle/touch_models')
-  await findRepeated(update, present, request, options)
+  await findDuplicates(update, present, request, options)
   await database.run('settle/forget_touched')
   await database.run('settle/forget_models')
   await database.run('settle/keep_models')
   await keepRejects(update, present, options)
   if (request.sources.on_missing === 'keep') await storeRecords(update, present, options)
-  await assertUntouched(links.files)
+  await verifyUnchanged(links.files)
   const names = new Set([...present.values()].map(({ name }) => name))
   for (const file of keep) await kept.keep(source.name, file, names.has(file.name))
   for (const file of forget) await kept.remove(file)
 }
 
 /** Removes duplicates of missing files without stored records now, because these files cannot be compared later. */
-async function closeBare(update: Update, request: RollupRequest, options: SettleOptions): Promise<void> {
-  const { source, losses, compared } = update
+async function settleUnstored(update: Update, request: RollupRequest, options: SettleOptions): Promise<void> {
+  const { source, decisions, compared } = update
   const { database, kept } = options
-  const bare: KnownFile[] = []
-  for (const file of losses.keep) {
-    if (file.identified_records > 0n && (await kept.recordsOf(file)) === undefined) bare.push(file)
+  const unstored: KnownFile[] = []
+  for (const file of decisions.keep) {
+    if (file.identified_records > 0n && (await kept.recordsOf(file)) === undefined) unstored.push(file)
   }
   // Stored with the file archived last, so that a build stopped before that repeats this.
-  const last = bare.at(-1)
+  const last = unstored.at(-1)
   if (last === undefined) return
-  const file_ids = bare.map((file) => `${file.file_id}`)
+  const file_ids = unstored.map((file) => `${file.file_id}`)
   await database.run('settle/touch_duplicates', { file_ids })
   await database.run('settle/forget_ids', { file_ids })
   await database.run('settle/create_previous_surplus')
   await database.run('settle/create_previous_models')
   const present = new Map(compared.same.map(({ known, file }) => [known.file_id, file]))
-  await assertComparable(update, last, present, options)
-  await findRepeated({ ...update, groups: [] }, present, request, options)
+  await checkComparable(update, last, present, options)
+  await findDuplicates({ ...update, groups: [] }, present, request, options)
   await database.run('settle/subtract', { file_id: last.file_id })
   await database.run('settle/forget_touched')
-  const names = `${last.name}${bare.length > 1 ? ` and ${bare.length - 1} more` : ''}`
+  const names = `${last.name}${unstored.length > 1 ? ` and ${unstored.length - 1} more` : ''}`
   request.onNotice(
     `source ${JSON.stringify(source.name)}: on_missing was not keep when ${names} was read, so its request ids are not ` +
       'known any more: a record of it that is delivered again in another file will count twice',
@@ -108,19 +105,19 @@ const READ_DIFFERENTLY =
   'keep, and upgrade then'
 
 /** Duplicates of a missing file can only be found by reading the other files with their previous reading. */
-async function assertComparable(
+async function checkComparable(
   { source, compared }: Update,
-  gone: KnownFile,
+  missing: KnownFile,
   present: Present,
   { database, kept }: SettleOptions,
 ): Promise<void> {
   for (const file of await filesToCompare(database, await daysToCompare(database))) {
     if (present.has(file.file_id) || (await kept.recordsOf(file)) !== undefined) continue
-    const isReadDifferently = compared.elsewhere.some((known) => {
+    const isReadDifferently = compared.moved.some((known) => {
       return known.file_id === file.file_id && compared.reread.includes(known)
     })
     throw new BuildError(
-      `source ${JSON.stringify(source.name)}: ${gone.name} is missing, and on_missing was not keep when it was read. What it ` +
+      `source ${JSON.stringify(source.name)}: ${missing.name} is missing, and on_missing was not keep when it was read. What it ` +
         `repeats of ${file.name} cannot be found out, because ${isReadDifferently ? READ_DIFFERENTLY : CHANGED_TOO}; or set ` +
         'on_missing to remove',
     )
@@ -129,11 +126,11 @@ async function assertComparable(
 
 /** Adds the new files and decides what happens to missing and replaced ones. */
 async function enterAll(
-  { source, compared, losses, groups }: Update,
+  { source, compared, decisions, groups }: Update,
   request: RollupRequest,
   { database, kept }: SettleOptions,
-): Promise<Losses & { present: Present }> {
-  const { same, fresh, unlisted, elsewhere } = compared
+): Promise<FileDecisions & { present: Present }> {
+  const { same, fresh, unlisted, moved } = compared
   await renameFiles(database, same)
   const numbers = await enterFiles(database, source.name, fresh)
   if (groups.length > 0) {
@@ -145,11 +142,11 @@ async function enterAll(
   )
   const known = fresh.length > 0 ? await knownFiles(database) : []
   const records = new Map(known.map((file) => [file.file_id, file.open_records]))
-  const all: Losses[] = [losses, { forget: [...unlisted, ...elsewhere], keep: [] }]
+  const all: FileDecisions[] = [decisions, { forget: [...unlisted, ...moved], keep: [] }]
   for (const [position, file] of fresh.entries()) {
     const file_id = numbers[position] ?? 0
     const isKept = file.replaces !== undefined && (await kept.recordsOf(file.replaces)) !== undefined
-    all.push(judgeReplaced(source, file, { records: records.get(file_id) ?? 0n, isKept }, request))
+    all.push(decideReplaced(source, file, { records: records.get(file_id) ?? 0n, isKept }, request))
   }
   return {
     present: new Map([
@@ -162,7 +159,7 @@ async function enterAll(
 }
 
 /** Finds duplicates on touched days, in all files with records of these days. */
-async function findRepeated(
+async function findDuplicates(
   update: Update,
   present: Present,
   request: RollupRequest,
@@ -184,7 +181,6 @@ async function filesToCompare(database: Database, days: readonly IdentifiedDay[]
   return (await listFiles(database)).filter((file) => wanted.has(file.file_id))
 }
 
-/** Where to read existing files. Opens those that are not new. */
 async function placesOf(
   { groups, links }: Update,
   present: Present,
@@ -204,7 +200,6 @@ async function placesOf(
   )
 }
 
-/** Stores the rejected records of files where they changed. */
 async function keepRejects(update: Update, present: Present, options: SettleOptions): Promise<void> {
   const { database, rejectsFolder, files } = options
   const names = await filesToWrite(database, update.source.name, rejectsFolder)
@@ -214,16 +209,15 @@ async function keepRejects(update: Update, present: Present, options: SettleOpti
   await noteRejects(database)
 }
 
-/** Stores the records of existing files for the time when they are missing. */
 async function storeRecords(update: Update, present: Present, { database, kept }: SettleOptions): Promise<void> {
   const identified = (await knownFiles(database)).filter(
     (file) => present.has(file.file_id) && file.identified_records > 0n,
   )
-  const bare: KnownFile[] = []
-  for (const file of identified) if (!(await kept.hasRecords(file))) bare.push(file)
-  const places = await placesOf(update, present, bare)
+  const unstored: KnownFile[] = []
+  for (const file of identified) if (!(await kept.hasRecords(file))) unstored.push(file)
+  const places = await placesOf(update, present, unstored)
   await database.run('surplus/create_kept')
-  for (const file of bare) {
+  for (const file of unstored) {
     const place = places.get(file.file_id)
     if (place === undefined) continue
     await defineRecordsOf(database, update.source, [place])

@@ -5,7 +5,6 @@ import type { InputFile } from '../raw/files/find.ts'
 /** Raise this when the tables of the state change, and let `openState` upgrade old ones. 0.1.0 has version 1. */
 const STATE_VERSION = 2
 
-/** A raw file in the state. */
 export interface StateFile {
   file_id: number
   name: string
@@ -13,7 +12,6 @@ export interface StateFile {
   /** The modification time in nanoseconds. */
   modified: bigint
   sha256: string
-  /** The reading of its source. */
   reading: string
   /** The archive folder of a missing file whose records are kept. */
   kept: string | null
@@ -34,9 +32,7 @@ export interface HashedFile extends InputFile {
   reading: string
 }
 
-/**
- * Creates the tables of the state or upgrades those of 0.1.0. Throws `BuildError` if a newer version wrote the state.
- */
+/** Creates the tables of the state or upgrades them. Throws `BuildError` if a newer version wrote it. */
 export async function openState(database: Database): Promise<void> {
   await database.run('state/create_version')
   const [known] = await database.rows<{ version: number }>('state/version')
@@ -55,7 +51,6 @@ export async function openState(database: Database): Promise<void> {
   })
 }
 
-/** Files of the selected source that a previous version read as this one does. */
 export async function filesToTakeOver(
   database: Database,
   { reading, onlyWithIds }: { reading: string; onlyWithIds: boolean },
@@ -65,7 +60,6 @@ export async function filesToTakeOver(
   return (await listFiles(database)).filter((file) => file.reading === reading && !excluded.has(file.file_id))
 }
 
-/** Gives such files this version's reading. */
 export async function takeOver(database: Database, files: readonly StateFile[], reading: string): Promise<void> {
   if (files.length === 0) return
   await database.run('state/take_over', { file_ids: files.map(({ file_id }) => `${file_id}`), reading })
@@ -81,7 +75,6 @@ export async function wasReread(database: Database): Promise<boolean> {
   return (await database.rows<{ source: string }>('state/rereads')).length > 0
 }
 
-/** Notes that a build is complete. */
 export async function forgetRereads(database: Database): Promise<void> {
   await database.run('state/forget_rereads')
 }
@@ -124,7 +117,7 @@ export async function forgetFiles(database: Database, files: readonly StateFile[
 }
 
 /** Removes surplus and ties of days without records. */
-export async function forgetStrayDays(database: Database): Promise<void> {
+export async function forgetEmptyDays(database: Database): Promise<void> {
   await database.run('state/forget_stray_surplus')
   await database.run('state/forget_stray_ties')
 }
@@ -134,7 +127,6 @@ export async function touchFiles(database: Database, file_ids: readonly string[]
   if (file_ids.length > 0) await database.run('state/touch_files', { file_ids })
 }
 
-/** Updates names, sizes and times of files with unchanged content. */
 export async function renameFiles(
   database: Database,
   files: readonly { known: KnownFile; file: InputFile }[],
@@ -152,7 +144,6 @@ export async function renameFiles(
   await database.run('state/rename')
 }
 
-/** Notes the archive folder of a file. */
 export async function markKept(database: Database, { file_id }: StateFile, kept: string): Promise<void> {
   await database.run('state/set_kept', { file_id, kept })
 }

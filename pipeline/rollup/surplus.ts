@@ -7,14 +7,12 @@ import type { RollupRequest } from './engine.ts'
 /** Days are compared in batches of about this many records, which limits memory. */
 const RECORDS_PER_BATCH = 1_000_000
 
-/** The records with a `request_id` of one day in one file. */
 export interface IdentifiedDay extends Record<string, bigint | number> {
   day_number: bigint
   file_id: number
   records: bigint
 }
 
-/** A raw file or its stored records. */
 export type RecordsPlace = GroupedFile | { kept: string }
 
 /** The days to compare and the files that have records with a `request_id` on them. */
@@ -39,9 +37,9 @@ export async function findSurplus(
     const range = { first_day: batch.at(0)?.day_number ?? 0n, last_day: batch.at(-1)?.day_number ?? 0n }
     await defineIdentifiedUsage(database, source, batch, places, range)
     await database.runWithProgress('surplus/find_ids', range, report)
-    const repeated = await repeatedDays(database, batch)
-    if (repeated.length === 0) continue
-    await defineIdentifiedUsage(database, source, repeated, places, range)
+    const withDuplicates = await daysWithDuplicates(database, batch)
+    if (withDuplicates.length === 0) continue
+    await defineIdentifiedUsage(database, source, withDuplicates, places, range)
     await database.run('surplus/add')
   }
   if (work.length === 0) return
@@ -49,13 +47,12 @@ export async function findSurplus(
   request.onStage({ stage, detail: `${count} days looked at` })
 }
 
-async function repeatedDays(database: Database, batch: readonly IdentifiedDay[]): Promise<IdentifiedDay[]> {
+async function daysWithDuplicates(database: Database, batch: readonly IdentifiedDay[]): Promise<IdentifiedDay[]> {
   const rows = await database.rows<{ day_number: bigint }>('surplus/days')
-  const repeated = new Set(rows.map((row) => row.day_number))
-  return batch.filter((day) => repeated.has(day.day_number))
+  const withDuplicates = new Set(rows.map((row) => row.day_number))
+  return batch.filter((day) => withDuplicates.has(day.day_number))
 }
 
-/** Batches of consecutive days. A day is never split. */
 function batches(days: readonly IdentifiedDay[]): IdentifiedDay[][] {
   const result: IdentifiedDay[][] = []
   let records = 0n

@@ -4,31 +4,26 @@ import type { Content } from '../raw/files/content.ts'
 import { formatOf, type InputFile, readStamp } from '../raw/files/find.ts'
 import type { HashedFile, KnownFile } from './state.ts'
 
-/**
- * A file to read, and the previous file of its name, unless that file's content is still there, as after log rotation.
- */
+/** A file to read, and the previous file of its name unless that content still exists, as after log rotation. */
 export interface FreshFile extends HashedFile {
   replaces: KnownFile | undefined
 }
 
-/** How the raw files of a source differ from the state. */
 export interface Survey {
   /** Files whose content is in the state, perhaps under another name. */
   same: { known: KnownFile; file: InputFile }[]
   fresh: FreshFile[]
   /** Files in the state whose content is missing. Another file may have the name. */
-  gone: KnownFile[]
-  /** Existing files that no entry of the source matches. */
+  missing: KnownFile[]
   unlisted: KnownFile[]
   /** Missing or kept files whose content another file has now. */
-  elsewhere: KnownFile[]
+  moved: KnownFile[]
   /** Replaced or moved files that another code version read. */
   reread: KnownFile[]
   /** New files with the same content as another file of the source. */
-  twins: { file: string; twin: string }[]
+  duplicates: { file: string; original: string }[]
 }
 
-/** How they differ by name, size and modification time. */
 export interface Stamps {
   same: { known: KnownFile; file: InputFile }[]
   /** Files whose content must be compared. */
@@ -39,11 +34,8 @@ export interface Stamps {
 
 export interface SurveyOptions {
   reading: string
-  /** Whether a file still exists but no entry names it. */
   isUnlisted(file: KnownFile): Promise<boolean>
-  /** Whether a file of the same name replaces a kept one. */
   isReplaceable(file: KnownFile): boolean
-  /** Whether another code version read a file. */
   isOutdated(file: KnownFile): boolean
 }
 
@@ -52,20 +44,17 @@ export function compareStamps(found: readonly InputFile[], known: readonly Known
   const left = new Map(known.filter((file) => file.kept === null).map((file) => [file.name, file]))
   const same: Stamps['same'] = []
   const changed = found.filter((file) => {
-    const former = left.get(file.name)
+    const previous = left.get(file.name)
     const isUnchanged =
-      former?.bytes === BigInt(file.bytes) && former.modified === file.modified && former.reading === reading
-    if (isUnchanged) same.push({ known: former, file })
+      previous?.bytes === BigInt(file.bytes) && previous.modified === file.modified && previous.reading === reading
+    if (isUnchanged) same.push({ known: previous, file })
     if (isUnchanged) left.delete(file.name)
     return !isUnchanged
   })
   return { same, changed, left: [...left.values()] }
 }
 
-/**
- * Compares files with other stamps by content, so that touched, renamed, compressed or restored files are not read
- * again. `contents` are those of the changed files, in order.
- */
+/** Compares by content, so that touched, renamed, compressed and restored files are not read again. */
 export async function survey(
   found: readonly InputFile[],
   known: readonly KnownFile[],
@@ -78,10 +67,10 @@ export async function survey(
     return file === undefined ? [] : [{ ...file, sha256, reading: options.reading }]
   })
   const left = new Map(stamps.left.map((file) => [file.name, file]))
-  const take = (file: HashedFile, former: KnownFile | undefined): boolean => {
-    if (former === undefined || !isEqual(file, former)) return false
-    same.push({ known: former, file })
-    return left.delete(former.name)
+  const take = (file: HashedFile, previous: KnownFile | undefined): boolean => {
+    if (previous === undefined || !isEqual(file, previous)) return false
+    same.push({ known: previous, file })
+    return left.delete(previous.name)
   }
   const changed = hashed.filter((file) => !take(file, left.get(file.name)))
   const byContent = Map.groupBy(left.values(), ({ sha256 }) => sha256)
@@ -89,7 +78,7 @@ export async function survey(
     const candidates = byContent.get(file.sha256) ?? []
     return !take(
       file,
-      candidates.find((former) => left.has(former.name) && isEqual(file, former)),
+      candidates.find((previous) => left.has(previous.name) && isEqual(file, previous)),
     )
   })
   const contents = new Set([...hashed.map(({ sha256 }) => sha256), ...same.map((file) => file.known.sha256)])
@@ -100,23 +89,23 @@ export async function survey(
   )
   const fresh = added.map((file) => ({ ...file, replaces: replaceable.get(file.name) }))
   const replaced = new Set(fresh.map((file) => file.replaces))
-  const missing = [...left.values()].filter((file) => !replaced.has(file) && !contents.has(file.sha256))
+  const notFound = [...left.values()].filter((file) => !replaced.has(file) && !contents.has(file.sha256))
   const names = new Set(found.map((file) => file.name))
-  const elsewhere = [...known.filter(({ kept }) => kept !== null), ...left.values()].filter(({ sha256 }) =>
+  const moved = [...known.filter(({ kept }) => kept !== null), ...left.values()].filter(({ sha256 }) =>
     contents.has(sha256),
   )
   return {
     same,
     fresh,
-    ...(await sortMissing(missing, names, options.isUnlisted)),
-    elsewhere,
-    reread: [...elsewhere, ...[...replaced].filter((file) => file !== undefined)].filter(options.isOutdated),
-    twins: twinsOf(fresh, new Map(same.map(({ known: { sha256, name } }) => [sha256, name] as const))),
+    ...(await sortMissing(notFound, names, options.isUnlisted)),
+    moved,
+    reread: [...moved, ...[...replaced].filter((file) => file !== undefined)].filter(options.isOutdated),
+    duplicates: duplicatesOf(fresh, new Map(same.map(({ known: { sha256, name } }) => [sha256, name] as const))),
   }
 }
 
 /** Throws `BuildError` if a file changed while it was read. */
-export async function assertUntouched(files: readonly InputFile[]): Promise<void> {
+export async function verifyUnchanged(files: readonly InputFile[]): Promise<void> {
   for (const file of files) {
     const { bytes, modified } = await readStamp(file.path)
     if (bytes === file.bytes && modified === file.modified) continue
@@ -129,11 +118,11 @@ function isEqual(file: HashedFile, known: KnownFile | undefined): known is Known
   return known.sha256 === file.sha256 && known.reading === file.reading && formatOf(known.name) === file.format
 }
 
-function twinsOf(fresh: readonly HashedFile[], names: Map<string, string>): { file: string; twin: string }[] {
+function duplicatesOf(fresh: readonly HashedFile[], names: Map<string, string>): { file: string; original: string }[] {
   return fresh.flatMap(({ sha256, name, bytes }) => {
-    const twin = names.get(sha256)
-    if (twin === undefined) names.set(sha256, name)
-    return twin === undefined || bytes === 0 ? [] : [{ file: name, twin }]
+    const original = names.get(sha256)
+    if (original === undefined) names.set(sha256, name)
+    return original === undefined || bytes === 0 ? [] : [{ file: name, original }]
   })
 }
 
@@ -144,7 +133,7 @@ async function sortMissing(
 ) {
   const unlisted = await sideBySide(missing, async (file) => !found.has(file.name) && (await isUnlisted(file)))
   return {
-    gone: missing.filter((_, position) => unlisted[position] === false),
+    missing: missing.filter((_, position) => unlisted[position] === false),
     unlisted: missing.filter((_, position) => unlisted[position] === true),
   }
 }

@@ -11,16 +11,13 @@ import { defaultSources, leaveSample, namedSources, openEngine, readRecords, wit
 import { withScratch, withWorkspace } from './workspace.ts'
 
 export interface UnknownModelsOptions {
-  /** Names and patterns; empty means all models. */
   names: readonly string[]
   add?: 'public' | 'private' | undefined
-  /** Only report what would be added. */
   dryRun?: boolean
 }
 
 /** Models that the registry does not know, and those added or to be added. */
 export interface UnknownModels {
-  /** The registry's path; null if the sources file names none. */
   models_file: string | null
   published_share: PublishedShare
   added: (WithheldModel & { public: boolean })[]

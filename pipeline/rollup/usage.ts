@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { type Files, replaceFile } from '../base/files.ts'
 import { type Timestamp, toTimestamp } from '../contract/ranking.ts'
-import { USAGE_FILE, type UsageDay, type UsageHeader } from '../contract/usage.ts'
+import { type KeySpendDay, type KeySpendHeader, USAGE_FILE } from '../contract/usage.ts'
 import { toNanos, toUsd } from '../contract/usd.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
-import type { KeyUsageRow } from '../raw/records.ts'
+import type { KeySpendRow } from '../raw/records.ts'
 
 interface KeySum {
   api_key_hash: string
@@ -15,10 +15,10 @@ interface KeySum {
 }
 
 /** Sums usage per API key and UTC date over all sources. */
-export class UsageLedger {
+export class KeySpendLedger {
   readonly #days = new Map<UtcDate, Map<string, KeySum>>()
 
-  add({ date, api_key_hash, is_byok, cost_usd, requests, free_requests }: KeyUsageRow): void {
+  add({ date, api_key_hash, is_byok, cost_usd, requests, free_requests }: KeySpendRow): void {
     const day = this.#days.get(date) ?? new Map<string, KeySum>()
     this.#days.set(date, day)
     const name = `${api_key_hash} ${is_byok}`
@@ -29,8 +29,7 @@ export class UsageLedger {
     sum.free_requests += free_requests
   }
 
-  /** By date, each ordered by key. */
-  get days(): UsageDay[] {
+  get days(): KeySpendDay[] {
     return [...this.#days].sort(byName).map(([date, day]) => ({
       date,
       usage: [...day].sort(byName).map(([, { api_key_hash, is_byok, nanos, requests, free_requests }]) => ({
@@ -45,12 +44,12 @@ export class UsageLedger {
 }
 
 /** Replaces the usage file below `dataDir`. Readers see the old or the new file, whole. */
-export async function writeUsage(ledger: UsageLedger, asOf: Date, dataDir: string, files: Files): Promise<void> {
+export async function writeUsage(ledger: KeySpendLedger, asOf: Date, dataDir: string, files: Files): Promise<void> {
   await replaceFile(files, join(dataDir, USAGE_FILE), serialise(ledger.days, toTimestamp(asOf)))
 }
 
-function serialise(days: readonly UsageDay[], asOf: Timestamp): string {
-  const header: UsageHeader = { version: 1, as_of: asOf, days: days.length }
+function serialise(days: readonly KeySpendDay[], asOf: Timestamp): string {
+  const header: KeySpendHeader = { version: 1, as_of: asOf, days: days.length }
   return [header, ...days].map((line) => `${JSON.stringify(line)}\n`).join('')
 }
 

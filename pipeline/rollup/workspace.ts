@@ -11,16 +11,13 @@ import { publishedFolders } from '../release/index.ts'
 import { borrowKey, keepKey } from '../release/input-names.ts'
 import { archiveStaging } from './archive.ts'
 
-/** The folders and the database of one build. */
 export interface Workspace {
   database: Database
-  /** Private data kept from build to build. */
   stateDir: string
   /** Archived dates, which cannot be rebuilt. */
   archiveDir: string
   /** Records of missing files, which cannot be rebuilt. */
   keptDir: string
-  /** A temporary folder. */
   folder: string
   publicDir: string
   /** The real paths that SQL must access besides raw files. */
@@ -135,10 +132,7 @@ async function openState(
   }
 }
 
-/**
- * Makes a folder of links to another's entries, so that renames and deletions do not affect the other. Skips `.next`
- * files: writing to such a link would change the original.
- */
+/** Makes a folder of links, so that renames and deletions do not affect the other. Skips files being written. */
 async function mirror(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true })
   const names = (await namesIn(from)).filter((name) => !name.endsWith('.next'))
@@ -156,7 +150,7 @@ type Folders = Pick<Workspace, 'publicDir' | 'stateDir' | 'archiveDir' | 'keptDi
 function placesOf(config: PipelineConfig): Folders & { keyPath: string } {
   const publicDir = resolve(config.publicDir)
   const stateDir = resolve(config.dataDir, 'state')
-  assertNotPublished(stateDir, publicDir)
+  checkNotPublished(stateDir, publicDir)
   const archive = resolve(config.dataDir, 'archive')
   return {
     publicDir,
@@ -168,7 +162,7 @@ function placesOf(config: PipelineConfig): Folders & { keyPath: string } {
 }
 
 /** The state has private models and the usage of keys. Everything below the public folder is published. */
-function assertNotPublished(stateDir: string, publicDir: string): void {
+function checkNotPublished(stateDir: string, publicDir: string): void {
   if (!isInside(stateDir, publicDir)) return
   throw new UsageError(`DATA_DIR lies in PUBLIC_DIR ${publicDir}, where everything is published; give it another place`)
 }

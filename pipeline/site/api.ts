@@ -52,7 +52,6 @@ export async function embeddingsModels(dataDir: string): Promise<string> {
   return JSON.stringify({ data: newestFirst, links: { next: null }, total_count: newestFirst.length })
 }
 
-/** How many models an answer lists. */
 export function countModels(text: string): number {
   return z.object({ total_count: z.int() }).parse(JSON.parse(text)).total_count
 }

@@ -21,10 +21,7 @@ export interface Bundle {
 
 let bundle: Promise<Bundle> | undefined
 
-/**
- * What browsers run, as files that are named by their content, so that they may be kept forever. A process bundles once:
- * its own sources do not change. Equal sources give equal bytes, wherever they lie.
- */
+/** Browser code, named by content so it can be cached forever. Equal sources give equal bytes. */
 export function bundleBrowser(): Promise<Bundle> {
   bundle ??= bundleEntries()
   return bundle

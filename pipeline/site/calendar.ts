@@ -1,6 +1,6 @@
-import { type Html, html } from '../base/html.ts'
 import { counted, formatTokens } from '../base/numbers.ts'
 import type { CoverageDay } from '../contract/history.ts'
+import { type Html, html } from '../contract/html.ts'
 import { daysBetween, type UtcDate } from '../contract/utc-date.ts'
 
 /** What the calendar tells of a day. A day that was restated is no less final; one without rows is missing, whatever it was. */
@@ -42,7 +42,6 @@ const MEANINGS: Readonly<Record<DayMark, string>> = {
   missing: 'missing: no rows',
 }
 
-/** The shapes that all calendars of a page draw with. */
 export function dayShapes(): Html {
   const shapes = Object.entries(SHAPES).map(([mark, shape]) => html`<g id="${mark}">${shape}</g>\n`)
   return html`<svg class="shapes" width="0" height="0" aria-hidden="true"><defs>
@@ -50,7 +49,6 @@ ${shapes}</defs></svg>
 `
 }
 
-/** What each mark means, with how many days have it. */
 export function calendarLegend(days: readonly MarkedDay[]): Html {
   const items = Object.entries(MEANINGS).map(([mark, meaning]) => {
     const count = days.filter((day) => day.mark === mark).length
@@ -61,10 +59,7 @@ ${items}</ul>
 `
 }
 
-/**
- * The days of one year, a column a week, Monday at the top. `days` are of this year, in order; each has its facts as a
- * title, unless the page has no room for that.
- */
+/** One year, a column per week, Monday at the top. Titles only where the page has room. */
 export function yearCalendar(year: string, days: readonly MarkedDay[], { areTitled }: { areTitled: boolean }): Html {
   const start = `${year}-01-01`
   const labels = MONTHS.map((name, month) => {
@@ -100,7 +95,6 @@ function weekdayOf(date: UtcDate): number {
   return ((daysBetween(SOME_MONDAY, date) % 7) + 7) % 7
 }
 
-/** Which column of its year's calendar a date is in. */
 function weekOf(date: UtcDate, start: UtcDate): number {
   return Math.floor((daysBetween(start, date) + weekdayOf(start)) / 7)
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { toJson } from '../base/json.ts'
 import type { Catalog } from '../contract/catalog.ts'
 import { DATASET_PATH, type Manifest, type ReleaseEntry } from '../contract/manifest.ts'
-import { API_FILES, CATALOG_FILE } from '../contract/published-paths.ts'
+import { API_FILES } from '../contract/published-paths.ts'
 import type { Timestamp } from '../contract/ranking.ts'
 import { addDays } from '../contract/utc-date.ts'
 import { titleOf } from '../release/documents/describe.ts'
@@ -22,7 +22,7 @@ const DOCUMENTS = {
 }
 
 /** `catalog.json` of the current release. `api` are the answers of the API as they are published. */
-export function renderCatalog(manifest: Manifest, entry: ReleaseEntry, api: readonly Page[]): Page {
+export function renderCatalog(manifest: Manifest, entry: ReleaseEntry, api: readonly Page[]): string {
   const { publisher, license, attribution, synthetic, version, content_hash, data_version } = manifest
   const folder = `${DATASET_PATH}/${entry.path}`
   const files = manifest.files.map((file) => ({ ...file, path: folder + file.path }))
@@ -54,13 +54,10 @@ export function renderCatalog(manifest: Manifest, entry: ReleaseEntry, api: read
       },
     },
   }
-  return { path: CATALOG_FILE, text: toJson(catalog) }
+  return toJson(catalog)
 }
 
-/**
- * When the release after one as of an instant is due, and when it is late. The day of `as_of` is the next to be
- * complete, at the midnight after it; a publisher has an hour to build it, and a day until it is missed.
- */
+/** When the next release is due (an hour after the next midnight) and late (a day after that). */
 export function dueDates(asOf: Timestamp): { next_expected: Timestamp; stale_after: Timestamp } {
   const complete = addDays(asOf.slice(0, 10), 1)
   return { next_expected: `${complete}T01:00:00Z`, stale_after: `${addDays(complete, 1)}T01:00:00Z` }

@@ -1,6 +1,6 @@
-import { type Html, html } from '../base/html.ts'
 import { counted, formatChange, formatInteger } from '../base/numbers.ts'
 import type { Restatement } from '../contract/history.ts'
+import { type Html, html } from '../contract/html.ts'
 import { DATASET_PATH, type ReleaseEntry } from '../contract/manifest.ts'
 import { INDEX_FILE, RESTATEMENTS_FILE } from '../contract/published-paths.ts'
 import { daysBetween } from '../contract/utc-date.ts'

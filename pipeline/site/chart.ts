@@ -1,5 +1,5 @@
 import { line } from 'd3-shape'
-import { type Html, html, withoutControls } from '../base/html.ts'
+import { type Html, html, withoutControls } from '../contract/html.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import {
   colored,
@@ -24,7 +24,6 @@ export interface Series {
   rest?: boolean
 }
 
-/** What a chart shows; a table beside it says the same in numbers. */
 export interface Chart {
   /** Unique on its page: the title and description get ids from it. */
   id: string
@@ -38,7 +37,6 @@ export interface Chart {
   provisionalFrom?: UtcDate
 }
 
-/** What a kind of chart draws into the frame, and the names at its right end. */
 interface Drawing {
   shapes: Html
   labels?: Html | undefined
@@ -47,15 +45,11 @@ interface Drawing {
 /** The widest that the bar of a lone date may be. */
 const WIDEST_BAR = 60
 const DIGITS = 1
-/** Above a chart that stands alone. */
 const TITLE_HEIGHT = 40
 /** A name in a legend wraps, but not for ever. */
 const LEGEND_CHARACTERS = 60
 
-/**
- * Tokens per date as stacked areas. A date on which all series are null is a gap; where only some are, these add
- * nothing: what they had is part of the rest.
- */
+/** Stacked areas. A date is a gap if all series are null; a single null adds nothing. */
 export function stackedChart(chart: Chart): Html {
   return inPage(chart, drawStack(chart))
 }

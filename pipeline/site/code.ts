@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type Html, html } from '../base/html.ts'
+import { type Html, html } from '../contract/html.ts'
 import { copyable } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
 

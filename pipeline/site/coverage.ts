@@ -1,6 +1,6 @@
-import { type Html, html } from '../base/html.ts'
 import { counted, formatInteger, formatShare, formatTokens } from '../base/numbers.ts'
 import type { Coverage, CoverageDay, Restatement } from '../contract/history.ts'
+import { type Html, html } from '../contract/html.ts'
 import { DATASET_PATH } from '../contract/manifest.ts'
 import { COVERAGE_FILE } from '../contract/published-paths.ts'
 import { sumTokens } from '../contract/ranking.ts'
@@ -68,7 +68,6 @@ ${monthsTable(days)}</details>
   return renderPage({ path: 'coverage.html', title: `Coverage`, description, main }, manifest)
 }
 
-/** How many days have rows, of all from the first to the last that the dataset ever had. */
 export function completeness({ days }: Coverage): { total: number; covered: number } {
   return { total: days.length, covered: days.filter(({ status }) => status !== 'missing').length }
 }

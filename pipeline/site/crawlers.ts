@@ -1,4 +1,4 @@
-import { escapeXml } from '../base/html.ts'
+import { escapeXml } from '../contract/html.ts'
 import { DATASET_PATH, type Manifest } from '../contract/manifest.ts'
 import { API_FILES, CATALOG_FILE } from '../contract/published-paths.ts'
 import { siteUrl } from './feeds.ts'

@@ -1,5 +1,5 @@
-import { type Html, html } from '../base/html.ts'
 import { formatBytes, formatInteger } from '../base/numbers.ts'
+import { type Html, html } from '../contract/html.ts'
 import type { Timestamp } from '../contract/ranking.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 
@@ -10,12 +10,10 @@ ${table}</div>
 `
 }
 
-/** A date for people and programs. */
 export function dateElement(date: UtcDate): Html {
   return html`<time datetime="${date}">${date}</time>`
 }
 
-/** An instant to the minute. */
 export function instantElement(instant: Timestamp): Html {
   return html`<time datetime="${instant}">${instant.slice(0, 10)} ${instant.slice(11, 16)} UTC</time>`
 }

@@ -1,4 +1,4 @@
-import { type Html, html } from '../base/html.ts'
+import { type Html, html } from '../contract/html.ts'
 import { API_FILES } from '../contract/published-paths.ts'
 import { OTHER, TOP_MODELS } from '../contract/ranking.ts'
 import type { AssetNames } from './bundle.ts'
@@ -7,13 +7,9 @@ import { type Page, renderPage } from './layout.ts'
 
 const PATH = 'explore.html'
 
-/** What the explorer needs to know of the current release. */
 export type ExploreFacts = Pick<SiteFacts, 'manifest' | 'dataset' | 'release'>
 
-/**
- * The explorer: its whole form as HTML, which a script fills from the release's Parquet. It names the release and not
- * `latest/`, so that the page and what it reads are of one moment. `assets` are the names that bundling gave.
- */
+/** The explorer as HTML, filled by a script from the release's Parquet. It names the release, not `latest/`. */
 export function explorePage({ manifest, dataset, release }: ExploreFacts, assets: AssetNames): Page {
   const { start_date, end_date, as_of, provisional_from } = manifest
   const parquet = `${release}rankings-daily.parquet`

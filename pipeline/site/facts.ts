@@ -17,7 +17,6 @@ import { PAGE_FILE } from './release-page.ts'
 
 /** All that the pages beside the releases are rendered from: what is published, read once. Equal facts give equal bytes. */
 export interface SiteFacts {
-  /** Of the current release. */
   manifest: Manifest
   dataset: DatasetDescription
   /** The folder of the current release below the public folder, with a slash at its end. */
@@ -25,19 +24,14 @@ export interface SiteFacts {
   /** All rows of the current release, in published order. */
   rows: readonly RankingRow[]
   models: readonly ModelFacts[]
-  /** Oldest first. */
   index: ReleaseIndex
   /** The releases that have a page: at first they had none. */
   paged: ReadonlySet<ReleaseName>
   coverage: Coverage
-  /** Oldest first. */
   restatements: readonly Restatement[]
 }
 
-/**
- * Reads the facts of a dataset whose current release is that of `manifest`. `rootOf` says below which folder a published
- * path is found: what is only staged lies elsewhere than what stands already.
- */
+/** Reads the facts of a dataset. `rootOf` tells where a published path lies, staged or not. */
 export async function readFacts(
   rootOf: (path: string) => string,
   { manifest, index }: Pick<SiteFacts, 'manifest' | 'index'>,

@@ -1,6 +1,7 @@
-import { escapeXml } from '../base/html.ts'
 import { toJson } from '../base/json.ts'
+import { plural } from '../base/numbers.ts'
 import type { Restatement } from '../contract/history.ts'
+import { escapeXml } from '../contract/html.ts'
 import {
   DATASET_PATH,
   type Manifest,
@@ -83,7 +84,7 @@ function itemsOf(
   if (restatement !== undefined) {
     const { dates, reason, note } = restatement
     const text = `${describeRestatement(restatement)} Reason: ${reason}.${note === null ? '' : ` ${note}`}`
-    const title = `Restatement: ${counted(dates.length, 'final date')} changed`
+    const title = `Restatement: ${dates.length} ${plural(dates.length, 'final date')} changed`
     items.push(item('restatement', title, text, 'restatements.json'))
   }
   if (about.some((fact) => fact === 'schema' || fact === 'version')) {
@@ -114,17 +115,13 @@ function withdrawalOf(publisher: Publisher, { release, path, withdrawal }: Relea
 }
 
 function describe({ start_date, end_date, rows, content_hash }: ReleaseEntry): string {
-  return `${start_date} to ${end_date}, ${counted(rows, 'row')}. content_hash ${content_hash}.`
+  return `${start_date} to ${end_date}, ${rows} ${plural(rows, 'row')}. content_hash ${content_hash}.`
 }
 
 function describeRestatement({ dates, rows_before, rows_after, tokens_before, tokens_after }: Restatement): string {
   const [first, last] = [dates.at(0)?.date, dates.at(-1)?.date]
   const when = first === last ? first : `${first} to ${last}`
-  return `${when}: ${rows_before} -> ${counted(rows_after, 'row')}, ${tokens_before} -> ${tokens_after} tokens.`
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
+  return `${when}: ${rows_before} -> ${rows_after} ${plural(rows_after, 'row')}, ${tokens_before} -> ${tokens_after} tokens.`
 }
 
 /** A `tag:` URI (RFC 4151) of the publisher's host: the same wherever the files are copied to. */

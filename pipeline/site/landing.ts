@@ -1,4 +1,4 @@
-import { Html, html } from '../base/html.ts'
+import { Html, html } from '../contract/html.ts'
 import { schemaOrgDataset, toScriptJson } from '../release/documents/schema-org.ts'
 import type { SiteFacts } from './facts.ts'
 import { caveatsSection, citingSection, columnsSection, methodSection } from './landing/about.ts'
@@ -12,7 +12,6 @@ import { latestDay } from './latest-day.ts'
 import { type Page, renderPage } from './layout.ts'
 import { recentDays } from './recent.ts'
 
-/** What other parts of the site give to the landing page. */
 export interface LandingParts {
   /** The path of the script that makes buttons copy; without it they stay hidden. */
   copyScript?: string

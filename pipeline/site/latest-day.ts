@@ -24,7 +24,6 @@ export interface LatestDay {
   date: UtcDate
   weekBefore: UtcDate
   total: bigint
-  /** In published order. */
   rows: RankedRow[]
   /** Models that were named a week before and are not now, most tokens first. */
   gone: string[]

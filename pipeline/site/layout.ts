@@ -1,4 +1,4 @@
-import { type Html, html } from '../base/html.ts'
+import { type Html, html } from '../contract/html.ts'
 import type { Manifest } from '../contract/manifest.ts'
 import { SYNTHETIC_NOTICE } from '../release/documents/describe.ts'
 import { siteUrl } from './feeds.ts'
@@ -9,7 +9,6 @@ export interface Page {
   text: string
 }
 
-/** What differs between pages. */
 export interface PageContent {
   /** Where the page lies below the public folder: it decides how the page reaches the others. */
   path: string

@@ -1,5 +1,5 @@
-import { type Html, html } from '../base/html.ts'
 import { counted, formatInteger, formatShare, formatTokens } from '../base/numbers.ts'
+import { type Html, html } from '../contract/html.ts'
 import type { ModelFacts } from '../contract/model-facts.ts'
 import { type RankingRow, TOP_MODELS } from '../contract/ranking.ts'
 import { addDays, daysBetween, type UtcDate } from '../contract/utc-date.ts'

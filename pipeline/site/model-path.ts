@@ -9,10 +9,8 @@ const PLAIN = /[a-z0-9._-]/
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/
 
 /**
- * Where the page of a model lies below the public folder: `openai/gpt-4o` -> `models/openai/gpt-4o.html`. Every slug has
- * a path of its own that any file system and any URL takes as it is, and whose case does not matter. `a-z 0-9 . _ -`
- * stay, and `/` between two parts; any other byte of the UTF-8 becomes `=` and two hex digits. What would be longer than
- * 200 bytes is cut, and ends in `=h` and 16 hex digits of the SHA-256 of the slug.
+ * The page of a model: `openai/gpt-4o` -> `models/openai/gpt-4o.html`, safe for any file system and URL. `a-z 0-9 . _
+ * -` stay, other bytes become `=` and two hex digits; longer than 200 bytes is cut and ends in `=h` and a hash.
  */
 export function modelPath(slug: string): string {
   const segments = slug.split(/(?<=[^/])\/(?=[^/])/)

@@ -1,5 +1,5 @@
-import { type Html, html } from '../base/html.ts'
 import { counted, formatInteger, formatTokens } from '../base/numbers.ts'
+import { type Html, html } from '../contract/html.ts'
 import type { ModelFacts } from '../contract/model-facts.ts'
 import { TOP_MODELS } from '../contract/ranking.ts'
 import { MODELS_FILE } from '../dataset/models-file.ts'

@@ -14,10 +14,7 @@ export const QUIET: Shade = { light: '#5d5c56', dark: '#aaa8a0' }
 /** Lines that part rows of a table, and the grid of a chart. */
 export const LINE: Shade = { light: '#dddbd4', dark: '#3b3a35' }
 
-/**
- * The colours of ten series, in their order. They were searched for by machine: far apart for normal sight and for three
- * kinds of colour blindness, most of all neighbours, each hue the same in light and dark, each readable on its ground.
- */
+/** Found by machine: far apart for normal and color-blind sight, neighbors most of all, readable on light and dark. */
 export const SERIES: readonly Shade[] = [
   { light: '#1e5343', dark: '#71d8b8' },
   { light: '#62885a', dark: '#89a983' },

@@ -16,10 +16,7 @@ export interface Recent {
   series: Series[]
 }
 
-/**
- * The last 90 days that rows tell of, or fewer where there are not so many. The rest is all that the series do not name:
- * `other` and the models with fewer tokens in the window. A day's series sum to the day.
- */
+/** The last 90 days at most. The rest is `other` plus the smaller models, so the series sum to the day. */
 export function recentDays(rows: readonly RankingRow[]): Recent {
   const dates = windowOf(rows)
   const position = new Map(dates.map((date, index) => [date, index]))

@@ -1,14 +1,11 @@
-import { type Html, html } from '../base/html.ts'
+import { type Html, html } from '../contract/html.ts'
 import { DATASET_PATH, type ReleaseEntry } from '../contract/manifest.ts'
 import { MANIFEST_FILE } from '../contract/release-files.ts'
 import type { SiteFacts } from './facts.ts'
 import { rootFrom } from './layout.ts'
 import { PAGE_FILE } from './release-page.ts'
 
-/**
- * A release by its name, for the page at `from`. It leads to the release's page, or to its manifest where it is older than
- * such pages. One that was withdrawn is struck out: its files are gone.
- */
+/** Links to the release page, or to the manifest of older releases. A withdrawn one is struck out. */
 export function releaseLink(
   { release, path, status }: ReleaseEntry,
   { paged }: Pick<SiteFacts, 'paged'>,

@@ -1,8 +1,8 @@
 import { CHECKSUMS_FILE } from '../base/checksums.ts'
-import { type Html, html } from '../base/html.ts'
 import { counted, formatChange, formatInteger, formatTokens } from '../base/numbers.ts'
 import { prose } from '../base/prose.ts'
 import type { ChangeRow } from '../contract/history.ts'
+import { type Html, html } from '../contract/html.ts'
 import { type Manifest, type Resource, releasePath } from '../contract/manifest.ts'
 import { type RankingRow, sumTokens } from '../contract/ranking.ts'
 import { MANIFEST_FILE, QUALITY_FILE } from '../contract/release-files.ts'
@@ -40,10 +40,7 @@ export interface ReleaseFacts {
   quality: PublicQuality
 }
 
-/**
- * `index.html` of a release. It is a document of the release and never changes, so it says nothing of what came after.
- * `manifest` lists all other files.
- */
+/** `index.html` of a release. It never changes, so it says nothing of later releases. */
 export function releasePage(manifest: Manifest, facts: ReleaseFacts): TextFile {
   const { release, start_date, end_date, as_of } = manifest
   const path = `${releasePath(release)}/${PAGE_FILE}`

@@ -1,10 +1,11 @@
 import { toJson } from '../base/json.ts'
-import { DATASET_PATH } from '../contract/manifest.ts'
-import { METADATA_FILES } from '../contract/published-paths.ts'
+import { DATASET_PATH, type Manifest, releasePath } from '../contract/manifest.ts'
+import { CROISSANT_PATH, METADATA_FILES } from '../contract/published-paths.ts'
 import { licenseText } from '../contract/release-files.ts'
 import { renderCitationFile } from '../release/documents/citation-file.ts'
 import { renderLiveCroissant } from '../release/documents/croissant.ts'
 import { renderDcatCatalog } from '../release/documents/dcat.ts'
+import { describeDataset } from '../release/documents/describe.ts'
 import { renderAssets } from './assets.ts'
 import { bundleBrowser } from './bundle.ts'
 import { changelogPages } from './changelog.ts'
@@ -18,7 +19,7 @@ import type { Page } from './layout.ts'
 import { modelPages } from './model-page.ts'
 import { modelsPages } from './models.ts'
 
-/** Renders all that stands beside the releases and follows from them: pages, their assets, the licence, metadata. */
+/** Renders the pages that stand beside the releases and follow from them, with their assets. */
 export async function renderSite(facts: SiteFacts): Promise<Page[]> {
   const { manifest } = facts
   const { names, pages: scripts } = await bundleBrowser()
@@ -30,17 +31,18 @@ export async function renderSite(facts: SiteFacts): Promise<Page[]> {
     ...coveragePages(facts),
     ...changelogPages(facts),
   ]
-  return [...scripts, ...renderAssets(), ...pages, ...renderCrawlerFiles(manifest, pages), ...renderMetadata(facts)]
+  return [...scripts, ...renderAssets(), ...pages, ...renderCrawlerFiles(manifest, pages)]
 }
 
-/** Renders the metadata beside the releases: of these files a copy on any host has the same bytes. */
-export function renderMetadata({ manifest, dataset, release }: SiteFacts): Page[] {
-  const places = { release, series: `${DATASET_PATH}/` }
+/** Renders the metadata beside the releases. */
+export function renderMetadata(manifest: Manifest): Page[] {
+  const dataset = describeDataset(manifest)
+  const places = { release: `${releasePath(manifest.release)}/`, series: `${DATASET_PATH}/` }
   const texts: Record<(typeof METADATA_FILES)[number], string> = {
     LICENSE: licenseText(manifest.attribution, manifest.synthetic),
     'CITATION.cff': renderCitationFile(dataset),
     'dcat.jsonld': toJson(renderDcatCatalog(dataset, places)),
-    [`${DATASET_PATH}/croissant.json`]: toJson(renderLiveCroissant(dataset, 'latest/')),
+    [CROISSANT_PATH]: toJson(renderLiveCroissant(dataset, 'latest/')),
   }
   return METADATA_FILES.map((path) => ({ path, text: texts[path] }))
 }

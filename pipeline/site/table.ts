@@ -1,13 +1,9 @@
-import { type Html, html } from '../base/html.ts'
+import { type Html, html } from '../contract/html.ts'
 import { scrollable } from './elements.ts'
 
 type Cell = Html | string | number
 
-/**
- * A table that scrolls by itself where the screen is too narrow for it, also by keyboard. The first cell of a row is its
- * heading. Columns of numbers come after those of words: the stylesheet puts them to the right by the class of the table,
- * which costs no byte in each cell.
- */
+/** A table that scrolls by itself on narrow screens, also by keyboard. First cells are headings, numbers come last. */
 export function table(
   caption: string,
   { words, numbers = [] }: { words: readonly string[]; numbers?: readonly string[] },

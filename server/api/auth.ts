@@ -4,7 +4,6 @@ import { type ApiKey, hashKey, isValid } from '../store/keys.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The authenticated key; null before. */
     apiKey: ApiKey | null
     /** The store's state when the key was looked up, see `StoreMemory`. */
     storeState: number | undefined
@@ -12,7 +11,6 @@ declare module 'fastify' {
 }
 
 export interface Authentication {
-  /** Called once per request. */
   storeState(): number | undefined
   /** Finds a key by its SHA-256. Called for every request, so that revocations take effect at once. */
   findKey(hash: string, state: number | undefined): ApiKey | undefined | Promise<ApiKey | undefined>

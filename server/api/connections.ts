@@ -10,17 +10,14 @@ const WARNING_INTERVAL_MS = 60_000
 
 /** Limits of time and size for all clients (docs/operations.md § Limits). */
 export interface ConnectionLimits {
-  /** Open connections per process. */
   most: number
   /** For the head of a request, from its first byte; for the first one, from connecting. */
   headMs: number
-  /** For a request with its body. */
   requestMs: number
   /** Between a response and the next request. */
   idleMs: number
   /** Without any byte in either direction. */
   stalledMs: number
-  /** How often `headMs` and `requestMs` are checked. */
   checkEveryMs: number
 }
 
@@ -64,11 +61,9 @@ export interface Connections {
  * nobody out. It is refused with 503 only if all are busy.
  */
 export function watchConnections(server: Server, most: number, log: FastifyBaseLogger): Connections {
-  /** By socket, the last response; undefined before the first. */
   const answers = new Map<Socket, ServerResponse | undefined>()
   /** Idle connections, least recently used first. */
   const free = new Set<Socket>()
-  /** Sockets with a parse error, which are not read any more. */
   const unreadable = new WeakSet<Socket>()
   let isClosing = false
 
@@ -82,7 +77,6 @@ export function watchConnections(server: Server, most: number, log: FastifyBaseL
     }
   })
   server.on('request', ({ socket }: IncomingMessage, answer: ServerResponse) => {
-    // It may have been closed in between.
     if (!answers.has(socket)) return
     answers.set(socket, answer)
     free.delete(socket)
@@ -137,7 +131,7 @@ export function watchConnections(server: Server, most: number, log: FastifyBaseL
   }
 
   function refuse(socket: Socket, status: number): void {
-    if (socket.writable) socket.end(bareAnswer(status))
+    if (socket.writable) socket.end(errorResponse(status))
   }
 
   return {
@@ -166,19 +160,17 @@ export function watchConnections(server: Server, most: number, log: FastifyBaseL
         return
       }
       log.info({ address: socket.remoteAddress, status, reason: error.code }, 'unreadable request')
-      // Respond to the valid request before it first.
       if (answer === undefined || answer.writableFinished) refuse(socket, status)
       else answer.once('close', () => refuse(socket, status))
     },
   }
 }
 
-/** Whether neither a response nor a request body is in progress. */
 function isIdle(answer: ServerResponse | undefined): boolean {
   return answer === undefined || (answer.writableFinished && answer.req.complete)
 }
 
-function bareAnswer(status: number): string {
+function errorResponse(status: number): string {
   const reason = STATUS_CODES[status] ?? ''
   const retryAfter = RETRY_AFTER_SECONDS[status]
   const body = JSON.stringify(toEnvelope(new ApiError(status, reason)).body)
@@ -198,9 +190,7 @@ const STATUS_OF_CLIENT_ERROR: Record<string, number> = {
   HPE_HEADER_OVERFLOW: 431,
 }
 
-/**
- * Rejects what Node would reject without the envelope: no or several Host headers (RFC 9112 § 3.2), other expectations.
- */
+/** Rejects with the envelope what Node rejects without: Host headers (RFC 9112 § 3.2), other expectations. */
 export function requireSoundHead({ rawHeaders, headers, httpVersion }: IncomingMessage): void {
   if (httpVersion !== '1.1') return
   let hosts = 0

@@ -2,10 +2,7 @@ import { ApiError } from '../base/errors.ts'
 import type { ErrorEnvelope } from '../schemas/error-envelope.ts'
 import { StoreConflictError, StoreUnavailableError } from '../store/retry.ts'
 
-/**
- * Turns any error into a response, with the caller's `userId` if known. Internal errors become a 500 without details;
- * these are only logged.
- */
+/** Turns any error into a response. Internal errors become a 500 without details; these are only logged. */
 export function toEnvelope(error: unknown, userId?: string): { status: number; body: ErrorEnvelope } {
   const { status, message, metadata } = toApiError(error)
   return {

@@ -9,7 +9,6 @@ export interface LogTarget {
 // The random part of a key or its hash. Clients may put them anywhere in a URL; never log them.
 const SECRET = /[0-9a-f]{32,}/gi
 
-/** User and password of an absolute URL. */
 const USER = /\/\/[^/@]*@/
 
 /** One line per request, at its end. Headers are never logged, because one has the key. */

@@ -23,7 +23,6 @@ export function rateLimits(settings: RateLimitSettings, clock: () => Date, count
   const isLimited = settings.perMinute > 0 || settings.perDay > 0
   const ofAddress: QuotaRule = { of: 'address', limit: settings.badKeysPerMinute, seconds: MINUTE_SECONDS }
 
-  /** Counts one use in every quota, or in none if one is used up. */
   function spend(uses: readonly QuotaUse[], reply: FastifyReply): void | Promise<void> {
     const limited = uses.filter(({ rule }) => rule.limit > 0)
     if (limited.length === 0) return

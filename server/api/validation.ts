@@ -3,11 +3,9 @@ import { z } from 'zod'
 import { nearest } from '../../pipeline/contract/nearest.ts'
 import { invalidRequest, type RequestIssue } from '../base/errors.ts'
 
-/** How many unknown parameters a response lists, and how much of each name. */
 const MOST_UNKNOWN = 10
 const LONGEST_NAME = 40
 
-/** Types a handler by the zod schemas of its route. */
 export interface ZodTypeProvider extends FastifyTypeProvider {
   validator: this['schema'] extends z.ZodType ? z.output<this['schema']> : unknown
 }

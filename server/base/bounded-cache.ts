@@ -1,11 +1,7 @@
-/**
- * The one cache of the server: keeps values by name up to a total size, and forgets the least recently used first.
- * The size of a value is 1 unless `sizeOf` says otherwise.
- */
+/** A least-recently-used cache. `most` bounds the sum of `sizeOf` of its values, by default their number. */
 export class BoundedCache<T> {
   readonly #most: number
   readonly #sizeOf: (value: T) => number
-  /** In the order of their last use. */
   readonly #values = new Map<string, T>()
   #size = 0
 
@@ -22,7 +18,7 @@ export class BoundedCache<T> {
     return value
   }
 
-  /** Keeps `value`, even one that is too large alone: whoever asked for it is likely to ask again. */
+  /** Caches `value` even if it alone exceeds the bound: the same request is likely to come again. */
   set(name: string, value: T): void {
     this.delete(name)
     const size = this.#sizeOf(value)

@@ -17,9 +17,7 @@ export type TrustProxy = false | number | string[]
 
 /** Rate limits in requests; 0 is no limit (API.md § Limits, keys, access). */
 export interface RateLimitSettings {
-  /** Per key. */
   perMinute: number
-  /** Per account. */
   perDay: number
   /** With bad keys, per client address. */
   badKeysPerMinute: number
@@ -130,9 +128,7 @@ export const ServerSettings = z.object({
   ),
 })
 
-/**
- * Reads the settings. Empty variables count as unset; `overrides` win. Throws `ConfigError` that lists every wrong one.
- */
+/** Reads the settings; `overrides` win over the environment. Throws `ConfigError` that lists every wrong one. */
 export function readServerConfig(
   overrides: Record<string, string | undefined> = {},
   environment: Record<string, string | undefined> = process.env,
@@ -146,9 +142,9 @@ export function readServerConfig(
   const settings = parsed.data
   const databaseUrl = settings.DATABASE_URL ?? `${SQLITE}${settings.DATA_DIR}/store.sqlite`
   if (databaseUrl.startsWith(SQLITE)) {
-    assertNotPublished('the store', databaseUrl.slice(SQLITE.length), settings.PUBLIC_DIR)
+    checkNotPublished('the store', databaseUrl.slice(SQLITE.length), settings.PUBLIC_DIR)
   }
-  assertNotPublished('DATA_DIR', settings.DATA_DIR, settings.PUBLIC_DIR)
+  checkNotPublished('DATA_DIR', settings.DATA_DIR, settings.PUBLIC_DIR)
   return {
     host: settings.HOST,
     port: settings.PORT,
@@ -169,7 +165,7 @@ export function readServerConfig(
 }
 
 /** Everything in the public folder is served. The store and the data folder are private, so they must be elsewhere. */
-function assertNotPublished(what: string, path: string, publicDir: string): void {
+function checkNotPublished(what: string, path: string, publicDir: string): void {
   const below = relative(realPath(publicDir), realPath(path))
   if (below.split(sep)[0] === '..' || isAbsolute(below)) return
   throw new ConfigError(`wrong settings: ${what} ${path} lies in PUBLIC_DIR ${publicDir}, where everyone can read it`)
@@ -187,7 +183,6 @@ function realPath(path: string): string {
   }
 }
 
-/** The target of a link, even if it does not exist yet. */
 function linkTarget(path: string): string | undefined {
   try {
     return resolve(realPath(dirname(path)), readlinkSync(path))
@@ -196,7 +191,6 @@ function linkTarget(path: string): string | undefined {
   }
 }
 
-/** Whether `host` is reachable from this machine only. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }

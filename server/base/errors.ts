@@ -1,4 +1,3 @@
-/** An error response. */
 export class ApiError extends Error {
   override name = 'ApiError'
   readonly status: number
@@ -14,7 +13,6 @@ export class ApiError extends Error {
 /** `Retry-After` for temporary errors. Rate limits set an exact one. */
 export const RETRY_AFTER_SECONDS: Partial<Record<number, number>> = { 409: 1, 429: 5, 503: 5 }
 
-/** What is wrong with a request. `path` is the parameter or field. */
 export interface RequestIssue {
   path: string
   message: string

@@ -5,9 +5,7 @@ import type { FastifyBaseLogger } from 'fastify'
 export interface FollowedFile {
   /** Loads the file if it changed. Never throws: errors are logged. */
   check(): Promise<void>
-  /** Checks periodically until `stop`. */
   follow(): void
-  /** Stops; resolves when a running check is done. */
   stop(): Promise<void>
 }
 
@@ -15,7 +13,6 @@ export interface FollowOptions {
   path: string
   /** Loads the file with the fingerprint `stamp`. If it throws, the previous content stays in use. */
   load(stamp: string): Promise<void>
-  /** Called when `load` threw. */
   onRefused(error: unknown): void
   log: FastifyBaseLogger
 }

@@ -1,7 +1,6 @@
 /** Writes log lines in batches: one write per line costs as much as a response. */
 export interface LogBatch {
   write(line: string): void
-  /** Writes everything now, at the end of the process. */
   flush(): void
 }
 

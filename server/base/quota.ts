@@ -1,6 +1,5 @@
 /** A limit of uses per name and window; 0 is no limit. */
 export interface QuotaRule {
-  /** What the names are. */
   of: 'key' | 'account' | 'address'
   limit: number
   seconds: number
@@ -55,22 +54,18 @@ export class Quota {
   readonly limit: number
   readonly seconds: number
   readonly #capacity: number
-  /** Oldest window first. */
   readonly #windows = new Map<string, { start: number; uses: number }>()
 
-  /** Beyond `capacity` names the oldest is dropped. */
   constructor(limit: number, seconds: number, capacity = Number.POSITIVE_INFINITY) {
     this.limit = limit
     this.seconds = seconds
     this.#capacity = capacity
   }
 
-  /** The number of names. */
   get size(): number {
     return this.#windows.size
   }
 
-  /** The state for `name`, without counting a use. */
   state(name: string, now: number): QuotaState {
     const { start, uses } = this.#windowOf(name, now) ?? { start: now, uses: 0 }
     const resetSeconds = Math.ceil((start + this.seconds * 1000 - now) / 1000)

@@ -1,4 +1,3 @@
-/** First and last byte of a part of a file, both included. */
 export interface ByteRange {
   start: number
   end: number
@@ -6,12 +5,7 @@ export interface ByteRange {
 
 const SINGLE_RANGE = /^bytes=(\d*)-(\d*)$/i
 
-/**
- * Reads a `Range` header for a file of `size` bytes (RFC 9110 § 14.2).
- *
- * `undefined` means the whole file: no header, another unit, a broken range, or several ranges, which a server may
- * answer so. `unsatisfiable` means that no byte of the file lies in it.
- */
+/** Reads a `Range` header (RFC 9110 § 14.2). `undefined` means the whole file: no, broken or several ranges. */
 export function parseByteRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
   const [, first = '', last = ''] = SINGLE_RANGE.exec(header?.trim() ?? '') ?? []
   if (first === '' && last === '') return undefined

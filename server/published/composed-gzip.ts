@@ -4,17 +4,13 @@ import type { DateRows } from './date-rows.ts'
 import { type Run, runOf, slice } from './run.ts'
 
 /**
- * What gzips of any window are put together from, made once for a release. Plain data, so that a worker can make it.
- *
- * A gzip is a sequence of deflate blocks between a head and a checksum. Each date is compressed twice, on its own and
- * with the date before it as dictionary, and flushed to a whole byte. The blocks of a window are then those of its first
- * date alone and one run of all others, which lie one after the other. The checksum of the window follows from those of
- * the rows from the beginning of the release to each date.
+ * What the gzip of any window is put together from: plain data, made once per release. Each date is compressed alone
+ * and again with the previous date as dictionary, both flushed to a whole byte. A window is its first date alone, then
+ * one run of all others.
  */
 export interface GzipPieces {
   /** Dates that begin a window: without the separator before their rows. */
   first: Run
-  /** Dates that follow the one before them. */
   next: Run
   /** CRC-32 of all rows before date `i` and its separator. */
   crcBefore: Uint32Array
@@ -55,7 +51,6 @@ const GZIP_HEAD = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff])
 const STORED_HEAD_BYTES = 5
 const TRAILER_BYTES = 8
 
-/** Puts together gzips of `head`, the rows of some dates and a tail. */
 export interface GzipComposer {
   /** One gzip member of the rows from date `from` up to but without date `to`; none when they are equal. */
   compose(from: number, to: number, tail: Buffer): Buffer[]

@@ -16,10 +16,7 @@ export function matchesEtag(ifNoneMatch: string | undefined, etag: string): bool
   return tagsOf(ifNoneMatch).some((tag) => withoutWeakness(tag) === withoutWeakness(etag))
 }
 
-/**
- * Whether a request is only meant for another state of the file, which is a 412: strong comparison, and a time counts
- * only where there is no tag (RFC 9110 § 13.1.1, 13.1.4, 13.2.2).
- */
+/** Whether the request is for another state of the file, which is a 412 (RFC 9110 § 13.1.1, 13.1.4, 13.2.2). */
 export function isForAnotherState(headers: IncomingHttpHeaders, { etag, modified }: Validators): boolean {
   const ifMatch = headers['if-match']
   if (ifMatch !== undefined) return ifMatch.trim() !== '*' && !tagsOf(ifMatch).includes(etag)

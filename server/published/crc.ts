@@ -2,17 +2,11 @@
 const POLYNOMIAL = 0xedb88320
 const ONE = 0x80000000
 
-/**
- * Moves a CRC-32 over `bytes` zero bytes: multiplies it by x^(8·bytes), modulo the polynomial. As CRC-32 is linear, that
- * is all it takes to put checksums together and to take them apart:
- *
- *   crc(AB) = move(crc(A), |B|) ^ crc(B)
- */
+/** Moves a CRC-32 over `bytes` zero bytes. CRC-32 is linear, so: crc(AB) = moveCrc(crc(A), |B|) ^ crc(B). */
 export function moveCrc(crc: number, bytes: number): number {
   return crc === 0 ? 0 : multiply(powerOfX(bytes), crc)
 }
 
-/** x^(2^n), modulo the polynomial. */
 const SQUARES = new Uint32Array(32)
 SQUARES[0] = ONE >>> 1
 for (let n = 1; n < SQUARES.length; n++) SQUARES[n] = multiply(SQUARES[n - 1] ?? 0, SQUARES[n - 1] ?? 0)
@@ -28,7 +22,6 @@ function powerOfX(bytes: number): number {
   return power
 }
 
-/** The product of two polynomials over GF(2), modulo the polynomial of CRC-32. */
 function multiply(a: number, b: number): number {
   let product = 0
   let shifted = b

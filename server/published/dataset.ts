@@ -18,12 +18,8 @@ export interface Dataset {
   readonly manifest: Manifest
   /** What its rows take in memory, in all forms and codings together. */
   readonly bytes: number
-  /** Whether it can be answered as gzip too. */
   readonly hasGzip: boolean
-  /**
-   * The body for a resolved window: `{"data":[…],"meta":{…}}`, the canonical CSV with its header, or a row a line. As
-   * gzip it is put together, not compressed (docs/decisions/0019-serving-windows.md).
-   */
+  /** The body for a resolved window. Gzip is put together, not compressed (docs/decisions/0019-serving-windows.md). */
   answer(window: Window, form: Form, coding?: 'identity' | 'gzip'): Answer
 }
 
@@ -35,7 +31,6 @@ export interface PreparedRelease {
   gzip?: Record<Form, GzipPieces>
 }
 
-/** Serialises the rows of a release, once in every form. */
 export function serialiseRelease({ manifest, rows }: Release): PreparedRelease {
   const byDate = Map.groupBy(rows, ({ date }) => date)
   return {
@@ -45,7 +40,6 @@ export function serialiseRelease({ manifest, rows }: Release): PreparedRelease {
   }
 }
 
-/** Makes the gzip of a release that was serialised. */
 export function compressRelease({ rows }: PreparedRelease): Record<Form, GzipPieces> {
   return ofEachForm((form) => compressDates(rows[form]))
 }
@@ -53,7 +47,6 @@ export function compressRelease({ rows }: PreparedRelease): Record<Form, GzipPie
 export function datasetOf({ manifest, dates, rows, gzip }: PreparedRelease): Dataset {
   const composers = gzip && ofEachForm((form) => gzipComposer(ROW_FORMATS[form].head, rows[form], gzip[form]))
 
-  /** The positions of the first date of the window and of the first one after it. */
   function rangeOf({ start_date, end_date }: Window): [from: number, to: number] {
     return [countBefore(dates, (date) => date < start_date), countBefore(dates, (date) => date <= end_date)]
   }

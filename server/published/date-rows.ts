@@ -22,7 +22,6 @@ export const ROW_FORMATS: Record<Form, RowFormat> = {
   ndjson: { head: Buffer.alloc(0), row: (row) => `${rowJson(row)}\n`, separatorBytes: 0 },
 }
 
-/** Serialises rows, which come date by date, in one form. */
 export function serialiseDates(dates: Iterable<RankingRow[]>, { row, separatorBytes }: RowFormat): DateRows {
   return { ...runOf([...dates].map((rows) => Buffer.from(rows.map(row).join('')))), separatorBytes }
 }

@@ -4,7 +4,6 @@ import { basename, dirname, extname, join } from 'node:path'
 import { type ContentHash, Manifest, ReleaseName } from '../../pipeline/contract/manifest.ts'
 import { remembered } from '../base/remembered.ts'
 
-/** What is known of a published file. */
 export interface FileFacts {
   /** A strong tag, `"sha256-…"`, of the bytes on disk. */
   etag: string
@@ -24,10 +23,7 @@ export function gzipPathOf(path: string): string | undefined {
   return COMPRESSIBLE.has(extname(path)) ? `${path}.gz` : undefined
 }
 
-/**
- * Finds the facts of files: release files have them in their manifest, all others are read. Remembered by what changes
- * whenever a file is replaced.
- */
+/** Release files have their facts in the manifest; all others are read. Remembered until the file is replaced. */
 export function fileFacts(): (handle: FileHandle, path: string) => Promise<FileFacts> {
   const factsOf = remembered<FileFacts>(MOST_REMEMBERED_FILES)
 

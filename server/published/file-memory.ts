@@ -31,9 +31,8 @@ export interface FileMemory<T> {
 }
 
 /**
- * Looks at the disk for each request, so that a new release, a withdrawn one and a removed file are seen by the very
- * next one. It looks with calls that wait: the system knows the answer, and they take some microseconds in all, while
- * handing one over to the thread pool and waiting for it takes ten.
+ * Checks the disk on each request, so changes are seen at once. Synchronous calls take microseconds; the thread pool
+ * takes ten times as long.
  */
 export function fileMemory<T extends { readonly bytes: number }>(root: string, mostBytes: number): FileMemory<T> {
   const kept = new BoundedCache<{ sight: Sight; value: T; bytes: number }>(mostBytes, ({ bytes }) => bytes)

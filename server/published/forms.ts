@@ -17,10 +17,7 @@ export const CONTENT_TYPE_OF: Record<Form, string> = {
   ndjson: MEDIA_TYPE_OF.ndjson,
 }
 
-/**
- * The form that an `Accept` header likes best (RFC 9110 § 12.5.1). Of equal weights a type that it names wins over one
- * that only a wildcard allows, then the order of `FORMS`. JSON when it allows none: better than an error.
- */
+/** The preferred form (RFC 9110 § 12.5.1). Ties go to named types, then to the order of `FORMS`. Fallback: JSON. */
 export function preferredForm(accept: string | undefined): Form {
   if (accept === undefined) return 'json'
   const ranges = weights(accept)

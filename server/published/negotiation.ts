@@ -1,9 +1,6 @@
 const WEIGHT = /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/
 
-/**
- * The elements of an `Accept` or `Accept-Encoding` header, in lower case, each with its weight (RFC 9110 § 12.4.2).
- * Other parameters than `q` are left out, and so are elements whose weight is none.
- */
+/** The elements of an `Accept` header in lower case with their weights (RFC 9110 § 12.4.2), valid ones only. */
 export function weights(header: string): Map<string, number> {
   const found = new Map<string, number>()
   for (const element of header.toLowerCase().split(',')) {
@@ -16,10 +13,7 @@ export function weights(header: string): Map<string, number> {
 
 export type Coding = 'gzip' | 'identity'
 
-/**
- * Whether to send gzip, by the `Accept-Encoding` (RFC 9110 § 12.5.3). Plain bytes win only when they are named with a
- * greater weight, and when nothing is acceptable: better than an error.
- */
+/** Whether to send gzip (RFC 9110 § 12.5.3). Plain bytes win with a greater weight or when nothing is acceptable. */
 export function prefersGzip(acceptEncoding: string | undefined): boolean {
   if (acceptEncoding === undefined) return false
   const codings = weights(acceptEncoding)

@@ -12,10 +12,7 @@ import { isWithdrawn, withdrawn } from './tombstone.ts'
 
 /** Releases by name, read when they are asked for; a few stay in memory. */
 export interface OlderReleases {
-  /**
-   * The release of that name; undefined when `releases/index.json` has none. Throws the 410 for a withdrawn one, and a 429
-   * while too many others wait to be read.
-   */
+  /** Undefined when the index does not list the release. Throws 410 if withdrawn, 429 if too many are loading. */
   find(name: ReleaseName): Promise<Dataset | undefined>
 }
 

@@ -16,11 +16,9 @@ export type Found =
 /** A file as it is sent: as it lies there, or as the gzip beside it. */
 export interface Representation extends OpenFile {
   coding?: 'gzip'
-  /** Whether it can be had in another coding too. */
   hasOther: boolean
 }
 
-/** The files below `PUBLIC_DIR`, and nothing else of the machine. */
 export interface PublicFiles {
   /** Resolves the path of a URL, as it was sent, without its query. */
   find(urlPath: string): Promise<Found>

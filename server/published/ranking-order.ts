@@ -2,9 +2,8 @@ import { byCodePoints } from '../../pipeline/contract/code-points.ts'
 import { OTHER, type RankingRow, TOP_MODELS } from '../../pipeline/contract/ranking.ts'
 
 /**
- * Checks, row after row, what the specification promises of the dataset (§ Endpoints 5, rules 1, 3 and 4): dates
- * ascending; within a date totals descending, ties by slug, every slug once, at most fifty models, `other` last.
- * The returned function says what is wrong with its row; undefined when nothing is.
+ * Checks row order (§ Endpoints 5, rules 1, 3 and 4). The returned function says what is wrong with its row, if
+ * anything.
  */
 export function orderCheck(): (row: RankingRow) => string | undefined {
   let previous: RankingRow | undefined

@@ -10,7 +10,6 @@ export interface RankingsAnswer {
   etag: string
   /** Of every answer, a 304 too; the tag is among them. */
   headers: Record<string, string>
-  /** Of an answer with a body. */
   contentHeaders: Record<string, string>
   body: () => Answer
 }
@@ -54,10 +53,7 @@ function describe(dataset: Dataset, window: Window, form: Form, coding: Coding):
   }
 }
 
-/**
- * The strong tag of an answer: of all that its bytes depend on. The content hash is in it because a dataset that was
- * rebuilt from nothing may use the name of a release again.
- */
+/** A strong tag. It has the content hash because a dataset rebuilt from scratch may reuse a release name. */
 export function rankingsEtag(
   { release, content_hash }: Pick<Manifest, 'release' | 'content_hash'>,
   { start_date, end_date }: Window,
@@ -68,14 +64,12 @@ export function rankingsEtag(
   return `"${release}-${content}-${start_date}-${end_date}-${form}-${coding}"`
 }
 
-/** The headers that say where an answer comes from and how long it holds. */
 function answerHeaders(manifest: Manifest, window: Window): Record<string, string> {
   const headers = headersOfReleases.get(manifest) ?? releaseHeaders(manifest)
   headersOfReleases.set(manifest, headers)
   return manifest.end_date < window.end_date ? { ...headers, 'x-dataset-end-date': manifest.end_date } : headers
 }
 
-/** The same for every window of a release. */
 const headersOfReleases = new WeakMap<Manifest, Record<string, string>>()
 
 function releaseHeaders(manifest: Manifest): Record<string, string> {

@@ -18,9 +18,7 @@ export interface LoadOrder {
 
 /** A release that is being loaded. Both reject with what is wrong with it. */
 export interface LoadingRelease {
-  /** As soon as it can be answered plainly. */
   plain: Promise<Dataset>
-  /** When it can be answered as gzip too. */
   whole: Promise<Dataset>
 }
 
@@ -29,20 +27,14 @@ export type LoadRelease = (order: LoadOrder) => LoadingRelease
 /** The current release, where its loading was begun before anybody asked for it. */
 let ahead: { publicDir: string; stamp: string | undefined; loading: LoadingRelease } | undefined
 
-/**
- * Begins to load the current release, so that it is read while the modules of the server are loaded, which takes as
- * long. Whoever asks for it first is given what was begun, if the pointer is still the same then.
- */
+/** Loads the current release while the server's modules load. Used if the pointer is unchanged by then. */
 export async function loadAhead(publicDir: string): Promise<void> {
   // Older than what is read, so that a pointer that is switched meanwhile is another one.
   const stamp = await fingerprint(pointerPath(publicDir))
   ahead = { publicDir, stamp, loading: loadInThread({ publicDir, isFirst: true }) }
 }
 
-/**
- * Loads a release in a thread of its own: reading, checking and compressing two years takes about a second, and no
- * request should wait for any of it.
- */
+/** Loads a release in its own thread: two years take about a second. */
 export const loadRelease: LoadRelease = (order) => {
   if (order.entry !== undefined) return loadInThread(order)
   const begun = ahead
@@ -76,10 +68,7 @@ function loadInThread(order: LoadOrder): LoadingRelease {
   return { plain: plain.promise, whole: whole.promise }
 }
 
-/**
- * All that a thread has to know of the environment: where compiled modules are kept. It has to know before it reads its
- * first module, because the first one that is not found there costs it 30 ms.
- */
+/** The compile cache folder. The thread needs it before its first module, or loses 30 ms. */
 function environmentOfThread(): Record<string, string> {
   const ofThisNode = getCompileCacheDir()
   return ofThisNode === undefined ? {} : { NODE_COMPILE_CACHE: dirname(ofThisNode) }

@@ -30,14 +30,13 @@ export class ReleaseError extends Error {
 const ROWS_FILE = 'rankings-daily.ndjson.gz'
 const gunzipOffLoop = promisify(gunzip)
 
-/** Where it stands which release is the current one. */
 export function pointerPath(publicDir: string): string {
   return join(publicDir, DATASET_PATH, 'latest.json')
 }
 
 /**
- * Reads the release that `latest.json` below `publicDir` points at, never the `latest` symlink: the pointer is switched
- * last. Everything is checked against the manifest, and the manifest against the pointer. Throws `ReleaseError`.
+ * Reads the release of `latest.json`, which is switched last, and checks it against the manifest. Throws
+ * `ReleaseError`.
  */
 export async function readCurrentRelease(publicDir: string): Promise<Release> {
   const path = pointerPath(publicDir)

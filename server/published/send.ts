@@ -2,12 +2,8 @@ import type { FastifyReply } from 'fastify'
 import type { Answer } from './dataset.ts'
 
 /**
- * Sends a body that lies in memory in pieces, with status and headers of `reply`. Fastify takes one buffer or a stream:
- * the one would have to be copied together, the other costs more than all the rest of a request. Corked, head and pieces
- * leave in one system call.
- *
- * Fastify goes on to log the request and tells of a client that goes away, as for any answer. What it leaves out is the
- * onSend hooks, of which the server has none.
+ * Sends a body in pieces from memory. Fastify takes one buffer (a copy) or a stream (slow), so this writes to the
+ * socket, corked into one system call. Only onSend hooks are skipped, and the server has none.
  */
 export function sendFromMemory(reply: FastifyReply, { pieces, bytes }: Answer): void {
   const { raw, request } = reply

@@ -8,14 +8,12 @@ export interface StaticAnswer extends Validators {
   size: number
   /** Of every answer but an error, a 304 too. */
   headers: Record<string, string>
-  /** Of an answer with a body. */
   contentHeaders: Record<string, string>
 }
 
 /** The answer of a file so small that all of it is kept in memory. */
 export interface SmallAnswer extends StaticAnswer {
   content: Buffer
-  /** What it takes in memory, roughly. */
   bytes: number
 }
 
@@ -24,10 +22,7 @@ export const LARGEST_SMALL_FILE = 256 * 1024
 
 const BYTES_OF_HEADERS = 2000
 
-/**
- * Documents load what the site has, and nothing else; pages say so themselves too, for hosts that send no headers. That no
- * other site frames them can be said by a header alone.
- */
+/** Documents load only files of this site. Pages say so too, except for framing, which needs a header. */
 const PAGE_POLICY = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'; object-src 'none'"
 
 /** `location` is the path of the file itself, where `urlPath` leads over links. */

@@ -13,11 +13,7 @@ import { fingerprint } from '../base/followed-file.ts'
 import { remembered } from '../base/remembered.ts'
 import { isRevision, releaseIn } from './cache-policy.ts'
 
-/**
- * Tells whether a path of the site may lead to synthetic data. The first real release takes the place of all of that,
- * days and months under the same names, so nobody may keep it for good. To be asked before the file is opened: then a
- * file that is found to be real was real when it was read.
- */
+/** Whether a path may lead to synthetic data, which real releases replace. Ask before you open the file. */
 export type IsSynthetic = (urlPath: string) => Promise<boolean>
 
 const MOST_REMEMBERED = 10_000

@@ -9,7 +9,6 @@ export async function isWithdrawn(publicDir: string, release: ReleaseName): Prom
   return (await fingerprint(join(publicDir, releasePath(release), TOMBSTONE_FILE))) !== undefined
 }
 
-/** The 410 for whatever was asked of a withdrawn release. */
 export function withdrawn(release: ReleaseName): ApiError {
   return new ApiError(410, `The release ${release} was withdrawn; its tombstone says why`, {
     tombstone: `/${releasePath(release)}/${TOMBSTONE_FILE}`,

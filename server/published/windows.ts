@@ -6,16 +6,12 @@ import { invalidRequest } from '../base/errors.ts'
 /** More than the pairs of dates that clients ask for again and again. */
 const MOST_WINDOWS = 10_000
 
-/** What a client asked for. */
 interface AskedWindow {
   start_date?: UtcDate | undefined
   end_date?: UtcDate | undefined
 }
 
-/**
- * Resolves windows as `resolveWindow` does, each once a UTC day: calendar arithmetic takes longer than the rest of an
- * answer. The returned function throws the 400 for an impossible window.
- */
+/** Resolves each window once a day: calendar arithmetic is the slowest part of an answer. Throws the 400. */
 export function rememberedWindows(now: () => Date): (asked: AskedWindow) => Window {
   const known = new BoundedCache<Window>(MOST_WINDOWS)
 

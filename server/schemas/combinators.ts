@@ -1,10 +1,7 @@
 import { z } from 'zod'
 import { type Branched, MAX_ISSUES } from './issues.ts'
 
-/*
- * Additions to zod for request schemas: lists that stop early, unions that name the failed branch, lengths in characters.
- * They only validate: see `requireValid`.
- */
+/* Additions to zod: lists that stop early, unions that name the failed branch, lengths in characters. */
 
 /** `z.array` that stops after `MAX_ISSUES` issues, so a bad body costs no more when it is large, and does not copy. */
 export function list<T extends z.ZodType>(element: T): z.ZodArray<T> {
@@ -59,7 +56,6 @@ function branchOf({ options, discriminator }: z.core.$ZodDiscriminatedUnionDef, 
   return [...(chosen ?? [])].filter((name) => typeof name === 'string').find((name) => name === (tag ?? name))
 }
 
-/** issues.ts reads it. */
 function noteBranch(issue: z.core.$ZodRawIssue, branch: string): void {
   const { branches = [] }: Branched = issue as object
   Object.assign(issue, { branches: [branch, ...branches] } satisfies Branched)

@@ -9,20 +9,19 @@ export interface CatalogueProblem {
   message: string
 }
 
-const MOST_PROBLEMS_TOLD = 50
+const MOST_PROBLEMS_SHOWN = 50
 
 /** Text that is not a catalogue. The message has a line per problem, for the first ones. */
 export class CatalogueError extends Error {
   override name = 'CatalogueError'
   readonly problems: CatalogueProblem[]
-  /** All problems, even those not listed. */
   readonly problemCount: number
 
   constructor(problems: CatalogueProblem[]) {
-    const told = problems.slice(0, MOST_PROBLEMS_TOLD)
-    const more = problems.length - told.length
-    super([...told.map(asLine), ...(more > 0 ? [`and ${more} more`] : [])].join('\n'))
-    this.problems = told
+    const shown = problems.slice(0, MOST_PROBLEMS_SHOWN)
+    const more = problems.length - shown.length
+    super([...shown.map(asLine), ...(more > 0 ? [`and ${more} more`] : [])].join('\n'))
+    this.problems = shown
     this.problemCount = problems.length
   }
 }
@@ -40,7 +39,7 @@ function asLine({ index, id, path, message }: CatalogueProblem): string {
  */
 export function parseCatalogue(text: string): EmbeddingsModel[] {
   const entries = entriesOf(parseJson(text))
-  const problems = [...wrongFields(entries), ...repeatedIds(entries)].toSorted((a, b) => a.index - b.index)
+  const problems = [...wrongFields(entries), ...duplicateIds(entries)].toSorted((a, b) => a.index - b.index)
   if (problems.length > 0) throw new CatalogueError(problems)
   return entries as EmbeddingsModel[]
 }
@@ -74,7 +73,7 @@ function wrongFields(entries: readonly unknown[]): ProblemOfEntry[] {
   })
 }
 
-function repeatedIds(entries: readonly unknown[]): ProblemOfEntry[] {
+function duplicateIds(entries: readonly unknown[]): ProblemOfEntry[] {
   const ids = entries.map(idOf)
   const firstIndexOf = new Map(ids.map((id, index) => [id, index] as const).toReversed())
   return ids.flatMap((id, index) => {

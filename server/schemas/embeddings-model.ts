@@ -51,7 +51,6 @@ const DefaultParameters = z.looseObject({
 
 const PerRequestLimits = z.looseObject({ prompt_tokens: z.number(), completion_tokens: z.number() })
 
-/** An entry of the embeddings catalogue. */
 export const EmbeddingsModel = z
   .looseObject({
     id: NotEmpty.meta({ description: 'The name in requests.', examples: ['openai/text-embedding-3-small'] }),

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 
-/** `path` is the parameter or field; empty for the whole request. */
 const RequestIssue = z.object({ path: z.string(), message: z.string() })
 
 /** The body of every error response (SPECIFICATION.md § Error envelope). */

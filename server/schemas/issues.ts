@@ -4,16 +4,12 @@ import { invalidRequest, type RequestIssue } from '../base/errors.ts'
 /** How many issues of a body a response lists. Validation of a list stops after them. */
 export const MAX_ISSUES = 20
 
-/**
- * Throws the 400 of `invalidRequest` unless `value` fits `schema`. Does not return zod's output, a copy that drops
- * `__proto__` keys and changes the order of keys.
- */
+/** Throws a 400 unless `value` fits. Does not return zod's copy, which drops `__proto__` and reorders keys. */
 export function requireValid<S extends z.ZodType>(schema: S, value: unknown): asserts value is z.output<S> {
   const parsed = schema.safeParse(value, { error: phrase })
   if (!parsed.success) throw invalidRequest(describeIssues(parsed.error.issues))
 }
 
-/** At most `MAX_ISSUES` issues, and a line that counts the rest. */
 function describeIssues(issues: z.core.$ZodIssue[]): RequestIssue[] {
   const faults = issues.flatMap((issue) => faultsOf(issue)).map(toRequestIssue)
   const more = faults.length - MAX_ISSUES
@@ -111,8 +107,8 @@ function nameOfType({ expected, inst }: z.core.$ZodRawIssue<z.core.$ZodIssueInva
 
 function phraseUnion(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): string {
   if (issue.discriminator !== undefined) {
-    const isAbsent = (issue.input as Record<string, unknown>)[issue.discriminator] === undefined
-    return isAbsent ? `is required and ${oneOf(issue.options)}` : oneOf(issue.options)
+    const isMissingTag = (issue.input as Record<string, unknown>)[issue.discriminator] === undefined
+    return isMissingTag ? `is required and ${oneOf(issue.options)}` : oneOf(issue.options)
   }
   if (isMissing(issue)) return 'is required'
   const expected = issue.errors.map(([first]) => first?.message.replace(/^must be /, ''))

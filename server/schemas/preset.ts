@@ -34,7 +34,6 @@ const Instant = z
 
 const UserId = z.string().meta({ examples: ['user_default'] })
 
-/** One stored request configuration. A version never changes. */
 export const PresetVersion = z
   .strictObject({
     id: z.uuid(),
@@ -58,7 +57,6 @@ export const PresetVersion = z
   .meta({ id: 'PresetVersion', description: 'One stored request configuration. A version never changes.' })
 export type PresetVersion = z.infer<typeof PresetVersion>
 
-/** A named request configuration of a workspace, without the configuration itself. */
 export const Preset = z
   .strictObject({
     id: z.uuid(),
@@ -76,7 +74,6 @@ export const Preset = z
   .meta({ id: 'Preset', description: 'A named request configuration of a workspace, without the configuration.' })
 export type Preset = z.infer<typeof Preset>
 
-/** A preset with its current version. */
 export const PresetWithDesignatedVersion = z
   .strictObject({ ...Preset.shape, designated_version: PresetVersion })
   .meta({ id: 'PresetWithDesignatedVersion', description: 'A preset and the version of it that is in use.' })

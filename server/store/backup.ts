@@ -23,7 +23,7 @@ export async function backUp(path: string, copy: string, flush: (path: string) =
     } finally {
       source.close()
     }
-    prove(next)
+    verifyCopy(next)
     await flush(next)
     // A rename would replace a file that another process has put there.
     await link(next, copy)
@@ -34,7 +34,7 @@ export async function backUp(path: string, copy: string, flush: (path: string) =
   }
 }
 
-function prove(path: string): void {
+function verifyCopy(path: string): void {
   const copy = new DatabaseSync(path)
   try {
     // Without a write-ahead log, which would be additional files.

@@ -15,7 +15,6 @@ const COPIED = [
 
 export type CopiedTable = (typeof COPIED)[number]
 
-/** The limits of one statement. A preset version may have 4 MiB. */
 const MOST_ROWS = 1000
 const MOST_CHARACTERS = 4 * 2 ** 20
 

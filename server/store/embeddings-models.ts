@@ -15,11 +15,9 @@ export interface Catalogue {
   entries: string[]
 }
 
-/** The embeddings catalogue of a store. */
 export interface EmbeddingsCatalogue {
   /** Grows whenever any process replaces the catalogue; 0 before it is filled. */
   revision(): Promise<number>
-  /** The catalogue, cached by revision. */
   current(): Promise<Catalogue>
   /** Replaces all entries. Their ids must differ. */
   replaceAll(models: readonly EmbeddingsModel[]): Promise<void>
@@ -100,7 +98,6 @@ async function readEntries(store: Store): Promise<string[]> {
   return rows.map(({ entry }) => entry)
 }
 
-/** Safely below the maximum number of parameters of a statement. */
 const ROWS_PER_STATEMENT = 1000
 
 async function insertModels(transaction: Transaction<Tables>, models: readonly EmbeddingsModel[]): Promise<void> {

@@ -1,11 +1,8 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Tables } from './tables.ts'
 
-/** The database of a store: SQLite or PostgreSQL. */
 export interface Engine {
-  /** The name in messages, without password. */
   readonly name: string
-  /** For reading. All changes go through `write`. */
   readonly db: Kysely<Tables>
   /** Whether servers on several machines can use it at once. */
   readonly isShared: boolean

@@ -7,13 +7,11 @@ import type { ApiKeyTable, Tables } from './tables.ts'
 
 const PREFIX = 'sk-tb-v1-'
 
-/** The default owner of a key. */
 export const DEFAULT_USER_ID = 'user_default'
 
 /** The default workspace of a key. Clients expect a random UUID's format. */
 export const DEFAULT_WORKSPACE_ID = '00000000-0000-4000-8000-000000000000'
 
-/** A stored key, without its secret. */
 export type ApiKey = Selectable<ApiKeyTable>
 
 export interface NewKey {
@@ -42,7 +40,6 @@ export interface ApiKeys {
   findByHash(hash: string, state?: number): ApiKey | undefined | Promise<ApiKey | undefined>
   /** Keys with this id or label. Labels are short and may not be unique. */
   findByName(idOrLabel: string): Promise<ApiKey[]>
-  /** All keys ever created, oldest first. */
   list(): Promise<ApiKey[]>
   /** Revokes a key for all processes at once. A previous revocation keeps its time. */
   revoke(id: string, now: Date): Promise<ApiKey | undefined>
@@ -115,7 +112,6 @@ export function apiKeys(store: Store): ApiKeys {
   }
 }
 
-/** Whether a key is neither revoked nor expired at `now`. */
 export function isValid({ revoked_at, expires_at }: ApiKey, now: Date): boolean {
   return revoked_at === null && (expires_at === null || Date.parse(expires_at) > now.getTime())
 }

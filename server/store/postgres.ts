@@ -18,7 +18,6 @@ import { retry, StoreUnavailableError, UnknownOutcomeError } from './retry.ts'
 import type { Tables } from './tables.ts'
 import { takeTurns } from './turns.ts'
 
-/** The default of `?max=` in the URL. */
 const MOST_CONNECTIONS = 10
 
 /** Defaults; the URL overrides them. `query_timeout` is for networks that drop responses. */
@@ -47,7 +46,7 @@ export function openPostgres(url: string, retryBudgetMs: number): Engine {
   // Without these listeners a lost connection would end the process. Its user gets the error, and the pool reconnects.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
-  const db = new Kysely<Tables>({ dialect: new StoreDialect({ pool: toldApart(pool) }) })
+  const db = new Kysely<Tables>({ dialect: new StoreDialect({ pool: detectingLoss(pool) }) })
   const inTurn = takeTurns(retryBudgetMs)
   return {
     name: nameOf(url),
@@ -64,10 +63,7 @@ function nameOf(url: string): string {
   return `postgres://${user}@${host}:${port}/${database}`
 }
 
-/**
- * One transaction behind the lock. Read committed, because the snapshot of a stricter level would be taken before the
- * lock is acquired.
- */
+/** One transaction behind the lock. Read committed: a stricter level's snapshot would be older than the lock. */
 async function writeOnce<T>(
   db: Kysely<Tables>,
   work: (transaction: Transaction<Tables>) => Promise<T>,
@@ -79,7 +75,6 @@ async function writeOnce<T>(
       .transaction()
       .setIsolationLevel('read committed')
       .execute(async (transaction) => {
-        // 0 would mean no limit.
         const timeout = `${Math.max(1, Math.ceil(lockTimeoutMs))}ms`
         await sql`SELECT set_config('lock_timeout', ${timeout}, true)`.execute(transaction)
         await sql`SELECT pg_advisory_xact_lock(${sql.raw(WRITE_LOCK)})`.execute(transaction)
@@ -106,15 +101,11 @@ function mayPass(error: unknown): boolean {
   return LOCKED.has(codeOf(error))
 }
 
-/** The SQLSTATE of a database error; '' for any other error. */
 function codeOf(error: unknown): string {
   return error instanceof DatabaseError ? (error.code ?? '') : ''
 }
 
-/**
- * SQLSTATEs of an unavailable database: connection, credentials, database, resources, shutdown or timeout, disk; an
- * idle session in a transaction; a read-only standby.
- */
+/** SQLSTATEs of a database that is unreachable, full, shut down, timed out, or a read-only standby. */
 const UNAVAILABLE = /^(08|28|3D|53|57|58|25P03|25006)/
 
 /** Whether an error is about the connection or the database, not the statement. */
@@ -125,7 +116,7 @@ function isUnavailable(error: unknown): boolean {
 }
 
 /** A pool whose connections throw `StoreUnavailableError` once they are lost, and are not reused then. */
-function toldApart(pool: Pool): PostgresPool {
+function detectingLoss(pool: Pool): PostgresPool {
   return {
     async connect() {
       const client = await pool.connect().catch((error: unknown) => {
@@ -141,7 +132,6 @@ function toldApart(pool: Pool): PostgresPool {
 function withLoss(client: PoolClient): PostgresPoolClient {
   let lost: StoreUnavailableError | undefined
   return {
-    // Kysely's cursor variant of `query` is not used.
     query: (async (text: string, values: readonly unknown[]) => {
       // Kysely still rolls back after a loss. Throw the first error again, which has the cause.
       if (lost !== undefined) throw lost
@@ -222,7 +212,6 @@ const PARSERS: Record<number, (text: string) => number> = {
   [types.builtins.NUMERIC]: toInteger,
 }
 
-/** Parses values as SQLite returns them, for this pool only. */
 function parserOf(type: number, format?: 'text' | 'binary') {
   return PARSERS[type] ?? types.getTypeParser(type, format as 'text')
 }

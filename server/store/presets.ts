@@ -10,18 +10,14 @@ export type Author = Pick<ApiKey, 'workspace_id' | 'creator_user_id'>
 
 export type VersionContent = Pick<PresetVersion, 'config' | 'system_prompt'>
 
-/** Slugs are unique in a workspace. */
 export type PresetName = Pick<Preset, 'workspace_id' | 'slug'>
 
 /** The presets of a store. A workspace only sees and changes its own. */
 export interface Presets {
-  /**
-   * Adds and designates a version; creates the preset if needed. Throws `StoreConflictError` if other writers block it.
-   */
+  /** Adds and designates a version. Throws `StoreConflictError` if other writers block it. */
   addVersion(author: Author, slug: string, content: VersionContent): Promise<PresetWithDesignatedVersion>
   find(name: PresetName): Promise<PresetWithDesignatedVersion | undefined>
   findVersion(name: PresetName, version: number): Promise<PresetVersion | undefined>
-  /** The presets of a workspace, last updated first. */
   list(workspaceId: string, page: Page): Promise<{ presets: Preset[]; totalCount: number }>
   /** Versions in ascending order, streamed because each may have megabytes. */
   listVersions(name: PresetName, page: Page): Promise<VersionList | undefined>
@@ -104,7 +100,6 @@ async function findPreset(db: Kysely<Tables>, { workspace_id, slug }: PresetName
     .executeTakeFirst()
 }
 
-/** A version that must exist. */
 async function readVersion(
   db: Kysely<Tables>,
   key: { id: string } | { preset_id: string; version: number },
@@ -121,10 +116,7 @@ async function* readVersions(db: Kysely<Tables>, presetId: string, first: number
   for (let version = first; version <= last; version++) yield await readVersion(db, { preset_id: presetId, version })
 }
 
-/**
- * Creates the preset or advances it to its next version in one statement, which also locks the row. So version numbers
- * are unique and have no gaps.
- */
+/** Creates or advances the preset in one statement that locks its row: version numbers have no gaps. */
 async function putPreset(
   transaction: Transaction<Tables>,
   { workspace_id, creator_user_id }: Author,

@@ -14,7 +14,6 @@ interface CountedRow {
   counted: number
 }
 
-/** How many old windows a request deletes: more than it can add. */
 const MOST_REMOVED = 5
 
 /**
@@ -36,8 +35,8 @@ export function sharedQuotas(store: Pick<Store, 'db'>): QuotaCounter {
       )
       // Servers that see a new name at once all count it. Those beyond the limit are refused afterwards.
       const refused = states.filter(({ row, state }) => row.counted === 0 || row.uses > state.limit)
-      const told = refused.length > 0 ? refused : states
-      return { isCounted: refused.length === 0, states: told.map(({ state }) => state) }
+      const reported = refused.length > 0 ? refused : states
+      return { isCounted: refused.length === 0, states: reported.map(({ state }) => state) }
     },
   }
 }

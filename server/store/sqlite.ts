@@ -17,7 +17,6 @@ import { retry, StoreUnavailableError } from './retry.ts'
 import type { Tables } from './tables.ts'
 import { takeTurns } from './turns.ts'
 
-/** An in-memory store, for tests. */
 const IN_MEMORY = ':memory:'
 
 const BUSY = 5
@@ -36,25 +35,22 @@ export async function openSqlite(path: string, retryBudgetMs: number): Promise<E
     isShared: false,
     // Retry the whole transaction, not only its BEGIN, so that readers can use the connection in between.
     write: (work) =>
-      inTurn((budgetMs) => retry(() => db.transaction().execute(work), budgetMs, isBusy)).catch(toldOfDisk),
+      inTurn((budgetMs) => retry(() => db.transaction().execute(work), budgetMs, isBusy)).catch(asUnavailable),
     state: stateOf(database, own),
   }
 }
 
-/** Whether another connection holds the lock. */
 function isBusy(error: unknown): boolean {
   return plainCode(error) === BUSY
 }
 
 /** Turns disk errors into `StoreUnavailableError`: the disk may have space again later. */
-function toldOfDisk(error: unknown): never {
+function asUnavailable(error: unknown): never {
   if (!OF_THE_DISK.includes(plainCode(error))) throw error
   throw new StoreUnavailableError((error as Error).message, { cause: error })
 }
 
-/** SQLite's primary result code; NaN for other errors. */
 function plainCode(error: unknown): number {
-  // The low byte of an extended code.
   return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : Number.NaN
 }
 
@@ -69,7 +65,7 @@ function openFile(path: string): DatabaseSync {
   try {
     database.exec('PRAGMA journal_mode = WAL')
     database.exec('PRAGMA synchronous = FULL')
-    mustBeSound(database)
+    verifyDatabase(database)
     return database
   } catch (error) {
     database.close()
@@ -78,7 +74,7 @@ function openFile(path: string): DatabaseSync {
 }
 
 /** Reads the whole file, because writing to a damaged one makes it worse. Takes about six seconds per gigabyte. */
-function mustBeSound(database: DatabaseSync): void {
+function verifyDatabase(database: DatabaseSync): void {
   const [result = 'unknown'] = Object.values(database.prepare('PRAGMA integrity_check(1)').get() ?? {})
   if (result !== 'ok') throw new Error(`it is damaged, put a backup in its place (${result})`)
 }
@@ -153,10 +149,7 @@ function prepare(database: DatabaseSync, sql: string): ReturnType<SqliteDatabase
   }
 }
 
-/**
- * Returns a function whose number changes whenever any connection commits a change; `own` counts this connection's.
- * Undefined during this connection's own transaction. A call takes one or two microseconds.
- */
+/** Returns a number that changes with every commit; undefined during this connection's own transaction. */
 function stateOf(database: DatabaseSync, own: ChangeCount): () => number | undefined {
   // Changes only with commits of other connections.
   const byOthers = database.prepare('PRAGMA data_version')
@@ -175,7 +168,6 @@ function stateOf(database: DatabaseSync, own: ChangeCount): () => number | undef
   }
 }
 
-/** How many statements that may change something this connection began. */
 interface ChangeCount {
   count: number
 }

@@ -4,9 +4,7 @@ import { migrate, NewerStoreError } from './migrations.ts'
 import { RETRY_BUDGET_MS, StoreConflictError } from './retry.ts'
 import { openSqlite } from './sqlite.ts'
 
-/** The server's database. */
 export interface Store extends Engine {
-  /** Throws if the store does not respond. */
   ping(): Promise<void>
   close(): Promise<void>
 }

@@ -37,9 +37,7 @@ export interface PresetTable {
   updated_at: string
 }
 
-/**
- * Client content is JSON text: plain text columns would lose lone surrogates (SQLite) or reject U+0000 (PostgreSQL).
- */
+/** JSON text: plain text columns would lose lone surrogates (SQLite) or reject U+0000 (PostgreSQL). */
 export interface PresetVersionTable {
   id: string
   preset_id: string
@@ -51,14 +49,12 @@ export interface PresetVersionTable {
   config_json: string
 }
 
-/** An entry as JSON text and its place in the list. */
 export interface EmbeddingsModelTable {
   position: number
   id: string
   entry: string
 }
 
-/** One row, once the catalogue is filled. */
 export interface EmbeddingsCatalogueTable {
   id: 1
   revision: number
@@ -74,7 +70,6 @@ export interface UsageTable {
   free_requests: number
 }
 
-/** The digest of all usage of a date. */
 export interface UsageDayTable {
   date: string
   digest: string
@@ -88,7 +83,6 @@ export interface RateLimitTable {
   uses: number
 }
 
-/** The tables after the newest migration. */
 export interface Tables {
   api_keys: ApiKeyTable
   presets: PresetTable

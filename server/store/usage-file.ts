@@ -2,9 +2,9 @@ import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
-import { UsageDay, UsageHeader } from '../../pipeline/contract/usage.ts'
+import { KeySpendDay, KeySpendHeader } from '../../pipeline/contract/usage.ts'
 import { type FollowedFile, followFile } from '../base/followed-file.ts'
-import type { IncomingDay, KeyUsageStore } from './usage.ts'
+import type { IncomingDay, KeySpendStore } from './usage.ts'
 
 /** A usage file that cannot be loaded. The message has nothing of its content, which is private. */
 export class UsageFileError extends Error {
@@ -12,7 +12,7 @@ export class UsageFileError extends Error {
 }
 
 /** Loads the usage file (pipeline/contract/usage.ts) into the store, now and after each build. */
-export function followUsage(path: string, usage: KeyUsageStore, log: FastifyBaseLogger): FollowedFile {
+export function followKeySpend(path: string, usage: KeySpendStore, log: FastifyBaseLogger): FollowedFile {
   return followFile({
     path,
     async load() {
@@ -27,19 +27,18 @@ export function followUsage(path: string, usage: KeyUsageStore, log: FastifyBase
   })
 }
 
-/** The header and the days, parsed lazily. */
-async function readUsageFile(path: string): Promise<{ header: UsageHeader; days: IncomingDay[] }> {
+async function readUsageFile(path: string): Promise<{ header: KeySpendHeader; days: IncomingDay[] }> {
   const text = await readFile(path, 'utf8')
   if (!text.endsWith('\n')) throw new UsageFileError(`${path} does not end with a line ending`)
   const [first = '', ...lines] = text.slice(0, -1).split('\n')
-  const header = parse(`${path}, line 1`, () => UsageHeader.parse(JSON.parse(first)))
+  const header = parse(`${path}, line 1`, () => KeySpendHeader.parse(JSON.parse(first)))
   if (lines.length !== header.days) {
     throw new UsageFileError(`${path} has ${lines.length} days, but ${header.days} were promised`)
   }
   const days: IncomingDay[] = []
   for (const [index, line] of lines.entries()) {
     const digest = hash('sha256', line)
-    days.push({ digest, read: () => parse(`${path}, line ${index + 2}`, () => UsageDay.parse(JSON.parse(line))) })
+    days.push({ digest, read: () => parse(`${path}, line ${index + 2}`, () => KeySpendDay.parse(JSON.parse(line))) })
     // Let requests be served meanwhile.
     await nextTurn()
   }

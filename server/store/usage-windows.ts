@@ -2,7 +2,7 @@ import { toNanos } from '../../pipeline/contract/usd.ts'
 import { addDays, toInstant, toUtcDate, type UtcDate } from '../../pipeline/contract/utc-date.ts'
 import type { LimitReset } from '../schemas/key.ts'
 import type { ApiKey } from './keys.ts'
-import type { UsageEntry } from './usage.ts'
+import type { KeySpendEntry } from './usage.ts'
 
 export type UsageWindow = 'lifetime' | LimitReset
 
@@ -10,9 +10,9 @@ export type UsageWindow = 'lifetime' | LimitReset
 export type WindowSums = Record<UsageWindow, bigint>
 
 /** The usage of a key in each window that includes `now` (API.md § GET /key). */
-export function sumUsage(entries: readonly UsageEntry[], now: Date): { charged: WindowSums; byok: WindowSums } {
+export function sumSpend(entries: readonly KeySpendEntry[], now: Date): { charged: WindowSums; byok: WindowSums } {
   const isInWindow = windowsAt(now)
-  const sums = (ofKind: readonly UsageEntry[]): WindowSums => {
+  const sums = (ofKind: readonly KeySpendEntry[]): WindowSums => {
     const over = (window: UsageWindow) =>
       ofKind.filter(({ date }) => isInWindow[window](date)).reduce((sum, { cost_usd }) => sum + toNanos(cost_usd), 0n)
     return { lifetime: over('lifetime'), daily: over('daily'), weekly: over('weekly'), monthly: over('monthly') }
@@ -61,7 +61,6 @@ export interface LimitUse {
   spent: bigint
 }
 
-/** Null for a key without a limit. */
 export function limitUse(
   key: Pick<ApiKey, 'limit_usd' | 'limit_reset' | 'include_byok_in_limit'>,
   { charged, byok }: { charged: WindowSums; byok: WindowSums },

@@ -1,5 +1,5 @@
 import type { Kysely, Selectable, Transaction } from 'kysely'
-import type { UsageDay } from '../../pipeline/contract/usage.ts'
+import type { KeySpendDay } from '../../pipeline/contract/usage.ts'
 import type { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import type { Store } from './store.ts'
 import type { Tables, UsageTable } from './tables.ts'
@@ -7,31 +7,31 @@ import type { Tables, UsageTable } from './tables.ts'
 /** One date of usage. `digest` is of its text; `read` parses it and may throw. */
 export interface IncomingDay {
   digest: string
-  read(): UsageDay
+  read(): KeySpendDay
 }
 
 /** What a key used on one UTC date. `is_byok`: with the owner's own provider key. */
-export type UsageEntry = Pick<Selectable<UsageTable>, 'date' | 'is_byok' | 'cost_usd'>
+export type KeySpendEntry = Pick<Selectable<UsageTable>, 'date' | 'is_byok' | 'cost_usd'>
 
 /** Usage by API key, from the newest build. */
-export interface KeyUsageStore {
+export interface KeySpendStore {
   /** Replaces all usage in one transaction, without touching unchanged dates. Several processes may call it at once. */
   replace(days: readonly IncomingDay[]): Promise<{ changedDays: number }>
   /** All usage of a key. */
-  ofKey(hash: string): Promise<UsageEntry[]>
+  ofKey(hash: string): Promise<KeySpendEntry[]>
   /** The requests for `:free` models by all keys of an account on a date, without BYOK. */
   freeRequests(userId: string, date: UtcDate): Promise<number>
 }
 
 const ROWS_PER_INSERT = 1000
 
-export function keyUsage(store: Store): KeyUsageStore {
+export function keySpend(store: Store): KeySpendStore {
   const { db } = store
   return {
     async replace(days) {
       // Compare without the write lock first: usually nothing changed.
-      const { gone, fresh } = await difference(db, days)
-      if (gone.length + fresh.length === 0) return { changedDays: 0 }
+      const { gone: removed, fresh } = await difference(db, days)
+      if (removed.length + fresh.length === 0) return { changedDays: 0 }
       return await store.write((transaction) => apply(transaction, days))
     },
 

@@ -1,6 +1,7 @@
+import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Database } from '../../pipeline/base/database.ts'
 import { BuildError, UsageError } from '../../pipeline/base/errors.ts'
 import type { BuildSummary } from '../../pipeline/build.ts'
@@ -326,6 +327,19 @@ describe('the rules of the ranking itself', () => {
     await expect(proof).rejects.toThrow(BuildError)
     await expect(proof).rejects.toThrow(`${check}: `)
     await expect(proof).rejects.toThrow(message)
+  })
+
+  it('stop a build whose ranking breaks them, and nothing is published', async () => {
+    const { execute } = Database.prototype
+    const spy = vi.spyOn(Database.prototype, 'execute').mockImplementation(async function (this: Database, sql, given) {
+      await execute.call(this, sql, given)
+      if (!sql.includes('TEMP TABLE out_rankings_daily')) return
+      await execute.call(this, 'UPDATE out_rankings_daily SET total_tokens = total_tokens + 1')
+    })
+    onTestFinished(() => spy.mockRestore())
+    const workspace = await workspaceOf([{ records: [used(1, 1)] }])
+    await expect(buildIn(workspace)).rejects.toThrow('lost_tokens: ')
+    expect(existsSync(datasetFolder(workspace))).toBe(false)
   })
 
   it('stop rows that do not add up to what was counted', async () => {

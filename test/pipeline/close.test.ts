@@ -1,13 +1,13 @@
 /** Closing of dates: what it says, what it leaves when it is stopped, and what it does beside other sources and files. */
 import { existsSync } from 'node:fs'
-import { readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import type { Effects } from '../../pipeline/base/effects.ts'
 import { BuildError, UsageError } from '../../pipeline/base/errors.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
-import { type CloseSummary, closeDates } from '../../pipeline/rollup/close.ts'
+import { type ArchiveSummary, archiveDates } from '../../pipeline/rollup/close.ts'
 import { crashAfter, LOST, recordSteps } from '../support/crash.ts'
 import { copyOf, Gateway, newGateway, useOn } from '../support/gateway.ts'
 import {
@@ -63,11 +63,11 @@ async function buildFiles(top: Record<string, unknown>): Promise<Gateway> {
 function close(
   gateway: Gateway,
   { before = BEFORE, dryRun = false, ...effects }: Partial<Effects> & { before?: string; dryRun?: boolean } = {},
-): Promise<CloseSummary> {
+): Promise<ArchiveSummary> {
   const config = readPipelineConfig(settings(gateway.workspace, gateway.later()))
   const { signal } = new AbortController()
   const now = () => new Date('2026-11-20T00:12:00Z')
-  return closeDates(config, { now, report: () => {}, signal, files: realFiles, ...effects }, { before, dryRun })
+  return archiveDates(config, { now, report: () => {}, signal, files: realFiles, ...effects }, { before, dryRun })
 }
 
 function archiveFolder(gateway: Gateway): string {
@@ -80,7 +80,7 @@ async function parts(gateway: Gateway): Promise<string[]> {
   return existsSync(folder) ? (await readdir(folder)).sort() : []
 }
 
-function rawFile(gateway: Gateway, name: string): CloseSummary['deletable_files'][number] {
+function rawFile(gateway: Gateway, name: string): ArchiveSummary['deletable_files'][number] {
   return { source: 'gateway', file: `raw/${name}`, path: gateway.path(name) }
 }
 
@@ -206,7 +206,7 @@ it('a machine lost at any step leaves the former archive or the new one whole', 
   expect(steps.length).toBeGreaterThan(10)
   const left = new Set<string>()
   // Some of the steps, and always the last one, before which the new archive is there; `make soak` stops at every one.
-  for (let last = (steps.length - 1) % 3; last < steps.length; last += 3) {
+  for (let last = (steps.length - 1) % 9; last < steps.length; last += 9) {
     const gateway = await copyOf(original)
     await expect(close(gateway, { files: crashAfter(last) }), `after step ${last}`).rejects.toThrow(LOST)
     const held = (await parts(gateway)).filter((name) => !name.startsWith('.'))
@@ -398,12 +398,15 @@ describe('a damaged archive', () => {
     for (const dryRun of [true, false]) await expect(close(gateway, { dryRun })).rejects.toThrow(path)
   })
 
-  it('stops the build where a part is missing between others', async () => {
+  it('stops the build where a part is missing before or between others', async () => {
     const gateway = await copyOf(built)
-    await close(gateway, { before: '2025-03-04' })
-    await close(gateway)
-    await rm(join(archiveFolder(gateway), 'dates', '2025-03-04'), { recursive: true })
-    expect(await gateway.failure()).toMatch(/"gateway": a part that ends before 2025-03-04 is missing/)
+    for (const before of ['2025-03-04', '2025-03-05', '2025-03-07']) await close(gateway, { before })
+    const parts = join(archiveFolder(gateway), 'dates')
+    for (const missing of ['2025-03-04', '2025-03-05']) {
+      await rename(join(parts, missing), join(parts, '.aside'))
+      expect(await gateway.failure()).toContain(`"gateway": a part that ends before ${missing} is missing`)
+      await rename(join(parts, '.aside'), join(parts, missing))
+    }
   })
 
   it('stops the build where something lies in a part that does not belong there', async () => {

@@ -9,7 +9,8 @@ import {
   crowd,
   datasetFolder,
   newWorkspace,
-  runBuild,
+  runProcess,
+  settings,
   type Workspace,
   writeSmallBuild,
 } from '../support/pipeline.ts'
@@ -55,6 +56,6 @@ it('removes what is no whole release, and takes none that has been changed', asy
 it('gives its locks back when even tidying up fails', async () => {
   const workspace = await workspaceWithRelease()
   await expect(buildIn(workspace, NEXT_AS_OF, { files: crashAfter(5) })).rejects.toThrow(LOST)
-  const { code, stderr } = await runBuild(workspace, { AS_OF: MENDING_AS_OF })
+  const { code, stderr } = await runProcess(['build'], settings(workspace, MENDING_AS_OF))
   expect(code, stderr).toBe(0)
 })

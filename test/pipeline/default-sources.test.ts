@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type CliResult, newWorkspace, publishedCsv, rowsOf, runCli, type Workspace } from '../support/pipeline.ts'
 import { writePublisher } from '../support/publisher.ts'
+import { useSmallSample } from '../support/small-sample.ts'
 
 const AS_OF = '2025-03-10T12:00:00Z'
 const HEADER = 'timestamp,model_permaslug,prompt_tokens,completion_tokens'
@@ -29,6 +30,8 @@ function runB({ root }: Workspace, words: string[], environment: Record<string, 
 }
 
 describe('SOURCES that is unset', () => {
+  useSmallSample()
+
   it('is the sources.json of DATA_DIR', async () => {
     const workspace = await twoInstallations()
     await writeSources(join(workspace.root, 'B'), 'b/one')
@@ -65,9 +68,10 @@ describe('SOURCES that is unset', () => {
     expect(stderr).toMatch(/there is no B\/sources\.json.* data\/sources\.json/)
   })
 
-  it('builds the sample where neither folder has one', async () => {
+  it('builds the sample where neither folder has one, under the publisher that comes with the project', async () => {
     const workspace = await twoInstallations()
     await rm(join(workspace.dataDir, 'sources.json'))
+    await rm(join(workspace.root, 'B/publisher.json'))
     const { code, stdout, stderr } = await runB(workspace, ['build', '--dry-run', '--json'])
     expect(code, stderr).toBe(0)
     expect(stderr).toContain('there is no B/sources.json: building from SYNTHETIC sample data')

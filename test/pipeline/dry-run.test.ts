@@ -1,6 +1,6 @@
 import { readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
 import { type BuildSummary, build } from '../../pipeline/build.ts'
@@ -18,9 +18,9 @@ import {
   writeSmallBuild,
 } from '../support/pipeline.ts'
 import type { FileRecord } from '../support/records.ts'
+import { useSmallSample } from '../support/small-sample.ts'
 
-/** The sample of a build is 475,000 records, which say no more here than these. */
-vi.mock('../../pipeline/raw/sample/options.ts', () => ({ SAMPLE_DEFAULTS: { days: 90, seed: 1, requestsPerDay: 20 } }))
+useSmallSample({ days: 90 })
 
 const LATER = '2025-03-10T13:00:00Z'
 const KEY = 'ab'.repeat(32)

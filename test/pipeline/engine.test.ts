@@ -21,13 +21,13 @@ async function reading(engine: unknown, top: Record<string, unknown> = {}) {
 describe('the engine of a sources file', () => {
   it('is DuckDB where none is named', async () => {
     const source = { name: 'a', schema: 'canonical', files: ['a.csv'], visibility: 'public' }
-    const { engine, origins } = await reading(undefined, { sources: [source] })
+    const { engine, usageSources: origins } = await reading(undefined, { sources: [source] })
     expect(engine).toEqual({ kind: 'duckdb' })
     expect(origins).toEqual([expect.objectContaining({ name: 'a', visibility: 'public' })])
   })
 
   it('is a ClickHouse with its defaults, and what it has stands in the place of sources', async () => {
-    const { engine, origins, sources } = await reading({ clickhouse: CLICKHOUSE, visibility: 'public' })
+    const { engine, usageSources: origins, sources } = await reading({ clickhouse: CLICKHOUSE, visibility: 'public' })
     const origin = { name: 'clickhouse', visibility: 'public' }
     expect(engine).toEqual({
       kind: 'clickhouse',

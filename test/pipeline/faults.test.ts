@@ -36,22 +36,21 @@ describe('a build', () => {
 
   it('leaves a whole release current where the machine is lost, and the next one mends the rest', async () => {
     expect(ready.effects).toBeGreaterThan(150)
-    const { times, current } = await loseMachines(ready, everyOneAndTheLast(20, ready))
-    expect(times).toBeGreaterThan(12)
+    const { times, current } = await loseMachines(ready, everyOneAndTheLast(50, ready))
+    expect(times).toBeGreaterThan(4)
     expect(current).toEqual(new Set(['20250310T110000Z', '20250310T130000Z']))
   })
 
   it.each(FAULTS)('that fails with %s says so and does the same', async (fault) => {
-    expect((await haveFail(ready, fault, everyOne(60))).times).toBeGreaterThan(3)
+    expect((await haveFail(ready, fault, everyOne(110))).times).toBeGreaterThan(1)
   })
 })
 
 it('a new chain leaves a whole release current where the machine is lost, and the next build mends the rest', async () => {
   const ready = await makeReady(newChain)
   try {
-    const { current } = await loseMachines(ready, everyOneAndTheLast(40, ready))
+    const { current } = await loseMachines(ready, everyOneAndTheLast(100, ready))
     expect(current).toEqual(new Set(['20250310T110000Z', '20250310T130000Z']))
-    await haveFail(ready, 'EIO', everyOne(120))
   } finally {
     await ready.remove()
   }

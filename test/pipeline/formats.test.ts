@@ -1,4 +1,4 @@
-/** What a release holds (issue 2, DESIGN.md §5 "Published files"), and every form in which raw files may come. */
+/** What a release holds (issue 2, DESIGN.md §5 "Published files"). */
 import { readdir, readFile, readlink, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -11,18 +11,15 @@ import {
   buildIn,
   createWorkspace,
   crowd,
-  csvOf,
   datasetFolder,
   newWorkspace,
-  publishedCsv,
   readLatest,
   removeWorkspace,
   sha256,
   type Workspace,
-  writeInput,
   writeSmallBuild,
 } from '../support/pipeline.ts'
-import { compress, query, sqlText, writeRecords } from '../support/records.ts'
+import { query, sqlText } from '../support/records.ts'
 
 const RELEASE_FILES = [
   'CITATION.cff',
@@ -256,208 +253,5 @@ describe('the index of releases', () => {
     expect(third?.map((entry) => entry.previous)).toEqual([null, third?.[0]?.hash, third?.[1]?.hash])
     expect(new Set(third?.map((entry) => entry.hash)).size).toBe(3)
     expect(LatestPointer.parse(third?.[2])).toEqual(await readLatest(workspace))
-  })
-})
-
-describe('raw files', () => {
-  const HEADER = 'timestamp,model_permaslug,prompt_tokens,completion_tokens'
-  const EXPECTED = csvOf([
-    ['2025-03-02', 'a', 3],
-    ['2025-03-02', 'b', 1],
-  ])
-
-  /** `EXPECTED` of every name, where the models of each are called after it. */
-  function expectedOf(names: string[]): string {
-    const rows = (model: string, tokens: number) =>
-      names.toSorted().map((name): [string, string, number] => ['2025-03-02', `${name}/${model}`, tokens])
-    return csvOf([...rows('a', 3), ...rows('b', 1)])
-  }
-
-  async function buildFiles(
-    files: Record<string, string | Uint8Array>,
-    settings: Record<string, unknown> = {},
-  ): Promise<string> {
-    const workspace = await newWorkspace()
-    for (const [name, content] of Object.entries(files)) await writeInput(workspace, name, content)
-    const source = { name: 's', schema: 'canonical', files: Object.keys(files), visibility: 'public', ...settings }
-    await writeInput(workspace, 'sources.json', { sources: [source] })
-    await buildIn(workspace)
-    return publishedCsv(workspace)
-  }
-
-  const csvLinesOf = (a: string, b: string) => [HEADER, `2025-03-02T12:00:00Z,${a},1,2`, `2025-03-02T12:00:00Z,${b},1,`]
-  const csvLines = csvLinesOf('a', 'b')
-
-  it('may be CSV with either line end, a byte order mark, and quotes around every field', async () => {
-    const texts: Record<string, (lines: string[]) => string> = {
-      LF: (lines) => lines.join('\n'),
-      CRLF: (lines) => lines.join('\r\n'),
-      'a line end after the last record': (lines) => `${lines.join('\n')}\n`,
-      'a byte order mark': (lines) => `\ufeff${lines.join('\n')}\n`,
-      'quotes around every field': (lines) => lines.map((line) => `"${line.replaceAll(',', '","')}"`).join('\n'),
-    }
-    const files = Object.entries(texts).map(([name, text]) => [
-      `${name}.csv`,
-      text(csvLinesOf(`${name}/a`, `${name}/b`)),
-    ])
-    expect(await buildFiles(Object.fromEntries(files))).toBe(expectedOf(Object.keys(texts)))
-  })
-
-  it('may be CSV that is a header alone', async () => {
-    expect(await buildFiles({ 'usage.csv': csvLines.join('\n'), 'empty.csv': `${HEADER}\n` })).toBe(EXPECTED)
-  })
-
-  it('may be CSV whose odd values are on a late line: nothing is sniffed', async () => {
-    const many = Array.from({ length: 30_000 }, () => '2025-03-02T12:00:00Z,7,0,0')
-    const late = ['2025-03-02 12:00:00.5+00:00,"a",+1,2.0', '2025-03-02T12:00:00.123456789Z,b,1,']
-    expect(await buildFiles({ 'usage.csv': [HEADER, ...many, ...late].join('\n') })).toBe(EXPECTED)
-  })
-
-  const ndjsonOf = (a: string, b: string) =>
-    [
-      { timestamp: '2025-03-02T12:00:00Z', model_permaslug: a, prompt_tokens: 1, completion_tokens: 2 },
-      {
-        completion_tokens: null,
-        model_permaslug: b,
-        prompt_tokens: '1',
-        timestamp: '2025-03-02T12:00:00Z',
-        nested: { model_permaslug: ['x'] },
-      },
-    ].map((record) => JSON.stringify(record))
-  const ndjson = ndjsonOf('a', 'b')
-
-  it('may be NDJSON with either line end and spaces inside, keys in any order, strings for numbers and nested data', async () => {
-    const texts: Record<string, (lines: string[]) => string> = {
-      LF: (lines) => lines.join('\n'),
-      CRLF: (lines) => lines.join('\r\n'),
-      'a line end after the last record': (lines) => `${lines.join('\n')}\n`,
-      'spaces inside': (lines) => `${lines.join('\n').replaceAll(',"', ' , "').replaceAll('":', '" : ')}\n`,
-    }
-    const files = Object.entries(texts).map(([name, text]) => [
-      `${name}.ndjson`,
-      text(ndjsonOf(`${name}/a`, `${name}/b`)),
-    ])
-    expect(await buildFiles(Object.fromEntries(files))).toBe(expectedOf(Object.keys(texts)))
-  })
-
-  it('may be NDJSON with odd characters in values that are not ours', async () => {
-    // All of these may stand unescaped in a JSON string; readers of lines like to stumble over them.
-    const note = JSON.stringify('\u007f \u0085 \u2028 \u2029 \u00a0 \ufffe \uffff \u{1f600} , ; | \t \\ \' "')
-    const noted = ndjson.map((line) => `{"note":${note},${line.slice(1)}`)
-    expect(await buildFiles({ 'usage.ndjson': noted.join('\n') })).toBe(EXPECTED)
-  })
-
-  it('may be NDJSON with a line of several megabytes', async () => {
-    const [first = '', second = ''] = ndjson
-    const long = `{"messages":"${'x'.repeat(5_000_000)}",${first.slice(1)}`
-    expect(await buildFiles({ 'usage.ndjson.gz': compress('.gz', `${long}\n${second}\n`) })).toBe(EXPECTED)
-  })
-
-  it('may be NDJSON with empty lines, which are no records', async () => {
-    expect(await buildFiles({ 'usage.ndjson': `\n${ndjson.join('\n\n')}\n\n` })).toBe(EXPECTED)
-  })
-
-  it('may be NDJSON whose late lines have other keys than the first', async () => {
-    const many = Array.from({ length: 30_000 }, () => '{"timestamp":"2025-03-02T12:00:00Z","model_permaslug":"zero"}')
-    expect(await buildFiles({ 'usage.jsonl': [...many, ...ndjson].join('\n') })).toBe(EXPECTED)
-  })
-
-  it('are told by their ending, also when it is in an odd name', async () => {
-    const [header, first, second] = csvLines
-    const files = {
-      'usage.parquet.csv': `${header}\n${first}\n`,
-      'usage.csv.ndjson.csv.gz': compress('.gz', `${header}\n${second}\n`),
-    }
-    expect(await buildFiles(files)).toBe(EXPECTED)
-  })
-
-  it('are read once, however many patterns match them', async () => {
-    const files = { 'deep/er/usage.csv': csvLines.join('\n') }
-    expect(
-      await buildFiles(files, {
-        files: ['deep/er/usage.csv', './deep/er/usage.csv', 'deep/../deep/er/usage.csv', 'deep/**/*.csv', '**/*.csv'],
-      }),
-    ).toBe(EXPECTED)
-  })
-
-  it('may be CSV with records of several lines', async () => {
-    const text = `note,${HEADER}\n"first\nsecond",2025-03-02T12:00:00Z,a,1,2\n"a ""note""",2025-03-02T12:00:00Z,b,1,\n`
-    expect(await buildFiles({ 'usage.csv': text })).toBe(EXPECTED)
-  })
-
-  it('fail the build where a required column is missing, and are named', async () => {
-    const text = 'timestamp,model,prompt_tokens,completion_tokens\n2025-03-02T12:00:00Z,a,1,2\n'
-    await expect(buildFiles({ 'usage.csv': text })).rejects.toThrow(
-      /usage\.csv.*model_permaslug|model_permaslug.*usage\.csv/s,
-    )
-  })
-
-  it('may be Parquet that was compressed once more', async () => {
-    const workspace = await newWorkspace()
-    const endings = ['.gz', '.zst']
-    const files: Record<string, Uint8Array> = {}
-    for (const ending of endings) {
-      const records = ['a', 'b'].map((model) => ({
-        timestamp: '2025-03-02T12:00:00Z',
-        model_permaslug: `${ending}/${model}`,
-        prompt_tokens: '1',
-        completion_tokens: model === 'a' ? '2' : '',
-      }))
-      await writeRecords(join(workspace.input, 'usage.parquet'), records, { columns: HEADER.split(',') })
-      files[`usage.parquet${ending}`] = compress(ending, await readFile(join(workspace.input, 'usage.parquet')))
-    }
-    expect(await buildFiles(files)).toBe(expectedOf(endings))
-  })
-
-  /** Builds one Parquet file for each of these queries. */
-  async function buildParquet(selects: string[], settings: Record<string, unknown> = {}): Promise<string> {
-    const workspace = await newWorkspace()
-    const files = selects.map((_, index) => `usage-${index}.parquet`)
-    for (const [index, select] of selects.entries()) {
-      await query(`COPY (${select}) TO ${sqlText(join(workspace.input, `usage-${index}.parquet`))} (FORMAT parquet)`)
-    }
-    const source = { name: 's', schema: 'canonical', files, visibility: 'public', ...settings }
-    await writeInput(workspace, 'sources.json', { sources: [source] })
-    await buildIn(workspace)
-    return publishedCsv(workspace)
-  }
-
-  /** The models and tokens of `expectedOf` for one name, as a table for SQL. */
-  const usageOf = (name: string) => `(VALUES ('${name}/a', 3), ('${name}/b', 1)) AS t(slug, n)`
-
-  it('may be Parquet with timestamps of each type that has a time', async () => {
-    const timestamps = {
-      TIMESTAMPTZ: "TIMESTAMPTZ '2025-03-03 07:59:59.999999+08:00'",
-      TIMESTAMP: "TIMESTAMP '2025-03-02 23:59:59.999999'",
-      TIMESTAMP_NS: "TIMESTAMP_NS '2025-03-02 23:59:59.999999999'",
-      TIMESTAMP_MS: "TIMESTAMP_MS '2025-03-02 23:59:59.999'",
-      VARCHAR: "'2025-03-03T07:59:59.999999999+08:00'",
-    }
-    const selects = Object.entries(timestamps).map(
-      ([type, timestamp]) =>
-        `SELECT ${timestamp} AS timestamp, slug AS model_permaslug, n AS prompt_tokens, 0 AS completion_tokens FROM ${usageOf(type)}`,
-    )
-    expect(await buildParquet(selects)).toBe(expectedOf(Object.keys(timestamps)))
-  })
-
-  it('may be Parquet whose timestamps have no zone: the declared one is theirs', async () => {
-    const select =
-      "SELECT TIMESTAMP '2025-03-03 07:59:59' AS timestamp, 'a' AS model_permaslug, 3 AS prompt_tokens, 0 AS completion_tokens"
-    expect(await buildParquet([select], { timezone: 'Asia/Shanghai' })).toBe(csvOf([['2025-03-02', 'a', 3]]))
-  })
-
-  it('may be Parquet with token counts of whole, decimal, floating and text types', async () => {
-    const types = ['TINYINT', 'INTEGER', 'UINTEGER', 'BIGINT', 'UBIGINT', 'DOUBLE', 'FLOAT', 'DECIMAL(18,2)', 'VARCHAR']
-    const selects = types.map(
-      (type) =>
-        `SELECT '2025-03-02T12:00:00Z' AS timestamp, slug AS model_permaslug, n::${type} AS prompt_tokens, NULL::${type} AS completion_tokens FROM ${usageOf(type)}`,
-    )
-    expect(await buildParquet(selects)).toBe(expectedOf(types))
-  })
-
-  it('may be Parquet with more columns, nested ones among them, in any order', async () => {
-    const select =
-      "SELECT [1, 2] AS hash_ids, n AS completion_tokens, {'a': 1} AS extra, slug AS model_permaslug, 0 AS prompt_tokens, TIMESTAMP '2025-03-02 12:00:00' AS timestamp FROM (VALUES ('a', 3), ('b', 1)) AS t(slug, n)"
-    expect(await buildParquet([select])).toBe(EXPECTED)
   })
 })

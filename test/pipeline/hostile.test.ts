@@ -153,7 +153,7 @@ describe('input that looks whole and is not', () => {
     [
       'a quote that is never closed, far from the end',
       'a.csv.gz',
-      gzipSync(`${HEADER}\n${ROW}\n2025-03-01,a/b,1,"1\n${`${ROW}\n`.repeat(1_000_000)}`),
+      gzipSync(`${HEADER}\n${ROW}\n2025-03-01,a/b,1,"1\n${`${ROW}\n`.repeat(200_000)}`),
       /a\.csv\.gz cannot be read whole: the quote that record 2 opens is never closed/,
     ],
     [
@@ -218,13 +218,6 @@ describe('values at the edge', () => {
     ]
     const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${lines.join('\n')}\n` }, base)
     expect(await rows(workspace)).toEqual(['2025-03-01,a/b,15'])
-  })
-
-  it('NDJSON may begin with a byte order mark, compressed too', async () => {
-    const text = `\ufeff${JSON_ROW}\n${JSON_ROW}\n`
-    expect(await rows(await workspaceOf({ 'a.ndjson': text, 'b.ndjson.gz': gzipSync(text) }))).toEqual([
-      '2025-03-01,a/b,60',
-    ])
   })
 
   it('a slug that begins with a byte order mark is rejected and not taken for the one without', async () => {
@@ -386,13 +379,6 @@ describe('settings at the edge', () => {
     expect(await readdir(keptFolder)).toEqual(['.snapshot', kept])
   })
 
-  it('on_missing may say what is the default', async () => {
-    const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${ROW}\n` })
-    const source = { name: 's', schema: 'canonical', files: ['a.csv'], visibility: 'public' }
-    await writeInput(workspace, 'sources.json', { on_missing: 'fail', sources: [source] })
-    expect(await rows(workspace)).toEqual(['2025-03-01,a/b,15'])
-  })
-
   it('folders named key=value are no partitions', async () => {
     const workspace = await workspaceOf({}, { files: ['raw/*.parquet'] })
     await parquet(join(workspace.input, 'a.parquet'))
@@ -420,27 +406,6 @@ async function parquet(path: string): Promise<void> {
 describe('zstd files of several frames', () => {
   const csv = (rows: number) => Array.from({ length: rows }, () => `${ROW}\n`).join('')
   const skippable = Buffer.from([0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3])
-
-  it('lose nothing', async () => {
-    const [first, second, third] = [
-      ['a header in two of them', ROW],
-      ['rows in two of them', ROW],
-      ['a byte order mark in the first', JSON_ROW],
-    ].map(([what = '', row = '']) => row.replace('a/b', what))
-    const frames = {
-      '1.csv.zst': [HEADER.slice(0, 20), `${HEADER.slice(20)}\n${first}\n${first}\n`],
-      '2.csv.zst': [`${HEADER}\n${second}\n`, `${second}\n`],
-      '3.ndjson.zst': [`\ufeff${third}\n`, `${third}\n`],
-    }
-    const files = Object.entries(frames).map(([name, texts]) => {
-      return [name, Buffer.concat(texts.map((text) => zstdCompressSync(text)))] as const
-    })
-    expect(await rows(await workspaceOf(Object.fromEntries(files)))).toEqual([
-      '2025-03-01,a byte order mark in the first,30',
-      '2025-03-01,a header in two of them,30',
-      '2025-03-01,rows in two of them,30',
-    ])
-  })
 
   it('a skippable frame before the data is read over, or the build fails and names the file', async () => {
     const bytes = Buffer.concat([skippable, zstdCompressSync(`${HEADER}\n${csv(2)}`)])

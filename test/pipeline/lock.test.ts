@@ -4,7 +4,7 @@ import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { lock } from '../../pipeline/base/lock.ts'
-import { newWorkspace, runBuild, writeSmallBuild } from '../support/pipeline.ts'
+import { AS_OF, newWorkspace, runProcess, settings, writeSmallBuild } from '../support/pipeline.ts'
 
 it.each([0, 1, 4096, 8192, 12_287])('is had where a full disk left %d bytes of its file', async (bytes) => {
   const { root } = await newWorkspace()
@@ -22,7 +22,7 @@ it('keeps others away whatever bytes its file has', async () => {
   const held = await lock(path)
   // By another process: this one would lose its lock with the first handle of the file that it closes.
   execFileSync('truncate', ['--size=5', path])
-  const { code, stderr } = await runBuild(workspace)
+  const { code, stderr } = await runProcess(['build'], settings(workspace, AS_OF))
   expect(stderr).toContain(`another build is running: it holds ${path}`)
   expect(code).toBe(1)
   await held.release()

@@ -9,11 +9,12 @@ import { realFiles } from '../../pipeline/base/files.ts'
 import { build } from '../../pipeline/build.ts'
 import { USAGE_FILE } from '../../pipeline/contract/usage.ts'
 import { inspect } from '../../pipeline/raw/inspect.ts'
-import { closeDates } from '../../pipeline/rollup/close.ts'
+import { archiveDates } from '../../pipeline/rollup/close.ts'
 import { readRejects } from '../../pipeline/rollup/list-rejects.ts'
 import { type Gateway, newGateway, use, useOn } from '../support/gateway.ts'
 import { buildIn, publishedCsv, releaseFolder, rowsOf, settings, sha256, writeInput } from '../support/pipeline.ts'
 import type { FileRecord } from '../support/records.ts'
+import { useSmallSample } from '../support/small-sample.ts'
 
 /** By this clock 2025-03-11 is the last date that can be right. */
 const CLOCK = '2025-03-10T12:00:00Z'
@@ -111,6 +112,11 @@ describe('the dates that can be right', () => {
       not_yet_complete: 1,
     })
     expect(await rejectsOf(gateway)).toEqual(['raw/a.csv 2 invalid_timestamp', 'raw/a.csv 5 invalid_timestamp'])
+    const { outside } = await readJson(join(gateway.workspace.dataDir, 'state'), 'quality.json')
+    expect(outside).toEqual([
+      { date: '2015-01-01', reason: 'before_dataset_start', records: 1, tokens: '1' },
+      { date: '2025-03-11', reason: 'not_yet_complete', records: 1, tokens: '1' },
+    ])
   })
 
   it('do not end with an AS_OF in the past: later records are of days not yet complete', async () => {
@@ -215,7 +221,7 @@ describe('misdated records', () => {
     const config = readPipelineConfig(settings(gateway.workspace, CLOCK))
     const { signal } = new AbortController()
     const effects = { now: () => new Date(CLOCK), report: () => {}, signal, files: realFiles }
-    await closeDates(config, effects, { before: '2025-03-05' })
+    await archiveDates(config, effects, { before: '2025-03-05' })
     const archived = await buildAt(gateway, '2025-03-10T13:00:00Z')
     expect(archived.records).toMatchObject({ published: 2, archived_date: 0, rejected: { invalid_timestamp: 1 } })
     await gateway.deliver('late.csv', [old('b'), useOn('2025-03-01', 'acme/one', 1)])
@@ -240,6 +246,8 @@ describe('misdated records', () => {
 })
 
 describe('the synthetic sample', () => {
+  useSmallSample()
+
   it('is built as of a moment after the clock: its units are right', async () => {
     const { workspace } = await newGateway()
     await rm(workspace.sources)

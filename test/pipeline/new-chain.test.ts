@@ -12,7 +12,7 @@ import { Manifest } from '../../pipeline/contract/manifest.ts'
 import { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import { exportPublished } from '../../pipeline/publication/export.ts'
 import { verify } from '../../pipeline/publication/verify.ts'
-import { closeDates } from '../../pipeline/rollup/close.ts'
+import { archiveDates } from '../../pipeline/rollup/close.ts'
 import { findUnknownModels } from '../../pipeline/rollup/unknown-models.ts'
 import { filesAfter, LOST } from '../support/crash.ts'
 import { namesIn, readCoverage, readIndex, readRestatements, text } from '../support/history.ts'
@@ -29,9 +29,9 @@ import {
   writeSmallBuild,
 } from '../support/pipeline.ts'
 import { writePublisher } from '../support/publisher.ts'
+import { useSmallSample } from '../support/small-sample.ts'
 
-/** The sample of a build is 475,000 records, which say no more here than these. */
-vi.mock('../../pipeline/raw/sample/options.ts', () => ({ SAMPLE_DEFAULTS: { days: 20, seed: 1, requestsPerDay: 20 } }))
+useSmallSample()
 
 /** Whether builds put real releases behind synthetic ones, as version 0.1.0 did. */
 const former = vi.hoisted(() => ({ isOn: false }))
@@ -360,7 +360,7 @@ describe('a switch to a new chain that stopped halfway', () => {
       const config = { ...readPipelineConfig(settings(workspace, SAMPLE_AS_OF)), threads: 1 }
       expect((await findUnknownModels(config, effects, { names: [] })).unknown).toEqual([])
       const before = UtcDate.parse('2025-03-06')
-      expect((await closeDates(config, effects, { before, dryRun: true })).records).toBe(1)
+      expect((await archiveDates(config, effects, { before, dryRun: true })).records).toBe(1)
     }))
 })
 

@@ -123,11 +123,12 @@ describe('provenance.json', () => {
     const workspace = await arrange({ 'raw-1.ndjson': ONE, 'raw-2.ndjson': TWO })
     await buildIn(workspace)
     const provenance = await provenanceIn(workspace)
+    const hashes = provenance.inputs.map(({ sha256: hash }) => hash).toReversed()
     const spoilt = {
       duckdb: { ...provenance, duckdb: 'v0.0.0' },
       as_of: { ...provenance, as_of: '2025-03-10T13:00:00Z' },
       last_credible_date: { ...provenance, last_credible_date: '2025-03-11' },
-      inputs: { ...provenance, inputs: provenance.inputs.toReversed() },
+      inputs: { ...provenance, inputs: hashes.map((hash, index) => ({ ordinal: index + 1, sha256: hash })) },
     }[key]
     await replaceInRelease(await releaseFolder(workspace), 'provenance.json', `${JSON.stringify(spoilt)}\n`)
     const { signal } = new AbortController()

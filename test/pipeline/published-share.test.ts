@@ -13,7 +13,6 @@ import {
   buildIn,
   newWorkspace,
   runBuild,
-  runCli,
   snapshotTree,
   type Workspace,
   writeInput,
@@ -248,14 +247,6 @@ describe('the published share', () => {
   ])('%d reads %s', (share, text) => {
     expect(percent(share)).toBe(text)
   })
-})
-
-it('the sample, whose unknown models are part of it, is built', async () => {
-  const { root, dataDir, publicDir } = await newWorkspace()
-  const environment = { DATA_DIR: dataDir, PUBLIC_DIR: publicDir, AS_OF: '2026-11-20T00:12:00Z' }
-  const { code, stdout, stderr } = await runCli(['build', '--dry-run', '--json'], environment, root)
-  expect(code, stderr).toBe(0)
-  expect(JSON.parse(stdout).published_share.share).toBeLessThan(1)
 })
 
 it.each([-0.1, 1.1, '0.2', null])('max_withheld_share %j is wrong usage that names the key', async (value) => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import type { BuildEvent } from '../../pipeline/base/effects.ts'
-import { StageProgress } from '../../pipeline/base/progress.ts'
 import { createReporter } from '../../pipeline/commands/reporter.ts'
 
 const STAGE = 'read gateway'
@@ -53,10 +52,10 @@ describe('in a log', () => {
   it('a long stage says every ten seconds how far it is, without a control character', () => {
     const events = [...steadily(40, (second) => second / 40, 8_000_000_000), [40, done] satisfies At]
     expect(written(LOG, events)).toEqual([
-      `${STAGE} … 25 %, 2.0 of 8.0 GB, 200 MB/s, about 30 s left\n`,
-      `${STAGE} … 50 %, 4.0 of 8.0 GB, 200 MB/s, about 20 s left\n`,
-      `${STAGE} … 75 %, 6.0 of 8.0 GB, 200 MB/s, about 10 s left\n`,
-      `${STAGE} … 100 %, 8.0 of 8.0 GB, 200 MB/s\n`,
+      `${STAGE} … 25 %, 2.0 GB of 8.0 GB\n`,
+      `${STAGE} … 50 %, 4.0 GB of 8.0 GB\n`,
+      `${STAGE} … 75 %, 6.0 GB of 8.0 GB\n`,
+      `${STAGE} … 100 %, 8.0 GB of 8.0 GB\n`,
       `${STAGE}: 2000000 records (40.0 s)\n`,
     ])
   })
@@ -73,25 +72,12 @@ describe('in a log', () => {
 })
 
 describe('on a terminal', () => {
-  it('one line moves: share, bytes and rate, and in the first seconds no remaining time', () => {
-    expect(drawn(steadily(2, (second) => second / 20, 200_000_000)).at(-1)).toBe(
-      `${STAGE} … 10 %, 20 of 200 MB, 10 MB/s`,
-    )
+  it('one line moves: share and bytes', () => {
+    expect(drawn(steadily(2, (second) => second / 20, 200_000_000)).at(-1)).toBe(`${STAGE} … 10 %, 20.0 MB of 200 MB`)
   })
 
-  it('says what remains once the rate is known', () => {
-    expect(drawn(steadily(5, (second) => second / 20, 200_000_000)).at(-1)).toBe(
-      `${STAGE} … 25 %, 50 of 200 MB, 10 MB/s, about 15 s left`,
-    )
-  })
-
-  it('has share and remaining time alone where no bytes are known', () => {
-    expect(drawn(steadily(40, (second) => second / 340)).at(-1)).toBe(`${STAGE} … 11 %, about 5 min left`)
-  })
-
-  it('takes the rate from what was read while it looked', () => {
-    const resumed = steadily(5, (second) => 0.5 + second / 20, 200_000_000)
-    expect(drawn(resumed).at(-1)).toBe(`${STAGE} … 75 %, 150 of 200 MB, 10 MB/s, about 5 s left`)
+  it('has the share alone where no bytes are known', () => {
+    expect(drawn(steadily(40, (second) => second / 340)).at(-1)).toBe(`${STAGE} … 11 %`)
   })
 
   it('never goes back', () => {
@@ -124,51 +110,5 @@ describe('on a terminal', () => {
     ])
     expect(pieces.at(-1)).toBe(`${STAGE}: 2000000 records (1.0 s)\n`)
     expect(pieces.at(-3)).toContain('\u001b[2K')
-  })
-})
-
-describe('the remaining time', () => {
-  /** What it was after each report. */
-  function remaining(seconds: number, shareAt: (second: number) => number): number[] {
-    const stage = new StageProgress(STAGE)
-    return steadily(seconds, shareAt).flatMap(([second, event]) => {
-      if (event.kind === 'progress') stage.update(event, second * 1000)
-      return stage.remaining ?? []
-    })
-  }
-
-  it('is exact at an even rate', () => {
-    const all = remaining(100, (second) => second / 200)
-    expect(all.at(0)).toBeCloseTo(197)
-    expect(all.at(-1)).toBeCloseTo(100)
-  })
-
-  it('does not jump where work is reported in lumps', () => {
-    // A file of a tenth of everything is done every ten seconds.
-    const all = remaining(99, (second) => Math.floor(second / 10) / 10)
-    const jumps = all.slice(1).map((now, index) => Math.abs(now - (all[index] ?? now)))
-    expect(Math.max(...jumps)).toBeLessThan(3)
-    expect(all.at(-1)).toBeLessThan(20)
-  })
-
-  it('follows a rate that changes for good', () => {
-    // Half of it in 10 s, then a tenth of that rate: at 60 s there are 50 s left, at 100 s there are 10.
-    const shareAt = (second: number) => (second < 10 ? second / 20 : 0.5 + (second - 10) / 200)
-    expect(remaining(60, shareAt).at(-1)).toBeGreaterThan(25)
-    expect(remaining(100, shareAt).at(-1)).toBeGreaterThan(6)
-    expect(remaining(100, shareAt).at(-1)).toBeLessThan(14)
-  })
-
-  it('is rounded, the coarser the longer', () => {
-    const said = (seconds: number) => drawn(steadily(5, (second) => second / (seconds + 5))).at(-1)
-    expect(said(2)).toContain('about 5 s left')
-    expect(said(54)).toContain('about 55 s left')
-    expect(said(61)).toContain('about 1 min left')
-    expect(said(3540)).toContain('about 59 min left')
-    expect(said(3660)).toContain('about 1 h 1 min left')
-  })
-
-  it('is none for a stage that has not moved', () => {
-    expect(remaining(60, () => 0)).toEqual([])
   })
 })

@@ -3,7 +3,7 @@ import { appendFile, cp, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { seal } from '../../pipeline/base/checksums.ts'
+import { writeChecksums } from '../../pipeline/base/checksums.ts'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
 import { Provenance } from '../../pipeline/contract/provenance.ts'
@@ -11,7 +11,7 @@ import { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import { compareProvenance } from '../../pipeline/release/provenance-differences.ts'
 import { readManifest } from '../../pipeline/release/verify.ts'
 import { type Reproduction, reproduce } from '../../pipeline/reproduce.ts'
-import { closeDates } from '../../pipeline/rollup/close.ts'
+import { archiveDates } from '../../pipeline/rollup/close.ts'
 import {
   buildIn,
   createWorkspace,
@@ -87,7 +87,7 @@ function makeAgain(workspace: Workspace, release?: string): Promise<Reproduction
 
 async function archiveBefore(workspace: Workspace, before: string): Promise<void> {
   const config = readPipelineConfig(settings(workspace, AS_OF_SECOND))
-  const { outcome } = await closeDates(config, effects, { before: UtcDate.parse(before) })
+  const { outcome } = await archiveDates(config, effects, { before: UtcDate.parse(before) })
   expect(outcome).toBe('archived')
 }
 
@@ -276,7 +276,7 @@ describe('reproduce', () => {
     await writeFile(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, files }))
     await rm(join(folder, 'provenance.json'))
     await rm(join(folder, 'SHA256SUMS'))
-    await seal(folder, realFiles)
+    await writeChecksums(folder, realFiles)
     const reproduction = await makeAgain(workspace)
     expect(reproduction).toMatchObject({ equal: false, dates: [], provenance: undefined, left_out: [] })
     expect(reproduction.files).toContainEqual({ path: 'provenance.json', comparison: 'not_published' })

@@ -195,9 +195,10 @@ describe('files of sums', () => {
 
   it('have names in what is published that tell nothing of them, and the same ones each time', async () => {
     const content = `${HEADER}2025-03-02,acme/one,1,1\n`
-    const workspace = await withFiles({ 'a.csv': content, 'b.csv': `${HEADER}2025-03-03,acme/one,2,1\n` })
-    const inputs = async (): Promise<{ sha256: string }[]> =>
-      JSON.parse(await readFile(join(await releaseFolder(workspace), 'provenance.json'), 'utf8')).inputs
+    const files = { 'a.csv': content, 'b.csv': `${HEADER}2025-03-03,acme/one,2,1\n` }
+    const workspace = await withFiles(files)
+    const inputs = async (of = workspace): Promise<{ sha256: string }[]> =>
+      JSON.parse(await readFile(join(await releaseFolder(of), 'provenance.json'), 'utf8')).inputs
     await buildIn(workspace)
     const first = await inputs()
     expect(first).toHaveLength(2)
@@ -208,6 +209,11 @@ describe('files of sums', () => {
     await buildIn(workspace, '2025-03-10T13:00:00Z')
     const hashes = new Set(first.map((input) => input.sha256))
     expect((await inputs()).filter((input) => hashes.has(input.sha256))).toHaveLength(1)
+
+    // Nobody else can make the same names: the key is the publisher's own.
+    const other = await withFiles(files)
+    await buildIn(other)
+    expect((await inputs(other)).filter((input) => hashes.has(input.sha256))).toEqual([])
   })
 
   it('are missed when they are gone', async () => {

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import { Database } from '../../pipeline/base/database.ts'
 import { verify } from '../../pipeline/publication/verify.ts'
 import { SCENARIOS, type Scenario } from '../support/fault-scenarios.ts'
+import { assertWhole } from '../support/fault-trials.ts'
 import { withEffects } from '../support/faults.ts'
 import { createWorkspace, removeWorkspace, snapshotTree, type Workspace } from '../support/pipeline.ts'
 
@@ -63,30 +64,58 @@ it.each(switching)('a $name changes what is published by one run of renames, and
   }
 })
 
-it.each(switching)('a host verifies wherever a $name is stopped outside of that run', async (scenario) => {
+it.each(switching)(
+  'verify sees a complete release before each rename of a $name, or a switch in progress',
+  async (scenario) => {
+    const workspace = await scenario.prepare()
+    try {
+      const before = await published(workspace)
+      const seen: string[] = []
+      let isLooking = false
+      await watch(scenario, workspace, async (happening) => {
+        if (isLooking || !isRename(workspace, happening)) return
+        isLooking = true
+        // Nothing that came earlier has touched what is published.
+        if (seen.length === 0) expect(await published(workspace)).toEqual(before)
+        await assertWhole(workspace)
+        seen.push(await outcomeOf(workspace))
+        isLooking = false
+      })
+      expect(seen.length).toBeGreaterThan(20)
+      expect(seen[0]).toBe('verified')
+      expect(new Set(seen)).toEqual(new Set(['verified', 'switch in progress']))
+      expect(await outcomeOf(workspace)).toBe('verified')
+    } finally {
+      await removeWorkspace(workspace)
+    }
+  },
+)
+
+it.each(switching)('verify sees a complete release when a $name stops after its last rename', async (scenario) => {
   const workspace = await scenario.prepare()
   try {
-    const before = await published(workspace)
     let renames = 0
     let after: Workspace | undefined
     await watch(scenario, workspace, async (happening) => {
-      if (isRename(workspace, happening)) {
-        // Nothing that came earlier has touched what is published.
-        if (renames === 0) expect(await published(workspace)).toEqual(before)
-        renames += 1
-      } else if (renames > 0) after ??= await copyOf(workspace)
+      if (isRename(workspace, happening)) renames += 1
+      else if (renames > 0) after ??= await copyOf(workspace)
     })
-    expect(after).toBeDefined()
-    if (after === undefined) return
-    // A withdrawn release leaves its files after the run: until then the folder holds more than the index tells of.
-    if (scenario.name !== 'withdraw') {
-      await verify(after.publicDir, { signal: new AbortController().signal, report: () => {} })
-    }
+    if (after === undefined) throw new Error('nothing follows the switch')
+    expect(await outcomeOf(after)).toBe('verified')
     await removeWorkspace(after)
   } finally {
     await removeWorkspace(workspace)
   }
 })
+
+async function outcomeOf({ publicDir }: Workspace): Promise<string> {
+  try {
+    await verify(publicDir, { signal: new AbortController().signal, report: () => {} })
+    return 'verified'
+  } catch (error) {
+    return /: (switch in progress);/.exec(String(error))?.[1] ?? String(error)
+  }
+}
 
 const DATASET = 'datasets/rankings-daily/v1'
 

@@ -9,7 +9,7 @@ import {
   createWorkspace,
   newWorkspace,
   removeWorkspace,
-  runCli,
+  runProcess,
   settings,
   snapshotTree,
   type Workspace,
@@ -115,7 +115,7 @@ describe('two machines publish the same bytes', () => {
         nameOf: (file) => `tief/unten/${9 - file} É`,
         async build(where, asOf) {
           const environment = { ...settings(where, asOf), ...elsewhere, MEMORY_LIMIT: '512MiB' }
-          const { code, stderr } = await runCli(['build'], environment, join(where.root, 'cwd'))
+          const { code, stderr } = await runProcess(['build'], environment, join(where.root, 'cwd'))
           expect(code, stderr).toBe(0)
         },
       }

@@ -24,6 +24,7 @@ import {
   writeInput,
   writeSmallBuild,
 } from '../support/pipeline.ts'
+import { useSmallSample } from '../support/small-sample.ts'
 
 const MODELS = [
   { model_permaslug: 'acme/known', name: 'Known', aliases: ['known'], public: true },
@@ -147,6 +148,8 @@ describe('the list', () => {
 })
 
 describe('after the sample', () => {
+  useSmallSample()
+
   it('is of your own logs, though they are called like those of the sample, and so is what is archived', async () => {
     const workspace = await newInstallation()
     await buildIn({ ...workspace, sources: '' }, '2025-03-04T12:00:00Z')

@@ -185,7 +185,7 @@ describe('GET /docs', () => {
     const { app } = await testApp()
     const { body } = await app.inject('/docs')
     expect((await app.inject({ url: '/docs?x=<b>', headers: { host: `"><script>'x` } })).body).toBe(body)
-    expect(body).toContain('curl -sS &#34;$SERVER/api/v1/key&#34; \\\n  -H &#34;Authorization: Bearer $KEY&#34;')
+    expect(body).toContain('curl -sS &quot;$SERVER/api/v1/key&quot; \\\n  -H &quot;Authorization: Bearer $KEY&quot;')
   })
 
   test('is cached by a tag of its bytes', async () => {

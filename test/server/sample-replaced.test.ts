@@ -1,21 +1,21 @@
 /** A server on the synthetic sample follows the first real release, and nobody is told to keep a synthetic file. */
 import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import { type Files, realFiles } from '../../pipeline/base/files.ts'
 import { build } from '../../pipeline/build.ts'
-import { UsageDay } from '../../pipeline/contract/usage.ts'
+import { KeySpendDay } from '../../pipeline/contract/usage.ts'
 import { syntheticFiles } from '../../server/published/synthetic-files.ts'
-import { keyUsage } from '../../server/store/usage.ts'
-import { followUsage } from '../../server/store/usage-file.ts'
+import { keySpend } from '../../server/store/usage.ts'
+import { followKeySpend } from '../../server/store/usage-file.ts'
 import { RANKINGS, testApp } from '../support/app.ts'
 import { filesAfter } from '../support/crash.ts'
 import { createWorkspace, removeWorkspace, settings, type Workspace, writeSmallBuild } from '../support/pipeline.ts'
+import { useSmallSample } from '../support/small-sample.ts'
 import { testStore } from '../support/store.ts'
 
-/** The sample of a build is 475,000 records, which say no more here than these. */
-vi.mock('../../pipeline/raw/sample/options.ts', () => ({ SAMPLE_DEFAULTS: { days: 20, seed: 1, requestsPerDay: 20 } }))
+useSmallSample()
 
 const AS_OF = '2025-03-10T12:00:00Z'
 const SAMPLE = '20250310T120000Z'
@@ -85,7 +85,7 @@ test('a server that starts at any step of a switch between releases of one name 
 test('a server that reads at every step of the first real build follows it and never mixes the two', async () => {
   const usageFile = join(workspace.dataDir, 'state/usage.ndjson')
   const store = await testStore()
-  const usage = keyUsage(store)
+  const usage = keySpend(store)
   const { app, authorized } = await testApp({
     publicDir: workspace.publicDir,
     store,
@@ -145,7 +145,7 @@ test('a server that reads at every step of the first real build follows it and n
   }
 
   // The usage file is followed as the server does it each second.
-  await followUsage(usageFile, usage, app.log).check()
+  await followKeySpend(usageFile, usage, app.log).check()
   expect(await usesOfSample()).toBe(0)
   expect(await usage.ofKey(KEY)).toHaveLength(1)
   expect((await get(RANKINGS)).status).toBe(200)
@@ -154,5 +154,5 @@ test('a server that reads at every step of the first real build follows it and n
 /** The keys whose usage a file tells of. */
 async function keysIn(usageFile: string): Promise<string[]> {
   const days = (await readFile(usageFile, 'utf8')).trimEnd().split('\n').slice(1)
-  return [...new Set(days.flatMap((day) => UsageDay.parse(JSON.parse(day)).usage.map((each) => each.api_key_hash)))]
+  return [...new Set(days.flatMap((day) => KeySpendDay.parse(JSON.parse(day)).usage.map((each) => each.api_key_hash)))]
 }

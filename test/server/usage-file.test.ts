@@ -3,19 +3,19 @@ import { join } from 'node:path'
 import { type FastifyBaseLogger, fastify } from 'fastify'
 import { expect, test } from 'vitest'
 import type { Store } from '../../server/store/store.ts'
-import { keyUsage } from '../../server/store/usage.ts'
-import { followUsage } from '../../server/store/usage-file.ts'
+import { keySpend } from '../../server/store/usage.ts'
+import { followKeySpend } from '../../server/store/usage-file.ts'
 import { captureLog, temporaryFolder, testApp } from '../support/app.ts'
 import { testStore } from '../support/store.ts'
 import { HASH_A, usageRow, usageText, writeUsageFile } from '../support/usage.ts'
 
 async function followed(store?: Store) {
   const path = join(await temporaryFolder(), 'state', 'usage.ndjson')
-  const usage = keyUsage(store ?? (await testStore()))
+  const usage = keySpend(store ?? (await testStore()))
   const log = captureLog()
   const logger: FastifyBaseLogger = fastify({ logger: { level: 'trace', stream: log.stream } }).log
   const amounts = async () => (await usage.ofKey(HASH_A)).map(({ cost_usd }) => cost_usd)
-  return { path, log, usage, amounts, file: followUsage(path, usage, logger), logger }
+  return { path, log, usage, amounts, file: followKeySpend(path, usage, logger), logger }
 }
 
 test('without a file there is no usage, and nothing to tell', async () => {
@@ -95,7 +95,7 @@ test('a server that starts on a store with the same usage writes nothing', async
   const { path, file, usage, log, logger } = await followed()
   await writeUsageFile(path, usageText([usageRow()]))
   await file.check()
-  await followUsage(path, usage, logger).check()
+  await followKeySpend(path, usage, logger).check()
   expect(log.lines().at(-1)).toMatchObject({ msg: 'usage loaded', changed_days: 0 })
 })
 
@@ -104,7 +104,7 @@ test('an app that is ready has loaded the usage', async () => {
   await writeUsageFile(path, usageText([usageRow()]))
   const { app, store } = await testApp({ usageFile: path })
   await app.ready()
-  expect(await keyUsage(store).ofKey(HASH_A)).toHaveLength(1)
+  expect(await keySpend(store).ofKey(HASH_A)).toHaveLength(1)
 })
 
 test('stopping waits for a load that runs, so that the store may be closed', async () => {

@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { embeddingsCatalogue } from '../../server/store/embeddings-models.ts'
 import { hashKey, type NewKey } from '../../server/store/keys.ts'
-import { keyUsage } from '../../server/store/usage.ts'
+import { keySpend } from '../../server/store/usage.ts'
 import { NOW, type TestApp, testApp } from './app.ts'
 import { someModels } from './embeddings-models.ts'
 import { FOLDER, publish, sampleRows } from './publish.ts'
@@ -140,7 +140,7 @@ async function addUsage({ store, usage }: World, fields: Partial<UsageRow>): Pro
   const days = [...Map.groupBy(usage, ({ date }) => date)].map(([date, ofDate]) => {
     return { digest: hash('sha256', JSON.stringify(ofDate)), read: () => ({ date, usage: ofDate }) }
   })
-  await keyUsage(store).replace(days)
+  await keySpend(store).replace(days)
 }
 
 function secretOf({ secrets }: World, name: string): string {

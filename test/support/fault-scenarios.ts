@@ -7,7 +7,7 @@ import type { Effects } from '../../pipeline/base/effects.ts'
 import { type Files, realFiles } from '../../pipeline/base/files.ts'
 import { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import { exportPublished } from '../../pipeline/publication/export.ts'
-import { closeDates } from '../../pipeline/rollup/close.ts'
+import { archiveDates } from '../../pipeline/rollup/close.ts'
 import { Gateway, useOn } from './gateway.ts'
 import { buildIn, createWorkspace, datasetFolder, settings, type Workspace, withdrawIn } from './pipeline.ts'
 
@@ -96,7 +96,7 @@ const archive: Scenario = {
 
 function close(workspace: Workspace, files: Files) {
   const config = { ...readPipelineConfig(settings(workspace, NEW)), threads: 1 }
-  return closeDates(config, effectsWith(files), { before: UtcDate.parse('2025-03-05') })
+  return archiveDates(config, effectsWith(files), { before: UtcDate.parse('2025-03-05') })
 }
 
 const withdraw: Scenario = {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { onTestFinished, vi } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import type { Effects } from '../../pipeline/base/effects.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
@@ -99,8 +99,35 @@ export interface CliResult {
   stderr: string
 }
 
+/** Runs the CLI in this process, with these settings and no others. */
+export async function runCli(
+  args: string[],
+  environment: Record<string, string>,
+  cwd = REPOSITORY,
+): Promise<CliResult> {
+  const output = { stdout: '', stderr: '' }
+  const spies = (['stdout', 'stderr'] as const).map((name) =>
+    vi.spyOn(process[name], 'write').mockImplementation((chunk) => {
+      output[name] += String(chunk)
+      return true
+    }),
+  )
+  const { run } = await import('../../pipeline/commands/program.ts')
+  const before = { cwd: process.cwd(), env: process.env }
+  const { PATH = '', HOME = '', TMPDIR = '' } = before.env
+  process.env = { PATH, HOME, TMPDIR, ...environment }
+  process.chdir(cwd)
+  try {
+    return { code: await run(args), ...output }
+  } finally {
+    process.chdir(before.cwd)
+    process.env = before.env
+    for (const spy of spies) spy.mockRestore()
+  }
+}
+
 /** Runs the CLI in a process of its own, with these settings and no others of the machine's environment. */
-export function runCli(args: string[], environment: Record<string, string>, cwd = REPOSITORY): Promise<CliResult> {
+export function runProcess(args: string[], environment: Record<string, string>, cwd = REPOSITORY): Promise<CliResult> {
   const { PATH = '', HOME = '' } = process.env
   const options = { cwd, env: { PATH, HOME, ...environment } }
   return new Promise((done) => {

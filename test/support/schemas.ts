@@ -1,4 +1,5 @@
 /** Raw logs in a named schema: objects in, a file of any format out, and the build of it. */
+import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BuildSummary } from '../../pipeline/build.ts'
@@ -207,6 +208,7 @@ export async function buildLogs(logs: Log[], asOf = '2025-06-10T12:00:00Z'): Pro
   }
   await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources })
   const { records } = await buildIn(workspace, asOf)
+  assertCountedOnce(records)
   const names = sources.map(({ name }) => String(name))
   const detail = JSON.parse(await readFile(join(workspace.dataDir, 'state/quality.json'), 'utf8'))
   const rejects = await Array.fromAsync(readRejects(workspace.dataDir))
@@ -217,6 +219,15 @@ export async function buildLogs(logs: Log[], asOf = '2025-06-10T12:00:00Z'): Pro
     setAside: names.map((name) => countByReason(detail.set_aside.filter((entry: SetAside) => entry.source === name))),
     rejects: names.map((name) => rejects.filter(({ source }) => source === name)),
   }
+}
+
+/** Every record that was read is published, or excluded for one reason. */
+function assertCountedOnce({ read, rejected, withheld, ...others }: BuildSummary['records']): void {
+  const counts = [...Object.values(others), ...Object.values(rejected), ...withheld.map((model) => model.records)]
+  assert.equal(
+    counts.reduce((sum: number, count) => sum + (typeof count === 'number' ? count : 0), 0),
+    read,
+  )
 }
 
 interface SetAside {

@@ -43,7 +43,13 @@ async function ask(certificates: Partial<ClickHouseChoice>): Promise<unknown> {
   const { port } = server.address() as AddressInfo
   const origin = { name: 'clickhouse', visibility: 'public' } as const
   const place = { url: `https://localhost:${port}`, database: 'default', view: 'usage', from: '2025-01-01' }
-  const choice: ClickHouseChoice = { kind: 'clickhouse', origin, ...place, timeout_seconds: 10, ...certificates }
+  const choice: ClickHouseChoice = {
+    kind: 'clickhouse',
+    source: origin,
+    ...place,
+    timeout_seconds: 10,
+    ...certificates,
+  }
   const login = { user: undefined, password: undefined, passwordFile: undefined }
   const { signal } = new AbortController()
   const clickhouse = await ClickHouse.open({ choice, login, signal, pauses: [] })

@@ -26,7 +26,6 @@ export function fileColumn(source: Source, column: string): string {
   return source.columns[column] ?? column
 }
 
-/** The names that the schema's columns have in the source's files. */
 export function sourceColumns(source: Source): string[] {
   return schemaColumns(SCHEMAS[source.schema]).map((column) => fileColumn(source, column))
 }
@@ -55,7 +54,6 @@ export async function readCsvColumns(file: InputFile, wanted: readonly string[])
   return { ...best, types: best.names.map(() => 'VARCHAR') }
 }
 
-/** The delimiter of a CSV file; `,` if it is empty. */
 export async function delimiterOf(file: InputFile, wanted: readonly string[]): Promise<string> {
   return (await readCsvColumns(file, wanted))?.delimiter ?? ','
 }
@@ -107,7 +105,7 @@ export function locateColumns(source: Source, file: InputFile, names: readonly s
 }
 
 /** Throws `BuildError` if a column that must be exact has a floating type: its sums are already rounded. */
-export function assertExact(source: Source, file: InputFile, { names, types }: FileColumns): void {
+export function checkExact(source: Source, file: InputFile, { names, types }: FileColumns): void {
   const { exact = [] }: Schema = SCHEMAS[source.schema]
   for (const name of exact.map((column) => fileColumn(source, column))) {
     const type = types[names.indexOf(name)] ?? ''
@@ -118,7 +116,6 @@ export function assertExact(source: Source, file: InputFile, { names, types }: F
   }
 }
 
-/** Alternatives of which each file must have one: needed by the schema or renamed by the source. */
 function wantedColumns(source: Source): (readonly string[])[] {
   const renamed = Object.keys(source.columns).map((column) => [column])
   return [...neededColumns(SCHEMAS[source.schema], source.model !== undefined), ...renamed]

@@ -9,12 +9,10 @@ import type { InputFile } from './find.ts'
 export interface Content {
   /** SHA-256 (hex) of the decompressed bytes. */
   sha256: string
-  /** Only for CSV. */
   shape: CsvShape | undefined
 }
 
 interface ContentReading {
-  /** Names of likely CSV columns. */
   wanted: readonly string[]
   signal: AbortSignal
   onRead: OnRead

@@ -5,7 +5,6 @@ const QUOTE = 0x22
 const NONE = Buffer.alloc(0)
 const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 
-/** The bytes that a scan stops at. */
 const IS_SPECIAL = new Uint8Array(256)
 for (const byte of [LINE_FEED, CARRIAGE_RETURN, QUOTE]) IS_SPECIAL[byte] = 1
 
@@ -30,15 +29,11 @@ export class CsvScanner {
     this.#delimiter = delimiter.charCodeAt(0)
   }
 
-  /** Whether the input so far ends within quotes. */
   get isQuoted(): boolean {
     return this.#isQuoted && !this.#isClosing
   }
 
-  /**
-   * Scans the next chunk of `wholeLineEnds` and calls `onEnd` for each record that ends in it: `end` is behind its last
-   * byte, `next` at the next record.
-   */
+  /** Scans a chunk of `wholeLineEnds`. `onEnd` gets each record's end and the start of the next record. */
   scan(chunk: Buffer, onEnd: (end: number, next: number) => void): void {
     let position = 0
     while (position < chunk.length) {

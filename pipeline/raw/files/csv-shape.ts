@@ -36,7 +36,7 @@ export async function readCsvShape(
   let begun = 0
   const end = (length: number) => {
     if (length > 0) records += 1
-    if (length > longest) longest = assertNotTooLong(length, file, records, scanner)
+    if (length > longest) longest = checkLength(length, file, records, scanner)
   }
   for await (const chunk of wholeLineEnds(passing(openInput(file, onRead), onBytes))) {
     signal.throwIfAborted()
@@ -47,7 +47,7 @@ export async function readCsvShape(
       start = next
     })
     begun = chunk.length - start
-    assertNotTooLong(begun, file, records + 1, scanner)
+    checkLength(begun, file, records + 1, scanner)
   }
   end(begun)
   if (scanner.isQuoted) throw notWhole(file, `the quote that record ${records} opens is never closed`)
@@ -62,7 +62,7 @@ export async function readCsvShape(
   }
 }
 
-function assertNotTooLong(length: number, file: InputFile, record: number, { isQuoted }: CsvScanner): number {
+function checkLength(length: number, file: InputFile, record: number, { isQuoted }: CsvScanner): number {
   if (length <= LONGEST_RECORD_BYTES) return length
   const hint = isQuoted ? ', or opens a quote that is never closed' : ''
   throw notWhole(file, `record ${record} is longer than ${LONGEST_RECORD_BYTES / MEBIBYTE} MiB${hint}`)

@@ -69,7 +69,6 @@ async function* readInOneBuffer(file: InputFile, onRead: OnRead): AsyncIterable<
   }
 }
 
-/** Passes chunks on after showing each to `onBytes`. */
 export async function* passing(chunks: AsyncIterable<Buffer>, onBytes: (bytes: Buffer) => void): AsyncIterable<Buffer> {
   for await (const chunk of chunks) {
     onBytes(chunk)

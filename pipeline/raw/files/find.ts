@@ -23,14 +23,10 @@ export interface InputFile {
 
 const ENDING = /\.(?:(csv)|(ndjson|jsonl)|(parquet))(?:\.(?:(gz)|(zst)))?$/i
 
-/** The files that match the `files` of a source. */
 export interface FoundFiles {
-  /** Ordered by name. */
   files: InputFile[]
-  /** Patterns without a match. */
   unmatched: string[]
-  /** Names of listed files that do not exist. */
-  absent: string[]
+  missing: string[]
   /** Folders of the synthetic sample matched by a pattern. Their files are excluded because they are not real usage. */
   samples: string[]
 }
@@ -47,18 +43,18 @@ export async function findInputFiles(
   const paths = new Set<string>()
   const urls = new Set<string>()
   const unmatched: string[] = []
-  const absent: string[] = []
+  const missing: string[] = []
   const foreign = await samplesIn(folder)
   const samples = new Set<string>()
   for (const entry of source.files) {
     if (isObjectUrl(entry)) {
       const named = urlsOf(entry, objects)
       for (const url of named) urls.add(url)
-      if (named.length === 0 && !isPattern(entry)) absent.push(entry)
+      if (named.length === 0 && !isPattern(entry)) missing.push(entry)
       else if (named.length === 0) unmatched.push(entry)
       continue
     }
-    assertLocal(source, entry)
+    checkLocal(source, entry)
     const path = resolve(folder, entry)
     if (await isFile(path)) {
       const sample = await foreign(path)
@@ -79,7 +75,7 @@ export async function findInputFiles(
           JSON.stringify(`${entry.replace(/\/$/, '')}/**/*.csv`),
       )
     } else {
-      absent.push(relative(folder, path))
+      missing.push(relative(folder, path))
     }
   }
   const files = [
@@ -89,14 +85,12 @@ export async function findInputFiles(
   return {
     files: await sideBySide(files, ({ path, name }) => describeFile(path, name)),
     unmatched,
-    absent,
+    missing,
     samples: [...samples],
   }
 }
 
-/**
- * Returns the sample folder that a file belongs to; undefined for real logs, and if the sources are the sample's own.
- */
+/** Returns a file's sample folder; undefined for real logs, and if the sources are the sample's own. */
 async function samplesIn(folder: string): Promise<(path: string) => Promise<string | undefined>> {
   const ofFolder = new Map<string, Promise<string | undefined>>()
   if (await isSampleFolder(folder)) return async () => undefined
@@ -131,14 +125,13 @@ export function folderOfEntry(entry: string, folder: string): string {
   return dirname(resolve(folder, `${plain}x`))
 }
 
-/** The folders of files, links resolved. */
 export async function foldersOf(files: readonly InputFile[]): Promise<string[]> {
   const paths = await sideBySide(files, ({ path }) => realpath(path))
   return [...new Set(paths.map((path) => dirname(path)))]
 }
 
 /** Other URLs are not supported: they have no listing to find new files with. */
-function assertLocal(source: Source, entry: string): void {
+function checkLocal(source: Source, entry: string): void {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(entry)) return
   throw new UsageError(
     `source ${JSON.stringify(source.name)}: ${JSON.stringify(entry)} is no file of this machine and no s3:// URL; copy what is ` +
@@ -154,11 +147,11 @@ export async function isUnlisted(name: string, source: Source, folder: string): 
 async function matchesOf(pattern: string, folder: string): Promise<string[]> {
   const matches = await Array.fromAsync(glob(pattern, { cwd: folder }))
   const files = matches.map((match) => resolve(folder, match))
-  const kept = await sideBySide(files, isFile)
+  const found = await sideBySide(files, isFile)
   // Node puts U+FFFD where a name is not UTF-8, and then does not find the file.
-  const unreadable = matches.find((match, position) => !kept[position] && match.includes('\ufffd'))
+  const unreadable = matches.find((match, position) => !found[position] && match.includes('\ufffd'))
   if (unreadable !== undefined) throw new UsageError(`${unreadable}: the name of a raw file must be UTF-8; rename it`)
-  return files.filter((_, position) => kept[position])
+  return files.filter((_, position) => found[position])
 }
 
 /** Describes a raw file by its name. Throws `UsageError` for an unknown ending. */
@@ -181,7 +174,6 @@ export function knownFormat(name: string): Format {
   throw new UsageError(`${name}: a raw file must end in .csv, .ndjson, .jsonl or .parquet, plain or with .gz or .zst`)
 }
 
-/** The format of a raw file; undefined for an unknown ending. */
 export function formatOf(name: string): Format | undefined {
   const [, csv, ndjson, parquet] = ENDING.exec(name) ?? []
   if (csv !== undefined) return 'csv'

@@ -5,7 +5,7 @@ import { SCHEMAS } from '../schemas/index.ts'
 import { schemaColumns } from '../schemas/schema.ts'
 import type { Source } from '../sources.ts'
 import {
-  assertExact,
+  checkExact,
   type FileColumns,
   locateColumns,
   readCsvColumns,
@@ -25,7 +25,6 @@ export interface InputGroup {
   delimiter: string
   /** DuckDB's column types, in order. Empty for NDJSON. */
   types: readonly string[]
-  /** Positions of the schema's columns: in the file, or in `pointers` for NDJSON. */
   positions: ReadonlyMap<string, number>
   /** JSON pointers (RFC 6901) of the schema's columns, for NDJSON. */
   pointers: readonly string[]
@@ -37,7 +36,6 @@ export interface GroupedFile {
   file: LinkedFile
 }
 
-/** Groups that have only these files. */
 export function regroup(files: readonly GroupedFile[]): InputGroup[] {
   const byGroup = Map.groupBy(files, ({ group }) => group)
   return [...byGroup].map(([group, members]) => ({ ...group, files: members.map(({ file }) => file) }))
@@ -105,7 +103,7 @@ async function describeGroup(
   const columns = await columnsOf(file, names)
   if (columns === undefined) return undefined
   const positions = locateColumns(source, file, columns.names)
-  assertExact(source, file, columns)
+  checkExact(source, file, columns)
   const { delimiter, types } = columns
   return { ...common, delimiter, types, positions, pointers: [] }
 }

@@ -23,7 +23,6 @@ const LARGE_RECORD_BYTES = 2_000_000
 /** A file under a name made by this project, so that no user's file name gets into SQL. */
 export interface LinkedFile extends InputFile {
   link: string
-  /** The compression of the linked file. */
   compression: Compression
   csvReading: CsvReading
   /**
@@ -55,7 +54,6 @@ export async function linkFiles(
   })
 }
 
-/** The linked or rewritten file that DuckDB reads. */
 export function asRead(file: LinkedFile): InputFile {
   return { ...file, path: file.link }
 }
@@ -69,7 +67,7 @@ export async function linkFile(file: InputFile, link: string): Promise<LinkedFil
     await symlink(file.path, link)
     return linked
   }
-  if (file.format === 'parquet') await assertParquet(file)
+  if (file.format === 'parquet') await verifyParquet(file)
   await pipeline(openInput(file), withoutFirst(skip), createWriteStream(link))
   return { ...linked, compression: 'uncompressed' }
 }
@@ -94,7 +92,7 @@ async function* withLineFeeds(batches: AsyncIterable<Buffer[]>): AsyncIterable<B
 }
 
 /** Check before decompressing: a small file may decompress to more than the disk holds. */
-async function assertParquet(file: InputFile): Promise<void> {
+async function verifyParquet(file: InputFile): Promise<void> {
   const head = await readHead(file, PARQUET_MAGIC.length)
   if (!head.equals(PARQUET_MAGIC)) throw new BuildError(`${file.name} cannot be read whole: it is no Parquet`)
 }

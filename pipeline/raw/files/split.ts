@@ -6,7 +6,6 @@ const LINE_FEED = 0x0a
 class Pieces {
   #begun: Buffer[] = []
 
-  /** Completes the current piece. */
   end(last: Buffer): Buffer {
     if (this.#begun.length === 0) return last
     const piece = Buffer.concat([...this.#begun, last])
@@ -14,12 +13,10 @@ class Pieces {
     return piece
   }
 
-  /** Stores the beginning of a piece that ends in a later chunk. */
   keep(beginning: Buffer): void {
     if (beginning.length > 0) this.#begun.push(beginning)
   }
 
-  /** The last piece, if the input does not end with a separator. */
   rest(): Buffer[] {
     return this.#begun.length === 0 ? [] : [this.end(Buffer.alloc(0))]
   }

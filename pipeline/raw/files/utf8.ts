@@ -5,7 +5,6 @@ const LEAD = 0xc0
 /** A UTF-8 character has at most four bytes, so at most three come before a cut. */
 const MOST_CUT_BYTES = 3
 
-/** Checks UTF-8 across chunks. */
 export class Utf8Check {
   #cut: Buffer = Buffer.alloc(0)
   #isUtf8 = true

@@ -17,10 +17,7 @@ interface Frame {
   isSkippable: boolean
 }
 
-/**
- * The frames of a zstd file, from their headers (RFC 8878 § 3.1). Throws if the last frame is cut, which DuckDB
- * ignores.
- */
+/** The frames of a zstd file, from their headers (RFC 8878 § 3.1). Throws if the last frame is cut. */
 export async function* zstdFrames(path: string): AsyncIterable<Frame> {
   const file = await open(path)
   try {

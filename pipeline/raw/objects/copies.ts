@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Effects } from '../../base/effects.ts'
 import { BuildError, UsageError } from '../../base/errors.ts'
 import { namesIn, statsIfAny } from '../../base/files.ts'
-import { formatBytes } from '../../base/progress.ts'
+import { formatBytes } from '../../base/numbers.ts'
 import { sideBySide } from '../../base/side-by-side.ts'
 import { knownFormat } from '../files/find.ts'
 import type { Source } from '../sources.ts'
@@ -11,7 +11,6 @@ import { copyName, isObjectUrl, namesObject, type ObjectCopies, type StoredObjec
 import { NotInstalledError, ObjectStore } from './store.ts'
 
 export interface CopyOptions {
-  /** The folder of the copies, which has nothing else but `scratch`. */
   folder: string
   /** A folder in it for incomplete files. */
   scratch: string
@@ -44,11 +43,9 @@ export async function copyObjects(sources: readonly Source[], options: CopyOptio
   return { paths, tidy }
 }
 
-/** Lists all objects of all sources before fetching any. */
 async function fetchAll(sources: readonly Source[], options: CopyOptions): Promise<StoredObject[]> {
   const { scratch, effects } = options
   const stores = new Stores(options)
-  // Left behind by a killed build.
   await effects.files.remove(scratch)
   try {
     const listed = new Map<Source, StoredObject[]>()
@@ -63,7 +60,6 @@ async function fetchAll(sources: readonly Source[], options: CopyOptions): Promi
   }
 }
 
-/** A pool of connections to the service. */
 class Stores {
   readonly #options: CopyOptions
   readonly #idle: ObjectStore[] = []
@@ -112,7 +108,7 @@ async function fetchChanged(
   const { files, report } = effects
   const isCurrent = await sideBySide(objects, (object) => hasStamp(join(folder, copyName(object.url)), object))
   const changed = objects.filter((_, position) => !isCurrent[position])
-  assertFit(changed)
+  checkSizes(changed)
   await files.makeFolder(folder)
   await files.makeFolder(scratch)
   const stage = `fetch ${source}`
@@ -142,7 +138,7 @@ async function replaceCopy(
   const name = copyName(object.url)
   const next = join(scratch, name)
   await stores.use((store) => store.fetch(object.url, next))
-  await assertWhole(next, object)
+  await verifySize(next, object)
   const modified = new Date(object.modifiedMs)
   await utimes(next, modified, modified)
   await files.flush(next)
@@ -154,7 +150,7 @@ async function hasStamp(path: string, { bytes, modifiedMs }: StoredObject): Prom
   return stats?.size === bytes && Math.round(stats.mtimeMs) === modifiedMs
 }
 
-function assertFit(objects: readonly StoredObject[]): void {
+function checkSizes(objects: readonly StoredObject[]): void {
   const large = objects.find(({ bytes }) => bytes > LARGEST_BYTES)
   if (large === undefined) return
   throw new BuildError(
@@ -163,7 +159,7 @@ function assertFit(objects: readonly StoredObject[]): void {
   )
 }
 
-async function assertWhole(path: string, { url, bytes }: StoredObject): Promise<void> {
+async function verifySize(path: string, { url, bytes }: StoredObject): Promise<void> {
   const { size } = await stat(path)
   if (size === bytes) return
   throw new BuildError(
@@ -171,13 +167,11 @@ async function assertWhole(path: string, { url, bytes }: StoredObject): Promise<
   )
 }
 
-/** Advice for syncing a bucket without httpfs. */
 function howToSync(entry: string): string {
   const folder = entry.replace(/[*?[{].*$/s, '').replace(/[^/]*$/, '')
   return `copy what is new of it here first with aws s3 sync ${folder} raw/, and name the copies (docs/scaling.md)`
 }
 
-/** Names the source in errors. */
 async function ofSource<Result>(source: Source, work: () => Promise<Result>): Promise<Result> {
   const name = `source ${JSON.stringify(source.name)}`
   try {

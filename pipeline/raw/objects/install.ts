@@ -7,9 +7,7 @@ export interface Installed {
   path: string
 }
 
-/**
- * Lets DuckDB download httpfs below HOME, unless it is there, and loads it as a test. Throws `BuildError` on failure.
- */
+/** Lets DuckDB download httpfs below HOME, unless it is there, and load it. Throws `BuildError`. */
 export async function installHttpfs(signal: AbortSignal): Promise<Installed> {
   return withTemporaryFolder('httpfs', async (temporaryFolder) => {
     // Other databases are confined and cannot use the network or extensions.

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import { matchesGlob } from 'node:path'
 
-/** An object of a bucket. */
 export interface StoredObject {
   /** `s3://BUCKET/KEY`, with the key unescaped. */
   url: string
@@ -10,9 +9,7 @@ export interface StoredObject {
   modifiedMs: number
 }
 
-/** The local copies of all objects that the sources name. */
 export interface ObjectCopies {
-  /** Paths of copies by URL. */
   paths: ReadonlyMap<string, string>
   /** Removes copies of objects that are missing or no longer named. */
   tidy(): Promise<void>
@@ -20,7 +17,6 @@ export interface ObjectCopies {
 
 const OBJECT = /^s3:\/\/([A-Za-z0-9][A-Za-z0-9._-]+)\/(.+)$/s
 
-/** The start of a pattern. */
 const WILDCARD = /[*?[{\\]|[@!+](?=\()/
 
 export function isObjectUrl(text: string): boolean {
@@ -44,10 +40,7 @@ export function namesObject(entry: string, url: string): boolean {
   return !hasDots(key) && matchesGlob(key, pattern)
 }
 
-/**
- * Patterns that list at least what an entry names. DuckDB's syntax differs, so they only use the entry's literal
- * prefix.
- */
+/** Patterns that list at least what an entry names. DuckDB's differ, so they only use the literal prefix. */
 export function listingPatterns(entry: string): string[] {
   const start = WILDCARD.exec(entry)?.index ?? entry.length
   const [certain, rest] = [entry.slice(0, start), entry.slice(start)]
@@ -57,7 +50,6 @@ export function listingPatterns(entry: string): string[] {
 
 const LONGEST_NAME = 100
 
-/** The unique plain file name of an object's copy. */
 export function copyName(url: string): string {
   const last = url.slice(url.lastIndexOf('/') + 1).replaceAll(/[^A-Za-z0-9._-]/g, '_')
   return `${hash('sha256', url).slice(0, 32)}-${last.slice(-LONGEST_NAME)}`

@@ -2,10 +2,8 @@ import { Database, type DatabaseOptions } from '../../base/database.ts'
 import { BuildError, reasonOf, UsageError } from '../../base/errors.ts'
 import { listingPatterns, type StoredObject } from './object.ts'
 
-/** The options of the separate database that queries buckets. */
 export type StoreOptions = Omit<DatabaseOptions, 'path'>
 
-/** httpfs is not installed. */
 export class NotInstalledError extends UsageError {}
 
 /**
@@ -42,7 +40,7 @@ export class ObjectStore {
       try {
         return await this.#database.rows<Row>('objects/list', { patterns })
       } catch (error) {
-        if (reasonOf(error).includes('Invalid query parameters')) await this.#assertNoQuestion(patterns)
+        if (reasonOf(error).includes('Invalid query parameters')) await this.#checkQuestionMarks(patterns)
         throw error
       }
     })
@@ -56,7 +54,7 @@ export class ObjectStore {
   }
 
   /** DuckDB lists nothing if any key has a question mark, and does not name the key. */
-  async #assertNoQuestion(patterns: readonly string[]): Promise<void> {
+  async #checkQuestionMarks(patterns: readonly string[]): Promise<void> {
     for (const pattern of patterns) {
       const names = await this.#database.rows<{ url: string }>('objects/names', { pattern })
       const name = names.find(({ url }) => url.includes('?'))
@@ -92,7 +90,6 @@ async function load(database: Database): Promise<void> {
 const CREDENTIALS =
   'the credentials are those of AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and AWS_REGION'
 
-/** The service's own message, without DuckDB's remarks. */
 function inPlainWords(error: unknown): string {
   const [reason = '', ...others] = (error instanceof Error ? error.message : String(error)).split('\n')
   const answer = others.find((line) => /^[A-Z][A-Za-z]+: ./.test(line))

@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { readTextIfAny } from '../../base/files.ts'
 
-/** Marks the folder of a sample. */
 export const MAKE_FILE = 'sample.json'
 
 /** The parameters of a sample. All its files must share them. */

@@ -18,16 +18,12 @@ const Family = z.strictObject({
 })
 type Family = z.infer<typeof Family>
 
-/** The most used family first. */
 const FAMILIES = z.array(Family).parse(families)
 
-/** The use of rank n is `1 / n ** ZIPF_EXPONENT`. */
 const ZIPF_EXPONENT = 1.05
 
-/** The use of a `:free` variant relative to its paid model. */
 const FREE_USE = 0.5
 
-/** One version of a family, or its `:free` variant. */
 export interface Model {
   slug: string
   /** The name in the edge's log: an alias, if the model has one. */
@@ -37,7 +33,6 @@ export interface Model {
   isFree: boolean
   launch: UtcDate
   retirement: UtcDate
-  /** Its peak use relative to other models. */
   weight: number
 }
 
@@ -55,10 +50,7 @@ export function modelsBetween(first: UtcDate, last: UtcDate): Model[] {
   })
 }
 
-/**
- * The use of a model on a day relative to others: it ramps up after launch, fades once a newer version exists, winds
- * down in its last month and follows its family's slow waves.
- */
+/** A model's use on a day relative to others, over its launch, succession, retirement and its family's waves. */
 export function popularity(model: Model, day: UtcDate): number {
   const age = daysBetween(model.launch, day)
   const left = daysBetween(day, model.retirement)
@@ -69,7 +61,6 @@ export function popularity(model: Model, day: UtcDate): number {
   return model.weight * rampUp * fading * windDown * fashion(model.family, day)
 }
 
-/** The launch date of a version, up to 15 % of the cadence early or late. */
 function launchOf(family: Family, version: number): UtcDate {
   const random = seededRandom('launch', family.author, family.name, version)
   const delay = (random() - 0.5) * 0.3 * family.cadence_days
@@ -94,7 +85,6 @@ function variantsOf(family: Family, launch: UtcDate, weight: number): Model[] {
   return [model, { ...model, ...free, isFree: true, weight: weight * FREE_USE }]
 }
 
-/** A wave with a period of one to three years. */
 function fashion(family: Family, day: UtcDate): number {
   const random = seededRandom('fashion', family.author, family.name)
   const period = 365 * (1 + 2 * random())

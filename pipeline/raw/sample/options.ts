@@ -1,12 +1,10 @@
 import type { UtcDate } from '../../contract/utc-date.ts'
 
-/** `lastDay` is the last of `days` UTC days. */
 export interface SampleOptions {
   folder: string
   lastDay: UtcDate
   days: number
   seed: number
-  /** Per average day, before late and duplicate deliveries. */
   requestsPerDay: number
 }
 

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 
-/** The next number of a seeded series, uniform from 0 to just below 1. */
 export type Random = () => number
 
 /** The sfc32 generator, seeded from a digest of `keys`: the same on every machine. */
@@ -26,7 +25,6 @@ export function logNormal(random: Random, spread: number): number {
   return Math.exp(spread * normal)
 }
 
-/** Prepares a draw in proportion to weights. */
 export function weightedDraw<T>(
   items: readonly T[],
   weightOf: (item: T, index: number) => number,

@@ -4,11 +4,9 @@ import type { Request } from './traffic.ts'
 
 const MILLISECONDS_PER_HOUR = 3_600_000
 
-/** A part of the gateway with its own log format. */
 export interface SampleSource {
   name: Request['source']
   fileEnding: string
-  /** Its entry in `sources.json`. */
   entry: { name: string; schema: 'canonical'; files: string[]; columns?: Record<string, string>; timezone?: string }
   encode(requests: readonly Request[]): string
 }
@@ -76,7 +74,6 @@ const edge: SampleSource = {
 
 export const SAMPLE_SOURCES: readonly SampleSource[] = [gateway, edge]
 
-/** Whether a source of the sample has a log file of that name. */
 export function isSampleFile(source: string, file: string): boolean {
   const found = SAMPLE_SOURCES.find(({ name }) => name === source)
   if (found === undefined || !file.startsWith(`${source}/`) || !file.endsWith(found.fileEnding)) return false

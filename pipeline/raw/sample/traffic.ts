@@ -9,13 +9,12 @@ const MILLISECONDS_PER_HOUR = 3_600_000
 export const DELAYS: readonly number[] = [0, 1, 2, 3]
 
 /** Shares of all records: on the edge, opted out, delivered twice, bad. */
-const SHARES = { edge: 0.2, optedOut: 0.005, repeatedAtOnce: 0.01, repeatedLater: 0.005, bad: 1 / 5000 }
+const SHARES = { edge: 0.2, optedOut: 0.005, duplicateAtOnce: 0.01, duplicateLater: 0.005, bad: 1 / 5000 }
 
 const drawDelay = weightedDraw(DELAYS, (delay) => [0.97, 0.02, 0.007, 0.003][delay] ?? 0)
 
 const drawStatus = weightedDraw(['ok', 'cancelled', 'error'] as const, (_, index) => [0.96, 0.025, 0.015][index] ?? 0)
 
-/** Use by hour of the UTC day, with a peak in the afternoon. */
 const drawHour = weightedDraw(
   Array.from({ length: 24 }, (_, hour) => hour),
   (hour) => 1 + 0.5 * Math.cos((2 * Math.PI * (hour - 15)) / 24),
@@ -32,7 +31,6 @@ const TOKENS = {
   embedding: { prompt: 420, completion: 0 },
 }
 
-/** Growth of requests in tokens, per year. */
 const YEARLY_GROWTH = 1.3
 
 /** USD per million tokens. */
@@ -50,12 +48,10 @@ const KEYS = Array.from({ length: 40 }, (_, index) => ({
 
 const drawKey = weightedDraw(KEYS, (_, index) => 1 / (index + 1))
 
-/** One request and the delivery of its record. */
 export interface Request {
   id: string
   /** Milliseconds since 1970; NaN in a bad record. */
   instant: number
-  /** Empty in a bad record. */
   slug: string
   upstreamName: string
   promptTokens: number
@@ -86,7 +82,6 @@ export function requestsOf(day: UtcDate, options: { seed: number; requestsPerDay
   })
 }
 
-/** The use of a day relative to an average one: less on weekends, more in winter. */
 function rhythm(day: UtcDate): number {
   const midnight = toInstant(day)
   const season = 1 + 0.12 * Math.cos((2 * Math.PI * (daysBetween(DATASET_START, day) + 15)) / 365.25)
@@ -122,16 +117,14 @@ function drawRequest(
   }
 }
 
-/** Most records arrive on their day; some late, some twice at once, some again a day later. */
 function drawDelays(random: Random): number[] {
   const delay = drawDelay(random)
   const chance = random()
-  if (chance < SHARES.repeatedAtOnce) return [delay, delay]
-  if (chance < SHARES.repeatedAtOnce + SHARES.repeatedLater) return [delay, Math.min(delay + 1, DELAYS.length - 1)]
+  if (chance < SHARES.duplicateAtOnce) return [delay, delay]
+  if (chance < SHARES.duplicateAtOnce + SHARES.duplicateLater) return [delay, Math.min(delay + 1, DELAYS.length - 1)]
   return [delay]
 }
 
-/** The request with one invalid field. */
 function spoiled(request: Request, random: Random): Request {
   const chance = random()
   if (chance < 1 / 3) return { ...request, instant: Number.NaN }

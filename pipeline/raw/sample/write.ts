@@ -60,7 +60,6 @@ export async function writeSample(
   return { sourcesFile: join(folder, 'sources.json'), ...written }
 }
 
-/** Marks the folder as this sample's. */
 async function claimFolder({ folder, seed, requestsPerDay }: SampleOptions, signal: AbortSignal): Promise<void> {
   const path = join(folder, MAKE_FILE)
   const text = await readTextIfAny(path)
@@ -85,10 +84,7 @@ function existingDays(folder: string): (source: SampleSource) => Promise<[Sample
   }
 }
 
-/**
- * Returns the deliveries of a day: its own requests, then late and duplicate ones of previous `logged` days. Caches the
- * requests of recent days, because consecutive deliveries share them.
- */
+/** Returns a day's deliveries: its own requests, then late and duplicate ones of previous `logged` days. */
 function deliveries(options: SampleOptions, logged: ReadonlySet<UtcDate>): (today: UtcDate) => Request[] {
   let recent = new Map<UtcDate, Request[]>()
   return (today) => {
@@ -98,7 +94,6 @@ function deliveries(options: SampleOptions, logged: ReadonlySet<UtcDate>): (toda
   }
 }
 
-/** The requests delivered `delay` days late, duplicates twice. */
 function arrivals(requests: readonly Request[], delay: number): Request[] {
   return requests.flatMap((request) => request.delays.filter((each) => each === delay).map(() => request))
 }

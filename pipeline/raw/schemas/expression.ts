@@ -1,6 +1,5 @@
 import { jsonValue, type Value } from './value.ts'
 
-/** A record, as expressions see it. */
 export interface Columns {
   value(column: string): Value
   /** Computes SQL once per record and returns a name for its result. */
@@ -15,7 +14,6 @@ export type Setting = 'outside_from' | 'audio_inside_from'
 /** The type of an expression, and thus the fields of a `UsageRecord` it may fill. */
 export type Kind = 'instant' | 'count' | 'text' | 'key_hash' | 'amount' | 'flag' | 'condition'
 
-/** How to compute a value from the columns of a schema. */
 export interface Expression<K extends Kind = Kind> {
   kind: K
   columns: readonly string[]
@@ -26,7 +24,6 @@ export interface Expression<K extends Kind = Kind> {
   isPresent(columns: Columns): string
 }
 
-/** A column, or a value inside one. */
 export type Place = string | { column: string; value(columns: Columns): Value }
 
 /** The value at `keys` in a column of JSON, structs or maps. */
@@ -51,7 +48,6 @@ export function attribute(column: string, key: string): Place {
   }
 }
 
-/** An expression over one place. */
 export function over<K extends Kind>(
   kind: K,
   place: Place,
@@ -81,7 +77,6 @@ export const unixNanoseconds = (place: Place) =>
 /** A count of tokens (DESIGN.md §6.8); 0 if missing. */
 export const count = (place: Place) => over('count', place, (value) => value.count())
 
-/** Any value as text. */
 export const text = (place: Place) => over('text', place, (value) => value.text())
 
 /** Text only: a JSON number or flag is not a name. */
@@ -176,10 +171,7 @@ export function first<K extends Kind>(preferred: Expression<K>, fallback: Expres
   }
 }
 
-/**
- * One id from several texts, NULL if an `essential` one is empty. A JSON list, so that ids are equal only if all texts
- * are.
- */
+/** One id from several texts, as a JSON list; NULL if an `essential` one is empty. */
 export function joined(
   essential: readonly Expression<'text'>[],
   others: readonly Expression<'text'>[] = [],
@@ -192,7 +184,6 @@ export function joined(
   })
 }
 
-/** An expression over others. */
 export function combine<K extends Kind>(
   kind: K,
   parts: readonly Expression[],

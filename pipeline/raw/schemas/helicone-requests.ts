@@ -40,7 +40,6 @@ const isAudioInside = combine(
   (columns) => `coalesce(${time.sql(columns)} >= ${columns.setting('audio_inside_from')}::BIGINT, false)`,
 )
 
-/** Audio tokens, or 0 if the two counts include them. */
 function besides(audio: string, columns: Columns): string {
   return `CASE WHEN ${isAudioInside.sql(columns)} THEN 0 ELSE ${audio} END`
 }
@@ -83,7 +82,6 @@ export const heliconeRequests: Schema = {
   },
 }
 
-/** A count plus the parts outside of it. */
 function withOutside(
   own: Expression<'count'>,
   parts: readonly Expression<'count'>[],
@@ -96,7 +94,6 @@ function withOutside(
   return { ...sum, needs: own.needs }
 }
 
-/** The provider of a row with such parts, '' if unnamed. */
 function providerWhere(isWanted: (sql: string) => string): Expression<'text'> {
   return combine('text', [provider, isOutside, partsOf], (columns) => {
     const has = `${partsOf.sql(columns)} > 0 AND ${isWanted(isOutside.sql(columns))}`

@@ -31,7 +31,6 @@ function instantOf(since: Since): string {
   return `${BigInt(Date.parse(`${since}T00:00:00Z`)) * 1000n}`
 }
 
-/** The settings of a source that `helicone-requests` uses. */
 export function heliconeSettings(source: {
   outside_from?: OutsideFrom | undefined
   audio_inside_from?: UtcDate | undefined

@@ -17,7 +17,6 @@ import type { Schema } from './schema.ts'
 const prompt = count('prompt_tokens')
 const completion = count('completion_tokens')
 
-/** A count from the provider's usage, in the metadata of the table or of the payload. */
 const ofProvider = (...keys: string[]) =>
   first(
     count(inside('metadata', 'additional_usage_values', ...keys)),

@@ -33,7 +33,6 @@ export const openrouterActivity: Schema = {
   },
 }
 
-/** Appends the variant, unless it is the standard one or the slug has it already. */
 function withVariant(slug: Expression<'text'>, variant: Expression<'text'>): Expression<'text'> {
   return combine(
     'text',

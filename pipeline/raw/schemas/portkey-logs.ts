@@ -16,10 +16,7 @@ const request = count('req_units')
 const response = count('res_units')
 const total = optional(count('total_units'))
 
-/**
- * For Anthropic, also on Vertex AI, prompt tokens exclude cached input; for Google, completion tokens exclude
- * reasoning. Only the total includes them.
- */
+/** Only the total includes Anthropic's cached input (also on Vertex AI) and Google's reasoning. */
 const HAS_PARTS_IN_TOTAL_ALONE = shared(optional(isOneOf('ai_org', ['anthropic', 'vertex-ai', 'google'])))
 
 /**

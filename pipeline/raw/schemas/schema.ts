@@ -1,6 +1,5 @@
 import type { Expression } from './expression.ts'
 
-/** How the token counts of a record contradict each other. */
 export const PARTS_DISAGREEMENTS = [
   'cached_above_prompt',
   'reasoning_above_completion',
@@ -22,7 +21,6 @@ export interface Note {
   tokens?: Expression<'count'>
 }
 
-/** The expression for each field of a usage record. */
 export interface UsageRecord {
   timestamp: Expression<'instant'>
   model_permaslug: Expression<'text'>
@@ -39,18 +37,14 @@ export interface UsageRecord {
   is_left_out?: Expression<'condition'>
 }
 
-/** A kind of raw usage log. */
 export interface Schema {
   /** Raise this when the schema reads a record differently: its files are then read again. A test enforces it. */
   reading: number
   record: UsageRecord
-  /**
-   * Contradictions between token counts. A record counts under the first that holds, and keeps its tokens. Never NULL.
-   */
+  /** Contradictions between token counts. A record counts under the first that holds. Never NULL. */
   parts_disagree?: Partial<Record<PartsDisagreement, Expression<'condition'>>>
   /** Notes by kind; a record gets the first that applies. */
   notes?: Partial<Record<NoteKind, Note>>
-  /** Known columns that nothing reads. */
   unread?: readonly string[]
   /** Columns that must not have a floating type, which rounds. */
   exact?: readonly string[]
@@ -65,7 +59,6 @@ export function schemaColumns({ record, parts_disagree = {}, notes = {}, unread 
   return [...new Set([...read, ...unread])]
 }
 
-/** Alternatives: a file must have one column of each set. With `hasModel` the source names the model itself. */
 export function neededColumns({ record }: Schema, hasModel: boolean): (readonly string[])[] {
   const { model_permaslug, ...others } = record
   const expressions: Expression[] = hasModel ? Object.values(others) : Object.values(record)

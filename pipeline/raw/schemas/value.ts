@@ -1,11 +1,7 @@
 import { BuildError } from '../../base/errors.ts'
 
-/**
- * SQL that reads a value in different ways, with the macros of `base/macros.sql`. NULL means rejected, and for `text`
- * missing.
- */
+/** SQL that reads a value, with the macros of `base/macros.sql`. NULL means rejected, and for `text` missing. */
 export interface Value {
-  /** Whether the record has the column, even if empty or null. */
   exists(): string
   /** Microseconds since 1970, UTC. */
   instant(): string
@@ -14,14 +10,12 @@ export interface Value {
   text(): string
   /** Text, but not a JSON number or flag. */
   word(): string
-  /** JSON, from a JSON column, a text or a nested column. */
   json(): string
 }
 
 /** SQL that reads a bare number as an instant, for sources with a `base_time`. */
 export type RelativeTime = ((text: string) => string) | undefined
 
-/** A column that the file does not have. */
 export const ABSENT: Value = {
   exists: () => 'false',
   instant: () => 'NULL::BIGINT',
@@ -31,7 +25,6 @@ export const ABSENT: Value = {
   json: () => 'NULL::JSON',
 }
 
-/** A text column, as in CSV or Parquet. */
 export function textValue(column: string, relative: RelativeTime): Value {
   return {
     exists: () => 'true',
@@ -59,10 +52,7 @@ const INTEGER_TYPE = /^U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)$/
 const FRACTION_TYPE = /^(FLOAT|DOUBLE|DECIMAL\(.*\))$/
 const TIMESTAMP_TYPE = /^(DATE|TIMESTAMP(_S|_MS|_NS)?)$/
 
-/**
- * A Parquet column of a DuckDB type. `label` names it in the `BuildError` for a type that cannot be read. In UTC,
- * timestamps without an offset skip the calendar, which is slower than everything else.
- */
+/** A Parquet column. `label` names it in the `BuildError` for a wrong type. UTC skips the calendar, which is slow. */
 export function parquetValue(
   column: string,
   type: string,

@@ -30,7 +30,6 @@ type Scalar = string | number | boolean
 type Entries = Readonly<Record<string, Scalar>>
 export type CitationFile = Readonly<Record<string, Scalar | readonly (Scalar | Entries)[]>>
 
-/** `CITATION.cff`, as YAML. */
 export function renderCitationFile(dataset: DatasetDescription): string {
   return Object.entries(describeCitation(dataset))
     .map(([name, value]) => `${name}:${Array.isArray(value) ? list(value) : ` ${scalar(value as Scalar)}`}\n`)

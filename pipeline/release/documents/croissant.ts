@@ -22,10 +22,7 @@ export function renderCroissant(dataset: DatasetDescription): unknown {
   }
 }
 
-/**
- * `croissant.json` beside the releases: the files of whichever release is current, found below `latest`, so without
- * sizes and checksums.
- */
+/** `croissant.json` beside the releases: files below `latest`, so without sizes and checksums. */
 export function renderLiveCroissant(dataset: DatasetDescription, latest: string): unknown {
   return {
     ...about(dataset),
@@ -83,8 +80,8 @@ function encodingFormat({ format, content_type, compression, media_type }: FileD
 }
 
 /**
- * Each form of the rows that Croissant's tools read, as a set of records of its own: a reader may take either. The changes
- * are no set: its tools read columns with empty fields as floating point, and lose digits beyond 2^53 without a word.
+ * One record set per plain format of the rows. No set for changes: Croissant tools read columns with empty fields as
+ * floats and lose digits beyond 2^53.
  */
 function recordSets(dataset: DatasetDescription): unknown[] {
   return dataset.files

@@ -41,10 +41,7 @@ export function renderDataPackage(dataset: DatasetDescription): unknown {
   }
 }
 
-/**
- * The reference implementation reads Parquet without counting its bytes, and then misses what a descriptor says of them:
- * the size of Parquet stands in the manifest alone.
- */
+/** No size for Parquet: the reference implementation does not count its bytes and then reports a mismatch. */
 function resource(file: FileDescription, dataset: DatasetDescription): unknown {
   const isTable = file.fields !== undefined && file.format !== 'json'
   return {

@@ -6,7 +6,6 @@ type Node = Record<string, unknown>
 
 /** Where things lie, as seen from the document that names them. */
 export interface DcatPlaces {
-  /** The folder of the release. */
   release: string
   /** The folder of the dataset, which has all releases. */
   series: string

@@ -16,10 +16,7 @@ export interface Caveat {
   text: string
 }
 
-/**
- * All that is said about the dataset in one release. Each metadata document renders this and adds nothing of its own, so
- * that no two of them can disagree. Texts are in English and plain, but for backquotes around names.
- */
+/** All that metadata documents say of a release, so that they agree. Plain text with backquotes around names. */
 export interface DatasetDescription {
   name: Manifest['dataset']
   title: string
@@ -42,14 +39,12 @@ export interface DatasetDescription {
   provisional_from: UtcDate
   content_hash: string
   fields: readonly FieldDescription[]
-  /** Columns that together name a row. */
   key: readonly string[]
   method: string
   caveats: Caveat[]
   files: FileDescription[]
 }
 
-/** What is said wherever data is made up. */
 export const SYNTHETIC_NOTICE = 'SYNTHETIC SAMPLE DATA: it describes no real usage of any model.'
 
 const METHOD =
@@ -87,7 +82,6 @@ export function describeDataset(manifest: Manifest): DatasetDescription {
   }
 }
 
-/** The title of the dataset, which says of a sample that it is one. */
 export function titleOf({ publisher, synthetic }: Pick<Manifest, 'publisher' | 'synthetic'>): string {
   return synthetic ? `${publisher.title} (synthetic sample)` : publisher.title
 }
@@ -122,7 +116,6 @@ export const VERSION_PARTS: readonly (readonly [part: string, when: string])[] =
   ['PATCH', 'Anything else that makes a release: provisional rows, the status of a date, the publisher.'],
 ]
 
-/** What every release has in common. */
 export const CAVEATS: readonly Caveat[] = [
   {
     name: 'Tokenizers differ',

@@ -8,9 +8,8 @@ import { PARQUET_KEY_MEANINGS } from './parquet-keys.ts'
 export function renderDictionary(): string {
   return `# Data dictionary
 
-What the columns and files of a release mean. This page is made from \`pipeline/metadata/\`, as the metadata of every
-release is; \`test/pipeline/metadata/dictionary.test.ts\` proves that it is current, and with \`-u\` writes it anew.
-[Which reader sees which type](readers.md) is measured.
+What the columns and files of a release mean. This page is made from the same objects as the metadata of every release,
+and a test keeps it current. [Readers](readers.md) lists which tool sees which type.
 
 ## The rows
 

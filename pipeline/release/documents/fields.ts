@@ -7,9 +7,7 @@ export interface FieldDescription {
   title: string
   description: string
   type: 'date' | 'string' | 'integer'
-  /** What a value counts or names, in the singular. */
   unit: string
-  /** The type of DuckDB and SQL, as the Parquet files have it. */
   sql_type: 'DATE' | 'VARCHAR' | 'BIGINT'
   /** How JSON and NDJSON write a value. */
   json_type: string

@@ -1,20 +1,17 @@
 import type { Resource } from '../../contract/manifest.ts'
 import { CHANGE_FIELDS, type FieldDescription, MODEL_FIELDS, RANKING_FIELDS } from './fields.ts'
 
-/** What a file of a release is, whatever the release. */
 export interface FileKind {
   title: string
   format: 'parquet' | 'csv' | 'json' | 'ndjson' | 'svg' | 'html'
   /** The media type of the content, once it is decompressed. */
   content_type: string
   compression?: 'gzip'
-  /** The columns, where the file is a table. */
   fields?: readonly FieldDescription[]
   /** The columns that together name a row, where they are not those of the dataset. */
   key?: readonly string[]
 }
 
-/** A file of a release: what it is, how large it is, and what it must hash to. */
 export interface FileDescription extends FileKind, Resource {}
 
 const JSON_LINES = 'application/x-ndjson'

@@ -3,7 +3,6 @@ import { markdownTable } from '../../base/markdown.ts'
 import { citation } from './bibtex.ts'
 import type { DatasetDescription } from './describe.ts'
 
-/** `README.md` of a release: what it is, what to know, how to check and to cite it. */
 export function renderReadme(dataset: DatasetDescription): string {
   const { publisher, license, files, fields, caveats } = dataset
   return `# ${dataset.title}

@@ -1,10 +1,7 @@
 import type { DatasetDescription } from './describe.ts'
 import { contactOf } from './publisher.ts'
 
-/**
- * The dataset as schema.org `Dataset`, with what Google Dataset Search requires and recommends, for the pages.
- * `release` is the folder of the release as seen from the page, such as `datasets/rankings-daily/v1/releases/…/`.
- */
+/** schema.org `Dataset` as Google Dataset Search wants it. `release` is the release folder seen from the page. */
 export function schemaOrgDataset(dataset: DatasetDescription, release: string): unknown {
   const { publisher } = dataset
   const { email, url } = contactOf(publisher)

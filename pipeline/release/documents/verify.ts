@@ -7,18 +7,13 @@ import { parseJson } from '../../base/json.ts'
 import type { Manifest } from '../../contract/manifest.ts'
 import { parquetKeys } from './parquet-keys.ts'
 
-/** A file as a document lists it. */
 interface ListedFile {
   path: string
   bytes: number | undefined
   sha256: string
 }
 
-/**
- * Proves that the documents of a release say what its manifest says: the same files with the same sizes and checksums,
- * the same release and content. Releases from before a document had none of it, so only those of the manifest are read.
- * Throws `BuildError` that names the first document that is off.
- */
+/** Verifies that the documents name the files, release and content of the manifest. Throws `BuildError`. */
 export async function verifyDocuments(database: Database, folder: string, manifest: Manifest): Promise<void> {
   const files = new Map(manifest.files.map((file) => [file.path, file]))
   for (const [name, Document] of Object.entries(LISTS)) {

@@ -1,13 +1,10 @@
-import { type Html, html } from '../../base/html.ts'
+import { type Html, html } from '../../contract/html.ts'
 import type { UtcDate } from '../../contract/utc-date.ts'
 import { INK, LINE, QUIET, type Shade, seriesClass, seriesShade } from '../palette.ts'
 import { shorten, shortNames, spread } from './labels.ts'
 import { dateScale, tokenScale } from './scales.ts'
 
-/**
- * The measures of a drawing, in units that are pixels on a wide screen. On a narrow one the stylesheet makes the text
- * larger (20 units) and cuts the column of labels off, in whose place the legend comes.
- */
+/** Units are pixels on a wide screen. On a narrow one text is larger and the legend replaces labels. */
 export const HEIGHT = 400
 export const PLOT_WIDTH = 744
 const LABELS_WIDTH = 216
@@ -25,20 +22,16 @@ const EDGE = 70
 /** So many Latin characters fit into the column, however wide the letters of the machine's font are. */
 const LABEL_CHARACTERS = 27
 
-/** A name at the right end of what it names. */
 export interface EndLabel {
   name: string
   color: number | 'rest'
   y: number
 }
 
-/** Where the values of a chart are drawn. */
 export interface Frame {
   x(position: number): number
   y(tokens: number): number
-  /** The line that stands for zero. */
   base: number
-  /** How far two dates are apart. */
   step: number
   /** What is drawn below the values, and what above. */
   axes: Html

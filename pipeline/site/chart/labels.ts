@@ -8,9 +8,8 @@ const WIDE = /[\u1100-\u{1ffff}]/u
 const BROAD = /[A-Zmw@%]/
 
 /**
- * Moves places apart so that neighbours are `gap` from each other and all lie between `top` and `bottom`, in all as near
- * as can be to where they want to be (least squares). Their order stays, also of equal ones. Undefined where the room is
- * too small.
+ * Moves places apart by `gap` between `top` and `bottom`, as near as possible (least squares), in order. Undefined
+ * without room.
  */
 export function spread<Item extends Place>(
   items: readonly Item[],

@@ -1,5 +1,5 @@
-import { type Html, html } from '../../base/html.ts'
 import { prose } from '../../base/prose.ts'
+import { type Html, html } from '../../contract/html.ts'
 import { citation } from '../../release/documents/bibtex.ts'
 import type { FieldDescription } from '../../release/documents/fields.ts'
 import { copyable, scrollable } from '../elements.ts'
@@ -16,7 +16,6 @@ ${copyable('bibtex', 'the BibTeX entry', citation(dataset).trimEnd())}</section>
 `
 }
 
-/** What the columns mean. */
 export function columnsSection({ dataset }: SiteFacts): Html {
   const table = html`<table>
 <caption>The columns of every file of rows. One row is one model on one UTC day; no value is ever missing.</caption>
@@ -36,7 +35,6 @@ function fieldRow({ name, sql_type, json_type, unit, description, example }: Fie
   return html`<tr><th scope="row"><code>${name}</code></th><td><code>${sql_type}</code></td><td>${json_type}</td><td>${unit}</td><td>${prose(description)}</td><td><code>${example}</code></td></tr>\n`
 }
 
-/** What to know before drawing a conclusion. */
 export function caveatsSection({ dataset }: SiteFacts): Html {
   return html`<section>
 <h2 id="caveats">What to beware of</h2>
@@ -57,7 +55,6 @@ const EVIDENCE = [
   { path: 'dcat.jsonld', about: 'the description for data catalogues' },
 ] as const
 
-/** How the numbers come about, and how to check them. */
 export function methodSection({ dataset, manifest, release }: SiteFacts): Html {
   const paths = new Set(['manifest.json', ...manifest.files.map(({ path }) => path)])
   const evidence = EVIDENCE.filter(({ path }) => paths.has(path))

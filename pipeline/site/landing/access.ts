@@ -1,8 +1,7 @@
-import { type Html, html } from '../../base/html.ts'
+import { type Html, html } from '../../contract/html.ts'
 import { API_FILES, CATALOG_FILE } from '../../contract/published-paths.ts'
 import type { SiteFacts } from '../facts.ts'
 
-/** How programs get at the data and hear of news. */
 export function accessSection({ dataset }: SiteFacts): Html {
   const query = `GET /api/v1/datasets/rankings-daily?start_date=${dataset.start_date}&end_date=${dataset.end_date}`
   return html`<section>

@@ -1,7 +1,7 @@
 import { CHECKSUMS_FILE } from '../../base/checksums.ts'
-import { type Html, html } from '../../base/html.ts'
 import { formatInteger } from '../../base/numbers.ts'
 import { prose } from '../../base/prose.ts'
+import { type Html, html } from '../../contract/html.ts'
 import { DATASET_PATH } from '../../contract/manifest.ts'
 import type { FileDescription } from '../../release/documents/files.ts'
 import { bytesElement, scrollable } from '../elements.ts'
@@ -9,7 +9,6 @@ import type { SiteFacts } from '../facts.ts'
 
 const HASH_SHOWN = 12
 
-/** Every file of data with what it is for, its size and its hash. */
 export function downloadsSection({ dataset, release }: SiteFacts): Html {
   const latest = `${DATASET_PATH}/latest`
   const sums = html`<a href="${release}${CHECKSUMS_FILE}">${CHECKSUMS_FILE}</a>`

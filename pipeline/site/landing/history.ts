@@ -1,6 +1,6 @@
-import { type Html, html } from '../../base/html.ts'
 import { counted, formatChange, formatInteger } from '../../base/numbers.ts'
 import type { Restatement } from '../../contract/history.ts'
+import { type Html, html } from '../../contract/html.ts'
 import type { ReleaseEntry } from '../../contract/manifest.ts'
 import { dateElement, instantElement, scrollable } from '../elements.ts'
 import type { SiteFacts } from '../facts.ts'

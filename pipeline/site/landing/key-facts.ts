@@ -1,5 +1,5 @@
-import { type Html, html } from '../../base/html.ts'
 import { counted, formatInteger } from '../../base/numbers.ts'
+import { type Html, html } from '../../contract/html.ts'
 import { addDays } from '../../contract/utc-date.ts'
 import { dueDates } from '../catalog.ts'
 import { completeness } from '../coverage.ts'

@@ -1,11 +1,10 @@
-import { type Html, html } from '../../base/html.ts'
 import { formatChange, formatInteger, formatShare } from '../../base/numbers.ts'
+import { type Html, html } from '../../contract/html.ts'
 import type { UtcDate } from '../../contract/utc-date.ts'
 import { dateElement, scrollable } from '../elements.ts'
 import type { LatestDay, RankedRow, WeekChange } from '../latest-day.ts'
 import { modelPath } from '../model-path.ts'
 
-/** The ranking of the newest day. */
 export function rankingSection(day: LatestDay, provisionalFrom: UtcDate): Html {
   const { date, weekBefore, rows } = day
   const status = date >= provisionalFrom ? 'provisional' : 'final'

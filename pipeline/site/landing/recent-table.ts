@@ -1,5 +1,5 @@
-import { type Html, html } from '../../base/html.ts'
 import { counted, formatInteger, formatShare } from '../../base/numbers.ts'
+import { type Html, html } from '../../contract/html.ts'
 import type { UtcDate } from '../../contract/utc-date.ts'
 import { type Series, stackedChart } from '../chart.ts'
 import { scrollable } from '../elements.ts'

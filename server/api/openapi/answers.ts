@@ -2,8 +2,6 @@ import { withdrawn } from '../../published/tombstone.ts'
 import type { ErrorEnvelope } from '../../schemas/error-envelope.ts'
 import { schemaReference } from './components.ts'
 
-/* Headers and errors of responses. */
-
 const HEADERS = {
   Allow: ['string', 'The methods that the path has.', 'GET, HEAD'],
   'Cache-Control': ['string', 'How long the answer may be kept, and by whom.', 'private, max-age=60'],
@@ -44,7 +42,6 @@ export function headerComponents() {
   )
 }
 
-/** The headers of a response to a caller with a key. */
 export function headerReferences(names: readonly HeaderName[] = []) {
   return references([...ON_ALL, ...WITH_LIMITS, ...names])
 }
@@ -53,7 +50,7 @@ function references(names: readonly HeaderName[]) {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
-interface ErrorAnswer {
+interface ErrorResponse {
   name: string
   description: string
   message: string
@@ -129,7 +126,7 @@ const ERRORS = {
     message: 'The dataset is not available yet. Please try again later.',
     headers: ['Retry-After'],
   },
-} satisfies Record<number, ErrorAnswer>
+} satisfies Record<number, ErrorResponse>
 export type ErrorStatus = keyof typeof ERRORS
 
 /** Errors that any operation may return. */
@@ -141,7 +138,7 @@ export function errorReference(status: ErrorStatus): { $ref: string } {
 
 export function errorComponents() {
   return Object.fromEntries(
-    Object.entries<ErrorAnswer>(ERRORS).map(([status, { name, description, headers = [], ...error }]) => [
+    Object.entries<ErrorResponse>(ERRORS).map(([status, { name, description, headers = [], ...error }]) => [
       name,
       {
         description,
@@ -156,7 +153,7 @@ export function errorComponents() {
 
 function envelope(
   code: number,
-  { message, metadata, isAnonymous }: Pick<ErrorAnswer, 'message' | 'metadata' | 'isAnonymous'>,
+  { message, metadata, isAnonymous }: Pick<ErrorResponse, 'message' | 'metadata' | 'isAnonymous'>,
 ): ErrorEnvelope {
   return {
     error: { code, message, ...(metadata === undefined ? {} : { metadata }) },

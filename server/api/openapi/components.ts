@@ -80,10 +80,7 @@ export function schemaReference(name: SchemaName): { $ref: string } {
   return { $ref: `#/components/schemas/${name}` }
 }
 
-/**
- * `SCHEMAS` as JSON Schema, in the form before zod parses it. Responses are not parsed, so one schema serves requests
- * and responses.
- */
+/** `SCHEMAS` as JSON Schema, before parsing. Responses are not parsed, so requests and responses share schemas. */
 export function componentSchemas(): Record<string, JsonSchema> {
   const registry = z.registry<{ id: string }>()
   for (const [id, schema] of Object.entries(SCHEMAS)) registry.add(schema, { id })
@@ -105,7 +102,6 @@ export function inlineSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSch
   return rest
 }
 
-/** Removes zod's redundant constraints. */
 function plain(schema: JsonSchema): void {
   if (schema.format === 'uuid') delete schema.pattern
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum

@@ -7,7 +7,6 @@ import type { ErrorStatus, HeaderName } from './answers.ts'
 import type { SchemaName } from './components.ts'
 import * as examples from './examples.ts'
 
-/** The areas of SPECIFICATION.md with operations here. */
 export const TAGS = {
   'API Keys': 'The key that makes the call.',
   Datasets: 'Public usage data, licensed under CC BY 4.0.',
@@ -19,7 +18,6 @@ export const TAGS = {
 export interface Operation {
   operationId: string
   method: 'get' | 'post'
-  /** Below `/api/v1`. */
   path: string
   tag: keyof typeof TAGS
   summary: string
@@ -35,10 +33,8 @@ export interface Operation {
     example: object
     headers?: HeaderName[]
     has304?: true
-    /** The same rows as text, by media type. */
     texts?: Record<string, { description: string; example: string }>
   }
-  /** Besides `COMMON_ERRORS`. */
   errors: ErrorStatus[]
 }
 

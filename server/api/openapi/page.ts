@@ -1,8 +1,6 @@
+import { type Html, html } from '../../../pipeline/contract/html.ts'
 import type { JsonSchema } from './components.ts'
 import type { OpenApiDocument, OperationObject, ParameterObject } from './document.ts'
-import { type Html, html } from './html.ts'
-
-/* The reference as an HTML page without scripts. */
 
 const NOTHING = html``
 
@@ -47,7 +45,7 @@ ${shape(schema)}
 )}</main>
 </body>
 </html>
-`.toString()
+`.text
 }
 
 interface Entry {
@@ -116,7 +114,6 @@ function resolve({ $ref }: { $ref: string }, { components }: OpenApiDocument): R
   return response
 }
 
-/** An example body: text as it is, everything else as JSON. */
 function shown(example: unknown): string {
   return typeof example === 'string' ? example : JSON.stringify(example, undefined, 2)
 }
@@ -180,7 +177,6 @@ function bounds(schema: JsonSchema): Html {
   return words.length === 0 ? NOTHING : html` <small>(${words.join(', ')})</small>`
 }
 
-/** The structure of a schema: properties of an object, options of a choice. */
 function shape(schema: JsonSchema): Html {
   const options = (schema.anyOf ?? schema.oneOf ?? []) as JsonSchema[]
   const unnamed = options.filter(hasShape)
@@ -200,7 +196,6 @@ ${properties.map(
 )}</tbody></table>`
 }
 
-/** The structure inside a value that `typeName` only calls an object. */
 function parts(schema: JsonSchema): Html {
   return hasShape(schema) ? html`<details><summary>Shape</summary>${shape(schema)}</details>` : NOTHING
 }

@@ -6,8 +6,8 @@ import type { Budget, CurrentKey, CurrentKeyResponse } from '../../schemas/key.t
 import type { ApiKey } from '../../store/keys.ts'
 import { storeMemory } from '../../store/memory.ts'
 import type { Store } from '../../store/store.ts'
-import type { KeyUsageStore, UsageEntry } from '../../store/usage.ts'
-import { endOfWindow, type LimitUse, limitUse, sumUsage } from '../../store/usage-windows.ts'
+import type { KeySpendEntry, KeySpendStore } from '../../store/usage.ts'
+import { endOfWindow, type LimitUse, limitUse, sumSpend } from '../../store/usage-windows.ts'
 import { callerOf } from '../caller.ts'
 
 /** The public service's limit for an account with credits. This server reports it but does not enforce it. */
@@ -17,7 +17,7 @@ const MEMORY_BYTES = 8 * 2 ** 20
 
 interface CurrentKeyDependencies {
   store: Store
-  usage: KeyUsageStore
+  usage: KeySpendStore
   now: () => Date
 }
 
@@ -44,8 +44,8 @@ export function currentKey(app: FastifyInstance, { store, usage, now }: CurrentK
   }
 }
 
-function describe(key: ApiKey, entries: readonly UsageEntry[], freeRequests: number, now: Date): CurrentKey {
-  const sums = sumUsage(entries, now)
+function describe(key: ApiKey, entries: readonly KeySpendEntry[], freeRequests: number, now: Date): CurrentKey {
+  const sums = sumSpend(entries, now)
   const { charged, byok } = sums
   const use = limitUse(key, sums)
   const budget = use === null ? null : budgetOf(key, use, now)
@@ -82,7 +82,6 @@ function describe(key: ApiKey, entries: readonly UsageEntry[], freeRequests: num
   }
 }
 
-/** The key's limit is this server's only kind of budget. */
 function budgetOf(key: ApiKey, { limit, spent }: LimitUse, now: Date): Budget {
   const { limit_reset } = key
   return {

@@ -44,7 +44,6 @@ export function presetRoutes(app: FastifyInstance, { presets, store }: { presets
   readVersion(app, presets, answers)
 }
 
-/** `POST /presets/{slug}/messages` */
 function createVersion(app: FastifyInstance, presets: Presets): void {
   app.withTypeProvider<ZodTypeProvider>().route({
     method: 'POST',
@@ -59,7 +58,6 @@ function createVersion(app: FastifyInstance, presets: Presets): void {
   })
 }
 
-/** `GET /presets` */
 function listPresets(app: FastifyInstance, presets: Presets): void {
   app.withTypeProvider<ZodTypeProvider>().route({
     method: ['GET', 'HEAD'],
@@ -72,7 +70,6 @@ function listPresets(app: FastifyInstance, presets: Presets): void {
   })
 }
 
-/** `GET /presets/{slug}` */
 function readPreset(app: FastifyInstance, presets: Presets, answers: StoreMemory<string>): void {
   app.withTypeProvider<ZodTypeProvider>().route({
     method: ['GET', 'HEAD'],
@@ -91,7 +88,6 @@ function readPreset(app: FastifyInstance, presets: Presets, answers: StoreMemory
   })
 }
 
-/** `GET /presets/{slug}/versions` */
 function listVersions(app: FastifyInstance, presets: Presets): void {
   app.withTypeProvider<ZodTypeProvider>().route({
     method: ['GET', 'HEAD'],
@@ -106,7 +102,6 @@ function listVersions(app: FastifyInstance, presets: Presets): void {
   })
 }
 
-/** `GET /presets/{slug}/versions/{version}` */
 function readVersion(app: FastifyInstance, presets: Presets, answers: StoreMemory<string>): void {
   app.withTypeProvider<ZodTypeProvider>().route({
     method: ['GET', 'HEAD'],

@@ -27,9 +27,7 @@ const Compact = z.looseObject({
   trigger: InputTokens.nullable().optional(),
 })
 
-/**
- * What to cut from a conversation that is too long (SPECIFICATION.md § Request body shape, "context_management.edits").
- */
+/** What to cut from a long conversation (SPECIFICATION.md § Request body shape, "context_management.edits"). */
 export const ContextManagement = z.looseObject({
   edits: list(tagged('type', [ClearToolUses, ClearThinking, Compact])).optional(),
 })

@@ -60,7 +60,6 @@ function systemPrompt(system: MessageRequest['system']): string | null {
   return typeof system === 'string' ? system : system.map(({ text }) => text).join('\n\n')
 }
 
-/** Rejects values that do not survive JSON. */
 function requireStorable(config: PresetConfig): void {
   const issues = Object.entries(config).flatMap(([path, value]) => {
     const message = obstacleToStoring(value)

@@ -7,9 +7,7 @@ const MAX_PATTERNS = 1024
 const MAX_PATTERN_CHARACTERS = 1024
 const MAX_PATTERN_CHARACTERS_IN_TOTAL = 65_536
 
-/**
- * Patterns of model names (SPECIFICATION.md § Limits). Limits, including the total, hold per list, as in the reference.
- */
+/** Patterns of model names (SPECIFICATION.md § Limits). All limits hold per list. */
 const ModelPatterns = list(stringOfAtMost(MAX_PATTERN_CHARACTERS))
   .max(MAX_PATTERNS, { abort: true })
   .refine((patterns) => sum(patterns.map(countCharacters)) <= MAX_PATTERN_CHARACTERS_IN_TOTAL, {

@@ -12,7 +12,6 @@ const Sort = z.union([
   z.null(),
 ])
 
-/** One number for all calls, or one per percentile. */
 const Cutoffs = z.union([
   z.number(),
   z.looseObject({
@@ -42,10 +41,7 @@ const Quantization = z.enum([
 /** Any string passes: the reference's list may be out of date. */
 const ProviderNames = list(z.string())
 
-/**
- * Which providers may serve a request, in which order (reference, `ProviderPreferences`). Open, because the
- * specification does not close it (API.md).
- */
+/** Which providers may serve a request (reference, `ProviderPreferences`). Open, unlike there (API.md). */
 export const ProviderPreferences = z.looseObject({
   allow_fallbacks: z.boolean().nullable().optional(),
   data_collection: z.enum(['deny', 'allow']).nullable().optional(),

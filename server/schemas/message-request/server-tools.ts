@@ -36,7 +36,6 @@ const Shell = serverTool(
 
 const Datetime = serverTool('openrouter:datetime', z.looseObject({ timezone: z.string().optional() }))
 
-/** Additional parameters are the image model's: strings, numbers and arrays. */
 const ImageGeneration = serverTool(
   'openrouter:image_generation',
   z

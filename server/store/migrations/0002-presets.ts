@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-/** Presets and their versions, numbered from 1. */
 export const presets: Migration = {
   async up(db: Kysely<unknown>) {
     await db.schema

@@ -1,10 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-/**
- * The embeddings catalogue. `position` is the place in the list, because databases sort text differently.
- * `embeddings_catalogue` has one row once the catalogue is filled.
- */
+/** The embeddings catalogue. `position` keeps the order, because databases sort text differently. */
 export const embeddingsModels: Migration = {
   async up(db: Kysely<unknown>) {
     await db.schema

@@ -1,10 +1,7 @@
 import { type Kysely, PostgresAdapter, sql } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-/**
- * Counters of rate limits that all servers share (PostgreSQL only). The table is unlogged: a crash may empty it, but
- * counting needs no disk write.
- */
+/** Shared counters of rate limits (PostgreSQL only). Unlogged: a crash may empty it, but no use needs a disk write. */
 export const rateLimits: Migration = {
   async up(db: Kysely<unknown>) {
     if (!(db.getExecutor().adapter instanceof PostgresAdapter)) return

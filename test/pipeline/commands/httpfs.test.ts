@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { DUCKDB_VERSION } from '../../../pipeline/base/database.ts'
-import { newWorkspace, runCli } from '../../support/pipeline.ts'
+import { newWorkspace, runProcess } from '../../support/pipeline.ts'
 
 /** A proxy that has nothing; the addresses that it was asked for. */
 async function startProxy(): Promise<{ url: string; asked: string[] }> {
@@ -22,7 +22,7 @@ describe('tokenboard httpfs', () => {
   it('asks for the extension of the DuckDB that is here, and fails with one line where it does not come', async () => {
     const { root } = await newWorkspace()
     const proxy = await startProxy()
-    const { code, stdout, stderr } = await runCli(['httpfs'], { HOME: root, HTTP_PROXY: proxy.url })
+    const { code, stdout, stderr } = await runProcess(['httpfs'], { HOME: root, HTTP_PROXY: proxy.url })
     expect(code).toBe(1)
     expect(stdout).toBe('')
     expect(stderr).toMatch(/^tokenboard: DuckDB's httpfs cannot be installed: .*HTTP 404.*\n$/)

@@ -179,6 +179,12 @@ describe('the feeds', () => {
     expect(items[1]?.content_text).toMatch(/publisher/)
   })
 
+  it('are well-formed XML where the name of the publisher has control characters', async () => {
+    const publisher = { ...PUBLISHER, name: 'Us\u0001 & \u007fthem' }
+    const [feedAtom] = renderFeeds({ publisher, synthetic: false }, await readIndex(workspace), [])
+    expect(feedAtom?.text).toContain('<author><name>Us &amp; them</name></author>')
+  })
+
   it('say of a sample that it is one', async () => {
     const index = await readIndex(workspace)
     const [feedAtom, feedJson] = renderFeeds({ publisher: PUBLISHER, synthetic: true }, index, [])

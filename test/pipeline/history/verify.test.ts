@@ -21,6 +21,7 @@ import {
 } from '../../support/pipeline.ts'
 import { relistReleases, replaceInRelease } from '../../support/reseal.ts'
 
+const FIRST = '20250310T100000Z'
 const SECOND = '20250310T110000Z'
 const DATASET = 'datasets/rankings-daily/v1'
 
@@ -214,6 +215,31 @@ describe('verify', () => {
     await expect(prove(workspace)).rejects.toThrow(/20250310T110000Z\/? is not the release that the index lists/)
   })
 
+  it('names a Parquet file of a release with the rows of another, even when every hash was made to fit', async () => {
+    const workspace = await copied()
+    const releases = join(datasetFolder(workspace), 'releases')
+    const parquet = await readFile(join(releases, FIRST, 'rankings-daily.parquet'))
+    await replaceInRelease(join(releases, SECOND), 'rankings-daily.parquet', parquet)
+    await relist(workspace, join(releases, SECOND))
+    await expect(prove(workspace)).rejects.toThrow(/rankings-daily\.parquet holds 3 rows with sha256:/)
+  })
+
+  it('finds that an entry was taken out of the index', async () => {
+    const workspace = await copied()
+    const path = `${DATASET}/releases/index.json`
+    await change(workspace, path, (text) =>
+      toJson({ ...JSON.parse(text), releases: JSON.parse(text).releases.slice(1) }),
+    )
+    await expect(prove(workspace)).rejects.toThrow(`chain of releases is broken at ${SECOND}`)
+  })
+
+  it('names a release whose manifest has other bytes than the index lists, even when its checksums fit', async () => {
+    const workspace = await copied()
+    const folder = join(datasetFolder(workspace), 'releases', SECOND)
+    await replaceInRelease(folder, 'changes.csv', await readFile(join(folder, 'changes.csv'), 'utf8'))
+    await expect(prove(workspace)).rejects.toThrow(/20250310T110000Z\/? is not the release that the index lists/)
+  })
+
   it('names a release that the index does not list', async () => {
     const workspace = await copied()
     await cp(
@@ -232,7 +258,7 @@ describe('verify', () => {
   ])('names %s that says something besides', async (path) => {
     const workspace = await copied()
     await change(workspace, path, (text) => text.replace(/\}\n$/, ',"promise":"more"}\n'))
-    await expect(prove(workspace)).rejects.toThrow(`${path} says more than what follows from the releases`)
+    await expect(prove(workspace)).rejects.toThrow(`${path} does not say what follows from the releases`)
   })
 
   it.each([

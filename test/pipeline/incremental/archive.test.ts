@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../../pipeline/base/config.ts'
 import { realFiles } from '../../../pipeline/base/files.ts'
 import { UtcDate } from '../../../pipeline/contract/utc-date.ts'
-import { type CloseSummary, closeDates } from '../../../pipeline/rollup/close.ts'
+import { type ArchiveSummary, archiveDates } from '../../../pipeline/rollup/close.ts'
 import { copyOf, Gateway, newGateway, useOn } from '../../support/gateway.ts'
 import { createWorkspace, removeWorkspace, settings, snapshotTree, writeInput } from '../../support/pipeline.ts'
 import type { FileRecord } from '../../support/records.ts'
@@ -69,11 +69,11 @@ async function deliverAll(gateway: Gateway, mondays: FileRecord[]): Promise<void
 }
 
 /** What the command does, in this process. */
-function archive(gateway: Gateway, before = BEFORE): Promise<CloseSummary> {
+function archive(gateway: Gateway, before = BEFORE): Promise<ArchiveSummary> {
   const config = { ...readPipelineConfig(settings(gateway.workspace, gateway.later())), threads: 1 }
   const { signal } = new AbortController()
   const now = () => new Date('2026-11-20T00:12:00Z')
-  return closeDates(config, { now, report: () => {}, signal, files: realFiles }, { before: UtcDate.parse(before) })
+  return archiveDates(config, { now, report: () => {}, signal, files: realFiles }, { before: UtcDate.parse(before) })
 }
 
 /** The folder that is no cache. */

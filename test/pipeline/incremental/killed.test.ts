@@ -1,5 +1,5 @@
 /** Builds that are killed, and builds that meet: what was kept from build to build survives. */
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -11,17 +11,18 @@ import {
   publishedCsv,
   REPOSITORY,
   removeWorkspace,
+  runProcess,
   settings,
 } from '../../support/pipeline.ts'
 import type { FileRecord } from '../../support/records.ts'
 
-/** Each test; `make soak` kills two hundred builds. */
-const KILLS = 4
+/** At the first moment, amid the build and at the last one; `make soak` kills two hundred builds. */
+const KILLS = 3
 const DAYS = ['2025-03-02', '2025-03-03', '2025-03-04', '2025-03-05']
 
 /** Many records of one file, of which every third is delivered by each other file again. */
 function records(file: number): FileRecord[] {
-  return Array.from({ length: 3000 }, (_, index) =>
+  return Array.from({ length: 300 }, (_, index) =>
     useOn(DAYS[(index + file) % DAYS.length] ?? '', `acme/model-${index % 60}`, 1 + index + file, {
       request_id: index % 3 === 0 ? `shared-${index}` : `${file}-${index}`,
     }),
@@ -38,7 +39,7 @@ beforeAll(async () => {
   await waiting.configure({ on_missing: 'keep' })
   await waiting.deliver('0.csv.gz', records(0))
   await waiting.deliver('1.parquet', records(1))
-  await waiting.deliver('2.ndjson', records(2).slice(0, 1000))
+  await waiting.deliver('2.ndjson', records(2).slice(0, 100))
   await waiting.build(atMinute(0))
   await waiting.takeAway('1.parquet')
   await waiting.deliver('2.ndjson', records(2))
@@ -82,12 +83,12 @@ function buildUntilKilled(gateway: Gateway, moment: number): Promise<boolean> {
   })
 }
 
-/** Kills builds of copies of one gateway at moments from the first to the last, and expects the next build to give what they would have. */
-async function killEverywhere(original: Gateway, { csv, moments }: Ended): Promise<void> {
+it('a build that was killed at any moment is made good by the next', async () => {
+  const { csv, moments } = ended
   expect(moments).toBeGreaterThan(KILLS)
   for (let kill = 0; kill < KILLS; kill += 1) {
     const moment = 1 + Math.floor((kill * (moments - 1)) / (KILLS - 1))
-    const gateway = await copyOf(original)
+    const gateway = await copyOf(waiting)
     expect(await buildUntilKilled(gateway, moment), `killed at moment ${moment}`).toBe(true)
     await gateway.build(atMinute(2))
     expect(await publishedCsv(gateway.workspace), `killed at moment ${moment} of ${moments}`).toBe(csv)
@@ -96,10 +97,6 @@ async function killEverywhere(original: Gateway, { csv, moments }: Ended): Promi
     expect(await publishedCsv(gateway.workspace), `killed at ${moment}, state thrown away`).toBe(csv)
     await removeWorkspace(gateway.workspace)
   }
-}
-
-it('a build that was killed at any moment is made good by the next', async () => {
-  await killEverywhere(waiting, ended)
 
   // `keep` has kept what the file that is away had: the rows are those of all the files.
   const fresh = new Gateway(await inputAlone(waiting.workspace))
@@ -108,39 +105,6 @@ it('a build that was killed at any moment is made good by the next', async () =>
   expect(await publishedCsv(fresh.workspace)).toBe(ended.csv)
   await removeWorkspace(fresh.workspace)
 })
-
-it('a first build that was killed at any moment is made good by the next', async () => {
-  const gateway = await newGateway()
-  await gateway.deliver('0.csv.gz', records(0))
-  await gateway.deliver('1.ndjson.zst', records(1))
-  await killEverywhere(gateway, await buildToTheEnd(gateway))
-})
-
-it('a build that was killed by its caller after any of its words is made good by the next', async () => {
-  let killed = true
-  for (let line = 1; killed && line <= KILLS; line += 1) {
-    const gateway = await copyOf(waiting)
-    killed = await cliUntilLine(gateway, line)
-    await gateway.build(atMinute(2))
-    expect(await publishedCsv(gateway.workspace), `killed after line ${line}`).toBe(ended.csv)
-    await removeWorkspace(gateway.workspace)
-  }
-})
-
-/** Kills the CLI as soon as it has written so many lines to stderr; false when it came to its end before. */
-function cliUntilLine(gateway: Gateway, lines: number): Promise<boolean> {
-  const { PATH = '', HOME = '' } = process.env
-  const env = { PATH, HOME, ...settings(gateway.workspace, atMinute(1)) }
-  const child = spawn(process.execPath, [join(REPOSITORY, 'pipeline/cli.ts'), 'build'], { cwd: REPOSITORY, env })
-  let text = ''
-  child.stderr.on('data', (chunk: Buffer) => {
-    text += chunk.toString()
-    if (text.split('\n').length > lines) child.kill('SIGKILL')
-  })
-  return new Promise((done) => {
-    child.once('close', (_, signal) => done(signal === 'SIGKILL'))
-  })
-}
 
 it('of two builds at once the second says so and exits with 1, and the first is not disturbed', async () => {
   const gateway = await newGateway()
@@ -164,11 +128,12 @@ it('of two builds at once the second says so and exits with 1, and the first is 
   const first = gateway.build(atMinute(1), files)
   await isHeld
   try {
-    const second = await gateway.run(['build'], atMinute(2))
+    const second = await runProcess(['build'], settings(gateway.workspace, atMinute(2)))
     expect(second.code).toBe(1)
     expect(second.stderr).toMatch(/another build|already running|in use/i)
     expect(second.stderr).not.toMatch(/^\s+at /m)
-    expect((await gateway.run(['archive', '--before', '2025-03-03'], atMinute(2))).code).toBe(1)
+    const archive = await runProcess(['archive', '--before', '2025-03-03'], settings(gateway.workspace, atMinute(2)))
+    expect(archive.code).toBe(1)
   } finally {
     goOn()
   }

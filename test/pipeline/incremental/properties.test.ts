@@ -8,7 +8,7 @@ import { BuildError } from '../../../pipeline/base/errors.ts'
 import { type Files, realFiles } from '../../../pipeline/base/files.ts'
 import type { BuildSummary } from '../../../pipeline/build.ts'
 import { UtcDate } from '../../../pipeline/contract/utc-date.ts'
-import { closeDates } from '../../../pipeline/rollup/close.ts'
+import { archiveDates } from '../../../pipeline/rollup/close.ts'
 import { crashAfter, LOST } from '../../support/crash.ts'
 import { BUILDS, deliver, oracleSources, type Plan, plan } from '../../support/deliveries.ts'
 import { atMinute, Gateway, inputAlone } from '../../support/gateway.ts'
@@ -157,7 +157,7 @@ const isBeforeCut = (row: string) => row < CUT
 async function closeBefore(before: UtcDate, workspace: Workspace): Promise<void> {
   const config = { ...readPipelineConfig(settings(workspace, atMinute(BUILDS))), threads: 1 }
   const { signal } = new AbortController()
-  await closeDates(config, { now: () => new Date(), report: () => {}, signal, files: realFiles }, { before })
+  await archiveDates(config, { now: () => new Date(), report: () => {}, signal, files: realFiles }, { before })
 }
 
 /** The registry of the last build with every model's visibility turned round: what a later build must follow. */

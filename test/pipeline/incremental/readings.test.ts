@@ -3,14 +3,14 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { seal } from '../../../pipeline/base/checksums.ts'
+import { writeChecksums } from '../../../pipeline/base/checksums.ts'
 import { readPipelineConfig } from '../../../pipeline/base/config.ts'
 import { realFiles } from '../../../pipeline/base/files.ts'
 import { Manifest } from '../../../pipeline/contract/manifest.ts'
 import { count } from '../../../pipeline/raw/schemas/expression.ts'
 import { SCHEMAS } from '../../../pipeline/raw/schemas/index.ts'
 import { Source } from '../../../pipeline/raw/sources.ts'
-import { closeDates } from '../../../pipeline/rollup/close.ts'
+import { archiveDates } from '../../../pipeline/rollup/close.ts'
 import { takenOverReading } from '../../../pipeline/rollup/reading-0.1.0.ts'
 import { type Gateway, newGateway, useOn } from '../../support/gateway.ts'
 import { coveredDay, readCoverage, readRestatements } from '../../support/history.ts'
@@ -55,7 +55,7 @@ async function archiveMonday(gateway: Gateway): Promise<void> {
   const config = readPipelineConfig(settings(gateway.workspace, gateway.later()))
   const { signal } = new AbortController()
   const effects = { now: () => new Date('2026-11-20T00:12:00Z'), report: () => {}, signal, files: realFiles }
-  const { outcome } = await closeDates(config, effects, { before: '2025-03-04' })
+  const { outcome } = await archiveDates(config, effects, { before: '2025-03-04' })
   expect(outcome).toBe('archived')
 }
 
@@ -376,7 +376,7 @@ describe('the archive', () => {
     const path = join(folder, name)
     await writeFile(path, (await readFile(path, 'utf8')).replace(/"version": \d+/, `"version": ${version}`))
     await rm(join(folder, 'SHA256SUMS'))
-    await seal(folder, realFiles)
+    await writeChecksums(folder, realFiles)
   }
 
   it('of a newer version is refused in a sentence', async () => {

@@ -138,26 +138,6 @@ describe('CSV that lacks something', () => {
   })
 })
 
-describe('compressed files of several parts', () => {
-  const parts = [`${HEADER}\n${ROW}\n2025-03-02T1`, `2:00:00Z,acme/one,1,2\n${ROW}`, '', `\n${ROW}\n`]
-
-  it('are read to the last, gzip members and zstd frames', async () => {
-    const csv = (model: string) => parts.map((part) => part.replaceAll('acme/one', model))
-    const row = (model: string) => JSON_ROW.replace('acme/one', model)
-    const ndjson = (model: string) => [row(model).slice(0, 9), `${row(model).slice(9)}\n`, row(model)]
-    const gzip = (texts: string[]) => Buffer.concat(texts.map((part) => gzipSync(part)))
-    const zstd = (texts: string[]) => Buffer.concat(texts.map((part) => zstdCompressSync(part)))
-    const { rows, records } = await buildOf({
-      'a.csv.gz': gzip(csv('gzip members')),
-      'b.ndjson.gz': gzip(ndjson('gzip members')),
-      'a.csv.zst': zstd(csv('zstd frames')),
-      'b.ndjson.zst': zstd(ndjson('zstd frames')),
-    })
-    expect(rows).toEqual(['2025-03-02 gzip members 18', '2025-03-02 zstd frames 18'])
-    expect(records).toMatchObject({ read: 12, published: 12 })
-  })
-})
-
 describe('bytes that are no text', () => {
   const csv = (...records: (string | Buffer)[]) =>
     Buffer.concat([HEADER, ...records].map((part) => Buffer.from(`${part}\n`)))

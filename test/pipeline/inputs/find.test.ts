@@ -4,7 +4,15 @@ import { describe, expect, it } from 'vitest'
 import { UsageError } from '../../../pipeline/base/errors.ts'
 import { findInputFiles, isUnlisted } from '../../../pipeline/raw/files/find.ts'
 import { Source } from '../../../pipeline/raw/sources.ts'
-import { buildIn, newWorkspace, runBuild, type Workspace, writeInput } from '../../support/pipeline.ts'
+import {
+  AS_OF,
+  buildIn,
+  newWorkspace,
+  runProcess,
+  settings,
+  type Workspace,
+  writeInput,
+} from '../../support/pipeline.ts'
 
 async function withFiles(files: string[]): Promise<Workspace> {
   const workspace = await newWorkspace()
@@ -30,7 +38,7 @@ describe('the files of a source', () => {
 
   it('are no objects where httpfs is not installed: one sentence says how it comes, or what to copy', async () => {
     const workspace = await withFiles(['s3://logs/gateway/2025-*.csv'])
-    const { code, stderr } = await runBuild(workspace, { HOME: workspace.root })
+    const { code, stderr } = await runProcess(['build'], { ...settings(workspace, AS_OF), HOME: workspace.root })
     expect(code).toBe(2)
     expect(stderr).toContain('source "bucket": "s3://logs/gateway/2025-*.csv" lies in a bucket')
     expect(stderr).toContain('have it downloaded once with make httpfs')
@@ -50,7 +58,7 @@ describe('objects of buckets', () => {
     for (const path of paths.values()) await writeFile(path, 'x')
     const source = read(['s3://logs/b/**', 's3://logs/a[1]?.csv', 's3://logs/none/*.csv', 's3://logs/gone.csv'])
     const objects = { paths, tidy: async () => {} }
-    const { files, unmatched, absent } = await findInputFiles(source, { folder: workspace.input, objects })
+    const { files, unmatched, missing: absent } = await findInputFiles(source, { folder: workspace.input, objects })
     expect(files.map(({ name, path, format, compression }) => [name, path, format, compression])).toEqual([
       ['s3://logs/a[1]?.csv', paths.get('s3://logs/a[1]?.csv'), 'csv', 'uncompressed'],
       ['s3://logs/b/c.ndjson.gz', paths.get('s3://logs/b/c.ndjson.gz'), 'ndjson', 'gzip'],

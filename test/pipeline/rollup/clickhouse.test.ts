@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { ClickHouseLogin } from '../../../pipeline/base/config.ts'
 import { BuildError, UsageError } from '../../../pipeline/base/errors.ts'
 import type { ClickHouseChoice } from '../../../pipeline/raw/engine.ts'
-import { readAnswer } from '../../../pipeline/rollup/clickhouse-answer.ts'
+import { readDay } from '../../../pipeline/rollup/clickhouse-answer.ts'
 import { ClickHouse } from '../../../pipeline/rollup/clickhouse-client.ts'
 import { renderStatement } from '../../../pipeline/rollup/clickhouse-statement.ts'
 import { newWorkspace, writeInput } from '../../support/pipeline.ts'
@@ -70,7 +70,7 @@ async function fakeClickHouse(
   const { port } = server.address() as AddressInfo
   const choice: ClickHouseChoice = {
     kind: 'clickhouse',
-    origin: { name: 'clickhouse', visibility: 'public' },
+    source: { name: 'clickhouse', visibility: 'public' },
     url: `http://127.0.0.1:${port}${path}`,
     database: 'logs',
     view: 'usage',
@@ -264,7 +264,7 @@ describe('the answer for a day', () => {
   }
 
   it('has as surplus what is repeated and does not stay, and apart what only the registry can tell', () => {
-    const answer = readAnswer([
+    const answer = readDay([
       row('delivered', ['a'], 10, 2n ** 70n),
       row('repeated', ['a'], 5, 50n),
       row('kept', ['a'], 2, 20n),

@@ -6,13 +6,13 @@ import { BuildError } from '../../../pipeline/base/errors.ts'
 import { createRegistry } from '../../../pipeline/raw/registry.ts'
 import type { Sources } from '../../../pipeline/raw/sources.ts'
 import { Archive } from '../../../pipeline/rollup/archive.ts'
-import { type DayAnswer, enterDay, forgetDays, knownDays, settleTies, wasFinal } from '../../../pipeline/rollup/days.ts'
+import { type DaySums, enterDay, forgetDays, knownDays, settleTies, wasFinal } from '../../../pipeline/rollup/days.ts'
 import { resolveModels } from '../../../pipeline/rollup/result.ts'
 import { forgetFiles, listFiles, openState } from '../../../pipeline/rollup/state.ts'
 import { buildIn, createWorkspace, removeWorkspace, type Workspace, writeSmallBuild } from '../../support/pipeline.ts'
 
 const ORIGIN = { name: 'gateway', visibility: 'public' } as const
-const NOTHING: DayAnswer = { delivered: [], surplus: [], ties: [], rejected: [], conflicting_records: 0n }
+const NOTHING: DaySums = { delivered: [], surplus: [], ties: [], rejected: [], conflicting_records: 0n }
 
 let workspace: Workspace
 let database: Database
@@ -35,7 +35,7 @@ function open(path: string): Promise<Database> {
   return Database.open({ path, temporaryFolder, memoryLimit: undefined, threads: 1, signal })
 }
 
-function enter(date: string, answer: DayAnswer, isKnown = false): Promise<void> {
+function enter(date: string, answer: DaySums, isKnown = false): Promise<void> {
   const asked = new Date('2025-03-05T12:00:00Z')
   return enterDay(database, { source: ORIGIN.name, date, asked, reading: 'so', isKnown }, answer)
 }
@@ -118,7 +118,7 @@ describe('the days of a source', () => {
   })
 
   it('have of copies with the same counts the one of the greatest slug, as the registry sees it by now', async () => {
-    const answer: DayAnswer = {
+    const answer: DaySums = {
       ...NOTHING,
       delivered: [delivered('a', 1n, 9n), delivered('b', 1n, 9n)],
       surplus: [

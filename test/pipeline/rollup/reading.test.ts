@@ -21,7 +21,7 @@ function source(settings: Record<string, unknown> = {}): Source {
 const RENAMED = { columns: { timestamp: 'ts', model_permaslug: 'model' }, timezone: 'Europe/Paris', model: 'a/b' }
 const CLICKHOUSE: ClickHouseChoice = {
   kind: 'clickhouse',
-  origin: { name: 'clickhouse', visibility: 'public' },
+  source: { name: 'clickhouse', visibility: 'public' },
   url: 'http://localhost:8123',
   database: 'default',
   view: 'usage',

@@ -13,6 +13,7 @@ import {
   having,
   type LogRecord,
   named,
+  PATHS,
   RECORDS,
   type SchemaName,
   toCsv,
@@ -94,10 +95,17 @@ describe('records that are left out', () => {
   const COUNTED: [SchemaName, string, LogRecord][] = [
     ['litellm-spend-logs', 'a miss', { cache_hit: 'False' }],
     ['litellm-spend-logs', 'no word of a cache', { cache_hit: 'None' }],
+    ['litellm-spend-logs', 'a miss in small letters', { cache_hit: 'false' }],
+    ['litellm-spend-logs', 'a miss as a flag', { cache_hit: false }],
+    ['litellm-spend-logs', 'an empty word', { cache_hit: '' }],
+    ['litellm-spend-logs', 'null for a word', { cache_hit: null }],
     ['litellm-spend-logs', 'a failed call', { status: 'failure' }],
     ['helicone-requests', 'a request that was put into the cache', { cache_enabled: true }],
     ['helicone-requests', 'no word of a cache', { cache_reference_id: null }],
+    ['helicone-requests', 'a cancelled stream', { status: -3 }],
     ['portkey-logs', 'a cache that is off', { cache_status: 'DISABLED' }],
+    ['portkey-logs', 'a refreshed answer', { cache_status: 'REFRESH' }],
+    ['portkey-logs', 'a semantic miss', { cache_status: 'SEMANTIC MISS' }],
     ['portkey-logs', 'no word of a cache', { cache_status: null }],
     ['cloudflare-ai-gateway-logs', 'a failed call', { success: false }],
     ['openrouter-activity', 'a cancelled stream', { cancelled: true }],
@@ -115,7 +123,7 @@ describe('records that are left out', () => {
     expect(records).toMatchObject({ published: COUNTED.length, left_out: 0 })
   })
 
-  it('are told of in quality.json, by day, and are not rejected', async () => {
+  it('are counted by day in quality.json, and are not rejected', async () => {
     const { workspace } = await buildLog('cloudflare-ai-gateway-logs', [
       record('cloudflare-ai-gateway-logs'),
       record('cloudflare-ai-gateway-logs', { cached: true, tokens_in: 'x' }),
@@ -145,6 +153,42 @@ describe('records that are left out', () => {
     const models = logs.map(({ schema, form }) => `${schema} as ${form}`)
     expect(rows).toEqual(models.toSorted().map((model) => `2025-06-01 ${model} 10`))
     expect(setAside).toEqual(logs.map(() => ({ left_out: 1 })))
+  })
+})
+
+describe('every schema with ids', () => {
+  const SCHEMAS = (Object.keys(RECORDS) as SchemaName[])
+    .filter((name) => name !== 'litellm-daily-user-spend')
+    .toSorted()
+
+  /** One log for each schema of these lines, made of a record whose model is called as the schema. */
+  function buildEach(linesOf: (line: string) => string[]) {
+    return buildLogs(
+      SCHEMAS.map((schema) => {
+        const line = JSON.stringify(having(RECORDS[schema], PATHS[schema].model, schema))
+        return { schema, log: `${linesOf(line).join('\n')}\n` }
+      }),
+    )
+  }
+
+  it('counts a record again by its id, and rejects lines that are no record', async () => {
+    const { rows, setAside } = await buildEach((line) => [line, '[1]', '"text"', '7', 'null', '{"broken', line])
+    expect(rows).toEqual(SCHEMAS.map((schema) => `2025-06-01 ${schema} 10`))
+    expect(setAside).toEqual(SCHEMAS.map(() => ({ duplicate: 1, malformed_record: 5 })))
+  })
+
+  it('takes the same id of another UTC date for another request', async () => {
+    const { rows } = await buildEach((line) => {
+      const next = line
+        .replace('2025-06-01', '2025-06-03')
+        .replace('2025-06-02', '2025-06-04')
+        .replace('17487792', '17489520')
+      expect(next).not.toBe(line)
+      return [line, next, next]
+    })
+    expect(rows).toEqual(
+      ['2025-06-01', '2025-06-03'].flatMap((date) => SCHEMAS.map((schema) => `${date} ${schema} 10`)),
+    )
   })
 })
 
@@ -320,8 +364,13 @@ describe('helicone-requests', () => {
       version({ prompt_tokens: 90, updated_at: '2025-06-01T12:00:03.000Z' }),
     ]
     const turnedRound = log.toReversed().map((copy) => ({ ...copy, request_id: 'turned-round', model: 'n' }))
-    const { rows } = await buildLog('helicone-requests', [...log, ...turnedRound])
-    expect(rows).toEqual(['2025-06-01 m 3', '2025-06-01 n 3'])
+    // The second one is later, though its text comes first.
+    const zones = [
+      version({ prompt_tokens: 50, updated_at: '2025-06-02T09:00:00.000+09:00' }),
+      version({ prompt_tokens: 1, updated_at: '2025-06-02T01:00:00.000Z' }),
+    ].map((copy) => ({ ...copy, request_id: 'zones', model: 'o' }))
+    const { rows } = await buildLog('helicone-requests', [...log, ...turnedRound, ...zones])
+    expect(rows).toEqual(['2025-06-01 m 3', '2025-06-01 n 3', '2025-06-01 o 3'])
   })
 
   it('keeps a version with the time of its update before one without', async () => {
@@ -478,8 +527,10 @@ describe('otel-genai-spans', () => {
       ...[null, ''].flatMap((none) => [span({ spanId: none }), span({ spanId: none })]),
       span({ traceId: '' }),
       span({ traceId: '' }),
+      span({ traceId: 'ef', spanId: 'g' }),
+      span({ traceId: 'e', spanId: 'fg' }),
     ]
-    expect((await buildLog('otel-genai-spans', log)).records).toMatchObject({ published: 9, duplicates: 1 })
+    expect((await buildLog('otel-genai-spans', log)).records).toMatchObject({ published: 11, duplicates: 1 })
   })
 
   it('has nanoseconds as text or as a number, which never round into the next day', async () => {

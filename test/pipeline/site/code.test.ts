@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { escapeHtml } from '../../../pipeline/base/html.ts'
+import { escapeHtml } from '../../../pipeline/contract/html.ts'
 import { codeSection, SNIPPET_BASE, SNIPPETS, snippetText } from '../../../pipeline/site/code.ts'
 import { PUBLISHER } from '../../support/manifest.ts'
 import { buildIn, newWorkspace, REPOSITORY, writeSmallBuild } from '../../support/pipeline.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { escapeHtml, html } from '../../../pipeline/base/html.ts'
+import { escapeHtml, html } from '../../../pipeline/contract/html.ts'
 
 describe('html', () => {
   it('escapes what stands in a template, in text and in attributes', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { html } from '../../../pipeline/base/html.ts'
+import { html } from '../../../pipeline/contract/html.ts'
 import { OTHER } from '../../../pipeline/contract/ranking.ts'
 import { addDays } from '../../../pipeline/contract/utc-date.ts'
 import { renderAssets } from '../../../pipeline/site/assets.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { html } from '../../../pipeline/base/html.ts'
+import { html } from '../../../pipeline/contract/html.ts'
 import { renderPage, rootFrom } from '../../../pipeline/site/layout.ts'
 import { manifestOf, PUBLISHER } from '../../support/manifest.ts'
 

@@ -75,7 +75,7 @@ describe('key list', () => {
 
   test('keeps escapes in a name from the terminal', async () => {
     await storeWith({ name: 'a\u001b[31m\nb' })
-    expect(await run('list')).toContain('a?[31m?b')
+    expect(await run('list')).toContain('a\\u{1b}[31m\\nb')
   })
 })
 

@@ -12,7 +12,7 @@ import { embeddingsCatalogue } from '../../../server/store/embeddings-models.ts'
 import { apiKeys } from '../../../server/store/keys.ts'
 import { presets } from '../../../server/store/presets.ts'
 import { type Store, StoreError } from '../../../server/store/store.ts'
-import { keyUsage } from '../../../server/store/usage.ts'
+import { keySpend } from '../../../server/store/usage.ts'
 import { NOW, temporaryFolder } from '../../support/app.ts'
 import { someModels } from '../../support/embeddings-models.ts'
 import { storeUrl, testStore } from '../../support/store.ts'
@@ -34,7 +34,7 @@ async function filledStore() {
   }
   await embeddingsCatalogue(store).replaceAll(someModels(3))
   const row = { api_key_hash: key.hash, is_byok: false, cost_usd: '0.10', requests: 2, free_requests: 1 }
-  await keyUsage(store).replace([{ digest: 'a', read: () => ({ date: '2025-02-09', usage: [row] }) }])
+  await keySpend(store).replace([{ digest: 'a', read: () => ({ date: '2025-02-09', usage: [row] }) }])
   return { folder, path, store }
 }
 
@@ -47,8 +47,8 @@ async function contentOf(store: Store) {
     presets: await presets(store, () => NOW).list(ADA.workspace_id, { offset: 0, limit: 100 }),
     versions: await Array.fromAsync(list?.versions ?? []),
     catalogue: await embeddingsCatalogue(store).current(),
-    usage: await keyUsage(store).ofKey(keys[0]?.hash ?? ''),
-    freeRequests: await keyUsage(store).freeRequests('user_default', '2025-02-09'),
+    usage: await keySpend(store).ofKey(keys[0]?.hash ?? ''),
+    freeRequests: await keySpend(store).freeRequests('user_default', '2025-02-09'),
   }
 }
 
@@ -211,7 +211,7 @@ describe('store copy', () => {
     const url = await storeUrl()
     vi.stubEnv('DATABASE_URL', url)
     const target = await testStore(url)
-    await keyUsage(target).replace([{ digest: 'a', read: () => ({ date: '2025-02-09', usage: [] }) }])
+    await keySpend(target).replace([{ digest: 'a', read: () => ({ date: '2025-02-09', usage: [] }) }])
     await expect(run('copy', `sqlite:${path}`)).rejects.toThrow(StoreError)
     await expect(run('copy', `sqlite:${path}`)).rejects.toThrow(/is not empty: its usage_days has rows/)
     expect(await apiKeys(target).list()).toEqual([])

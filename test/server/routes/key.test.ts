@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { USAGE_FILE } from '../../../pipeline/contract/usage.ts'
 import { CurrentKeyResponse } from '../../../server/schemas/key.ts'
 import { hashKey } from '../../../server/store/keys.ts'
-import { keyUsage } from '../../../server/store/usage.ts'
+import { keySpend } from '../../../server/store/usage.ts'
 import { NOW, testApp } from '../../support/app.ts'
 import { assertEnvelope } from '../../support/envelope.ts'
 import { buildIn, newWorkspace, writeSmallBuild } from '../../support/pipeline.ts'
@@ -31,7 +31,7 @@ test('AS_OF stands for the clock in the windows of GET /key, but not for the exp
   const { app, store, createKey } = await testApp({ asOf })
   const [secret, expired] = [await createKey(), await createKey({ expiresAt: new Date('2025-01-01T00:00:00Z') })]
   const usage = [usageRow({ date: '2024-06-05', api_key_hash: hashKey(secret) })]
-  await keyUsage(store).replace([{ digest: 'a', read: () => ({ date: '2024-06-05', usage }) }])
+  await keySpend(store).replace([{ digest: 'a', read: () => ({ date: '2024-06-05', usage }) }])
   const ask = (key: string) => app.inject({ url: KEY, headers: { authorization: `Bearer ${key}` } })
   expect((await ask(secret)).json().data).toMatchObject({ usage_daily: 1, usage_weekly: 1, usage_monthly: 1 })
   assertEnvelope(await ask(expired), 401)

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { UsageDay } from '../../../pipeline/contract/usage.ts'
+import type { KeySpendDay } from '../../../pipeline/contract/usage.ts'
 import { apiKeys } from '../../../server/store/keys.ts'
 import type { Store } from '../../../server/store/store.ts'
-import { type IncomingDay, keyUsage } from '../../../server/store/usage.ts'
+import { type IncomingDay, keySpend } from '../../../server/store/usage.ts'
 import { NOW } from '../../support/app.ts'
 import { sha256 } from '../../support/pipeline.ts'
 import { storeUrl, testStore } from '../../support/store.ts'
@@ -15,7 +15,7 @@ interface CountedDay extends IncomingDay {
 /** The days of `rows`, which count how often they are read. */
 function incoming(...rows: UsageRow[]): CountedDay[] {
   return [...Map.groupBy(rows, ({ date }) => date)].map(([date, ofDate]) => {
-    const day: UsageDay = { date, usage: ofDate.map(({ date: _, ...entry }) => entry) }
+    const day: KeySpendDay = { date, usage: ofDate.map(({ date: _, ...entry }) => entry) }
     const counted = {
       digest: sha256(JSON.stringify(day)),
       reads: 0,
@@ -28,9 +28,9 @@ function incoming(...rows: UsageRow[]): CountedDay[] {
   })
 }
 
-async function newStore(): Promise<{ store: Store; usage: ReturnType<typeof keyUsage> }> {
+async function newStore(): Promise<{ store: Store; usage: ReturnType<typeof keySpend> }> {
   const store = await testStore()
-  return { store, usage: keyUsage(store) }
+  return { store, usage: keySpend(store) }
 }
 
 test('what was used is found by key, amounts as they were written', async () => {
@@ -110,10 +110,10 @@ test('processes that load the same at once do it once, and none fails', async ()
   const stores = await Promise.all([testStore(url), testStore(url), testStore(url), testStore(url)])
   const rows = Array.from({ length: 30 }, (_, i) => usageRow({ date: `2025-01-${String(i + 1).padStart(2, '0')}` }))
   const loads = stores.map((store) => ({ store, days: incoming(...rows) }))
-  const outcomes = await Promise.all(loads.map(({ store, days }) => keyUsage(store).replace(days)))
+  const outcomes = await Promise.all(loads.map(({ store, days }) => keySpend(store).replace(days)))
   expect(outcomes.map(({ changedDays }) => changedDays).sort((a, b) => a - b)).toEqual([0, 0, 0, 30])
   expect(loads.flatMap(({ days }) => days).reduce((sum, { reads }) => sum + reads, 0)).toBe(30)
-  for (const store of stores) expect(await keyUsage(store).ofKey(HASH_A)).toHaveLength(30)
+  for (const store of stores) expect(await keySpend(store).ofKey(HASH_A)).toHaveLength(30)
 })
 
 test('processes that load different files leave one of them whole, never a mixture', async () => {
@@ -121,9 +121,9 @@ test('processes that load different files leave one of them whole, never a mixtu
   const stores = await Promise.all([testStore(url), testStore(url)])
   const dates = Array.from({ length: 20 }, (_, i) => `2025-01-${String(i + 1).padStart(2, '0')}`)
   const file = (cost_usd: string) => incoming(...dates.map((date) => usageRow({ date, cost_usd })))
-  await Promise.all(stores.map((store, index) => keyUsage(store).replace(file(String(index + 1)))))
+  await Promise.all(stores.map((store, index) => keySpend(store).replace(file(String(index + 1)))))
   for (const store of stores) {
-    const entries = await keyUsage(store).ofKey(HASH_A)
+    const entries = await keySpend(store).ofKey(HASH_A)
     expect(entries).toHaveLength(20)
     expect(new Set(entries.map(({ cost_usd }) => cost_usd)).size).toBe(1)
   }

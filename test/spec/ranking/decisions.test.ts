@@ -148,6 +148,12 @@ describe('decision 6.3: only public usage is published, `other` included', () =>
     expect(summary.records).toMatchObject({ read: 52, published: 51, private: 1 })
   })
 
+  it('rejects a record whose own visibility is another word', async () => {
+    const { rows, summary } = await publishBeside([{ ...secret, visibility: 'hidden' }])
+    expect(rows).toEqual(['2025-03-02 bystander 1'])
+    expect(summary.records.rejected).toEqual({ invalid_visibility: 1 })
+  })
+
   it('publishes the public records of a model that also has private ones', async () => {
     const { rows } = await publish([secret, { ...secret, visibility: 'public', prompt_tokens: '7' }])
     expect(rows).toEqual(['2025-03-02 acme/secret 7'])
@@ -458,11 +464,13 @@ describe('decision 6.8: the form of a token count', () => {
       '9007199254740992',
       '99999999999999999999999999',
     ]
-    const built = await publishBeside(texts.map((text) => ({ model_permaslug: 'a', prompt_tokens: text })))
-    const rejects = (await rejectsOf(built)).map(({ record, reason }) => [texts[record - 1], reason])
-    expect(rejects).toEqual(texts.map((text) => [text, 'invalid_token_count']))
+    const columns = ['prompt_tokens', 'completion_tokens']
+    const counts = columns.flatMap((column) => texts.map((text) => ({ [column]: text })))
+    const built = await publishBeside(counts.map((count) => ({ model_permaslug: 'a', ...count })))
+    const rejects = (await rejectsOf(built)).map(({ record, reason }) => [counts[record - 1], reason])
+    expect(rejects).toEqual(counts.map((count) => [count, 'invalid_token_count']))
     expect(built.rows).toEqual(['2025-03-02 bystander 1'])
-    expect(built.summary.records.rejected).toEqual({ invalid_token_count: texts.length })
+    expect(built.summary.records.rejected).toEqual({ invalid_token_count: counts.length })
   })
 })
 

@@ -24,7 +24,6 @@ export function addDays(date: string, days: number): string {
   return toDate(instantOf(date) + days * MILLISECONDS_PER_DAY)
 }
 
-/** How many days `last` lies after `first`. */
 export function daysBetween(first: string, last: string): number {
   return (instantOf(last) - instantOf(first)) / MILLISECONDS_PER_DAY
 }

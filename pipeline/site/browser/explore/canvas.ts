@@ -4,10 +4,7 @@ import { FONT_SIZE, type Mark } from './scene.ts'
 /** Pixels of the file for each of the page: sharp on screens and in print. */
 const SCALE = 2
 
-/**
- * A picture as PNG. It is drawn mark by mark and not from its SVG, because an image from memory is what the page's
- * policy forbids.
- */
+/** Draws mark by mark: the page's policy forbids images from memory. */
 export async function toPng(picture: Picture): Promise<Blob> {
   const { width, height } = sizeOf(picture)
   const canvas = document.createElement('canvas')

@@ -4,7 +4,6 @@ import { type Shown, titleOf } from './frame.ts'
 import { drawChart, type Mark, paintOf, type Scene } from './scene.ts'
 import { isPartial, type Period } from './sums.ts'
 
-/** The chart with its read-out. */
 export interface ChartView {
   show(shown: Shown): void
   /** What is drawn now; undefined before anything is. */

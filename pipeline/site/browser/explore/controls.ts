@@ -5,7 +5,6 @@ import type { Change } from './table-view.ts'
 import { FORMS, GRAINS, PRESETS, SCALES } from './view.ts'
 import type { Window } from './window.ts'
 
-/** The form above the chart: window, sums, values, kind of chart. */
 export function controls(change: Change, reach: Window): { show(shown: Shown): void } {
   const form = byId('controls', HTMLFormElement)
   const input = (name: string) => {

@@ -5,10 +5,7 @@ import type { View } from './view.ts'
 
 const SHARE_DIGITS = 6
 
-/**
- * The entries as CSV. Days in tokens have the form of the published CSV to the byte. Weeks and months also say of how
- * many of their days they are the sum, and shares stand beside the tokens that they are made of.
- */
+/** Days in tokens equal the published CSV byte for byte. Weeks and months add a count of days, shares the tokens. */
 export function toCsv(entries: readonly Entry[], { by, show }: Pick<View, 'by' | 'show'>): string {
   if (by === 'day' && show === 'tokens') return CANONICAL_CSV_HEADER + entries.map(publishedLine).join('')
   const names = [

@@ -7,7 +7,6 @@ import type { Scene } from './scene.ts'
 
 /** Of which release the page shows what. */
 export interface Source {
-  /** The name of the dataset, and its title. */
   name: string
   title: string
   release: string

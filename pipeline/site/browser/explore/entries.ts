@@ -11,10 +11,7 @@ export interface Entry {
   total: bigint
 }
 
-/**
- * The rows of a window in published order: dates ascending, tokens descending, `other` last. Where models are chosen,
- * theirs alone.
- */
+/** Rows in published order: dates ascending, tokens descending, `other` last. */
 export function entriesOf(sums: Sums, chosen: readonly string[]): Entry[] {
   const slugs = chosen.length > 0 ? chosen : [...sums.models.keys()]
   return sums.periods.flatMap((period, position) => {
@@ -63,7 +60,6 @@ export function sortEntries(entries: readonly Entry[], order: Order | undefined)
   return order.startsWith('-') ? entries.toSorted((a, b) => compare(b, a)) : entries.toSorted(compare)
 }
 
-/** How many rows a page of the table has. */
 export const PAGE_ROWS = 50
 
 /** A page of the entries; the last one where there are fewer. */

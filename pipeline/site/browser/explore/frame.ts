@@ -33,7 +33,6 @@ export function show(rows: readonly Row[], view: View): Shown {
 
 const UNIT = { day: 'per day', week: 'per week', month: 'per month' } as const
 
-/** The title of the chart. */
 export function titleOf({ view, window }: Pick<Shown, 'view' | 'window'>): string {
   const what = view.show === 'share' ? 'Share of all tokens' : 'Tokens'
   return `${what} ${UNIT[view.by]}, ${window.from} to ${window.to}`

@@ -1,6 +1,5 @@
 import { FONT_SIZE, type Mark, type Paint, type Scene } from './scene.ts'
 
-/** The colours of a page at the moment of a download. */
 export type Colours = (paint: Paint) => string
 
 export const FONT_FAMILY = 'system-ui, sans-serif'
@@ -16,7 +15,6 @@ export interface Picture {
   colours: Colours
 }
 
-/** The size of a picture: that of its scene with room for what stands above and below. */
 export function sizeOf({ scene }: Picture): { width: number; height: number } {
   return { width: scene.width, height: scene.height + 2 * CAPTION_HEIGHT }
 }

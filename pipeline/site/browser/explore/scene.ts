@@ -22,7 +22,6 @@ export interface Scene {
   marks: Mark[]
   /** Where the periods stand, in pixels from the left. */
   columns: number[]
-  /** The upper and lower end of the plot. */
   top: number
   bottom: number
 }
@@ -41,7 +40,6 @@ const DASHES = ['', '7 3', '2 3']
 export interface ChartInput extends Pick<View, 'as' | 'by' | 'show'> {
   sums: Sums
   series: readonly Series[]
-  /** In CSS pixels. */
   width: number
   height: number
 }

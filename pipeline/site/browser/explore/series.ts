@@ -9,17 +9,13 @@ export interface Series {
   /** `rest` sums the models that dates name and the chart does not; `other` is the row of that name. */
   kind: 'model' | 'rest' | 'other'
   name: string
-  /** One for each period. */
   values: readonly (bigint | null)[]
 }
 
 export const REST_NAME = 'rest: not drawn here'
 export const OTHER_NAME = 'other: below top 50'
 
-/**
- * The series of a chart: of the chosen models, or of all, the ten with most tokens in the window, largest first; then
- * what remains, unless it is not wanted.
- */
+/** The chosen models, or the ten largest, then the rest if wanted. */
 export function chooseSeries(sums: Sums, chosen: readonly string[], withRest: boolean): Series[] {
   const candidates = chosen.length > 0 ? chosen : namedModels(sums)
   const drawn = largest(sums, candidates).slice(0, MOST_SERIES)
@@ -28,7 +24,6 @@ export function chooseSeries(sums: Sums, chosen: readonly string[], withRest: bo
   return withRest ? [...series, ...remainder(sums, new Set(drawn))] : series
 }
 
-/** All models that the window names, without `other`. */
 export function namedModels({ models }: Sums): string[] {
   return [...models.keys()].filter((slug) => slug !== OTHER)
 }

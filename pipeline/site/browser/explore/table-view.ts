@@ -12,10 +12,7 @@ const PERIOD = { day: 'Date', week: 'Week of', month: 'Month' } as const
 /** What a click on a head sorts by at first: the greatest numbers are what one looks for. */
 const FIRST: Record<string, Order> = { date: 'date', model: 'model', tokens: '-tokens', share: '-share' }
 
-/**
- * The table, a page at a time: tens of thousands of rows cost nothing then, and unlike rows that come and go while one
- * scrolls, a page can be read aloud, tabbed through, searched in and printed.
- */
+/** A page at a time: fast with many rows, and it can be read aloud, searched and printed. */
 export function tableView(change: Change): { show(shown: Shown): void } {
   const table = byId('rows', HTMLTableElement)
   const search = byId('search', HTMLInputElement)

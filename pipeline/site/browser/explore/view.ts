@@ -22,9 +22,7 @@ export interface View {
   /** Whether the chart shows what is not one of its models. */
   rest: boolean
   order: Order | undefined
-  /** What the table is searched for. */
   search: string
-  /** The page of the table, from 1. */
   page: number
 }
 

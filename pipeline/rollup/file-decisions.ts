@@ -5,36 +5,32 @@ import type { RollupRequest } from './engine.ts'
 import type { KnownFile } from './state.ts'
 import type { FreshFile } from './survey.ts'
 
-/** What to do with missing or replaced files. */
-export interface Losses {
+export interface FileDecisions {
   forget: KnownFile[]
   keep: KnownFile[]
 }
 
 const NAMES_SHOWN = 5
 
-/**
- * Decides about missing files (DESIGN.md §5, `on_missing`). Files whose dates are all archived may go. Throws
- * `BuildError` that names files whose records would be lost.
- */
-export function judgeGone(
+/** Decides about missing files (DESIGN.md §5, `on_missing`). Throws `BuildError` if records would be lost. */
+export function decideMissing(
   source: Source,
-  gone: readonly KnownFile[],
+  missing: readonly KnownFile[],
   { sources: { on_missing }, onNotice }: Pick<RollupRequest, 'sources' | 'onNotice'>,
-): Losses {
-  const closed = gone.filter((file) => file.open_records === 0n)
-  const lost = gone.filter((file) => file.open_records > 0n)
-  if (lost.length === 0) return { forget: closed, keep: [] }
-  const what = `source ${JSON.stringify(source.name)}: records that an earlier build read are gone: ${describe(lost)}`
-  if (on_missing !== 'remove') assertNoDays(source, lost)
+): FileDecisions {
+  const archived = missing.filter((file) => file.open_records === 0n)
+  const unarchived = missing.filter((file) => file.open_records > 0n)
+  if (unarchived.length === 0) return { forget: archived, keep: [] }
+  const what = `source ${JSON.stringify(source.name)}: records that an earlier build read are gone: ${describe(unarchived)}`
+  if (on_missing !== 'remove') checkNoDays(source, unarchived)
   if (on_missing === 'fail') throw new BuildError(`${what}. ${CHOICES}`)
   onNotice(`${what}; on_missing is ${on_missing}: they ${on_missing === 'keep' ? 'stay' : 'are not counted any more'}`)
-  return on_missing === 'keep' ? { forget: closed, keep: lost } : { forget: gone.slice(), keep: [] }
+  return on_missing === 'keep' ? { forget: archived, keep: unarchived } : { forget: missing.slice(), keep: [] }
 }
 
 /** Days of ClickHouse may have the same records as new raw files, and no ids to find the duplicates by. */
-function assertNoDays(source: Source, lost: readonly KnownFile[]): void {
-  const days = lost.filter(({ name }) => isDay(name))
+function checkNoDays(source: Source, missing: readonly KnownFile[]): void {
+  const days = missing.filter(({ name }) => isDay(name))
   const [first] = days
   if (first === undefined) return
   throw new BuildError(
@@ -44,16 +40,13 @@ function assertNoDays(source: Source, lost: readonly KnownFile[]): void {
   )
 }
 
-/**
- * Decides about a file that replaces another with more records. `isKept`: the previous file's records are stored.
- * Throws `BuildError` that names the file if these would be lost.
- */
-export function judgeReplaced(
+/** Decides about a file with fewer records than the previous one. Throws `BuildError` if these would be lost. */
+export function decideReplaced(
   source: Source,
   { name, replaces }: FreshFile,
   { records, isKept }: { records: bigint; isKept: boolean },
   { sources: { on_missing }, onNotice }: Pick<RollupRequest, 'sources' | 'onNotice'>,
-): Losses {
+): FileDecisions {
   if (replaces === undefined) return { forget: [], keep: [] }
   if (records >= replaces.open_records) return { forget: [replaces], keep: [] }
   const what =

@@ -3,14 +3,14 @@ import { UsageError } from '../base/errors.ts'
 import type { Archive } from './archive.ts'
 import type { RollupRequest } from './engine.ts'
 import { forgetRejects } from './rejects.ts'
-import { forgetFiles, forgetStrayDays, listFiles } from './state.ts'
+import { forgetEmptyDays, forgetFiles, listFiles } from './state.ts'
 
 /** Removes the records of sources that are no longer listed. Their archive stays. */
-export async function forgetFormerSources(
+export async function forgetUnlistedSources(
   request: RollupRequest,
   { database, archive }: { database: Database; archive: Archive },
 ): Promise<void> {
-  const names = request.sources.origins.map(({ name }) => name)
+  const names = request.sources.usageSources.map(({ name }) => name)
   const missing = archive.sources.find((name) => !names.includes(name))
   if (missing !== undefined) {
     throw new UsageError(
@@ -24,7 +24,7 @@ export async function forgetFormerSources(
     const files = await listFiles(database)
     await database.transaction(async () => {
       await forgetFiles(database, files)
-      await forgetStrayDays(database)
+      await forgetEmptyDays(database)
       await forgetRejects(database)
     })
     const kept = files.some((file) => file.kept !== null)

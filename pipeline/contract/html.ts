@@ -5,7 +5,6 @@ export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
 }
 
-/** An HTML template that escapes all values but `Html`. */
 export function html(strings: TemplateStringsArray, ...values: (string | number | Html | readonly Html[])[]): Html {
   const parts = strings.map((text, position) => text + toHtml(values[position]))
   return new Html(parts.join(''))

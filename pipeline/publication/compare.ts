@@ -1,0 +1,78 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { BuildError } from '../base/errors.ts'
+import { hashFile, isMissing, linkTarget, namesIn, readTextIfAny, statsIfAny } from '../base/files.ts'
+import { isFolder } from '../base/move.ts'
+import { sideBySide } from '../base/side-by-side.ts'
+import type { Entry } from './publication.ts'
+
+/** The files below some folders that are none of the entries. */
+export async function strayFiles(
+  root: string,
+  folders: readonly string[],
+  entries: readonly Pick<Entry, 'path'>[],
+): Promise<string[]> {
+  const known = new Set(entries.map(({ path }) => path))
+  const files = await sideBySide(folders, (folder) => filesBelow(root, folder))
+  return files.flat().filter((path) => !known.has(path))
+}
+
+async function filesBelow(root: string, folder: string): Promise<string[]> {
+  try {
+    const found = await readdir(join(root, folder), { withFileTypes: true, recursive: true })
+    const files = found.filter((each) => !each.isDirectory())
+    return files.map(({ parentPath, name }) => join(parentPath, name).slice(root.length + 1)).sort()
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error
+  }
+}
+
+/** Throws `BuildError` where what lies there differs from an entry. */
+export async function assertEntry(root: string, entry: Entry): Promise<void> {
+  const fault = await faultOf(root, entry)
+  if (fault !== undefined) throw fault.error
+}
+
+export interface Fault {
+  path: string
+  error: BuildError
+}
+
+/** How what lies there differs from an entry, if it does. */
+export async function faultOf(root: string, { path, text, target }: Entry): Promise<Fault | undefined> {
+  const place = join(root, path)
+  if (target !== undefined) return faultOfLink(root, path, target)
+  if (text === undefined) return undefined
+  const found = await readTextIfAny(place)
+  if (found === text()) return undefined
+  if (found === undefined) return { path, error: missing(place) }
+  const error = new BuildError(`${place} does not say what follows from the releases; make build restores it`)
+  return { path, error }
+}
+
+/** A copy for hosts without links has a folder with the same files in the place of the link. */
+async function faultOfLink(root: string, path: string, target: string): Promise<Fault | undefined> {
+  const place = join(root, path)
+  const found = await linkTarget(place)
+  if (found === target) return undefined
+  if (found !== undefined || !(await isFolder(place))) {
+    const error = new BuildError(`${place} leads to ${found ?? 'nothing'}, but the newest release is ${target}`)
+    return { path, error }
+  }
+  const original = join(place, '..', target)
+  for (const name of [...new Set([...(await namesIn(original)), ...(await namesIn(place))])].sort()) {
+    if (await isSameFile(join(place, name), join(original, name))) continue
+    return { path, error: new BuildError(`${join(place, name)} is not the file of the newest release, ${target}`) }
+  }
+  return undefined
+}
+
+async function isSameFile(one: string, other: string): Promise<boolean> {
+  if ((await statsIfAny(one)) === undefined || (await statsIfAny(other)) === undefined) return false
+  return (await hashFile(one)).sha256 === (await hashFile(other)).sha256
+}
+
+export function missing(path: string): BuildError {
+  return new BuildError(`${path} is missing; make build restores it`)
+}

@@ -1,0 +1,133 @@
+import { CHECKSUMS_FILE } from '../base/checksums.ts'
+import { toJson } from '../base/json.ts'
+import type { Coverage, Restatements } from '../contract/history.ts'
+import {
+  DATASET_PATH,
+  type Manifest,
+  type ReleaseEntry,
+  type ReleaseIndex,
+  type ReleaseName,
+  releasePath,
+} from '../contract/manifest.ts'
+import {
+  API_FILES,
+  CATALOG_FILE,
+  COVERAGE_PATH,
+  FEED_FILES,
+  INDEX_PATH,
+  LATEST_PATH,
+  METADATA_FILES,
+  PERIOD_FORMATS,
+  POINTER_PATH,
+  publishedPath,
+  RESTATEMENTS_PATH,
+  STEPS,
+} from '../contract/published-paths.ts'
+import { MANIFEST_FILE } from '../contract/release-files.ts'
+import { TOMBSTONE_FILE, tombstoneOf } from '../contract/tombstone.ts'
+import { periodsOf } from '../dataset/coverage.ts'
+import { currentEntry, toPointer, withStatus } from '../release/index.ts'
+import { renderCatalog } from '../site/catalog.ts'
+import { renderFeeds } from '../site/feeds.ts'
+import type { Page } from '../site/layout.ts'
+import { renderMetadata } from '../site/render.ts'
+import { pointerPath, revisionPath } from './periods.ts'
+
+/** A path below the public folder, and what it holds. Its step and cache class follow from the path. */
+export interface Entry {
+  path: string
+  /** Its text. Absent of files that a release or a revision brings: those are told by their rows and checksums. */
+  text?: () => string
+  /** Of the link, where it leads. */
+  target?: string
+  /** Of a file of a release, its size. */
+  bytes?: number
+  /** Whether it may have gone with a release that was withdrawn. */
+  isOptional?: boolean
+}
+
+/** What is published follows from this. */
+export interface Facts {
+  index: ReleaseIndex
+  /** Of the releases that were not withdrawn. The files of those without one are not listed. */
+  manifests: ReadonlyMap<ReleaseName, Manifest>
+  coverage: Coverage
+  restatements: Restatements
+  /** The answers of the API, as files. */
+  api: readonly Page[]
+  /** The pages for people. */
+  pages: readonly Page[]
+}
+
+/**
+ * The published folder as a value: its entries in the order of a switch. Builds write what differs, `verify` compares,
+ * a mirror fetches the same list. Where nothing but the list is needed, the facts may leave out what texts are made of.
+ */
+export function publication(facts: Facts): Entry[] {
+  const { index, manifests, coverage, restatements, api, pages } = facts
+  const current = currentEntry(index)
+  const manifest = current && manifests.get(current.release)
+  if (current === undefined || manifest === undefined) return []
+  const textOf = (rendered: readonly Page[], path: string) => rendered.find((page) => page.path === path)?.text ?? ''
+  const entries: Entry[] = [
+    ...index.releases.flatMap((entry) => releaseEntries(entry, manifests.get(entry.release))),
+    ...periodEntries(coverage, index),
+    { path: RESTATEMENTS_PATH, text: () => toJson(restatements) },
+    { path: COVERAGE_PATH, text: () => toJson(coverage) },
+    ...pointerEntries(index, current),
+    ...Object.values(API_FILES).map((path) => ({ path, text: () => textOf(api, path) })),
+    ...METADATA_FILES.map((path) => ({ path, text: () => textOf(renderMetadata(manifest), path) })),
+    ...pages.map(({ path, text }) => ({ path, text: () => text })),
+    { path: CATALOG_FILE, text: () => renderCatalog(manifest, current, api) },
+    ...Object.values(FEED_FILES).map((path) => ({
+      path,
+      text: () => textOf(renderFeeds(manifest, index, restatements.restatements), path),
+    })),
+  ]
+  return entries.sort((one, other) => stepOf(one) - stepOf(other))
+}
+
+function stepOf({ path }: Entry): number {
+  return STEPS.indexOf(publishedPath(path).step)
+}
+
+/** The entries that follow from the index alone. */
+export function pointerEntries(index: ReleaseIndex, current: ReleaseEntry): Entry[] {
+  return [
+    { path: INDEX_PATH, text: () => toJson(withStatus(index)) },
+    { path: LATEST_PATH, target: `releases/${current.release}` },
+    { path: POINTER_PATH, text: () => toJson(toPointer(current)) },
+  ]
+}
+
+/** The files of a release; of a withdrawn one its tombstone. */
+export function releaseEntries(entry: ReleaseEntry, manifest: Manifest | undefined): Entry[] {
+  const place = releasePath(entry.release)
+  const { withdrawal } = entry
+  if (withdrawal !== undefined) {
+    return [{ path: `${place}/${TOMBSTONE_FILE}`, text: () => toJson(tombstoneOf(entry, withdrawal)) }]
+  }
+  if (manifest === undefined) return []
+  return [
+    ...[CHECKSUMS_FILE, MANIFEST_FILE].map((name) => ({ path: `${place}/${name}` })),
+    ...manifest.files.map(({ path, bytes }) => ({ path: `${place}/${path}`, bytes })),
+  ]
+}
+
+/**
+ * The revisions of days and months, and the newest of each under a name that stays. Superseded revisions may have gone
+ * with a release that was withdrawn.
+ */
+export function periodEntries(coverage: Coverage, { releases }: ReleaseIndex): Entry[] {
+  const hasGaps = releases.some(({ status }) => status === 'withdrawn')
+  return periodsOf(coverage).flatMap(({ folder, name, revision, content_hash }) =>
+    PERIOD_FORMATS[folder].flatMap((format) => [
+      ...Array.from({ length: revision ?? 0 }, (_, position): Entry => {
+        const isNewest = position + 1 === revision && content_hash !== null
+        const path = `${DATASET_PATH}/${revisionPath({ folder, name, revision: position + 1 }, format)}`
+        return { path, isOptional: hasGaps && !isNewest }
+      }),
+      ...(content_hash === null ? [] : [{ path: `${DATASET_PATH}/${pointerPath({ folder, name }, format)}` }]),
+    ]),
+  )
+}

@@ -1,0 +1,116 @@
+import { join } from 'node:path'
+import { BuildError } from '../base/errors.ts'
+import type { Coverage, CoverageDay, CoverageMonth, Published, Restatement, Restatements } from '../contract/history.ts'
+import type { ReleaseIndex } from '../contract/manifest.ts'
+import { COVERAGE_FILE, RESTATEMENTS_FILE } from '../contract/published-paths.ts'
+import { daysBetween, type UtcDate } from '../contract/utc-date.ts'
+import { missingReason, type ReleasedRows } from '../dataset/coverage.ts'
+import { toRestatement } from '../dataset/restatements.ts'
+
+/** What the releases that stand tell, gathered while they are verified, oldest first. */
+export interface Told {
+  /** The coverage after the last of them, as if the withdrawn ones had never been: its revisions may count otherwise. */
+  coverage: Coverage
+  /**
+   * Of each release its restatement, if there is one, as far as the dates to `lastDate`: a later date may have been that
+   * of a withdrawn release. Undefined where the release that it was compared with is gone.
+   */
+  restatements: {
+    manifest: ReleasedRows['manifest']
+    restatement: Restatement | undefined
+    lastDate: UtcDate | '' | undefined
+  }[]
+}
+
+/**
+ * Proves coverage and restatements. Of releases that were withdrawn nothing but their entries is left, so that after a
+ * withdrawal revisions cannot be counted again; all that is said of rows is that of the releases that stand.
+ */
+export function verifyLedger(
+  dataset: string,
+  index: ReleaseIndex,
+  { coverage, restatements }: { coverage: Coverage; restatements: Restatements },
+  told: Told,
+): void {
+  const hasGaps = index.releases.some(({ status }) => status === 'withdrawn')
+  verifyCoverage(join(dataset, COVERAGE_FILE), index, { found: coverage, expected: told.coverage, hasGaps })
+  verifyRestatements(join(dataset, RESTATEMENTS_FILE), index, restatements, told.restatements, hasGaps)
+}
+
+function verifyCoverage(
+  path: string,
+  index: ReleaseIndex,
+  { found, expected, hasGaps }: { found: Coverage; expected: Coverage; hasGaps: boolean },
+): void {
+  const headOf = ({ start_date: _start, days: _days, months: _months, ...head }: Coverage) => JSON.stringify(head)
+  const factsOf = hasGaps ? factsWithoutRevision : JSON.stringify
+  const own = new Map(namedOf(expected).map(([name, each]) => [name, factsOf(each)]))
+  for (const [name, each] of namedOf(found)) {
+    // A withdrawn release may have had dates and months that no other has.
+    const none = 'date' in each ? { ...NOTHING, status: 'missing' as const, old_counts: undefined } : NOTHING
+    const right = own.get(name) ?? (hasGaps ? factsOf({ ...each, ...none }) : 'nothing')
+    own.delete(name)
+    const facts = factsOf(each)
+    if (facts !== right) throw new BuildError(`${path} says of ${name} ${facts}, but the releases say ${right}`)
+    if (!('date' in each) || each.reason === missingReason(each)) continue
+    throw new BuildError(`${path} says of ${name} a reason that is not the right one`)
+  }
+  for (const [name, facts] of own)
+    throw new BuildError(`${path} says nothing of ${name}, but the releases say ${facts}`)
+  verifySpan(path, found, index)
+  if (headOf(found) !== headOf(expected)) throw new BuildError(`${path} is not of release ${expected.release}`)
+}
+
+/** A withdrawn release may have had the first date of all: the index still says how early it began. */
+function verifySpan(path: string, { start_date, days, months }: Coverage, { releases }: ReleaseIndex): void {
+  const [first, last] = [days.at(0), days.at(-1)]
+  const isFirst = first?.date === start_date && first.revision !== null
+  const isKnown = releases.some((release) => release.start_date <= start_date)
+  if (!isFirst || !isKnown) throw new BuildError(`${path} does not begin with the first date that was published`)
+  const isWhole = last !== undefined && days.length === daysBetween(start_date, last.date) + 1
+  const isOrdered = isAscending(days.map(({ date }) => date)) && isAscending(months.map(({ month }) => month))
+  if (!isWhole || !isOrdered) throw new BuildError(`${path} does not have each date once`)
+}
+
+function isAscending(names: readonly string[]): boolean {
+  return names.every((name, position) => position === 0 || name > (names[position - 1] ?? ''))
+}
+
+const NOTHING = { rows: 0, total_tokens: '0', content_hash: null } satisfies Partial<Published>
+
+function namedOf({ days, months }: Coverage): [string, CoverageDay | CoverageMonth][] {
+  return [
+    ...days.map((day): [string, CoverageDay] => [day.date, day]),
+    ...months.map((month): [string, CoverageMonth] => [month.month, month]),
+  ]
+}
+
+function factsWithoutRevision(each: CoverageDay | CoverageMonth): string {
+  const { revision: _revision, release: _release, ...facts } = each
+  return JSON.stringify('reason' in facts ? { ...facts, reason: undefined } : facts)
+}
+
+function verifyRestatements(
+  path: string,
+  { releases }: ReleaseIndex,
+  { restatements }: Restatements,
+  told: Told['restatements'],
+  hasGaps: boolean,
+): void {
+  const found = new Map(restatements.map((each) => [each.release, each]))
+  for (const { manifest, restatement, lastDate } of told) {
+    const listed = found.get(manifest.release)
+    const isProvable = (date: UtcDate) => !hasGaps || (lastDate !== undefined && date <= lastDate)
+    const datesIn = (of: Restatement | undefined) =>
+      JSON.stringify(of?.dates.filter(({ date }) => isProvable(date)) ?? [])
+    const isSame = datesIn(listed) === datesIn(restatement)
+    if (isSame && JSON.stringify(listed) === JSON.stringify(listed && toRestatement(listed.dates, manifest))) continue
+    throw new BuildError(`${path} is not what the releases tell: restatement-${manifest.release} is not as it was`)
+  }
+  const known = new Set(releases.map(({ release }) => release))
+  const stranger = restatements.find(({ release }) => !known.has(release))
+  if (stranger !== undefined) throw new BuildError(`${path} has ${stranger.id}, but there never was such a release`)
+  if (!isAscending(restatements.map(({ release }) => release))) {
+    throw new BuildError(`${path} does not have each restatement once, oldest first`)
+  }
+}

@@ -1,0 +1,215 @@
+import { hash } from 'node:crypto'
+import { basename, join } from 'node:path'
+import type { Database } from '../base/database.ts'
+import { BuildError } from '../base/errors.ts'
+import { hashFile, namesIn, readIfAny, statsIfAny } from '../base/files.ts'
+import { parseJson } from '../base/json.ts'
+import { contentHash, writeJson } from '../base/text.ts'
+import type { Coverage, Published } from '../contract/history.ts'
+import type { ContentHash, ReleaseIndex, ReleaseName } from '../contract/manifest.ts'
+import { COVERAGE_FILE, PERIOD_FORMATS } from '../contract/published-paths.ts'
+import { RankingResponse, type Timestamp } from '../contract/ranking.ts'
+import { type Period, periodsOf } from '../dataset/coverage.ts'
+import { readParquet } from '../release/read-back.ts'
+import { datesOf, type PeriodFormat, pointerPath, revisionPath } from './periods.ts'
+
+/** What a revision holds. */
+interface Held {
+  hash: ContentHash
+  /** Undefined where nothing says it: files of months do not. */
+  asOf?: Timestamp | undefined
+}
+
+/** A revision that a release made. */
+export interface Made extends Period, Held {
+  release: ReleaseName
+  /** Undefined after a release that was withdrawn: how often it counted is known no more. */
+  revision: number | undefined
+}
+
+/** What the releases that stand say of days and months. */
+export interface Standing {
+  index: ReleaseIndex
+  /** Their rows of days and months, each as `daily/2026-11-19 sha256:…`. */
+  holdings: ReadonlySet<string>
+  /** In the order in which they were made. */
+  made: readonly Made[]
+}
+
+interface Found extends Held {
+  revision: number
+}
+
+/**
+ * Proves the files of all days and months that a coverage tells of. After a withdrawal superseded revisions may be gone;
+ * each that is left holds the rows of a release that stands. Returns how many files there are, and as `notVerified` the
+ * revisions that are gone and that only a withdrawn release could prove.
+ */
+export async function verifyPeriods(
+  dataset: string,
+  coverage: Coverage,
+  standing: Standing,
+  database: Database,
+): Promise<{ files: number; notVerified: string[] }> {
+  const made = Map.groupBy(standing.made, placeOf)
+  const notVerified: string[] = []
+  let files = 0
+  for (const period of periodsOf(coverage)) {
+    const place = placeOf(period)
+    const own = made.get(place) ?? []
+    const found = await verifyRevisions(dataset, period, { ...standing, made: own }, database)
+    assertMade(join(dataset, place), own, found)
+    const gone = goneNumbers(period, found)
+    assertWithdrawn(join(dataset, place), period, gone, standing.index)
+    notVerified.push(...gone.map((number) => `${place}/r${number}`))
+    const pointers = await verifyPointers(dataset, period)
+    files += found.length * PERIOD_FORMATS[period.folder].length + pointers
+  }
+  return { files, notVerified }
+}
+
+function placeOf({ folder, name }: Period): string {
+  return `${folder}/${name}`
+}
+
+/** Proves each revision of a period that is there, or has to be there. */
+async function verifyRevisions(
+  dataset: string,
+  period: Published & Period,
+  standing: Standing,
+  database: Database,
+): Promise<Found[]> {
+  const present = new Set(await namesIn(join(dataset, placeOf(period))))
+  const known = new Map(standing.made.map((each): [number | undefined, Held] => [each.revision, each]))
+  const { revision: newest, content_hash, release } = period
+  if (newest !== null && content_hash !== null) {
+    known.set(newest, { hash: content_hash, asOf: asOfRelease(dataset, release, standing.index) })
+  }
+  const found: Found[] = []
+  for (const revision of numbersTo(newest)) {
+    const expected = known.get(revision)
+    const isThere = PERIOD_FORMATS[period.folder].some((format) => present.has(`r${revision}.${format}`))
+    if (!isThere && expected === undefined) continue
+    found.push({ ...(await verifyRevision(dataset, { ...period, revision }, expected, standing, database)), revision })
+  }
+  return found
+}
+
+function asOfRelease(dataset: string, name: ReleaseName | null, { releases }: ReleaseIndex): Timestamp {
+  const entry = releases.find(({ release }) => release === name)
+  if (entry !== undefined) return entry.as_of
+  throw new BuildError(`${join(dataset, COVERAGE_FILE)} tells of release ${name}, but there never was such a release`)
+}
+
+function numbersTo(last: number | null): number[] {
+  return Array.from({ length: last ?? 0 }, (_, position) => position + 1)
+}
+
+/** Proves that every format of a revision holds the same rows: those expected, or those of any release that stands. */
+async function verifyRevision(
+  dataset: string,
+  revision: Period & { revision: number },
+  expected: Held | undefined,
+  standing: Standing,
+  database: Database,
+): Promise<Held> {
+  let first: (Held & { path: string }) | undefined
+  for (const format of PERIOD_FORMATS[revision.folder]) {
+    const path = join(dataset, revisionPath(revision, format))
+    const held = await readRevision(path, { format, name: revision.name }, database)
+    if (expected === undefined) assertHeld(path, revision, held, standing)
+    else assertExpected(path, revision, held, expected)
+    first ??= { ...held, path }
+    if (held.hash !== first.hash) throw new BuildError(`${path} holds other rows than ${basename(first.path)}`)
+  }
+  if (first === undefined) throw new Error('a revision has at least one format')
+  return { hash: first.hash, asOf: first.asOf ?? expected?.asOf }
+}
+
+function assertExpected(path: string, { name }: Period, held: Held, expected: Held): void {
+  if (held.hash !== expected.hash) {
+    throw new BuildError(`${path} holds rows with the hash ${held.hash}, but they were published with ${expected.hash}`)
+  }
+  if (held.asOf === undefined || expected.asOf === undefined || held.asOf === expected.asOf) return
+  throw new BuildError(`${path} is not the API's answer for ${name} as of ${expected.asOf}`)
+}
+
+function assertHeld(path: string, period: Period, { hash, asOf }: Held, { index, holdings }: Standing): void {
+  if (!holdings.has(`${placeOf(period)} ${hash}`)) {
+    throw new BuildError(`${path} holds rows with the hash ${hash}, which no release has that is not withdrawn`)
+  }
+  if (asOf !== undefined && !index.releases.some(({ as_of }) => as_of === asOf)) {
+    throw new BuildError(`${path} is as of ${asOf}, when there was no release`)
+  }
+}
+
+/**
+ * Reads one format of a revision: the hash of its rows, and of JSON the instant that it is of. Throws `BuildError` for a
+ * file that is missing, damaged, or not as it is published.
+ */
+async function readRevision(
+  path: string,
+  { format, name }: { format: PeriodFormat; name: string },
+  database: Database,
+): Promise<Held> {
+  const bytes = await readIfAny(path)
+  if (bytes === undefined) throw new BuildError(`${path} is missing`)
+  if (format === 'parquet') return { hash: contentHash(await readParquet(database, path)) }
+  // The hash of rows is that of their CSV, so any other byte in it shows.
+  if (format === 'csv') return { hash: `sha256:${hash('sha256', bytes)}` }
+  const { data, meta } = parseJson(RankingResponse, bytes.toString(), path, BuildError)
+  const answer = writeJson(data, { as_of: meta.as_of, start_date: name, end_date: name, version: meta.version })
+  if (!bytes.equals(answer)) throw new BuildError(`${path} is not the API's answer for ${name} as of ${meta.as_of}`)
+  return { hash: contentHash(data), asOf: meta.as_of }
+}
+
+/** The revisions that releases made come in their order, so each is looked for after the one before it. */
+function assertMade(place: string, made: readonly Made[], found: readonly Found[]): void {
+  let last = 0
+  for (const { release, hash, asOf, revision } of made) {
+    const match = found.find((each) => {
+      const isThat = revision === undefined ? each.revision > last : each.revision === revision
+      const isThen = asOf === undefined || each.asOf === undefined || each.asOf === asOf
+      return isThat && isThen && each.hash === hash
+    })
+    if (match === undefined) {
+      const what = revision === undefined ? 'a revision' : `revision r${revision}`
+      throw new BuildError(`${place} lacks ${what} with the rows of release ${release}`)
+    }
+    last = match.revision
+  }
+}
+
+function goneNumbers({ revision }: Published, found: readonly Found[]): number[] {
+  const present = new Set(found.map((each) => each.revision))
+  return numbersTo(revision).filter((number) => !present.has(number))
+}
+
+/**
+ * A revision is gone only with the withdrawn releases that had its rows. Each of them made one at most, and each
+ * withdrawal made the rows of another release current once more, which may have been withdrawn later too.
+ */
+function assertWithdrawn(place: string, period: Period, gone: readonly number[], { releases }: ReleaseIndex): void {
+  if (gone.length === 0) return
+  const { first_date, last_date } = datesOf(period)
+  const withdrawn = releases.filter(({ status }) => status === 'withdrawn')
+  const having = withdrawn.filter(({ start_date, end_date }) => start_date <= last_date && end_date >= first_date)
+  if (having.length > 0 && gone.length <= having.length + withdrawn.length) return
+  throw new BuildError(
+    `${place} lacks ${gone.map((number) => `r${number}`).join(', ')}, more than withdrawn releases can have made`,
+  )
+}
+
+/** Proves that what stands under the name of a day or month is its newest revision. Returns how many files that are. */
+async function verifyPointers(dataset: string, period: Published & Period): Promise<number> {
+  const { folder, revision, content_hash } = period
+  if (revision === null || content_hash === null) return 0
+  for (const format of PERIOD_FORMATS[folder]) {
+    const pointer = join(dataset, pointerPath(period, format))
+    if ((await statsIfAny(pointer)) === undefined) throw new BuildError(`${pointer} is missing`)
+    const newest = join(dataset, revisionPath({ ...period, revision }, format))
+    if ((await hashFile(pointer)).sha256 === (await hashFile(newest)).sha256) continue
+    throw new BuildError(`${pointer} is not its newest revision, ${newest}`)
+  }
+  return PERIOD_FORMATS[folder].length
+}

@@ -1,0 +1,155 @@
+import { lstat } from 'node:fs/promises'
+import { type Database, DUCKDB_VERSION, type SqlValue } from '../base/database.ts'
+import { BuildError, UsageError } from '../base/errors.ts'
+import { readStatement } from '../base/statements.ts'
+import { credibleDays, lastCredibleDate } from './credible-dates.ts'
+import { sourceColumns } from './files/columns.ts'
+import { Contents } from './files/content.ts'
+import { findInputFiles, type InputFile } from './files/find.ts'
+import { groupFiles, type InputGroup, readColumns } from './files/group.ts'
+import { linkFiles } from './files/link.ts'
+import { usageSql } from './ingest.ts'
+import { describeGiven, type InspectEffects, inspect, withFiles } from './inspect.ts'
+import { literal } from './schemas/expression.ts'
+import { readSources, Source } from './sources.ts'
+
+/** How a file is read, and who says so. */
+interface Reading {
+  source: Source
+  /** What stands at the top of the SQL. */
+  comments: string[]
+}
+
+/**
+ * The SQL by which a build reads a raw file, to be run in DuckDB's own shell: it needs nothing but the file. The file is read
+ * as its source says where the sources file names it, else as `inspect` guesses. Throws `UsageError` for a file that is
+ * missing or that DuckDB cannot read in place, and `BuildError` for one that cannot be read or that no schema fits.
+ */
+export async function inspectSql(
+  path: string,
+  { sources, ...effects }: InspectEffects & { sources: string | undefined },
+): Promise<string> {
+  const file = await describeGiven(path)
+  assertNoPattern(file)
+  const { source, comments } = (await namedReading(file, sources)) ?? (await guessedReading(file, effects))
+  return withFiles([file], effects, async (database, folder) => {
+    const wanted = sourceColumns(source)
+    const contents = new Contents([file], { wanted, signal: effects.signal, onRead: () => {} })
+    const [linked] = await linkFiles([file], folder, { wanted, contents })
+    if (linked === undefined) throw new Error(`${file.name} has no link`)
+    await assertInPlace(file, linked.link)
+    const [group] = await groupFiles(database, source, [linked])
+    if (group === undefined) throw new BuildError(`${file.name} is empty`)
+    const inPlace = { ...group, files: [{ ...linked, link: exactPattern(file.path) }] }
+    const lines = [
+      `${file.path}`,
+      ...comments,
+      ...(await columnsOf(database, group)),
+      `Run it with DuckDB ${DUCKDB_VERSION}: duckdb < FILE_OF_THIS_TEXT`,
+    ]
+    return `${lines.map((line) => `-- ${oneLine(line)}\n`).join('')}\n${writeSql(inPlace, effects.now())}`
+  })
+}
+
+/** As the first source reads it whose `files` lead to it. */
+async function namedReading(file: InputFile, path: string | undefined): Promise<Reading | undefined> {
+  if (path === undefined) return undefined
+  const sources = await readSources(path, { mayLackModels: true })
+  for (const source of sources.sources) {
+    const { files } = await findInputFiles(source, sources)
+    if (!files.some((found) => found.path === file.path)) continue
+    return { source, comments: [`source ${JSON.stringify(source.name)} of ${path}, schema ${source.schema}`] }
+  }
+  return undefined
+}
+
+async function guessedReading(file: InputFile, effects: InspectEffects): Promise<Reading> {
+  const [inspection] = await inspect([file.name], effects)
+  const { source, notes = [] } = inspection ?? {}
+  if (source === undefined) throw new BuildError([`no schema fits ${file.name}`, ...notes].join('; '))
+  return {
+    source: Source.parse(source),
+    comments: [`schema ${source.schema}, guessed`, ...notes.map((note) => `note: ${note}`)],
+  }
+}
+
+/** DuckDB has no way to write a path with both of them. */
+function assertNoPattern({ path, name }: InputFile): void {
+  if (path.includes('\\') && /[*?[]/.test(path)) {
+    throw new UsageError(`the path of ${name} has a backslash and a wildcard, which no SQL can name; rename it`)
+  }
+}
+
+/** A build has DuckDB read a copy of some files: those that it would misread, or cannot read at all. */
+async function assertInPlace({ name, format }: InputFile, link: string): Promise<void> {
+  if ((await lstat(link)).isSymbolicLink()) return
+  const reasons = {
+    csv: 'has line ends of more than one kind; give all of them a line feed alone',
+    ndjson: 'begins with a byte order mark; remove it',
+    parquet: 'is compressed Parquet; decompress it',
+  }
+  throw new UsageError(`DuckDB cannot read this file in place: ${name} ${reasons[format]}, and inspect the copy`)
+}
+
+/** A pattern that this path alone matches. */
+function exactPattern(path: string): string {
+  return path.replaceAll(/[*?[]/g, '[$&]')
+}
+
+/** Which column stands behind each c0, c1, …; keys of NDJSON are in the SQL itself. */
+async function columnsOf(database: Database, { format, source, files }: InputGroup): Promise<string[]> {
+  const [file] = files
+  if (format === 'ndjson' || file === undefined) return []
+  const columns = await readColumns(database, file, sourceColumns(source))
+  return (columns?.names ?? []).map((name, position) => `c${position} is ${JSON.stringify(name)}`)
+}
+
+function writeSql(group: InputGroup, now: Date): string {
+  const { sql, variables } = usageSql(group)
+  const values = new Map(Object.entries({ ...variables, ...credibleDays(lastCredibleDate(now)) }))
+  const isCsv = group.format === 'csv'
+  const statements = [
+    sql,
+    readStatement('inspect/judge'),
+    ...(isCsv ? [readStatement('inspect/forget_malformed')] : []),
+    readStatement('inspect/count'),
+    ...(isCsv ? [readStatement('inspect/count_malformed')] : []),
+    readStatement('inspect/show'),
+  ]
+  const zone = `SET TimeZone = ${literal(group.source.timezone)}`
+  const script = [zone, ...macrosFor(statements.join('\n')), ...statements].join(';\n\n')
+  return `${script.replaceAll(/getvariable\('(\w+)'\)/g, (_, name) => toSql(values.get(name)))};\n`
+}
+
+/** The macros that some SQL calls, and those that these call, in the order in which they are defined. */
+function macrosFor(sql: string): string[] {
+  const macros = readStatement('macros/define')
+    .split(/;\n\n|;$/)
+    .filter((macro) => macro !== '')
+    .map((macro) => ({ macro, name: /^CREATE OR REPLACE TEMP MACRO (\w+)\(/m.exec(macro)?.[1] ?? '' }))
+  const needed = new Set<string>()
+  const need = (text: string) => {
+    for (const { macro, name } of macros) {
+      if (needed.has(name) || !new RegExp(`\\b${name}\\(`).test(text)) continue
+      needed.add(name)
+      need(macro)
+    }
+  }
+  need(sql)
+  return macros.filter(({ name }) => needed.has(name)).map(({ macro }) => macro)
+}
+
+/** A value as SQL that stands for it, whatever texts it holds. */
+function toSql(value: SqlValue | undefined): string {
+  if (value === undefined) throw new Error('the SQL of a file reads a variable that has no value')
+  if (typeof value === 'string') return literal(value)
+  if (typeof value !== 'object' || value === null) return String(value)
+  if (Array.isArray(value)) return `[${value.map(toSql).join(', ')}]`
+  const members = Object.entries(value).map(([name, member]) => `${literal(name)}: ${toSql(member)}`)
+  return `{${members.join(', ')}}`
+}
+
+/** Nothing of a name may end the comment in which it stands, or steer the terminal. */
+function oneLine(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{fffd}')
+}

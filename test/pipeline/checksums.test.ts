@@ -1,0 +1,37 @@
+/** Sealed folders: every byte counts, and nothing may come or go. */
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { assertSealed, seal } from '../../pipeline/base/checksums.ts'
+import { BuildError } from '../../pipeline/base/errors.ts'
+import { realFiles } from '../../pipeline/base/files.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+async function sealedFolder(): Promise<string> {
+  const folder = join(await temporaryFolder(), 'sealed')
+  await mkdir(folder)
+  for (const name of ['a.txt', 'b.txt']) await writeFile(join(folder, name), `content of ${name}\n`)
+  await seal(folder, realFiles)
+  return folder
+}
+
+it('a sealed folder is accepted as it was sealed, with the size of each file', async () => {
+  const found = await assertSealed(await sealedFolder())
+  expect([...found].map(([name, { bytes }]) => [name, bytes])).toEqual([
+    ['a.txt', 17],
+    ['b.txt', 17],
+  ])
+})
+
+it.each<[string, (folder: string) => Promise<void>, string]>([
+  ['a changed byte', (folder) => writeFile(join(folder, 'b.txt'), 'content of B.txt\n'), 'b.txt does not have the'],
+  ['a file too many', (folder) => writeFile(join(folder, 'c.txt'), ''), 'c.txt is not listed'],
+  ['a missing file', (folder) => rm(join(folder, 'a.txt')), 'a.txt is listed in SHA256SUMS but missing'],
+  ['no list of checksums', (folder) => rm(join(folder, 'SHA256SUMS')), 'SHA256SUMS is missing'],
+  ['a line too many', (folder) => writeFile(join(folder, 'SHA256SUMS'), '\n', { flag: 'a' }), 'lines that are no'],
+])('a sealed folder with %s is refused, and the error names the file', async (_what, damage, message) => {
+  const folder = await sealedFolder()
+  await damage(folder)
+  await expect(assertSealed(folder)).rejects.toThrow(BuildError)
+  await expect(assertSealed(folder)).rejects.toThrow(message)
+})
