@@ -333,7 +333,7 @@ describe('settings at the edge', () => {
     const state = join(workspace.dataDir, 'state/build.duckdb')
     const whole = await readFile(state)
     await writeFile(state, Buffer.concat([Buffer.alloc(4096), whole.subarray(4096)]))
-    await expect(buildIn(workspace)).rejects.toThrow(/is not a readable database; .* restore \S*\/state .* delete it, /)
+    await expect(buildIn(workspace)).rejects.toThrow(/is not a readable database; .* restore \S*\/state .* delete it: /)
     await writeFile(state, whole)
     await buildIn(workspace)
     expect(await rows(workspace)).toEqual(['2025-03-01,a/b,75'])
