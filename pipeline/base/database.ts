@@ -200,7 +200,7 @@ function inPlainWords(error: unknown, path: string): unknown {
 export function remedyFor(path: string): string {
   const folder = dirname(path)
   return (
-    `if ${path}.wal exists, move it away first: the changes of a stopped build are then read again. Otherwise restore ` +
+    `if there is ${path}.wal, move it away first: the changes of a stopped build are then read again. Otherwise restore ` +
     `${folder} from a backup, or delete it: the next build then reads all files again and knows nothing of missing ones`
   )
 }
