@@ -73,7 +73,7 @@ export class ObjectStore {
       return await ask()
     } catch (error) {
       if (error instanceof Error && error.name === 'AbortError') throw error
-      throw new BuildError(`${what} cannot be ${done}: ${inPlainWords(error)}`, { cause: error })
+      throw new BuildError(`${what} cannot be ${done}: ${reasonOfService(error)}`, { cause: error })
     }
   }
 }
@@ -87,7 +87,7 @@ async function load(database: Database): Promise<void> {
   }
 }
 
-function inPlainWords(error: unknown): string {
+function reasonOfService(error: unknown): string {
   const [reason = '', ...others] = (error instanceof Error ? error.message : String(error)).split('\n')
   const answer = others.find((line) => /^[A-Z][A-Za-z]+: ./.test(line))
   const advice = isDuckDbError(error, 'refused') ? meaningOf('refused') : undefined
