@@ -23,7 +23,7 @@ export const api: Mutant[] = [
     file: 'server/schemas/preset.ts',
     find: '[A-Za-z0-9._~-]{0,127}',
     replace: '[A-Za-z0-9._~-]{0,128}',
-    tests: ['test/server/routes/presets.test.ts'],
+    tests: ['test/server/exchanges.test.ts'],
   },
   {
     name: 'body-of-8-mib',
@@ -55,7 +55,7 @@ export const api: Mutant[] = [
     file: 'server/schemas/message-request/parse.ts',
     find: "  'stop_server_tools_when',\n]",
     replace: "  'stop_server_tools_when',\n  'session_id',\n]",
-    tests: ['test/server/routes/presets.test.ts'],
+    tests: ['test/server/exchanges.test.ts'],
   },
   {
     name: 'key-valid-at-its-expiry',
@@ -63,7 +63,7 @@ export const api: Mutant[] = [
     file: 'server/store/keys.ts',
     find: 'Date.parse(expires_at) > now.getTime()',
     replace: 'Date.parse(expires_at) >= now.getTime()',
-    tests: ['test/server/routes/key.test.ts'],
+    tests: ['test/server/exchanges.test.ts'],
   },
   {
     name: 'wrong-keys-not-counted',
@@ -79,7 +79,7 @@ export const api: Mutant[] = [
     file: 'server/api/auth.ts',
     find: "  reply.header('www-authenticate', 'Bearer')\n",
     replace: '',
-    tests: ['test/server/routes/key.test.ts'],
+    tests: ['test/server/exchanges.test.ts'],
   },
   {
     name: 'code-differs-from-status',
@@ -103,7 +103,7 @@ export const api: Mutant[] = [
     file: 'server/api/cors.ts',
     find: 'requestedHeaders(request) ?? ALLOWED_HEADERS',
     replace: 'ALLOWED_HEADERS',
-    tests: ['test/server/app.test.ts'],
+    tests: ['test/server/exchanges.test.ts'],
   },
   {
     name: 'refused-uses-counted',

@@ -7,7 +7,7 @@ export const published: Mutant[] = [
     file: 'server/published/dataset.ts',
     find: '(date) => date <= end_date',
     replace: '(date) => date < end_date',
-    tests: ['test/server/routes/rankings-daily.test.ts'],
+    tests: ['test/server/exchanges.test.ts'],
   },
   {
     name: 'one-tag-for-all-codings',
@@ -23,7 +23,7 @@ export const published: Mutant[] = [
     file: 'server/published/rankings-answers.ts',
     find: 'return manifest.end_date < window.end_date ?',
     replace: 'return manifest.end_date > window.end_date ?',
-    tests: ['test/server/routes/rankings-daily.test.ts'],
+    tests: ['test/server/exchanges.test.ts'],
   },
   {
     name: 'shared-caches-keep-rankings',
@@ -31,7 +31,7 @@ export const published: Mutant[] = [
     file: 'server/published/rankings-answers.ts',
     find: "'private, max-age=60'",
     replace: "'public, max-age=60'",
-    tests: ['test/server/routes/rankings-daily.test.ts'],
+    tests: ['test/server/exchanges.test.ts'],
   },
   {
     name: 'no-304-for-lists-of-tags',
@@ -39,7 +39,7 @@ export const published: Mutant[] = [
     file: 'server/published/conditional.ts',
     find: 'return tagsOf(ifNoneMatch).some(',
     replace: 'return tagsOf(ifNoneMatch).slice(0, 1).some(',
-    tests: ['test/server/routes/static-files.test.ts'],
+    tests: ['test/server/exchanges.test.ts'],
   },
   {
     name: 'suffix-range-one-short',
@@ -55,7 +55,7 @@ export const published: Mutant[] = [
     file: 'server/published/conditional.ts',
     find: 'return ifRange === undefined || ifRange === etag',
     replace: 'return ifRange !== etag || ifRange === etag',
-    tests: ['test/server/routes/static-files.test.ts'],
+    tests: ['test/server/exchanges.test.ts'],
   },
   {
     name: 'head-knows-ranges',
@@ -63,7 +63,7 @@ export const published: Mutant[] = [
     file: 'server/api/routes/static-files.ts',
     find: "request.method !== 'GET' ||",
     replace: '',
-    tests: ['test/server/routes/static-files.test.ts'],
+    tests: ['test/server/exchanges.test.ts'],
   },
   {
     name: 'pointers-immutable',
@@ -71,7 +71,7 @@ export const published: Mutant[] = [
     file: 'server/published/static-answers.ts',
     find: 'cachePolicy(urlPath, { isSynthetic })',
     replace: 'cachePolicy(location ?? urlPath, { isSynthetic })',
-    tests: ['test/server/routes/static-files.test.ts'],
+    tests: ['test/server/exchanges.test.ts'],
   },
   {
     name: 'sample-immutable',
