@@ -60,9 +60,9 @@ export const publication: Mutant[] = [
   {
     name: 'day-of-no-release',
     promise: 'verify names a file among the days that no release has made.',
-    file: 'pipeline/publication/compare.ts',
-    find: 'filter((path) => !known.has(path))',
-    replace: 'filter(() => known.size === 0)',
+    file: 'pipeline/publication/verify.ts',
+    find: 'for (const path of await strayFiles(root, folders, entries)) {',
+    replace: 'for (const path of await strayFiles(root, [], entries)) {',
     tests: ['test/pipeline/history/verify.test.ts'],
   },
   {

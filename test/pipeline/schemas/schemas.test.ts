@@ -59,8 +59,8 @@ describe.each(NAMES)('%s', (name) => {
   })
 })
 
-it('takes the same id of another UTC date for another request, in every schema', async () => {
-  const names = NAMES.toSorted()
+it('takes the same id of another UTC date for another request', async () => {
+  const names: SchemaName[] = ['helicone-requests', 'otel-genai-spans']
   const { rows } = await buildLogs(
     names.map((schema) => {
       const line = JSON.stringify(having(RECORDS[schema], PATHS[schema].model, schema))
