@@ -52,10 +52,10 @@ export const rollup: Mutant[] = [
   {
     name: 'missing-file-ignored',
     promise: 'A raw file that an earlier build read and that is missing fails the build by default.',
-    file: 'pipeline/rollup/losses.ts',
-    find: `if (on_missing !== 'remove') assertNoDays(source, lost)
+    file: 'pipeline/rollup/file-decisions.ts',
+    find: `if (on_missing !== 'remove') checkNoDays(source, unarchived)
   if (on_missing === 'fail') throw`,
-    replace: `if (on_missing !== 'remove') assertNoDays(source, lost)
+    replace: `if (on_missing !== 'remove') checkNoDays(source, unarchived)
   if (on_missing === undefined) throw`,
     tests: ['test/pipeline/incremental/on-missing.test.ts'],
   },
