@@ -528,6 +528,6 @@ describe('a file without a column that its schema needs', () => {
 
   it('is found out in NDJSON when no line has it', async () => {
     const { req_units, res_units, ...rest } = RECORDS['portkey-logs']
-    await expect(buildLog('portkey-logs', [rest])).rejects.toThrow(/"req_units" nor "res_units".*portkey-logs/s)
+    await expect(buildLog('portkey-logs', [rest])).rejects.toThrow(/"req_units" or "res_units".*portkey-logs/s)
   })
 })
