@@ -405,7 +405,7 @@ describe('a damaged archive', () => {
     const parts = join(archiveFolder(gateway), 'dates')
     for (const missing of ['2025-03-04', '2025-03-05']) {
       await rename(join(parts, missing), join(parts, '.aside'))
-      expect(await gateway.failure()).toContain(`"gateway": a part that ends before ${missing} is missing`)
+      expect(await gateway.failure()).toContain(`"gateway": the part that ends before ${missing} is missing`)
       await rename(join(parts, '.aside'), join(parts, missing))
     }
   })

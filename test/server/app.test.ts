@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test, vi } from 'vitest'
 import type { TrustProxy } from '../../server/base/config.ts'
 import { apiKeys } from '../../server/store/keys.ts'
 import { StoreUnavailableError } from '../../server/store/retry.ts'
@@ -8,6 +9,11 @@ import { NOW, RANKINGS, testApp } from '../support/app.ts'
 import { assertEnvelope } from '../support/envelope.ts'
 import { publish, sampleRows } from '../support/publish.ts'
 import { testStore } from '../support/store.ts'
+
+vi.mock('node:timers/promises', async (load) => {
+  const real = await load<typeof import('node:timers/promises')>()
+  return { ...real, setTimeout: vi.fn(real.setTimeout) }
+})
 
 describe('order of checks', () => {
   test('a published file knows GET and HEAD alone', async () => {
@@ -79,11 +85,23 @@ describe('health', () => {
 
   test('/readyz is 503 also when the store never answers', async () => {
     const store = await testStore()
-    const { app, publicDir } = await testApp({ store: { ...store, ping: () => new Promise(() => {}) } })
+    const asked = Promise.withResolvers<void>()
+    const ping = () => {
+      asked.resolve()
+      return new Promise<void>(() => {})
+    }
+    // The two seconds that it is given pass by hand.
+    const { promise: limit, resolve: end } = Promise.withResolvers<void>()
+    vi.mocked(sleep).mockReturnValueOnce(limit)
+    const { app, publicDir } = await testApp({ store: { ...store, ping } })
     await publish(publicDir, sampleRows({ days: 2 }))
     await app.ready()
-    const body = assertEnvelope(await app.inject('/readyz'), 503)
+    const answer = app.inject('/readyz')
+    await asked.promise
+    end()
+    const body = assertEnvelope(await answer, 503)
     expect(body.error.metadata).toEqual({ dataset: 'ok', store: 'no answer' })
+    expect(vi.mocked(sleep)).toHaveBeenCalledWith(2000, undefined, expect.anything())
   })
 })
 

@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AppDependencies } from '../../server/app.ts'
-import { NOW, RANKINGS, type TestApp, temporaryFolder, testApp } from '../support/app.ts'
-import { PRESETS, REQUEST } from '../support/presets.ts'
+import { RANKINGS, type TestApp, temporaryFolder, testApp } from '../support/app.ts'
+import { PRESETS } from '../support/presets.ts'
 import { tries } from '../support/property.ts'
 import { publish, sampleRows } from '../support/publish.ts'
 import { exchangeAndLeave } from '../support/wire.ts'
@@ -219,71 +219,6 @@ function withoutId({ headers, ...answer }: Answer): Answer {
   return { ...answer, headers: headers.filter(([name]) => name !== 'x-request-id' && name !== 'date') }
 }
 
-describe('what may be kept, and what browsers are told', () => {
-  test('nothing that takes a key is kept by a cache that others share', async () => {
-    const { app, publicDir, createKey } = await site()
-    await publish(publicDir, sampleRows({ days: 2 }))
-    await app.releases.check()
-    const headers = { authorization: `Bearer ${await createKey({ isManagement: true })}` }
-    const made = await app.inject({ method: 'POST', url: `${PRESETS}/one/messages`, headers, payload: REQUEST })
-    expect([made.statusCode, made.headers['cache-control']]).toEqual([200, 'no-store'])
-    for (const url of [
-      '/api/v1/key',
-      PRESETS,
-      `${PRESETS}/one`,
-      `${PRESETS}/one/versions`,
-      `${PRESETS}/one/versions/1`,
-      '/api/v1/embeddings/models',
-    ]) {
-      const answer = await app.inject({ url, headers })
-      expect([answer.statusCode, answer.headers['cache-control']], url).toEqual([200, 'no-store'])
-    }
-    const { headers: ranking } = await app.inject({ url: RANKINGS, headers })
-    expect(ranking).toMatchObject({
-      'cache-control': 'private, max-age=60',
-      vary: expect.stringMatching(/^Authorization/),
-    })
-  })
-
-  test('errors, health and preflights are not kept', async () => {
-    const { app } = await site()
-    for (const url of ['/none', RANKINGS, '/healthz', '/readyz', '/%']) {
-      expect((await app.inject(url)).headers['cache-control'], url).toBe('no-store')
-    }
-    expect((await app.inject({ method: 'OPTIONS', url: RANKINGS })).headers['cache-control']).toBe('no-store')
-  })
-
-  test('every document is bound to the site, framed by no other and opened by none', async () => {
-    const { app, publicDir } = await site()
-    for (const name of ['page.html', 'chart.svg', 'feed.atom', 'sitemap.xml']) {
-      await writeFile(join(publicDir, name), '<script xmlns="http://www.w3.org/1999/xhtml">alert(1)</script>')
-    }
-    for (const url of ['/', '/page.html', '/chart.svg', '/feed.atom', '/sitemap.xml', '/docs']) {
-      const { headers } = await app.inject(url)
-      const policy = String(headers['content-security-policy'])
-      expect(policy, url).toMatch(/^default-src '(self|none)'; .*frame-ancestors '(self|none)'/)
-      expect(policy, url).toContain("base-uri 'none'")
-      expect(policy, url).not.toMatch(/unsafe|\*|data:|https?:/)
-      expect(headers, url).toMatchObject({
-        'x-content-type-options': 'nosniff',
-        'referrer-policy': 'no-referrer',
-        'cross-origin-opener-policy': 'same-origin',
-      })
-    }
-  })
-
-  test('published files may be used by every origin, isolated pages too', async () => {
-    const { app } = await site()
-    const { headers } = await app.inject('/folder/inner/file.txt')
-    expect(headers).toMatchObject({
-      'access-control-allow-origin': '*',
-      'cross-origin-resource-policy': 'cross-origin',
-      'x-content-type-options': 'nosniff',
-    })
-    expect(headers['set-cookie']).toBeUndefined()
-  })
-})
-
 describe('JSON that names what objects inherit', () => {
   const EVIL = '{"polluted":"yes","isAdmin":true,"max_tokens":-1,"workspace_id":"x"}'
 
@@ -334,39 +269,6 @@ describe('JSON that names what objects inherit', () => {
 })
 
 describe('keys', () => {
-  test('that are unknown, malformed, revoked or expired get the same answer to the byte, from every operation', async () => {
-    const { ask, store, createKey } = await site()
-    const expired = await createKey({ expiresAt: NOW, isManagement: true })
-    const revoked = await createKey({ name: 'revoked', isManagement: true })
-    await store.db
-      .updateTable('api_keys')
-      .set({ revoked_at: NOW.toISOString() })
-      .where('name', '=', 'revoked')
-      .execute()
-    const good = await createKey()
-    const bad = [
-      expired,
-      revoked,
-      `${good}0`,
-      good.slice(0, -1),
-      good.toUpperCase(),
-      'x',
-      `${good} ${good}`,
-      "' OR 1=1--",
-      'é',
-    ]
-    const operations = ['GET /api/v1/key', `GET ${PRESETS}/one`, `POST ${PRESETS}/one/messages`, `GET ${RANKINGS}`]
-    for (const operation of operations) {
-      const answers = new Set<string>()
-      for (const key of bad) {
-        const answer = await ask(`${operation} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}`)
-        expect(answer.status, key).toBe(401)
-        answers.add(JSON.stringify(withoutId(answer)))
-      }
-      expect(answers.size, operation).toBe(1)
-    }
-  })
-
   test('are taken from the one header alone', async () => {
     const { ask, createKey } = await site()
     const key = await createKey()

@@ -40,27 +40,6 @@ describe('the operations are those of the server', () => {
       for (const [part, schema] of given) expect(validated[part], `${part} of ${path}`).toBe(schema)
     }
   })
-
-  test.each([
-    ['getCurrentKey', [200, 401, 405, 429, 500, 503]],
-    ['getRankingsDaily', [200, 304, 400, 401, 404, 405, 410, 429, 500, 503]],
-    ['listEmbeddingsModels', [200, 400, 401, 405, 429, 500, 503]],
-    ['listPresets', [200, 400, 401, 405, 429, 500, 503]],
-    ['getPreset', [200, 400, 401, 404, 405, 429, 500, 503]],
-    ['createPresetsMessages', [200, 400, 401, 403, 404, 405, 409, 413, 415, 429, 500, 503]],
-    ['listPresetVersions', [200, 400, 401, 404, 405, 429, 500, 503]],
-    ['getPresetVersion', [200, 400, 401, 404, 405, 429, 500, 503]],
-  ])('%s answers as the specification says, or as to any request', (operationId, statuses) => {
-    const operation = Object.values(document.paths)
-      .flatMap((methods) => Object.values(methods))
-      .find((candidate) => candidate.operationId === operationId)
-    expect(Object.keys(operation?.responses ?? {}).map(Number)).toEqual(statuses)
-  })
-
-  test('every operation needs a bearer key', () => {
-    expect(document.security).toEqual([{ bearer: [] }])
-    expect(document.components.securitySchemes.bearer).toMatchObject({ type: 'http', scheme: 'bearer' })
-  })
 })
 
 describe('examples', () => {
@@ -84,31 +63,6 @@ describe('schemas', () => {
     const names = schemas.map(([name]) => name)
     expect(names.filter((name) => /(Input|Output|\d+)$/.test(name) || name.startsWith('__'))).toEqual([])
     expect(new Set(schemas.map(([, schema]) => JSON.stringify(schema))).size).toBe(names.length)
-  })
-
-  test('have the bounds of the specification', () => {
-    const { MessageRequest } = document.components.schemas
-    expect(MessageRequest).toMatchObject({
-      required: ['model', 'messages'],
-      properties: {
-        session_id: { maxLength: 256 },
-        user: { maxLength: 256 },
-        fallbacks: { anyOf: [{ maxItems: 3 }, { type: 'null' }] },
-      },
-    })
-    const parametersOf = (path: string) =>
-      document.paths[path]?.get?.parameters.map(({ name, schema }) => [name, schema])
-    expect(parametersOf('/embeddings/models')).toEqual([
-      ['offset', { type: 'integer', minimum: 0 }],
-      ['limit', { type: 'integer', minimum: 1, maximum: 1000 }],
-    ])
-    const date = { type: 'string', format: 'date', pattern: String.raw`^\d{4}-\d{2}-\d{2}$` }
-    expect(parametersOf('/datasets/rankings-daily')).toEqual([
-      ['start_date', date],
-      ['end_date', date],
-      ['as_of', { type: 'string', pattern: String.raw`^\d{8}T\d{6}Z$` }],
-      ['format', { type: 'string', enum: ['json', 'csv', 'ndjson'] }],
-    ])
   })
 })
 

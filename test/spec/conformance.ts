@@ -25,6 +25,7 @@ export const FILES = {
   api: ofExchanges('api'),
   catalogue: { path: 'test/spec/embeddings-models.test.ts' },
   'embeddings models': ofExchanges('embeddings-models'),
+  'embeddings schema': { path: 'test/server/schemas/embeddings-models.test.ts' },
   errors: { path: 'test/server/errors.test.ts' },
   key: ofExchanges('key'),
   messages: ofCorpus('messages'),
@@ -71,7 +72,7 @@ const VERSION_READ = 'Errors of preset version read'
 const RECORD = 'the current API key record'
 const READ_KEY = 'GET /key returns information about the key that authenticates the call'
 const WINDOWS = 'windows are UTC'
-const ENTRY = 'embeddings model entry'
+const ENTRY = 'an entry'
 const LIST = 'GET /embeddings/models'
 const EMBEDDINGS_ENTRY_FIELDS = [
   'id',
@@ -155,7 +156,9 @@ export const CONFORMANCE: Section[] = [
   },
   {
     title: 'Embeddings model entry',
-    rows: EMBEDDINGS_ENTRY_FIELDS.map((field) => row(field, ['catalogue', `${ENTRY} > ${field}`])),
+    rows: EMBEDDINGS_ENTRY_FIELDS.map((field) =>
+      row(field, ['embeddings schema', `${ENTRY} > without ${field} is refused`]),
+    ),
   },
   {
     title: 'Ranking row and meta',
@@ -223,8 +226,8 @@ export const CONFORMANCE: Section[] = [
   {
     title: 'Endpoint 4: GET /embeddings/models',
     rows: [
-      row('offset ≥ 0', ['catalogue', `${LIST} > offset`], ['embeddings models', 'pages > a wrong limit or offset']),
-      row('limit 1 to 1000', ['catalogue', `${LIST} > limit`], ['embeddings models', 'pages > limit is 500']),
+      row('offset ≥ 0', ['embeddings models', 'pages > a wrong limit or offset']),
+      row('limit 1 to 1000', ['embeddings models', 'pages > limit is 500']),
       row('without both, the full list', ['embeddings models', 'pages > neither limit nor offset: the full list']),
       row('200: data, links, total count', ['catalogue', `${LIST} > lists all`], ['embeddings models', 'body > ']),
     ],
@@ -378,7 +381,7 @@ export const CONFORMANCE: Section[] = [
         ['presets', `${CREATION} > 401`],
         ['presets', `${VERSION_READ} > 401`],
         ['key', 'errors > 401 without'],
-        ['catalogue', `${LIST} > requires the Authorization header`],
+        ['embeddings models', 'access > without a valid key it is 401'],
       ),
       row('3: creation needs a management key, else 403', ['presets', 'Authentication > 3']),
       row('4: GET /key tells the kind of the key', ['key', `${RECORD} > each field of a key`]),

@@ -4,7 +4,6 @@ import { changelogPages } from '../../../pipeline/site/changelog.ts'
 import type { SiteFacts } from '../../../pipeline/site/facts.ts'
 import {
   faultsOf,
-  linksOf,
   releaseEntry,
   restatementOn,
   rankingRow as row,
@@ -34,15 +33,6 @@ function pageOf(path: string, facts = factsOf(RELEASES, { restatements })): stri
 }
 
 describe('changelog.html', () => {
-  it('lists the releases, newest first, with what changed in the words of a person', () => {
-    expect(tableRows(pageOf('changelog.html'), 'Releases')).toEqual([
-      ['20260101T001500Z', '2.0.0', '1 day more; published rows changed', '2025-12-31', '1,203'],
-      ['20251231T001500Z', '1.2.0', 'withdrawn: It named a <customer>.', '2025-12-30', '51'],
-      ['20251230T001500Z', '1.1.0', '1 day more', '2025-12-29', '102'],
-      ['20251229T001500Z', '1.0.0', 'the first release', '2025-12-28', '51'],
-    ])
-  })
-
   it.each([
     [{ changed: ['day_status'], end_date: '2025-12-28' }, 'other days are final'],
     [{ changed: ['publisher', 'schema'], end_date: '2025-12-28' }, 'publisher or title; form of the rows'],
@@ -66,59 +56,8 @@ describe('changelog.html', () => {
     expect(tableRows(pageOf('changelog.html', factsOf(releases)), 'Releases')[0]?.[2]).toBe(text)
   })
 
-  it('links to the page of each release but of those that were withdrawn', () => {
-    const links = linksOf({ path: 'changelog.html', text: pageOf('changelog.html') })
-    const folder = 'datasets/rankings-daily/v1/releases'
-    const pages = links.filter((link) => link.endsWith('Z/index.html'))
-    expect(new Set(pages)).toEqual(
-      new Set(
-        ['20260101T001500Z', '20251230T001500Z', '20251229T001500Z'].map((name) => `${folder}/${name}/index.html`),
-      ),
-    )
-  })
-
-  it('links to the manifest of a release that is older than pages of releases', () => {
-    const paged = new Set([LAST.release])
-    const text = pageOf('changelog.html', { ...factsOf(), paged })
-    expect(text).toContain('releases/20260101T001500Z/index.html')
-    expect(text).toContain('releases/20251229T001500Z/manifest.json')
-    expect(text).not.toContain('releases/20251229T001500Z/index.html')
-  })
-
-  it('tells of a restatement: which days, how large, why, when', () => {
-    const text = pageOf('changelog.html')
-    expect(text).toContain(`id="restatement-${LAST.release}"`)
-    expect(textOf(text)).toContain(
-      `1 final day , 2025-12-20: 1,000 → 1,050 tokens (+5.0 %). Reason: logs that came late. ${NOTE}`,
-    )
-    expect(textOf(text)).toContain('2026-01-01, release 20260101T001500Z')
-    expect(text).not.toContain('<one>')
-  })
-
-  it('tells of days that got rows, or lost them', () => {
-    const dates = ['2025-12-01', '2025-12-04']
-      .map((date) => restatementOn(date, LAST).dates[0])
-      .filter((day) => day != null)
-    const sums = { rows_before: 0, rows_after: 102, tokens_before: '0', tokens_after: '2000' }
-    const facts = factsOf(RELEASES, { restatements: [restatementOn('2025-12-01', LAST, { ...sums, dates })] })
-    expect(textOf(pageOf('changelog.html', facts))).toContain(
-      '2 final days , 2025-12-01 to 2025-12-04: 0 → 2,000 tokens, 0 → 102 rows.',
-    )
-  })
-
   it('says so when nothing was ever restated', () => {
     expect(textOf(pageOf('changelog.html', factsOf()))).toContain('Restatements None.')
-  })
-})
-
-describe('the page of a year', () => {
-  it('has the releases and restatements made in it', () => {
-    expect(tableRows(pageOf('changelog/2026.html'), 'Releases of 2026').map(([name]) => name)).toEqual([
-      '20260101T001500Z',
-    ])
-    expect(tableRows(pageOf('changelog/2025.html'), 'Releases of 2025')).toHaveLength(3)
-    expect(textOf(pageOf('changelog/2026.html'))).toContain(NOTE)
-    expect(textOf(pageOf('changelog/2025.html'))).toContain('Restatements None.')
   })
 })
 

@@ -30,14 +30,6 @@ function pageOf(slug: string, of = facts): string {
 describe('models.html', () => {
   const [{ text } = NO_PAGE] = modelsPages(facts)
 
-  it('lists every model that the release names, most tokens first', () => {
-    expect(tableRows(text, 'Models by tokens')).toEqual([
-      ['acme/one:free', '2025-01-30', '2025-02-01', '1', '2', '1K'],
-      ['acme/one', '2025-01-30', '2025-02-03', '1', '3', '840'],
-      [HOSTILE, '2025-02-01', '2025-02-01', '3', '1', '50'],
-    ])
-  })
-
   it('links to a page of each, which is there', () => {
     const pages = modelPages(facts).map(({ path }) => path)
     const linked = linksOf({ path: 'models.html', text }).filter((path) => path.startsWith('models/'))
@@ -79,52 +71,12 @@ describe('models on several pages', () => {
 })
 
 describe('the page of a model', () => {
-  it('tells when it was seen, how often, its best rank and its tokens', () => {
-    const text = textOf(pageOf('acme/one'))
-    expect(text).toContain('Seen 2025-01-30 to 2025-02-03')
-    expect(text).toContain('Best rank 1 first on 2025-01-30')
-    expect(text).toContain('Days in the top 50 3')
-    expect(text).toContain('Tokens 840')
-  })
-
-  it('has its months: days, best rank, share of all tokens of the month, tokens', () => {
-    expect(tableRows(pageOf('acme/one'), 'Months')).toEqual([
-      ['2025-02', '2', '1', '23.08 %', '240'],
-      ['2025-01', '1', '1', '60.00 %', '600'],
-    ])
-  })
-
-  it('has a chart with a gap where the model was not named', () => {
-    const [, chart = ''] = /<svg [^>]*role="img"(.*?)<\/svg>/s.exec(pageOf('acme/one')) ?? []
-    expect(chart).toContain('3 days with a value')
-    // Three lone days make three dots and no line.
-    expect(chart.match(/h0/g)).toHaveLength(3)
-  })
-
-  it('links a model and its variants with each other', () => {
-    expect(linksOf({ path: modelPath('acme/one'), text: pageOf('acme/one') })).toContain(modelPath('acme/one:free'))
-    const free = { path: modelPath('acme/one:free'), text: pageOf('acme/one:free') }
-    expect(linksOf(free)).toContain(modelPath('acme/one'))
-    expect(pageOf(HOSTILE)).not.toContain('Variants')
-  })
-
   it('leads to the explorer with this model chosen', () => {
     for (const slug of ['acme/one:free', HOSTILE]) {
       const [, href = ''] = /href="([^"]*explore\.html\?[^"]*)"/.exec(pageOf(slug)) ?? []
       const { searchParams } = new URL(textOf(href), 'https://site.example/models/x')
       expect(searchParams.getAll('models')).toEqual([slug])
     }
-  })
-
-  it('has name, author and aliases where the release has them', () => {
-    const [first, ...rest] = facts.models
-    if (first === undefined) throw new Error('there is no model')
-    const named = { ...first, name: 'One <b>', author: 'Acme & Co', aliases: ['uno', '</li>'] }
-    const page = pageOf(first.model_permaslug, siteFacts(ROWS, { models: [named, ...rest] }))
-    expect(page).toContain('<h1>One &lt;b&gt;</h1>')
-    expect(textOf(page)).toContain('Slug acme/one:free Author Acme & Co')
-    expect(page).toContain('<code>&lt;/li&gt;</code>')
-    expect(pageOf('acme/one')).not.toContain('Aliases')
   })
 
   it.each([...modelPages(facts), ...modelsPages(facts)].map((page) => [page.path, page] as const))(

@@ -1,9 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { ChangeRow } from '../../../pipeline/contract/history.ts'
-import { Manifest, type ReleaseChanges } from '../../../pipeline/contract/manifest.ts'
-import type { PublicQuality } from '../../../pipeline/dataset/records.ts'
+import { Manifest } from '../../../pipeline/contract/manifest.ts'
 import { releaseChart, releasePage } from '../../../pipeline/site/release-page.ts'
 import { manifestOf } from '../../support/manifest.ts'
 import {
@@ -14,47 +12,10 @@ import {
   type Workspace,
   writeSmallBuild,
 } from '../../support/pipeline.ts'
-import { faultsOf, linksOf, rankingRow as row, tableRows, textOf } from '../../support/site.ts'
+import { faultsOf, linksOf, tableRows, textOf } from '../../support/site.ts'
+import { CHANGES, QUALITY, ROWS, TOLD } from './release-facts.ts'
 
 const FOLDER = 'datasets/rankings-daily/v1/releases/20261120T001200Z/'
-const ROWS = [
-  row('2026-11-18', 'acme/one', 150),
-  row('2026-11-18', 'acme/<two>', 50),
-  row('2026-11-19', 'acme/one', 7_000),
-  row('2026-11-19', 'acme/new', 3_000),
-]
-const CHANGES: ChangeRow[] = [
-  { op: 'update', date: '2026-11-18', model_permaslug: 'acme/one', tokens_before: '100', tokens_after: '150' },
-  { op: 'insert', date: '2026-11-18', model_permaslug: 'acme/<two>', tokens_before: '', tokens_after: '50' },
-  { op: 'delete', date: '2026-11-18', model_permaslug: 'acme/gone', tokens_before: '60', tokens_after: '' },
-  { op: 'insert', date: '2026-11-19', model_permaslug: 'acme/one', tokens_before: '', tokens_after: '7000' },
-  { op: 'insert', date: '2026-11-19', model_permaslug: 'acme/new', tokens_before: '', tokens_after: '3000' },
-]
-const QUALITY: PublicQuality = {
-  dataset: 'rankings-daily',
-  release: '20261120T001200Z',
-  as_of: '2026-11-20T00:12:00Z',
-  synthetic: false,
-  records: {
-    published: 12_345,
-    duplicates: 7,
-    left_out: 0,
-    archived_date: 0,
-    rejected: { invalid_timestamp: 3 },
-    before_dataset_start: 0,
-    not_yet_complete: 2,
-    token_parts_disagree: { cached_above_prompt: 4 },
-  },
-  days: [],
-  warnings: [{ check: 'missing_date', date: '2026-11-17', finding: 'has <no> rows' }],
-}
-const TOLD: ReleaseChanges = {
-  previous: '20261119T001200Z',
-  facts: [],
-  reason: 'late_data',
-  note: 'One <file> was late.',
-}
-
 function render(changes: Partial<Manifest> = {}, facts: Partial<Parameters<typeof releasePage>[1]> = {}): string {
   const manifest = manifestOf({ changes: TOLD, ...changes })
   return String(releasePage(manifest, { rows: ROWS, changes: CHANGES, quality: QUALITY, ...facts }).text)
@@ -62,21 +23,6 @@ function render(changes: Partial<Manifest> = {}, facts: Partial<Parameters<typeo
 const text = render()
 
 describe('the page of a release', () => {
-  it('names the release, its version, its days, its content and how to cite it', () => {
-    const manifest = manifestOf()
-    for (const fact of [manifest.release, '1.4.0', manifest.content_hash, manifest.attribution, '@misc{']) {
-      expect(textOf(text)).toContain(fact)
-    }
-  })
-
-  it('lists every other file with its size, rows and whole hash', () => {
-    const { files } = manifestOf()
-    const rows = tableRows(text, 'Files of this release')
-    expect(rows.map(([path, , hash]) => [path, hash])).toEqual(files.map(({ path, sha256 }) => [path, sha256]))
-    expect(rows[0]?.slice(3)).toEqual(['1.0 kB', '35,000'])
-    expect(rows.every(([, title]) => title !== '')).toBe(true)
-  })
-
   it('reaches its files beside it, and the site above it, by relative links', () => {
     const links = linksOf({ path: `${FOLDER}index.html`, text })
     expect(links).toEqual(
@@ -91,39 +37,9 @@ describe('the page of a release', () => {
     expect(links).toContain('changelog/2026.html')
   })
 
-  it('counts what changed against the release before, and why', () => {
-    expect(textOf(text)).toContain(
-      'Against release 20261119T001200Z : 3 rows new, 1 row with other tokens, 1 row gone, on 2 days. Reason: logs that came late. One <file> was late.',
-    )
-    expect(tableRows(text, 'Days that differ')).toEqual([
-      ['2026-11-19', 'new', '2', '10K', ''],
-      ['2026-11-18', 'changed', '2', '200', '+25.0 %'],
-    ])
-  })
-
-  it('tells of the largest changes of days that were there before', () => {
-    expect(tableRows(text, 'The largest changes')).toEqual([
-      ['acme/gone', '2026-11-18', '60', ''],
-      ['acme/one', '2026-11-18', '100', '150'],
-      ['acme/<two>', '2026-11-18', '', '50'],
-    ])
-  })
-
   it('is content with the first release, and with one that changes no row', () => {
     expect(textOf(render({ changes: { ...TOLD, previous: null } }))).toContain('This is the first release.')
     expect(textOf(render({}, { changes: [] }))).toContain('No row differs from release 20261119T001200Z')
-  })
-
-  it('counts records by what became of them, and repeats what the checks warn of', () => {
-    expect(tableRows(text, 'Records of public usage')).toEqual([
-      ['counted', '12,345'],
-      ['delivered again, counted once', '7'],
-      ['of a day that was not over', '2'],
-      ['rejected: invalid timestamp', '3'],
-      ['counted, although its token counts contradict each other: cached above prompt', '4'],
-    ])
-    expect(textOf(text)).toContain('2026-11-17: has <no> rows')
-    expect(textOf(render({}, { quality: { ...QUALITY, warnings: [] } }))).toContain('The checks found nothing unusual.')
   })
 
   it('says nothing that stops being true: it never changes', () => {
