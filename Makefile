@@ -36,7 +36,7 @@ derive: $(INSTALLED) ## files of a release from its Parquet alone (ARGS="RELEASE
 	$(CLI) derive $(ARGS)
 reproduce: $(INSTALLED) ## the current release again from its raw files, compared byte for byte (ARGS=RELEASE: another)
 	$(CLI) reproduce $(ARGS)
-inspect: $(INSTALLED) ## guess the schema of raw files (ARGS="FILE…")
+inspect: $(INSTALLED) ## guess the schema of raw files (ARGS="FILE…", "--sql FILE": the SQL that reads it)
 	$(CLI) inspect $(ARGS)
 models: $(INSTALLED) ## models that models.json does not know, with tokens (ARGS="--add public NAME…": write them there)
 	$(CLI) models $(ARGS)

@@ -87,6 +87,8 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     schemaController: { compilersFactory: NO_JSON_SCHEMA },
     // During a stop, requests on open connections are still answered, with `Connection: close`.
     return503OnClosing: false,
+    // A busy machine may need longer than Fastify's 10 seconds to load the first release.
+    pluginTimeout: 0,
     requestTimeout: requestMs,
     keepAliveTimeout: idleMs,
     connectionTimeout: stalledMs,
@@ -214,7 +216,7 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
   const { status, body } = toEnvelope(error, request.apiKey?.creator_user_id)
   if (status === 500) request.log.error({ reqId: request.id, err: error }, 'unexpected error')
   if (error instanceof StoreUnavailableError) {
-    request.log.error({ reqId: request.id, err: error }, 'the store does not answer')
+    request.log.error({ reqId: request.id, err: error }, 'the store does not respond')
   }
   if (isOutOfFiles(error)) request.log.error({ reqId: request.id, err: error }, 'no more files can be opened')
   keepOpenForUnreadBody(request, reply)

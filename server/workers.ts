@@ -34,7 +34,7 @@ export async function startWorkers(config: ServerConfig, effects: ServerEffects)
     const worker = cluster.fork()
     workers.add(worker)
     worker.on('error', (error) => {
-      log.error({ err: error, worker_pid: worker.process.pid }, 'a worker is out of reach')
+      log.error({ err: error, worker_pid: worker.process.pid }, 'a worker cannot be reached')
       // It never started, so it has no exit event.
       if (worker.process.pid === undefined) workers.delete(worker)
     })
@@ -45,7 +45,7 @@ export async function startWorkers(config: ServerConfig, effects: ServerEffects)
     const [address] = await Promise.race([
       once(worker, 'listening') as Promise<[AddressInfo]>,
       once(worker, 'exit').then(() => {
-        throw new WorkerError('a worker ended before it was ready; its reason stands above')
+        throw new WorkerError('a worker ended before it was ready; see its error above')
       }),
     ])
     isReady.add(worker)
@@ -53,7 +53,7 @@ export async function startWorkers(config: ServerConfig, effects: ServerEffects)
   }
 
   async function replace({ process: { pid } }: Worker, code: number, signal: string | null): Promise<void> {
-    log.error({ worker_pid: pid, code, signal }, 'a worker ended and is replaced')
+    log.error({ worker_pid: pid, code, signal }, 'a worker ended and will be replaced')
     // Pause, so that workers that fail at once do not keep the machine busy.
     await sleep(PAUSE_BEFORE_REPLACING_MS)
     while (!isStopping) {
@@ -61,7 +61,7 @@ export async function startWorkers(config: ServerConfig, effects: ServerEffects)
         await fork()
         return
       } catch (error) {
-        log.error({ err: error }, 'a worker could not be replaced; it is tried again')
+        log.error({ err: error }, 'a worker could not be replaced; retrying')
         await sleep(PAUSE_BEFORE_REPLACING_MS)
       }
     }

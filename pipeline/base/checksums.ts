@@ -44,7 +44,7 @@ export async function verifyChecksums(folder: string, remedy = ''): Promise<Map<
   }
   const missing = [...listed.keys()].find((name) => !present.some(({ path }) => path === name))
   if (missing !== undefined) fail(missing, `is listed in ${CHECKSUMS_FILE} but missing`)
-  if (sums !== toChecksums(present)) fail(CHECKSUMS_FILE, 'has lines that are no checksums')
+  if (sums !== toChecksums(present)) fail(CHECKSUMS_FILE, 'has lines that are not checksums')
   return new Map(present.map((file) => [file.path, file]))
 }
 

@@ -10,6 +10,7 @@ import {
   structValue,
   version,
 } from '@duckdb/node-api'
+import { isDuckDbError, meaningOf } from './duckdb-errors.ts'
 import { BuildError, reasonOf, UsageError } from './errors.ts'
 import { readStatement } from './statements.ts'
 
@@ -189,30 +190,23 @@ export class Database {
 /** Turns DuckDB's errors about memory and its own file into advice about settings. */
 function inPlainWords(error: unknown, path: string): unknown {
   const reason = reasonOf(error)
-  if (reason.startsWith('Out of Memory Error')) {
-    return new BuildError(`there is too little memory for this; give MEMORY_LIMIT more (${reason})`)
-  }
-  const isCut = reason.includes('Could not read enough bytes') && reason.includes(path)
-  if (isCut || reason.includes('Corrupt database file')) {
-    return new BuildError(`${path} is damaged; ${remedyFor(path)} (${reason})`)
-  }
-  return error
+  if (isDuckDbError(error, 'lowMemory')) return new BuildError(`${meaningOf('lowMemory')} (${reason})`)
+  const isDamaged = isDuckDbError(error, 'damaged') || (isDuckDbError(error, 'cut') && reason.includes(path))
+  if (!isDamaged) return error
+  return new BuildError(`${path} ${meaningOf('damaged')}; ${remedyFor(path)} (${reason})`)
 }
 
 /** The state may be the only record of raw files that are missing now, so only a person may delete it. */
 export function remedyFor(path: string): string {
   const folder = dirname(path)
   return (
-    `if there is ${path}.wal, move it away first: what a stopped build had noted in it is read again. Else restore ` +
-    `${folder} from a backup, or delete it, and the next build reads all files again; it then knows nothing of files that ` +
-    'are gone since they were read'
+    `if ${path}.wal exists, move it away first: the changes of a stopped build are then read again. Otherwise restore ` +
+    `${folder} from a backup, or delete it: the next build then reads all files again and knows nothing of missing ones`
   )
 }
 
 /** A file that is damaged, written by another version of DuckDB, or not a database. */
 export class UnreadableDatabaseError extends BuildError {}
-
-const UNREADABLE = /not a valid DuckDB|not read enough bytes|corrupt|version number|checksum|serializ|WAL/i
 
 async function createInstance(options: DatabaseOptions): Promise<DuckDBInstance> {
   return openExclusively(options.path, {
@@ -234,16 +228,16 @@ export async function openExclusively(
 ): Promise<DuckDBInstance> {
   // DuckDB cuts the name at a question mark, and writes next to the file if there is no folder.
   if (path.includes('?'))
-    throw new UsageError(`${path} has a question mark, which DuckDB cannot have; choose another path`)
+    throw new UsageError(`${path} has a question mark, which DuckDB does not support; choose another path`)
   try {
     return await DuckDBInstance.create(path, settings)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    if (message.includes('Could not set lock on file')) {
-      throw new BuildError(`another build is running: it holds ${path}; try again when it is done`)
+    if (isDuckDbError(error, 'held')) {
+      throw new BuildError(`${meaningOf('held')}: it holds ${path}; try again when it is done`)
     }
-    if (UNREADABLE.test(message.replaceAll(path, '')))
-      throw new UnreadableDatabaseError(`${path} is no database that can be read`)
+    if (isDuckDbError(message.replaceAll(path, ''), 'unreadable'))
+      throw new UnreadableDatabaseError(`${path} ${meaningOf('unreadable')}`)
     throw new BuildError(`${path} cannot be opened: ${message}`)
   }
 }

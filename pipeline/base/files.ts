@@ -117,6 +117,16 @@ export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
 }
 
+/** What a file system call gives, or undefined if the file does not exist. */
+export async function ifAny<Result>(result: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await result
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
 /** Whether `path` is `folder` or lies in it, links resolved. Neither needs to exist. */
 export function isInside(path: string, folder: string): boolean {
   const below = relative(realPath(folder), realPath(path))
@@ -139,40 +149,21 @@ export async function endsOfLinks(folders: readonly string[]): Promise<string[]>
   for (const folder of folders) {
     for (const name of await namesIn(folder)) {
       const path = join(folder, name)
-      const end = (await linkTarget(path)) === undefined ? undefined : await realPathIfAny(path)
+      const end = (await linkTarget(path)) === undefined ? undefined : await ifAny(realpath(path))
       if (end !== undefined) ends.push(end)
     }
   }
   return ends
 }
 
-async function realPathIfAny(path: string): Promise<string | undefined> {
-  try {
-    return await realpath(path)
-  } catch (error) {
-    if (isMissing(error)) return undefined
-    throw error
-  }
-}
-
 /** Stats of `path`, links followed, or undefined if it does not exist. */
-export async function statsIfAny(path: string): Promise<Stats | undefined> {
-  try {
-    return await stat(path)
-  } catch (error) {
-    if (isMissing(error)) return undefined
-    throw error
-  }
+export function statsIfAny(path: string): Promise<Stats | undefined> {
+  return ifAny(stat(path))
 }
 
 /** Stats of `path` itself, links not followed, or undefined if it does not exist. */
-export async function lstatIfAny(path: string): Promise<Stats | undefined> {
-  try {
-    return await lstat(path)
-  } catch (error) {
-    if (isMissing(error)) return undefined
-    throw error
-  }
+export function lstatIfAny(path: string): Promise<Stats | undefined> {
+  return ifAny(lstat(path))
 }
 
 /** Whether `path` exists; a broken link counts. */
@@ -182,12 +173,7 @@ export async function isThere(path: string): Promise<boolean> {
 
 /** The names in a folder; none if it does not exist. */
 export async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder)
-  } catch (error) {
-    if (isMissing(error)) return []
-    throw error
-  }
+  return (await ifAny(readdir(folder))) ?? []
 }
 
 /** The text of a file, or undefined if it does not exist. */
@@ -197,17 +183,12 @@ export async function readTextIfAny(path: string): Promise<string | undefined> {
 
 /** Decodes UTF-8. Throws an error that names the file if the bytes are not UTF-8. */
 export function toText(bytes: Buffer, path: string, ErrorOfCaller: new (message: string) => Error): string {
-  if (!isUtf8(bytes)) throw new ErrorOfCaller(`${path} is not UTF-8 text; save it as such`)
+  if (!isUtf8(bytes)) throw new ErrorOfCaller(`${path} is not UTF-8; save it as UTF-8`)
   return bytes.toString()
 }
 
-export async function readIfAny(path: string): Promise<Buffer | undefined> {
-  try {
-    return await readFile(path)
-  } catch (error) {
-    if (isMissing(error)) return undefined
-    throw error
-  }
+export function readIfAny(path: string): Promise<Buffer | undefined> {
+  return ifAny(readFile(path))
 }
 
 /** The target of a symbolic link, or undefined if `path` is not one. */

@@ -41,7 +41,7 @@ function readJson(text: string, path: string, ErrorOfCaller: ErrorClass): unknow
   const plain = text.replace(/^\ufeff/, '')
   const value = parseOrThrow(plain, path, ErrorOfCaller)
   const duplicate = duplicateKey(plain)
-  if (duplicate !== undefined) throw new ErrorOfCaller(`${path}: ${placeOf(duplicate)}: stands twice; keep one`)
+  if (duplicate !== undefined) throw new ErrorOfCaller(`${path}: ${placeOf(duplicate)}: is a duplicate key; keep one`)
   return value
 }
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 const PIPELINE = fileURLToPath(new URL('..', import.meta.url))
 
-/** What stands below `-- name: next_file` in a `.sql` file: a comment, then SQL up to the next name. */
+/** The part of a `.sql` file below `-- name: next_file`: a comment, then SQL up to the next name. */
 export interface Statement {
   comment: readonly string[]
   sql: string
@@ -19,7 +19,7 @@ export interface Statements {
 
 let known: Statements | undefined
 
-/** The SQL of a statement such as `state/next_file`, which stands in the file `state.sql` of its room. */
+/** The SQL of a statement, such as `state/next_file` from `state.sql`. */
 export function readStatement(name: string): string {
   return findStatement(name).sql
 }
@@ -70,7 +70,7 @@ function sqlFiles(folder: string): string[] {
     .sort()
 }
 
-/** The statements of a file in their order. What stands before the first name is about the file. */
+/** The statements of a file, in order. Text before the first name is about the file. */
 function parseStatements(text: string): [name: string, statement: Statement][] {
   const [, ...parts] = text.replaceAll('\r\n', '\n').split(/^-- name: /m)
   return parts.map((part) => {

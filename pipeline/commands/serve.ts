@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Command } from '@commander-js/extra-typings'
 import type { ServerConfig } from '../../server/base/config.ts'
 import { UsageError } from '../base/errors.ts'
-import { DATASET_PATH } from '../contract/manifest.ts'
+import { POINTER_PATH } from '../contract/published-paths.ts'
 import { withInterrupt } from './interrupt.ts'
 
 /** `tokenboard serve`: builds when there is no release yet, then serves until it is told to stop (DESIGN.md §5). */
@@ -15,7 +15,7 @@ export const serve = new Command('serve')
   .option('--workers <number>', 'processes that share the port, one for each core to use (WORKERS, default 1)')
   .action(async ({ host, port, workers }) => {
     const config = await serverConfig({ HOST: host, PORT: port, WORKERS: workers })
-    if (!existsSync(join(config.publicDir, DATASET_PATH, 'latest.json'))) {
+    if (!existsSync(join(config.publicDir, POINTER_PATH))) {
       await (await import('./build.ts')).runBuild({ json: false })
     }
     const effects = {

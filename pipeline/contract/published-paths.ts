@@ -20,7 +20,7 @@ export const POINTER_PATH = `${DATASET_PATH}/latest.json`
 export const CATALOG_FILE = 'catalog.json'
 export const FEED_FILES = { atom: 'feed.atom', json: 'feed.json' } as const
 
-/** The operations of the API that need no store, by the paths of their answers. */
+/** The operations of the API that need no store, by the paths of their responses. */
 export const API_FILES = {
   rankings_daily: 'api/v1/datasets/rankings-daily.json',
   embeddings_models: 'api/v1/embeddings/models.json',
@@ -29,14 +29,14 @@ export const API_FILES = {
 /** Metadata beside the releases: a copy on any host has the same bytes. */
 export const METADATA_FILES = ['LICENSE', 'CITATION.cff', 'dcat.jsonld', CROISSANT_PATH] as const
 
-/** The formats of a day and of a month. A month has no JSON: the API has no such answer. */
+/** The formats of a day and of a month. Months have no JSON, because the API has none. */
 export const PERIOD_FORMATS = { daily: ['json', 'csv', 'parquet'], monthly: ['csv', 'parquet'] } as const
 export const PERIOD_FOLDERS = [`${DATASET_PATH}/daily`, `${DATASET_PATH}/monthly`] as const
 
-/** These folders hold pages that follow from the releases, and nothing else. */
+/** Folders that only have pages generated from releases. */
 export const PAGE_FOLDERS = ['models', 'more-models', 'coverage', 'changelog'] as const
 
-/** The steps of a switch to another release, in order: what is pointed to comes before what points to it. */
+/** The steps of a switch to another release, in order: targets come before what points to them. */
 export const STEPS = [
   'release',
   'periods',
@@ -66,7 +66,7 @@ export interface PublishedPath {
 
 const RELEASE = new RegExp(`^${DATASET_PATH}/releases/(\\d{8}T\\d{6}Z)/(?!${TOMBSTONE_FILE}$)`)
 
-/** The first pattern that fits decides. */
+/** The first match decides. */
 const TABLE: readonly [RegExp, Step, CacheClass, PublishedPath['readers']][] = [
   [RELEASE, 'release', 'release', 'programs'],
   [exactly(INDEX_PATH), 'index', 'pointer', 'programs'],

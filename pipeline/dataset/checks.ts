@@ -100,8 +100,8 @@ export function checkNothingBlocks(
   const lines = [...broken].map(([check, found]) => explain(check, readCheck(check, {}).demand, found.map(toWarning)))
   const flags = [...broken.keys()].map((check) => `--accept ${check}`).join(' ')
   throw new BuildError(
-    `blocking checks found what the current release does not have, nothing was published\n${lines.join('\n')}\n` +
-      `if the data are right, publish them with: tokenboard build ${flags}`,
+    `blocking checks have new findings, nothing was published\n${lines.join('\n')}\n` +
+      `if the data is right, publish it with: tokenboard build ${flags}`,
   )
 }
 

@@ -35,10 +35,8 @@ function checkName(name: string, unknown: readonly WithheldModel[], { registry, 
   if (file?.names.some((listed) => matches(name, listed))) return
   const meant = nearest(name, [...unknown.map(({ model }) => model), ...(file?.names ?? [])])
   const hint =
-    meant === undefined
-      ? '; `tokenboard models` lists those that are unknown'
-      : `, did you mean ${JSON.stringify(meant)}?`
-  throw new UsageError(`no model of the logs or of the registry is called ${JSON.stringify(name)}${hint}`)
+    meant === undefined ? '; `tokenboard models` lists the unknown ones' : `, did you mean ${JSON.stringify(meant)}?`
+  throw new UsageError(`neither the logs nor the registry have a model ${JSON.stringify(name)}${hint}`)
 }
 
 /** Whether a pattern, in which * matches any text, matches a name. A pattern also matches itself. */

@@ -31,8 +31,8 @@ export function checkOldCountsAccepted(
   const isMissing = fresh.some(({ is_archived }) => !is_archived)
   throw new BuildError(
     'this version of Tokenboard reads some sources differently, and these dates cannot be read again; nothing was published\n' +
-      `${lines.join('\n')}\n${isMissing ? 'put the missing raw files back, or ' : ''}keep the old numbers and have the coverage ` +
-      `mark these dates, with: tokenboard build --accept ${OLD_COUNTS}`,
+      `${lines.join('\n')}\n${isMissing ? 'restore the missing raw files, or ' : ''}keep the old numbers and ` +
+      `mark these dates in the coverage, with: tokenboard build --accept ${OLD_COUNTS}`,
   )
 }
 

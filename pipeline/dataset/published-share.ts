@@ -65,14 +65,13 @@ export function checkWithheldShare(
     `${percent(withheld)} of the tokens from ${published.start_date} to ${published.end_date} are of models that the registry ` +
     `does not know, more than max_withheld_share ${percent(limit)}`
   if (sources.max_withheld_share === undefined && !isFirst) {
-    const advice =
-      'set "max_withheld_share" in the sources file to say how much may be, and have a larger share stop the build'
+    const advice = 'set "max_withheld_share" in the sources file to stop builds that withhold more'
     report({ kind: 'notice', message: `warning: ${found}${describeUnknown(share, sources)}\n${advice}` })
     return
   }
   throw new BuildError(
     `${found}; nothing was published${describeUnknown(share, sources)}\n` +
-      'to leave them out on purpose, set "max_withheld_share" in the sources file to a larger share',
+      'to withhold them on purpose, raise "max_withheld_share" in the sources file',
   )
 }
 
@@ -86,9 +85,9 @@ export function describeUnknown({ unknown }: Share, { models_file }: Pick<Source
     '',
     ...shown.map(({ model, tokens }) => `  ${JSON.stringify(model)}: ${formatInteger(tokens)} tokens`),
     ...(unknown.length > shown.length ? [`  and ${unknown.length - shown.length} more`] : []),
-    '`tokenboard models` (make models) lists all of them, and adds those that you name to ' +
+    '`tokenboard models` (make models) lists all of them and adds those that you name to ' +
       `${models_file ?? 'the registry'}: \`tokenboard models --add public NAME…\` (make models ARGS='--add public NAME…') ` +
-      'for the ones to publish, then --add private --all for the rest. What is published stays published',
+      'for those to publish, then --add private --all for the rest. What is published stays public',
   ].join('\n')
 }
 

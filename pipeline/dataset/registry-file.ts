@@ -1,7 +1,7 @@
 import { chmod, realpath } from 'node:fs/promises'
 import { z } from 'zod'
 import { UsageError } from '../base/errors.ts'
-import { type Files, isMissing, readIfAny, replaceFile, statsIfAny, toText } from '../base/files.ts'
+import { type Files, ifAny, readIfAny, replaceFile, statsIfAny, toText } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import { Model } from '../raw/registry.ts'
 
@@ -30,18 +30,9 @@ export class RegistryFile {
   /** Appends entries. Readers see the old or the new file; links and the file mode stay. */
   async append(models: readonly { model: string; public: boolean }[], files: Files): Promise<void> {
     const added = models.map(({ model, public: isPublic }) => ({ model_permaslug: model, public: isPublic }))
-    const path = await endOf(this.path)
+    const path = (await ifAny(realpath(this.path))) ?? this.path
     const mode = (await statsIfAny(path))?.mode
     await replaceFile(files, path, `${JSON.stringify([...this.#entries, ...added], undefined, 2)}\n`)
     if (mode !== undefined) await chmod(path, mode)
-  }
-}
-
-async function endOf(path: string): Promise<string> {
-  try {
-    return await realpath(path)
-  } catch (error) {
-    if (isMissing(error)) return path
-    throw error
   }
 }

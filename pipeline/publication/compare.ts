@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { BuildError } from '../base/errors.ts'
 import { hashFile, isMissing, linkTarget, namesIn, readTextIfAny, statsIfAny } from '../base/files.ts'
 import { isFolder } from '../base/move.ts'
@@ -21,7 +21,7 @@ async function filesBelow(root: string, folder: string): Promise<string[]> {
   try {
     const found = await readdir(join(root, folder), { withFileTypes: true, recursive: true })
     const files = found.filter((each) => !each.isDirectory())
-    return files.map(({ parentPath, name }) => join(parentPath, name).slice(root.length + 1)).sort()
+    return files.map(({ parentPath, name }) => relative(root, join(parentPath, name))).sort()
   } catch (error) {
     if (isMissing(error)) return []
     throw error

@@ -12,7 +12,7 @@ import { contentHash, writeJson } from '../base/text.ts'
 import { ContentHash, provisionalFrom, ReleaseName } from '../contract/manifest.ts'
 import { PERIOD_FORMATS } from '../contract/published-paths.ts'
 import { DATASET_VERSION, type RankingMeta, RankingResponse, type RankingRow, Timestamp } from '../contract/ranking.ts'
-import type { DataFile } from '../contract/release-files.ts'
+import { type DataFile, MANIFEST_FILE } from '../contract/release-files.ts'
 import { advance, type Revision } from '../dataset/coverage.ts'
 import { readParquet } from '../release/read-back.ts'
 import { renderRows } from '../release/stage.ts'
@@ -71,7 +71,7 @@ export async function derive(
   if ((await namesIn(out)).length > 0) throw new UsageError(`${out} holds something already; give an empty folder`)
   return withTemporaryDatabase('derive', { signal, folders: [dirname(parquet), out] }, async (database) => {
     const { footer, rows } = await readRelease(database, parquet)
-    const beside = await Beside.of(dirname(parquet))
+    const beside = await lookBeside(dirname(parquet))
     await mkdir(out, { recursive: true })
     const files = [
       ...(await deriveForms(rows, footer, { out, beside })),
@@ -113,7 +113,7 @@ async function deriveForms(
   return Promise.all(
     (await renderRows(rows, meta)).map(async ([path, bytes]) => {
       await writeFile(join(out, path), bytes)
-      return { path, comparison: await beside.compareForm(path, bytes) }
+      return { path, comparison: await compareForm(beside, path, bytes) }
     }),
   )
 }
@@ -138,7 +138,7 @@ async function derivePeriods(
       for (const format of PERIOD_FORMATS[revision.folder]) {
         const path = pointerPath(revision, format)
         const content = await writePeriod(join(out, path), revision, format, as_of, database)
-        derived.push({ path, comparison: await beside.compareRevision(revision, format, content) })
+        derived.push({ path, comparison: await compareRevision(beside, revision, format, content) })
       }
       written += 1
       report({ kind: 'progress', stage: 'derive', share: written / revisions.length, bytes })
@@ -162,40 +162,39 @@ async function writePeriod(
 }
 
 /** What is published beside a Parquet file: the other files of its release, and every revision of every day and month. */
-class Beside {
-  readonly #release: string | undefined
-  readonly #dataset: string | undefined
+interface Beside {
+  release: string | undefined
+  dataset: string | undefined
+}
 
-  private constructor(release: string | undefined, dataset: string | undefined) {
-    this.#release = release
-    this.#dataset = dataset
-  }
+async function lookBeside(folder: string): Promise<Beside> {
+  const isRelease = (await namesIn(folder)).includes(MANIFEST_FILE)
+  const isPublished = isRelease && basename(dirname(folder)) === 'releases'
+  return { release: isRelease ? folder : undefined, dataset: isPublished ? dirname(dirname(folder)) : undefined }
+}
 
-  static async of(folder: string): Promise<Beside> {
-    const isRelease = (await namesIn(folder)).includes('manifest.json')
-    const isPublished = isRelease && basename(dirname(folder)) === 'releases'
-    return new Beside(isRelease ? folder : undefined, isPublished ? dirname(dirname(folder)) : undefined)
-  }
+async function compareForm({ release }: Beside, path: DataFile, bytes: Buffer): Promise<Comparison> {
+  const published = release && (await readIfAny(join(release, path)))
+  if (!published) return 'not_at_hand'
+  return published.equals(bytes) ? 'equal' : 'differs'
+}
 
-  async compareForm(path: DataFile, bytes: Buffer): Promise<Comparison> {
-    if (this.#release === undefined) return 'not_at_hand'
-    const published = await readIfAny(join(this.#release, path))
-    if (published === undefined) return 'not_at_hand'
-    return published.equals(bytes) ? 'equal' : 'differs'
+async function compareRevision(
+  { dataset }: Beside,
+  { folder, name, rows }: Revision,
+  format: PeriodFormat,
+  bytes: Buffer,
+): Promise<Comparison> {
+  const revisions = join(dataset ?? '', folder, name)
+  const names = dataset === undefined ? [] : await namesIn(revisions)
+  const paths = names.filter((file) => file.endsWith(`.${format}`))
+  let nearest: Comparison = paths.length === 0 ? 'not_at_hand' : 'differs'
+  for (const path of paths) {
+    const published = await readFile(join(revisions, path))
+    if (published.equals(bytes)) return 'equal'
+    if (format === 'json' && isOtherAsOf(published, rows)) nearest = 'other_as_of'
   }
-
-  async compareRevision({ folder, name, rows }: Revision, format: PeriodFormat, bytes: Buffer): Promise<Comparison> {
-    if (this.#dataset === undefined) return 'not_at_hand'
-    const revisions = join(this.#dataset, folder, name)
-    const paths = (await namesIn(revisions)).filter((file) => file.endsWith(`.${format}`))
-    let nearest: Comparison = paths.length === 0 ? 'not_at_hand' : 'differs'
-    for (const path of paths) {
-      const published = await readFile(join(revisions, path))
-      if (published.equals(bytes)) return 'equal'
-      if (format === 'json' && isOtherAsOf(published, rows)) nearest = 'other_as_of'
-    }
-    return nearest
-  }
+  return nearest
 }
 
 function isOtherAsOf(published: Buffer, rows: readonly RankingRow[]): boolean {

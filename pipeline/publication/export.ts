@@ -6,7 +6,7 @@ import { type Files, hashFile, isInside, linkTarget, namesIn, statsIfAny } from 
 import { isFolder, moveInto } from '../base/move.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import { type ReleaseName, releasePath } from '../contract/manifest.ts'
-import { LATEST_PATH } from '../contract/published-paths.ts'
+import { LATEST_PATH, publishedPath, STEPS } from '../contract/published-paths.ts'
 import { currentEntry, readIndex } from '../release/index.ts'
 import { readManifest } from '../release/verify.ts'
 import { lockPublic } from '../rollup/workspace.ts'
@@ -132,9 +132,11 @@ async function replaceFiles(
   const staging = join(target, OWN_FOLDER, 'next')
   try {
     await files.remove(staging)
-    await copyEntries(changed, staging, effects)
+    await copyEntries(changed, staging, effects, (path) => join(publishedPath(path).step, path))
     await makeWay(target, entries, files)
-    if (changed.length > 0) await moveInto(files, staging, target)
+    for (const step of STEPS) {
+      if (await isFolder(join(staging, step))) await moveInto(files, join(staging, step), target)
+    }
   } finally {
     await files.remove(staging)
   }

@@ -5,6 +5,7 @@ import { sideBySide } from '../base/side-by-side.ts'
 import { publishedPath } from '../contract/published-paths.ts'
 import {
   asideFolder,
+  goneFolder,
   type PublicFolder,
   STAGING_FOLDER,
   STEPS,
@@ -95,7 +96,7 @@ export class NextTree {
 
   /** Has the step take a published file or folder away before it puts anything in place. */
   async makeWay(path: string, step: Step = publishedPath(path).step): Promise<void> {
-    await this.#note(this.#inTheWay, step, path)
+    await this.#note(this.#inTheWay, step, path, join(asideFolder(this.folder.publicDir), dirname(path)))
   }
 
   /** Has the step take a published file or folder away once everything of it is in place. */
@@ -105,7 +106,7 @@ export class NextTree {
       this.#roots.delete(path)
       await this.folder.files.remove(join(root, path))
     }
-    await this.#note(this.#removed, step, path)
+    await this.#note(this.#removed, step, path, goneFolder(this.folder.publicDir))
   }
 
   /** Waits until the entries of all staged folders are on disk: after it everything is ready for `commit`. */
@@ -118,24 +119,20 @@ export class NextTree {
     // Nothing was staged.
     if (this.#folders.size === 0) return
     const { publicDir, files } = this.folder
-    const putAside = (path: string) => files.rename(join(publicDir, path), join(asideFolder(publicDir), path))
+    let taken = 0
     await files.write(join(publicDir, SWITCHING), '')
     await files.flush(join(publicDir, STAGING_FOLDER))
     for (const step of STEPS) {
       const root = stagingRoot(publicDir, step)
-      for (const path of this.#inTheWay.get(step) ?? []) await putAside(path)
+      for (const path of this.#inTheWay.get(step) ?? []) {
+        await files.rename(join(publicDir, path), join(asideFolder(publicDir), path))
+      }
       if (await isFolder(root)) await moveInto(files, root, publicDir)
-      for (const path of this.#removed.get(step) ?? []) await putAside(path)
+      for (const path of await wholeFolders(publicDir, this.#removed.get(step) ?? new Set())) {
+        taken += 1
+        await files.rename(join(publicDir, path), join(goneFolder(publicDir), `${taken}`))
+      }
     }
-    for (const path of this.#removed.get('leftovers') ?? []) await this.#removeEmpty(dirname(path))
-  }
-
-  /** Removes a published folder in which nothing is left, and those above it. */
-  async #removeEmpty(path: string): Promise<void> {
-    const folder = join(this.folder.publicDir, path)
-    if (path === '.' || !(await isFolder(folder)) || (await namesIn(folder)).length > 0) return
-    await this.folder.files.remove(folder)
-    await this.#removeEmpty(dirname(path))
   }
 
   async #makeFolder(folder: string): Promise<void> {
@@ -149,11 +146,22 @@ export class NextTree {
     for (let each = folder; each !== staging; each = dirname(each)) this.#folders.add(each)
   }
 
-  async #note(paths: Map<Step, Set<string>>, step: Step, path: string): Promise<void> {
-    const { publicDir } = this.folder
-    if (!(await isThere(join(publicDir, path)))) return
-    await this.#makeFolder(join(asideFolder(publicDir), dirname(path)))
-    const ofStep = paths.get(step) ?? new Set()
-    paths.set(step, ofStep.add(path))
+  async #note(paths: Map<Step, Set<string>>, step: Step, path: string, folder: string): Promise<void> {
+    if (!(await isThere(join(this.folder.publicDir, path)))) return
+    await this.#makeFolder(folder)
+    paths.set(step, (paths.get(step) ?? new Set()).add(path))
   }
+}
+
+/** The same paths, and for those of a folder of which nothing would be left that folder. */
+async function wholeFolders(publicDir: string, paths: ReadonlySet<string>): Promise<Set<string>> {
+  const all = new Set(paths)
+  // Folders that are added are looked at too.
+  for (const path of all) {
+    const folder = dirname(path)
+    const names = await namesIn(join(publicDir, folder))
+    if (folder !== '.' && names.every((name) => all.has(`${folder}/${name}`))) all.add(folder)
+  }
+  const topOf = (path: string): string => (all.has(dirname(path)) ? topOf(dirname(path)) : path)
+  return new Set([...paths].map(topOf))
 }

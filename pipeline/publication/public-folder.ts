@@ -25,9 +25,14 @@ export function stagingRoot(publicDir: string, step: Step): string {
   return join(publicDir, STAGING_FOLDER, 'next', step)
 }
 
-/** Where a switch puts what it takes away, each at its path, until all is done. */
+/** Where a switch puts what is in the way, each at its path, so that it can be put back. */
 export function asideFolder(publicDir: string): string {
   return join(publicDir, STAGING_FOLDER, 'aside')
+}
+
+/** Where a switch puts what it takes away, under numbers, until all is done. */
+export function goneFolder(publicDir: string): string {
+  return join(publicDir, STAGING_FOLDER, 'gone')
 }
 
 /** It is there from before the first rename of a switch until all is done. */

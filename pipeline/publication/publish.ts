@@ -12,7 +12,7 @@ import {
   type ReleaseName,
   releasePath,
 } from '../contract/manifest.ts'
-import { COVERAGE_PATH, INDEX_FILE, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
+import { COVERAGE_PATH, INDEX_PATH, POINTER_PATH, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
 import { MANIFEST_FILE } from '../contract/release-files.ts'
 import type { Tombstone } from '../contract/tombstone.ts'
 import type { Chain } from '../release/chain.ts'
@@ -83,11 +83,11 @@ async function unlisted(publicDir: string, index: ReleaseIndex): Promise<Release
   const dataset = join(publicDir, DATASET_PATH)
   const known = new Set(['index.json', ...index.releases.map((entry) => entry.release)])
   const unknown = (await namesIn(join(dataset, 'releases'))).filter((name) => !known.has(name)).sort()
-  const latest = await readTextIfAny(join(dataset, 'latest.json'))
+  const latest = await readTextIfAny(join(publicDir, POINTER_PATH))
   const isNext = (name: string) => name > (index.releases.at(-1)?.release ?? '') && !latest?.includes(name)
   if (unknown.length <= 1 && unknown.every(isNext)) return unknown[0]
   throw new BuildError(
-    `${join(dataset, INDEX_FILE)} does not list ${unknown.join(', ')}, which ${dataset} holds; ` +
+    `${join(publicDir, INDEX_PATH)} does not list ${unknown.join(', ')}, which ${dataset} holds; ` +
       'releases are never removed: restore the index from a backup, or take away by hand what does not belong there',
   )
 }

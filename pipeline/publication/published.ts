@@ -62,13 +62,20 @@ export async function assertUndamaged(entries: readonly PublishedEntry[], conten
   }
 }
 
-/** Copies entries into `folder`, which is empty or not there, and flushes it. Stops when the signal says so. */
+/**
+ * Copies entries below `folder`, which is empty or not there, and flushes it: each to its path, or to what `placeOf` makes
+ * of that. Stops when the signal says so.
+ */
 export async function copyEntries(
   entries: readonly PublishedEntry[],
   folder: string,
   { files, signal, report }: Effects,
+  placeOf = (path: string) => path,
 ): Promise<void> {
-  const folders = foldersOf(entries, folder)
+  const folders = foldersOf(
+    entries.map(({ path }) => placeOf(path)),
+    folder,
+  )
   for (const each of folders) await files.makeFolder(each)
   const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0)
   let done = 0
@@ -77,8 +84,9 @@ export async function copyEntries(
     entries,
     async (entry) => {
       signal.throwIfAborted()
-      if (isLink(entry)) await files.link(entry.target, join(folder, entry.path))
-      else await files.copy(entry.source, join(folder, entry.path))
+      const place = join(folder, placeOf(entry.path))
+      if (isLink(entry)) await files.link(entry.target, place)
+      else await files.copy(entry.source, place)
       done += entry.bytes
       report({ kind: 'progress', stage: 'copy', share: bytes === 0 ? 1 : done / bytes, bytes })
     },
@@ -89,9 +97,9 @@ export async function copyEntries(
 }
 
 /** `folder` and all folders below it that hold an entry, those above others first. */
-function foldersOf(entries: readonly PublishedEntry[], folder: string): string[] {
+function foldersOf(paths: readonly string[], folder: string): string[] {
   const all = new Set([folder])
-  for (const { path } of entries)
+  for (const path of paths)
     for (let each = dirname(path); each !== '.'; each = dirname(each)) all.add(join(folder, each))
   return [...all].sort()
 }

@@ -75,7 +75,7 @@ export async function verify(publicDir: string, options: VerifyOptions): Promise
   } catch (error) {
     if (!(error instanceof BuildError) || !(await isSwitching(root))) throw error
     throw new BuildError(
-      `${root} is being switched to another release: switch in progress; when no build is running, make build completes it`,
+      `switch in progress: ${root} belongs to two releases for a moment; if no build is running, make build completes it`,
       { cause: error },
     )
   }

@@ -30,7 +30,7 @@ export type SanityCheck = z.infer<typeof SanityCheck>
 
 export function noSanityCheck(name: string, names: readonly string[] = SANITY_CHECKS): string {
   if ((INVARIANTS as readonly string[]).includes(name)) {
-    return `${name} always stops a build: what breaks it is a mistake of Tokenboard, and no release may have it`
+    return `${name} always stops a build: it asserts Tokenboard's own rules and cannot be accepted`
   }
   const known = nearest(name, names)
   const suggestion = known === undefined ? '' : `, did you mean ${JSON.stringify(known)}?`

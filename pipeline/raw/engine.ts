@@ -20,10 +20,10 @@ const ClickHouseUrl = z
     const { username, password, search, hash } = new URL(text)
     const say = (message: string) => context.addIssue({ code: 'custom', message })
     if (username !== '' || password !== '') {
-      say('must hold no user and no password; give them as CLICKHOUSE_USER and CLICKHOUSE_PASSWORD in the environment')
+      say('must not have a user or password; set CLICKHOUSE_USER and CLICKHOUSE_PASSWORD in the environment')
     }
     if (search !== '' || hash !== '')
-      say('must end with its host, port or path; settings of ClickHouse belong into the profile of its user')
+      say('must end with its host, port or path; ClickHouse settings belong in the profile of its user')
   })
 
 const File = z.string().min(1)
@@ -71,8 +71,7 @@ export const EngineFields = z.strictObject({
 /** `"engine"` of the sources file: what sums the usage instead of DuckDB and raw files. */
 export const EngineChoice = EngineFields.superRefine(({ clickhouse, rollup_files }, context) => {
   if ((clickhouse === undefined) !== (rollup_files === undefined)) return
-  const message =
-    'must have either "clickhouse", where the usage is asked for, or "rollup_files", sums that another engine wrote'
+  const message = 'must have either "clickhouse", to query usage, or "rollup_files", sums from another engine'
   context.addIssue({ code: 'custom', message })
 })
 
@@ -94,6 +93,5 @@ function checkCertificates(
   if (key !== undefined && cert === undefined) say('cert', 'is missing: "key" needs the file of its certificate')
   if (cert !== undefined && ca === undefined)
     say('ca', 'is missing: a client certificate needs the authority of the server too')
-  if (ca !== undefined && url.startsWith('http:'))
-    say('ca', 'means nothing where the url begins with http:; make it https:')
+  if (ca !== undefined && url.startsWith('http:')) say('ca', 'needs an https: url')
 }

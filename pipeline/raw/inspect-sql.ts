@@ -30,14 +30,14 @@ export async function inspectSql(
   { sources, ...effects }: InspectEffects & { sources: string | undefined },
 ): Promise<string> {
   const file = await describeGiven(path)
-  assertNoPattern(file)
+  checkNoPattern(file)
   const { source, comments } = (await namedReading(file, sources)) ?? (await guessedReading(file, effects))
   return withFiles([file], effects, async (database, folder) => {
     const wanted = sourceColumns(source)
     const contents = new Contents([file], { wanted, signal: effects.signal, onRead: () => {} })
     const [linked] = await linkFiles([file], folder, { wanted, contents })
     if (linked === undefined) throw new Error(`${file.name} has no link`)
-    await assertInPlace(file, linked.link)
+    await checkInPlace(file, linked.link)
     const [group] = await groupFiles(database, source, [linked])
     if (group === undefined) throw new BuildError(`${file.name} is empty`)
     const inPlace = { ...group, files: [{ ...linked, link: exactPattern(file.path) }] }
@@ -74,14 +74,14 @@ async function guessedReading(file: InputFile, effects: InspectEffects): Promise
 }
 
 /** DuckDB has no way to write a path with both of them. */
-function assertNoPattern({ path, name }: InputFile): void {
+function checkNoPattern({ path, name }: InputFile): void {
   if (path.includes('\\') && /[*?[]/.test(path)) {
     throw new UsageError(`the path of ${name} has a backslash and a wildcard, which no SQL can name; rename it`)
   }
 }
 
 /** A build has DuckDB read a copy of some files: those that it would misread, or cannot read at all. */
-async function assertInPlace({ name, format }: InputFile, link: string): Promise<void> {
+async function checkInPlace({ name, format }: InputFile, link: string): Promise<void> {
   if ((await lstat(link)).isSymbolicLink()) return
   const reasons = {
     csv: 'has line ends of more than one kind; give all of them a line feed alone',

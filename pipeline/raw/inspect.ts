@@ -218,11 +218,11 @@ function notesOn({ model, base_time }: SourceEntry, records: readonly MappedReco
   const rejected = records.filter((record) => !isRead(record)).length
   const dates = records.flatMap(({ date }) => date ?? [])
   const notes: [boolean, string][] = [
-    [model !== undefined, 'no column has the model: say in "model" of which one the records are'],
-    [base_time === BASE_TIME_TO_SAY, 'timestamps are relative: say in "base_time" when they begin'],
+    [model !== undefined, 'no column has the model: name it in "model"'],
+    [base_time === BASE_TIME_TO_SAY, 'timestamps are relative: set "base_time" to their start'],
     [rejected > 0, `${rejected} of the first ${records.length} records would be rejected`],
     [dates.every((date) => date < DATASET_START), `the first records are before the dataset begins, ${DATASET_START}`],
-    [!records.some((record) => record.has_request_id), 'records have no id: repeated deliveries would count again'],
+    [!records.some((record) => record.has_request_id), 'records have no id: duplicates would count again'],
   ]
   return notes.filter(([applies]) => applies).map(([, note]) => note)
 }

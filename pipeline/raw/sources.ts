@@ -77,14 +77,14 @@ export const Source = SourceFields.superRefine((source, context) => {
     context.addIssue({ code: 'custom', path: ['columns'], message })
   }
   if (base_time !== undefined && schema.hasAbsoluteTime) {
-    context.addIssue({ code: 'custom', path: ['base_time'], message: `means nothing to schema ${name}: remove it` })
+    context.addIssue({ code: 'custom', path: ['base_time'], message: `has no effect with schema ${name}; remove it` })
   }
   if (time_unit !== undefined && base_time === undefined) {
-    const message = 'means nothing without a base_time; for Unix time say "base_time": "1970-01-01T00:00:00Z"'
+    const message = 'has no effect without base_time; for Unix time set "base_time": "1970-01-01T00:00:00Z"'
     context.addIssue({ code: 'custom', path: ['time_unit'], message })
   }
   for (const key of HELICONE_KEYS.filter((each) => name !== 'helicone-requests' && source[each] !== undefined)) {
-    const message = `means nothing to schema ${name}, only to helicone-requests: remove it`
+    const message = `only applies to schema helicone-requests, not ${name}; remove it`
     context.addIssue({ code: 'custom', path: [key], message })
   }
 })
@@ -183,7 +183,7 @@ function whatIsRead(
   }
   if (sources !== undefined) {
     throw new UsageError(
-      `${path}: sources: means nothing beside "engine", which has all of the usage: remove one of them`,
+      `${path}: sources: cannot be combined with "engine", which has all of the usage; remove one of them`,
     )
   }
   const { clickhouse, rollup_files, visibility } = engine

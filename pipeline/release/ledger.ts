@@ -3,21 +3,20 @@ import { BuildError } from '../base/errors.ts'
 import { readTextIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import { Coverage, Restatements } from '../contract/history.ts'
-import { DATASET_PATH } from '../contract/manifest.ts'
-import { COVERAGE_FILE, RESTATEMENTS_FILE } from '../contract/published-paths.ts'
+import { COVERAGE_PATH, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
 
 export const NO_RESTATEMENTS: Restatements = { dataset: 'rankings-daily', restatements: [] }
 
 /** `coverage.json`, or undefined when there is none. Throws `BuildError` when it is not of the published form. */
 export async function readCoverage(publicDir: string): Promise<Coverage | undefined> {
-  const path = join(publicDir, DATASET_PATH, COVERAGE_FILE)
+  const path = join(publicDir, COVERAGE_PATH)
   const text = await readTextIfAny(path)
   return text === undefined ? undefined : parseJson(Coverage, text, path, BuildError)
 }
 
 /** `restatements.json`; empty where there is none. Throws `BuildError` when it is not of the published form. */
 export async function readRestatements(publicDir: string): Promise<Restatements> {
-  const path = join(publicDir, DATASET_PATH, RESTATEMENTS_FILE)
+  const path = join(publicDir, RESTATEMENTS_PATH)
   const text = await readTextIfAny(path)
   if (text === undefined) return NO_RESTATEMENTS
   return parseJson(Restatements, text, path, BuildError)

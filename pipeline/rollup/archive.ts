@@ -182,7 +182,7 @@ export class Archive {
       for (const { from, before } of this.#of(source)) {
         if (from !== expected) {
           throw new BuildError(
-            `${this.#folder} does not hold all of the closed dates of source ${JSON.stringify(source)}: a part that ends ` +
+            `${this.#folder} lacks archived dates of source ${JSON.stringify(source)}: the part that ends ` +
               `before ${from ?? before} is missing${RESTORE}`,
           )
         }
@@ -225,8 +225,8 @@ async function writeUsage(
     const [written] = await database.rows<{ records: bigint; tokens: string }>('archive/written', { path })
     if (Number(written?.records) === expected.records && written?.tokens === expected.tokens) continue
     throw new BuildError(
-      `${path} holds ${written?.records} records with ${written?.tokens} tokens where ${expected.records} with ` +
-        `${expected.tokens} were to be archived; nothing was`,
+      `${path} has ${written?.records} records with ${written?.tokens} tokens instead of ${expected.records} with ` +
+        `${expected.tokens}; nothing was archived`,
     )
   }
 }

@@ -1,16 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import {
-  type ClickHouseClient,
-  ClickHouseError,
-  ClickHouseLogLevel,
-  type ClickHouseSettings,
-  createClient,
-} from '@clickhouse/client'
+import { type ClickHouseClient, ClickHouseLogLevel, type ClickHouseSettings, createClient } from '@clickhouse/client'
 import type { ClickHouseLogin } from '../base/config.ts'
-import { BuildError, reasonOf, UsageError } from '../base/errors.ts'
+import { reasonOf, UsageError } from '../base/errors.ts'
 import type { ClickHouseChoice } from '../raw/engine.ts'
+import { explain, isPassing, isWithoutAnswer } from './clickhouse-errors.ts'
 import { renderStatement } from './clickhouse-statement.ts'
 
 const PAUSES = [500, 1000, 2000, 4000]
@@ -38,9 +33,6 @@ function settingsAmong(names: readonly string[]): ClickHouseSettings {
   const off = names.filter((name) => OFF.includes(name)).map((name) => [name, 0])
   return { ...SETTINGS, ...Object.fromEntries([...modes, ...off]) }
 }
-
-/** ClickHouse's codes of temporary errors: a node that is down or busy. */
-const PASSING = new Set(['3', '32', '202', '209', '210', '236', '279', '425', '999'])
 
 export type Row = Record<string, string | string[]>
 
@@ -109,10 +101,10 @@ export class ClickHouse {
       try {
         return await this.#ask<Answer>(statement, query_id, onProgress)
       } catch (error) {
-        if (codeOf(error) === undefined) await this.#kill(query_id)
+        if (isWithoutAnswer(error)) await this.#kill(query_id)
         this.#signal.throwIfAborted()
         const pause = this.#pauses[attempt]
-        if (pause === undefined || !isPassing(error)) throw inPlainWords(error, this.#where)
+        if (pause === undefined || !isPassing(error)) throw explain(error, this.#where)
         await delay(pause, undefined, { signal: this.#signal })
       }
     }
@@ -172,57 +164,4 @@ async function readSecret(path: string): Promise<Buffer> {
   } catch (error) {
     throw new UsageError(`${path} cannot be read: ${reasonOf(error)}`)
   }
-}
-
-/** ClickHouse's error code; undefined for a connection error. The client only parses errors of newer servers. */
-function codeOf(error: unknown): string | undefined {
-  return error instanceof ClickHouseError ? error.code : /^Code: (\d+)/.exec(reasonOf(error))?.[1]
-}
-
-function isPassing(error: unknown): boolean {
-  const code = codeOf(error)
-  return code === undefined ? !isTimeout(error) : PASSING.has(code)
-}
-
-/** Timeouts are not retried: they would happen again. */
-function isTimeout(error: unknown): boolean {
-  return reasonOf(error) === 'Timeout error.'
-}
-
-const LONGEST_REASON = 500
-
-function inPlainWords(error: unknown, where: string): Error {
-  const reason = reasonOf(error).replace(/^Code: \d+, e\.displayText\(\) = (.*), e\.what\(\).*$/, '$1')
-  const { isUsage, text } = isTimeout(error) ? SLOW : (ADVICE[codeOf(error) ?? ''] ?? OTHER)
-  const ErrorOfAdvice = isUsage ? UsageError : BuildError
-  return new ErrorOfAdvice(`ClickHouse at ${where}: ${reason.slice(0, LONGEST_REASON)}; ${text}`)
-}
-
-const OTHER = { isUsage: false, text: 'nothing was published' }
-const SLOW = { isUsage: false, text: 'give engine.clickhouse.timeout_seconds more; nothing was published' }
-const LOGIN = { isUsage: true, text: 'set CLICKHOUSE_USER and CLICKHOUSE_PASSWORD, or CLICKHOUSE_PASSWORD_FILE' }
-const AWAY = {
-  isUsage: false,
-  text: 'a shard does not answer, and without it the sums would be too small: nothing was published',
-}
-const FORBIDDEN = {
-  isUsage: true,
-  text: 'the user must be allowed to read the view and to change settings (readonly = 2)',
-}
-
-const ADVICE: Record<string, { isUsage: boolean; text: string }> = {
-  '192': LOGIN,
-  '193': LOGIN,
-  '194': LOGIN,
-  '516': LOGIN,
-  '164': FORBIDDEN,
-  '497': FORBIDDEN,
-  '452': FORBIDDEN,
-  '81': { isUsage: true, text: 'name the database of the view as "database"' },
-  '170': { isUsage: true, text: 'name a cluster of its configuration as "cluster", or none where one server has all' },
-  '701': { isUsage: true, text: 'name a cluster of its configuration as "cluster", or none where one server has all' },
-  '60': { isUsage: true, text: 'the view must be there on every node; docs/scaling.md has its form' },
-  '279': AWAY,
-  '209': AWAY,
-  '210': AWAY,
 }

@@ -39,8 +39,8 @@ export async function askFor(
     before = after
   }
   throw new BuildError(
-    `the records of ${date} change while they are summed: there were ${records} at first and are ${before} after ${TRIES} questions. ` +
-      'Build when fewer arrive, or leave days out of the view until they are whole; nothing was published',
+    `the records of ${date} change while they are summed: ${records} at first, ${before} after ${TRIES} queries. ` +
+      'Build when fewer records arrive, or keep incomplete days out of the view; nothing was published',
   )
 }
 
@@ -84,8 +84,8 @@ async function checkSharding(
   if (row === undefined || row.ids_of_shards === row.ids) return
   throw new BuildError(
     `${date} has ${row.ids} different ids${one_of > 1 ? ` among one of ${one_of}` : ''}, but its shards have ${row.ids_of_shards} together: ` +
-      'ids lie on several shards, where their copies would count several times. Shard the table by request_id, and let the view of ' +
-      'each node read the table of that node alone; nothing was published',
+      'ids are on several shards, where duplicates are not found. Shard the table by request_id, and let the view of ' +
+      'each node read only the table of that node; nothing was published',
   )
 }
 
@@ -98,9 +98,9 @@ async function checkDifferent(clickhouse: ClickHouse, values: StatementValues, d
   const [row] = await clickhouse.rows<Row>(renderStatement('clickhouse/alike', values))
   if (row === undefined || row.nodes === '1' || row.different !== '1' || Number(row.records) < FEW_RECORDS) return
   throw new BuildError(
-    `each of the ${row.nodes} nodes has the same records of ${date}, ${row.records} without ids: their view reads the tables of all ` +
-      'nodes, and records would count several times. Let the view of each node read the table of that node alone, not a ' +
-      'Distributed one, or leave "cluster" out where one node has all; nothing was published',
+    `each of the ${row.nodes} nodes has the same records of ${date}, ${row.records} without ids: their views read the tables of all ` +
+      'nodes, and records would count several times. Let the view of each node read only the table of that node, not a ' +
+      'Distributed one, or remove "cluster" if one node has all records; nothing was published',
   )
 }
 

@@ -35,14 +35,14 @@ export async function checkView(clickhouse: ClickHouse, choice: ClickHouseChoice
         : `view ${view} has no column ${missing.join(', ')}`
     const form = renderStatement('clickhouse/create_view', { database, view })
     throw new UsageError(
-      `engine.clickhouse.view: ${what}, or the user may not read it. Create it on every node, such as by\n${form}`,
+      `engine.clickhouse.view: ${what}, or the user cannot read it. Create it on every node, for example with\n${form}`,
     )
   }
   for (const [column, { types: allowed, remedy }] of Object.entries(COLUMNS)) {
     const actual = types.get(column)?.find(({ type }) => !allowed.includes(type))?.type
     if (actual === undefined) continue
     throw new UsageError(
-      `engine.clickhouse.view: column ${column} of view ${view} is ${actual}${types.get(column)?.length === 1 ? '' : ' on some nodes'}, which is not what it has to be; ` +
+      `engine.clickhouse.view: column ${column} of view ${view} is ${actual}${types.get(column)?.length === 1 ? '' : ' on some nodes'}, which is not supported; ` +
         `write ${remedy} AS ${column} in the view of every node`,
     )
   }

@@ -85,7 +85,7 @@ async function updateDays(request: RollupRequest, options: ClickHouseEngineOptio
   })
   if (dates.length > 0) {
     await askForAll(dates, known, reading, request, options)
-    request.onStage({ stage: `ask ${choice.source.name}`, detail: `${dates.length} of ${wanted.length} days` })
+    request.onStage({ stage: `query ${choice.source.name}`, detail: `${dates.length} of ${wanted.length} days` })
   }
   const others = entries.filter(({ date }) => isDay(date) && !wanted.includes(date)).map(({ date }) => date)
   if (others.length > 0) await database.transaction(() => forgetDays(database, others))
@@ -110,7 +110,7 @@ async function askForAll(
     await forgetRawFiles(counts, request, options)
     for (const [position, date] of dates.entries()) {
       const onProgress = (share: number) =>
-        request.onProgress({ stage: `ask ${source}`, share: (position + share) / dates.length, bytes: undefined })
+        request.onProgress({ stage: `query ${source}`, share: (position + share) / dates.length, bytes: undefined })
       onProgress(0)
       const answer = await askFor(clickhouse, choice, { date, records: counts.get(date) ?? 0n }, onProgress)
       const previous = known.get(date)
@@ -152,9 +152,9 @@ async function forgetRawFiles(
     const short = days.find(({ date, records }) => (counts.get(date) ?? 0n) < records)
     if (short !== undefined) {
       throw new BuildError(
-        `raw files had ${short.records} records of ${short.date}, and ClickHouse, which is asked in their place, has ${counts.get(short.date) ?? 0n}. ` +
-          'Close such dates with tokenboard archive before the switch; or say in the sources file "on_missing": "remove" to have ' +
-          'what ClickHouse has count alone',
+        `raw files had ${short.records} records of ${short.date}, but ClickHouse, which replaces them, has ${counts.get(short.date) ?? 0n}. ` +
+          'Archive such dates with tokenboard archive before the switch; or set "on_missing": "remove" in the sources file to ' +
+          'count only what ClickHouse has',
       )
     }
   }
@@ -163,8 +163,8 @@ async function forgetRawFiles(
     await forgetRejects(database)
   })
   request.onNotice(
-    `source ${JSON.stringify(choice.source.name)}: ClickHouse is asked in place of ${names.length} raw files, such as ` +
-      `${names[0]}, whose records are not counted any more`,
+    `source ${JSON.stringify(choice.source.name)}: ClickHouse replaces ${names.length} raw files, such as ` +
+      `${names[0]}, whose records are no longer counted`,
   )
 }
 
@@ -182,7 +182,7 @@ function checkReread(reread: readonly UtcDate[], wanted: readonly UtcDate[]): vo
   const other = reread.find((date) => !wanted.includes(date))
   if (other === undefined) return
   throw new UsageError(
-    `--reread ${other}: the dates that are asked for are ${wanted.at(0) ?? 'none'} to ${wanted.at(-1) ?? 'none'}`,
+    `--reread ${other}: the queried dates are ${wanted.at(0) ?? 'none'} to ${wanted.at(-1) ?? 'none'}`,
   )
 }
 
@@ -194,13 +194,15 @@ function isAccepted(
 ): boolean {
   const records = netRecords(answer)
   if (records >= previous.net_records) return true
-  const what = `${previous.date} had ${previous.net_records} records when it was asked for before and has ${records} now`
+  const what = `${previous.date} had ${previous.net_records} records when it was last queried and has ${records} now`
   if (on_missing === 'fail') {
     throw new BuildError(
-      `${what}. If that is right, say so with --reread ${previous.date}; or say in the sources file "on_missing": "keep" to keep ` +
-        'what was, or "remove" to take what is',
+      `${what}. If that is right, accept it with --reread ${previous.date}; or set "on_missing" in the sources file to "keep" to ` +
+        'keep the previous records, or to "remove" to take the current ones',
     )
   }
-  onNotice(`${what}; on_missing is ${on_missing}: ${on_missing === 'keep' ? 'what was stays' : 'what is counts'}`)
+  onNotice(
+    `${what}; on_missing is ${on_missing}: ${on_missing === 'keep' ? 'the previous records stay' : 'the current records count'}`,
+  )
   return on_missing === 'remove'
 }

@@ -85,7 +85,7 @@ export async function archiveDates(
       if (dryRun) return { outcome: 'would_archive', ...summary }
       signal.throwIfAborted()
       const path = await archive.add(staged, files)
-      report({ kind: 'done', stage: 'archive', detail: `${records} records, sealed` })
+      report({ kind: 'done', stage: 'archive', detail: `${records} records` })
       return { outcome: 'archived', ...summary, path }
     } finally {
       await files.remove(staging)
@@ -107,7 +107,7 @@ async function checkNotSynthetic(config: PipelineConfig): Promise<void> {
   const found = named === undefined ? `there is no ${defaultSources(config)}` : `${named.folder} holds the sample`
   throw new UsageError(
     `${found}, and the synthetic sample is not archived: name your own logs there or in ` +
-      'SOURCES, or add --dry-run to try',
+      'SOURCES, or try it with --dry-run',
   )
 }
 

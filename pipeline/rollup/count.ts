@@ -88,10 +88,10 @@ export async function checkNotRestated(database: Database, missing: readonly Kno
   })
   if (restated === undefined) return
   const { file, is_kept, date } = restated
-  const other = is_kept ? '' : '; or say "on_missing": "remove" to have what is there count'
+  const other = is_kept ? '' : '; or set "on_missing": "remove" to count only existing files'
   throw new BuildError(
-    `${file} is gone${is_kept ? ' and its rows are kept' : ''}, and new files have rows of ${date} too: that day would count twice. ` +
-      `Write a restated day under the name that it had before, ${file}${other}`,
+    `${file} is missing${is_kept ? ' and its rows are kept' : ''}, and new files also have rows of ${date}, which would count twice. ` +
+      `Write a restated day under its previous name, ${file}${other}`,
   )
 }
 
@@ -103,8 +103,8 @@ async function verifyAllRead(database: Database, groups: readonly InputGroup[]):
     const records = read.get(link) ?? 0n
     if (csvRecords === undefined || records === BigInt(csvRecords)) continue
     throw new BuildError(
-      `${name} cannot be read whole: it has ${csvRecords} records, and DuckDB finds ${records}; a quote is out of place, or ` +
-        'the file was changed meanwhile',
+      `${name} cannot be read whole: it has ${csvRecords} records, but DuckDB finds ${records}; a quote is misplaced, or ` +
+        'the file changed meanwhile',
     )
   }
 }
@@ -121,10 +121,10 @@ export async function checkCountsPresent(
   if (missing.length === 0) return
   const names = recordColumns(source, missing)
     .map((name) => JSON.stringify(name))
-    .join(' nor ')
+    .join(' or ')
   const message = `source ${JSON.stringify(source.name)}: no record has ${names}`
   if (missing.length === 2 || missing.some((column) => source.columns[column] !== undefined)) {
-    throw new BuildError(`${message}; say in "columns" how the files call what schema ${source.schema} needs`)
+    throw new BuildError(`${message}; map what schema ${source.schema} needs to the columns of the files in "columns"`)
   }
   request.onNotice(`${message}, which counts as 0`)
 }

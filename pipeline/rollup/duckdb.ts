@@ -151,15 +151,15 @@ function reportSurvey(
   if (compared.unlisted.length > 0) {
     const [first, ...others] = compared.unlisted.map((file) => file.name)
     const more = others.length > 0 ? ` and ${others.length} more files are` : ' is'
-    onNotice(`${name}: ${first}${more} not among its files any more: the records are not counted`)
+    onNotice(`${name}: ${first}${more} no longer named by the source: the records are not counted`)
   }
   if (compared.reread.length > 0) {
     const files = compared.reread.length === 1 ? '1 file is' : `${compared.reread.length} files are`
     onNotice(`${name}: ${files} read again, because this version of Tokenboard reads them differently`)
   }
   for (const { file, original } of compared.duplicates.slice(0, DUPLICATES_SHOWN)) {
-    onNotice(`${name}: ${file} holds the same records as ${original}; records without a request_id count twice`)
+    onNotice(`${name}: ${file} has the same records as ${original}; records without a request_id count twice`)
   }
   if (compared.duplicates.length > DUPLICATES_SHOWN)
-    onNotice(`${name}: ${compared.duplicates.length} files in all are copies of others`)
+    onNotice(`${name}: ${compared.duplicates.length} files in total have the same records as others`)
 }

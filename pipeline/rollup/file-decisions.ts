@@ -21,10 +21,10 @@ export function decideMissing(
   const archived = missing.filter((file) => file.open_records === 0n)
   const unarchived = missing.filter((file) => file.open_records > 0n)
   if (unarchived.length === 0) return { forget: archived, keep: [] }
-  const what = `source ${JSON.stringify(source.name)}: records that an earlier build read are gone: ${describe(unarchived)}`
+  const what = `source ${JSON.stringify(source.name)}: records of a previous build are missing: ${describe(unarchived)}`
   if (on_missing !== 'remove') checkNoDays(source, unarchived)
   if (on_missing === 'fail') throw new BuildError(`${what}. ${CHOICES}`)
-  onNotice(`${what}; on_missing is ${on_missing}: they ${on_missing === 'keep' ? 'stay' : 'are not counted any more'}`)
+  onNotice(`${what}; on_missing is ${on_missing}: they ${on_missing === 'keep' ? 'stay' : 'are no longer counted'}`)
   return on_missing === 'keep' ? { forget: archived, keep: unarchived } : { forget: missing.slice(), keep: [] }
 }
 
@@ -34,9 +34,9 @@ function checkNoDays(source: Source, missing: readonly KnownFile[]): void {
   const [first] = days
   if (first === undefined) return
   throw new BuildError(
-    `source ${JSON.stringify(source.name)}: an engine was asked for ${days.length} days of it, such as ${first.name}, and raw files take ` +
-      'their place. Ask that engine again; or say in the sources file "on_missing": "remove" to have what the files hold count ' +
-      'alone; or close these dates with tokenboard archive, with that engine, before the files are listed',
+    `source ${JSON.stringify(source.name)}: raw files would replace ${days.length} days from ClickHouse, such as ${first.name}. ` +
+      'Use ClickHouse again; or set "on_missing": "remove" in the sources file to count only the files; ' +
+      'or archive these dates with tokenboard archive, using ClickHouse, before listing the files',
   )
 }
 
@@ -50,22 +50,22 @@ export function decideReplaced(
   if (replaces === undefined) return { forget: [], keep: [] }
   if (records >= replaces.open_records) return { forget: [replaces], keep: [] }
   const what =
-    `source ${JSON.stringify(source.name)}: ${name} held ${replaces.open_records} records when an earlier build read it ` +
-    `and holds ${records} now`
+    `source ${JSON.stringify(source.name)}: ${name} had ${replaces.open_records} records in a previous build ` +
+    `and has ${records} now`
   if (on_missing === 'fail') throw new BuildError(`${what}. ${CHOICES}`)
   onNotice(
-    `${what}; on_missing is ${on_missing}: those it held ${on_missing === 'keep' ? 'stay' : 'are not counted any more'}`,
+    `${what}; on_missing is ${on_missing}: the previous records ${on_missing === 'keep' ? 'stay' : 'are no longer counted'}`,
   )
   if (on_missing === 'remove') return { forget: [replaces], keep: [] }
   if (replaces.unidentified_records > 0n) {
     throw new BuildError(
-      `${what}; they cannot be kept beside each other, for ${replaces.unidentified_records} of them have no request_id to ` +
-        'tell copies by. Put the file back, give the new one another name, or set on_missing to remove',
+      `${what}; both cannot be kept, because ${replaces.unidentified_records} of its records have no request_id to ` +
+        'find duplicates by. Restore the file, give the new one another name, or set on_missing to remove',
     )
   }
   if (!isKept && replaces.identified_records > 0n) {
     throw new BuildError(
-      `${what}; they cannot be kept, for on_missing was not keep when they were read. Put the file back, give the new one ` +
+      `${what}; the previous records cannot be kept, because on_missing was not keep when they were read. Restore the file, give the new one ` +
         'another name, or set on_missing to remove',
     )
   }
@@ -73,8 +73,8 @@ export function decideReplaced(
 }
 
 const CHOICES =
-  'Put the files back; or say in the sources file "on_missing": "keep" to keep their records, or "remove" to drop them; or close ' +
-  'their dates with tokenboard archive before the files go'
+  'Restore the files; or set "on_missing" in the sources file to "keep" to keep their records, or to "remove" to drop them; or archive ' +
+  'their dates with tokenboard archive before removing files'
 
 function describe(files: readonly KnownFile[]): string {
   const names = files.slice(0, NAMES_SHOWN).map((file) => `${file.name} (${file.open_records} records)`)

@@ -126,7 +126,7 @@ export async function openEngine(
   }
   if (reread.length > 0) {
     throw new UsageError(
-      '--reread is for ClickHouse, which is asked for a final day once: raw files are read again when they change',
+      '--reread is for ClickHouse, whose final days are queried once; raw files are read again when they change',
     )
   }
   return { engine: createDuckDbEngine({ ...common, linkFolder: join(folder, 'inputs') }), archive, lastCredible }

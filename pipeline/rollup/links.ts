@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
+import { isDuckDbError, meaningOf } from '../base/duckdb-errors.ts'
 import { BuildError, reasonOf } from '../base/errors.ts'
 import type { Files } from '../base/files.ts'
 import { sourceColumns } from '../raw/files/columns.ts'
@@ -62,12 +63,12 @@ export class Links {
 
   async naming(error: unknown): Promise<unknown> {
     if (!(error instanceof Error) || error instanceof BuildError || error.name === 'AbortError') return error
-    const plain = PLAIN_WORDS.find(([pattern]) => pattern.test(error.message))?.[1]
+    const known = (['badQuote', 'longLine', 'notGzip'] as const).find((name) => isDuckDbError(error, name))
     const named = this.#linked.find(({ link }) => error.message.includes(link))
-    if (named === undefined && plain === undefined && !ABOUT_CONTENT.test(error.message)) return error
+    if (named === undefined && known === undefined && !isDuckDbError(error, 'badContent')) return error
     const file = named ?? (await this.#findUnreadable())
     const name = file?.name ?? this.#oneOfThem()
-    const reason = plain ?? reasonOf(error).replaceAll(file?.link ?? name, name)
+    const reason = known ? meaningOf(known) : reasonOf(error).replaceAll(file?.link ?? name, name)
     return new BuildError(`${name} cannot be read whole: ${reason}`, { cause: error })
   }
 
@@ -81,7 +82,7 @@ export class Links {
         await this.#database.run('parquet/read_whole', { path: file.link })
       } catch (error) {
         this.#signal.throwIfAborted()
-        if (ABOUT_CONTENT.test(reasonOf(error))) return file
+        if (isDuckDbError(error, 'badContent')) return file
       }
     }
     return undefined
@@ -96,11 +97,3 @@ export class Links {
 
 /** Limits the search to minutes. */
 const MOST_BYTES_SEARCHED = 8 * 2 ** 30
-
-const ABOUT_CONTENT = /^(INTERNAL|Invalid|Invalid Input|Conversion|Out of Range|Serialization) Error: /
-
-const PLAIN_WORDS: readonly [RegExp, string][] = [
-  [/state machine reached an invalid state/, 'a quote is out of place'],
-  [/maximum_object_size/, 'a line is longer than 16 MiB'],
-  [/not a GZIP stream/, 'there is something behind its compressed data'],
-]

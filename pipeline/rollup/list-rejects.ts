@@ -51,7 +51,7 @@ function parseRecord(line: string, path: string): RejectedRecord {
     return JSON.parse(line) as RejectedRecord
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new BuildError(`${path} cannot be read (${reason}); it is written anew by the next build`)
+    throw new BuildError(`${path} cannot be read (${reason}); the next build writes it again`)
   }
 }
 

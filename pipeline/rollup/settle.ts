@@ -91,18 +91,18 @@ async function settleUnstored(update: Update, request: RollupRequest, options: S
   await database.run('settle/forget_touched')
   const names = `${last.name}${unstored.length > 1 ? ` and ${unstored.length - 1} more` : ''}`
   request.onNotice(
-    `source ${JSON.stringify(source.name)}: on_missing was not keep when ${names} was read, so its request ids are not ` +
-      'known any more: a record of it that is delivered again in another file will count twice',
+    `source ${JSON.stringify(source.name)}: on_missing was not keep when ${names} was read, so its request ids are ` +
+      'unknown: duplicates of its records in other files will count twice',
   )
 }
 
 const CHANGED_TOO =
-  'that file is missing or changed too, or its settings in the sources file changed. Put one of the two files, or the settings, ' +
-  'back for one build'
+  'that file is missing or changed too, or its settings in the sources file changed. Restore one of the two files, or the settings, ' +
+  'for one build'
 const READ_DIFFERENTLY =
-  'this version of Tokenboard reads that file differently. Put the missing file back for one build; or restore DATA_DIR and ' +
-  'PUBLIC_DIR from the backup that was made before the upgrade, build once with the version before and with on_missing set to ' +
-  'keep, and upgrade then'
+  'this version of Tokenboard reads that file differently. Restore the missing file for one build; or restore DATA_DIR and ' +
+  'PUBLIC_DIR from the backup that was made before the upgrade, build once with the previous version and with on_missing set to ' +
+  'keep, then upgrade'
 
 /** Duplicates of a missing file can only be found by reading the other files with their previous reading. */
 async function checkComparable(
@@ -117,8 +117,8 @@ async function checkComparable(
       return known.file_id === file.file_id && compared.reread.includes(known)
     })
     throw new BuildError(
-      `source ${JSON.stringify(source.name)}: ${missing.name} is missing, and on_missing was not keep when it was read. What it ` +
-        `repeats of ${file.name} cannot be found out, because ${isReadDifferently ? READ_DIFFERENTLY : CHANGED_TOO}; or set ` +
+      `source ${JSON.stringify(source.name)}: ${missing.name} is missing, and on_missing was not keep when it was read. Its ` +
+        `duplicates in ${file.name} cannot be found, because ${isReadDifferently ? READ_DIFFERENTLY : CHANGED_TOO}; or set ` +
         'on_missing to remove',
     )
   }

@@ -29,7 +29,7 @@ export async function findSurplus(
   request: Pick<RollupRequest, 'onProgress' | 'onStage'>,
 ): Promise<void> {
   await database.run('surplus/forget')
-  const stage = `find repeated records of ${source.name}`
+  const stage = `find duplicates of ${source.name}`
   const work = batches(days)
   for (const [position, batch] of work.entries()) {
     const report = (share: number) =>
@@ -44,7 +44,7 @@ export async function findSurplus(
   }
   if (work.length === 0) return
   const count = new Set(days.map((day) => day.day_number)).size
-  request.onStage({ stage, detail: `${count} days looked at` })
+  request.onStage({ stage, detail: `${count} days compared` })
 }
 
 async function daysWithDuplicates(database: Database, batch: readonly IdentifiedDay[]): Promise<IdentifiedDay[]> {

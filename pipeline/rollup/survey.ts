@@ -109,7 +109,7 @@ export async function verifyUnchanged(files: readonly InputFile[]): Promise<void
   for (const file of files) {
     const { bytes, modified } = await readStamp(file.path)
     if (bytes === file.bytes && modified === file.modified) continue
-    throw new BuildError(`${file.name} changed while it was read; run the build again when it is written to its end`)
+    throw new BuildError(`${file.name} changed while it was read; run the build again when it is complete`)
   }
 }
 

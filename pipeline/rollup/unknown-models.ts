@@ -68,5 +68,5 @@ async function sourcesOf(config: PipelineConfig): Promise<Sources> {
 }
 
 function noModelsFile(config: PipelineConfig): string {
-  return `${config.sources ?? defaultSources(config)} names no file of models; add "models": "models.json" to it`
+  return `${config.sources ?? defaultSources(config)} names no "models" file; add "models": "models.json" to it`
 }

@@ -14,8 +14,8 @@ export async function forgetUnlistedSources(
   const missing = archive.sources.find((name) => !names.includes(name))
   if (missing !== undefined) {
     throw new UsageError(
-      `the archive holds dates of source ${JSON.stringify(missing)}, which the sources file has not any more; ` +
-        'list it again: its files may be gone, and "visibility": "private" publishes nothing of it',
+      `the archive has dates of source ${JSON.stringify(missing)}, which the sources file no longer lists; ` +
+        'list it again: its files may be missing, and "visibility": "private" publishes nothing of it',
     )
   }
   const known = await database.rows<{ source: string }>('state/sources')
@@ -27,9 +27,7 @@ export async function forgetUnlistedSources(
       await forgetEmptyDays(database)
       await forgetRejects(database)
     })
-    const kept = files.some((file) => file.kept !== null)
-      ? '; what was kept of files that are gone stays in the archive'
-      : ''
-    request.onNotice(`source ${JSON.stringify(source)} is not listed any more: its records are not counted${kept}`)
+    const kept = files.some((file) => file.kept !== null) ? '; kept records of missing files stay in the archive' : ''
+    request.onNotice(`source ${JSON.stringify(source)} is no longer listed: its records are not counted${kept}`)
   }
 }

@@ -164,5 +164,7 @@ function placesOf(config: PipelineConfig): Folders & { keyPath: string } {
 /** The state has private models and the usage of keys. Everything below the public folder is published. */
 function checkNotPublished(stateDir: string, publicDir: string): void {
   if (!isInside(stateDir, publicDir)) return
-  throw new UsageError(`DATA_DIR lies in PUBLIC_DIR ${publicDir}, where everything is published; give it another place`)
+  throw new UsageError(
+    `DATA_DIR is inside PUBLIC_DIR ${publicDir}, where everything is published; choose another folder`,
+  )
 }

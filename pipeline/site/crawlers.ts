@@ -1,6 +1,13 @@
 import { escapeXml } from '../contract/html.ts'
-import { DATASET_PATH, type Manifest } from '../contract/manifest.ts'
-import { API_FILES, CATALOG_FILE } from '../contract/published-paths.ts'
+import type { Manifest } from '../contract/manifest.ts'
+import {
+  API_FILES,
+  CATALOG_FILE,
+  COVERAGE_PATH,
+  INDEX_PATH,
+  LATEST_PATH,
+  RESTATEMENTS_PATH,
+} from '../contract/published-paths.ts'
 import { siteUrl } from './feeds.ts'
 import type { Page } from './layout.ts'
 
@@ -15,7 +22,7 @@ export function renderCrawlerFiles(manifest: Manifest, pages: readonly Page[]): 
 }
 
 function sitemap({ publisher, as_of }: Manifest, pages: readonly Page[]): string {
-  const documents = [CATALOG_FILE, 'llms.txt', `${DATASET_PATH}/coverage.json`, `${DATASET_PATH}/restatements.json`]
+  const documents = [CATALOG_FILE, 'llms.txt', COVERAGE_PATH, RESTATEMENTS_PATH]
   const paths = ['', ...pages.map(({ path }) => path).filter((path) => path !== 'index.html'), ...documents]
   const urls = paths.map(
     (path) => `<url><loc>${escapeXml(siteUrl(publisher, path))}</loc><lastmod>${as_of}</lastmod></url>\n`,
@@ -30,7 +37,6 @@ ${urls.join('')}</urlset>
 function llms({ publisher, synthetic, start_date, end_date, as_of, attribution, license }: Manifest): string {
   const warning = synthetic ? 'This is SYNTHETIC sample data. It describes no real usage of any model.\n\n' : ''
   const link = (text: string, path: string, about: string) => `- [${text}](${siteUrl(publisher, path)}): ${about}\n`
-  const latest = `${DATASET_PATH}/latest`
   return `# ${oneLine(publisher.title)}
 
 > ${oneLine(publisher.description)}
@@ -42,10 +48,10 @@ Licence: ${license.title}. ${oneLine(attribution)}
 
 ## Data
 
-${link('CSV', `${latest}/rankings-daily.csv`, 'all rows: date,model_permaslug,total_tokens')}${link('Parquet', `${latest}/rankings-daily.parquet`, 'the same rows, typed')}${link('The last 31 days as JSON', API_FILES.rankings_daily, 'the answer of GET /api/v1/datasets/rankings-daily')}${link('Coverage', `${DATASET_PATH}/coverage.json`, 'status and revision of each day')}${link('Restatements', `${DATASET_PATH}/restatements.json`, 'final numbers that have changed')}
+${link('CSV', `${LATEST_PATH}/rankings-daily.csv`, 'all rows: date,model_permaslug,total_tokens')}${link('Parquet', `${LATEST_PATH}/rankings-daily.parquet`, 'the same rows, typed')}${link('The last 31 days as JSON', API_FILES.rankings_daily, 'the answer of GET /api/v1/datasets/rankings-daily')}${link('Coverage', COVERAGE_PATH, 'status and revision of each day')}${link('Restatements', RESTATEMENTS_PATH, 'final numbers that have changed')}
 ## Optional
 
-${link('Catalogue', CATALOG_FILE, 'everything that is published, with sizes and checksums, and when to look again')}${link('Releases', `${DATASET_PATH}/releases/index.json`, 'every release, in a chain of hashes')}${link('Embeddings models', API_FILES.embeddings_models, 'the answer of GET /api/v1/embeddings/models')}`
+${link('Catalogue', CATALOG_FILE, 'everything that is published, with sizes and checksums, and when to look again')}${link('Releases', INDEX_PATH, 'every release, in a chain of hashes')}${link('Embeddings models', API_FILES.embeddings_models, 'the answer of GET /api/v1/embeddings/models')}`
 }
 
 function oneLine(text: string): string {

@@ -111,7 +111,7 @@ export function watchConnections(server: Server, most: number, log: FastifyBaseL
     const now = performance.now()
     if (now - warned < WARNING_INTERVAL_MS) return
     warned = now
-    log.warn({ most }, 'as many connections as there may be: for a new one an unused one is closed, or it is refused')
+    log.warn({ most }, 'connection limit reached: new connections replace idle ones or are refused')
   }
 
   /** Closes the connection after its response, and says so in the headers if they are not sent yet. */

@@ -168,7 +168,7 @@ export function readServerConfig(
 function checkNotPublished(what: string, path: string, publicDir: string): void {
   const below = relative(realPath(publicDir), realPath(path))
   if (below.split(sep)[0] === '..' || isAbsolute(below)) return
-  throw new ConfigError(`wrong settings: ${what} ${path} lies in PUBLIC_DIR ${publicDir}, where everyone can read it`)
+  throw new ConfigError(`wrong settings: ${what} ${path} is inside PUBLIC_DIR ${publicDir}, where everyone can read it`)
 }
 
 /** The path with all links resolved. It need not exist or be readable. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { type FileHandle, readFile } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { type ContentHash, Manifest, ReleaseName } from '../../pipeline/contract/manifest.ts'
+import { jsonIfAny, readIfAny } from '../base/json-file.ts'
 import { remembered } from '../base/remembered.ts'
 
 export interface FileFacts {
@@ -40,7 +41,7 @@ export function fileFacts(): (handle: FileHandle, path: string) => Promise<FileF
 async function listedFacts(path: string, size: number): Promise<FileFacts | undefined> {
   const folder = dirname(path)
   if (basename(dirname(folder)) !== 'releases' || !ReleaseName.safeParse(basename(folder)).success) return undefined
-  const { data: manifest } = Manifest.safeParse(await readJson(join(folder, 'manifest.json')))
+  const { data: manifest } = Manifest.safeParse(jsonIfAny(await readIfAny(join(folder, 'manifest.json'))))
   const listed = (filePath: string | undefined) =>
     manifest?.files.find((file) => filePath !== undefined && file.path === basename(filePath))
   const file = listed(path)
@@ -56,16 +57,6 @@ async function listedFacts(path: string, size: number): Promise<FileFacts | unde
 
 function tagOf(sha256: string): string {
   return `"sha256-${sha256}"`
-}
-
-/** Undefined for a missing file and for bad JSON: whether a release is complete is checked elsewhere. */
-async function readJson(path: string): Promise<unknown> {
-  try {
-    return JSON.parse(await readFile(path, 'utf8'))
-  } catch (error) {
-    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
 }
 
 async function hash(handle: FileHandle): Promise<string> {

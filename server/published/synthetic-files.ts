@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   DATASET_PATH,
@@ -10,6 +9,7 @@ import {
   releasePath,
 } from '../../pipeline/contract/manifest.ts'
 import { fingerprint } from '../base/followed-file.ts'
+import { jsonIfAny, readIfAny } from '../base/json-file.ts'
 import { remembered } from '../base/remembered.ts'
 import { isRevision, releaseIn } from './cache-policy.ts'
 
@@ -28,7 +28,7 @@ export function syntheticFiles(publicDir: string): IsSynthetic {
   /** What `read` makes of a file, read again when it was replaced; false where it is missing or none of ours. */
   async function fact(path: string, read: (value: unknown) => Promise<boolean> | boolean): Promise<boolean> {
     const stamp = await fingerprint(path)
-    return stamp !== undefined && (await kindOf(`${stamp} ${path}`, async () => read(toJson(await readBytes(path)))))
+    return stamp !== undefined && (await kindOf(`${stamp} ${path}`, async () => read(jsonIfAny(await readIfAny(path)))))
   }
 
   function isSyntheticRelease(release: ReleaseName): Promise<boolean> {
@@ -37,9 +37,9 @@ export function syntheticFiles(publicDir: string): IsSynthetic {
 
   /** While a chain replaces another, the folder of a release may be missing, or hold the new one of that name. */
   async function isKnownToBeReal({ release, manifest_sha256 }: ReleaseEntry): Promise<boolean> {
-    const bytes = await readBytes(manifestPath(release))
+    const bytes = await readIfAny(manifestPath(release))
     if (bytes === undefined || hash('sha256', bytes) !== manifest_sha256) return false
-    return KindOfRelease.safeParse(toJson(bytes)).data?.synthetic === false
+    return KindOfRelease.safeParse(jsonIfAny(bytes)).data?.synthetic === false
   }
 
   /** Whether any release of the chain is synthetic: which of them a revision comes from stands nowhere. */
@@ -56,24 +56,5 @@ export function syntheticFiles(publicDir: string): IsSynthetic {
     const release = releaseIn(urlPath)
     if (release !== undefined) return isSyntheticRelease(release)
     return isRevision(urlPath) && hasSynthetic()
-  }
-}
-
-async function readBytes(path: string): Promise<Buffer | undefined> {
-  try {
-    return await readFile(path)
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
-  }
-}
-
-/** Undefined for what is no JSON: whether a file is whole is not judged here. */
-function toJson(bytes: Buffer | undefined): unknown {
-  try {
-    return bytes && JSON.parse(bytes.toString())
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
   }
 }

@@ -40,7 +40,7 @@ function verifyCopy(path: string): void {
     // Without a write-ahead log, which would be additional files.
     copy.exec('PRAGMA journal_mode = DELETE')
     const result = Object.values(copy.prepare('PRAGMA integrity_check').get() ?? {})[0]
-    if (result !== 'ok') throw new StoreError(`the store is damaged, and so would be its copy: ${result}`)
+    if (result !== 'ok') throw new StoreError(`the store is damaged, and its copy would be too: ${result}`)
   } finally {
     copy.close()
   }

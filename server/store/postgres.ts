@@ -84,7 +84,7 @@ async function writeOnce<T>(
       })
   } catch (error) {
     if (!(isCommitting && error instanceof StoreUnavailableError)) throw error
-    throw new UnknownOutcomeError('the store was lost while it kept a change; whether it has it is not known', {
+    throw new UnknownOutcomeError('the connection was lost during a commit; the change may or may not be stored', {
       cause: error,
     })
   }

@@ -35,7 +35,7 @@ export async function openSqlite(path: string, retryBudgetMs: number): Promise<E
     isShared: false,
     // Retry the whole transaction, not only its BEGIN, so that readers can use the connection in between.
     write: (work) =>
-      inTurn((budgetMs) => retry(() => db.transaction().execute(work), budgetMs, isBusy)).catch(asUnavailable),
+      inTurn((budgetMs) => retry(() => db.transaction().execute(work), budgetMs, isBusy)).catch(rethrowDiskError),
     state: stateOf(database, own),
   }
 }
@@ -45,7 +45,7 @@ function isBusy(error: unknown): boolean {
 }
 
 /** Turns disk errors into `StoreUnavailableError`: the disk may have space again later. */
-function asUnavailable(error: unknown): never {
+function rethrowDiskError(error: unknown): never {
   if (!OF_THE_DISK.includes(plainCode(error))) throw error
   throw new StoreUnavailableError((error as Error).message, { cause: error })
 }
@@ -76,7 +76,7 @@ function openFile(path: string): DatabaseSync {
 /** Reads the whole file, because writing to a damaged one makes it worse. Takes about six seconds per gigabyte. */
 function verifyDatabase(database: DatabaseSync): void {
   const [result = 'unknown'] = Object.values(database.prepare('PRAGMA integrity_check(1)').get() ?? {})
-  if (result !== 'ok') throw new Error(`it is damaged, put a backup in its place (${result})`)
+  if (result !== 'ok') throw new Error(`it is damaged; restore a backup (${result})`)
 }
 
 /** Kysely on `node:sqlite` with one connection, whose transactions take the write lock immediately or fail. */

@@ -19,7 +19,7 @@ export function takeTurns(budgetMs: number): <T>(work: (remainingMs: number) => 
       .then(() => {
         const waited = performance.now() - asked
         if (waited > Math.max(budgetMs, NO_WAIT_MS)) {
-          throw new StoreConflictError('other writers of this process left no turn')
+          throw new StoreConflictError('other writers of this process held the lock')
         }
         return work(Math.max(0, budgetMs - waited))
       })

@@ -22,7 +22,7 @@ export function followKeySpend(path: string, usage: KeySpendStore, log: FastifyB
       const elapsed_ms = Math.round(performance.now() - started)
       log.info({ as_of: header.as_of, days: header.days, changed_days: changedDays, elapsed_ms }, 'usage loaded')
     },
-    onRefused: (error) => log.error({ err: error }, 'the new usage of keys is refused, the old one stays'),
+    onRefused: (error) => log.error({ err: error }, 'the new usage of keys is refused; the previous usage stays'),
     log,
   })
 }
@@ -33,7 +33,7 @@ async function readUsageFile(path: string): Promise<{ header: KeySpendHeader; da
   const [first = '', ...lines] = text.slice(0, -1).split('\n')
   const header = parse(`${path}, line 1`, () => KeySpendHeader.parse(JSON.parse(first)))
   if (lines.length !== header.days) {
-    throw new UsageFileError(`${path} has ${lines.length} days, but ${header.days} were promised`)
+    throw new UsageFileError(`${path} has ${lines.length} days instead of ${header.days}`)
   }
   const days: IncomingDay[] = []
   for (const [index, line] of lines.entries()) {
@@ -50,7 +50,7 @@ function parse<T>(where: string, read: () => T): T {
     return read()
   } catch (error) {
     // The cause would quote the line, which has hashes of keys.
-    const reason = error instanceof SyntaxError ? 'is not JSON' : 'has not the form of a usage file'
+    const reason = error instanceof SyntaxError ? 'is not JSON' : 'is not in the format of a usage file'
     throw new UsageFileError(`${where} ${reason}`)
   }
 }

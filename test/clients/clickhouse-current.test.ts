@@ -90,7 +90,7 @@ it('publishes on the current ClickHouse what DuckDB publishes', async ({ skip })
     expect((await readLatest(current)).content_hash).toBe((await readLatest(files)).content_hash)
   }
   const doubled = await askingFor({ url, database: 'logs', view: 'usage', from: DATES[0], cluster: 'doubled' })
-  await expect(buildIn(doubled, AS_OF)).rejects.toThrow('ids lie on several shards')
+  await expect(buildIn(doubled, AS_OF)).rejects.toThrow('ids are on several shards')
 })
 
 async function askingFor(clickhouse: Record<string, unknown>): Promise<Workspace> {

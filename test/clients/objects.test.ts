@@ -213,7 +213,7 @@ describe.runIf('bin' in found)('sources in buckets', () => {
     it('fail, name it, and leave its copy, which may be the last', async () => {
       const { workspace, result } = await lose('fail')
       expect(result.code).toBe(1)
-      expect(result.stderr).toMatch(/are gone: s3:\/\/logs-\d+\/gateway\/b\.csv \(1 records\)/)
+      expect(result.stderr).toMatch(/are missing: s3:\/\/logs-\d+\/gateway\/b\.csv \(1 records\)/)
       expect(await copies(workspace)).toHaveLength(2)
     })
 
@@ -231,7 +231,7 @@ describe.runIf('bin' in found)('sources in buckets', () => {
       const { bucket, workspace } = await withBucket(two)
       await build(workspace)
       await name(workspace, [`s3://${bucket}/gateway/a.csv`])
-      expect(await build(workspace, SECOND)).toContain('gateway/b.csv is not among its files any more')
+      expect(await build(workspace, SECOND)).toContain('gateway/b.csv is no longer named by the source')
       expect(service.asked).toEqual([`LIST ${bucket}/gateway/a.csv`])
       expect(rowsOf(await publishedCsv(workspace))).toEqual(['2025-03-01 acme/model-0 10'])
     })
@@ -260,7 +260,7 @@ describe.runIf('bin' in found)('sources in buckets', () => {
     const { bucket, workspace } = await withBucket({ 'gateway/a.csv': large })
     const { code, stderr } = await cli(workspace, ['build'], FIRST, { MEMORY_LIMIT: '10MiB' })
     expect(code).toBe(1)
-    expect(stderr).toContain(`s3://${bucket}/gateway/a.csv cannot be fetched: there is too little memory for this`)
+    expect(stderr).toContain(`s3://${bucket}/gateway/a.csv cannot be fetched: out of memory`)
   })
 
   it('name the bucket that is none, and the service that does not answer', async () => {

@@ -1,22 +1,22 @@
-/** Sealed folders: every byte counts, and nothing may come or go. */
+/** Folders with SHA256SUMS: every byte counts, and nothing may come or go. */
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { assertSealed, seal } from '../../pipeline/base/checksums.ts'
+import { verifyChecksums, writeChecksums } from '../../pipeline/base/checksums.ts'
 import { BuildError } from '../../pipeline/base/errors.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
-async function sealedFolder(): Promise<string> {
-  const folder = join(await temporaryFolder(), 'sealed')
+async function checkedFolder(): Promise<string> {
+  const folder = join(await temporaryFolder(), 'checked')
   await mkdir(folder)
   for (const name of ['a.txt', 'b.txt']) await writeFile(join(folder, name), `content of ${name}\n`)
-  await seal(folder, realFiles)
+  await writeChecksums(folder, realFiles)
   return folder
 }
 
-it('a sealed folder is accepted as it was sealed, with the size of each file', async () => {
-  const found = await assertSealed(await sealedFolder())
+it('a folder is accepted as it was listed, with the size of each file', async () => {
+  const found = await verifyChecksums(await checkedFolder())
   expect([...found].map(([name, { bytes }]) => [name, bytes])).toEqual([
     ['a.txt', 17],
     ['b.txt', 17],
@@ -29,9 +29,9 @@ it.each<[string, (folder: string) => Promise<void>, string]>([
   ['a missing file', (folder) => rm(join(folder, 'a.txt')), 'a.txt is listed in SHA256SUMS but missing'],
   ['no list of checksums', (folder) => rm(join(folder, 'SHA256SUMS')), 'SHA256SUMS is missing'],
   ['a line too many', (folder) => writeFile(join(folder, 'SHA256SUMS'), '\n', { flag: 'a' }), 'lines that are no'],
-])('a sealed folder with %s is refused, and the error names the file', async (_what, damage, message) => {
-  const folder = await sealedFolder()
+])('a folder with %s is refused, and the error names the file', async (_what, damage, message) => {
+  const folder = await checkedFolder()
   await damage(folder)
-  await expect(assertSealed(folder)).rejects.toThrow(BuildError)
-  await expect(assertSealed(folder)).rejects.toThrow(message)
+  await expect(verifyChecksums(folder)).rejects.toThrow(BuildError)
+  await expect(verifyChecksums(folder)).rejects.toThrow(message)
 })

@@ -21,23 +21,23 @@ async function reading(engine: unknown, top: Record<string, unknown> = {}) {
 describe('the engine of a sources file', () => {
   it('is DuckDB where none is named', async () => {
     const source = { name: 'a', schema: 'canonical', files: ['a.csv'], visibility: 'public' }
-    const { engine, usageSources: origins } = await reading(undefined, { sources: [source] })
+    const { engine, usageSources } = await reading(undefined, { sources: [source] })
     expect(engine).toEqual({ kind: 'duckdb' })
-    expect(origins).toEqual([expect.objectContaining({ name: 'a', visibility: 'public' })])
+    expect(usageSources).toEqual([expect.objectContaining({ name: 'a', visibility: 'public' })])
   })
 
   it('is a ClickHouse with its defaults, and what it has stands in the place of sources', async () => {
-    const { engine, usageSources: origins, sources } = await reading({ clickhouse: CLICKHOUSE, visibility: 'public' })
-    const origin = { name: 'clickhouse', visibility: 'public' }
+    const { engine, usageSources, sources } = await reading({ clickhouse: CLICKHOUSE, visibility: 'public' })
+    const source = { name: 'clickhouse', visibility: 'public' }
     expect(engine).toEqual({
       kind: 'clickhouse',
-      origin,
+      source,
       ...CLICKHOUSE,
       database: 'default',
       from: '2025-01-01',
       timeout_seconds: 3600,
     })
-    expect({ origins, sources }).toEqual({ origins: [origin], sources: [] })
+    expect({ usageSources, sources }).toEqual({ usageSources: [source], sources: [] })
   })
 
   it('has certificates beside the sources file', async () => {
@@ -78,13 +78,13 @@ describe('the engine of a sources file', () => {
       'a url with a password',
       { clickhouse: { ...CLICKHOUSE, url: 'https://me:secret@example.org' } },
       {},
-      'must hold no user and no password',
+      'must not have a user or password',
     ],
     [
       'a url with settings',
       { clickhouse: { ...CLICKHOUSE, url: 'https://example.org/?max_threads=1' } },
       {},
-      'settings of ClickHouse belong into the profile',
+      'ClickHouse settings belong in the profile',
     ],
     [
       'a url of another kind',
@@ -108,7 +108,7 @@ describe('the engine of a sources file', () => {
       'a certificate for http',
       { clickhouse: { ...CLICKHOUSE, url: 'http://example.org', ca: 'a' } },
       {},
-      'make it https:',
+      'needs an https: url',
     ],
     ['a registry that is not there', { clickhouse: CLICKHOUSE }, {}, 'leaves visibility to the model registry'],
   ])('is wrong usage with %s', async (_, engine, top, message) => {

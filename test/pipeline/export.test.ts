@@ -15,6 +15,7 @@ import {
   newWorkspace,
   removeWorkspace,
   runCli,
+  runProcess,
   settings,
   snapshotTree,
   type Workspace,
@@ -261,7 +262,7 @@ describe('it refuses', () => {
     const workspace = await copyOf(two)
     const lock = await lockPublic(workspace.publicDir)
     // In a process of its own: DuckDB lets one process open a file twice.
-    const { code, stderr } = await runCli(['export', await newTarget()], settings(workspace, ''))
+    const { code, stderr } = await runProcess(['export', await newTarget()], settings(workspace, ''))
     await lock.release()
     expect([code, stderr]).toEqual([1, expect.stringContaining('another build is running')])
     await expect(exportFrom(await newWorkspace(), await newTarget())).rejects.toThrow(/holds no release/)
@@ -321,7 +322,7 @@ it.each([true, false])(
     await exportFrom(workspace, counted, { symlinks, files })
     expect(steps.length).toBeGreaterThan(40)
     // `make soak` stops at every step.
-    for (const last of someSteps(steps, 10)) {
+    for (const last of someSteps(steps, 40)) {
       const folder = await newTarget()
       await cp(original, folder, { recursive: true, verbatimSymlinks: true })
       const stopped = exportFrom(workspace, folder, { symlinks, files: crashAfter(last) })

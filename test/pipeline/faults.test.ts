@@ -57,7 +57,7 @@ it('a new chain leaves a whole release current where the machine is lost, and th
 })
 
 it.each(SCENARIOS.filter(({ name }) => name === 'build'))(
-  'a server that reads at every step of a $name never gives a torn or mixed answer',
+  'a server that reads while a $name runs never gives a torn or mixed answer',
   async (scenario) => {
     const workspace = await scenario.prepare()
     try {
@@ -73,16 +73,19 @@ it.each(SCENARIOS.filter(({ name }) => name === 'build'))(
         await app.releases.check()
         await reader.read()
       }
+      let effects = 0
       await withEffects(
-        async (_, take) => {
-          await read()
+        async ({ paths }, take) => {
+          effects += 1
+          // Around each step that a reader may notice, and now and then.
+          if (effects % 8 === 0 || /\/(latest|releases)[^/]*$|index\.json$/.test(paths.at(-1) ?? '')) await read()
           await take()
         },
         (files) => scenario.run(workspace, files),
       )
       await read()
       expect(reader.states('/datasets/rankings-daily/v1/latest.json')).toBe(2)
-      expect(reader.answers).toBeGreaterThan(1000)
+      expect(reader.answers).toBeGreaterThan(200)
     } finally {
       await removeWorkspace(workspace)
     }

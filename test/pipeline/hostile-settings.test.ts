@@ -117,16 +117,16 @@ async function writeAll(workspace: Workspace): Promise<void> {
 
 describe('wrong usage, by file and field', () => {
   it.each([
-    ['sources.json', '{"sources": [], "sources": [{}]}', /sources\.json: sources: stands twice; keep one/],
+    ['sources.json', '{"sources": [], "sources": [{}]}', /sources\.json: sources: is a duplicate key; keep one/],
     [
       'models.json',
       '[{"model_permaslug": "a/b", "public": false, "name": "x\\"{,", "public": true}]',
-      /models\.json: \[0\]\.public: stands twice/,
+      /models\.json: \[0\]\.public: is a duplicate key/,
     ],
     [
       'models.json',
       '[{"model_permaslug": "a/b", "public": true, "\\u0070ublic": true}]',
-      /\[0\]\.public: stands twice/,
+      /\[0\]\.public: is a duplicate key/,
     ],
     [
       'models.json',

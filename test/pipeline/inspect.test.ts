@@ -100,7 +100,7 @@ describe('inspect', () => {
     expect(found.records.map(({ reject_reason }) => reject_reason)).toEqual([null, 'invalid_model'])
     expect(found.notes).toEqual([
       '1 of the first 2 records would be rejected',
-      'records have no id: repeated deliveries would count again',
+      'records have no id: duplicates would count again',
     ])
   })
 
@@ -157,9 +157,9 @@ describe('inspect', () => {
     const { source, notes } = await inspectContent('trace.ndjson', toLines(lines))
     expect(source).toMatchObject({ model: 'author/model', base_time: '2025-01-01T00:00:00Z' })
     expect(notes).toEqual([
-      'no column has the model: say in "model" of which one the records are',
-      'timestamps are relative: say in "base_time" when they begin',
-      'records have no id: repeated deliveries would count again',
+      'no column has the model: name it in "model"',
+      'timestamps are relative: set "base_time" to their start',
+      'records have no id: duplicates would count again',
     ])
   })
 

@@ -276,16 +276,19 @@ describe('adding', () => {
 })
 
 describe('is wrong usage', () => {
-  it.each([
-    [['acme/largo'], 'public', /called "acme\/largo", did you mean "acme\/large"\?/],
-    [['acme/large', 'zzz*'], 'public', /called "zzz\*"/],
-    [['acme/known'], 'private', /"acme\/known" is public in \S*models\.json already; change "public" there/],
-    [['known'], 'private', /"known" is public/],
-    [['acme/secret'], 'public', /"acme\/secret" is private/],
-    [['acme/known:free'], 'private', /"acme\/known:free" is public/],
-    [['nothing'], undefined, /called "nothing"/],
-  ] as const)('to name %j for %s', async (names, add, message) => {
-    expect(await refused(await newInstallation(), { names, add })).toMatch(message)
+  it('to name models that are not unknown', async () => {
+    const installation = await newInstallation()
+    const cases = [
+      [['acme/largo'], 'public', /have a model "acme\/largo", did you mean "acme\/large"\?/],
+      [['acme/large', 'zzz*'], 'public', /have a model "zzz\*"/],
+      [['acme/known'], 'private', /"acme\/known" is public in \S*models\.json already; change "public" there/],
+      [['known'], 'private', /"known" is public/],
+      [['acme/secret'], 'public', /"acme\/secret" is private/],
+      [['acme/known:free'], 'private', /"acme\/known:free" is public/],
+      [['nothing'], undefined, /have a model "nothing"/],
+    ] as const
+    for (const [names, add, message] of cases)
+      expect(await refused(installation, { names, add }), `${names} ${add}`).toMatch(message)
   })
 
   it('where the sources file names no file of models', async () => {

@@ -283,8 +283,8 @@ it('a stop at any step leaves a whole release current, and the next build or wit
   const expected = await snapshotTree(whole.publicDir)
   const tombstone = join('releases', SECOND, 'TOMBSTONE.json')
   let mended = 0
-  // Every ninth, for an odd number takes turns between what mends; `make soak` stops at every one.
-  for (const last of someSteps(steps, 9)) {
+  // An odd number takes turns between what mends; `make soak` stops at every one.
+  for (const last of someSteps(steps, 31)) {
     const workspace = await copied()
     const files = crashAfter(last)
     await expect(withdrawIn(workspace, SECOND, WITHDRAWN_AT, { files }, { reason: REASON })).rejects.toThrow(LOST)
@@ -297,35 +297,38 @@ it('a stop at any step leaves a whole release current, and the next build or wit
     else if (last % 2 === 0) await expect(withdrawSecond(workspace)).rejects.toThrow(/was withdrawn already/)
     else {
       await writeSmallBuild(workspace, { sources: [{ records: [] }] })
-      await expect(buildIn(workspace, '2025-03-10T13:00:00Z')).rejects.toThrow(/held 3 records/)
+      await expect(buildIn(workspace, '2025-03-10T13:00:00Z')).rejects.toThrow(/had 3 records/)
     }
     expect(await snapshotTree(workspace.publicDir), `lost after step ${last}`).toEqual(expected)
     if (isWithdrawn) mended += 1
     await removeWorkspace(workspace)
   }
   expect(await text(whole, tombstone)).toContain(REASON)
-  expect(mended).toBeGreaterThan(6)
+  expect(mended).toBeGreaterThan(2)
 })
 
-it.each([
-  [
-    'an error',
-    'no space left',
-    (): void => {
-      throw new Error('no space left')
-    },
-  ],
-  ['Ctrl-C', 'stopped', (controller: AbortController): void => controller.abort()],
-])('%s after the tombstone says that the release is withdrawn', async (_what, why, stop) => {
+/** Withdraws, and calls `stop` when the switch puts the coverage in place. */
+async function withdrawStopped(stop: (controller: AbortController) => void) {
   const workspace = await copied()
   const controller = new AbortController()
   const files = filesAfter((_from, to) => {
-    if (String(to).endsWith('coverage.json')) stop(controller)
+    if (String(to).endsWith('v1/coverage.json') && !String(to).includes('.staging')) stop(controller)
   })
-  const effects = { files, signal: controller.signal }
-  await expect(withdrawIn(workspace, SECOND, WITHDRAWN_AT, effects)).rejects.toThrow(
-    `${SECOND} is withdrawn, but not all that follows is done: ${why}; make build completes it`,
+  await withdrawIn(workspace, SECOND, WITHDRAWN_AT, { files, signal: controller.signal })
+  return prove(workspace)
+}
+
+it('an error after the tombstone says that the release is withdrawn', async () => {
+  const failed = withdrawStopped(() => {
+    throw new Error('no space left')
+  })
+  await expect(failed).rejects.toThrow(
+    `${SECOND} is withdrawn, but not all that follows is done: no space left; make build completes it`,
   )
+})
+
+it('Ctrl-C during the switch comes too late to stop the withdrawal', async () => {
+  expect(await withdrawStopped((controller) => controller.abort())).toMatchObject({ latest: FIRST })
 })
 
 it('coverage still begins with the first date of all when the release that had it was withdrawn', async () => {
@@ -455,7 +458,7 @@ describe('verify', () => {
     await withdrawIn(workspace, SECOND, WITHDRAWN_AT)
     const day = join(datasetFolder(workspace), 'daily/2025-02-27')
     await cp(join(day, 'r2.parquet'), join(day, 'r1.parquet'))
-    await expect(prove(workspace)).rejects.toThrow(/r1\.(csv|parquet) holds other rows than r1\.json/)
+    await expect(prove(workspace)).rejects.toThrow(/r1\.parquet holds rows with the hash/)
   })
 
   it('names a restatement for another reason, though what it restated was withdrawn', async () => {

@@ -72,11 +72,11 @@ const TEXTS: Record<string, [file: string, content: (model: string) => string | 
     (model) => compress('.gz', csv(model).join('\n')),
   ],
   'CSV of gzip members': ['members.csv.gz', (model) => inParts(csv(model).join('\n'), (part) => gzipSync(part))],
-  'CSV of zstd frames, cut amid the header': [
+  'CSV of zstd frames that are cut amid the header': [
     'frames.csv.zst',
     (model) => inParts(csv(model).join('\n'), (part) => zstdCompressSync(part)),
   ],
-  'CSV of zstd frames, cut amid a record': [
+  'CSV of zstd frames that are cut amid a record': [
     'records.csv.zst',
     (model) => inParts(csv(model).join('\n'), (part) => zstdCompressSync(part), 70),
   ],
@@ -137,7 +137,7 @@ const PARQUET: Record<string, (model: string) => string> = {
   ),
   ...Object.fromEntries(
     COUNTS.map((type) => [
-      `Parquet with counts of ${type}`,
+      `Parquet with counts of ${type.replace(',', '.')}`,
       (model: string) =>
         `SELECT '${NOON}' AS timestamp, '${model}' AS model_permaslug, 4::${type} AS prompt_tokens, NULL::${type} AS completion_tokens`,
     ]),
@@ -146,7 +146,7 @@ const PARQUET: Record<string, (model: string) => string> = {
     `SELECT [1, 2] AS hash_ids, 4 AS completion_tokens, {'a': 1} AS extra, '${model}' AS model_permaslug, 0 AS prompt_tokens, TIMESTAMP '2025-03-02 12:00:00' AS timestamp`,
 }
 const COMPRESSED = ['.gz', '.zst']
-const compressedParquet = (ending: string) => `Parquet that was compressed once more, ${ending}`
+const compressedParquet = (ending: string) => `Parquet that was compressed once more as ${ending}`
 
 let workspace: Workspace
 let tokens: Map<string, string>

@@ -74,7 +74,7 @@ describe('health', () => {
     expect([answer.statusCode, answer.json()]).toEqual([200, { status: 'ready', release }])
   })
 
-  test('/readyz is 503 when the store does not answer', async () => {
+  test('/readyz is 503 when the store does not respond', async () => {
     const { app, publicDir, store } = await testApp()
     await publish(publicDir, sampleRows({ days: 2 }))
     await app.ready()
@@ -118,7 +118,7 @@ describe('a store that is lost', () => {
     const answer = await app.inject({ method: 'POST', url, headers, payload: { model: 'acme/one', messages: [] } })
     expect(assertEnvelope(answer, 503).error.message).toBe('The service is not available. Please try again later.')
     expect(answer.headers['retry-after']).toBe('5')
-    expect(log.lines()).toContainEqual(expect.objectContaining({ level: 50, msg: 'the store does not answer' }))
+    expect(log.lines()).toContainEqual(expect.objectContaining({ level: 50, msg: 'the store does not respond' }))
     expect(log.text()).toContain('ECONNREFUSED')
   })
 })

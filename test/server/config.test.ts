@@ -121,7 +121,7 @@ test('loopback hosts are told from others', () => {
 
 describe('what would be served', () => {
   const refused = (settings: Record<string, string>) =>
-    expect(() => readServerConfig({}, settings)).toThrow(/lies in PUBLIC_DIR/)
+    expect(() => readServerConfig({}, settings)).toThrow(/is inside PUBLIC_DIR/)
 
   test('is no place for what builds keep, wherever the store is', () => {
     const elsewhere = 'sqlite:/srv/store.sqlite'
@@ -150,8 +150,8 @@ describe('what would be served', () => {
 
 test('the store may not lie where it would be served', () => {
   const inside = { PUBLIC_DIR: '/srv/site', DATABASE_URL: 'sqlite:/srv/site/db/store.sqlite' }
-  expect(() => readServerConfig({}, inside)).toThrow(/lies in PUBLIC_DIR/)
-  expect(() => readServerConfig({}, { PUBLIC_DIR: 'data', DATA_DIR: 'data/private' })).toThrow(/lies in PUBLIC_DIR/)
+  expect(() => readServerConfig({}, inside)).toThrow(/is inside PUBLIC_DIR/)
+  expect(() => readServerConfig({}, { PUBLIC_DIR: 'data', DATA_DIR: 'data/private' })).toThrow(/is inside PUBLIC_DIR/)
   const beside = { PUBLIC_DIR: '/srv/site', DATABASE_URL: 'sqlite:/srv/site-store.sqlite' }
   expect(readServerConfig({}, beside).publicDir).toBe('/srv/site')
 })

@@ -70,14 +70,17 @@ test.each([
   await writeUsageFile(path, text)
   await file.check()
   expect(await amounts()).toEqual(['1'])
-  expect(log.lines().at(-1)).toMatchObject({ level: 50, msg: 'the new usage of keys is refused, the old one stays' })
+  expect(log.lines().at(-1)).toMatchObject({
+    level: 50,
+    msg: 'the new usage of keys is refused; the previous usage stays',
+  })
 })
 
 test('what is logged of a broken file has nothing of what it holds', async () => {
   const { path, file, log } = await followed()
   await writeUsageFile(path, usageText([usageRow({ cost_usd: '-777.5' })]))
   await file.check()
-  expect(log.text()).toContain('line 2 has not the form of a usage file')
+  expect(log.text()).toContain('line 2 is not in the format of a usage file')
   expect(log.text()).not.toContain(HASH_A)
   expect(log.text()).not.toContain('777.5')
 })

@@ -89,7 +89,7 @@ export const BOMBS: readonly Bomb[] = [
   {
     what: '1 GiB of zeros for a Parquet file, packed by gzip',
     name: 'a.parquet.gz',
-    error: /a\.parquet\.gz cannot be read whole: it is no Parquet/,
+    error: /a\.parquet\.gz cannot be read whole: it is not Parquet/,
     write: inflating('', '\0', gzipSync),
   },
 ]

@@ -22,11 +22,11 @@ export function recordSteps(): { files: Files; steps: string[] } {
   return { files, steps }
 }
 
-/** Where to stop among steps that are too many to stop at every one: one in `of`, and the first and the last of each kind. */
+/** Where to stop among steps that are too many to stop at every one: one in `of`, and the last of each kind. */
 export function someSteps(steps: readonly string[], of: number): number[] {
   return [...steps.keys()].filter((step) => {
     const name = steps[step] ?? ''
-    return step % of === 0 || step === steps.indexOf(name) || step === steps.lastIndexOf(name)
+    return step % of === 0 || step === steps.lastIndexOf(name)
   })
 }
 

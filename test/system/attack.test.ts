@@ -131,7 +131,7 @@ describe('what lies beside the published files', () => {
   ])('is not published because PUBLIC_DIR is %s', async (_name, settings) => {
     for (const command of ['serve', 'build']) {
       const { code, stderr } = await tokenboard([command], { PORT: '0', ...settings })
-      expect([code, stderr]).toEqual([2, expect.stringMatching(/lies in PUBLIC_DIR/)])
+      expect([code, stderr]).toEqual([2, expect.stringMatching(/is inside PUBLIC_DIR/)])
     }
   })
 })

@@ -50,7 +50,7 @@ export async function readCsvColumns(file: InputFile, wanted: readonly string[])
   })
   const known = (names: readonly string[]) => names.filter((name) => wanted.includes(name)).length
   const [best] = headers.sort((a, b) => known(b.names) - known(a.names) || b.names.length - a.names.length)
-  if (best === undefined) throw new BuildError(`${file.name}, line 1: the header is no line of CSV`)
+  if (best === undefined) throw new BuildError(`${file.name}, line 1: the header is not valid CSV`)
   return { ...best, types: best.names.map(() => 'VARCHAR') }
 }
 

@@ -54,7 +54,7 @@ async function* decompressGzip(file: InputFile, onRead: OnRead): AsyncIterable<B
     onRead(more)
   }
   yield* through(createReadStream(file.path), gunzip, onBytes)
-  if (gunzip.bytesWritten < read) throw new Error('there is something behind its compressed data')
+  if (gunzip.bytesWritten < read) throw new Error('there is data after its compressed data')
 }
 
 /** The bytes of an uncompressed file, three times faster. Each chunk is overwritten by the next. */

@@ -104,8 +104,8 @@ async function samplesIn(folder: string): Promise<(path: string) => Promise<stri
 
 function namesSample(source: Source, entry: string, sample: string): string {
   return (
-    `source ${JSON.stringify(source.name)}: ${JSON.stringify(entry)} is a file of the synthetic sample in ${sample}, not a log of ` +
-    `yours; name your own files. Logs of your own have to lie outside of a folder that holds the ${MAKE_FILE} of the sample`
+    `source ${JSON.stringify(source.name)}: ${JSON.stringify(entry)} is a file of the synthetic sample in ${sample}, not your own log; ` +
+    `name your own files, outside of folders with the sample's ${MAKE_FILE}`
   )
 }
 
@@ -134,8 +134,8 @@ export async function foldersOf(files: readonly InputFile[]): Promise<string[]> 
 function checkLocal(source: Source, entry: string): void {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(entry)) return
   throw new UsageError(
-    `source ${JSON.stringify(source.name)}: ${JSON.stringify(entry)} is no file of this machine and no s3:// URL; copy what is ` +
-      'new of it here first, and name the copies (docs/scaling.md)',
+    `source ${JSON.stringify(source.name)}: ${JSON.stringify(entry)} is neither a local file nor an s3:// URL; copy ` +
+      'new files to this machine first, and name the copies (docs/scaling.md)',
   )
 }
 

@@ -94,7 +94,7 @@ async function* withLineFeeds(batches: AsyncIterable<Buffer[]>): AsyncIterable<B
 /** Check before decompressing: a small file may decompress to more than the disk holds. */
 async function verifyParquet(file: InputFile): Promise<void> {
   const head = await readHead(file, PARQUET_MAGIC.length)
-  if (!head.equals(PARQUET_MAGIC)) throw new BuildError(`${file.name} cannot be read whole: it is no Parquet`)
+  if (!head.equals(PARQUET_MAGIC)) throw new BuildError(`${file.name} cannot be read whole: it is not Parquet`)
 }
 
 async function bytesToSkip(file: InputFile): Promise<number> {

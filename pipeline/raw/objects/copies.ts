@@ -154,7 +154,7 @@ function checkSizes(objects: readonly StoredObject[]): void {
   const large = objects.find(({ bytes }) => bytes > LARGEST_BYTES)
   if (large === undefined) return
   throw new BuildError(
-    `${large.url} has ${formatBytes(large.bytes)}, and an object is fetched in one piece of 4 GiB at most; write smaller ` +
+    `${large.url} has ${formatBytes(large.bytes)}, but DuckDB fetches at most 4 GiB per object; write smaller ` +
       `objects, or ${howToSync(large.url)}`,
   )
 }
@@ -163,13 +163,13 @@ async function verifySize(path: string, { url, bytes }: StoredObject): Promise<v
   const { size } = await stat(path)
   if (size === bytes) return
   throw new BuildError(
-    `${url} was listed with ${bytes} bytes and came with ${size}: it changed meanwhile; run the build again`,
+    `${url} was listed with ${bytes} bytes but has ${size}: it changed meanwhile; run the build again`,
   )
 }
 
 function howToSync(entry: string): string {
   const folder = entry.replace(/[*?[{].*$/s, '').replace(/[^/]*$/, '')
-  return `copy what is new of it here first with aws s3 sync ${folder} raw/, and name the copies (docs/scaling.md)`
+  return `copy new objects to this machine first with aws s3 sync ${folder} raw/, and name the copies (docs/scaling.md)`
 }
 
 async function ofSource<Result>(source: Source, work: () => Promise<Result>): Promise<Result> {
@@ -180,8 +180,8 @@ async function ofSource<Result>(source: Source, work: () => Promise<Result>): Pr
     if (error instanceof NotInstalledError) {
       const entry = source.files.find(isObjectUrl) ?? ''
       throw new UsageError(
-        `${name}: ${JSON.stringify(entry)} lies in a bucket, and DuckDB's httpfs, which reads those, is not installed: have it ` +
-          `downloaded once with make httpfs (tokenboard httpfs, 22 MB), or ${howToSync(entry)}`,
+        `${name}: ${JSON.stringify(entry)} is in a bucket, but DuckDB's httpfs, which reads buckets, is not installed: download ` +
+          `it once with make httpfs (tokenboard httpfs, 22 MB), or ${howToSync(entry)}`,
       )
     }
     if (error instanceof UsageError) throw new UsageError(`${name}: ${error.message}`)

@@ -28,7 +28,7 @@ export function wrongObjectEntry(entry: string): string | undefined {
   const [, , key] = OBJECT.exec(entry) ?? []
   if (key === undefined) return 'does not have the form s3://BUCKET/KEY, such as s3://example-logs/gateway/**/*.csv.gz'
   if (key.endsWith('/')) return `is a folder; name its files, such as ${JSON.stringify(`${entry}**/*.csv`)}`
-  return hasDots(key) ? 'has a part . or .. in its path, which no service is asked for' : undefined
+  return hasDots(key) ? 'has a segment . or .. in its path, which is not supported' : undefined
 }
 
 /** Whether an entry of `files` names an object, as its URL or as a pattern with the syntax of local files. */

@@ -1,4 +1,5 @@
 import { Database, type DatabaseOptions } from '../../base/database.ts'
+import { isDuckDbError, meaningOf } from '../../base/duckdb-errors.ts'
 import { BuildError, reasonOf, UsageError } from '../../base/errors.ts'
 import { listingPatterns, type StoredObject } from './object.ts'
 
@@ -40,7 +41,7 @@ export class ObjectStore {
       try {
         return await this.#database.rows<Row>('objects/list', { patterns })
       } catch (error) {
-        if (reasonOf(error).includes('Invalid query parameters')) await this.#checkQuestionMarks(patterns)
+        if (isDuckDbError(error, 'badKey')) await this.#checkQuestionMarks(patterns)
         throw error
       }
     })
@@ -59,7 +60,7 @@ export class ObjectStore {
       const names = await this.#database.rows<{ url: string }>('objects/names', { pattern })
       const name = names.find(({ url }) => url.includes('?'))
       if (name === undefined) continue
-      throw new BuildError(`${name.url} has a question mark in its name, which DuckDB does not list; rename it`)
+      throw new BuildError(`${name.url} ${meaningOf('badKey')}; rename it`)
     }
   }
 
@@ -81,18 +82,14 @@ async function load(database: Database): Promise<void> {
   try {
     await database.run('objects/load')
   } catch (error) {
-    const reason = reasonOf(error)
-    if (/^IO Error: Extension .* not found/.test(reason)) throw new NotInstalledError('httpfs is not installed')
-    throw new BuildError(`DuckDB's httpfs cannot be loaded; remove it and install it again: ${reason}`)
+    if (isDuckDbError(error, 'notInstalled')) throw new NotInstalledError(meaningOf('notInstalled'))
+    throw new BuildError(`DuckDB's httpfs cannot be loaded; remove it and install it again: ${reasonOf(error)}`)
   }
 }
-
-const CREDENTIALS =
-  'the credentials are those of AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and AWS_REGION'
 
 function inPlainWords(error: unknown): string {
   const [reason = '', ...others] = (error instanceof Error ? error.message : String(error)).split('\n')
   const answer = others.find((line) => /^[A-Z][A-Za-z]+: ./.test(line))
-  const isRefused = /\(HTTP (30\d|40[013])/.test(reason)
-  return [reason, answer, isRefused ? CREDENTIALS : undefined].filter((part) => part !== undefined).join('; ')
+  const advice = isDuckDbError(error, 'refused') ? meaningOf('refused') : undefined
+  return [reason, answer, advice].filter((part) => part !== undefined).join('; ')
 }

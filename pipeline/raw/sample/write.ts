@@ -56,7 +56,7 @@ export async function writeSample(
   await write(join(folder, 'models.json'), modelsFile(models), signal)
   await write(join(folder, 'sources.json'), sourcesFile(), signal)
   const detail = `${written.records} synthetic records in ${written.files} new files`
-  report({ kind: 'done', stage: 'sample', detail: written.files > 0 ? detail : 'every day file is there already' })
+  report({ kind: 'done', stage: 'sample', detail: written.files > 0 ? detail : 'all day files exist' })
   return { sourcesFile: join(folder, 'sources.json'), ...written }
 }
 

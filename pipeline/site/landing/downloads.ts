@@ -3,6 +3,7 @@ import { formatInteger } from '../../base/numbers.ts'
 import { prose } from '../../base/prose.ts'
 import { type Html, html } from '../../contract/html.ts'
 import { DATASET_PATH } from '../../contract/manifest.ts'
+import { LATEST_PATH, POINTER_PATH } from '../../contract/published-paths.ts'
 import type { FileDescription } from '../../release/documents/files.ts'
 import { bytesElement, scrollable } from '../elements.ts'
 import type { SiteFacts } from '../facts.ts'
@@ -10,7 +11,6 @@ import type { SiteFacts } from '../facts.ts'
 const HASH_SHOWN = 12
 
 export function downloadsSection({ dataset, release }: SiteFacts): Html {
-  const latest = `${DATASET_PATH}/latest`
   const sums = html`<a href="${release}${CHECKSUMS_FILE}">${CHECKSUMS_FILE}</a>`
   const table = html`<table>
 <caption>Files of release ${dataset.release}. They never change; their whole hashes are in ${sums}.</caption>
@@ -21,7 +21,7 @@ ${dataset.files.map((file) => fileRow(file, release))}</tbody>
 `
   return html`<section>
 <h2 id="download">Download</h2>
-${scrollable('Files', table)}<p>Always the newest, at addresses that stay: <a href="${latest}/rankings-daily.parquet">latest/rankings-daily.parquet</a>, <a href="${latest}/rankings-daily.csv">latest/rankings-daily.csv</a>; which release that is says <a href="${DATASET_PATH}/latest.json">latest.json</a>. Single days and months: <code>${DATASET_PATH}/daily/${dataset.end_date}.csv</code>, <code>${DATASET_PATH}/monthly/${dataset.end_date.slice(0, 7)}.csv</code>, and the same as Parquet.</p>
+${scrollable('Files', table)}<p>Always the newest, at addresses that stay: <a href="${LATEST_PATH}/rankings-daily.parquet">latest/rankings-daily.parquet</a>, <a href="${LATEST_PATH}/rankings-daily.csv">latest/rankings-daily.csv</a>; which release that is says <a href="${POINTER_PATH}">latest.json</a>. Single days and months: <code>${DATASET_PATH}/daily/${dataset.end_date}.csv</code>, <code>${DATASET_PATH}/monthly/${dataset.end_date.slice(0, 7)}.csv</code>, and the same as Parquet.</p>
 </section>
 `
 }

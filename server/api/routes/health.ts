@@ -19,7 +19,7 @@ export function health(app: FastifyInstance, { store, releases }: { store: Store
       const isStoreReady = await pingInTime(store).then(
         () => true,
         (error: unknown) => {
-          request.log.error({ reqId: request.id, err: error }, 'the store does not answer')
+          request.log.error({ reqId: request.id, err: error }, 'the store does not respond')
           return false
         },
       )

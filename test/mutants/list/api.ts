@@ -7,7 +7,7 @@ export const api: Mutant[] = [
     file: 'server/api/routes/presets.ts',
     find: '`${workspace_id} ${slug} ${version}`',
     replace: '`${slug} ${version}`',
-    tests: ['test/spec/presets.test.ts'],
+    tests: ['test/server/routes/presets.test.ts'],
   },
   {
     name: 'any-key-creates-presets',
@@ -15,7 +15,7 @@ export const api: Mutant[] = [
     file: 'server/api/caller.ts',
     find: 'if (callerOf(request).is_management === 0) {',
     replace: 'if (callerOf(request).is_management === 2) {',
-    tests: ['test/spec/presets.test.ts'],
+    tests: ['test/server/routes/presets.test.ts'],
   },
   {
     name: 'slug-of-129-characters',
@@ -55,7 +55,7 @@ export const api: Mutant[] = [
     file: 'server/schemas/message-request/parse.ts',
     find: "  'stop_server_tools_when',\n]",
     replace: "  'stop_server_tools_when',\n  'session_id',\n]",
-    tests: ['test/spec/presets.test.ts'],
+    tests: ['test/server/routes/presets.test.ts'],
   },
   {
     name: 'key-valid-at-its-expiry',
@@ -63,7 +63,7 @@ export const api: Mutant[] = [
     file: 'server/store/keys.ts',
     find: 'Date.parse(expires_at) > now.getTime()',
     replace: 'Date.parse(expires_at) >= now.getTime()',
-    tests: ['test/spec/key.test.ts'],
+    tests: ['test/server/routes/key.test.ts'],
   },
   {
     name: 'wrong-keys-not-counted',
@@ -79,7 +79,7 @@ export const api: Mutant[] = [
     file: 'server/api/auth.ts',
     find: "  reply.header('www-authenticate', 'Bearer')\n",
     replace: '',
-    tests: ['test/spec/key.test.ts'],
+    tests: ['test/server/routes/key.test.ts'],
   },
   {
     name: 'code-differs-from-status',
@@ -95,7 +95,7 @@ export const api: Mutant[] = [
     file: 'server/api/envelope.ts',
     find: "return new ApiError(500, 'Internal Server Error')",
     replace: 'return new ApiError(500, String(error))',
-    tests: ['test/spec/presets.test.ts'],
+    tests: ['test/server/routes/presets.test.ts'],
   },
   {
     name: 'preflight-refuses-own-headers',

@@ -28,7 +28,7 @@ export const base: Mutant[] = [
   },
   {
     name: 'changed-byte-unseen',
-    promise: 'A sealed folder is proved by reading every byte of it.',
+    promise: 'A folder with checksums is verified by reading every byte of it.',
     file: 'pipeline/base/checksums.ts',
     find: 'if (expected !== sha256) fail(',
     replace: 'if (expected === undefined) fail(',
@@ -36,7 +36,7 @@ export const base: Mutant[] = [
   },
   {
     name: 'stray-file-unseen',
-    promise: 'A sealed folder holds the listed files and nothing else.',
+    promise: 'A folder with checksums holds the listed files and nothing else.',
     file: 'pipeline/base/checksums.ts',
     find: 'if (expected === undefined) fail(path,',
     replace: "if (expected === undefined) continue\n    if (expected === '') fail(path,",

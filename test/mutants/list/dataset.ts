@@ -85,8 +85,8 @@ export const dataset: Mutant[] = [
     name: 'deleted-rows-not-told',
     promise: 'changes.csv says what to do to the rows of the previous release to get this one, deletions included.',
     file: 'pipeline/dataset/change-log.ts',
-    find: 'return [...changed, ...gone.map((row) =>',
-    replace: 'return [...changed, ...gone.slice(0, 0).map((row) =>',
+    find: 'return [...changed, ...deleted.map((row) =>',
+    replace: 'return [...changed, ...deleted.slice(0, 0).map((row) =>',
     tests: ['test/pipeline/history/change-log.test.ts'],
   },
   {

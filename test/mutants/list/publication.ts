@@ -45,8 +45,8 @@ export const publication: Mutant[] = [
     name: 'rest-of-withdrawn-release',
     promise: 'A withdrawn release has its tombstone and nothing else.',
     file: 'pipeline/publication/tombstone.ts',
-    find: 'for (const name of names.filter((each) => each !== LAST_FILE)) await',
-    replace: 'for (const name of names.filter((each) => each === LAST_FILE)) await',
+    find: '[...names.filter((name) => !isLast(name)).sort(), ...names.filter(isLast)]',
+    replace: 'names.filter(isLast)',
     tests: ['test/pipeline/withdraw.test.ts'],
   },
   {
@@ -60,9 +60,9 @@ export const publication: Mutant[] = [
   {
     name: 'day-of-no-release',
     promise: 'verify names a file among the days that no release has made.',
-    file: 'pipeline/publication/verify-history.ts',
-    find: 'if (!files.has(path.slice(this.#dataset.length + 1))) {',
-    replace: 'if (files.size === 0) {',
+    file: 'pipeline/publication/verify.ts',
+    find: 'for (const path of await strayFiles(root, folders, entries)) {',
+    replace: 'for (const path of await strayFiles(root, [], entries)) {',
     tests: ['test/pipeline/history/verify.test.ts'],
   },
   {

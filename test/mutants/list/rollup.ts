@@ -31,7 +31,7 @@ export const rollup: Mutant[] = [
     file: 'pipeline/rollup/surplus.sql',
     find: 'updated_us DESC NULLS LAST, instant_us DESC',
     replace: 'instant_us DESC',
-    tests: ['test/spec/sources/schemas.test.ts'],
+    tests: ['test/pipeline/schemas/semantics.test.ts'],
   },
   {
     name: 'duplicates-not-told',
@@ -52,10 +52,10 @@ export const rollup: Mutant[] = [
   {
     name: 'missing-file-ignored',
     promise: 'A raw file that an earlier build read and that is missing fails the build by default.',
-    file: 'pipeline/rollup/losses.ts',
-    find: `if (on_missing !== 'remove') assertNoDays(source, lost)
+    file: 'pipeline/rollup/file-decisions.ts',
+    find: `if (on_missing !== 'remove') checkNoDays(source, unarchived)
   if (on_missing === 'fail') throw`,
-    replace: `if (on_missing !== 'remove') assertNoDays(source, lost)
+    replace: `if (on_missing !== 'remove') checkNoDays(source, unarchived)
   if (on_missing === undefined) throw`,
     tests: ['test/pipeline/incremental/on-missing.test.ts'],
   },

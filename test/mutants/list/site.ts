@@ -4,7 +4,7 @@ export const site: Mutant[] = [
   {
     name: 'quotes-in-attributes',
     promise: 'Names are data everywhere: they add no tag and no quote to any page.',
-    file: 'pipeline/base/html.ts',
+    file: 'pipeline/contract/html.ts',
     find: `text.replaceAll(/[&<>"']/g,`,
     replace: `text.replaceAll(/[&<>']/g,`,
     tests: ['test/pipeline/hostile-names.test.ts'],
@@ -12,7 +12,7 @@ export const site: Mutant[] = [
   {
     name: 'control-characters-in-feeds',
     promise: 'Feeds are well-formed XML, whatever the texts hold.',
-    file: 'pipeline/base/html.ts',
+    file: 'pipeline/contract/html.ts',
     find: 'return escapeHtml(withoutControls(text))',
     replace: 'return escapeHtml(text)',
     tests: ['test/pipeline/history/catalog.test.ts'],

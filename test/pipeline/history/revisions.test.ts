@@ -243,7 +243,7 @@ describe('coverage.json', () => {
     const workspace = await followedBy()
     const path = join(datasetFolder(workspace), 'coverage.json')
     await writeFile(path, toJson(fromDatasetStart(JSON.parse(await readFile(path, 'utf8')))))
-    await expect(prove(workspace)).rejects.toThrow(/coverage\.json is not of release/)
+    await expect(prove(workspace)).rejects.toThrow(/coverage\.json says of 2025-01-01/)
   })
 
   it('says of a date with private and withheld usage alone what it says of one without any', async () => {

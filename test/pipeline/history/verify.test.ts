@@ -224,6 +224,18 @@ describe('verify', () => {
     await expect(prove(workspace)).rejects.toThrow(/rankings-daily\.parquet holds 3 rows with sha256:/)
   })
 
+  it('names a changes.csv that lists a row which did not change, even when every hash was made to fit', async () => {
+    const workspace = await copied()
+    const folder = join(datasetFolder(workspace), 'releases', SECOND)
+    const csv = await readFile(join(folder, 'changes.csv'), 'utf8')
+    await replaceInRelease(folder, 'changes.csv', csv.replace('\n', '\nupdate,2025-02-28,a,1,1\n'), (manifest) => ({
+      ...manifest,
+      files: manifest.files.map((file) => (file.path === 'changes.csv' ? { ...file, rows: 2 } : file)),
+    }))
+    await relist(workspace, folder)
+    await expect(prove(workspace)).rejects.toThrow(/changes\.csv lists rows that did not change/)
+  })
+
   it('finds that an entry was taken out of the index', async () => {
     const workspace = await copied()
     const path = `${DATASET}/releases/index.json`

@@ -146,7 +146,7 @@ it(
       }),
       DELIVERIES.options,
     )
-    expect(published).toBeGreaterThan(DELIVERIES.numRuns / 2)
+    expect(published).toBeGreaterThan(DELIVERIES.numRuns / 3)
   },
   DELIVERIES.timeout_ms,
 )

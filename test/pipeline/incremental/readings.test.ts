@@ -137,7 +137,7 @@ describe('a file that is missing and kept', () => {
     const gateway = await gatewayThatLostMonday()
     const message = await gateway.failure()
     expect(message).toContain('source "gateway", raw files missing: 2025-03-03\n')
-    expect(message).toContain('put the missing raw files back, or keep the old numbers')
+    expect(message).toContain('restore the missing raw files, or keep the old numbers')
     expect(message).toContain('tokenboard build --accept old_counts')
     // It stays so, whatever the build before has done to the state.
     expect(await gateway.failure()).toBe(message)
@@ -245,9 +245,9 @@ describe('a request of which one copy is missing and the other is read again', (
     const message = await gateway.failure()
     expect(message).toContain('raw/a.csv is missing, and on_missing was not keep when it was read')
     expect(message).toContain(
-      'this version of Tokenboard reads that file differently. Put the missing file back for one',
+      'this version of Tokenboard reads that file differently. Restore the missing file for one',
     )
-    expect(message).toContain('build once with the version before and with on_missing set to keep, and upgrade then')
+    expect(message).toContain('build once with the previous version and with on_missing set to keep, then upgrade')
 
     await gateway.deliver('a.csv', [SHARED, OTHER])
     await gateway.build()

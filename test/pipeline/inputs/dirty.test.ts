@@ -82,13 +82,13 @@ describe('CSV records of several lines', () => {
   it('may be larger than 2 MB, and than what DuckDB reads at once', async () => {
     const note = `"${`${ROW},\n`.repeat(1_000_000)}"`
     expect(note.length).toBeGreaterThan(32_000_000)
-    const text = `${HEADER},note\n${ROW},\n${ROW},${'x'.repeat(3_000_000)}\n${ROW},${note}\nsoon,a,1,1,${note}\n${ROW},\n`
+    const text = `${HEADER},note\n${ROW},\n${ROW},${note}\nsoon,a,1,1,${'x'.repeat(3_000_000)}\n${ROW},\n`
     const { rows, records, rejects } = await buildOf({ 'a.csv': text, 'b.csv.gz': gzipSync(text, { level: 1 }) })
-    expect(rows).toEqual(['2025-03-02 acme/one 24'])
-    expect(records).toMatchObject({ read: 10, rejected: { invalid_timestamp: 2 } })
-    expect(rejects.map(({ record, content }) => [record, JSON.stringify(content).length > 32_000_000])).toEqual([
-      [4, true],
-      [4, true],
+    expect(rows).toEqual(['2025-03-02 acme/one 18'])
+    expect(records).toMatchObject({ read: 8, rejected: { invalid_timestamp: 2 } })
+    expect(rejects.map(({ record, content }) => [record, JSON.stringify(content).length > 3_000_000])).toEqual([
+      [3, true],
+      [3, true],
     ])
   })
 })
@@ -123,7 +123,7 @@ describe('CSV that lacks something', () => {
 
   it('fails where DuckDB reads less than there is, such as behind a header of several lines and CRLF', async () => {
     await expect(buildOf({ 'a.csv': `${HEADER},"a\nnote"\r\n${ROW},x\r\n` })).rejects.toThrow(
-      'a.csv cannot be read whole: it has 1 records, and DuckDB finds 0',
+      'a.csv cannot be read whole: it has 1 records, but DuckDB finds 0',
     )
   })
 

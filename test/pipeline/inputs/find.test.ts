@@ -25,7 +25,7 @@ describe('the files of a source', () => {
   it('are no URLs such as https://example.org/a.csv', async () => {
     const failed = buildIn(await withFiles(['https://example.org/a.csv']))
     await expect(failed).rejects.toThrow(UsageError)
-    await expect(failed).rejects.toThrow('copy what is new of it here first, and name the copies')
+    await expect(failed).rejects.toThrow('copy new files to this machine first, and name the copies')
   })
 
   it('are no URLs of a bucket that name nothing', async () => {
@@ -41,8 +41,8 @@ describe('the files of a source', () => {
     const { code, stderr } = await runProcess(['build'], { ...settings(workspace, AS_OF), HOME: workspace.root })
     expect(code).toBe(2)
     expect(stderr).toContain('source "bucket": "s3://logs/gateway/2025-*.csv" lies in a bucket')
-    expect(stderr).toContain('have it downloaded once with make httpfs')
-    expect(stderr).toContain('or copy what is new of it here first with aws s3 sync s3://logs/gateway/ raw/')
+    expect(stderr).toContain('have it it once with make httpfs')
+    expect(stderr).toContain('or copy new objects to this machine first with aws s3 sync s3://logs/gateway/ raw/')
     expect(stderr.trim().split('\n')).toHaveLength(1)
   })
 })

@@ -81,7 +81,7 @@ describe('days that were asked for in another way', () => {
     delete fake.days['2025-03-01']
     const failed = buildIn(workspace, '2025-03-10T13:00:00Z')
     await expect(failed).rejects.toThrow(BuildError)
-    await expect(failed).rejects.toThrow('2025-03-01 had 1 records when it was asked for before and has 0 now')
+    await expect(failed).rejects.toThrow('2025-03-01 had 1 records when it was last queried and has 0 now')
     fake.days['2025-03-01'] = 5
     await buildIn(workspace, '2025-03-10T14:00:00Z')
     expect(await publishedCsv(workspace)).toBe(published({ ...DAYS, '2025-03-01': 5 }))
@@ -207,15 +207,16 @@ describe('the view', () => {
   })
 
   it.each([
-    ['utc_date', 'Date32'],
-    ['request_id', 'Nullable(UUID)'],
-    ['request_id', 'Nullable(Nothing)'],
-    ['model', 'String'],
-    ['prompt_tokens', 'UInt256'],
-    ['completion_tokens', 'Nullable(UInt64)'],
-  ])('may have a column %s that is %s', async (column, type) => {
+    {
+      utc_date: 'Date32',
+      request_id: 'Nullable(UUID)',
+      prompt_tokens: 'UInt256',
+      completion_tokens: 'Nullable(UInt64)',
+    },
+    { request_id: 'Nullable(Nothing)', model: 'String' },
+  ])('may have columns that are %o', async (types) => {
     const fake = await startFakeClickHouse(DAYS)
-    fake.columns = { ...COLUMN_TYPES, [column]: type }
+    fake.columns = { ...COLUMN_TYPES, ...types }
     const workspace = await newWorkspace()
     await describeEngine(workspace, { url: fake.url })
     await buildIn(workspace)
@@ -264,7 +265,7 @@ describe('raw files whose place ClickHouse takes', () => {
       const failed = buildIn(workspace, '2025-03-10T13:00:00Z')
       await expect(failed).rejects.toThrow(BuildError)
       await expect(failed).rejects.toThrow(
-        'raw files had 1 records of 2025-03-02, and ClickHouse, which is asked in their place, has 0',
+        'raw files had 1 records of 2025-03-02, but ClickHouse, which replaces them, has 0',
       )
       fake.days['2025-03-02'] = 1
       await buildIn(workspace, '2025-03-10T14:00:00Z')

@@ -173,7 +173,7 @@ describe('a question to ClickHouse', () => {
       'a view that is not there',
       'Code: 60, e.displayText() = DB::Exception: Table default.usage doesn’t exist., e.what() = DB::Exception',
       UsageError,
-      'the view must be there on every node',
+      'the view must exist on every node',
     ],
     [
       'a wrong password',
@@ -198,7 +198,7 @@ describe('a question to ClickHouse', () => {
 
   it('is not asked again after it took too long', async () => {
     const { clickhouse, requests } = await fakeClickHouse(() => 'silence', { timeout_seconds: 0.2 })
-    await expect(clickhouse.rows('SELECT 1')).rejects.toThrow('give engine.clickhouse.timeout_seconds more')
+    await expect(clickhouse.rows('SELECT 1')).rejects.toThrow('raise engine.clickhouse.timeout_seconds')
     expect(requests).toHaveLength(1)
   })
 

@@ -163,7 +163,7 @@ describe('the days of a source', () => {
     })
     const failed = buildIn(workspace)
     await expect(failed).rejects.toThrow(BuildError)
-    await expect(failed).rejects.toThrow('an engine was asked for 1 days of it, such as 2025-03-01')
+    await expect(failed).rejects.toThrow('raw files would replace 1 days from ClickHouse, such as 2025-03-01')
     await expect(failed).rejects.not.toThrow('"keep"')
   })
 })

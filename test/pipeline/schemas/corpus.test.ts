@@ -5,15 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SCHEMA_NAMES, SCHEMAS } from '../../../pipeline/raw/schemas/index.ts'
 import { REPOSITORY } from '../../support/pipeline.ts'
-import {
-  type BuiltTogether,
-  buildLogs,
-  FORMS,
-  type Form,
-  having,
-  type LogRecord,
-  PATHS,
-} from '../../support/schemas.ts'
+import { type BuiltTogether, buildLogs, FORMS, having, type LogRecord, PATHS } from '../../support/schemas.ts'
 
 const CORPUS = join(REPOSITORY, 'test/corpus')
 
@@ -43,18 +35,28 @@ function logRecord(schema: keyof typeof PATHS, { what, record }: Case): LogRecor
   return id[0] !== undefined && id[0] in named ? having(named, id, what) : named
 }
 
-/** Builds the cases of a schema, those with the same settings as one source. */
-function buildCorpus(schema: keyof typeof PATHS, form: Form): Promise<BuiltTogether> {
+/**
+ * Builds the cases of a schema in every format, those with the same settings as one source. The first plain record of each
+ * source is there twice.
+ */
+async function buildCorpus(schema: keyof typeof PATHS): Promise<BuiltTogether & { repeated: number }> {
   const bySettings = Map.groupBy(casesOf(schema), ({ settings }) => JSON.stringify(settings))
-  return buildLogs(
-    [...bySettings.values()].map((cases) => ({
-      schema,
-      form,
-      settings: cases[0]?.settings,
-      log: cases.map((each) => logRecord(schema, each)),
-    })),
-    '2026-06-10T12:00:00Z',
+  const [id = ''] = PATHS[schema].id
+  const logs = FORMS.flatMap((form) =>
+    [...bySettings.values()].map((cases) => {
+      const plain = cases.find(({ record, expected }) => id in record && expected.tokens && !expected.note)
+      const repeated = plain === undefined || plain.expected.disagrees !== undefined ? [] : [logRecord(schema, plain)]
+      const log = [...cases.map((each) => logRecord(schema, each)), ...repeated]
+      return { schema, form, settings: cases[0]?.settings, log, repeated: repeated.length }
+    }),
   )
+  const repeated = logs.reduce((sum, log) => sum + log.repeated, 0)
+  return { ...(await buildLogs(logs, '2026-06-10T12:00:00Z')), repeated }
+}
+
+/** Counts of one format as those of all. */
+function inEveryForm(counts: Record<string, number>): Record<string, number> {
+  return Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, count * FORMS.length]))
 }
 
 function countsOf(values: readonly string[]): Record<string, number> {
@@ -76,19 +78,27 @@ it('has a corpus of every schema, and of nothing else', () => {
 describe.each(SCHEMA_NAMES)('%s', (schema) => {
   const cases = casesOf(schema)
 
-  it.each(FORMS)('counts each record of the corpus as it should, from %s', async (form) => {
-    const { rows, records, workspace } = await buildCorpus(schema, form)
+  it('counts each record of the corpus as it should, and a repeated one once, in every format', async () => {
+    const { rows, records, setAside, workspace, repeated } = await buildCorpus(schema)
     const counted = rows.map((row) => /^\S+ (.*) (\d+)$/.exec(row)?.slice(1))
-    const expected = cases.flatMap(({ what, expected: { tokens = 0 } }) => (tokens > 0 ? [[what, `${tokens}`]] : []))
+    const expected = cases.flatMap(({ what, expected: { tokens = 0 } }) =>
+      tokens > 0 ? [[what, `${FORMS.length * tokens}`]] : [],
+    )
     expect(counted.toSorted()).toEqual(expected.toSorted())
-    const { left_out = 0, ...rejected } = countsOf(cases.flatMap(({ expected: { outcome } }) => outcome ?? []))
+    const perForm = setAside.length / FORMS.length
+    for (const [form] of FORMS.entries())
+      expect(setAside.slice(form * perForm, (form + 1) * perForm), FORMS[form]).toEqual(setAside.slice(0, perForm))
+    const outcomes = countsOf(cases.flatMap(({ expected: { outcome } }) => outcome ?? []))
+    const { left_out = 0, ...rejected } = inEveryForm(outcomes)
     expect(records.left_out).toBe(left_out)
     expect(records.rejected).toEqual(rejected)
-    expect(records.duplicates).toBe(0)
+    expect(repeated).toBeGreaterThan(0)
+    expect(records.duplicates).toBe(repeated)
     const reasons = cases.flatMap(({ expected: { disagrees } }) => disagrees ?? [])
-    expect(records.token_parts_disagree).toEqual(countsOf(reasons))
+    expect(records.token_parts_disagree).toEqual(inEveryForm(countsOf(reasons)))
     const detail = JSON.parse(await readFile(join(workspace.dataDir, 'state/quality.json'), 'utf8'))
-    expect(sumsOf(detail.reading_notes)).toEqual(sumsOf(cases.flatMap(({ expected: { note } }) => note ?? [])))
+    const notes = sumsOf(cases.flatMap(({ expected: { note } }) => note ?? []))
+    expect(sumsOf(detail.reading_notes)).toEqual(inEveryForm(notes))
   })
 
   it('has a record for each way that its parts may disagree', () => {

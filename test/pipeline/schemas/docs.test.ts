@@ -39,12 +39,9 @@ describe('docs/sources.md', () => {
     const workspace = await newWorkspace()
     const [file] = source.files
     // The example of canonical columns shows how those of another log are renamed.
-    const record = name === 'canonical' ? RECORDS['litellm-spend-logs'] : RECORDS[name]
-    await writeLog(
-      join(workspace.input, file),
-      [having(record, PATHS[name].model, 'short')],
-      extname(file).slice(1) as Form,
-    )
+    const log = name === 'canonical' ? 'litellm-spend-logs' : name
+    const record = having(RECORDS[log], PATHS[log].model, 'short')
+    await writeLog(join(workspace.input, file), [record], extname(file).slice(1) as Form)
     await writeInput(workspace, 'aliases.csv', 'alias,model_permaslug\nshort,acme/long\n')
     await writeInput(workspace, 'sources.json', example)
     await buildIn(workspace, '2025-06-10T12:00:00Z')

@@ -1,9 +1,7 @@
-/** What each schema makes of its records (docs/sources.md), in every format that a file may have. */
+/** What each schema rejects and takes for the same (docs/sources.md). */
 import { describe, expect, it } from 'vitest'
 import {
-  buildLog,
   buildLogs,
-  FORMS,
   having,
   type LogRecord,
   named,
@@ -21,28 +19,7 @@ describe.each(NAMES)('%s', (name) => {
   /** A second record of the schema, which the first does not replace. */
   const another = having(record, id, 'another')
 
-  it('is read from every format, a repeated delivery once', async () => {
-    const { rows, records, setAside } = await buildLogs(
-      FORMS.map((form) => {
-        const ofForm = having(record, model, form)
-        return { schema: name, log: [ofForm, ofForm, having(another, model, form)], form }
-      }),
-    )
-    expect(rows).toEqual(FORMS.map((form) => `2025-06-01 ${form} 20`))
-    expect(setAside).toEqual(FORMS.map(() => ({ duplicate: 1 })))
-    expect(records).toMatchObject({ read: 12, published: 8, left_out: 0, rejected: {}, duplicates: 4 })
-  })
-
-  it('counts a token count of null as 0, and compares names as they are written', async () => {
-    const failed = having(having(named(name, 'failed'), prompt, null), completion, null)
-    const { rows, records } = await buildLog(name, [having(record, model, ' M'), another, failed])
-    // A record of Langfuse has a total too, which is the sum wherever it stands.
-    const others = name === 'langfuse-observations' ? ['2025-06-01 failed 10'] : []
-    expect(rows.toSorted()).toEqual(['2025-06-01  M 10', ...others, '2025-06-01 m 10'])
-    expect(records).toMatchObject({ published: 3, rejected: {} })
-  })
-
-  it('rejects what is no record, and one whose model, timestamp or token count is none', async () => {
+  it('rejects what is no record, takes a count of null for 0, and compares names as they are written', async () => {
     // A span may say only the model that was asked for.
     const silent = name === 'otel-genai-spans' ? having(another, ['attributes', 'gen_ai.request.model'], null) : another
     const wrong: [what: string, reason: string, line: LogRecord | string][] = [
@@ -65,10 +42,14 @@ describe.each(NAMES)('%s', (name) => {
       ['an object of something else', 'invalid_timestamp', '{"error": {"code": 404}}'],
     ]
     const lines = wrong.map(([, , line]) => (typeof line === 'string' ? `${line}\n` : toLines([line])))
-    const { rows, records, rejects } = await buildLogs([{ schema: name, log: lines.join('') + toLines([record]) }])
+    const failed = having(having(named(name, 'failed'), prompt, null), completion, null)
+    const right = [having(record, model, ' M'), another, failed]
+    const { rows, records, rejects } = await buildLogs([{ schema: name, log: lines.join('') + toLines(right) }])
     const found = rejects[0]?.map(({ record, reason }) => [wrong[record - 1]?.[0], reason])
     expect(found?.toSorted()).toEqual(wrong.map(([what, reason]) => [what, reason]).toSorted())
-    expect(rows).toEqual(['2025-06-01 m 10'])
+    // A record of Langfuse has a total too, which is the sum wherever it stands.
+    const others = name === 'langfuse-observations' ? ['2025-06-01 failed 10'] : []
+    expect(rows.toSorted()).toEqual(['2025-06-01  M 10', ...others, '2025-06-01 m 10'])
     expect(records.rejected).toEqual({
       invalid_token_count: 5,
       invalid_model: 2,
@@ -76,4 +57,20 @@ describe.each(NAMES)('%s', (name) => {
       malformed_record: 6,
     })
   })
+})
+
+it('takes the same id of another UTC date for another request', async () => {
+  const names: SchemaName[] = ['helicone-requests', 'otel-genai-spans']
+  const { rows } = await buildLogs(
+    names.map((schema) => {
+      const line = JSON.stringify(having(RECORDS[schema], PATHS[schema].model, schema))
+      const next = line
+        .replace('2025-06-01', '2025-06-03')
+        .replace('2025-06-02', '2025-06-04')
+        .replace('17487792', '17489520')
+      expect(next).not.toBe(line)
+      return { schema, log: `${[line, next, next].join('\n')}\n` }
+    }),
+  )
+  expect(rows).toEqual(['2025-06-01', '2025-06-03'].flatMap((date) => names.map((schema) => `${date} ${schema} 10`)))
 })

@@ -96,7 +96,7 @@ describe('with workers', () => {
     child.kill('SIGTERM')
     expect(await ended).toEqual([0, null])
     expect(linesOf(await stderr)).toContainEqual(
-      expect.objectContaining({ msg: 'a worker ended and is replaced', worker_pid: first, signal: 'SIGKILL' }),
+      expect.objectContaining({ msg: 'a worker ended and will be replaced', worker_pid: first, signal: 'SIGKILL' }),
     )
   })
 

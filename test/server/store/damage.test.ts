@@ -102,7 +102,7 @@ test('a damaged store says what to do', async () => {
   whole.fill(0, (Number(rootpage) - 1) * PAGE_BYTES + 8, Number(rootpage) * PAGE_BYTES)
   await writeFile(path, whole)
   await expect(openStore(`sqlite:${path}`)).rejects.toThrow(
-    new RegExp(`^the store ${path} cannot be opened: it is damaged, put a backup in its place \\(`),
+    new RegExp(`^the store ${path} cannot be opened: it is damaged; restore a backup \\(`),
   )
 })
 

@@ -1,4 +1,7 @@
-/** DESIGN.md §6, the decisions about clean input where the specification is silent; each with what it does not say. */
+/**
+ * DESIGN.md §6, the decisions about clean input where the specification is silent; each with what it does not say. The
+ * golden builds of test/cases prove others.
+ */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -63,39 +66,19 @@ async function publishEach(cases: Record<string, FileRecord[]>) {
 }
 
 describe('decision 6.1: total_tokens = prompt + completion', () => {
-  it('adds prompt and completion, and counts one of them alone when the other is empty', async () => {
-    const { rows } = await publish([
-      { model_permaslug: 'a', prompt_tokens: '30', completion_tokens: '12' },
+  it('adds prompt and completion, of which one may be empty, and never parts of those such as cached tokens', async () => {
+    const parts = { cached_tokens: '25', reasoning_tokens: '9', total_tokens: '1000' }
+    const records = [
+      { model_permaslug: 'a', prompt_tokens: '30', completion_tokens: '12', ...parts },
       { model_permaslug: 'b', prompt_tokens: '30', completion_tokens: '' },
       { model_permaslug: 'c', prompt_tokens: '', completion_tokens: '12' },
-    ])
+    ]
+    const { rows } = await publish({ sources: [{ records, extraColumns: Object.keys(parts) }] })
     expect(rows).toEqual(['2025-03-02 a 42', '2025-03-02 b 30', '2025-03-02 c 12'])
-  })
-
-  it('never adds cached and reasoning tokens, which are parts of those', async () => {
-    const parts = ['cached_tokens', 'reasoning_tokens', 'total_tokens']
-    const record = {
-      model_permaslug: 'a',
-      prompt_tokens: '30',
-      completion_tokens: '12',
-      cached_tokens: '25',
-      reasoning_tokens: '9',
-      total_tokens: '1000',
-    }
-    const { rows } = await publish({ sources: [{ records: [record], extraColumns: parts }] })
-    expect(rows).toEqual(['2025-03-02 a 42'])
   })
 })
 
 describe('decision 6.2: a variant is a model of its own, and slugs are compared as written', () => {
-  it('ranks `:free` beside its base', async () => {
-    const { rows } = await publish([
-      { model_permaslug: 'a/b', prompt_tokens: '2' },
-      { model_permaslug: 'a/b:free', prompt_tokens: '3' },
-    ])
-    expect(rows).toEqual(['2025-03-02 a/b:free 3', '2025-03-02 a/b 2'])
-  })
-
   it('keeps two slugs apart that differ in little', async () => {
     const pairs = {
       case: ['a/B', 'a/b'],
@@ -112,29 +95,6 @@ describe('decision 6.2: a variant is a model of its own, and slugs are compared 
       ]),
     )
     expect(rows).toEqual(mapped(pairs, ([one, two]) => [`${one} 2`, `${two} 1`]))
-  })
-
-  it('takes for a name what elsewhere stands for nothing, a number or a date', async () => {
-    const slugs = ['null', 'NULL', 'NaN', 'nan', 'true', '1e5', 'inf', '\\N', 'None', '2025-03-02']
-    const { rows } = await publish(slugs.map((slug) => ({ model_permaslug: slug, prompt_tokens: '2' })))
-    expect(rows).toEqual(slugs.toSorted().map((slug) => `2025-03-02 ${slug} 2`))
-  })
-
-  it('quotes a slug in CSV only where CSV needs it', async () => {
-    const { csv } = await publish([
-      { model_permaslug: 'with,comma', prompt_tokens: '4' },
-      { model_permaslug: 'with"quote', prompt_tokens: '3' },
-      { model_permaslug: "with'apostrophe and space", prompt_tokens: '2' },
-      { model_permaslug: '#with;other|marks', prompt_tokens: '1' },
-    ])
-    expect(csv.split('\n')).toEqual([
-      'date,model_permaslug,total_tokens',
-      '2025-03-02,"with,comma",4',
-      '2025-03-02,"with""quote",3',
-      "2025-03-02,with'apostrophe and space,2",
-      '2025-03-02,#with;other|marks,1',
-      '',
-    ])
   })
 })
 
@@ -154,11 +114,6 @@ describe('decision 6.3: only public usage is published, `other` included', () =>
     expect(summary.records.rejected).toEqual({ invalid_visibility: 1 })
   })
 
-  it('publishes the public records of a model that also has private ones', async () => {
-    const { rows } = await publish([secret, { ...secret, visibility: 'public', prompt_tokens: '7' }])
-    expect(rows).toEqual(['2025-03-02 acme/secret 7'])
-  })
-
   it('withholds a model that the registry does not know, and says which and how much', async () => {
     const records = [
       { model_permaslug: 'acme/known', prompt_tokens: '5' },
@@ -173,15 +128,6 @@ describe('decision 6.3: only public usage is published, `other` included', () =>
     expect(summary.records.withheld.map(({ model, records, tokens }) => [model, records, String(tokens)])).toEqual([
       ['acme/unknown', 2, '40'],
     ])
-  })
-
-  it('asks the registry when the source does not say what its visibility is', async () => {
-    const records = ['acme/open', 'acme/closed'].map((slug) => ({ model_permaslug: slug, prompt_tokens: '5' }))
-    const { rows } = await publish({
-      sources: [{ records, settings: { visibility: undefined } }],
-      models: [{ model_permaslug: 'acme/open' }, { model_permaslug: 'acme/closed', public: false }],
-    })
-    expect(rows).toEqual(['2025-03-02 acme/open 5'])
   })
 })
 
@@ -200,11 +146,6 @@ describe('decision 6.4: a model with zero tokens on a date is left out of that d
       'the 51st of zero': Array.from({ length: 50 }, (_, index) => `${crowdSlug(index)} 1`),
       'one record of zero': [`${crowdSlug(0)} 1`],
     })
-  })
-
-  it('leaves it out of that date alone', async () => {
-    const { rows } = await publish([...crowd(1, () => 0, '2025-03-02'), ...crowd(1, () => 1, '2025-03-03')])
-    expect(rows).toEqual(['2025-03-03 crowd/model-001 1'])
   })
 })
 
@@ -317,27 +258,6 @@ describe('decision 6.7: records are de-duplicated by (request_id, UTC date) with
       '2025-03-03 one id twice on each of two dates 15',
     ])
     expect(summary.records).toMatchObject({ read: 16, published: 11, duplicates: 5 })
-  })
-
-  it('finds copies in different files of a source', async () => {
-    const workspace = await newWorkspace()
-    for (const name of ['early.csv.gz', 'late.ndjson', 'again.parquet']) {
-      await writeRecords(join(workspace.input, name), [one], { columns: COLUMNS })
-    }
-    const source = {
-      name: 's',
-      schema: 'canonical',
-      files: ['early.csv.gz', 'late.ndjson', 'again.parquet'],
-      visibility: 'public',
-    }
-    await writeInput(workspace, 'sources.json', { sources: [source] })
-    await buildIn(workspace)
-    expect(rowsOf(await publishedCsv(workspace))).toEqual(['2025-03-02 a 15'])
-  })
-
-  it('takes the same id of two sources for two requests', async () => {
-    const { rows } = await publish({ sources: [{ records: [one] }, { records: [one] }] })
-    expect(rows).toEqual(['2025-03-02 a 30'])
   })
 
   it('keeps of copies that disagree the greatest, in either order', async () => {
@@ -516,30 +436,24 @@ describe('decision 6.8: a JSON number counts when its value is a non-negative in
 })
 
 describe('decision 6.9: a file that cannot be read whole fails the build and names the file', () => {
-  /**
-   * Builds a source of one whole file and files of these names that `damage` changed; the first has its records on the
-   * first date of the dataset, the next on the next. Gives the rows of each.
-   */
-  async function buildWith(names: string[], damage: (bytes: Uint8Array) => Uint8Array): Promise<Map<string, string[]>> {
+  /** Builds a source of one whole file and one that `damage` changed. */
+  async function buildWith(name: string, damage: (bytes: Uint8Array) => Uint8Array): Promise<void> {
     const workspace = await newWorkspace()
-    const dates = names.map((_, index) => dateOf(index))
-    const whole = dates.flatMap((date) => crowd(1, () => 1, date))
-    await writeRecords(join(workspace.input, 'whole.csv'), whole, { columns: COLUMNS })
-    for (const [index, name] of names.entries()) {
-      const records = crowd(2000, (tokens) => tokens + 1, dates[index])
-      await writeRecords(join(workspace.input, name), records, { columns: COLUMNS })
-      await writeInput(workspace, name, damage(await readFile(join(workspace.input, name))))
-    }
-    const source = { name: 's', schema: 'canonical', files: ['whole.csv', ...names], visibility: 'public' }
+    await writeRecords(
+      join(workspace.input, 'whole.csv'),
+      crowd(1, () => 1),
+      { columns: COLUMNS },
+    )
+    const records = crowd(2000, (tokens) => tokens + 1)
+    await writeRecords(join(workspace.input, name), records, { columns: COLUMNS })
+    await writeInput(workspace, name, damage(await readFile(join(workspace.input, name))))
+    const source = { name: 's', schema: 'canonical', files: ['whole.csv', name], visibility: 'public' }
     await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources: [source] })
     await buildIn(workspace)
-    const found = byDate(rowsOf(await publishedCsv(workspace)))
-    return new Map(names.map((name, index) => [name, found.get(dateOf(index)) ?? []]))
   }
 
   const half = (bytes: Uint8Array) => bytes.subarray(0, bytes.length >> 1)
   const withoutEnd = (bytes: Uint8Array) => bytes.subarray(0, -6)
-  const twice = (bytes: Uint8Array) => Buffer.concat([bytes, bytes])
 
   it.each([
     ['usage.csv.gz', 'cut in half', half],
@@ -553,46 +467,15 @@ describe('decision 6.9: a file that cannot be read whole fails the build and nam
     ['usage.csv.gz', 'that is no gzip', () => Buffer.from('timestamp,model_permaslug\n')],
     ['usage.parquet', 'that is no Parquet', () => Buffer.from('timestamp,model_permaslug\n')],
   ] as const)('fails for %s %s', async (name, _, damage) => {
-    const failed = expect(buildWith([name], damage)).rejects
+    const failed = expect(buildWith(name, damage)).rejects
     await failed.toThrow(BuildError)
     await failed.toThrow(name)
-  })
-
-  it('reads what is whole, in every format and compression', async () => {
-    const texts = ['usage.csv', 'usage.ndjson'].flatMap((name) => [name, `${name}.gz`, `${name}.zst`])
-    const names = [...texts, 'usage.parquet']
-    const built = await buildWith(names, (bytes) => bytes)
-    const other = `other ${(1950 * 1951) / 2 + 1}`
-    expect([...built].map(([name, rows]) => [name, rows[0], rows.at(-1)])).toEqual(
-      names.map((name) => [name, 'crowd/model-2000 2000', other]),
-    )
-  })
-
-  it('reads a file to its end that has two compressed parts, one after the other', async () => {
-    const names = ['usage.ndjson.gz', 'usage.ndjson.zst']
-    const built = await buildWith(names, twice)
-    expect([...built].map(([name, rows]) => [name, rows[0]])).toEqual(
-      names.map((name) => [name, 'crowd/model-2000 4000']),
-    )
   })
 })
 
 describe('decision 6.10: what is not published', () => {
   const at = (timestamp: string): FileRecord => ({ timestamp, model_permaslug: 'a', prompt_tokens: '1' })
   const sources = (...records: FileRecord[]): SmallSource[] => [{ records }]
-
-  it('leaves out days before 2025-01-01 and counts them', async () => {
-    const { rows, summary } = await publish([at('2024-12-31T23:59:59.999999Z'), at('2025-01-01T00:00:00Z')])
-    expect(rows).toEqual(['2025-01-01 a 1'])
-    expect(summary.records).toMatchObject({ read: 2, published: 1, before_dataset_start: 1, not_yet_complete: 0 })
-  })
-
-  it('leaves out the day of AS_OF and later ones, and counts them', async () => {
-    const records = sources(at('2025-03-02T23:59:59.999999Z'), at('2025-03-03T00:00:00Z'), at('2026-11-21T23:00:00Z'))
-    const { rows, summary } = await publish({ sources: records, asOf: '2025-03-03T23:59:59Z' })
-    expect(rows).toEqual(['2025-03-02 a 1'])
-    expect(summary.records).toMatchObject({ read: 3, published: 1, before_dataset_start: 0, not_yet_complete: 2 })
-  })
 
   it('publishes a day from the midnight on that ends it, and not a second before', async () => {
     const records = sources(at('2025-03-01T12:00:00Z'), at('2025-03-02T12:00:00Z'))
@@ -612,16 +495,6 @@ describe('decision 6.10: what is not published', () => {
   })
 })
 
-describe('decision 6.12: a record counts with the tokens it carries, whatever its status', () => {
-  it('counts one of any status', async () => {
-    const statuses = ['success', 'failure', 'cancelled', '500', 'anything']
-    const { rows } = await publishEach(
-      Object.fromEntries(statuses.map((status) => [status, [{ model_permaslug: 'a', prompt_tokens: '4', status }]])),
-    )
-    expect(rows).toEqual(Object.fromEntries(statuses.map((status) => [status, ['a 4']])))
-  })
-})
-
 describe('decision 6.13: timestamps are read in UTC, and no fraction rounds a record into the next day', () => {
   /** The dates of these timestamps, each that of a model of its own. The settings are those of their sources. */
   async function datesOf(
@@ -637,7 +510,7 @@ describe('decision 6.13: timestamps are read in UTC, and no fraction rounds a re
     return rows.map((row) => [row.slice(11, -' 1'.length), row.slice(0, 10)])
   }
 
-  it('puts the last fraction of a day on that day', async () => {
+  it('puts the last fraction of a day on that day, and takes offsets into account', async () => {
     const dates = {
       '2025-03-02T23:59:59Z': '2025-03-02',
       '2025-03-02T23:59:59.9Z': '2025-03-02',
@@ -649,12 +522,6 @@ describe('decision 6.13: timestamps are read in UTC, and no fraction rounds a re
       '2025-03-03T07:59:59.999999999+08:00': '2025-03-02',
       '2025-03-03T00:00:00.000000001Z': '2025-03-03',
       '2025-03-03T00:00:00Z': '2025-03-03',
-    }
-    expect(Object.fromEntries(await datesOf({ timestamps: Object.keys(dates) }))).toEqual(dates)
-  })
-
-  it('takes the offset of a timestamp into account', async () => {
-    const dates = {
       '2025-03-03T00:00:00+08:00': '2025-03-02',
       '2025-03-03T08:00:00+08:00': '2025-03-03',
       '2025-03-02T18:59:59-05:00': '2025-03-02',
