@@ -7,7 +7,7 @@ export const api: Mutant[] = [
     file: 'server/api/routes/presets.ts',
     find: '`${workspace_id} ${slug} ${version}`',
     replace: '`${slug} ${version}`',
-    tests: ['test/server/routes/presets.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/presets.test.ts'],
   },
   {
     name: 'any-key-creates-presets',
@@ -15,7 +15,7 @@ export const api: Mutant[] = [
     file: 'server/api/caller.ts',
     find: 'if (callerOf(request).is_management === 0) {',
     replace: 'if (callerOf(request).is_management === 2) {',
-    tests: ['test/server/routes/presets.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/presets.test.ts'],
   },
   {
     name: 'slug-of-129-characters',
@@ -23,7 +23,7 @@ export const api: Mutant[] = [
     file: 'server/schemas/preset.ts',
     find: '[A-Za-z0-9._~-]{0,127}',
     replace: '[A-Za-z0-9._~-]{0,128}',
-    tests: ['test/server/routes/presets.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/presets.test.ts'],
   },
   {
     name: 'body-of-8-mib',
@@ -55,7 +55,7 @@ export const api: Mutant[] = [
     file: 'server/schemas/message-request/parse.ts',
     find: "  'stop_server_tools_when',\n]",
     replace: "  'stop_server_tools_when',\n  'session_id',\n]",
-    tests: ['test/server/routes/presets.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/presets.test.ts'],
   },
   {
     name: 'key-valid-at-its-expiry',
@@ -63,7 +63,7 @@ export const api: Mutant[] = [
     file: 'server/store/keys.ts',
     find: 'Date.parse(expires_at) > now.getTime()',
     replace: 'Date.parse(expires_at) >= now.getTime()',
-    tests: ['test/server/routes/key.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/key.test.ts'],
   },
   {
     name: 'wrong-keys-not-counted',
@@ -79,7 +79,7 @@ export const api: Mutant[] = [
     file: 'server/api/auth.ts',
     find: "  reply.header('www-authenticate', 'Bearer')\n",
     replace: '',
-    tests: ['test/server/routes/key.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/key.test.ts'],
   },
   {
     name: 'code-differs-from-status',
@@ -103,7 +103,7 @@ export const api: Mutant[] = [
     file: 'server/api/cors.ts',
     find: 'requestedHeaders(request) ?? ALLOWED_HEADERS',
     replace: 'ALLOWED_HEADERS',
-    tests: ['test/server/app.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/app.test.ts'],
   },
   {
     name: 'refused-uses-counted',
@@ -130,7 +130,7 @@ export const api: Mutant[] = [
     file: 'server/store/usage-windows.ts',
     find: '(toInstant(date).getUTCDay() + 6) % 7',
     replace: 'toInstant(date).getUTCDay()',
-    tests: ['test/server/routes/key.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/key.test.ts'],
   },
   {
     name: 'byok-always-in-limit',
@@ -138,7 +138,7 @@ export const api: Mutant[] = [
     file: 'server/store/usage-windows.ts',
     find: 'key.include_byok_in_limit === 1 ? byok[window] : 0n',
     replace: 'byok[window]',
-    tests: ['test/server/routes/key.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/key.test.ts'],
   },
   {
     name: 'next-page-of-nothing',
@@ -146,7 +146,7 @@ export const api: Mutant[] = [
     file: 'server/api/routes/embeddings-models.ts',
     find: 'end < entries.length ?',
     replace: 'end <= entries.length ?',
-    tests: ['test/server/routes/embeddings-models.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/embeddings-models.test.ts'],
   },
   {
     name: 'first-key-beyond-this-machine',

@@ -7,7 +7,7 @@ export const published: Mutant[] = [
     file: 'server/published/dataset.ts',
     find: '(date) => date <= end_date',
     replace: '(date) => date < end_date',
-    tests: ['test/server/routes/rankings-daily.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/rankings-daily.test.ts'],
   },
   {
     name: 'one-tag-for-all-codings',
@@ -15,7 +15,7 @@ export const published: Mutant[] = [
     file: 'server/published/rankings-answers.ts',
     find: '-${form}-${coding}"`',
     replace: '-${form}"`',
-    tests: ['test/server/routes/rankings-daily.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/rankings-daily.test.ts'],
   },
   {
     name: 'end-of-release-not-told',
@@ -23,7 +23,7 @@ export const published: Mutant[] = [
     file: 'server/published/rankings-answers.ts',
     find: 'return manifest.end_date < window.end_date ?',
     replace: 'return manifest.end_date > window.end_date ?',
-    tests: ['test/server/routes/rankings-daily.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/rankings-daily.test.ts'],
   },
   {
     name: 'shared-caches-keep-rankings',
@@ -31,7 +31,7 @@ export const published: Mutant[] = [
     file: 'server/published/rankings-answers.ts',
     find: "'private, max-age=60'",
     replace: "'public, max-age=60'",
-    tests: ['test/server/routes/rankings-daily.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/rankings-daily.test.ts'],
   },
   {
     name: 'no-304-for-lists-of-tags',
@@ -39,7 +39,7 @@ export const published: Mutant[] = [
     file: 'server/published/conditional.ts',
     find: 'return tagsOf(ifNoneMatch).some(',
     replace: 'return tagsOf(ifNoneMatch).slice(0, 1).some(',
-    tests: ['test/server/routes/static-files.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/static-files.test.ts'],
   },
   {
     name: 'suffix-range-one-short',
@@ -47,7 +47,7 @@ export const published: Mutant[] = [
     file: 'server/published/byte-range.ts',
     find: '{ start: size - length, end: size - 1 }',
     replace: '{ start: size - length + 1, end: size - 1 }',
-    tests: ['test/server/routes/static-files.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/static-files.test.ts'],
   },
   {
     name: 'range-of-another-file',
@@ -55,7 +55,7 @@ export const published: Mutant[] = [
     file: 'server/published/conditional.ts',
     find: 'return ifRange === undefined || ifRange === etag',
     replace: 'return ifRange !== etag || ifRange === etag',
-    tests: ['test/server/routes/static-files.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/static-files.test.ts'],
   },
   {
     name: 'head-knows-ranges',
@@ -63,7 +63,7 @@ export const published: Mutant[] = [
     file: 'server/api/routes/static-files.ts',
     find: "request.method !== 'GET' ||",
     replace: '',
-    tests: ['test/server/routes/static-files.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/static-files.test.ts'],
   },
   {
     name: 'pointers-immutable',
@@ -71,7 +71,7 @@ export const published: Mutant[] = [
     file: 'server/published/static-answers.ts',
     find: 'cachePolicy(urlPath, { isSynthetic })',
     replace: 'cachePolicy(location ?? urlPath, { isSynthetic })',
-    tests: ['test/server/routes/static-files.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/static-files.test.ts'],
   },
   {
     name: 'sample-immutable',
@@ -103,7 +103,7 @@ export const published: Mutant[] = [
     file: 'server/published/public-files.ts',
     find: 'if (release !== undefined && (await isWithdrawn(root, release)))',
     replace: 'if (release === undefined && (await isWithdrawn(root, String(release))))',
-    tests: ['test/server/routes/static-files.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/static-files.test.ts'],
   },
   {
     name: 'refused-gzip-sent',
@@ -111,7 +111,7 @@ export const published: Mutant[] = [
     file: 'server/published/negotiation.ts',
     find: 'return gzip > 0 &&',
     replace: 'return codings.size > 0 &&',
-    tests: ['test/server/routes/rankings-daily.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/rankings-daily.test.ts'],
   },
   {
     name: 'wrong-checksum-in-gzip',

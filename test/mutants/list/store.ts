@@ -7,7 +7,7 @@ export const store: Mutant[] = [
     file: 'server/store/presets.ts',
     find: "designated_version_id: eb.ref('excluded.designated_version_id')",
     replace: "designated_version_id: eb.ref('presets.designated_version_id')",
-    tests: ['test/server/routes/presets.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/presets.test.ts'],
   },
   {
     name: 'versions-with-gaps',
@@ -15,7 +15,7 @@ export const store: Mutant[] = [
     file: 'server/store/presets.ts',
     find: "version_count: eb('presets.version_count', '+', 1)",
     replace: "version_count: eb('presets.version_count', '+', 2)",
-    tests: ['test/server/routes/presets.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/presets.test.ts'],
   },
   {
     name: 'slug-unique-everywhere',
@@ -23,7 +23,7 @@ export const store: Mutant[] = [
     file: 'server/store/presets.ts',
     find: '.where((eb) => eb.and({ workspace_id, slug }))',
     replace: ".where((eb) => eb.and([eb('slug', '=', slug), eb('workspace_id', '!=', '')]))",
-    tests: ['test/server/routes/presets.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/presets.test.ts'],
   },
   {
     name: 'key-stored-in-the-clear',
@@ -39,7 +39,7 @@ export const store: Mutant[] = [
     file: 'server/store/keys.ts',
     find: 'return revoked_at === null &&',
     replace: "return revoked_at !== '' &&",
-    tests: ['test/server/routes/key.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/key.test.ts'],
   },
   {
     name: 'rotated-key-stays-valid',
@@ -55,7 +55,7 @@ export const store: Mutant[] = [
     file: 'server/store/keys.ts',
     find: '${random.slice(0, 3)}...',
     replace: '${random.slice(0, 61)}...',
-    tests: ['test/server/routes/key.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/key.test.ts'],
   },
   {
     name: 'memory-of-an-older-state',
