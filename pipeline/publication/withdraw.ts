@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import type { PipelineConfig } from '../base/config.ts'
 import type { Effects } from '../base/effects.ts'
-import { BuildError, reasonOf, UsageError } from '../base/errors.ts'
+import { BuildError, CliError, reasonOf } from '../base/errors.ts'
 import { isThere } from '../base/files.ts'
 import { DATASET_PATH, type ReleaseEntry, type ReleaseIndex, ReleaseName, releasePath } from '../contract/manifest.ts'
 import { type Timestamp, toTimestamp } from '../contract/ranking.ts'
@@ -39,7 +39,7 @@ export interface WithdrawSummary {
 /**
  * Withdraws a release: a tombstone stands in the place of its files, and the newest release before it that still stands
  * is current, in everything that is published. A stop at any step is mended by the next build or withdrawal. Throws
- * `UsageError` for a release that there is not, `BuildError` for one that cannot be withdrawn.
+ * `CliError` for a release that there is not, `BuildError` for one that cannot be withdrawn.
  */
 export async function withdraw(
   config: PipelineConfig,
@@ -150,11 +150,11 @@ function findEntry(index: ReleaseIndex, release: ReleaseName): ReleaseEntry {
   if (entry !== undefined) return entry
   const newest = index.releases.slice(-3).map((each) => each.release)
   const known = newest.length === 0 ? 'nothing was published yet' : `the newest are ${newest.join(', ')}`
-  throw new UsageError(`there is no release ${release}; ${known}`)
+  throw new CliError(`there is no release ${release}; ${known}`)
 }
 
 function readRelease(given: string): ReleaseName {
   const parsed = ReleaseName.safeParse(given)
   if (parsed.success) return parsed.data
-  throw new UsageError(`${JSON.stringify(given)} ${parsed.error.issues[0]?.message}`)
+  throw new CliError(`${JSON.stringify(given)} ${parsed.error.issues[0]?.message}`)
 }

@@ -4,7 +4,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
-import { UsageError } from '../../pipeline/base/errors.ts'
+import { CliError } from '../../pipeline/base/errors.ts'
 import { lock } from '../../pipeline/base/lock.ts'
 import { verify } from '../../pipeline/publication/verify.ts'
 import { copyOf, Gateway } from '../support/gateway.ts'
@@ -272,7 +272,7 @@ describe('settings at the edge', () => {
   it('a time_unit without a base_time is wrong usage, and says how Unix time is written', async () => {
     const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${ROW}\n` }, { time_unit: 'milliseconds' })
     const failed = expect(buildIn(workspace)).rejects
-    await failed.toThrow(UsageError)
+    await failed.toThrow(CliError)
     await failed.toThrow(/sources\[0\]\.time_unit: .*"base_time": "1970-01-01T00:00:00Z"/)
   })
 
@@ -286,7 +286,7 @@ describe('settings at the edge', () => {
   it('a folder in the place of a file is wrong usage', async () => {
     const workspace = await workspaceOf({ 'raw/a.csv': `${HEADER}\n${ROW}\n` }, { files: ['raw'] })
     const failed = expect(buildIn(workspace)).rejects
-    await failed.toThrow(UsageError)
+    await failed.toThrow(CliError)
     await failed.toThrow(/"raw" is a folder.*"raw\/\*\*\/\*\.csv"/)
   })
 
@@ -307,7 +307,7 @@ describe('settings at the edge', () => {
   it.each(['dataDir', 'publicDir'] as const)('a question mark in the path of %s is wrong usage', async (folder) => {
     const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${ROW}\n` })
     const failed = expect(buildIn({ ...workspace, [folder]: join(workspace.root, 'what?') })).rejects
-    await failed.toThrow(UsageError)
+    await failed.toThrow(CliError)
     await failed.toThrow(/what\?.*question mark/)
   })
 

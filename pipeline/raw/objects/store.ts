@@ -1,11 +1,11 @@
 import { Database, type DatabaseOptions } from '../../base/database.ts'
 import { isDuckDbError, meaningOf } from '../../base/duckdb-errors.ts'
-import { BuildError, reasonOf, UsageError } from '../../base/errors.ts'
+import { BuildError, CliError, reasonOf } from '../../base/errors.ts'
 import { listingPatterns, type StoredObject } from './object.ts'
 
 export type StoreOptions = Omit<DatabaseOptions, 'path'>
 
-export class NotInstalledError extends UsageError {}
+export class NotInstalledError extends CliError {}
 
 /**
  * A service with buckets, queried through DuckDB's httpfs, which reads credentials, region and endpoint from the
