@@ -7,7 +7,12 @@ const poll = { timeout: 120_000, interval: 10 }
 const unit = { testTimeout: UNIT_LIMIT_MS, hookTimeout: UNIT_LIMIT_MS, expect: { poll } }
 
 /** Tests that replace a module (`vi.mock`). */
-const MOCKED = ['test/golden/**/*.test.ts', 'test/cases.test.ts', 'test/pipeline/new-chain.test.ts']
+const MOCKED = [
+  'test/golden/**/*.test.ts',
+  'test/cases.test.ts',
+  'test/pipeline/new-chain.test.ts',
+  'test/server/app.test.ts',
+]
 
 export default defineConfig({
   test: {

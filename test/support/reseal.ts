@@ -29,9 +29,11 @@ export async function replaceInRelease(
   }
   const [oldHash, oldBytes] = [former.sha256, former.bytes]
   await write(name, text)
+  // Not the same digits in a hash.
+  const size = new RegExp(String.raw`(?<![0-9a-f])${oldBytes}(?![0-9a-f])`, 'g')
   for (const document of documents) {
     const content = await readFile(join(folder, document), 'utf8')
-    await write(document, content.replaceAll(oldHash, sha256(text)).replaceAll(`${oldBytes}`, `${text.length}`))
+    await write(document, content.replaceAll(oldHash, sha256(text)).replaceAll(size, `${text.length}`))
   }
   await writeFile(join(folder, 'manifest.json'), JSON.stringify(manifest))
   const all = [...manifest.files, { path: 'manifest.json', sha256: sha256(JSON.stringify(manifest)) }]

@@ -10,8 +10,8 @@ describe('an entry of files that begins with s3://', () => {
     ['s3://logs?s3_endpoint=example.org/a.csv', 'form s3://BUCKET/KEY'],
     ['s3://key:secret@logs/a.csv', 'form s3://BUCKET/KEY'],
     ['s3://logs/gateway/', 'is a folder; name its files, such as "s3://logs/gateway/**/*.csv"'],
-    ['s3://logs/../other/a.csv', 'a part . or ..'],
-    ['s3://logs/gateway/./a.csv', 'a part . or ..'],
+    ['s3://logs/../other/a.csv', 'a segment . or ..'],
+    ['s3://logs/gateway/./a.csv', 'a segment . or ..'],
   ])('cannot be %s', (entry, message) => {
     expect(wrongObjectEntry(entry)).toContain(message)
   })
