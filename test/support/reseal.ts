@@ -30,7 +30,7 @@ export async function replaceInRelease(
   const [oldHash, oldBytes] = [former.sha256, former.bytes]
   await write(name, text)
   // Not the same digits in a hash.
-  const size = new RegExp(String.raw`(?<![0-9a-f])${oldBytes}(?![0-9a-f])`, 'g')
+  const size = new RegExp(`(?<![0-9a-f])${oldBytes}(?![0-9a-f])`, 'g')
   for (const document of documents) {
     const content = await readFile(join(folder, document), 'utf8')
     await write(document, content.replaceAll(oldHash, sha256(text)).replaceAll(size, `${text.length}`))
