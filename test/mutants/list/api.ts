@@ -7,7 +7,7 @@ export const api: Mutant[] = [
     file: 'server/api/routes/presets.ts',
     find: '`${workspace_id} ${slug} ${version}`',
     replace: '`${slug} ${version}`',
-    tests: ['test/server/routes/presets.test.ts'],
+    tests: ['test/server/exchanges.test.ts'],
   },
   {
     name: 'any-key-creates-presets',

@@ -39,7 +39,7 @@ export const contract: Mutant[] = [
     file: 'pipeline/contract/window.ts',
     find: 'asked.end_date < DATASET_START',
     replace: 'asked.end_date <= DATASET_START',
-    tests: ['test/server/routes/rankings-daily.test.ts'],
+    tests: ['test/server/exchanges.test.ts'],
   },
   {
     name: 'late-end-not-clamped',
@@ -47,7 +47,7 @@ export const contract: Mutant[] = [
     file: 'pipeline/contract/window.ts',
     find: 'asked.end_date === undefined || asked.end_date > lastCompleted',
     replace: 'asked.end_date === undefined',
-    tests: ['test/server/routes/rankings-daily.test.ts'],
+    tests: ['test/server/exchanges.test.ts'],
   },
   {
     name: 'running-day-is-complete',
@@ -63,7 +63,7 @@ export const contract: Mutant[] = [
     file: 'pipeline/contract/utc-date.ts',
     find: 'return isValid(instant) && instant.toISOString().startsWith(text)',
     replace: 'return isValid(instant)',
-    tests: ['test/server/routes/rankings-daily.test.ts'],
+    tests: ['test/server/exchanges.test.ts'],
   },
   {
     name: 'final-after-two-days',
