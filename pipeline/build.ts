@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path'
 import type { PipelineConfig } from './base/config.ts'
 import type { Database } from './base/database.ts'
 import type { Effects } from './base/effects.ts'
-import { BuildError, reasonOf, UsageError } from './base/errors.ts'
+import { BuildError, CliError, reasonOf } from './base/errors.ts'
 import { type Files, replaceFile } from './base/files.ts'
 import { toJson } from './base/json.ts'
 import type { ChangeRow } from './contract/history.ts'
@@ -151,7 +151,7 @@ export interface Built {
 
 /**
  * Builds the dataset from its sources: ingest -> rollup -> rank -> checks -> release. A stop at any moment leaves the
- * release before current. Throws `UsageError` for wrong settings and sources, `BuildError` for input that cannot be
+ * release before current. Throws `CliError` for wrong settings and sources, `BuildError` for input that cannot be
  * published.
  */
 export async function build(
@@ -162,7 +162,7 @@ export async function build(
   const asOf = config.asOf ?? effects.now()
   const lastDate = mostRecentCompletedDay(asOf)
   if (lastDate < DATASET_START) {
-    throw new UsageError(`AS_OF ${toTimestamp(asOf)} is before the dataset begins, ${DATASET_START}`)
+    throw new CliError(`AS_OF ${toTimestamp(asOf)} is before the dataset begins, ${DATASET_START}`)
   }
   const accepted = readAccepted(accept)
   const told = { reason, note: note === undefined ? null : readNote('--note', note) }

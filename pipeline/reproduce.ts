@@ -4,7 +4,7 @@ import { verifyChecksums } from './base/checksums.ts'
 import type { PipelineConfig } from './base/config.ts'
 import type { Database } from './base/database.ts'
 import type { Effects } from './base/effects.ts'
-import { BuildError, UsageError } from './base/errors.ts'
+import { BuildError, CliError } from './base/errors.ts'
 import { hashFile, namesIn } from './base/files.ts'
 import { sideBySide } from './base/side-by-side.ts'
 import { type Built, type Changed, describeChanges, prepare, stageBuilt } from './build.ts'
@@ -66,7 +66,7 @@ interface Original {
  * Makes a release again, the current one where none is named: from those of the current sources' files that its
  * provenance lists, as of its instant, after the release before it; every file is read anew, and nothing that is published
  * or kept is touched. Where the release before it was withdrawn, what changed since is taken from the published one.
- * Throws `UsageError` for a release that the index does not list or that was withdrawn, `BuildError` when the published
+ * Throws `CliError` for a release that the index does not list or that was withdrawn, `BuildError` when the published
  * one is damaged or none can be made.
  */
 export async function reproduce(config: PipelineConfig, effects: Effects, name?: ReleaseName): Promise<Reproduction> {
@@ -82,12 +82,12 @@ async function findOriginal(publicDir: string, name: ReleaseName | undefined): P
   const entry =
     name === undefined ? currentEntry({ releases, ...rest }) : releases.find(({ release }) => release === name)
   if (entry === undefined) {
-    throw new UsageError(
+    throw new CliError(
       `there is no release ${name ?? ''} in ${publicDir}; releases/index.json lists those that there are`,
     )
   }
   if (entry.status === 'withdrawn') {
-    throw new UsageError(`release ${entry.release} was withdrawn: nothing is left of it to compare with`)
+    throw new CliError(`release ${entry.release} was withdrawn: nothing is left of it to compare with`)
   }
   const pathOf = ({ path }: Pick<ReleaseEntry, 'path'>) => join(publicDir, DATASET_PATH, path)
   const folder = pathOf(entry)
@@ -189,7 +189,7 @@ async function sourcesOf(
   if (!synthetic) {
     const sources = await namedSources(config)
     if (sources !== undefined) return sources
-    throw new UsageError(
+    throw new CliError(
       `there is no ${defaultSources(config)}; name the sources file that ${release} was made from as SOURCES`,
     )
   }

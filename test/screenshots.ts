@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { UsageError } from '../pipeline/base/errors.ts'
+import { CliError } from '../pipeline/base/errors.ts'
 import { REPOSITORY, runCli } from './support/pipeline.ts'
 import { startHost } from './support/static-host.ts'
 import { startChromium } from './system/chromium.ts'
@@ -17,7 +17,7 @@ const PICTURES = [
 ]
 
 const chromium = await startChromium()
-if ('reason' in chromium) throw new UsageError(chromium.reason)
+if ('reason' in chromium) throw new CliError(chromium.reason)
 const root = await mkdtemp(join(tmpdir(), 'tokenboard-screenshots-'))
 const publicDir = join(root, 'public')
 const built = await runCli(['build'], { AS_OF, DATA_DIR: join(root, 'data'), PUBLIC_DIR: publicDir }, root)

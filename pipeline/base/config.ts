@@ -1,7 +1,7 @@
 import { totalmem } from 'node:os'
 import { z } from 'zod'
 import { AsOf } from '../contract/as-of.ts'
-import { UsageError } from './errors.ts'
+import { CliError } from './errors.ts'
 
 const Setting = z.string().min(1).optional()
 
@@ -57,18 +57,18 @@ export interface ClickHouseLogin {
   passwordFile: string | undefined
 }
 
-/** Reads the settings; an empty variable counts as unset. Throws `UsageError` that lists every wrong setting. */
+/** Reads the settings; an empty variable counts as unset. Throws `CliError` that lists every wrong setting. */
 export function readPipelineConfig(environment: Record<string, string | undefined> = process.env): PipelineConfig {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
   const parsed = PipelineSettings.safeParse(given)
   if (!parsed.success) {
     const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`)
-    throw new UsageError(`wrong settings: ${problems.join('; ')}`)
+    throw new CliError(`wrong settings: ${problems.join('; ')}`)
   }
   const { SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, ENGINE, MEMORY_LIMIT } = parsed.data
   const { CLICKHOUSE_USER, CLICKHOUSE_PASSWORD, CLICKHOUSE_PASSWORD_FILE } = parsed.data
   if (CLICKHOUSE_PASSWORD !== undefined && CLICKHOUSE_PASSWORD_FILE !== undefined) {
-    throw new UsageError('wrong settings: CLICKHOUSE_PASSWORD and CLICKHOUSE_PASSWORD_FILE are both set; keep one')
+    throw new CliError('wrong settings: CLICKHOUSE_PASSWORD and CLICKHOUSE_PASSWORD_FILE are both set; keep one')
   }
   return {
     sources: SOURCES,

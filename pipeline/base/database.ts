@@ -11,7 +11,7 @@ import {
   version,
 } from '@duckdb/node-api'
 import { isDuckDbError, meaningOf } from './duckdb-errors.ts'
-import { BuildError, reasonOf, UsageError } from './errors.ts'
+import { BuildError, CliError, reasonOf } from './errors.ts'
 import { readStatement } from './statements.ts'
 
 /** A value bound to a `$parameter` or stored in a variable. */
@@ -55,7 +55,7 @@ export class Database {
     signal.addEventListener('abort', this.#interrupt)
   }
 
-  /** Opens the database. Throws `BuildError` if another process has it open, `UsageError` if the path has a `?`. */
+  /** Opens the database. Throws `BuildError` if another process has it open, `CliError` if the path has a `?`. */
   static async open(options: DatabaseOptions): Promise<Database> {
     const instance = await createInstance(options)
     const database = new Database(instance, await instance.connect(), options)
@@ -200,7 +200,7 @@ function inPlainWords(error: unknown, path: string): unknown {
 export function remedyFor(path: string): string {
   const folder = dirname(path)
   return (
-    `if ${path}.wal exists, move it away first: the changes of a stopped build are then read again. Otherwise restore ` +
+    `if there is ${path}.wal, move it away first: the changes of a stopped build are then read again. Otherwise restore ` +
     `${folder} from a backup, or delete it: the next build then reads all files again and knows nothing of missing ones`
   )
 }
@@ -228,7 +228,7 @@ export async function openExclusively(
 ): Promise<DuckDBInstance> {
   // DuckDB cuts the name at a question mark, and writes next to the file if there is no folder.
   if (path.includes('?'))
-    throw new UsageError(`${path} has a question mark, which DuckDB does not support; choose another path`)
+    throw new CliError(`${path} has a question mark, which DuckDB does not support; choose another path`)
   try {
     return await DuckDBInstance.create(path, settings)
   } catch (error) {

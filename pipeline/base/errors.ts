@@ -1,6 +1,6 @@
 /** A maintainer's mistake: a flag, a setting, a file. The CLI exits with code 2. */
-export class UsageError extends Error {
-  override name = 'UsageError'
+export class CliError extends Error {
+  override name = 'CliError'
 }
 
 /** A failure of a correct command: broken input, a failed check, a full disk. The CLI exits with code 1. */

@@ -1,6 +1,6 @@
 import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
-import { UsageError } from '../base/errors.ts'
+import { CliError } from '../base/errors.ts'
 import { realFiles } from '../base/files.ts'
 import { counted } from '../base/numbers.ts'
 import { UtcDate } from '../contract/utc-date.ts'
@@ -39,7 +39,7 @@ Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, and 
 function readDate(given: string): UtcDate {
   const parsed = UtcDate.safeParse(given)
   if (parsed.success) return parsed.data
-  throw new UsageError(`--before ${JSON.stringify(given)} ${parsed.error.issues[0]?.message}`)
+  throw new CliError(`--before ${JSON.stringify(given)} ${parsed.error.issues[0]?.message}`)
 }
 
 const FILES_SHOWN = 20

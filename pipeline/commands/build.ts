@@ -1,6 +1,6 @@
 import { Command, Option } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
-import { UsageError } from '../base/errors.ts'
+import { CliError } from '../base/errors.ts'
 import { realFiles } from '../base/files.ts'
 import type { BuildOptions } from '../build.ts'
 import { RESTATEMENT_REASONS } from '../contract/reason.ts'
@@ -45,7 +45,7 @@ function collect(name: string, names: readonly string[] = []): string[] {
 
 function collectDate(text: string, dates: readonly UtcDate[] = []): UtcDate[] {
   const date = UtcDate.safeParse(text)
-  if (!date.success) throw new UsageError(`--reread ${text}: ${date.error.issues[0]?.message}`)
+  if (!date.success) throw new CliError(`--reread ${text}: ${date.error.issues[0]?.message}`)
   return [...dates, date.data]
 }
 

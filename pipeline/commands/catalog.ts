@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import { Command } from '@commander-js/extra-typings'
 import type { EmbeddingsModel } from '../../server/schemas/embeddings-model.ts'
 import type { EmbeddingsCatalogue } from '../../server/store/embeddings-models.ts'
-import { BuildError, UsageError } from '../base/errors.ts'
+import { BuildError, CliError } from '../base/errors.ts'
 import { realFiles, replaceFile } from '../base/files.ts'
 import { counted } from '../base/numbers.ts'
 import { CATALOGUE_FILE } from '../contract/embeddings-catalogue.ts'
@@ -33,7 +33,7 @@ const exportCatalogue = new Command('export')
   .option('--json', 'print the outcome as one JSON object on stdout; needs a file')
   .action(async (file, { json = false }) => {
     const toStdout = file === STANDARD_STREAM
-    if (json && toStdout) throw new UsageError('--json needs a file to export to, because stdout has the catalogue')
+    if (json && toStdout) throw new CliError('--json needs a file to export to, because stdout has the catalogue')
     const entries = await withCatalogue(async (catalogue, dataDir) => {
       const { fillNewCatalogue } = await import('../../server/store/embeddings-models.ts')
       await fillNewCatalogue(catalogue, dataDir)
@@ -105,7 +105,7 @@ async function readNamed(file: string): Promise<Buffer> {
   try {
     return await readFile(file)
   } catch (error) {
-    throw new UsageError(`${file} cannot be read: ${(error as Error).message}`)
+    throw new CliError(`${file} cannot be read: ${(error as Error).message}`)
   }
 }
 

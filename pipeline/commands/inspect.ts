@@ -1,6 +1,6 @@
 import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
-import { BuildError, UsageError } from '../base/errors.ts'
+import { BuildError, CliError } from '../base/errors.ts'
 import type { Inspection, MappedRecord } from '../raw/inspect.ts'
 import { withInterrupt } from './interrupt.ts'
 import { printable, table } from './table.ts'
@@ -24,8 +24,8 @@ export const inspect = new Command('inspect')
 
 async function printSql(paths: readonly string[], json: boolean): Promise<void> {
   const [path, ...others] = paths
-  if (json) throw new UsageError('--sql and --json print different things: give one of them')
-  if (path === undefined || others.length > 0) throw new UsageError(`--sql takes one file, not ${paths.length}`)
+  if (json) throw new CliError('--sql and --json print different things: give one of them')
+  if (path === undefined || others.length > 0) throw new CliError(`--sql takes one file, not ${paths.length}`)
   const { inspectSql } = await import('../raw/inspect-sql.ts')
   const { sources } = readPipelineConfig()
   process.stdout.write(await withInterrupt((signal) => inspectSql(path, { sources, now: () => new Date(), signal })))

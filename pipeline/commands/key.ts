@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings'
 import { z } from 'zod'
 import type { ApiKey, ApiKeys, CreatedKey } from '../../server/store/keys.ts'
-import { BuildError, UsageError } from '../base/errors.ts'
+import { BuildError, CliError } from '../base/errors.ts'
 import { serverConfig } from './serve.ts'
 import { table } from './table.ts'
 
@@ -114,9 +114,9 @@ async function withKeys<T>(work: (keys: ApiKeys) => Promise<T>): Promise<T> {
 async function findOne(keys: ApiKeys, name: string): Promise<ApiKey> {
   const found = await keys.findByName(name)
   const [key] = found
-  if (key === undefined) throw new UsageError(`there is no key with the label or id ${JSON.stringify(name)}`)
+  if (key === undefined) throw new CliError(`there is no key with the label or id ${JSON.stringify(name)}`)
   if (found.length === 1) return key
-  throw new UsageError(
+  throw new CliError(
     `${found.length} keys have the label ${name}; say which by its id:\n${found.map(describe).join('\n')}`,
   )
 }
@@ -175,7 +175,7 @@ function parseOptions(given: Record<string, string | boolean>): z.output<typeof 
     const option = String(path[0])
     return `${asFlag(option)} ${JSON.stringify(given[option])} ${message}`
   })
-  throw new UsageError(problems.join('; '))
+  throw new CliError(problems.join('; '))
 }
 
 /** `limitReset` -> `--limit-reset`. */

@@ -1,6 +1,6 @@
 import { Command, Option } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
-import { UsageError } from '../base/errors.ts'
+import { CliError } from '../base/errors.ts'
 import { realFiles } from '../base/files.ts'
 import { counted, formatInteger } from '../base/numbers.ts'
 import { describeShare } from '../dataset/published-share.ts'
@@ -51,10 +51,10 @@ Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, and 
 
 /** Which models are meant has to be said where something is written. */
 function assertClear(names: readonly string[], add: string | undefined, all: boolean): void {
-  if (all && names.length > 0) throw new UsageError('give --all or the names of models, not both')
-  if (all && add === undefined) throw new UsageError('--all goes with --add public or --add private')
+  if (all && names.length > 0) throw new CliError('give --all or the names of models, not both')
+  if (all && add === undefined) throw new CliError('--all goes with --add public or --add private')
   if (add !== undefined && !all && names.length === 0) {
-    throw new UsageError(`say which models to add: --add ${add} with their names, a pattern such as 'acme/*', or --all`)
+    throw new CliError(`say which models to add: --add ${add} with their names, a pattern such as 'acme/*', or --all`)
   }
 }
 

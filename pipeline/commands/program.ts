@@ -1,5 +1,5 @@
 import { Command, CommanderError } from '@commander-js/extra-typings'
-import { UsageError } from '../base/errors.ts'
+import { CliError } from '../base/errors.ts'
 import { GENERATOR } from '../base/version.ts'
 import { archive } from './archive.ts'
 import { build } from './build.ts'
@@ -77,7 +77,7 @@ export async function run(words: readonly string[]): Promise<number> {
     if (error instanceof CommanderError) return error.exitCode === DONE ? DONE : WRONG_USAGE
     endProgress(process.stderr)
     process.stderr.write(`tokenboard: ${explain(error)}\n`)
-    return error instanceof UsageError ? WRONG_USAGE : FAILED
+    return error instanceof CliError ? WRONG_USAGE : FAILED
   }
 }
 

@@ -1,6 +1,6 @@
 import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
-import { UsageError } from '../base/errors.ts'
+import { CliError } from '../base/errors.ts'
 import { formatInteger } from '../base/numbers.ts'
 import { nearest } from '../contract/nearest.ts'
 import { REJECT_REASONS, type RejectReason } from '../raw/records.ts'
@@ -47,13 +47,13 @@ function readReason(given: string | undefined): RejectReason | undefined {
   if (given === undefined || reason !== undefined) return reason
   const meant = nearest(given, REJECT_REASONS)
   const hint = meant === undefined ? `; there are ${REJECT_REASONS.join(', ')}` : `, did you mean ${meant}?`
-  throw new UsageError(`--reason ${JSON.stringify(given)} is no reason to reject${hint}`)
+  throw new CliError(`--reason ${JSON.stringify(given)} is no reason to reject${hint}`)
 }
 
 function readLimit(given: string | undefined): number | undefined {
   if (given === undefined) return undefined
   if (!/^[1-9]\d{0,8}$/.test(given)) {
-    throw new UsageError(`--limit ${JSON.stringify(given)} must be a whole number from 1 to 999999999`)
+    throw new CliError(`--limit ${JSON.stringify(given)} must be a whole number from 1 to 999999999`)
   }
   return Number(given)
 }

@@ -3,7 +3,7 @@ import { Command } from '@commander-js/extra-typings'
 import { z } from 'zod'
 import { readPipelineConfig } from '../base/config.ts'
 import type { BuildEvent } from '../base/effects.ts'
-import { UsageError } from '../base/errors.ts'
+import { CliError } from '../base/errors.ts'
 import { mostRecentCompletedDay, UtcDate } from '../contract/utc-date.ts'
 import { SAMPLE_DEFAULTS } from '../raw/sample/options.ts'
 import { withInterrupt } from './interrupt.ts'
@@ -63,7 +63,7 @@ function readFlags(given: Record<keyof z.infer<typeof Flags>, string | undefined
     const flag = issue.path[0] as keyof typeof given
     return `${flag} ${JSON.stringify(given[flag])} ${issue.message}`
   })
-  throw new UsageError(problems.join('; '))
+  throw new CliError(problems.join('; '))
 }
 
 function report(event: BuildEvent): void {

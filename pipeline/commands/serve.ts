@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from '@commander-js/extra-typings'
 import type { ServerConfig } from '../../server/base/config.ts'
-import { UsageError } from '../base/errors.ts'
+import { CliError } from '../base/errors.ts'
 import { POINTER_PATH } from '../contract/published-paths.ts'
 import { withInterrupt } from './interrupt.ts'
 
@@ -42,6 +42,6 @@ export async function serverConfig(overrides: Record<string, string | undefined>
   try {
     return readServerConfig(overrides)
   } catch (error) {
-    throw error instanceof ConfigError ? new UsageError(error.message) : error
+    throw error instanceof ConfigError ? new CliError(error.message) : error
   }
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command } from '@commander-js/extra-typings'
-import { BuildError, UsageError } from '../base/errors.ts'
+import { BuildError, CliError } from '../base/errors.ts'
 import { isInside, realFiles } from '../base/files.ts'
 import { serverConfig } from './serve.ts'
 
@@ -14,14 +14,14 @@ const backup = new Command('backup')
   .action(async (file, { json = false }) => {
     const { databaseUrl, publicDir } = await serverConfig()
     if (!databaseUrl.startsWith(SQLITE)) {
-      throw new UsageError(
+      throw new CliError(
         'the store is in PostgreSQL, which has its own program for this: pg_dump; docs/operations.md has the lines',
       )
     }
     const path = databaseUrl.slice(SQLITE.length)
-    if (!existsSync(path)) throw new UsageError(`there is no store at ${path}`)
-    if (existsSync(file)) throw new UsageError(`${file} is there already; name a new file`)
-    if (isInside(file, publicDir)) throw new UsageError(`${file} lies in PUBLIC_DIR, where everyone could read it`)
+    if (!existsSync(path)) throw new CliError(`there is no store at ${path}`)
+    if (existsSync(file)) throw new CliError(`${file} is there already; name a new file`)
+    if (isInside(file, publicDir)) throw new CliError(`${file} lies in PUBLIC_DIR, where everyone could read it`)
     const { backUp } = await import('../../server/store/backup.ts')
     const bytes = await backUp(path, file, realFiles.flush).catch((error: Error) => {
       throw new BuildError(`${path} could not be copied to ${file}: ${error.message}`, { cause: error })
@@ -36,12 +36,12 @@ const copy = new Command('copy')
   .option('--json', 'print the outcome as one JSON object on stdout')
   .action(async (from, { json = false }) => {
     // Any other URL may hold a password, and is not repeated.
-    if (!from.startsWith(SQLITE)) throw new UsageError('an SQLite store alone can be copied; name it as sqlite:PATH')
+    if (!from.startsWith(SQLITE)) throw new CliError('an SQLite store alone can be copied; name it as sqlite:PATH')
     const path = from.slice(SQLITE.length)
-    if (!existsSync(path)) throw new UsageError(`there is no store at ${path}`)
+    if (!existsSync(path)) throw new CliError(`there is no store at ${path}`)
     const { databaseUrl } = await serverConfig()
     if (databaseUrl.startsWith(SQLITE) && resolve(databaseUrl.slice(SQLITE.length)) === resolve(path)) {
-      throw new UsageError('DATABASE_URL names the very store that is to be copied; set it to the new one')
+      throw new CliError('DATABASE_URL names the very store that is to be copied; set it to the new one')
     }
     const { copyStore } = await import('../../server/store/copy.ts')
     const { openStore } = await import('../../server/store/store.ts')

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Database, SqlParameters } from '../base/database.ts'
-import { BuildError, UsageError } from '../base/errors.ts'
+import { BuildError, CliError } from '../base/errors.ts'
 import { readComment, readStatement } from '../base/statements.ts'
 import { DATASET_START, UtcDate } from '../contract/utc-date.ts'
 import { INVARIANTS, noSanityCheck, SANITY_CHECKS, SanityCheck } from '../raw/check-names.ts'
@@ -105,12 +105,12 @@ export function checkNothingBlocks(
   )
 }
 
-/** Reads the names given to `--accept`. Throws `UsageError` that suggests the nearest check. */
+/** Reads the names given to `--accept`. Throws `CliError` that suggests the nearest check. */
 export function readAccepted(names: readonly string[]): Acceptable[] {
   return names.map((name) => {
     if (name === OLD_COUNTS) return name
     const parsed = SanityCheck.safeParse(name)
-    if (!parsed.success) throw new UsageError(`--accept: ${noSanityCheck(name, [...SANITY_CHECKS, OLD_COUNTS])}`)
+    if (!parsed.success) throw new CliError(`--accept: ${noSanityCheck(name, [...SANITY_CHECKS, OLD_COUNTS])}`)
     return parsed.data
   })
 }

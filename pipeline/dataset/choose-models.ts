@@ -1,4 +1,4 @@
-import { UsageError } from '../base/errors.ts'
+import { CliError } from '../base/errors.ts'
 import { nearest } from '../contract/nearest.ts'
 import { type Registry, splitVariant } from '../raw/registry.ts'
 import type { WithheldModel } from './quality.ts'
@@ -11,7 +11,7 @@ interface Known {
 }
 
 /**
- * The models meant by `names`; all if there are none. Throws `UsageError` for a name that neither the logs nor the
+ * The models meant by `names`; all if there are none. Throws `CliError` for a name that neither the logs nor the
  * registry has, and for a name whose visibility in the registry differs from `add`.
  */
 export function chooseModels(
@@ -30,13 +30,13 @@ function checkName(name: string, unknown: readonly WithheldModel[], { registry, 
   if (visibility !== 'withheld') {
     if (add === undefined || add === visibility) return
     const place = file?.path ?? 'the registry'
-    throw new UsageError(`${JSON.stringify(name)} is ${visibility} in ${place} already; change "public" there`)
+    throw new CliError(`${JSON.stringify(name)} is ${visibility} in ${place} already; change "public" there`)
   }
   if (file?.names.some((listed) => matches(name, listed))) return
   const meant = nearest(name, [...unknown.map(({ model }) => model), ...(file?.names ?? [])])
   const hint =
     meant === undefined ? '; `tokenboard models` lists the unknown ones' : `, did you mean ${JSON.stringify(meant)}?`
-  throw new UsageError(`neither the logs nor the registry have a model ${JSON.stringify(name)}${hint}`)
+  throw new CliError(`neither the logs nor the registry have a model ${JSON.stringify(name)}${hint}`)
 }
 
 /** Whether a pattern, in which * matches any text, matches a name. A pattern also matches itself. */

@@ -1,6 +1,6 @@
 import { chmod, realpath } from 'node:fs/promises'
 import { z } from 'zod'
-import { UsageError } from '../base/errors.ts'
+import { CliError } from '../base/errors.ts'
 import { type Files, ifAny, readIfAny, replaceFile, statsIfAny, toText } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import { Model } from '../raw/registry.ts'
@@ -13,14 +13,14 @@ export class RegistryFile {
 
   private constructor(path: string, text: string) {
     this.path = path
-    this.#models = parseJson(z.array(Model), text, path, UsageError)
-    this.#entries = parseJson(z.array(z.unknown()), text, path, UsageError)
+    this.#models = parseJson(z.array(Model), text, path, CliError)
+    this.#entries = parseJson(z.array(z.unknown()), text, path, CliError)
   }
 
   /** A missing file is an empty registry. */
   static async read(path: string): Promise<RegistryFile> {
     const bytes = await readIfAny(path)
-    return new RegistryFile(path, bytes === undefined ? '[]' : toText(bytes, path, UsageError))
+    return new RegistryFile(path, bytes === undefined ? '[]' : toText(bytes, path, CliError))
   }
 
   get names(): string[] {

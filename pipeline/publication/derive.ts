@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import { type Database, DUCKDB_VERSION } from '../base/database.ts'
 import type { Effects } from '../base/effects.ts'
-import { BuildError, UsageError } from '../base/errors.ts'
+import { BuildError, CliError } from '../base/errors.ts'
 import { namesIn, readIfAny, statsIfAny } from '../base/files.ts'
 import { jsonIfAny, parse } from '../base/json.ts'
 import { withTemporaryDatabase } from '../base/scratch.ts'
@@ -59,7 +59,7 @@ const AT_ONCE = 8
 /**
  * Makes every form of a release again, and its days and months, from its Parquet file alone: from the rows and what the
  * footer says. `place` is that file or a folder of a release; where published files lie beside it, the derived ones are
- * compared with them. Throws `UsageError` when there is no such file or `out` holds anything, `BuildError` when the file is
+ * compared with them. Throws `CliError` when there is no such file or `out` holds anything, `BuildError` when the file is
  * damaged or none of this project.
  */
 export async function derive(
@@ -68,7 +68,7 @@ export async function derive(
   { signal, report }: Pick<Effects, 'signal' | 'report'>,
 ): Promise<DeriveSummary> {
   const parquet = await locate(place)
-  if ((await namesIn(out)).length > 0) throw new UsageError(`${out} holds something already; give an empty folder`)
+  if ((await namesIn(out)).length > 0) throw new CliError(`${out} holds something already; give an empty folder`)
   return withTemporaryDatabase('derive', { signal, folders: [dirname(parquet), out] }, async (database) => {
     const { footer, rows } = await readRelease(database, parquet)
     const beside = await lookBeside(dirname(parquet))
@@ -86,7 +86,7 @@ export async function derive(
 async function locate(place: string): Promise<string> {
   const stats = await statsIfAny(place)
   const path = stats?.isDirectory() ? join(place, 'rankings-daily.parquet' satisfies DataFile) : place
-  if (!(await statsIfAny(path))?.isFile()) throw new UsageError(`there is no file ${path}`)
+  if (!(await statsIfAny(path))?.isFile()) throw new CliError(`there is no file ${path}`)
   return realpath(path)
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { BuildError, UsageError } from '../base/errors.ts'
+import { BuildError, CliError } from '../base/errors.ts'
 import { type Files, namesIn, readTextIfAny, replaceFile, statsIfAny } from '../base/files.ts'
 import { parseJson, toJson } from '../base/json.ts'
 
@@ -24,7 +24,7 @@ const List = z.strictObject({ files: z.array(z.strictObject({ path: ExportedPath
  */
 export type ExportList = ReadonlyMap<string, string | null>
 
-/** Reads what earlier exports have put into a folder. Throws `UsageError` when it holds anything else but hidden names. */
+/** Reads what earlier exports have put into a folder. Throws `CliError` when it holds anything else but hidden names. */
 export async function readList(folder: string): Promise<ExportList> {
   const path = join(folder, LIST_FILE)
   const text = await readTextIfAny(path)
@@ -33,9 +33,9 @@ export async function readList(folder: string): Promise<ExportList> {
     return new Map(files.map(({ path: file, content }) => [file, content]))
   }
   const stats = await statsIfAny(folder)
-  if (stats !== undefined && !stats.isDirectory()) throw new UsageError(`${folder} is not a folder`)
+  if (stats !== undefined && !stats.isDirectory()) throw new CliError(`${folder} is not a folder`)
   if ((await namesIn(folder)).every((name) => name.startsWith('.'))) return new Map()
-  throw new UsageError(`${folder} is not empty and no export has made it; give a new folder, or empty this one`)
+  throw new CliError(`${folder} is not empty and no export has made it; give a new folder, or empty this one`)
 }
 
 /** Replaces the list of a folder at once, and makes the folder where there is none. */

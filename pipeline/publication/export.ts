@@ -1,7 +1,7 @@
 import { dirname, join, resolve } from 'node:path'
 import type { PipelineConfig } from '../base/config.ts'
 import type { Effects } from '../base/effects.ts'
-import { BuildError, UsageError } from '../base/errors.ts'
+import { BuildError, CliError } from '../base/errors.ts'
 import { type Files, hashFile, isInside, linkTarget, namesIn, statsIfAny } from '../base/files.ts'
 import { isFolder, moveInto } from '../base/move.ts'
 import { sideBySide } from '../base/side-by-side.ts'
@@ -50,7 +50,7 @@ const MENDED_NAMED = 10
  * Copies what is published into a folder, for hosts that serve plain files; again into the same folder, it copies what
  * has changed or was damaged there and removes what is gone, and touches nothing that it did not put there. No build runs meanwhile. All is
  * written before the first name changes, what is pointed to comes before what points to it, and removing is last; a
- * stop anywhere is mended by the next export. Throws `UsageError` for a folder that it may not write to, `BuildError`
+ * stop anywhere is mended by the next export. Throws `CliError` for a folder that it may not write to, `BuildError`
  * where nothing is published or a stopped build has to be completed first.
  */
 export async function exportPublished(
@@ -207,5 +207,5 @@ function foldersAbove(path: string): string[] {
 /** A copy inside of what is copied would be copied the next time, and the other way round would be removed. */
 function assertApart(publicDir: string, target: string): void {
   if (!isInside(target, publicDir) && !isInside(publicDir, target)) return
-  throw new UsageError(`${target} and PUBLIC_DIR ${publicDir} lie in each other; give the copy a folder of its own`)
+  throw new CliError(`${target} and PUBLIC_DIR ${publicDir} lie in each other; give the copy a folder of its own`)
 }

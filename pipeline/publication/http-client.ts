@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BuildError, UsageError } from '../base/errors.ts'
+import { BuildError, CliError } from '../base/errors.ts'
 
 /** How patiently files are asked for. */
 export interface Patience {
@@ -31,7 +31,7 @@ export class RemoteFiles {
   readonly #signal: AbortSignal
   readonly #patience: Patience
 
-  /** `base` is the address of the folder that is published. Throws `UsageError` for one that cannot be fetched from. */
+  /** `base` is the address of the folder that is published. Throws `CliError` for one that cannot be fetched from. */
   constructor(base: string, signal: AbortSignal, patience: Patience = DEFAULT_PATIENCE) {
     this.#base = readBase(base)
     this.#signal = signal
@@ -103,9 +103,9 @@ export class RemoteFiles {
 
 function readBase(text: string): URL {
   const url = URL.parse(text)
-  if (url === null || !/^https?:$/.test(url.protocol)) throw new UsageError(`${text} is no address of a web host`)
+  if (url === null || !/^https?:$/.test(url.protocol)) throw new CliError(`${text} is no address of a web host`)
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
-    throw new UsageError(`${text} has more than a host and a path; give the address of the folder that is published`)
+    throw new CliError(`${text} has more than a host and a path; give the address of the folder that is published`)
   }
   if (!url.pathname.endsWith('/')) url.pathname += '/'
   return url

@@ -50,7 +50,9 @@ export async function mirrorSite(
   const manifests = await sideBySide(standing, (entry) => fetchManifest(remote, folder, entry), AT_ONCE)
   const coverage = await fetchCoverage(remote, folder, index)
   const facts = { index, coverage, manifests: new Map(manifests), restatements: NO_RESTATEMENTS, api: [], pages: [] }
-  const wanted = publication(facts).filter(({ target }) => target === undefined)
+  // What the list is made of was fetched: fetched again it may be of another release.
+  const isNew = ({ path, target }: Entry) => target === undefined && path !== INDEX_PATH && path !== COVERAGE_PATH
+  const wanted = publication(facts).filter(isNew)
   let done = 0
   const fetchNext = async (entry: Entry) => {
     await fetchEntry(remote, folder, entry)

@@ -1,9 +1,9 @@
-import { UsageError } from '../base/errors.ts'
+import { CliError } from '../base/errors.ts'
 import { RestatementNote } from '../contract/reason.ts'
 
-/** The publisher's sentence that an option such as `--note` gives. Throws `UsageError` that names the option. */
+/** The publisher's sentence that an option such as `--note` gives. Throws `CliError` that names the option. */
 export function readNote(option: string, text: string): string {
   const parsed = RestatementNote.safeParse(text)
   if (parsed.success) return parsed.data
-  throw new UsageError(`${option} ${parsed.error.issues.map(({ message }) => message).join('; ')}`)
+  throw new CliError(`${option} ${parsed.error.issues.map(({ message }) => message).join('; ')}`)
 }

@@ -36,16 +36,8 @@ export function withTombstone(index: ReleaseIndex, { release, withdrawn_at, reas
 
 /** The index in which every release that has a tombstone is withdrawn. */
 export async function markWithdrawn(publicDir: string, index: ReleaseIndex): Promise<ReleaseIndex> {
-  const releases: ReleaseEntry[] = []
-  for (const entry of index.releases) {
-    const tombstone = await readTombstone(publicDir, entry)
-    if (tombstone === undefined) releases.push(entry)
-    else {
-      const { withdrawn_at, reason } = tombstone
-      releases.push({ ...entry, status: 'withdrawn', withdrawal: { withdrawn_at, reason } })
-    }
-  }
-  return releases.some(({ status }) => status === 'withdrawn') ? withStatus({ ...index, releases }) : index
+  const tombstones = await sideBySide(index.releases, (entry) => readTombstone(publicDir, entry))
+  return tombstones.filter((tombstone) => tombstone !== undefined).reduce(withTombstone, index)
 }
 
 /**

@@ -12,7 +12,7 @@ const ATTEMPTS = 3
 /**
  * Proves what a host publishes as `verify` proves a folder, but for the pages, which hosts may change on the way to people
  * and which another version of this project may render otherwise: all else is fetched and read. When a release came in the
- * meantime, what changed is fetched again. Throws `UsageError` for what is no address, `BuildError` that names the first
+ * meantime, what changed is fetched again. Throws `CliError` for what is no address, `BuildError` that names the first
  * thing that is off by its address.
  */
 export async function verifyUrl(

@@ -1,11 +1,11 @@
 import { join, resolve } from 'node:path'
 import type { PipelineConfig } from '../base/config.ts'
 import type { Effects } from '../base/effects.ts'
-import { BuildError, reasonOf, UsageError } from '../base/errors.ts'
-import { statsIfAny } from '../base/files.ts'
+import { BuildError, CliError, reasonOf } from '../base/errors.ts'
+import { isThere } from '../base/files.ts'
 import { DATASET_PATH, type ReleaseEntry, type ReleaseIndex, ReleaseName, releasePath } from '../contract/manifest.ts'
 import { type Timestamp, toTimestamp } from '../contract/ranking.ts'
-import { TOMBSTONE_FILE, type Tombstone, tombstoneOf } from '../contract/tombstone.ts'
+import { TOMBSTONE_FILE, tombstoneOf } from '../contract/tombstone.ts'
 import { currentEntry, readIndex } from '../release/index.ts'
 import { readManifest } from '../release/verify.ts'
 import { withWorkspace } from '../rollup/workspace.ts'
@@ -39,7 +39,7 @@ export interface WithdrawSummary {
 /**
  * Withdraws a release: a tombstone stands in the place of its files, and the newest release before it that still stands
  * is current, in everything that is published. A stop at any step is mended by the next build or withdrawal. Throws
- * `UsageError` for a release that there is not, `BuildError` for one that cannot be withdrawn.
+ * `CliError` for a release that there is not, `BuildError` for one that cannot be withdrawn.
  */
 export async function withdraw(
   config: PipelineConfig,
@@ -54,7 +54,7 @@ export async function withdraw(
   const publicDir = resolve(config.publicDir)
   if (dryRun) {
     const index = await markWithdrawn(publicDir, await readIndex(publicDir))
-    return summarize('would_withdraw', await plan(index, asked, publicDir), publicDir)
+    return { outcome: 'would_withdraw', ...(await plan(index, asked, publicDir)) }
   }
   // Before the workspace is made: a slip of the pen leaves no folders behind.
   findEntry(await readIndex(publicDir), asked.release)
@@ -66,32 +66,31 @@ export async function withdraw(
     const planned = await plan(index, asked, publicDir)
     signal.throwIfAborted()
     report({ kind: 'stage', stage: 'withdraw' })
-    await assertWithdrawn(() => publishTombstone(folder, index, planned.tombstone, database), planned, folder, signal)
+    const tombstone = tombstoneOf(findEntry(index, asked.release), planned)
+    await assertWithdrawn(() => publishTombstone(folder, index, tombstone, database), planned, folder, signal)
     report({ kind: 'done', stage: 'withdraw', detail: `${release}, and all that followed from it` })
-    return summarize('withdrawn', planned, publicDir)
+    return { outcome: 'withdrawn', ...planned }
   })
 }
 
 /** Once the tombstone is in place the release is withdrawn, even where the rest fails: nobody should think otherwise. */
 async function assertWithdrawn(
   work: () => Promise<void>,
-  { tombstone }: Plan,
+  { release, path }: Plan,
   { publicDir, files }: PublicFolder,
   signal: AbortSignal,
 ): Promise<void> {
   try {
     await work()
   } catch (error) {
-    const isWithdrawn = await statsIfAny(join(publicDir, releasePath(tombstone.release), TOMBSTONE_FILE))
-    if (isWithdrawn === undefined) {
+    if (!(await isThere(path))) {
       await closeStaging(publicDir, files)
       throw error
     }
     const why = signal.aborted ? 'stopped' : reasonOf(error)
-    throw new BuildError(
-      `${tombstone.release} is withdrawn, but not all that follows is done: ${why}; make build completes it`,
-      { cause: error },
-    )
+    throw new BuildError(`${release} is withdrawn, but not all that follows is done: ${why}; make build completes it`, {
+      cause: error,
+    })
   }
 }
 
@@ -101,12 +100,7 @@ interface Asked {
   at: Date
 }
 
-interface Plan {
-  tombstone: Tombstone
-  current: ReleaseEntry
-  wasCurrent: boolean
-  stillToldBy: ReleaseName[]
-}
+type Plan = Omit<WithdrawSummary, 'outcome'>
 
 async function plan(index: ReleaseIndex, { release, reason, at }: Asked, publicDir: string): Promise<Plan> {
   const entry = findEntry(index, release)
@@ -129,9 +123,15 @@ async function plan(index: ReleaseIndex, { release, reason, at }: Asked, publicD
       `AS_OF ${withdrawn_at} is before that of the latest release, ${newest.as_of}; give a later one, or check the clock`,
     )
   }
-  const wasCurrent = currentEntry(index) === entry
-  const stillToldBy = await followersOf(release, index, publicDir)
-  return { tombstone: tombstoneOf(entry, { withdrawn_at, reason }), current, wasCurrent, stillToldBy }
+  return {
+    release,
+    withdrawn_at,
+    reason,
+    current: current.release,
+    was_current: currentEntry(index) === entry,
+    still_told_by: await followersOf(release, index, publicDir),
+    path: join(publicDir, releasePath(release), TOMBSTONE_FILE),
+  }
 }
 
 /** The releases that still stand and were made when `release` was current. */
@@ -150,30 +150,11 @@ function findEntry(index: ReleaseIndex, release: ReleaseName): ReleaseEntry {
   if (entry !== undefined) return entry
   const newest = index.releases.slice(-3).map((each) => each.release)
   const known = newest.length === 0 ? 'nothing was published yet' : `the newest are ${newest.join(', ')}`
-  throw new UsageError(`there is no release ${release}; ${known}`)
-}
-
-function summarize(
-  outcome: WithdrawSummary['outcome'],
-  { tombstone, current, wasCurrent, stillToldBy }: Plan,
-  publicDir: string,
-): WithdrawSummary {
-  const { release, withdrawn_at, reason } = tombstone
-  const path = join(publicDir, releasePath(release), TOMBSTONE_FILE)
-  return {
-    outcome,
-    release,
-    withdrawn_at,
-    reason,
-    current: current.release,
-    was_current: wasCurrent,
-    still_told_by: stillToldBy,
-    path,
-  }
+  throw new CliError(`there is no release ${release}; ${known}`)
 }
 
 function readRelease(given: string): ReleaseName {
   const parsed = ReleaseName.safeParse(given)
   if (parsed.success) return parsed.data
-  throw new UsageError(`${JSON.stringify(given)} ${parsed.error.issues[0]?.message}`)
+  throw new CliError(`${JSON.stringify(given)} ${parsed.error.issues[0]?.message}`)
 }

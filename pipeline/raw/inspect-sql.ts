@@ -1,6 +1,6 @@
 import { lstat } from 'node:fs/promises'
 import { type Database, DUCKDB_VERSION, type SqlValue } from '../base/database.ts'
-import { BuildError, UsageError } from '../base/errors.ts'
+import { BuildError, CliError } from '../base/errors.ts'
 import { readStatement } from '../base/statements.ts'
 import { credibleDays, lastCredibleDate } from './credible-dates.ts'
 import { sourceColumns } from './files/columns.ts'
@@ -22,7 +22,7 @@ interface Reading {
 
 /**
  * The SQL by which a build reads a raw file, to be run in DuckDB's own shell: it needs nothing but the file. The file is read
- * as its source says where the sources file names it, else as `inspect` guesses. Throws `UsageError` for a file that is
+ * as its source says where the sources file names it, else as `inspect` guesses. Throws `CliError` for a file that is
  * missing or that DuckDB cannot read in place, and `BuildError` for one that cannot be read or that no schema fits.
  */
 export async function inspectSql(
@@ -76,7 +76,7 @@ async function guessedReading(file: InputFile, effects: InspectEffects): Promise
 /** DuckDB has no way to write a path with both of them. */
 function checkNoPattern({ path, name }: InputFile): void {
   if (path.includes('\\') && /[*?[]/.test(path)) {
-    throw new UsageError(`the path of ${name} has a backslash and a wildcard, which no SQL can name; rename it`)
+    throw new CliError(`the path of ${name} has a backslash and a wildcard, which no SQL can name; rename it`)
   }
 }
 
@@ -88,7 +88,7 @@ async function checkInPlace({ name, format }: InputFile, link: string): Promise<
     ndjson: 'begins with a byte order mark; remove it',
     parquet: 'is compressed Parquet; decompress it',
   }
-  throw new UsageError(`DuckDB cannot read this file in place: ${name} ${reasons[format]}, and inspect the copy`)
+  throw new CliError(`DuckDB cannot read this file in place: ${name} ${reasons[format]}, and inspect the copy`)
 }
 
 /** A pattern that this path alone matches. */

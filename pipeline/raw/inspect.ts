@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { Database } from '../base/database.ts'
 import type { Effects } from '../base/effects.ts'
-import { BuildError, reasonOf, UsageError } from '../base/errors.ts'
+import { BuildError, CliError, reasonOf } from '../base/errors.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import { DATASET_START } from '../contract/utc-date.ts'
 import { lastCredibleDate, setCredibleDates } from './credible-dates.ts'
@@ -58,7 +58,7 @@ export interface Inspection {
 }
 
 /**
- * Guesses the schema of raw files from their first records, without touching the state. Throws `UsageError` if a file
+ * Guesses the schema of raw files from their first records, without touching the state. Throws `CliError` if a file
  * is missing or has an unknown ending, `BuildError` if it cannot be read.
  */
 export async function inspect(paths: readonly string[], effects: InspectEffects): Promise<Inspection[]> {
@@ -97,9 +97,9 @@ export async function withFiles<Result>(
   }
 }
 
-/** Throws `UsageError` for a file that is missing or of no known ending. */
+/** Throws `CliError` for a file that is missing or of no known ending. */
 export async function describeGiven(path: string): Promise<InputFile> {
-  if (!(await isFile(path))) throw new UsageError(`there is no file ${path}`)
+  if (!(await isFile(path))) throw new CliError(`there is no file ${path}`)
   return describeFile(resolve(path), path)
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { UsageError } from '../base/errors.ts'
+import { CliError } from '../base/errors.ts'
 import { byCodePoints } from '../contract/code-points.ts'
 import { slugProblem } from './slug.ts'
 
@@ -41,15 +41,14 @@ export interface Alias {
 }
 
 /**
- * Makes the registry from models and extra aliases (DESIGN.md §5). Throws `UsageError` for a slug that may not be
+ * Makes the registry from models and extra aliases (DESIGN.md §5). Throws `CliError` for a slug that may not be
  * published, a duplicate slug or alias, and an alias that is a slug.
  */
 export function createRegistry(models: readonly Model[], extraAliases: readonly Alias[]): Registry {
   const bySlug = new Map<string, Model>()
   for (const model of models) {
     checkSlug(model.model_permaslug)
-    if (bySlug.has(model.model_permaslug))
-      throw new UsageError(`model ${quoted(model.model_permaslug)} is listed twice`)
+    if (bySlug.has(model.model_permaslug)) throw new CliError(`model ${quoted(model.model_permaslug)} is listed twice`)
     bySlug.set(model.model_permaslug, model)
   }
   const listed = models.flatMap(({ aliases, model_permaslug }) => aliases.map((alias) => ({ alias, model_permaslug })))
@@ -59,8 +58,8 @@ export function createRegistry(models: readonly Model[], extraAliases: readonly 
   for (const { alias, model_permaslug } of all) {
     checkSlug(model_permaslug)
     if (alias === model_permaslug) continue
-    if (slugs.has(alias)) throw new UsageError(`alias ${quoted(alias)} is also the slug of a model`)
-    if (slugByAlias.has(alias)) throw new UsageError(`alias ${quoted(alias)} is given twice`)
+    if (slugs.has(alias)) throw new CliError(`alias ${quoted(alias)} is also the slug of a model`)
+    if (slugByAlias.has(alias)) throw new CliError(`alias ${quoted(alias)} is given twice`)
     slugByAlias.set(alias, model_permaslug)
   }
   return {
@@ -110,7 +109,7 @@ export function splitVariant(name: string): { base: string; suffix: string } | u
 
 function checkSlug(slug: string): void {
   const problem = slugProblem(slug)
-  if (problem !== undefined) throw new UsageError(`model_permaslug ${quoted(slug)} ${problem}`)
+  if (problem !== undefined) throw new CliError(`model_permaslug ${quoted(slug)} ${problem}`)
 }
 
 function quoted(text: string): string {

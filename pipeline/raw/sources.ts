@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { CsvError, parse as parseCsv } from 'csv-parse/sync'
 import { z } from 'zod'
-import { UsageError } from '../base/errors.ts'
+import { CliError } from '../base/errors.ts'
 import { hashFile, isMissing, statsIfAny, toText } from '../base/files.ts'
 import { parse, parseJson } from '../base/json.ts'
 import { nearest } from '../contract/nearest.ts'
@@ -144,9 +144,9 @@ export interface ReadOptions {
   mayLackModels?: boolean
 }
 
-/** Reads the sources file and the files it names. Throws `UsageError` that names file and field. */
+/** Reads the sources file and the files it names. Throws `CliError` that names file and field. */
 export async function readSources(path: string, { mayLackModels = false }: ReadOptions = {}): Promise<Sources> {
-  const file = parseJson(SourcesFile, await readText(path), path, UsageError, KNOWN_KEYS)
+  const file = parseJson(SourcesFile, await readText(path), path, CliError, KNOWN_KEYS)
   const folder = dirname(resolve(path))
   const read = whatIsRead(file, path, folder)
   checkUniqueNames(read.usageSources, path)
@@ -178,11 +178,11 @@ function whatIsRead(
 ): Pick<Sources, 'sources' | 'engine' | 'usageSources'> {
   if (engine === undefined) {
     if (sources === undefined)
-      throw new UsageError(`${path}: sources: is missing; list what to read, or name an "engine"`)
+      throw new CliError(`${path}: sources: is missing; list what to read, or name an "engine"`)
     return { sources, engine: { kind: 'duckdb' }, usageSources: sources }
   }
   if (sources !== undefined) {
-    throw new UsageError(
+    throw new CliError(
       `${path}: sources: cannot be combined with "engine", which has all of the usage; remove one of them`,
     )
   }
@@ -208,13 +208,13 @@ function whatIsRead(
 function checkUniqueNames(sources: readonly UsageSource[], path: string): void {
   const names = sources.map((source) => source.name)
   const twice = names.find((name, position) => names.indexOf(name) !== position)
-  if (twice !== undefined) throw new UsageError(`${path}: two sources have the name ${JSON.stringify(twice)}`)
+  if (twice !== undefined) throw new CliError(`${path}: two sources have the name ${JSON.stringify(twice)}`)
 }
 
 function checkRegistry(file: z.infer<typeof SourcesFile>, usageSources: readonly UsageSource[], path: string): void {
   const wanting = usageSources.find(({ visibility }) => visibility === 'registry')
   if (wanting === undefined || file.models !== undefined) return
-  throw new UsageError(
+  throw new CliError(
     `${path}: source ${JSON.stringify(wanting.name)} leaves visibility to the model registry, but the file names no "models"; ` +
       `add "models": "models.json", or give the source "visibility": "public" or "private"`,
   )
@@ -228,8 +228,8 @@ function registryOf(
   try {
     return createRegistry(models, aliases)
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error
-    throw new UsageError(`${files.filter((file) => file !== undefined).join(' and ')}: ${error.message}`)
+    if (!(error instanceof CliError)) throw error
+    throw new CliError(`${files.filter((file) => file !== undefined).join(' and ')}: ${error.message}`)
   }
 }
 
@@ -239,7 +239,7 @@ async function hashIfNamed(folder: string, path: string | undefined): Promise<st
 
 async function readModels(path: string): Promise<Model[]> {
   const remedy = '; `tokenboard models` (make models) lists the models of your logs and writes them there with --add'
-  return parseJson(z.array(Model), await readText(path, remedy), path, UsageError, KNOWN_KEYS)
+  return parseJson(z.array(Model), await readText(path, remedy), path, CliError, KNOWN_KEYS)
 }
 
 const AliasLine = z.strictObject({ alias: z.string().min(1), model_permaslug: z.string() })
@@ -248,20 +248,20 @@ async function readAliases(path: string): Promise<Alias[]> {
   const text = await readText(path)
   try {
     const lines = parseCsv(text, { bom: true, columns: true, skip_empty_lines: true })
-    return parse(z.array(AliasLine), lines, path, UsageError)
+    return parse(z.array(AliasLine), lines, path, CliError)
   } catch (error) {
-    if (error instanceof CsvError) throw new UsageError(`${path}: ${error.message}`)
+    if (error instanceof CsvError) throw new CliError(`${path}: ${error.message}`)
     throw error
   }
 }
 
 async function readText(path: string, remedy = ''): Promise<string> {
   try {
-    return toText(await readFile(path), path, UsageError)
+    return toText(await readFile(path), path, CliError)
   } catch (error) {
-    if (error instanceof UsageError) throw error
-    if (isMissing(error)) throw new UsageError(`there is no file ${path}${remedy}`)
-    throw new UsageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    if (error instanceof CliError) throw error
+    if (isMissing(error)) throw new CliError(`there is no file ${path}${remedy}`)
+    throw new CliError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 

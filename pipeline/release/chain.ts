@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { UsageError } from '../base/errors.ts'
+import { CliError } from '../base/errors.ts'
 import { DATASET_PATH, type ReleaseIndex, type ReleaseName } from '../contract/manifest.ts'
 import { currentEntry, EMPTY_INDEX } from './index.ts'
 import { readManifest } from './verify.ts'
@@ -21,19 +21,19 @@ export async function kindOfChain(publicDir: string, index: ReleaseIndex): Promi
   return synthetic ? 'synthetic' : 'real'
 }
 
-/** Synthetic and real releases never share a chain. Throws `UsageError` for a sample over real releases. */
+/** Synthetic and real releases never share a chain. Throws `CliError` for a sample over real releases. */
 export function chooseChain(
   kind: ChainKind,
   index: ReleaseIndex,
   { publicDir, synthetic, startsAnew }: { publicDir: string; synthetic: boolean; startsAnew: boolean },
 ): Chain {
   if (synthetic && startsAnew) {
-    throw new UsageError(
+    throw new CliError(
       '--new-chain starts a chain of real releases, but there is no sources file; name your own logs in SOURCES',
     )
   }
   if (synthetic && (kind === 'real' || kind === 'mixed')) {
-    throw new UsageError(
+    throw new CliError(
       `${publicDir} holds real releases, and the synthetic sample is never built over them: name your own logs in ` +
         'SOURCES, or give the sample a PUBLIC_DIR of its own',
     )

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { UsageError } from '../base/errors.ts'
+import { CliError } from '../base/errors.ts'
 import { readIfAny, toText } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import { Publisher } from '../contract/manifest.ts'
@@ -10,26 +10,26 @@ import { contactOf } from './documents/publisher.ts'
 const OF_THE_SAMPLE = join(import.meta.dirname, '../../data/publisher.json')
 const PLACEHOLDER_HOST = 'example.org'
 
-/** Reads `publisher.json`. Optional for the sample; real logs need one without placeholders. Throws `UsageError`. */
+/** Reads `publisher.json`. Optional for the sample; real logs need one without placeholders. Throws `CliError`. */
 export async function readPublisher(dataDir: string, synthetic: boolean): Promise<Publisher> {
   const path = join(dataDir, 'publisher.json')
   const bytes = await readIfAny(path)
   if (bytes === undefined) {
     const sample = await readSampleOne()
     if (synthetic) return sample
-    throw new UsageError(`there is no ${path}, and ${explain(path, template(sample, ['url', 'contact']))}`)
+    throw new CliError(`there is no ${path}, and ${explain(path, template(sample, ['url', 'contact']))}`)
   }
-  const publisher = parseJson(Publisher, toText(bytes, path, UsageError), path, UsageError)
+  const publisher = parseJson(Publisher, toText(bytes, path, CliError), path, CliError)
   const wrong = synthetic ? [] : placeholders(publisher)
   if (wrong.length === 0) return publisher
   const values = wrong.map((field) => `${field} is ${JSON.stringify(publisher[field])}`).join(' and ')
-  throw new UsageError(
+  throw new CliError(
     `${path}: ${values}, which is the placeholder of the sample; ${explain(path, template(publisher, wrong))}`,
   )
 }
 
 async function readSampleOne(): Promise<Publisher> {
-  return parseJson(Publisher, await readFile(OF_THE_SAMPLE, 'utf8'), OF_THE_SAMPLE, UsageError)
+  return parseJson(Publisher, await readFile(OF_THE_SAMPLE, 'utf8'), OF_THE_SAMPLE, CliError)
 }
 
 type Address = 'url' | 'contact'

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ClickHouseClient, ClickHouseLogLevel, type ClickHouseSettings, createClient } from '@clickhouse/client'
 import type { ClickHouseLogin } from '../base/config.ts'
-import { reasonOf, UsageError } from '../base/errors.ts'
+import { CliError, reasonOf } from '../base/errors.ts'
 import type { ClickHouseChoice } from '../raw/engine.ts'
 import { explain, isPassing, isWithoutAnswer } from './clickhouse-errors.ts'
 import { renderStatement } from './clickhouse-statement.ts'
@@ -59,7 +59,7 @@ export class ClickHouse {
     this.#pauses = pauses
   }
 
-  /** Throws `UsageError` for an unreadable secret, `BuildError` if the server does not respond. */
+  /** Throws `CliError` for an unreadable secret, `BuildError` if the server does not respond. */
   static async open(options: ClickHouseOptions): Promise<ClickHouse> {
     const { choice, login } = options
     const { url, database, ca, cert, key, timeout_seconds } = choice
@@ -162,6 +162,6 @@ async function readSecret(path: string): Promise<Buffer> {
   try {
     return await readFile(path)
   } catch (error) {
-    throw new UsageError(`${path} cannot be read: ${reasonOf(error)}`)
+    throw new CliError(`${path} cannot be read: ${reasonOf(error)}`)
   }
 }

@@ -1,4 +1,4 @@
-import { BuildError, reasonOf, UsageError } from '../base/errors.ts'
+import { BuildError, CliError, reasonOf } from '../base/errors.ts'
 
 /** What a ClickHouse error means. */
 interface Meaning {
@@ -83,7 +83,7 @@ const LONGEST_REASON = 500
 export function explain(error: unknown, where: string): Error {
   const reason = reasonOf(error).replace(AROUND, '$1')
   const { isUsage, text } = isTimeout(error) ? SLOW : (ERRORS[codeOf(error) ?? '']?.advice ?? OTHER)
-  const ErrorOfAdvice = isUsage ? UsageError : BuildError
+  const ErrorOfAdvice = isUsage ? CliError : BuildError
   return new ErrorOfAdvice(`ClickHouse at ${where}: ${reason.slice(0, LONGEST_REASON)}; ${text}`)
 }
 

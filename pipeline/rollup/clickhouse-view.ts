@@ -1,4 +1,4 @@
-import { UsageError } from '../base/errors.ts'
+import { CliError } from '../base/errors.ts'
 import type { ClickHouseChoice } from '../raw/engine.ts'
 import type { ClickHouse } from './clickhouse-client.ts'
 import { nodesOf, renderStatement } from './clickhouse-statement.ts'
@@ -17,7 +17,7 @@ const COLUMNS: Record<string, { types: readonly string[]; remedy: string }> = {
   completion_tokens: { types: COUNT, remedy: 'toInt64(…)' },
 }
 
-/** Throws `UsageError` that shows the required view if it is missing or has wrong columns on any node. */
+/** Throws `CliError` that shows the required view if it is missing or has wrong columns on any node. */
 export async function checkView(clickhouse: ClickHouse, choice: ClickHouseChoice): Promise<void> {
   const { database, view } = choice
   const statement = renderStatement('clickhouse/columns', {
@@ -34,14 +34,14 @@ export async function checkView(clickhouse: ClickHouse, choice: ClickHouseChoice
         ? `there is no view ${view} in database ${database}`
         : `view ${view} has no column ${missing.join(', ')}`
     const form = renderStatement('clickhouse/create_view', { database, view })
-    throw new UsageError(
+    throw new CliError(
       `engine.clickhouse.view: ${what}, or the user cannot read it. Create it on every node, for example with\n${form}`,
     )
   }
   for (const [column, { types: allowed, remedy }] of Object.entries(COLUMNS)) {
     const actual = types.get(column)?.find(({ type }) => !allowed.includes(type))?.type
     if (actual === undefined) continue
-    throw new UsageError(
+    throw new CliError(
       `engine.clickhouse.view: column ${column} of view ${view} is ${actual}${types.get(column)?.length === 1 ? '' : ' on some nodes'}, which is not supported; ` +
         `write ${remedy} AS ${column} in the view of every node`,
     )

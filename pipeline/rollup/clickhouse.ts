@@ -1,6 +1,6 @@
 import type { ClickHouseLogin } from '../base/config.ts'
 import type { Database } from '../base/database.ts'
-import { BuildError, UsageError } from '../base/errors.ts'
+import { BuildError, CliError } from '../base/errors.ts'
 import type { Files } from '../base/files.ts'
 import { addDays, mostRecentCompletedDay, type UtcDate } from '../contract/utc-date.ts'
 import { FIRST_CREDIBLE_DATE } from '../raw/credible-dates.ts'
@@ -181,9 +181,7 @@ function wantedDates({ choice, archive, asOf }: ClickHouseEngineOptions): UtcDat
 function checkReread(reread: readonly UtcDate[], wanted: readonly UtcDate[]): void {
   const other = reread.find((date) => !wanted.includes(date))
   if (other === undefined) return
-  throw new UsageError(
-    `--reread ${other}: the queried dates are ${wanted.at(0) ?? 'none'} to ${wanted.at(-1) ?? 'none'}`,
-  )
+  throw new CliError(`--reread ${other}: the queried dates are ${wanted.at(0) ?? 'none'} to ${wanted.at(-1) ?? 'none'}`)
 }
 
 /** Days should not shrink. `on_missing` decides if one does (DESIGN.md §5). Throws `BuildError` that names the day. */

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path'
 import type { PipelineConfig } from '../base/config.ts'
 import type { Database } from '../base/database.ts'
 import type { Effects } from '../base/effects.ts'
-import { UsageError } from '../base/errors.ts'
+import { CliError } from '../base/errors.ts'
 import { provisionalFrom } from '../contract/manifest.ts'
 import { type Timestamp, toTimestamp } from '../contract/ranking.ts'
 import { mostRecentCompletedDay, type UtcDate } from '../contract/utc-date.ts'
@@ -50,7 +50,7 @@ export interface ArchiveSummary {
 
 /**
  * Archives all dates before `before`, so that their raw files may be deleted. Reads like a build but publishes nothing;
- * a stop leaves the archive unchanged. Throws `UsageError` if a date is not final or sources are wrong, `BuildError`
+ * a stop leaves the archive unchanged. Throws `CliError` if a date is not final or sources are wrong, `BuildError`
  * for input that a build would not publish.
  */
 export async function archiveDates(
@@ -96,7 +96,7 @@ export async function archiveDates(
 function checkFinal(before: UtcDate, asOf: Timestamp): void {
   const latest = provisionalFrom(asOf)
   if (before <= latest) return
-  throw new UsageError(
+  throw new CliError(
     `the dates from ${latest} on may still change as of ${asOf}; give --before ${latest} or an earlier date`,
   )
 }
@@ -105,7 +105,7 @@ async function checkNotSynthetic(config: PipelineConfig): Promise<void> {
   const named = await namedSources(config)
   if (!(await isSynthetic(named))) return
   const found = named === undefined ? `there is no ${defaultSources(config)}` : `${named.folder} holds the sample`
-  throw new UsageError(
+  throw new CliError(
     `${found}, and the synthetic sample is not archived: name your own logs there or in ` +
       'SOURCES, or try it with --dry-run',
   )

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { PipelineConfig } from '../base/config.ts'
 import type { Effects } from '../base/effects.ts'
-import { UsageError } from '../base/errors.ts'
+import { CliError } from '../base/errors.ts'
 import { isThere } from '../base/files.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
@@ -31,7 +31,7 @@ export function defaultSources({ dataDir }: Pick<PipelineConfig, 'dataDir'>): st
 }
 
 /**
- * The sources named by SOURCES, else the default ones, else undefined. Throws `UsageError` if only the default data
+ * The sources named by SOURCES, else the default ones, else undefined. Throws `CliError` if only the default data
  * folder has a sources file and another folder is in use: a setting may be forgotten.
  */
 export async function namedSources(
@@ -42,7 +42,7 @@ export async function namedSources(
   const path = defaultSources(config)
   if (await isThere(path)) return readSources(path, options)
   if (!(await isThere(USUAL_SOURCES))) return undefined
-  throw new UsageError(
+  throw new CliError(
     `there is no ${path}, but there is ${USUAL_SOURCES}, and SOURCES is unset: write ${path}, or name the file to read ` +
       `as SOURCES (SOURCES=${USUAL_SOURCES}); the synthetic sample is not built in its place`,
   )
@@ -105,7 +105,7 @@ async function foldersOfSources(all: Sources): Promise<string[]> {
   return [...new Set([...named, ...(await foldersOf(found.flatMap(({ files }) => files)))])]
 }
 
-/** Opens the engine and the verified archive, and confines the database. Throws `UsageError` for a wrong ENGINE. */
+/** Opens the engine and the verified archive, and confines the database. Throws `CliError` for a wrong ENGINE. */
 export async function openEngine(
   { database, stateDir, archiveDir, keptDir, folder, reach }: Workspace,
   { config, sources, asOf, synthetic, reread = [], lastCredible: given }: Intake,
@@ -125,7 +125,7 @@ export async function openEngine(
     return { engine: createClickHouseEngine({ ...common, ...options }), archive, lastCredible }
   }
   if (reread.length > 0) {
-    throw new UsageError(
+    throw new CliError(
       '--reread is for ClickHouse, whose final days are queried once; raw files are read again when they change',
     )
   }
@@ -134,7 +134,7 @@ export async function openEngine(
 
 function checkEngine({ engine }: PipelineConfig, { engine: { kind } }: Sources): void {
   if (engine === undefined || engine === kind) return
-  throw new UsageError(
+  throw new CliError(
     engine === 'clickhouse'
       ? 'ENGINE is clickhouse, but the sources file does not say which: add "engine": {"clickhouse": {"url": …, "view": …}}'
       : `ENGINE is ${engine}, but the sources file names ${kind} as its engine; unset ENGINE, or remove "engine" and list "sources"`,

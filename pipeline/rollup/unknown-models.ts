@@ -1,6 +1,6 @@
 import type { PipelineConfig } from '../base/config.ts'
 import type { Effects } from '../base/effects.ts'
-import { UsageError } from '../base/errors.ts'
+import { CliError } from '../base/errors.ts'
 import { mostRecentCompletedDay } from '../contract/utc-date.ts'
 import { chooseModels, entriesOf } from '../dataset/choose-models.ts'
 import { measureShare, type PublishedShare } from '../dataset/published-share.ts'
@@ -29,7 +29,7 @@ export interface UnknownModels {
 
 /**
  * Finds models that the registry does not know and adds those asked for. Reads like a build but publishes nothing.
- * Throws `UsageError` for an unknown name and for one that the registry has with another visibility.
+ * Throws `CliError` for an unknown name and for one that the registry has with another visibility.
  */
 export async function findUnknownModels(
   config: PipelineConfig,
@@ -50,7 +50,7 @@ export async function findUnknownModels(
     const file = sources.models_file === undefined ? undefined : await RegistryFile.read(sources.models_file)
     const wanted = chooseModels(account.withheld, names, { registry: sources.registry, file, add })
     if (add === undefined) return { ...common, added: [], covered: [], unknown: wanted }
-    if (file === undefined) throw new UsageError(noModelsFile(config))
+    if (file === undefined) throw new CliError(noModelsFile(config))
     const { added, covered } = entriesOf(wanted, account.withheld, add === 'public')
     if (!dryRun && added.length > 0) await file.append(added, effects.files)
     const known = new Set([...added, ...covered].map(({ model }) => model))
@@ -61,7 +61,7 @@ export async function findUnknownModels(
 async function sourcesOf(config: PipelineConfig): Promise<Sources> {
   const sources = await namedSources(config, { mayLackModels: true })
   if (sources !== undefined) return sources
-  throw new UsageError(
+  throw new CliError(
     `there is no ${defaultSources(config)}, and the synthetic sample brings its own models: write that file, or name yours ` +
       'as SOURCES',
   )

@@ -1,5 +1,5 @@
 import type { Database } from '../base/database.ts'
-import { UsageError } from '../base/errors.ts'
+import { CliError } from '../base/errors.ts'
 import type { Archive } from './archive.ts'
 import type { RollupRequest } from './engine.ts'
 import { forgetRejects } from './rejects.ts'
@@ -13,7 +13,7 @@ export async function forgetUnlistedSources(
   const names = request.sources.usageSources.map(({ name }) => name)
   const missing = archive.sources.find((name) => !names.includes(name))
   if (missing !== undefined) {
-    throw new UsageError(
+    throw new CliError(
       `the archive has dates of source ${JSON.stringify(missing)}, which the sources file no longer lists; ` +
         'list it again: its files may be missing, and "visibility": "private" publishes nothing of it',
     )

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import type { PipelineConfig } from '../base/config.ts'
 import { Database, EMPTY_DATABASE_BYTES, remedyFor, UnreadableDatabaseError } from '../base/database.ts'
 import type { Effects } from '../base/effects.ts'
-import { BuildError, UsageError } from '../base/errors.ts'
+import { BuildError, CliError } from '../base/errors.ts'
 import { endsOfLinks, isInside, namesIn, statsIfAny } from '../base/files.ts'
 import { type Lock, lock } from '../base/lock.ts'
 import { publishedFolders } from '../release/index.ts'
@@ -28,7 +28,7 @@ export interface Workspace {
 
 /**
  * Runs `work` while locking data and public folder against other builds, and cleans up. Throws `BuildError` if another
- * build has a lock, `UsageError` if the data folder is inside the public one.
+ * build has a lock, `CliError` if the data folder is inside the public one.
  */
 export async function withWorkspace<Result>(
   config: PipelineConfig,
@@ -164,7 +164,5 @@ function placesOf(config: PipelineConfig): Folders & { keyPath: string } {
 /** The state has private models and the usage of keys. Everything below the public folder is published. */
 function checkNotPublished(stateDir: string, publicDir: string): void {
   if (!isInside(stateDir, publicDir)) return
-  throw new UsageError(
-    `DATA_DIR is inside PUBLIC_DIR ${publicDir}, where everything is published; choose another folder`,
-  )
+  throw new CliError(`DATA_DIR is inside PUBLIC_DIR ${publicDir}, where everything is published; choose another folder`)
 }

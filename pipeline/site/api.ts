@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
-import { UsageError } from '../base/errors.ts'
+import { CliError } from '../base/errors.ts'
 import { toText } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import { writeJson } from '../base/text.ts'
@@ -43,11 +43,11 @@ export async function renderRankingsDaily(folder: string, { as_of, version }: Ma
   return writeJson(rows, { as_of, ...window, version }).toString()
 }
 
-/** The list of embeddings models as it is published. Throws `UsageError` for a catalogue that is none. */
+/** The list of embeddings models as it is published. Throws `CliError` for a catalogue that is none. */
 export async function embeddingsModels(dataDir: string): Promise<string> {
   const own = join(dataDir, CATALOGUE_FILE)
   const path = existsSync(own) ? own : fileURLToPath(SHIPPED_CATALOGUE)
-  const models = parseJson(z.array(Model), toText(await readFile(path), path, UsageError), path, UsageError)
+  const models = parseJson(z.array(Model), toText(await readFile(path), path, CliError), path, CliError)
   const newestFirst = models.toSorted(inListOrder)
   return JSON.stringify({ data: newestFirst, links: { next: null }, total_count: newestFirst.length })
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { BuildEvent } from '../../pipeline/base/effects.ts'
-import { BuildError, UsageError } from '../../pipeline/base/errors.ts'
+import { BuildError, CliError } from '../../pipeline/base/errors.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
 import { Manifest } from '../../pipeline/contract/manifest.ts'
 import { readSources } from '../../pipeline/raw/sources.ts'
@@ -204,7 +204,7 @@ describe('wrong usage publishes nothing', () => {
 
   async function expectUsageError(workspace: Workspace, message: RegExp, asOf?: string): Promise<void> {
     const failed = expect(buildIn(workspace, asOf)).rejects
-    await failed.toThrow(UsageError)
+    await failed.toThrow(CliError)
     await failed.toThrow(message)
     expect(await snapshotTree(workspace.publicDir)).toEqual({})
   }
@@ -212,7 +212,7 @@ describe('wrong usage publishes nothing', () => {
   /** Where a build finds that out before it has opened anything. */
   async function expectWrongSources(workspace: Workspace, message: RegExp): Promise<void> {
     const failed = expect(readSources(workspace.sources)).rejects
-    await failed.toThrow(UsageError)
+    await failed.toThrow(CliError)
     await failed.toThrow(message)
   }
 

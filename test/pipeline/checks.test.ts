@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Database } from '../../pipeline/base/database.ts'
-import { BuildError, UsageError } from '../../pipeline/base/errors.ts'
+import { BuildError, CliError } from '../../pipeline/base/errors.ts'
 import type { BuildSummary } from '../../pipeline/build.ts'
 import { assertInvariants, type Warning } from '../../pipeline/dataset/checks.ts'
 import {
@@ -254,10 +254,10 @@ describe('a blocking check', () => {
     ['is a rule of the dataset itself', 'lost_tokens', 'lost_tokens always stops a build'],
   ])('is wrong usage where its name %s', async (_, name, message) => {
     const workspace = await workspaceOf([{ records: [used(1, 1)] }])
-    await expect(accepting(workspace, [name])).rejects.toThrow(UsageError)
+    await expect(accepting(workspace, [name])).rejects.toThrow(CliError)
     await expect(accepting(workspace, [name])).rejects.toThrow(message)
     await writeSmallBuild(workspace, { sources: [{ records: [used(1, 1)] }], top: { blocking: [name] } })
-    await expect(buildIn(workspace)).rejects.toThrow(UsageError)
+    await expect(buildIn(workspace)).rejects.toThrow(CliError)
     await expect(buildIn(workspace)).rejects.toThrow(`sources.json: blocking[0]: `)
     await expect(buildIn(workspace)).rejects.toThrow(message)
   })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import type { Effects } from '../../pipeline/base/effects.ts'
-import { BuildError, UsageError } from '../../pipeline/base/errors.ts'
+import { BuildError, CliError } from '../../pipeline/base/errors.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
 import { type ArchiveSummary, archiveDates } from '../../pipeline/rollup/close.ts'
 import { crashAfter, LOST, recordSteps } from '../support/crash.ts'
@@ -277,7 +277,7 @@ describe('several sources', () => {
     const before = await snapshotTree(gateway.workspace.publicDir)
     const building = buildIn(gateway.workspace, gateway.later())
     await expect(building).rejects.toThrow(/archive has dates of source "monday"/)
-    await expect(building).rejects.toBeInstanceOf(UsageError)
+    await expect(building).rejects.toBeInstanceOf(CliError)
     expect(await snapshotTree(gateway.workspace.publicDir)).toEqual(before)
     await gateway.configure({
       sources: [{ ...source('monday'), visibility: 'private' }, source('tuesday'), source('partner')],

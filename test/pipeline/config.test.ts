@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { defaultMemoryLimit, readPipelineConfig } from '../../pipeline/base/config.ts'
 import { Database } from '../../pipeline/base/database.ts'
-import { UsageError } from '../../pipeline/base/errors.ts'
+import { CliError } from '../../pipeline/base/errors.ts'
 import { newWorkspace } from '../support/pipeline.ts'
 
 const GIB = 2 ** 30
@@ -29,7 +29,7 @@ describe('MEMORY_LIMIT', () => {
   })
 
   it.each(['lots', '512', '-1GB', '60%'])('is wrong usage as %s', (MEMORY_LIMIT) => {
-    expect(() => readPipelineConfig({ MEMORY_LIMIT })).toThrow(UsageError)
+    expect(() => readPipelineConfig({ MEMORY_LIMIT })).toThrow(CliError)
   })
 
   it('is the limit of DuckDB', async () => {

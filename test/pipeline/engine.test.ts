@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
-import { UsageError } from '../../pipeline/base/errors.ts'
+import { CliError } from '../../pipeline/base/errors.ts'
 import { readSources } from '../../pipeline/raw/sources.ts'
 import { buildIn, newWorkspace, runBuild, type Workspace, writeInput } from '../support/pipeline.ts'
 
@@ -113,7 +113,7 @@ describe('the engine of a sources file', () => {
     ['a registry that is not there', { clickhouse: CLICKHOUSE }, {}, 'leaves visibility to the model registry'],
   ])('is wrong usage with %s', async (_, engine, top, message) => {
     const failed = reading(engine, top)
-    await expect(failed).rejects.toThrow(UsageError)
+    await expect(failed).rejects.toThrow(CliError)
     await expect(failed).rejects.toThrow(message)
     await expect(failed).rejects.not.toThrow('secret')
   })
@@ -123,7 +123,7 @@ describe('ENGINE', () => {
   it('need not be set, and is duckdb or clickhouse', () => {
     expect(readPipelineConfig({}).engine).toBeUndefined()
     expect(readPipelineConfig({ ENGINE: 'clickhouse' }).engine).toBe('clickhouse')
-    expect(() => readPipelineConfig({ ENGINE: 'spark' })).toThrow(UsageError)
+    expect(() => readPipelineConfig({ ENGINE: 'spark' })).toThrow(CliError)
   })
 
   it('must be what the sources file says', async () => {

@@ -243,7 +243,7 @@ describe('it refuses', () => {
     await mkdir(other, { recursive: true })
     await writeFile(join(other, 'thesis.txt'), '')
     await expect(exportFrom(one, other)).rejects.toMatchObject({
-      name: 'UsageError',
+      name: 'CliError',
       message: `${other} is not empty and no export has made it; give a new folder, or empty this one`,
     })
     await expect(exportFrom(one, join(other, 'thesis.txt'))).rejects.toThrow(/is not a folder/)

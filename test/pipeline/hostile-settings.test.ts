@@ -2,7 +2,7 @@
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { UsageError } from '../../pipeline/base/errors.ts'
+import { CliError } from '../../pipeline/base/errors.ts'
 import { type Random, seededRandom } from '../../pipeline/raw/sample/random.ts'
 import { readSources } from '../../pipeline/raw/sources.ts'
 import { CatalogueError, parseCatalogue } from '../../server/schemas/embeddings-catalogue.ts'
@@ -100,8 +100,8 @@ describe.each([
       )
       if (error === undefined) continue
       refused += 1
-      expect(error, `number ${number}: ${error}`).toBeInstanceOf(UsageError)
-      const { message } = error as UsageError
+      expect(error, `number ${number}: ${error}`).toBeInstanceOf(CliError)
+      const { message } = error as CliError
       expect(message, `number ${number}`).toMatch(named)
     }
     expect(refused).toBeGreaterThan(200)
@@ -150,7 +150,7 @@ describe('wrong usage, by file and field', () => {
     await writeAll(workspace)
     await writeInput(workspace, name, content)
     const failed = expect(readSources(workspace.sources)).rejects
-    await failed.toThrow(UsageError)
+    await failed.toThrow(CliError)
     await failed.toThrow(message)
   })
 
@@ -179,7 +179,7 @@ describe('wrong usage, by file and field', () => {
     await writeInput(workspace, 'sources.json', { sources: [source] })
     await writeFile(join(workspace.dataDir, name), content)
     const failed = expect(buildIn(workspace)).rejects
-    await failed.toThrow(UsageError)
+    await failed.toThrow(CliError)
     await failed.toThrow(message)
     expect(await readdir(workspace.publicDir)).toEqual([])
   })

@@ -4,7 +4,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
-import { UsageError } from '../../pipeline/base/errors.ts'
+import { CliError } from '../../pipeline/base/errors.ts'
 import { lock } from '../../pipeline/base/lock.ts'
 import { verify } from '../../pipeline/publication/verify.ts'
 import { copyOf, Gateway } from '../support/gateway.ts'
@@ -272,7 +272,7 @@ describe('settings at the edge', () => {
   it('a time_unit without a base_time is wrong usage, and says how Unix time is written', async () => {
     const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${ROW}\n` }, { time_unit: 'milliseconds' })
     const failed = expect(buildIn(workspace)).rejects
-    await failed.toThrow(UsageError)
+    await failed.toThrow(CliError)
     await failed.toThrow(/sources\[0\]\.time_unit: .*"base_time": "1970-01-01T00:00:00Z"/)
   })
 
@@ -286,7 +286,7 @@ describe('settings at the edge', () => {
   it('a folder in the place of a file is wrong usage', async () => {
     const workspace = await workspaceOf({ 'raw/a.csv': `${HEADER}\n${ROW}\n` }, { files: ['raw'] })
     const failed = expect(buildIn(workspace)).rejects
-    await failed.toThrow(UsageError)
+    await failed.toThrow(CliError)
     await failed.toThrow(/"raw" is a folder.*"raw\/\*\*\/\*\.csv"/)
   })
 
@@ -307,7 +307,7 @@ describe('settings at the edge', () => {
   it.each(['dataDir', 'publicDir'] as const)('a question mark in the path of %s is wrong usage', async (folder) => {
     const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${ROW}\n` })
     const failed = expect(buildIn({ ...workspace, [folder]: join(workspace.root, 'what?') })).rejects
-    await failed.toThrow(UsageError)
+    await failed.toThrow(CliError)
     await failed.toThrow(/what\?.*question mark/)
   })
 
@@ -333,7 +333,7 @@ describe('settings at the edge', () => {
     const state = join(workspace.dataDir, 'state/build.duckdb')
     const whole = await readFile(state)
     await writeFile(state, Buffer.concat([Buffer.alloc(4096), whole.subarray(4096)]))
-    await expect(buildIn(workspace)).rejects.toThrow(/is not a readable database; .* restore \S*\/state .* delete it, /)
+    await expect(buildIn(workspace)).rejects.toThrow(/is not a readable database; .* restore \S*\/state .* delete it: /)
     await writeFile(state, whole)
     await buildIn(workspace)
     expect(await rows(workspace)).toEqual(['2025-03-01,a/b,75'])
@@ -353,9 +353,9 @@ describe('settings at the edge', () => {
     await mkdir(dirname(state))
     await writeFile(state, Buffer.alloc(4096))
     await writeFile(`${state}.wal`, 'what a stopped build noted')
-    await expect(buildIn(workspace)).rejects.toThrow(/build\.duckdb\.wal, move it away first/)
+    await expect(buildIn(workspace)).rejects.toThrow(/build\.duckdb\.wal exists, move it away first/)
     const asDry = buildIn(workspace, undefined, {}, { dryRun: true })
-    await expect(asDry).rejects.toThrow(`${state}.wal, move it away first`)
+    await expect(asDry).rejects.toThrow(`${state}.wal exists, move it away first`)
     await rm(`${state}.wal`)
     await buildIn(workspace)
     expect(await rows(workspace)).toEqual(['2025-03-01,a/b,15'])

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { describe, expect, it } from 'vitest'
-import { BuildError, UsageError } from '../../pipeline/base/errors.ts'
+import { BuildError, CliError } from '../../pipeline/base/errors.ts'
 import { inspectSql } from '../../pipeline/raw/inspect-sql.ts'
 import { SCHEMA_NAMES } from '../../pipeline/raw/schemas/index.ts'
 import { newWorkspace, REPOSITORY, runCli, type Workspace, writeInput } from '../support/pipeline.ts'
@@ -203,7 +203,7 @@ describe('inspect --sql', () => {
     }
     await writeInput(workspace, 'sources.json', { sources: [OWN_SOURCE] })
     const refused = inspectSql(path, { ...effects, sources: join(workspace.input, 'sources.json') })
-    await expect(refused).rejects.toThrow(UsageError)
+    await expect(refused).rejects.toThrow(CliError)
     await expect(refused).rejects.toThrow(message)
   })
 

@@ -1,7 +1,7 @@
 /** `tokenboard inspect` (docs/sources.md): what it makes of files that nobody has described. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { BuildError, UsageError } from '../../pipeline/base/errors.ts'
+import { BuildError, CliError } from '../../pipeline/base/errors.ts'
 import { type Inspection, inspect } from '../../pipeline/raw/inspect.ts'
 import { SCHEMA_NAMES } from '../../pipeline/raw/schemas/index.ts'
 import {
@@ -204,7 +204,7 @@ describe('inspect', () => {
     await writeInput(workspace, 'usage.xlsx', 'a spreadsheet')
     const good = join(workspace.input, 'good.csv')
     for (const name of ['missing.csv', 'usage.xlsx', '']) {
-      await expect(inspect([good, join(workspace.input, name)], effects), name).rejects.toThrow(UsageError)
+      await expect(inspect([good, join(workspace.input, name)], effects), name).rejects.toThrow(CliError)
     }
   })
 })

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import type { BuildEvent } from '../../pipeline/base/effects.ts'
-import { BuildError, UsageError } from '../../pipeline/base/errors.ts'
+import { BuildError, CliError } from '../../pipeline/base/errors.ts'
 import { type Files, realFiles } from '../../pipeline/base/files.ts'
 import { type BuildOptions, type BuildSummary, build } from '../../pipeline/build.ts'
 import { Manifest } from '../../pipeline/contract/manifest.ts'
@@ -310,7 +310,7 @@ describe('a synthetic build over real releases', () => {
         const error = await run(workspace, '2025-03-12T12:00:00Z', { ...SAMPLE_BUILD, dryRun }).catch(
           (thrown) => thrown,
         )
-        expect(error).toBeInstanceOf(UsageError)
+        expect(error).toBeInstanceOf(CliError)
         expect(error.message).toContain('holds real releases, and the synthetic sample is never built over them')
       }
       const unlocked = Object.entries(await snapshotTree(workspace.root)).filter(

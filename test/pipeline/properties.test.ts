@@ -28,7 +28,7 @@ import { COLUMNS, rawRecord, writeRecords } from '../support/records.ts'
 const { PROPERTY_RUNS = '6', PROPERTY_SEED = '20250302' } = process.env
 const RUNS = Number(PROPERTY_RUNS)
 const SEED = Number(PROPERTY_SEED)
-const TIMEOUT_MS = 30_000 + RUNS * 2000
+const TIMEOUT_MS = 600_000 + RUNS * 60_000
 
 // The last two days are the day of AS_OF and a later one, the first is before the dataset.
 const DAYS = ['2024-12-31', '2025-01-01', '2025-03-01', '2025-03-02', '2025-03-03', AS_OF.slice(0, 10), '2025-03-11']

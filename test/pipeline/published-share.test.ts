@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { BuildEvent } from '../../pipeline/base/effects.ts'
-import { BuildError, UsageError } from '../../pipeline/base/errors.ts'
+import { BuildError, CliError } from '../../pipeline/base/errors.ts'
 import type { BuildSummary } from '../../pipeline/build.ts'
 import { describeSummary } from '../../pipeline/commands/summary.ts'
 import { describeShare, percent } from '../../pipeline/dataset/published-share.ts'
@@ -254,6 +254,6 @@ it.each([-0.1, 1.1, '0.2', null])('max_withheld_share %j is wrong usage that nam
   const source = { name: 'gateway', schema: 'canonical', files: ['a.csv'], visibility: 'public' }
   await writeInput(workspace, 'sources.json', { max_withheld_share: value, sources: [source] })
   const failed = expect(readSources(workspace.sources)).rejects
-  await failed.toThrow(UsageError)
+  await failed.toThrow(CliError)
   await failed.toThrow('max_withheld_share')
 })

@@ -2,7 +2,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { UsageError } from '../../pipeline/base/errors.ts'
+import { CliError } from '../../pipeline/base/errors.ts'
 import { Manifest, type Publisher } from '../../pipeline/contract/manifest.ts'
 import {
   buildIn,
@@ -36,7 +36,7 @@ async function refusal(workspace: Workspace, options = {}): Promise<string> {
     () => undefined,
     (thrown: unknown) => thrown,
   )
-  expect(error).toBeInstanceOf(UsageError)
+  expect(error).toBeInstanceOf(CliError)
   expect(await snapshotTree(workspace.publicDir)).toEqual(before)
   return error instanceof Error ? error.message : ''
 }

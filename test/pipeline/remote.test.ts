@@ -422,7 +422,7 @@ describe('verify URL', () => {
     'https://example.org/?a=b',
     'https://example.org/#a',
   ])('refuses %s', async (url) => {
-    await expect(prove(url)).rejects.toThrow(expect.objectContaining({ name: 'UsageError' }))
+    await expect(prove(url)).rejects.toThrow(expect.objectContaining({ name: 'CliError' }))
   })
 
   it('is a command, whose argument may be a folder too', async () => {

@@ -236,7 +236,7 @@ describe('reproduce', () => {
   it('refuses a release that is damaged, and one that the index does not list', async () => {
     const workspace = await published()
     await expect(makeAgain(workspace, '20250101T000000Z')).rejects.toThrow(
-      expect.objectContaining({ name: 'UsageError', message: expect.stringMatching(/there is no release 20250101/) }),
+      expect.objectContaining({ name: 'CliError', message: expect.stringMatching(/there is no release 20250101/) }),
     )
     await appendFile(join(datasetFolder(workspace), 'releases', FIRST, 'changes.csv'), '\n')
     await expect(makeAgain(workspace, FIRST)).rejects.toThrow(/changes\.csv does not have the checksum/)

@@ -3,7 +3,7 @@ import { chmod, mkdir, readdir, readFile, realpath, rename, rm, stat, symlink, w
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
-import { UsageError } from '../../pipeline/base/errors.ts'
+import { CliError } from '../../pipeline/base/errors.ts'
 import { type Files, realFiles } from '../../pipeline/base/files.ts'
 import { entriesOf, matches } from '../../pipeline/dataset/choose-models.ts'
 import {
@@ -77,7 +77,7 @@ async function refused(workspace: Workspace, options: Partial<UnknownModelsOptio
     () => undefined,
     (thrown: unknown) => thrown,
   )
-  expect(error).toBeInstanceOf(UsageError)
+  expect(error).toBeInstanceOf(CliError)
   expect(await snapshotTree(workspace.input)).toEqual(before)
   return error instanceof Error ? error.message : ''
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { BuildEvent } from '../../pipeline/base/effects.ts'
-import { UsageError } from '../../pipeline/base/errors.ts'
+import { CliError } from '../../pipeline/base/errors.ts'
 import { compareCodePoints, isModelSlug, parseTimestamp } from '../support/oracle.ts'
 import {
   buildIn,
@@ -460,7 +460,7 @@ describe('the file', () => {
     const workspace = await newWorkspace()
     await writeSmallBuild(workspace, { sources: [{ records: [BYSTANDER] }] })
     for (const dataDir of [workspace.publicDir, join(workspace.publicDir, 'data')]) {
-      await expect(buildIn({ ...workspace, dataDir })).rejects.toThrow(UsageError)
+      await expect(buildIn({ ...workspace, dataDir })).rejects.toThrow(CliError)
     }
     expect(await snapshotTree(workspace.publicDir)).toEqual({})
   })

@@ -236,7 +236,7 @@ describe('what cannot be withdrawn', () => {
     [SECOND, { reason: 'two\nlines' }, /--reason must be one line/],
   ])('is wrong usage: %s with %j', async (name, options, message) => {
     const withdrawing = withdrawIn(original, name, WITHDRAWN_AT, {}, options)
-    await expect(withdrawing).rejects.toMatchObject({ name: 'UsageError', message: expect.stringMatching(message) })
+    await expect(withdrawing).rejects.toMatchObject({ name: 'CliError', message: expect.stringMatching(message) })
   })
 
   it('is the only release that stands, and one that is withdrawn already', async () => {

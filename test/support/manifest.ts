@@ -49,7 +49,7 @@ export function manifestOf(changes: Partial<Manifest> = {}): Manifest {
       file('quality.json', 'application/json', '7'),
       file('croissant.json', 'application/ld+json', '8'),
     ],
-    generator: { name: 'tokenboard', version: '0.2.0', duckdb: 'v1.5.5' },
+    generator: { name: 'tokenboard', version: '0.3.0', duckdb: 'v1.5.5' },
     ...changes,
   }
 }

@@ -5,7 +5,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
-import { BuildError, UsageError } from '../../pipeline/base/errors.ts'
+import { BuildError, CliError } from '../../pipeline/base/errors.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
 import { prepare } from '../../pipeline/build.ts'
 import { canonicalCsvRow } from '../../pipeline/contract/canonical-csv.ts'
@@ -66,7 +66,7 @@ async function tryMutant(workspace: Workspace, number: number, file: Mutant): Pr
   await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources: [source] })
   const told = { number, name }
   const built = await readAsABuild(workspace).catch((error: unknown) => error)
-  if (built instanceof BuildError || built instanceof UsageError) {
+  if (built instanceof BuildError || built instanceof CliError) {
     const isNamed = built.message.includes(name)
     return { ...told, outcome: isNamed ? 'refused' : 'wrong', why: built.message.slice(0, 300) }
   }

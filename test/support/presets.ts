@@ -10,10 +10,6 @@ export const PRESETS = '/api/v1/presets'
 /** The smallest request that makes a version. */
 export const REQUEST = { model: 'acme/one', messages: [] }
 
-export const OTHER_WORKSPACE = '6f1d0c5e-8a51-4c59-9d1e-0f6a1c2b3d4e'
-
-export const THIRD_WORKSPACE = '9b1c4f6a-2d3e-4b5c-8f7a-1e2d3c4b5a69'
-
 type Answer = Awaited<ReturnType<FastifyInstance['inject']>>
 
 /** What the holder of one key can do with presets. Paths are those below `PRESETS`, as they go over the wire. */

@@ -10,7 +10,7 @@ import { temporaryFolder } from './folder.ts'
 const { TEST_DATABASE_URL: DATABASE_URL } = process.env
 
 /** Whether the stores of tests lie in PostgreSQL. */
-export const isOnPostgres = DATABASE_URL !== undefined
+const isOnPostgres = DATABASE_URL !== undefined
 
 /** Where a store of this test alone may be made: a file, or a schema of its own in the database of tests. */
 export async function storeUrl(): Promise<string> {

@@ -1,6 +1,6 @@
 import { glob, realpath, stat } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
-import { UsageError } from '../../base/errors.ts'
+import { CliError } from '../../base/errors.ts'
 import { statsIfAny } from '../../base/files.ts'
 import { sideBySide } from '../../base/side-by-side.ts'
 import { isObjectUrl, namesObject, type ObjectCopies } from '../objects/object.ts'
@@ -33,7 +33,7 @@ export interface FoundFiles {
 
 /**
  * Finds the files of a source. An entry that names an existing file is that file; otherwise one with a wildcard is a
- * pattern. Objects of buckets are found among their copies. Throws `UsageError` for a folder, a file of the synthetic
+ * pattern. Objects of buckets are found among their copies. Throws `CliError` for a folder, a file of the synthetic
  * sample, a name that is not UTF-8 and an unknown file ending.
  */
 export async function findInputFiles(
@@ -58,7 +58,7 @@ export async function findInputFiles(
     const path = resolve(folder, entry)
     if (await isFile(path)) {
       const sample = await foreign(path)
-      if (sample !== undefined) throw new UsageError(namesSample(source, entry, sample))
+      if (sample !== undefined) throw new CliError(namesSample(source, entry, sample))
       paths.add(path)
     } else if (isPattern(entry)) {
       const matches = await matchesOf(entry, folder)
@@ -70,7 +70,7 @@ export async function findInputFiles(
         else samples.add(sample)
       }
     } else if ((await statsIfAny(path))?.isDirectory()) {
-      throw new UsageError(
+      throw new CliError(
         `source ${JSON.stringify(source.name)}: ${JSON.stringify(entry)} is a folder; name its files, such as ` +
           JSON.stringify(`${entry.replace(/\/$/, '')}/**/*.csv`),
       )
@@ -133,7 +133,7 @@ export async function foldersOf(files: readonly InputFile[]): Promise<string[]> 
 /** Other URLs are not supported: they have no listing to find new files with. */
 function checkLocal(source: Source, entry: string): void {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(entry)) return
-  throw new UsageError(
+  throw new CliError(
     `source ${JSON.stringify(source.name)}: ${JSON.stringify(entry)} is neither a local file nor an s3:// URL; copy ` +
       'new files to this machine first, and name the copies (docs/scaling.md)',
   )
@@ -150,11 +150,11 @@ async function matchesOf(pattern: string, folder: string): Promise<string[]> {
   const found = await sideBySide(files, isFile)
   // Node puts U+FFFD where a name is not UTF-8, and then does not find the file.
   const unreadable = matches.find((match, position) => !found[position] && match.includes('\ufffd'))
-  if (unreadable !== undefined) throw new UsageError(`${unreadable}: the name of a raw file must be UTF-8; rename it`)
+  if (unreadable !== undefined) throw new CliError(`${unreadable}: the name of a raw file must be UTF-8; rename it`)
   return files.filter((_, position) => found[position])
 }
 
-/** Describes a raw file by its name. Throws `UsageError` for an unknown ending. */
+/** Describes a raw file by its name. Throws `CliError` for an unknown ending. */
 export async function describeFile(path: string, name: string): Promise<InputFile> {
   const format = knownFormat(name)
   const [, , , , gzip, zstd] = ENDING.exec(name) ?? []
@@ -167,11 +167,11 @@ export async function describeFile(path: string, name: string): Promise<InputFil
   }
 }
 
-/** The format of a raw file. Throws `UsageError` for an unknown ending. */
+/** The format of a raw file. Throws `CliError` for an unknown ending. */
 export function knownFormat(name: string): Format {
   const format = formatOf(name)
   if (format !== undefined) return format
-  throw new UsageError(`${name}: a raw file must end in .csv, .ndjson, .jsonl or .parquet, plain or with .gz or .zst`)
+  throw new CliError(`${name}: a raw file must end in .csv, .ndjson, .jsonl or .parquet, plain or with .gz or .zst`)
 }
 
 export function formatOf(name: string): Format | undefined {

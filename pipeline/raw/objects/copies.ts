@@ -1,7 +1,7 @@
 import { stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Effects } from '../../base/effects.ts'
-import { BuildError, UsageError } from '../../base/errors.ts'
+import { BuildError, CliError } from '../../base/errors.ts'
 import { namesIn, statsIfAny } from '../../base/files.ts'
 import { formatBytes } from '../../base/numbers.ts'
 import { sideBySide } from '../../base/side-by-side.ts'
@@ -27,7 +27,7 @@ const LARGEST_BYTES = 2 ** 32 - 1
 
 /**
  * Updates the local copies of all objects that the sources name. An object is fetched when its size or time differs
- * from its copy's. Throws `UsageError` for a bad entry or without DuckDB's httpfs, `BuildError` that names source and
+ * from its copy's. Throws `CliError` for a bad entry or without DuckDB's httpfs, `BuildError` that names source and
  * object if fetching fails.
  */
 export async function copyObjects(sources: readonly Source[], options: CopyOptions): Promise<ObjectCopies> {
@@ -85,12 +85,12 @@ class Stores {
   }
 }
 
-/** The distinct objects of a source. Throws `UsageError` for a name that is not a raw file's. */
+/** The distinct objects of a source. Throws `CliError` for a name that is not a raw file's. */
 async function listObjects(source: Source, stores: Stores): Promise<StoredObject[]> {
   const found = new Map<string, StoredObject>()
   for (const entry of source.files.filter(isObjectUrl)) {
     const wrong = wrongObjectEntry(entry)
-    if (wrong !== undefined) throw new UsageError(`${JSON.stringify(entry)} ${wrong}`)
+    if (wrong !== undefined) throw new CliError(`${JSON.stringify(entry)} ${wrong}`)
     const listed = await stores.use((store) => store.list(entry))
     for (const object of listed.filter(({ url }) => namesObject(entry, url))) found.set(object.url, object)
   }
@@ -179,12 +179,12 @@ async function ofSource<Result>(source: Source, work: () => Promise<Result>): Pr
   } catch (error) {
     if (error instanceof NotInstalledError) {
       const entry = source.files.find(isObjectUrl) ?? ''
-      throw new UsageError(
+      throw new CliError(
         `${name}: ${JSON.stringify(entry)} is in a bucket, but DuckDB's httpfs, which reads buckets, is not installed: download ` +
           `it once with make httpfs (tokenboard httpfs, 22 MB), or ${howToSync(entry)}`,
       )
     }
-    if (error instanceof UsageError) throw new UsageError(`${name}: ${error.message}`)
+    if (error instanceof CliError) throw new CliError(`${name}: ${error.message}`)
     if (error instanceof BuildError) throw new BuildError(`${name}: ${error.message}`, { cause: error })
     throw error
   }

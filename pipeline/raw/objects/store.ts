@@ -1,11 +1,11 @@
 import { Database, type DatabaseOptions } from '../../base/database.ts'
 import { isDuckDbError, meaningOf } from '../../base/duckdb-errors.ts'
-import { BuildError, reasonOf, UsageError } from '../../base/errors.ts'
+import { BuildError, CliError, reasonOf } from '../../base/errors.ts'
 import { listingPatterns, type StoredObject } from './object.ts'
 
 export type StoreOptions = Omit<DatabaseOptions, 'path'>
 
-export class NotInstalledError extends UsageError {}
+export class NotInstalledError extends CliError {}
 
 /**
  * A service with buckets, queried through DuckDB's httpfs, which reads credentials, region and endpoint from the
@@ -73,7 +73,7 @@ export class ObjectStore {
       return await ask()
     } catch (error) {
       if (error instanceof Error && error.name === 'AbortError') throw error
-      throw new BuildError(`${what} cannot be ${done}: ${inPlainWords(error)}`, { cause: error })
+      throw new BuildError(`${what} cannot be ${done}: ${reasonOfService(error)}`, { cause: error })
     }
   }
 }
@@ -87,7 +87,7 @@ async function load(database: Database): Promise<void> {
   }
 }
 
-function inPlainWords(error: unknown): string {
+function reasonOfService(error: unknown): string {
   const [reason = '', ...others] = (error instanceof Error ? error.message : String(error)).split('\n')
   const answer = others.find((line) => /^[A-Z][A-Za-z]+: ./.test(line))
   const advice = isDuckDbError(error, 'refused') ? meaningOf('refused') : undefined

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Effects } from '../../base/effects.ts'
-import { UsageError } from '../../base/errors.ts'
+import { CliError } from '../../base/errors.ts'
 import { readTextIfAny, realFiles, replaceFile } from '../../base/files.ts'
 import { addDays, UtcDate } from '../../contract/utc-date.ts'
 import { MAKE_FILE, Make } from './folder.ts'
@@ -24,7 +24,7 @@ may be deleted at any time.
 /**
  * Writes fictional raw logs: day files of two sources with `sources.json` and `models.json`. A day file depends only on
  * seed, requests per day and date, so existing ones are kept. Returns the path of `sources.json` and what was written.
- * Throws `UsageError` if the folder has a sample with other parameters.
+ * Throws `CliError` if the folder has a sample with other parameters.
  */
 export async function writeSample(
   options: SampleOptions,
@@ -65,7 +65,7 @@ async function claimFolder({ folder, seed, requestsPerDay }: SampleOptions, sign
   const text = await readTextIfAny(path)
   const found = text === undefined ? undefined : Make.parse(JSON.parse(text))
   if (found !== undefined && (found.seed !== seed || found.requests_per_day !== requestsPerDay)) {
-    throw new UsageError(
+    throw new CliError(
       `${folder} holds a sample of seed ${found.seed} with ${found.requests_per_day} requests a day, ` +
         `not of seed ${seed} with ${requestsPerDay}; remove that folder or name another one`,
     )

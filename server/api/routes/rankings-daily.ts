@@ -15,7 +15,7 @@ import { rememberedWindows } from '../../published/windows.ts'
 import { queryParameter } from '../../schemas/combinators.ts'
 import type { ZodTypeProvider } from '../validation.ts'
 
-/** Strict, because an ignored parameter such as `period=week` would change what the numbers mean (API.md § Order of checks). */
+/** Strict: ignoring a parameter such as `period=week` would change the meaning (API.md § Order of checks). */
 export const RankingsDailyQuery = z.strictObject({
   start_date: queryParameter(UtcDate).meta({
     description:
@@ -58,7 +58,7 @@ export function rankingsDaily(
 
   function send(request: FastifyRequest, reply: FastifyReply, { etag, headers, contentHeaders, body }: RankingsAnswer) {
     reply.headers(headers)
-    // No If-Modified-Since: the default window moves on each day, also while the release stays the same.
+    // No If-Modified-Since: the default window moves every day, even if the release stays.
     if (matchesEtag(request.headers['if-none-match'], etag)) reply.code(304).send()
     else sendFromMemory(reply.headers(contentHeaders), body())
   }

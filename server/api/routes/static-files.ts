@@ -18,11 +18,8 @@ import type { IsSynthetic } from '../../published/synthetic-files.ts'
 import { withdrawn } from '../../published/tombstone.ts'
 
 /**
- * Serves `PUBLIC_DIR` at `/`: small files from memory, others as they are read.
- *
- * Not `@fastify/static`: it and the `@fastify/send` below it compare conditional and range requests with a weak tag of
- * their own making, made of size and time, which cannot be replaced by one of the bytes; and they open a file anew after
- * they measured it, so that a switch of releases in between tears the answer.
+ * Serves `PUBLIC_DIR` at `/`: small files from memory, others as streams. Not with `@fastify/static`, which only knows
+ * weak tags of size and time and opens a file again after `stat`: a switch in between would mix two releases.
  */
 export function staticFiles(
   app: FastifyInstance,
@@ -60,7 +57,7 @@ export function staticFiles(
     const answer = describeFile(path, file, { location: found.location, isSynthetic: synthetic })
     if (file.size > LARGEST_SMALL_FILE) return await sendLarge(request, reply, answer, file)
     const small = await readSmall(answer, file).finally(() => file.handle.close())
-    // What is synthetic today may be real tomorrow, and is kept by clients then.
+    // Not synthetic files: once a real release replaces them, other cache headers apply.
     if (sight?.path === found.path && !synthetic) memory.keep(name, sight, small)
     sendSmall(request, reply, small)
     return reply
@@ -87,7 +84,7 @@ async function sendLarge(
   try {
     part = prepareAnswer(request, reply, answer)
   } finally {
-    // A stream closes the file by itself, also when the client goes away.
+    // A stream closes the file itself, even if the client leaves.
     if (part === undefined || request.method === 'HEAD') await handle.close()
   }
   if (part === undefined) return reply.send()
@@ -95,15 +92,12 @@ async function sendLarge(
   return reply.send(request.method === 'HEAD' ? undefined : handle.createReadStream(part))
 }
 
-/** Of a part of a gzip hardly any client makes sense, so parts are always parts of the plain file. */
+/** Ranges are always of the plain file: hardly any client can use a part of a gzip. */
 function wishesGzip({ headers }: FastifyRequest): boolean {
   return headers.range === undefined && prefersGzip(headers['accept-encoding'])
 }
 
-/**
- * Sets status and headers; returns which bytes belong to them, undefined for an answer without any. The conditions are
- * judged in the order of RFC 9110 § 13.2.2.
- */
+/** Sets status and headers; returns the bytes to send, if any. Conditions in the order of RFC 9110 § 13.2.2. */
 function prepareAnswer(request: FastifyRequest, reply: FastifyReply, answer: StaticAnswer): ByteRange | undefined {
   if (isForAnotherState(request.headers, answer)) {
     throw new ApiError(412, 'The file has changed: its tag or time differ')
@@ -126,7 +120,7 @@ function prepareAnswer(request: FastifyRequest, reply: FastifyReply, answer: Sta
   return range ?? { start: 0, end: answer.size - 1 }
 }
 
-/** The part asked for: of GET alone, and while the file is the one of which the client has the rest. */
+/** The requested range, only of GET and if `If-Range` matches the file. */
 function wantedRange(request: FastifyRequest, answer: StaticAnswer): ByteRange | 'unsatisfiable' | undefined {
   if (request.method !== 'GET' || !isRangeCurrent(request.headers, answer)) return undefined
   return parseByteRange(request.headers.range, answer.size)

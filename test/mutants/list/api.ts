@@ -7,7 +7,7 @@ export const api: Mutant[] = [
     file: 'server/api/routes/presets.ts',
     find: '`${workspace_id} ${slug} ${version}`',
     replace: '`${slug} ${version}`',
-    tests: ['test/server/exchanges.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/presets.test.ts'],
   },
   {
     name: 'any-key-creates-presets',
@@ -15,7 +15,7 @@ export const api: Mutant[] = [
     file: 'server/api/caller.ts',
     find: 'if (callerOf(request).is_management === 0) {',
     replace: 'if (callerOf(request).is_management === 2) {',
-    tests: ['test/server/routes/presets.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/presets.test.ts'],
   },
   {
     name: 'slug-of-129-characters',
@@ -130,7 +130,7 @@ export const api: Mutant[] = [
     file: 'server/store/usage-windows.ts',
     find: '(toInstant(date).getUTCDay() + 6) % 7',
     replace: 'toInstant(date).getUTCDay()',
-    tests: ['test/server/routes/key.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/key.test.ts'],
   },
   {
     name: 'byok-always-in-limit',
@@ -138,7 +138,7 @@ export const api: Mutant[] = [
     file: 'server/store/usage-windows.ts',
     find: 'key.include_byok_in_limit === 1 ? byok[window] : 0n',
     replace: 'byok[window]',
-    tests: ['test/server/routes/key.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/key.test.ts'],
   },
   {
     name: 'next-page-of-nothing',
@@ -146,7 +146,7 @@ export const api: Mutant[] = [
     file: 'server/api/routes/embeddings-models.ts',
     find: 'end < entries.length ?',
     replace: 'end <= entries.length ?',
-    tests: ['test/server/routes/embeddings-models.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/embeddings-models.test.ts'],
   },
   {
     name: 'first-key-beyond-this-machine',

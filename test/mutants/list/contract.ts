@@ -15,7 +15,7 @@ export const contract: Mutant[] = [
     file: 'pipeline/contract/ranking.ts',
     find: 'return JSON.stringify({ date, model_permaslug, total_tokens })',
     replace: 'return JSON.stringify({ date, model_permaslug, total_tokens: String(Number(total_tokens)) })',
-    tests: ['test/server/routes/rankings-daily.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/rankings-daily.test.ts'],
   },
   {
     name: 'csv-quotes-not-doubled',
@@ -23,7 +23,7 @@ export const contract: Mutant[] = [
     file: 'pipeline/contract/canonical-csv.ts',
     find: `text.replaceAll('"', '""')`,
     replace: 'text',
-    tests: ['test/server/routes/rankings-daily.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/rankings-daily.test.ts'],
   },
   {
     name: 'window-of-30-dates',
@@ -31,7 +31,7 @@ export const contract: Mutant[] = [
     file: 'pipeline/contract/window.ts',
     find: 'DEFAULT_WINDOW_DAYS = 30',
     replace: 'DEFAULT_WINDOW_DAYS = 29',
-    tests: ['test/server/routes/rankings-daily.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/rankings-daily.test.ts'],
   },
   {
     name: 'first-date-refused-as-end',
@@ -39,7 +39,7 @@ export const contract: Mutant[] = [
     file: 'pipeline/contract/window.ts',
     find: 'asked.end_date < DATASET_START',
     replace: 'asked.end_date <= DATASET_START',
-    tests: ['test/server/exchanges.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/rankings-daily.test.ts'],
   },
   {
     name: 'late-end-not-clamped',
@@ -47,7 +47,7 @@ export const contract: Mutant[] = [
     file: 'pipeline/contract/window.ts',
     find: 'asked.end_date === undefined || asked.end_date > lastCompleted',
     replace: 'asked.end_date === undefined',
-    tests: ['test/server/exchanges.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/rankings-daily.test.ts'],
   },
   {
     name: 'running-day-is-complete',
@@ -55,7 +55,7 @@ export const contract: Mutant[] = [
     file: 'pipeline/contract/utc-date.ts',
     find: 'return addDays(toUtcDate(now), -1)',
     replace: 'return toUtcDate(now)',
-    tests: ['test/server/routes/rankings-daily.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/rankings-daily.test.ts'],
   },
   {
     name: 'dates-outside-the-calendar',
@@ -63,7 +63,7 @@ export const contract: Mutant[] = [
     file: 'pipeline/contract/utc-date.ts',
     find: 'return isValid(instant) && instant.toISOString().startsWith(text)',
     replace: 'return isValid(instant)',
-    tests: ['test/server/exchanges.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/rankings-daily.test.ts'],
   },
   {
     name: 'final-after-two-days',
@@ -87,6 +87,6 @@ export const contract: Mutant[] = [
     file: 'pipeline/contract/embeddings-catalogue.ts',
     find: 'byCodePoints(a.id, b.id)',
     replace: 'byCodePoints(b.id, a.id)',
-    tests: ['test/server/routes/embeddings-models.test.ts'],
+    tests: ['test/server/exchanges.test.ts', 'test/server/routes/embeddings-models.test.ts'],
   },
 ]

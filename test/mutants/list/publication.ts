@@ -66,6 +66,14 @@ export const publication: Mutant[] = [
     tests: ['test/pipeline/history/verify.test.ts'],
   },
   {
+    name: 'switch-not-told',
+    promise: 'During a switch verify says that one is in progress.',
+    file: 'pipeline/publication/verify.ts',
+    find: '|| !(await isSwitching(root))) throw error',
+    replace: '|| (await isSwitching(root))) throw error',
+    tests: ['test/pipeline/switch.test.ts'],
+  },
+  {
     name: 'unneeded-changes-accepted',
     promise: 'verify names a changes.csv that lists rows which did not change.',
     file: 'pipeline/publication/verify-history.ts',

@@ -1,7 +1,7 @@
 /** Raw files that vanish, shrink, come back and move between two builds (DESIGN.md §5, `on_missing`). */
 import { readFile, writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { UsageError } from '../../../pipeline/base/errors.ts'
+import { CliError } from '../../../pipeline/base/errors.ts'
 import { type Gateway, newGateway, use, useOn } from '../../support/gateway.ts'
 import { buildIn, snapshotTree, writeInput } from '../../support/pipeline.ts'
 
@@ -274,7 +274,7 @@ describe('on_missing', () => {
   it.each(['kep', 'ignore', ''])('%j is wrong usage', async (mode) => {
     const gateway = await newGateway({ on_missing: mode })
     const built = buildIn(gateway.workspace)
-    await expect(built).rejects.toThrow(UsageError)
+    await expect(built).rejects.toThrow(CliError)
     await expect(built).rejects.toThrow(/on_missing/)
   })
 

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { UsageError } from '../../../pipeline/base/errors.ts'
+import { CliError } from '../../../pipeline/base/errors.ts'
 import { findInputFiles, isUnlisted } from '../../../pipeline/raw/files/find.ts'
 import { Source } from '../../../pipeline/raw/sources.ts'
 import {
@@ -24,13 +24,13 @@ async function withFiles(files: string[]): Promise<Workspace> {
 describe('the files of a source', () => {
   it('are no URLs such as https://example.org/a.csv', async () => {
     const failed = buildIn(await withFiles(['https://example.org/a.csv']))
-    await expect(failed).rejects.toThrow(UsageError)
+    await expect(failed).rejects.toThrow(CliError)
     await expect(failed).rejects.toThrow('copy new files to this machine first, and name the copies')
   })
 
   it('are no URLs of a bucket that name nothing', async () => {
     const failed = buildIn(await withFiles(['s3://logs/gateway/']))
-    await expect(failed).rejects.toThrow(UsageError)
+    await expect(failed).rejects.toThrow(CliError)
     await expect(failed).rejects.toThrow(
       'source "bucket": "s3://logs/gateway/" is a folder; name its files, such as "s3://logs/gateway/**/*.csv"',
     )
@@ -40,8 +40,8 @@ describe('the files of a source', () => {
     const workspace = await withFiles(['s3://logs/gateway/2025-*.csv'])
     const { code, stderr } = await runProcess(['build'], { ...settings(workspace, AS_OF), HOME: workspace.root })
     expect(code).toBe(2)
-    expect(stderr).toContain('source "bucket": "s3://logs/gateway/2025-*.csv" lies in a bucket')
-    expect(stderr).toContain('have it it once with make httpfs')
+    expect(stderr).toContain('source "bucket": "s3://logs/gateway/2025-*.csv" is in a bucket')
+    expect(stderr).toContain('download it once with make httpfs')
     expect(stderr).toContain('or copy new objects to this machine first with aws s3 sync s3://logs/gateway/ raw/')
     expect(stderr.trim().split('\n')).toHaveLength(1)
   })

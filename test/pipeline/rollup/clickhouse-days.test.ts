@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { describe, expect, it } from 'vitest'
-import { BuildError, UsageError } from '../../../pipeline/base/errors.ts'
+import { BuildError, CliError } from '../../../pipeline/base/errors.ts'
 import { readSources } from '../../../pipeline/raw/sources.ts'
 import { takenOverClickHouseReading } from '../../../pipeline/rollup/reading-0.1.0.ts'
 import { COLUMN_TYPES, type FakeClickHouse, startFakeClickHouse } from '../../support/fake-clickhouse.ts'
@@ -201,7 +201,7 @@ describe('the view', () => {
     const workspace = await newWorkspace()
     await describeEngine(workspace, { url: fake.url })
     const failed = buildIn(workspace)
-    await expect(failed).rejects.toThrow(UsageError)
+    await expect(failed).rejects.toThrow(CliError)
     await expect(failed).rejects.toThrow(`column ${column} of view usage is ${type}`)
     await expect(failed).rejects.toThrow(remedy)
   })

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { ClickHouseLogin } from '../../../pipeline/base/config.ts'
-import { BuildError, UsageError } from '../../../pipeline/base/errors.ts'
+import { BuildError, CliError } from '../../../pipeline/base/errors.ts'
 import type { ClickHouseChoice } from '../../../pipeline/raw/engine.ts'
 import { readDay } from '../../../pipeline/rollup/clickhouse-answer.ts'
 import { ClickHouse } from '../../../pipeline/rollup/clickhouse-client.ts'
@@ -172,19 +172,19 @@ describe('a question to ClickHouse', () => {
     [
       'a view that is not there',
       'Code: 60, e.displayText() = DB::Exception: Table default.usage doesn’t exist., e.what() = DB::Exception',
-      UsageError,
+      CliError,
       'the view must exist on every node',
     ],
     [
       'a wrong password',
       'Code: 516. DB::Exception: me: Authentication failed. (AUTHENTICATION_FAILED)',
-      UsageError,
+      CliError,
       'set CLICKHOUSE_USER',
     ],
     [
       'a user that may not',
       'Code: 164. DB::Exception: Cannot modify setting in readonly mode. (READONLY)',
-      UsageError,
+      CliError,
       'readonly = 2',
     ],
   ])('is not asked again after %s', async (_, body, kind, message) => {

@@ -3,7 +3,7 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { BuildEvent } from '../../../pipeline/base/effects.ts'
-import { UsageError } from '../../../pipeline/base/errors.ts'
+import { CliError } from '../../../pipeline/base/errors.ts'
 import type { BuildSummary } from '../../../pipeline/build.ts'
 import { writeSample } from '../../../pipeline/raw/sample/write.ts'
 import {
@@ -79,7 +79,7 @@ describe('a source of your own', () => {
     const entry = 'raw/sample/gateway/2025-03-08.csv.gz'
     const workspace = await withSample({ files: [entry, 'raw/own/*'], columns: COLUMNS })
     const failed = expect(buildIn(workspace, AS_OF)).rejects
-    await failed.toThrow(UsageError)
+    await failed.toThrow(CliError)
     await failed.toThrow(
       `source "gateway": ${JSON.stringify(entry)} is a file of the synthetic sample in ${workspace.sample}`,
     )

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { BuildEvent } from '../../../pipeline/base/effects.ts'
-import { UsageError } from '../../../pipeline/base/errors.ts'
+import { CliError } from '../../../pipeline/base/errors.ts'
 import { addDays } from '../../../pipeline/contract/utc-date.ts'
 import type { SampleOptions } from '../../../pipeline/raw/sample/options.ts'
 import { writeSample } from '../../../pipeline/raw/sample/write.ts'
@@ -140,7 +140,7 @@ describe('writeSample', () => {
 
   test('refuses a folder that holds a sample of another seed or rate', async () => {
     await write('a', { days: 1 })
-    await expect(write('a', { days: 1, seed: 2 })).rejects.toThrow(UsageError)
+    await expect(write('a', { days: 1, seed: 2 })).rejects.toThrow(CliError)
     await expect(write('a', { days: 1, requestsPerDay: 10 })).rejects.toThrow(/300 requests a day/)
   })
 })

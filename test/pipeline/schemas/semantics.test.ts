@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { BuildError, UsageError } from '../../../pipeline/base/errors.ts'
+import { BuildError, CliError } from '../../../pipeline/base/errors.ts'
 import { buildIn, newWorkspace, publishedCsv, releaseFolder, rowsOf, writeInput } from '../../support/pipeline.ts'
 import { query, sqlText } from '../../support/records.ts'
 import {
@@ -441,7 +441,7 @@ describe('otel-genai-spans', () => {
   it('has no use for a base_time', async () => {
     const settings = { base_time: '2025-06-01T00:00:00Z' }
     const failed = expect(buildLog('otel-genai-spans', [span({})], { settings })).rejects
-    await failed.toThrow(UsageError)
+    await failed.toThrow(CliError)
     await failed.toThrow(/base_time.*otel-genai-spans/)
   })
 })
@@ -461,7 +461,7 @@ describe('settings of a source', () => {
 
   it('`columns` names the nearest column of the schema for one that it does not have', async () => {
     const failed = expect(buildLog('portkey-logs', [], { settings: { columns: { req_unit: 'x' } } })).rejects
-    await failed.toThrow(UsageError)
+    await failed.toThrow(CliError)
     await failed.toThrow(/"req_unit".*"req_units".*portkey-logs/)
   })
 
@@ -483,7 +483,7 @@ describe('settings of a source', () => {
 
   it('a misspelt schema names the nearest one', async () => {
     const failed = expect(buildLog('litellm-spendlogs', [])).rejects
-    await failed.toThrow(UsageError)
+    await failed.toThrow(CliError)
     await failed.toThrow(/"litellm-spendlogs".*did you mean "litellm-spend-logs"/)
   })
 })
@@ -528,6 +528,6 @@ describe('a file without a column that its schema needs', () => {
 
   it('is found out in NDJSON when no line has it', async () => {
     const { req_units, res_units, ...rest } = RECORDS['portkey-logs']
-    await expect(buildLog('portkey-logs', [rest])).rejects.toThrow(/"req_units" nor "res_units".*portkey-logs/s)
+    await expect(buildLog('portkey-logs', [rest])).rejects.toThrow(/"req_units" or "res_units".*portkey-logs/s)
   })
 })

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import { BuildError, UsageError } from '../../../pipeline/base/errors.ts'
+import { BuildError, CliError } from '../../../pipeline/base/errors.ts'
 import { catalog } from '../../../pipeline/commands/catalog.ts'
 import type { EmbeddingsModel } from '../../../server/schemas/embeddings-model.ts'
 import { embeddingsCatalogue } from '../../../server/store/embeddings-models.ts'
@@ -192,7 +192,7 @@ describe('export', () => {
   })
 
   test('--json without a file is wrong usage', async () => {
-    expect((await run('export', '--json')).error).toBeInstanceOf(UsageError)
+    expect((await run('export', '--json')).error).toBeInstanceOf(CliError)
   })
 
   test('names a file that cannot be written', async () => {
@@ -240,8 +240,8 @@ describe('check', () => {
 
   test.each(['check', 'import'])('%s of a file that is not there is wrong usage', async (command) => {
     const { error } = await run(command, join(folder, 'nowhere.json'))
-    expect(error).toBeInstanceOf(UsageError)
-    expect((error as UsageError).message).toContain('nowhere.json cannot be read: ')
+    expect(error).toBeInstanceOf(CliError)
+    expect((error as CliError).message).toContain('nowhere.json cannot be read: ')
   })
 })
 

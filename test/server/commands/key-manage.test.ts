@@ -1,6 +1,6 @@
 /** `tokenboard key list|revoke|rotate`; `create` is in key.test.ts. */
 import { describe, expect, test, vi } from 'vitest'
-import { UsageError } from '../../../pipeline/base/errors.ts'
+import { CliError } from '../../../pipeline/base/errors.ts'
 import { key } from '../../../pipeline/commands/key.ts'
 import { apiKeys, type CreatedKey, hashKey, type NewKey } from '../../../server/store/keys.ts'
 import { openStore } from '../../../server/store/store.ts'
@@ -115,7 +115,7 @@ describe('key revoke', () => {
       .set({ label: labelOf(0) })
       .execute()
     const revoking = run('revoke', labelOf(0))
-    await expect(revoking).rejects.toThrow(UsageError)
+    await expect(revoking).rejects.toThrow(CliError)
     for (const text of [created[0]?.key.id, created[1]?.key.id, '"one" of user_default', '"two" of user_bob']) {
       await expect(revoking).rejects.toThrow(text)
     }
@@ -128,13 +128,13 @@ describe('key revoke', () => {
     'by %j, which no key has, is wrong usage',
     async (name) => {
       await storeWith({ name: 'user_default' })
-      await expect(run('revoke', name)).rejects.toThrow(UsageError)
+      await expect(run('revoke', name)).rejects.toThrow(CliError)
     },
   )
 
   test('by the whole key is wrong usage: it would stay in the history of the shell', async () => {
     const { created } = await storeWith({})
-    await expect(run('revoke', created[0]?.secret ?? '')).rejects.toThrow(UsageError)
+    await expect(run('revoke', created[0]?.secret ?? '')).rejects.toThrow(CliError)
   })
 })
 

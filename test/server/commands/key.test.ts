@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { UsageError } from '../../../pipeline/base/errors.ts'
+import { CliError } from '../../../pipeline/base/errors.ts'
 import { key } from '../../../pipeline/commands/key.ts'
 import { apiKeys, hashKey } from '../../../server/store/keys.ts'
 import { openStore } from '../../../server/store/store.ts'
@@ -81,7 +81,7 @@ test.each([
   ['--limit-reset', 'yearly'],
 ])('%s %s is wrong usage that names the flag and the value', async (flag, value) => {
   const running = run(flag, value)
-  await expect(running).rejects.toThrow(UsageError)
+  await expect(running).rejects.toThrow(CliError)
   await expect(running).rejects.toThrow(`${flag} ${JSON.stringify(value)} must`)
 })
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { UsageError } from '../../../pipeline/base/errors.ts'
+import { CliError } from '../../../pipeline/base/errors.ts'
 import { serverConfig } from '../../../pipeline/commands/serve.ts'
 import { temporaryFolder } from '../../support/app.ts'
 import { publish, sampleRows } from '../../support/publish.ts'
@@ -122,6 +122,6 @@ describe('with workers', () => {
 
 test('wrong settings are wrong usage', async () => {
   vi.stubEnv('LOG_LEVEL', 'loud')
-  await expect(serverConfig({ PORT: 'x' })).rejects.toThrow(UsageError)
+  await expect(serverConfig({ PORT: 'x' })).rejects.toThrow(CliError)
   await expect(serverConfig({ PORT: 'x' })).rejects.toThrow(/PORT .*LOG_LEVEL /)
 })

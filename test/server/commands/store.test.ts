@@ -4,7 +4,7 @@ import { readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { BuildError, UsageError } from '../../../pipeline/base/errors.ts'
+import { BuildError, CliError } from '../../../pipeline/base/errors.ts'
 import { realFiles } from '../../../pipeline/base/files.ts'
 import { store as command } from '../../../pipeline/commands/store.ts'
 import { backUp } from '../../../server/store/backup.ts'
@@ -127,7 +127,7 @@ describe('store backup', () => {
     const { folder } = await filledStore()
     const file = join(folder, 'kept')
     await writeFile(file, 'kept')
-    await expect(run('backup', file)).rejects.toThrow(new UsageError(`${file} is there already; name a new file`))
+    await expect(run('backup', file)).rejects.toThrow(new CliError(`${file} is there already; name a new file`))
     expect(await readFile(file, 'utf8')).toBe('kept')
   })
 
@@ -164,7 +164,7 @@ describe('store backup', () => {
   test('on PostgreSQL says which program does it, without the password', async () => {
     vi.stubEnv('DATABASE_URL', 'postgres://ada:hunter2@host/db')
     const backup = run('backup', join(await temporaryFolder(), 'x'))
-    await expect(backup).rejects.toThrow(UsageError)
+    await expect(backup).rejects.toThrow(CliError)
     await expect(backup).rejects.toThrow(/pg_dump; docs\/operations.md has the lines/)
     await expect(backup).rejects.not.toThrow(/hunter2/)
   })
@@ -222,7 +222,7 @@ describe('store copy', () => {
     async (from) => {
       vi.stubEnv('DATABASE_URL', await storeUrl())
       const copy = run('copy', from)
-      await expect(copy).rejects.toThrow(UsageError)
+      await expect(copy).rejects.toThrow(CliError)
       await expect(copy).rejects.not.toThrow(/hunter2/)
     },
   )
