@@ -97,7 +97,7 @@ export class RemoteFiles {
 
 function readBase(text: string): URL {
   const url = URL.parse(text)
-  if (url === null || !/^https?:$/.test(url.protocol)) throw new CliError(`${text} is no address of a web host`)
+  if (url === null || !/^https?:$/.test(url.protocol)) throw new CliError(`${text} is not an http(s) URL`)
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     throw new CliError(`${text} has more than a host and a path; give the address of the folder that is published`)
   }

@@ -46,7 +46,7 @@ function verifyCoverage(
     const facts = factsOf(each)
     if (facts !== right) throw new BuildError(`${path} says of ${name} ${facts}, but the releases say ${right}`)
     if (!('date' in each) || each.reason === missingReason(each)) continue
-    throw new BuildError(`${path} says of ${name} a reason that is not the right one`)
+    throw new BuildError(`${path} says of ${name} a wrong reason`)
   }
   for (const [name, facts] of own)
     throw new BuildError(`${path} says nothing of ${name}, but the releases say ${facts}`)
@@ -98,11 +98,11 @@ function verifyRestatements(
       JSON.stringify(of?.dates.filter(({ date }) => isProvable(date)) ?? [])
     const isSame = datesIn(listed) === datesIn(restatement)
     if (isSame && JSON.stringify(listed) === JSON.stringify(listed && toRestatement(listed.dates, manifest))) continue
-    throw new BuildError(`${path} is not what the releases tell: restatement-${manifest.release} is not as it was`)
+    throw new BuildError(`${path} does not follow from the releases: restatement-${manifest.release} is not as it was`)
   }
   const known = new Set(releases.map(({ release }) => release))
   const stranger = restatements.find(({ release }) => !known.has(release))
-  if (stranger !== undefined) throw new BuildError(`${path} has ${stranger.id}, but there never was such a release`)
+  if (stranger !== undefined) throw new BuildError(`${path} has ${stranger.id}, but no such release exists`)
   if (!isAscending(restatements.map(({ release }) => release))) {
     throw new BuildError(`${path} does not have each restatement once, oldest first`)
   }

@@ -88,7 +88,7 @@ async function verifyRevisions(
 function asOfRelease(dataset: string, name: ReleaseName | null, { releases }: ReleaseIndex): Timestamp {
   const entry = releases.find(({ release }) => release === name)
   if (entry !== undefined) return entry.as_of
-  throw new BuildError(`${join(dataset, COVERAGE_FILE)} tells of release ${name}, but there never was such a release`)
+  throw new BuildError(`${join(dataset, COVERAGE_FILE)} names release ${name}, but no such release exists`)
 }
 
 function numbersTo(last: number | null): number[] {
