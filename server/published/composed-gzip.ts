@@ -49,7 +49,7 @@ const STORED_HEAD_BYTES = 5
 const TRAILER_BYTES = 8
 
 export interface GzipComposer {
-  /** One gzip member of the rows of dates `from` (inclusive) to `to` (exclusive), in pieces. */
+  /** One gzip member of the rows of dates `from` (inclusive) to `to` (exclusive); no rows if they are equal. */
   compose(from: number, to: number, tail: Buffer): Buffer[]
 }
 
