@@ -89,25 +89,17 @@ import { type Workspace, withScratch, withWorkspace } from './rollup/workspace.t
 import { embeddingsModels } from './site/api.ts'
 import { releaseChart, releasePage } from './site/release-page.ts'
 
-/** What a person asks of one build. */
 export interface BuildOptions {
-  /** Sanity checks whose findings are right this time: they do not stop the release. */
   accept?: readonly string[]
-  /** Say what would change, and publish and keep nothing. */
   dryRun?: boolean
-  /** Why final numbers change, if any do, and a sentence about it: both are published with the restatement. */
+  /** Why final numbers change, and a note. Both are published with the restatement. */
   reason?: RestatementReason | undefined
   note?: string | undefined
-  /** Begin a new chain of releases, and keep the previous one outside the public folder. */
   newChain?: boolean
-  /** Final dates to ask ClickHouse for again, because usage of them changed. */
   reread?: readonly UtcDate[]
 }
 
-/**
- * What a build did, or would do. For `unchanged` the facts are those of the release that stays current; `changes` are
- * what a dry run is made for.
- */
+/** What a build did or would do. If `unchanged`, the facts are those of the current release. */
 export interface BuildSummary {
   outcome: 'released' | 'unchanged' | 'would_release'
   release: string
@@ -125,22 +117,17 @@ export interface BuildSummary {
   sources_without_request_id: SourceWithoutIds[]
   warnings: Warning[]
   changes?: Changes
-  /** Of the release that was or would be made. */
   data_version?: DataVersion | undefined
-  /** Dates that the previous release called final and that have other rows now, and the reason that is published. */
+  /** Changed dates that were final in the previous release, and the published reason. */
   restated?: { dates: UtcDate[]; reason: RestatementReason }
-  /** Of the first release of a new chain: the releases that it takes the place of, and where their files are kept, if at all. */
   new_chain?: { replaced: ReleaseName[]; kept_in: string | null }
-  /** All that lies below the public folder after the build; not of a dry run. */
   published?: PublishedSize
   path: string
 }
 
-/** What stands before the decision whether there is a release to make. */
 export interface Built {
   draft: ReleaseDraft
   ranking: Ranking
-  /** What the registry knows of the names of a model. */
   names: (slug: string) => ModelNames
   ingredients: Ingredients
   account: Account
@@ -150,9 +137,8 @@ export interface Built {
 }
 
 /**
- * Builds the dataset from its sources: ingest -> rollup -> rank -> checks -> release. A stop at any moment leaves the
- * release before current. Throws `CliError` for wrong settings and sources, `BuildError` for input that cannot be
- * published.
+ * Builds a release. A stop leaves the previous release current. Throws `CliError` for wrong settings and sources,
+ * `BuildError` for input that cannot be published.
  */
 export async function build(
   config: PipelineConfig,
@@ -180,7 +166,7 @@ export async function build(
     const chosen = await chooseSources({ named, synthetic, config }, sampleFolder, lastDate, effects)
     const sources = await withObjects(chosen, workspace, config, effects)
     const publisher = await readPublisher(config.dataDir, synthetic)
-    // What is published beside a release is found wrong before there is one, and not between two steps of the switch.
+    // Fail here, before there is a release, and not in the middle of the switch.
     await embeddingsModels(config.dataDir)
     const recipe = { config, asOf, sources, synthetic, publisher, reread, mayFollowSample: !synthetic }
     const { built, usage } = await prepare(workspace, recipe, effects)
@@ -191,21 +177,20 @@ export async function build(
       effects,
     )
     if (dryRun) return summary
-    // The release is out: an interrupt must not fail the build any more.
+    // The release is published: an interrupt must no longer fail the build.
     if (!effects.signal.aborted) await forgetRereads(database)
     await writeUsage(usage, asOf, config.dataDir, files)
     return { ...summary, published: await measure(publicDir) }
   })
 }
 
-/** What a release is made of, and as of when. */
 export interface Recipe extends Intake {
   publisher: Publisher
-  /** Whether what is known of raw files may be of the sample, and these are others. */
+  /** True if the state may come from the sample and these sources are real. */
   mayFollowSample?: boolean
 }
 
-/** Reads, ranks and checks: everything before the question whether there is a release to make. */
+/** Reads, ranks and checks. The caller decides whether to release. */
 export async function prepare(
   workspace: Workspace,
   recipe: Recipe,
@@ -265,7 +250,6 @@ async function rankSources(
   return ranking
 }
 
-/** Makes the release and switches to it, when it says something that the current one does not and nothing blocks it. */
 async function release(
   built: Built,
   options: {
@@ -324,10 +308,8 @@ function reportStart({ notice }: ChosenChain, { report }: Effects): void {
   if (notice !== undefined) report({ kind: 'notice', message: notice })
 }
 
-/** What the publisher says of a release. */
 type Told = Pick<ReleaseChanges, 'reason' | 'note'>
 
-/** The dates that the previous release called final and that have other rows now. */
 function restatedDates(rows: readonly ChangeRow[], current: ReleaseDraft | undefined): UtcDate[] {
   if (current === undefined) return []
   const dates = rows
@@ -336,19 +318,17 @@ function restatedDates(rows: readonly ChangeRow[], current: ReleaseDraft | undef
   return [...new Set(dates)].sort()
 }
 
-/** How a release differs from the one before it: for its manifest, and row by row. */
 export interface Changed {
   facts: Pick<ReleaseDraft, 'data_version' | 'version_rule' | 'changes'>
   rows: ChangeRow[]
 }
 
-/** A release after another: which one, what differs, and by which rule it gets its version. */
 export interface NextRelease {
   index: ReleaseIndex
   current: ReleaseDraft | undefined
   facts: string[]
   told: Told
-  /** Undefined to make a release of 0.1.0 again. */
+  /** Undefined to reproduce a release of version 0.1.0. */
   version_rule: VersionRule | undefined
 }
 
@@ -362,7 +342,6 @@ export function describeChanges(
   return { facts: { data_version, ...(version_rule && { version_rule }), changes }, rows }
 }
 
-/** Writes all files of the release out of sight, reads them back, and switches to them. */
 async function publishRelease(
   built: Built,
   { changed, chain, folder }: { changed: Changed; chain: ChosenChain; folder: PublicFolder },

@@ -34,40 +34,32 @@ import { readManifest } from './release/verify.ts'
 import { defaultSources, namedSources, withObjects } from './rollup/intake.ts'
 import { type Workspace, withScratch } from './rollup/workspace.ts'
 
-/** How a release that was made again compares with the published one. */
 export interface Reproduction {
   release: ReleaseName
-  /** Whether every file has the bytes that were published. */
   equal: boolean
   files: { path: string; comparison: FileComparison }[]
-  /** Dates whose rows are others now. */
   dates: DateChange[]
-  /** What it was made from and with, and is now; absent where the release does not say it. */
+  /** Differences in inputs and tools; undefined if the release has no provenance. */
   provenance: ProvenanceDifferences | undefined
-  /** Names of raw files that are at hand and were no inputs of the release. */
   left_out: string[]
 }
 
-/** `not_made`: only the published release has it. `not_published`: only the one that was made again. */
+/** `not_made`: only the published release has the file. `not_published`: only the reproduced one has it. */
 export type FileComparison = 'equal' | 'differs' | 'not_made' | 'not_published'
 
-/** A published release, and what was current when it was made. */
 interface Original {
   folder: string
   manifest: Manifest
   provenance: Provenance | undefined
   index: ReleaseIndex
-  /** The folder of the release before it; undefined of a first one, and where that was withdrawn since. */
+  /** Folder of the previous release. Undefined for a first release or if the previous one was withdrawn. */
   previous: string | undefined
   isPreviousGone: boolean
 }
 
 /**
- * Makes a release again, the current one where none is named: from those of the current sources' files that its
- * provenance lists, as of its instant, after the release before it; every file is read anew, and nothing that is published
- * or kept is touched. Where the release before it was withdrawn, what changed since is taken from the published one.
- * Throws `CliError` for a release that the index does not list or that was withdrawn, `BuildError` when the published
- * one is damaged or none can be made.
+ * Reproduces a release (default: the current one) from the inputs in its provenance, without changing anything. Throws
+ * `CliError` for an unknown or withdrawn one, `BuildError` for a damaged or unreproducible one.
  */
 export async function reproduce(config: PipelineConfig, effects: Effects, name?: ReleaseName): Promise<Reproduction> {
   const original = await findOriginal(resolve(config.publicDir), name)
@@ -93,7 +85,7 @@ async function findOriginal(publicDir: string, name: ReleaseName | undefined): P
   const folder = pathOf(entry)
   const manifest = await readManifest(folder)
   const earlier = releases.slice(0, releases.indexOf(entry))
-  // A release that does not say which one was current then was made when none could be withdrawn.
+  // Without the field, the release predates withdrawals.
   const previous = manifest.changes === undefined ? earlier.at(-1)?.release : (manifest.changes.previous ?? undefined)
   const isPreviousGone = releases.some(({ release, status }) => release === previous && status === 'withdrawn')
   return {
@@ -135,7 +127,6 @@ async function makeAgain(
   }
 }
 
-/** Writes the files of the release as a build would have written them after the release before it. */
 async function stageAgain(
   original: Original,
   built: Built,
@@ -179,7 +170,6 @@ async function changesMadeAgain(
   return describeChanges({ index, current, facts, told: { reason, note }, version_rule }, changeLog(before, rows))
 }
 
-/** The sample for a release of the sample, and for any other the sources file. */
 async function sourcesOf(
   { synthetic, as_of, release }: Manifest,
   config: PipelineConfig,
@@ -202,7 +192,7 @@ async function sourcesOf(
   return readSources(sourcesFile)
 }
 
-/** The day files that the sample had on a day; those that are gone are made again, and come out the same. */
+/** Missing day files of the sample are generated again with equal content. */
 async function linkDays(from: string, to: string, lastDay: string): Promise<void> {
   for (const source of await namesIn(from)) {
     const days = (await namesIn(join(from, source))).filter((name) => name.slice(0, 10) <= lastDay)

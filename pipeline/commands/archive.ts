@@ -9,7 +9,6 @@ import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
 import { section } from './summary.ts'
 
-/** `tokenboard archive`: closes dates, so that their raw files may be deleted. */
 export const archive = new Command('archive')
   .description('Archive all dates before a date: keep their sums for good, so that you may delete their raw logs.')
   .requiredOption('--before <YYYY-MM-DD>', 'the first date not to archive; it must be final, or the first that is not')

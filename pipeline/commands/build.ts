@@ -9,7 +9,6 @@ import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
 import { describeSummary } from './summary.ts'
 
-/** `tokenboard build`: sources -> a new release in the public folder, or none when nothing changed. */
 export const build = new Command('build')
   .description('Build a new release from the sources; none when nothing changed. Settings come from the environment.')
   .option(
@@ -49,7 +48,7 @@ function collectDate(text: string, dates: readonly UtcDate[] = []): UtcDate[] {
   return [...dates, date.data]
 }
 
-/** Builds with the settings of the environment; progress and the summary for people go to stderr. */
+/** Builds with the settings of the environment. Progress and the summary go to stderr. */
 export async function runBuild({ json, ...options }: BuildOptions & { json: boolean }): Promise<void> {
   const config = readPipelineConfig()
   const clock = () => new Date()

@@ -55,7 +55,6 @@ const checkCatalogue = new Command('check')
     if (json) printJson({ models: models.length, file, problems: [], problem_count: 0 })
   })
 
-/** `tokenboard catalog`: the embeddings models that `GET /embeddings/models` lists. */
 export const catalog = new Command('catalog')
   .description('Import, export and check the embeddings catalogue.')
   .addCommand(importCatalogue)
@@ -74,7 +73,7 @@ async function withCatalogue<T>(work: (catalogue: EmbeddingsCatalogue, dataDir: 
   }
 }
 
-/** The entries of a catalogue that has no problem. Otherwise throws with all of them, and with `json` prints them. */
+/** Throws with all problems of an invalid catalogue; with `json`, prints them too. */
 async function readValid(
   file: string,
   { json, consequence = '' }: { json: boolean; consequence?: string },
@@ -109,10 +108,7 @@ async function readNamed(file: string): Promise<Buffer> {
   }
 }
 
-/**
- * Writes what the store holds to DATA_DIR, whence builds and new stores take it. When another import came between, its
- * catalogue is written: the last import wins in both places.
- */
+/** Repeats if another import came between: the last import wins in the store and in DATA_DIR. */
 async function writeCopy(catalogue: EmbeddingsCatalogue, dataDir: string): Promise<string> {
   const copy = join(dataDir, CATALOGUE_FILE)
   for (;;) {
@@ -133,7 +129,6 @@ async function writeFile(path: string, content: string): Promise<void> {
   }
 }
 
-/** Entries in JSON text as a file that people can read and compare. */
 function asFile(entries: readonly string[]): string {
   const models: unknown[] = entries.map((entry) => JSON.parse(entry))
   return `${JSON.stringify(models, null, 2)}\n`

@@ -3,7 +3,6 @@ import type { Comparison, DeriveSummary } from '../publication/derive.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
 
-/** `tokenboard derive`: what is published besides a release's Parquet file, made from that file alone. */
 export const derive = new Command('derive')
   .description(
     'Make CSV, JSON, NDJSON, daily and monthly files from the Parquet file of a release alone, ' +

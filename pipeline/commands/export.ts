@@ -6,7 +6,6 @@ import type { ExportSummary } from '../publication/export.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
 
-/** `tokenboard export`: a plain copy of the public folder. */
 export const exportCopy = new Command('export')
   .description('Copy what is published into a folder for a static host. Run it again to bring the copy up to date.')
   .argument('<dir>', 'a new or empty folder, or one that an export made')

@@ -1,7 +1,6 @@
 import { Command } from '@commander-js/extra-typings'
 import { withInterrupt } from './interrupt.ts'
 
-/** `tokenboard httpfs`: what `s3://` sources need, downloaded because a person asked for it. */
 export const httpfs = new Command('httpfs')
   .description("Download DuckDB's extension httpfs, 22 MB, for sources whose files are s3:// URLs.")
   .option('--json', 'print what was installed as one JSON object on stdout')

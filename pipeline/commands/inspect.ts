@@ -5,7 +5,6 @@ import type { Inspection, MappedRecord } from '../raw/inspect.ts'
 import { withInterrupt } from './interrupt.ts'
 import { printable, table } from './table.ts'
 
-/** `tokenboard inspect`: what unknown raw files seem to be. */
 export const inspect = new Command('inspect')
   .description(
     'Guess the schema of raw files from their first records, and print the source to paste. Changes nothing.',

@@ -1,10 +1,7 @@
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 const EXIT_CODE_INTERRUPTED = 130
 
-/**
- * Runs a command that Ctrl-C stops: the first SIGINT or SIGTERM aborts the signal, so that the command can tidy up,
- * and the second one ends the process at once.
- */
+/** Runs a command that Ctrl-C can stop: the first SIGINT or SIGTERM aborts the signal, the second ends the process. */
 export async function withInterrupt<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController()
   const interrupt = (): void => {

@@ -89,7 +89,6 @@ const rotate = new Command('rotate')
     printCreated(created, { json })
   })
 
-/** `tokenboard key`: API keys. Without a subcommand it creates one, which is what `make key` does (DESIGN.md §5). */
 export const key = new Command('key')
   .description('Manage API keys. Without a subcommand, create one.')
   .addCommand(create, { isDefault: true })
@@ -110,7 +109,7 @@ async function withKeys<T>(work: (keys: ApiKeys) => Promise<T>): Promise<T> {
   }
 }
 
-/** The key that `name`, a label or an id, says and no other. */
+/** Throws `CliError` unless exactly one key has this label or id. */
 async function findOne(keys: ApiKeys, name: string): Promise<ApiKey> {
   const found = await keys.findByName(name)
   const [key] = found
@@ -134,7 +133,6 @@ function print(text: string): void {
   process.stdout.write(`${text}\n`)
 }
 
-/** What `--json` prints of a key: what the store keeps of it but the hash. */
 function toJson({ hash: _, ...stored }: ApiKey) {
   return {
     ...stored,
@@ -178,7 +176,6 @@ function parseOptions(given: Record<string, string | boolean>): z.output<typeof 
   throw new CliError(problems.join('; '))
 }
 
-/** `limitReset` -> `--limit-reset`. */
 function asFlag(option: string): string {
   return `--${option.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }

@@ -9,7 +9,6 @@ import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
 import { table } from './table.ts'
 
-/** `tokenboard models`: the models that the registry does not know, and how they get into it. */
 export const models = new Command('models')
   .description('List the models of your logs that the registry does not know, with their tokens, and add them to it.')
   .argument('[model...]', 'only these: names as listed, or patterns in which * stands for any text')
@@ -49,7 +48,6 @@ Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, and 
     else print(found, add, dryRun)
   })
 
-/** Which models are meant has to be said where something is written. */
 function assertClear(names: readonly string[], add: string | undefined, all: boolean): void {
   if (all && names.length > 0) throw new CliError('give --all or the names of models, not both')
   if (all && add === undefined) throw new CliError('--all goes with --add public or --add private')

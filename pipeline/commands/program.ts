@@ -23,14 +23,12 @@ const DONE = 0
 const FAILED = 1
 const WRONG_USAGE = 2
 
-/** What the exit codes mean, for `docs/reference.md`. */
 export const EXIT_CODES = {
   [DONE]: 'done',
   [FAILED]: 'something failed: stderr says what, and the current release stays as it was',
   [WRONG_USAGE]: 'wrong usage: a flag, a setting, the sources file or a file that it names',
 }
 
-/** The one program of the project: every make target is a thin alias of one of its commands. */
 export function createProgram(): Command {
   const program = new Command('tokenboard')
     .description("Turn an LLM gateway's raw usage logs into a public dataset, and serve it.")
@@ -61,7 +59,7 @@ export function createProgram(): Command {
   return throwInsteadOfExit(program)
 }
 
-/** Commander ends the process on wrong usage with code 1; here every end goes through `run`. */
+/** Commander exits with code 1 on wrong usage; here `run` decides every exit code. */
 function throwInsteadOfExit(command: Command): Command {
   command.exitOverride()
   for (const child of command.commands) throwInsteadOfExit(child as Command)

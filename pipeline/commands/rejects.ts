@@ -8,12 +8,10 @@ import type { RejectedRecord, RejectsCount, RejectsFilter } from '../rollup/list
 import { printable, table } from './table.ts'
 
 const SHOWN = 20
-/** A line where nobody says how wide it may be. */
 const WIDTH = 160
-/** However long the names before it, so much of a record is shown. */
+/** Characters of a record to show, however long the names before it are. */
 const LEAST_CONTENT = 40
 
-/** `tokenboard rejects`: what the last build rejected, counted, and samples of it. */
 export const rejects = new Command('rejects')
   .description('Count the records that the last build rejected, by source, file and reason; with an option, show some.')
   .option('--source <name>', 'show records of this source')
@@ -36,7 +34,7 @@ export const rejects = new Command('rejects')
     else printCounts(counts)
   })
 
-/** A reader such as `head` may have seen enough: that is no failure. */
+/** Not an error: a reader such as `head` may close the pipe. */
 function endWhenClosed(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit()
   throw error
@@ -105,7 +103,7 @@ async function printEach(
   }
 }
 
-/** Waits until what was written has gone on its way: there may be more records than memory. */
+/** Waits for stdout: there may be more records than memory. */
 function drained(): Promise<void> {
   return new Promise((done) => process.stdout.once('drain', done))
 }

@@ -4,16 +4,11 @@ import { formatBytes } from '../base/numbers.ts'
 
 export type Report = (event: BuildEvent) => void
 
-/** In a log a long stage says that often how far it is. */
 const LOG_INTERVAL_MS = 10_000
 
-/** A line that moves is drawn no more often than that, however often a stage reports. */
 const REDRAW_INTERVAL_MS = 100
 
-/**
- * Tells on `output` what a build does: on a terminal a line that moves, in a log a line now and then and one when a stage
- * is done. Colours and bars are left out on purpose: the line has to be readable in a CI log and by a screen reader.
- */
+/** One moving line on a terminal, occasional lines in a log. No colors or bars, for CI logs and screen readers. */
 export function createReporter(output: NodeJS.WriteStream, clock: () => Date): Report {
   const show = output.isTTY ? movingLine(output) : occasionalLine(output)
   let stageBefore = clock().getTime()
@@ -26,7 +21,6 @@ export function createReporter(output: NodeJS.WriteStream, clock: () => Date): R
         break
       case 'progress': {
         const isNew = progress?.stage !== event.stage
-        // What was done once stays done.
         const share = Math.max(isNew ? 0 : (progress?.share ?? 0), Math.min(event.share, 1))
         progress = { stage: event.stage, share }
         show({ text: progressLine({ ...event, share }), isNew }, now)
@@ -34,7 +28,7 @@ export function createReporter(output: NodeJS.WriteStream, clock: () => Date): R
       }
       case 'done':
         endProgress(output)
-        // Stages follow each other: what was not a stage of its own belongs to the next one.
+        // Time outside stages counts for the next stage.
         output.write(`${event.stage}: ${event.detail} (${((now - stageBefore) / 1000).toFixed(1)} s)\n`)
         stageBefore = now
         progress = undefined
@@ -47,13 +41,11 @@ export function createReporter(output: NodeJS.WriteStream, clock: () => Date): R
   }
 }
 
-/** `read gateway … 25 %, 50.0 MB of 200 MB`. */
 function progressLine({ stage, share, bytes }: { stage: string; share: number; bytes?: number | undefined }): string {
   const done = `${stage} … ${Math.floor(share * 100)} %`
   return bytes === undefined ? done : `${done}, ${formatBytes(Math.round(bytes * share))} of ${formatBytes(bytes)}`
 }
 
-/** Shows how far a stage is at an instant; `isNew` where it is the first word of the stage. */
 type Show = (line: { text: string; isNew: boolean }, now: number) => void
 
 function movingLine(output: NodeJS.WriteStream): Show {
@@ -62,7 +54,7 @@ function movingLine(output: NodeJS.WriteStream): Show {
     if (!isNew && now - drawnAt < REDRAW_INTERVAL_MS) return
     drawnAt = now
     endProgress(output)
-    // A line that wraps could not be cleared again.
+    // A wrapped line could not be cleared.
     output.write(output.columns > 1 ? text.slice(0, output.columns - 1) : text)
   }
 }
@@ -77,7 +69,7 @@ function occasionalLine(output: NodeJS.WriteStream): Show {
   }
 }
 
-/** Ends a line that moves, so that what is written next begins one of its own. */
+/** Clears a moving line, so that the next output starts on an empty line. */
 export function endProgress(output: NodeJS.WriteStream): void {
   if (!output.isTTY) return
   clearLine(output, 0)

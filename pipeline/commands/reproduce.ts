@@ -7,7 +7,6 @@ import type { Reproduction } from '../reproduce.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
 
-/** `tokenboard reproduce`: a release made again from its inputs, and compared with the published one. */
 export const reproduce = new Command('reproduce')
   .description('Make a release again from its raw files, in a temporary folder, and compare every file.')
   .argument('[release]', 'such as 20261120T001200Z; the current one by default')
@@ -32,7 +31,6 @@ export const reproduce = new Command('reproduce')
     )
   })
 
-/** Which files are others, and all that may be the reason, for a person. */
 export function explain({ release, files, dates, provenance, left_out }: Reproduction): string {
   const others = files.filter(({ comparison }) => comparison !== 'equal').map(({ path }) => path)
   const inputs = (which: readonly { ordinal: number; sha256: string }[]) =>

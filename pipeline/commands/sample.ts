@@ -8,7 +8,7 @@ import { mostRecentCompletedDay, UtcDate } from '../contract/utc-date.ts'
 import { SAMPLE_DEFAULTS } from '../raw/sample/options.ts'
 import { withInterrupt } from './interrupt.ts'
 
-/** Ten years: more is a slip of the finger. */
+/** Ten years: more is a typo. */
 const MOST_DAYS = 3660
 
 const Whole = z
@@ -25,7 +25,6 @@ const Flags = z.object({
   '--requests-per-day': Count,
 })
 
-/** `tokenboard sample`: writes made-up raw usage logs, to try a build without real ones. */
 export const sample = new Command('sample')
   .description('Write synthetic raw usage logs to build from. Day files that exist are kept; later days are added.')
   .option('--folder <path>', 'where to write (default: $DATA_DIR/raw/sample)')

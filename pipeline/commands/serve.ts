@@ -7,7 +7,6 @@ import { CliError } from '../base/errors.ts'
 import { POINTER_PATH } from '../contract/published-paths.ts'
 import { withInterrupt } from './interrupt.ts'
 
-/** `tokenboard serve`: builds when there is no release yet, then serves until it is told to stop (DESIGN.md §5). */
 export const serve = new Command('serve')
   .description('Serve the published files and the API. Builds first when there is no release yet.')
   .option('--host <address>', 'address to listen on (HOST, default 127.0.0.1)')
@@ -23,7 +22,7 @@ export const serve = new Command('serve')
       print: (line: string) => process.stdout.write(`${line}\n`),
       logStream: process.stderr,
     }
-    // While the modules of the server are loaded, which come next, the release is loaded too.
+    // Load the release in parallel with the server's modules.
     if (config.workers === 1)
       await (await import('../../server/published/release-loader.ts')).loadAhead(config.publicDir)
     await withInterrupt(async (interrupted) => {
@@ -36,7 +35,7 @@ export const serve = new Command('serve')
     })
   })
 
-/** The settings of the server; wrong ones are wrong usage of the command. */
+/** Reads the settings of the server. Throws `CliError` for wrong ones. */
 export async function serverConfig(overrides: Record<string, string | undefined> = {}): Promise<ServerConfig> {
   const { ConfigError, readServerConfig } = await import('../../server/base/config.ts')
   try {

@@ -35,7 +35,7 @@ const copy = new Command('copy')
   .argument('<from>', 'the store to copy, such as sqlite:data/store.sqlite')
   .option('--json', 'print the outcome as one JSON object on stdout')
   .action(async (from, { json = false }) => {
-    // Any other URL may hold a password, and is not repeated.
+    // Other URLs may hold a password, so do not repeat them.
     if (!from.startsWith(SQLITE)) throw new CliError('an SQLite store alone can be copied; name it as sqlite:PATH')
     const path = from.slice(SQLITE.length)
     if (!existsSync(path)) throw new CliError(`there is no store at ${path}`)
@@ -56,7 +56,6 @@ const copy = new Command('copy')
     }
   })
 
-/** `tokenboard store`: backups of what the server keeps, and the way to another database. */
 export const store = new Command('store')
   .description('Back up the store of keys and presets, or copy it to another database.')
   .addCommand(backup)

@@ -4,7 +4,6 @@ import type { Changes, DateChange } from '../dataset/changes.ts'
 import type { Warning } from '../dataset/checks.ts'
 import { describeShare } from '../dataset/published-share.ts'
 
-/** What a build did, or would do, for a person. */
 export function describeSummary(summary: BuildSummary): string {
   const { outcome, synthetic, start_date, end_date, days, models, rows, total_tokens, path } = summary
   const lines = [
@@ -34,7 +33,6 @@ function describeChain({ outcome, new_chain }: BuildSummary): string[] {
   return [`  chain     ${isNew}; ${previous} ${kept_in === null ? go : `in ${kept_in}`}`]
 }
 
-/** Dates that are named; `--json` lists all. */
 const DATES_NAMED = 5
 
 function describeVersion({ outcome, data_version, restated }: BuildSummary): string[] {
@@ -133,7 +131,6 @@ function describeChanges(changes: Changes | undefined): string[] {
   if (changes === undefined || changes.facts.length === 0) return []
   const { facts, dates, rows } = changes
   const count = (wanted: DateChange['change']) => dates.filter(({ change }) => change === wanted).length
-  // In a first release everything is new.
   const besides = rows.before === 0 ? [] : facts.filter((fact) => fact !== 'content_hash' && fact !== 'end_date')
   return section(
     'changes',
@@ -142,7 +139,6 @@ function describeChanges(changes: Changes | undefined): string[] {
       `${formatInteger(rows.before)} -> ${counted(rows.after, 'row')}: ${formatInteger(rows.added)} added, ` +
         `${formatInteger(rows.changed)} with other tokens, ${formatInteger(rows.removed)} removed`,
       ...(besides.length > 0 ? [`besides the rows: ${besides.join(', ')}`] : []),
-      // The newest dates first: they are what a daily build is about.
       ...dates.toReversed().map(describeDate),
     ],
     DATES_SHOWN,
@@ -156,7 +152,6 @@ function describeDate({ date, change, rows_before, rows_after, tokens_before, to
   return `${date} changed: ${formatInteger(rows_before)} -> ${rows}, ${formatInteger(tokens_before)} -> ${tokens}`
 }
 
-/** Lines under one name, the first few of them. */
 export function section(name: string, lines: readonly string[], shown: number): string[] {
   const kept =
     lines.length > shown ? [...lines.slice(0, shown), `and ${lines.length - shown} more (--json has all)`] : lines

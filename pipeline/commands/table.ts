@@ -1,4 +1,4 @@
-/** Rows as lines of aligned columns; numbers, from column `numbersFrom` on, are aligned to the right. */
+/** Rows as aligned lines. Columns from `numbersFrom` on are aligned to the right. */
 export function table(rows: readonly (readonly string[])[], numbersFrom = Number.POSITIVE_INFINITY): string {
   const cells = rows.map((row) => row.map(printable))
   const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
@@ -9,7 +9,7 @@ export function table(rows: readonly (readonly string[])[], numbersFrom = Number
   return cells.map((row) => `${row.map(pad).join('  ').trimEnd()}\n`).join('')
 }
 
-/** Raw logs hold what they like: nothing of it may steer the terminal or break a line. */
+/** Escapes control characters: text from raw logs must not steer the terminal or break a line. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
     const code = character.codePointAt(0) ?? 0

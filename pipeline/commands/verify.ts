@@ -5,7 +5,6 @@ import type { VerifySummary } from '../publication/verify.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
 
-/** `tokenboard verify`: re-reads the published files and proves them, here or on a host. */
 export const verify = new Command('verify')
   .description('Verify the published files: checksums, hashes, equal rows in every format, the chain.')
   .argument('[place]', 'a folder, or the http(s) address of one on any host; PUBLIC_DIR by default')
@@ -23,7 +22,6 @@ them (--json: not_verified). After an upgrade it also names pages that the previ
     else process.stderr.write(describe(summary))
   })
 
-/** Revisions and pages that are named; `--json` lists all. */
 const NAMED = 5
 
 function describe({ releases, files, latest, not_verified, outdated_pages }: VerifySummary): string {

@@ -5,7 +5,6 @@ import type { WithdrawSummary } from '../publication/withdraw.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
 
-/** `tokenboard withdraw`: a tombstone in the place of a release. */
 export const withdraw = new Command('withdraw')
   .description(
     'Withdraw a release: a tombstone with the reason replaces its files, and the previous release becomes current.',

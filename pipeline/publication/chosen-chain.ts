@@ -11,15 +11,14 @@ import { isCompleted, readNewChain } from './new-chain.ts'
 import type { PublicFolder } from './public-folder.ts'
 import { recover } from './publish.ts'
 
-/** The chain that the release joins, and what becomes of another one. */
 export interface ChosenChain extends Chain {
-  /** Where the files of the releases that go are kept; the sample is not. */
+  /** Where the replaced releases are kept. Undefined for the sample, which is not kept. */
   keptIn: string | undefined
-  /** What to say of a new chain. A build says it once it has made the release: it may still stop before. */
+  /** A build reports it after the release is made: it may still fail before. */
   notice: string | undefined
 }
 
-/** Completes or undoes what a stopped build left. Returns the history, and whether a switch to a new chain was completed. */
+/** Completes or undoes what an interrupted build left. Returns the history and whether a new chain was completed. */
 export async function completeStopped(
   folder: PublicFolder,
   database: Database,
@@ -29,19 +28,14 @@ export async function completeStopped(
   return { index, completed: begun !== undefined && isCompleted(begun, index) }
 }
 
-/**
- * The history as a dry run finds it. Throws `BuildError` where a switch to a new chain was stopped: what is there then
- * belongs to two chains.
- */
+/** The history for a dry run. Throws `BuildError` after an interrupted switch to a new chain. */
 export async function previewHistory(publicDir: string): Promise<{ index: ReleaseIndex; completed: boolean }> {
   if ((await readNewChain(publicDir)) === undefined) return { index: await readIndex(publicDir), completed: false }
   throw new BuildError(`${publicDir} was left by a build that was stopped; make build completes it`)
 }
 
-/** What is asked of a chain: `newChain` begins one, unless this build has just completed one. */
 interface Asked {
   config: PipelineConfig
-  /** Whether the release is one of the sample. */
   synthetic: boolean
   publicDir: string
   newChain: boolean

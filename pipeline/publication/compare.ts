@@ -6,7 +6,7 @@ import { isFolder } from '../base/move.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import type { Entry } from './publication.ts'
 
-/** The files below some folders that are none of the entries. */
+/** The files below `folders` that no entry lists. */
 export async function strayFiles(
   root: string,
   folders: readonly string[],
@@ -28,7 +28,7 @@ async function filesBelow(root: string, folder: string): Promise<string[]> {
   }
 }
 
-/** Throws `BuildError` where what lies there differs from an entry. */
+/** Throws `BuildError` if the file or link on disk differs from its entry. */
 export async function assertEntry(root: string, entry: Entry): Promise<void> {
   const fault = await faultOf(root, entry)
   if (fault !== undefined) throw fault.error
@@ -39,7 +39,6 @@ export interface Fault {
   error: BuildError
 }
 
-/** How what lies there differs from an entry, if it does. */
 export async function faultOf(root: string, { path, text, target }: Entry): Promise<Fault | undefined> {
   const place = join(root, path)
   if (target !== undefined) return faultOfLink(root, path, target)
@@ -51,7 +50,7 @@ export async function faultOf(root: string, { path, text, target }: Entry): Prom
   return { path, error }
 }
 
-/** A copy for hosts without links has a folder with the same files in the place of the link. */
+/** A copy for hosts without links has a folder of the same files in place of the link. */
 async function faultOfLink(root: string, path: string, target: string): Promise<Fault | undefined> {
   const place = join(root, path)
   const found = await linkTarget(place)

@@ -18,7 +18,6 @@ import { readParquet } from '../release/read-back.ts'
 import { renderRows } from '../release/stage.ts'
 import { datesOf, type PeriodFormat, pointerPath, revisionText } from './periods.ts'
 
-/** What the Parquet file has to say of itself, so that everything else can be made from it. */
 const Footer = z.object({
   dataset: z.literal('rankings-daily'),
   release: ReleaseName,
@@ -28,18 +27,16 @@ const Footer = z.object({
 })
 type Footer = z.infer<typeof Footer>
 
-/** How a derived file compares with what is published of it. */
 export type Comparison =
-  /** Byte for byte the published file, or for a day or month one of its revisions. */
+  /** Equal bytes; for a day or month, equal to one of its revisions. */
   | 'equal'
-  /** The same rows; a revision of a day names the instant of the release that made it, which was another. */
+  /** Equal rows, but the published revision of a day names the instant of another release. */
   | 'other_as_of'
   | 'differs'
-  /** Nothing to compare with lies beside the Parquet file. */
+  /** No published file lies beside the Parquet file. */
   | 'not_at_hand'
 
 export interface DerivedFile {
-  /** Below the folder that was written to. */
   path: string
   comparison: Comparison
 }
@@ -53,14 +50,12 @@ export interface DeriveSummary {
   files: DerivedFile[]
 }
 
-/** Days and months are written this many at a time. */
 const AT_ONCE = 8
 
 /**
- * Makes every form of a release again, and its days and months, from its Parquet file alone: from the rows and what the
- * footer says. `place` is that file or a folder of a release; where published files lie beside it, the derived ones are
- * compared with them. Throws `CliError` when there is no such file or `out` holds anything, `BuildError` when the file is
- * damaged or none of this project.
+ * Rebuilds a release's formats, days and months from its Parquet file (or folder) and compares them with published
+ * files beside it. Throws `CliError` for a missing file or a nonempty `out`, `BuildError` for a damaged or foreign
+ * file.
  */
 export async function derive(
   place: string,
@@ -82,7 +77,7 @@ export async function derive(
   })
 }
 
-/** The Parquet file, without links on the way to it: what lies beside it is looked for where it really is. */
+/** Resolves links, because published files are looked for next to the real file. */
 async function locate(place: string): Promise<string> {
   const stats = await statsIfAny(place)
   const path = stats?.isDirectory() ? join(place, 'rankings-daily.parquet' satisfies DataFile) : place
@@ -161,7 +156,6 @@ async function writePeriod(
   return readFile(path)
 }
 
-/** What is published beside a Parquet file: the other files of its release, and every revision of every day and month. */
 interface Beside {
   release: string | undefined
   dataset: string | undefined
@@ -202,7 +196,7 @@ function isOtherAsOf(published: Buffer, rows: readonly RankingRow[]): boolean {
   return answer.success && writeJson(rows, answer.data.meta).equals(published)
 }
 
-/** Throws `BuildError` that names what is not as it is published, and what may be the reason. */
+/** Throws `BuildError` that lists the files that differ from the published ones. */
 export function assertDerived({ files }: DeriveSummary): void {
   const wrong = files.filter(({ comparison }) => comparison === 'differs').map(({ path }) => path)
   if (wrong.length === 0) return

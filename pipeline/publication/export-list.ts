@@ -4,12 +4,11 @@ import { BuildError, CliError } from '../base/errors.ts'
 import { type Files, namesIn, readTextIfAny, replaceFile, statsIfAny } from '../base/files.ts'
 import { parseJson, toJson } from '../base/json.ts'
 
-/** Below the folder of an export: what it needs for itself. Hidden, so that no host serves it. */
 export const OWN_FOLDER = '.tokenboard-export'
 
 const LIST_FILE = join(OWN_FOLDER, 'list.json')
 
-/** A path inside of the export: of those that it removes none may lead out of it. */
+/** Paths must stay inside the export, because an export removes files by this list. */
 const ExportedPath = z
   .string()
   .refine((path) => path.split('/').every((name) => name !== '' && !name.startsWith('.')), {
@@ -18,13 +17,10 @@ const ExportedPath = z
 
 const List = z.strictObject({ files: z.array(z.strictObject({ path: ExportedPath, content: z.string().nullable() })) })
 
-/**
- * What exports have put into a folder: each path with what was put there, `sha256:…` of a file or `-> target` of a link,
- * null where a stop left either the old or the new.
- */
+/** By path: `sha256:…` of a file, `-> target` of a link, null if a stop left the old or the new file. */
 export type ExportList = ReadonlyMap<string, string | null>
 
-/** Reads what earlier exports have put into a folder. Throws `CliError` when it holds anything else but hidden names. */
+/** Reads the list of files that earlier exports wrote. Throws `CliError` if the folder holds other visible files. */
 export async function readList(folder: string): Promise<ExportList> {
   const path = join(folder, LIST_FILE)
   const text = await readTextIfAny(path)
@@ -38,7 +34,7 @@ export async function readList(folder: string): Promise<ExportList> {
   throw new CliError(`${folder} is not empty and no export has made it; give a new folder, or empty this one`)
 }
 
-/** Replaces the list of a folder at once, and makes the folder where there is none. */
+/** Replaces the list atomically. Creates the folder if it is missing. */
 export async function writeList(folder: string, list: ExportList, files: Files): Promise<void> {
   await files.makeFolder(join(folder, OWN_FOLDER))
   const entries = [...list].sort(([a], [b]) => (a < b ? -1 : 1)).map(([path, content]) => ({ path, content }))

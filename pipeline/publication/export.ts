@@ -22,36 +22,28 @@ import {
 } from './published.ts'
 
 export interface ExportOptions {
-  /** Where the copy goes: a new or empty folder, or one that an export made. */
   folder: string
-  /** Whether `latest` is a link, as it is published, or a folder with the files of the release. */
+  /** True: `latest` is a link, as published. False: a folder with the files of the release. */
   symlinks?: boolean
 }
 
 export interface ExportSummary {
   outcome: 'exported' | 'unchanged'
-  /** The one that is current in the copy. */
   release: ReleaseName
-  /** All that is in the copy. */
   files: number
   bytes: number
-  /** What was new or had changed, and what was no longer published. */
   copied: number
   removed: number
-  /** Of what was copied: files that an earlier export had put there and that were damaged or missing in the copy. */
+  /** Files of an earlier export that were damaged or missing. */
   mended: string[]
   path: string
 }
 
-/** Damaged files that are named one by one; of more than these only the number is told. */
 const MENDED_NAMED = 10
 
 /**
- * Copies what is published into a folder, for hosts that serve plain files; again into the same folder, it copies what
- * has changed or was damaged there and removes what is gone, and touches nothing that it did not put there. No build runs meanwhile. All is
- * written before the first name changes, what is pointed to comes before what points to it, and removing is last; a
- * stop anywhere is mended by the next export. Throws `CliError` for a folder that it may not write to, `BuildError`
- * where nothing is published or a stopped build has to be completed first.
+ * Copies the published files into `folder` or updates an earlier copy, leaving other files alone; rerun after a stop.
+ * Throws `CliError` for an unusable folder, `BuildError` if nothing is published or a stopped build must be completed.
  */
 export async function exportPublished(
   config: PipelineConfig,
@@ -109,7 +101,6 @@ async function update(
   return updated
 }
 
-/** Puts what changed in place and removes what is gone. */
 async function replaceFiles(
   target: string,
   {
@@ -126,7 +117,7 @@ async function replaceFiles(
   effects: Effects,
 ): Promise<void> {
   const { files } = effects
-  // What is under way is of unknown content: after a stop it is copied again.
+  // Content is unknown while files change: after a stop they are copied again.
   const unknown = changed.map(({ path }): [string, null] => [path, null])
   await writeList(target, new Map([...before, ...unknown]), files)
   const staging = join(target, OWN_FOLDER, 'next')
@@ -151,7 +142,7 @@ function reportMended(target: string, mended: readonly string[], { report }: Eff
   if (more > 0) notice(more === 1 ? '1 more file was' : `${more} more files were`)
 }
 
-/** The entries that the copy does not have as they are published. Every byte of the copy is read: size and time prove nothing. */
+/** Reads every byte of the copy: size and time prove nothing. */
 async function differing(
   target: string,
   entries: readonly PublishedEntry[],
@@ -161,7 +152,7 @@ async function differing(
   const isLinked = (await linkTarget(join(target, LATEST_PATH))) !== undefined
   const checked = await sideBySide(entries, async (entry) => {
     signal.throwIfAborted()
-    // What the link leads to has the right bytes but is no file of its own.
+    // The bytes behind the link are right, but the copy needs a file of its own.
     if (isLinked && entry.path.startsWith(`${LATEST_PATH}/`)) return [entry]
     return (await isThere(target, entry, now)) ? [] : [entry]
   })
@@ -177,7 +168,7 @@ async function isThere(target: string, entry: PublishedEntry, now: ExportList): 
   return `sha256:${(await hashFile(path)).sha256}` === now.get(entry.path)
 }
 
-/** A link and a folder cannot take the place of each other: what an export of the other kind has left goes first. */
+/** A rename cannot replace a link by a folder or a folder by a link, so remove the wrong one first. */
 async function makeWay(target: string, entries: readonly PublishedEntry[], files: Files): Promise<void> {
   const path = join(target, LATEST_PATH)
   const willBeLink = entries.some((entry) => entry.path === LATEST_PATH)
@@ -185,9 +176,8 @@ async function makeWay(target: string, entries: readonly PublishedEntry[], files
   if (isInTheWay) await files.remove(path)
 }
 
-/** Removes files that are published no more, and the folders that are empty without them. */
 async function removeGone(target: string, gone: readonly string[], files: Files): Promise<void> {
-  // Never through the link: the files that it leads to have names of their own.
+  // Never delete through the link: its files have paths of their own.
   const isLinked = (await linkTarget(join(target, LATEST_PATH))) !== undefined
   const own = gone.filter((path) => !(isLinked && path.startsWith(`${LATEST_PATH}/`)) && path !== LATEST_PATH)
   for (const path of own) await files.remove(join(target, path))
@@ -204,7 +194,7 @@ function foldersAbove(path: string): string[] {
   return folder === '.' ? [] : [folder, ...foldersAbove(folder)]
 }
 
-/** A copy inside of what is copied would be copied the next time, and the other way round would be removed. */
+/** A copy inside the public folder would copy itself; a public folder inside the copy would be removed. */
 function assertApart(publicDir: string, target: string): void {
   if (!isInside(target, publicDir) && !isInside(publicDir, target)) return
   throw new CliError(`${target} and PUBLIC_DIR ${publicDir} lie in each other; give the copy a folder of its own`)

@@ -17,11 +17,7 @@ import { readManifest } from '../release/verify.ts'
 import type { NextTree } from './next-tree.ts'
 import { datesOf, type PeriodFormat, pointerPath, revisionPath, revisionText } from './periods.ts'
 
-/**
- * Brings days, months, restatements and coverage up to the newest of `releases`, one release after the other from the
- * one on that `coverage.json` is of; from the first where there is none. `coverage.json` is replaced last of all that a
- * release changes, so that a stop anywhere is mended by doing the same again.
- */
+/** Updates everything that depends on releases newer than `coverage.json`, which changes last: rerun after a stop. */
 export async function followReleases(
   tree: NextTree,
   releases: readonly ReleaseName[],
@@ -36,7 +32,7 @@ export async function followReleases(
   await tree.replace(COVERAGE_PATH, toJson(fromFirstDate(coverage)))
 }
 
-/** The releases that the coverage does not know of. When its own was withdrawn, the current one has to be told again. */
+/** If the release of the coverage was withdrawn, the current release is processed again. */
 function behind(coverage: Coverage | undefined, releases: readonly ReleaseName[]): readonly ReleaseName[] {
   if (coverage === undefined) return releases
   const later = releases.filter((release) => release > coverage.release)
@@ -56,7 +52,6 @@ async function followRelease(
   await database.run('history/create_rows', { path: join(folder, 'rankings-daily.parquet') })
   await stageRevisions(tree, { asOf: released.manifest.as_of, revisions, emptied }, database)
   const restatement = restatementOf(before, coverage, released.manifest)
-  // Without a coverage before it all is told again, from the first release on.
   const former = before === undefined ? NO_RESTATEMENTS : await readRestatements(tree.rootOf(RESTATEMENTS_PATH))
   const restatements = withRestatement(former, restatement)
   await tree.replace(RESTATEMENTS_PATH, toJson(restatements))
@@ -71,14 +66,9 @@ async function readReleased(folder: string, database: Database): Promise<Release
   }
 }
 
-/** Files are written this many at a time: a disk that is waited for once by many is quicker than once by each. */
 const AT_ONCE = 16
 
-/**
- * Stages new revisions of days and months and lets the pointer files follow; those of `emptied` go. The rows also stand in
- * the table `out_release_rows`. A revision that a stopped build had put in place already is left as it is; one with other
- * rows is an error, because no revision ever changes.
- */
+/** Expects the rows in the table `out_release_rows`. Existing revisions are kept: they are immutable. */
 async function stageRevisions(
   tree: NextTree,
   change: { asOf: Timestamp; revisions: readonly Revision[]; emptied: readonly Period[] },
@@ -98,7 +88,6 @@ async function stageRevisions(
   }
 }
 
-/** Stages one format of a revision unless it is published already, and gives its bytes. */
 async function stageFormat(
   tree: NextTree,
   revision: Revision,

@@ -1,13 +1,11 @@
--- Days and months of a release as Parquet.
-
 -- name: create_rows
--- The rows of a release from its Parquet file. `position` is the place in that file.
+-- The rows of a release from its Parquet file. `position` is the row number in that file.
 CREATE OR REPLACE TEMP TABLE out_release_rows AS
 SELECT date, model_permaslug, total_tokens, file_row_number AS position
 FROM read_parquet($path, hive_partitioning = false)
 
 -- name: write_period
--- The rows of one day or month. Nothing in the file names the release, so that equal rows are equal bytes.
+-- The rows of one day or month. The file does not name the release, so equal rows give equal bytes.
 COPY (
   SELECT date, model_permaslug, total_tokens
   FROM out_release_rows

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BuildError, CliError } from '../base/errors.ts'
 
-/** How patiently files are asked for. */
 export interface Patience {
-  /** How long nothing may come before the connection counts as dead, in milliseconds. */
+  /** Milliseconds without data before the connection counts as dead. */
   idleMs: number
-  /** How long to wait before each further attempt, in milliseconds; a longer `Retry-After` wins, up to a minute. */
+  /** Milliseconds before each retry. A longer `Retry-After` wins, up to a minute. */
   waitsMs: readonly number[]
 }
 
@@ -13,10 +12,9 @@ export const DEFAULT_PATIENCE: Patience = { idleMs: 30_000, waitsMs: [500, 2_000
 
 const LONGEST_WAIT_MS = 60_000
 
-/** More than any file without a size in a manifest can need: a host that sends without end must not fill the memory. */
+/** Limit in bytes for files without a listed size, so that an endless response cannot fill the memory. */
 const LARGEST_FILE = 2 ** 30
 
-/** Something that may be otherwise when it is asked for again. */
 class PassingError extends Error {
   readonly waitMs: number
   constructor(message: string, waitMs = 0) {
@@ -25,13 +23,12 @@ class PassingError extends Error {
   }
 }
 
-/** Fetches the files of one static host, each whole or not at all. */
 export class RemoteFiles {
   readonly #base: URL
   readonly #signal: AbortSignal
   readonly #patience: Patience
 
-  /** `base` is the address of the folder that is published. Throws `CliError` for one that cannot be fetched from. */
+  /** `base` is the URL of the published folder. Throws `CliError` if it is not usable. */
   constructor(base: string, signal: AbortSignal, patience: Patience = DEFAULT_PATIENCE) {
     this.#base = readBase(base)
     this.#signal = signal
@@ -42,22 +39,19 @@ export class RemoteFiles {
     return new URL(path, this.#base).href
   }
 
-  /** The bytes of a file. Throws `BuildError` when it is not there, is longer than `limit`, or does not come. */
+  /** Throws `BuildError` if the file is missing, longer than `limit` bytes, or cannot be fetched. */
   async read(path: string, limit = LARGEST_FILE): Promise<Buffer> {
     const bytes = await this.readIfAny(path, limit)
     if (bytes === undefined) throw new BuildError(`${this.urlOf(path)} is missing: the host answers 404`)
     return bytes
   }
 
-  /** The same, or undefined when the host says that there is no such file. */
+  /** Like `read`, but undefined on 404. */
   readIfAny(path: string, limit = LARGEST_FILE): Promise<Buffer | undefined> {
     return this.#readPatiently(path, limit, [404])
   }
 
-  /**
-   * The same for a file that a host may well not have. A bucket whose files nobody may list answers 403 for each that is
-   * not there.
-   */
+  /** Like `readIfAny`, also on 403 and 410: some buckets answer 403 for missing files. */
   readOptional(path: string, limit = LARGEST_FILE): Promise<Buffer | undefined> {
     return this.#readPatiently(path, limit, [403, 404, 410])
   }
@@ -82,7 +76,7 @@ export class RemoteFiles {
     const timer = setTimeout(() => idle.abort(), this.#patience.idleMs)
     const signal = AbortSignal.any([this.#signal, idle.signal])
     try {
-      // What lies there now, byte for byte: a cache or a coding on the way would be one more thing that can be wrong.
+      // Ask for the bytes as they are on disk, without caches and content codings.
       const headers = { 'Accept-Encoding': 'identity', 'Cache-Control': 'no-cache' }
       const response = await fetch(url, { signal, headers })
       if (response.status === 200) return await collect(response, limit, url, () => timer.refresh())
@@ -103,7 +97,7 @@ export class RemoteFiles {
 
 function readBase(text: string): URL {
   const url = URL.parse(text)
-  if (url === null || !/^https?:$/.test(url.protocol)) throw new CliError(`${text} is no address of a web host`)
+  if (url === null || !/^https?:$/.test(url.protocol)) throw new CliError(`${text} is not an http(s) URL`)
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     throw new CliError(`${text} has more than a host and a path; give the address of the folder that is published`)
   }
@@ -124,7 +118,7 @@ async function collect(response: Response, limit: number, url: string, onChunk: 
   return Buffer.concat(chunks)
 }
 
-/** Other files may be sent in a coding that was not asked for: what comes out of it is what is proved. */
+/** Other files may arrive with a content coding: the decoded bytes are what we verify. */
 function assertAsPublished({ headers }: Response, url: string): void {
   const coding = headers.get('content-encoding') ?? 'identity'
   if (coding === 'identity' || !url.endsWith('.gz')) return
@@ -134,7 +128,6 @@ function assertAsPublished({ headers }: Response, url: string): void {
   )
 }
 
-/** Too many requests, a timeout and what is wrong with a host itself may pass. */
 function refusal({ status, headers }: Response, url: string): Error {
   const mayPass = status === 408 || status === 429 || status >= 500
   if (!mayPass) return new BuildError(`${url} cannot be had: the host answers ${status}`)
@@ -142,7 +135,7 @@ function refusal({ status, headers }: Response, url: string): Error {
   return new PassingError(`cannot be had: the host answers ${status}`, Number.isFinite(seconds) ? seconds * 1000 : 0)
 }
 
-/** `fetch` hides the reason in the cause, which may have no more than a code. */
+/** `fetch` puts the reason in `cause`, sometimes only as a code. */
 function why(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (!(error.cause instanceof Error)) return error.message

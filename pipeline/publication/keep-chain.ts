@@ -7,13 +7,10 @@ import { INDEX_FILE } from '../contract/published-paths.ts'
 import { currentEntry, readIndex } from '../release/index.ts'
 import { copyEntries, publishedEntries } from './published.ts'
 
-/** Below `DATA_DIR`: the public folders of chains that `build --new-chain` ended, by the name of their newest release. */
+/** Below `DATA_DIR`: chains that `build --new-chain` ended, named after their newest release. */
 export const PREVIOUS_CHAINS_FOLDER = 'previous-chains'
 
-/**
- * Where the chain of a public folder is kept: at `path`, or with a number behind where another chain is kept there, for
- * two chains may end with releases of one name. A copy of this very chain, which a stopped build made, is replaced.
- */
+/** Where to keep a chain: `path`, or `path-2` and so on if taken. A copy of the same chain is replaced. */
 export async function placeToKeep(publicDir: string, path: string): Promise<string> {
   const indexOf = (folder: string) => readTextIfAny(join(folder, DATASET_PATH, INDEX_FILE))
   const index = await indexOf(publicDir)
@@ -24,7 +21,7 @@ export async function placeToKeep(publicDir: string, path: string): Promise<stri
   }
 }
 
-/** Copies everything that is published to `target`. It appears there whole, in the place of what a stopped build left. */
+/** Copies everything published to `target`, which appears complete. Replaces what a stopped build left there. */
 export async function keepChain(publicDir: string, target: string, effects: Effects): Promise<void> {
   const { files, report } = effects
   const { release } = await currentOf(publicDir)

@@ -28,14 +28,9 @@ import { NO_RESTATEMENTS } from '../release/ledger.ts'
 import type { RemoteFiles } from './http-client.ts'
 import { type Entry, publication } from './publication.ts'
 
-/** Files are fetched this many at a time: most are small, and the way is long. */
 const AT_ONCE = 12
 
-/**
- * Copies what a host publishes into a folder: every file that the index, the manifests and the coverage tell of, so that
- * it can be proved as if it had been built there; the link to the current release is made. What never changes and is in
- * the folder already stays. Throws `BuildError` that names the first file that is missing or does not come.
- */
+/** Downloads listed files, except immutable ones already in `folder`. Throws `BuildError` for the first failure. */
 export async function mirrorSite(
   remote: RemoteFiles,
   folder: string,
@@ -45,12 +40,12 @@ export async function mirrorSite(
   const { standing = [], withdrawn = [] } = Object.groupBy(index.releases, ({ status }) =>
     status === 'withdrawn' ? 'withdrawn' : 'standing',
   )
-  // A release that was withdrawn since an earlier attempt has left its files here.
+  // An earlier attempt may have fetched a release that has since been withdrawn.
   for (const { release } of withdrawn) await rm(join(folder, releasePath(release)), { recursive: true, force: true })
   const manifests = await sideBySide(standing, (entry) => fetchManifest(remote, folder, entry), AT_ONCE)
   const coverage = await fetchCoverage(remote, folder, index)
   const facts = { index, coverage, manifests: new Map(manifests), restatements: NO_RESTATEMENTS, api: [], pages: [] }
-  // What the list is made of was fetched: fetched again it may be of another release.
+  // Fetched already; a second fetch could return those of another release.
   const isNew = ({ path, target }: Entry) => target === undefined && path !== INDEX_PATH && path !== COVERAGE_PATH
   const wanted = publication(facts).filter(isNew)
   let done = 0
@@ -63,7 +58,7 @@ export async function mirrorSite(
   await linkLatest(folder, index)
 }
 
-/** The hashes and names that change with every release: as long as they are the same, no release came. */
+/** The texts of the files that change with every release. While they are equal, no release was published. */
 export async function readPointers(remote: RemoteFiles): Promise<string> {
   const paths = [COVERAGE_PATH, INDEX_PATH, POINTER_PATH, CATALOG_FILE]
   const texts = await sideBySide(paths, async (path) => (await remote.readIfAny(path))?.toString() ?? null)
@@ -82,7 +77,7 @@ async function fetchIndex(remote: RemoteFiles, folder: string): Promise<ReleaseI
   return index
 }
 
-/** Whether an index that was fetched before is of another chain: its days and months have the same names. */
+/** Days and months of another chain have the same names. */
 async function isOfAnotherChain(path: string, { releases }: ReleaseIndex): Promise<boolean> {
   const text = await readTextIfAny(path)
   return text !== undefined && ReleaseIndex.parse(JSON.parse(text)).releases[0]?.hash !== releases[0]?.hash
@@ -101,7 +96,7 @@ async function fetchManifest(
   throw new BuildError(`${remote.urlOf(path)} is the manifest of ${manifest.release}`)
 }
 
-/** The form of a manifest allows such names, and no release has them. */
+/** The manifest schema allows these names, but no release has them. */
 function withoutDots(manifest: Manifest): Manifest {
   return { ...manifest, files: manifest.files.filter(({ path }) => path !== '.' && path !== '..') }
 }
@@ -111,7 +106,7 @@ async function fetchCoverage(remote: RemoteFiles, folder: string, { releases }: 
   const bytes = await remote.read(path)
   await save(folder, path, bytes)
   const coverage = parseJson(Coverage, bytes.toString(), remote.urlOf(path), BuildError)
-  // A withdrawal has the rows of the release before published once more.
+  // A withdrawal publishes the rows of the previous release again, so up to two revisions per release.
   const wrong = periodsOf(coverage).find(({ revision }) => (revision ?? 0) > 2 * releases.length)
   if (wrong === undefined) return coverage
   throw new BuildError(
@@ -119,7 +114,6 @@ async function fetchCoverage(remote: RemoteFiles, folder: string, { releases }: 
   )
 }
 
-/** Fetches a file, unless it is one that never changes and is in the folder already. */
 async function fetchEntry(remote: RemoteFiles, folder: string, { path, bytes, isOptional }: Entry): Promise<void> {
   const isImmutable = publishedPath(path).cache !== 'pointer' && isOptional !== true
   if (isImmutable && (await statsIfAny(join(folder, path))) !== undefined) return
@@ -128,10 +122,7 @@ async function fetchEntry(remote: RemoteFiles, folder: string, { path, bytes, is
   else await save(folder, path, found)
 }
 
-/**
- * Compares what stands under `latest/` file by file with the current release of a folder that was fetched and proved: a
- * host may have a copy in the place of the link. Throws `BuildError` that names the first file that is another.
- */
+/** Compares the host's `latest/`, a copy or a link, with `folder`. Throws `BuildError` for the first difference. */
 export async function proveLatest(remote: RemoteFiles, folder: string): Promise<void> {
   const release = join(folder, LATEST_PATH)
   const proveSame = async (name: string) => {

@@ -14,19 +14,14 @@ import {
   stagingRoot,
 } from './public-folder.ts'
 
-/** Below which nothing is found: a new chain knows nothing of what is published. */
+/** No file lies below it: a new chain ignores what is published. */
 const NOWHERE = '/dev/null'
 
-/** Small files: most of the time goes into waiting until they are on disk. */
 const AT_ONCE = 16
 
-/**
- * The public folder as a switch will leave it. Everything is written below the staging folder first; `commit` then moves
- * it into place in one run of renames. Nothing is rendered or read back during that run.
- */
+/** The public folder after a switch. Everything is staged; `commit` moves it into place by renames alone. */
 export class NextTree {
   readonly folder: PublicFolder
-  /** Whether the history starts anew: then nothing that is published now counts. */
   readonly isNewChain: boolean
   readonly #roots = new Map<string, string>()
   readonly #folders = new Set<string>()
@@ -38,43 +33,40 @@ export class NextTree {
     this.isNewChain = isNewChain
   }
 
-  /** The folder below which a published path will be found: that of a step, or the public folder. */
+  /** Where a published path will be found: the staging root of its step, or the public folder. */
   rootOf(path: string): string {
     return this.#roots.get(path) ?? (this.isNewChain ? NOWHERE : this.folder.publicDir)
   }
 
-  /** Takes in a folder that was staged and flushed at its path below `stagingRoot`. */
+  /** Adds a folder already staged and flushed below `stagingRoot`. */
   adopt(path: string): void {
     const root = stagingRoot(this.folder.publicDir, publishedPath(path).step)
     this.#roots.set(path, root)
     this.#remember(join(root, dirname(path)))
   }
 
-  /** Takes in what is published already and stays. */
   keep(path: string): void {
     this.#roots.set(path, this.folder.publicDir)
   }
 
-  /** The text that a path will have, if any. */
   read(path: string): Promise<string | undefined> {
     return readTextIfAny(join(this.rootOf(path), path))
   }
 
-  /** Stages a file, unless the same text is staged or published already. */
+  /** Stages a file unless the same text is already staged or published. */
   async replace(path: string, text: string): Promise<void> {
     const root = this.#roots.get(path) ?? this.folder.publicDir
     if ((await readTextIfAny(join(root, path))) === text) this.#roots.set(path, root)
     else await this.write(path, text)
   }
 
-  /** Stages a file. Returns where. */
   async write(path: string, content: Content): Promise<string> {
     const place = await this.reserve(path)
     await this.folder.files.write(place, content)
     return place
   }
 
-  /** Makes the folder for a file that somebody else writes and flushes. Returns where it belongs. */
+  /** Creates the folder for a file that the caller writes and flushes. Returns the path to write to. */
   async reserve(path: string): Promise<string> {
     const { step } = publishedPath(path)
     const root = stagingRoot(this.folder.publicDir, step)
@@ -84,22 +76,21 @@ export class NextTree {
     return join(root, path)
   }
 
-  /** Stages a relative symbolic link, unless it is published already. */
   async link(path: string, target: string): Promise<void> {
     const published = join(this.folder.publicDir, path)
     if ((await linkTarget(published)) === target) return
     const place = await this.reserve(path)
     await this.folder.files.link(target, place)
-    // A copy that followed links left a folder there, which a rename would not replace.
+    // A copy that followed links left a folder here, which a rename cannot replace.
     if (await isFolder(published)) await this.makeWay(path)
   }
 
-  /** Has the step take a published file or folder away before it puts anything in place. */
+  /** Schedules removal of a published path before the step places anything. */
   async makeWay(path: string, step: Step = publishedPath(path).step): Promise<void> {
     await this.#note(this.#inTheWay, step, path, join(asideFolder(this.folder.publicDir), dirname(path)))
   }
 
-  /** Has the step take a published file or folder away once everything of it is in place. */
+  /** Schedules removal of a published path after the step has placed everything. */
   async remove(path: string, step: Step = publishedPath(path).step): Promise<void> {
     const root = this.#roots.get(path)
     if (root !== undefined) {
@@ -109,14 +100,11 @@ export class NextTree {
     await this.#note(this.#removed, step, path, goneFolder(this.folder.publicDir))
   }
 
-  /** Waits until the entries of all staged folders are on disk: after it everything is ready for `commit`. */
   async flush(): Promise<void> {
     await sideBySide([...this.#folders], (folder) => this.folder.files.flush(folder), AT_ONCE)
   }
 
-  /** Moves everything into place, and what is in no release any more out of sight. */
   async commit(): Promise<void> {
-    // Nothing was staged.
     if (this.#folders.size === 0) return
     const { publicDir, files } = this.folder
     let taken = 0
@@ -153,10 +141,9 @@ export class NextTree {
   }
 }
 
-/** The same paths, and for those of a folder of which nothing would be left that folder. */
 async function wholeFolders(publicDir: string, paths: ReadonlySet<string>): Promise<Set<string>> {
   const all = new Set(paths)
-  // Folders that are added are looked at too.
+  // The loop also visits folders added on the way.
   for (const path of all) {
     const folder = dirname(path)
     const names = await namesIn(join(publicDir, folder))

@@ -1,7 +1,7 @@
 import { CliError } from '../base/errors.ts'
 import { RestatementNote } from '../contract/reason.ts'
 
-/** The publisher's sentence that an option such as `--note` gives. Throws `CliError` that names the option. */
+/** Validates the text of an option such as `--note`. Throws `CliError` that names the option. */
 export function readNote(option: string, text: string): string {
   const parsed = RestatementNote.safeParse(text)
   if (parsed.success) return parsed.data

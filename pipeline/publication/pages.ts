@@ -13,17 +13,13 @@ import { renderSite } from '../site/render.ts'
 import { strayFiles } from './compare.ts'
 import type { NextTree } from './next-tree.ts'
 
-/** Below the state: what the pages were last made of, and the hash of each. A cache: without it they are made again. */
+/** A cache in the state folder. */
 const RENDERED_FILE = 'pages.json'
 
 const Rendered = z.object({ source: z.string(), pages: z.record(z.string(), z.string()) })
 type Rendered = z.infer<typeof Rendered>
 
-/**
- * The pages of what `tree` will publish; those that no model has any more are taken away. Rendering takes seconds for a
- * long history, so there are none where the same code rendered the same facts before and every page lies there as it was
- * rendered. `note` notes which there are, once they are in place.
- */
+/** The pages to write; none if nothing changed. Removes stale ones. Call `note` once all are in place. */
 export async function changedPages(
   tree: NextTree,
   { manifest, index }: Pick<SiteFacts, 'manifest' | 'index'>,
@@ -32,17 +28,15 @@ export async function changedPages(
   const { publicDir, stateDir, files } = tree.folder
   const source = await sourceOf(tree, index)
   const path = join(stateDir, RENDERED_FILE)
-  // What is no such file is none: then the pages are made again.
   const previous = Rendered.safeParse(jsonIfAny(await readTextIfAny(path))).data
   if (previous?.source === source && (await areInPlace(publicDir, previous))) return { pages: [], note: async () => {} }
   const pages = await renderSite(await readFacts((each) => tree.rootOf(each), { manifest, index }, database))
-  // Assets stay: whoever has an older page open needs them.
+  // Assets stay, because open pages may still load them.
   for (const stray of await strayFiles(publicDir, PAGE_FOLDERS, pages)) await tree.remove(stray, 'leftovers')
   const hashes = Object.fromEntries(pages.map((page) => [page.path, hash('sha256', page.text)]))
   return { pages, note: () => replaceFile(files, path, toJson({ source, pages: hashes } satisfies Rendered)) }
 }
 
-/** A hash of all that decides how the pages look: code, releases, coverage, restatements. */
 async function sourceOf(tree: NextTree, index: SiteFacts['index']): Promise<string> {
   const documents = [await tree.read(COVERAGE_PATH), await tree.read(RESTATEMENTS_PATH)]
   return hash('sha256', JSON.stringify([hashOfCode(), index, ...documents]))

@@ -33,36 +33,28 @@ import type { Page } from '../site/layout.ts'
 import { renderMetadata } from '../site/render.ts'
 import { pointerPath, revisionPath } from './periods.ts'
 
-/** A path below the public folder, and what it holds. Its step and cache class follow from the path. */
+/** Its step and cache class follow from the path. */
 export interface Entry {
   path: string
-  /** Its text. Absent of files that a release or a revision brings: those are told by their rows and checksums. */
+  /** Missing for files of releases and revisions, which are verified by rows and checksums. */
   text?: () => string
-  /** Of the link, where it leads. */
   target?: string
-  /** Of a file of a release, its size. */
   bytes?: number
-  /** Whether it may have gone with a release that was withdrawn. */
+  /** True if the file may have been removed with a withdrawn release. */
   isOptional?: boolean
 }
 
-/** What is published follows from this. */
 export interface Facts {
   index: ReleaseIndex
-  /** Of the releases that were not withdrawn. The files of those without one are not listed. */
+  /** By release, without withdrawn ones. Files of a release without a manifest are not listed. */
   manifests: ReadonlyMap<ReleaseName, Manifest>
   coverage: Coverage
   restatements: Restatements
-  /** The answers of the API, as files. */
   api: readonly Page[]
-  /** The pages for people. */
   pages: readonly Page[]
 }
 
-/**
- * The published folder as a value: its entries in the order of a switch. Builds write what differs, `verify` compares,
- * a mirror fetches the same list. Where nothing but the list is needed, the facts may leave out what texts are made of.
- */
+/** All published entries in the order of a switch. For the list alone, facts for texts may be left out. */
 export function publication(facts: Facts): Entry[] {
   const { index, manifests, coverage, restatements, api, pages } = facts
   const current = currentEntry(index)
@@ -91,7 +83,7 @@ function stepOf({ path }: Entry): number {
   return STEPS.indexOf(publishedPath(path).step)
 }
 
-/** The entries that follow from the index alone. */
+/** Entries that follow from the index alone. */
 export function pointerEntries(index: ReleaseIndex, current: ReleaseEntry): Entry[] {
   return [
     { path: INDEX_PATH, text: () => toJson(withStatus(index)) },
@@ -100,7 +92,7 @@ export function pointerEntries(index: ReleaseIndex, current: ReleaseEntry): Entr
   ]
 }
 
-/** The files of a release; of a withdrawn one its tombstone. */
+/** The files of a release, or only the tombstone if it was withdrawn. */
 export function releaseEntries(entry: ReleaseEntry, manifest: Manifest | undefined): Entry[] {
   const place = releasePath(entry.release)
   const { withdrawal } = entry
@@ -114,10 +106,7 @@ export function releaseEntries(entry: ReleaseEntry, manifest: Manifest | undefin
   ]
 }
 
-/**
- * The revisions of days and months, and the newest of each under a name that stays. Superseded revisions may have gone
- * with a release that was withdrawn.
- */
+/** Revisions and pointer files of days and months. Superseded revisions may have gone with a withdrawn release. */
 export function periodEntries(coverage: Coverage, { releases }: ReleaseIndex): Entry[] {
   const hasGaps = releases.some(({ status }) => status === 'withdrawn')
   return periodsOf(coverage).flatMap(({ folder, name, revision, content_hash }) =>

@@ -28,14 +28,11 @@ import { closeStaging, type PublicFolder, STAGING_FOLDER } from './public-folder
 import { type Entry, publication } from './publication.ts'
 import { markWithdrawn, removeWithdrawn, verifyWithdrawn, withTombstone } from './tombstone.ts'
 
-/** Small files: most of the time goes into waiting until they are on disk. */
 const AT_ONCE = 16
 
 /**
- * Makes the public folder consistent after a build that was stopped anywhere. A release is made when its folder is in
- * place: one that is there and whole is followed by all that has to follow it, and what is less than that is removed.
- * One is withdrawn when its tombstone is in place: then all follows the release before it, and its files go. A switch to
- * a new chain is completed in the same way. Returns the history.
+ * Repairs the public folder after a stop and returns the history. Finishes a release in place, a withdrawal with a
+ * tombstone and a switch to a new chain; undoes anything less.
  */
 export async function recover(folder: PublicFolder, database: Database): Promise<ReleaseIndex> {
   const { publicDir, files } = folder
@@ -50,7 +47,6 @@ export async function recover(folder: PublicFolder, database: Database): Promise
   return index
 }
 
-/** The index with what a stopped build or withdrawal did that it does not tell of yet. */
 async function findIndex(folder: PublicFolder): Promise<ReleaseIndex> {
   const { publicDir } = folder
   const index = await readIndex(publicDir)
@@ -58,10 +54,7 @@ async function findIndex(folder: PublicFolder): Promise<ReleaseIndex> {
   return markWithdrawn(publicDir, name === undefined ? index : await adopt(folder, name, index))
 }
 
-/**
- * The current release of a public folder in which nothing is under way. Throws `BuildError` where a build or a
- * withdrawal was stopped: what is there then belongs to two states.
- */
+/** The current release. Throws `BuildError` if a build or withdrawal was stopped. */
 export async function assertComplete(publicDir: string): Promise<ReleaseEntry> {
   const index = await readIndex(publicDir)
   const marked = await markWithdrawn(publicDir, index)
@@ -75,10 +68,7 @@ export async function assertComplete(publicDir: string): Promise<ReleaseEntry> {
   return current
 }
 
-/**
- * The release that a stopped build had put in place but not into the index: at most one, later than every other, and
- * not yet pointed to. Anything else that the index does not know was published: then the index is what is wrong.
- */
+/** A stopped build leaves at most one: the newest, and not yet in `latest.json`. Otherwise the index is wrong. */
 async function unlisted(publicDir: string, index: ReleaseIndex): Promise<ReleaseName | undefined> {
   const dataset = join(publicDir, DATASET_PATH)
   const known = new Set(['index.json', ...index.releases.map((entry) => entry.release)])
@@ -92,10 +82,10 @@ async function unlisted(publicDir: string, index: ReleaseIndex): Promise<Release
   )
 }
 
-/** The index with a release that it does not list yet, or as it is when what lies there is none: that is removed. */
+/** Adds a complete release to the index; removes an incomplete one. */
 async function adopt({ publicDir, files }: PublicFolder, name: string, index: ReleaseIndex): Promise<ReleaseIndex> {
   const path = join(publicDir, releasePath(name))
-  // The checksums are written last, before the folder gets its name.
+  // The checksums are written last, before the folder is renamed.
   if ((await readTextIfAny(join(path, CHECKSUMS_FILE))) === undefined) {
     await files.remove(path)
     return index
@@ -109,7 +99,7 @@ async function grow(path: string, index: ReleaseIndex): Promise<ReleaseIndex> {
   return appendRelease(index, await readManifest(path), sha256)
 }
 
-/** Publishes a staged and verified release: stages all that follows it, and switches to both in one run. */
+/** Publishes a staged and verified release and all files that follow from it in one switch. */
 export async function publish(
   folder: PublicFolder,
   staged: { path: string; release: ReleaseName },
@@ -132,7 +122,7 @@ export async function publish(
   return grown
 }
 
-/** Publishes a tombstone: the first rename withdraws its release, and all that follows from that comes with it. */
+/** Publishes a tombstone. Its rename withdraws the release; all files that follow from it change in the same switch. */
 export async function publishTombstone(
   folder: PublicFolder,
   index: ReleaseIndex,
@@ -143,7 +133,6 @@ export async function publishTombstone(
   await closeStaging(folder.publicDir, folder.files)
 }
 
-/** Stages everything that follows from the releases, then switches to it. `begin` comes before the first rename. */
 async function follow(
   tree: NextTree,
   index: ReleaseIndex,
@@ -158,7 +147,7 @@ async function follow(
   await notePages()
 }
 
-/** Stages what is to be published and differs. Returns what notes which pages there are, once they are in place. */
+/** The returned function records the pages once they are in place. */
 async function stage(tree: NextTree, index: ReleaseIndex, database: Database): Promise<() => Promise<void>> {
   const current = currentEntry(index)
   if (current === undefined) return async () => {}

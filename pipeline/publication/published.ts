@@ -9,10 +9,9 @@ import { DATASET_PATH, type ReleaseName, releasePath } from '../contract/manifes
 import { INDEX_PATH, LATEST_PATH } from '../contract/published-paths.ts'
 import type { ExportList } from './export-list.ts'
 
-/** Many small files: most of the time goes into waiting until they are on disk. */
 const AT_ONCE = 16
 
-/** A file or link as a copy of the public folder has it. Paths are relative, `source` is the file to copy. */
+/** `path` is relative; `source` is the file to copy. */
 export type PublishedEntry = PublishedFile | PublishedLink
 interface PublishedFile {
   path: string
@@ -29,7 +28,7 @@ export function isLink(entry: PublishedEntry): entry is PublishedLink {
   return 'target' in entry
 }
 
-/** Everything that is published, in order of path, with `latest` as a link or with the files of the current release. */
+/** Everything published, by path. `latest` is a link, or the files of the current release without `symlinks`. */
 export async function publishedEntries(
   publicDir: string,
   current: ReleaseName,
@@ -45,10 +44,7 @@ export async function publishedEntries(
   return [...files, ...latest].sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-/**
- * Throws `BuildError` for a file of a release that is not what the checksums of the release list: it is damaged, and the
- * copy may have the good one.
- */
+/** Throws `BuildError` if a release file does not match its listed checksum: the copy may hold the good file. */
 export async function assertUndamaged(entries: readonly PublishedEntry[], contents: ExportList): Promise<void> {
   for (const entry of entries) {
     if (isLink(entry) || basename(entry.path) !== CHECKSUMS_FILE || entry.path.startsWith(`${LATEST_PATH}/`)) continue
@@ -62,10 +58,7 @@ export async function assertUndamaged(entries: readonly PublishedEntry[], conten
   }
 }
 
-/**
- * Copies entries below `folder`, which is empty or not there, and flushes it: each to its path, or to what `placeOf` makes
- * of that. Stops when the signal says so.
- */
+/** Copies entries into the empty or missing `folder` and flushes it. `placeOf` maps paths. Stops on the signal. */
 export async function copyEntries(
   entries: readonly PublishedEntry[],
   folder: string,
@@ -96,7 +89,6 @@ export async function copyEntries(
   signal.throwIfAborted()
 }
 
-/** `folder` and all folders below it that hold an entry, those above others first. */
 function foldersOf(paths: readonly string[], folder: string): string[] {
   const all = new Set([folder])
   for (const path of paths)
@@ -104,7 +96,7 @@ function foldersOf(paths: readonly string[], folder: string): string[] {
   return [...all].sort()
 }
 
-/** What each entry is to hold. */
+/** The content of each entry, as an export list records it. */
 export async function hashEntries(
   entries: readonly PublishedEntry[],
   { signal, report }: Effects,
@@ -124,13 +116,13 @@ export async function hashEntries(
   return new Map(contents)
 }
 
-/** Folders in whose place a link may stand, for a disk with more room: builds follow them too. */
+/** Builds follow links to these folders, which may lie on a larger disk. */
 function mayBeLinked(path: string): boolean {
   const places = [DATASET_PATH, dirname(INDEX_PATH)]
   return path === dirname(dirname(DATASET_PATH)) || places.includes(dirname(path))
 }
 
-/** Hidden names are of the build itself: its lock, and what it puts together. */
+/** Skips hidden names: the build's lock and staging folder. */
 async function filesBelow(publicDir: string, folder: string): Promise<PublishedFile[]> {
   const files: PublishedFile[] = []
   for (const entry of await readdir(join(publicDir, folder), { withFileTypes: true })) {
@@ -142,7 +134,7 @@ async function filesBelow(publicDir: string, folder: string): Promise<PublishedF
     else if (mayBeLinked(path) && (await statsIfAny(source))?.isDirectory()) {
       files.push(...(await filesBelow(publicDir, path)))
     }
-    // A link may lead to what is not published.
+    // A link may lead to unpublished files.
     else throw new BuildError(`${source} is neither a file nor a folder, and no build has put it there; take it away`)
   }
   return files

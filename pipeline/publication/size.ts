@@ -2,13 +2,12 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sideBySide } from '../base/side-by-side.ts'
 
-/** How much is published: what a copy of the public folder without links holds but once. */
 export interface PublishedSize {
   files: number
   bytes: number
 }
 
-/** Adds up the files below the public folder. Links lead to files that are counted where they stand. */
+/** Sums all files below the public folder. Links are not followed. */
 export async function measure(publicDir: string): Promise<PublishedSize> {
   const entries = await readdir(publicDir, { withFileTypes: true, recursive: true })
   const paths = entries

@@ -23,10 +23,9 @@ import { assertEntry, strayFiles } from './compare.ts'
 import type { NextTree } from './next-tree.ts'
 import { releaseEntries } from './publication.ts'
 
-/** What tells the revisions that go with a release, so it goes last. */
+/** Removed last, because it identifies the revisions to remove. */
 const LAST_FILE = 'rankings-daily.parquet' satisfies DataFile
 
-/** The index in which a release is withdrawn. */
 export function withTombstone(index: ReleaseIndex, { release, withdrawn_at, reason }: Tombstone): ReleaseIndex {
   const releases = index.releases.map((entry): ReleaseEntry => {
     return entry.release === release ? { ...entry, status: 'withdrawn', withdrawal: { withdrawn_at, reason } } : entry
@@ -34,16 +33,13 @@ export function withTombstone(index: ReleaseIndex, { release, withdrawn_at, reas
   return withStatus({ ...index, releases })
 }
 
-/** The index in which every release that has a tombstone is withdrawn. */
+/** Marks every release that has a tombstone as withdrawn. */
 export async function markWithdrawn(publicDir: string, index: ReleaseIndex): Promise<ReleaseIndex> {
   const tombstones = await sideBySide(index.releases, (entry) => readTombstone(publicDir, entry))
   return tombstones.filter((tombstone) => tombstone !== undefined).reduce(withTombstone, index)
 }
 
-/**
- * Has a switch take away what is left of withdrawn releases beside their tombstones, and the revisions whose rows are in
- * no release that stands. What tells those goes last, so that a stop anywhere is completed by doing the same again.
- */
+/** Removes withdrawn releases and the revisions only they had. `LAST_FILE` goes last: rerun after a stop. */
 export async function removeWithdrawn(tree: NextTree, index: ReleaseIndex, database: Database): Promise<void> {
   for (const { release, withdrawal } of index.releases) {
     if (withdrawal === undefined) continue
@@ -56,7 +52,7 @@ export async function removeWithdrawn(tree: NextTree, index: ReleaseIndex, datab
   }
 }
 
-/** Proves that a withdrawn release has its tombstone and nothing else. Throws `BuildError`. */
+/** Throws `BuildError` unless a withdrawn release has its tombstone and nothing else. */
 export async function verifyWithdrawn(root: string, entry: ReleaseEntry): Promise<void> {
   const entries = releaseEntries(entry, undefined)
   if (entries.length === 0)
@@ -76,10 +72,9 @@ async function readTombstone(publicDir: string, entry: ReleaseEntry): Promise<To
   throw new BuildError(`${path} is not the tombstone of release ${entry.release} that the index lists`)
 }
 
-/** What a release holds of each day and month, by the folder of its revisions: `daily/2026-11-19`. */
+/** By folder of revisions, such as `daily/2026-11-19`. */
 type Holdings = Map<string, ContentHash>
 
-/** The files of revisions whose rows are those of a withdrawn release and of none that stands. */
 async function revisionsOf(
   tree: NextTree,
   release: ReleaseName,
@@ -91,7 +86,7 @@ async function revisionsOf(
     return holdings(await readBack(database, join(tree.rootOf(place), place), LAST_FILE))
   }
   const orphans = await holdingsOf(release)
-  // The newest first: it has most rows in common with the withdrawn one, which mostly was the newest itself.
+  // Newest first: it shares the most rows with the withdrawn release, usually the newest too.
   for (const name of standing.toReversed()) {
     if (orphans.size === 0) return []
     for (const [period, hash] of await holdingsOf(name)) if (orphans.get(period) === hash) orphans.delete(period)
@@ -103,7 +98,7 @@ async function revisionsOf(
     for (const name of files.filter((each) => each.endsWith('.csv'))) {
       const { sha256 } = await hashFile(join(tree.folder.publicDir, folder, name))
       const stem = name.slice(0, -'csv'.length)
-      // The CSV goes last: by it the next build finds what a stopped one has left.
+      // The CSV goes last: the next build uses it to find leftovers.
       if (`sha256:${sha256}` === hash)
         own.push(...['json', 'parquet', 'csv'].map((format) => `${folder}/${stem}${format}`))
     }

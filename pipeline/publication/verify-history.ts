@@ -12,10 +12,7 @@ import { restatementOf } from '../dataset/restatements.ts'
 import { type Told, verifyLedger } from './verify-ledger.ts'
 import { type Made, verifyPeriods } from './verify-periods.ts'
 
-/**
- * Follows the releases once more while they are verified, oldest first, and so knows what has to be published beside
- * them: what each one changed, its version, every revision, coverage and restatements.
- */
+/** Replays the releases, oldest first, to know what must be published beside them. */
 export class HistoryCheck {
   readonly #dataset: string
   readonly #index: ReleaseIndex
@@ -32,7 +29,7 @@ export class HistoryCheck {
     this.#hasGaps = index.releases.some(({ status }) => status === 'withdrawn')
   }
 
-  /** Proves that a release says rightly what it changed, and takes its rows as the next ones. */
+  /** Throws `BuildError` if the release misstates what it changed. */
   async follow(
     entry: ReleaseEntry,
     manifest: Manifest,
@@ -57,7 +54,7 @@ export class HistoryCheck {
     for (const { folder, name, revision, rows } of revisions) {
       this.#made.push({
         ...{ folder, name, release, hash: contentHash(rows) },
-        // A release that was withdrawn may have made it before.
+        // A withdrawn release may have made it earlier.
         asOf: isKnownToMake ? as_of : undefined,
         revision: isCounted ? revision : undefined,
       })
@@ -82,7 +79,7 @@ export class HistoryCheck {
       this.#proveFacts(manifest)
     } else {
       const { release, content_hash } = this.#withdrawn(previous, manifest)
-      // Its rows are gone, but the changes lead back to them, and the index still has their hash.
+      // The previous rows were removed; recover them from the changes and compare with the hash in the index.
       const before = { release, rows: inOneStep(file, rows, inverse(changes)) }
       if (contentHash(before.rows) !== content_hash) throw notLeading(file, release, manifest.release)
       proveRows(file, before, { release: manifest.release, rows }, changes)
@@ -90,7 +87,6 @@ export class HistoryCheck {
     this.#proveVersion(data_version, manifest, changes)
   }
 
-  /** The index has what is needed of a previous release that was withdrawn too. */
   #proveVersion(listed: DataVersion | undefined, manifest: Manifest, changes: readonly ChangeRow[]): void {
     const { release, data_version, version_rule } = manifest
     const { facts = [], previous = null } = manifest.changes ?? {}
@@ -108,7 +104,7 @@ export class HistoryCheck {
     )
   }
 
-  /** A change of the schema raises the version, so a release may neither invent nor hide one. */
+  /** A schema change raises the version, so a release may neither invent nor hide one. */
   #proveFacts({ release, schema, version, changes }: Manifest): void {
     if (this.#before === undefined || changes === undefined) return
     const before = this.#before.manifest
@@ -117,7 +113,7 @@ export class HistoryCheck {
     throw new BuildError(`${release} says that its schema ${isOther ? 'is the same' : 'is another'}, but it is not`)
   }
 
-  /** A release that does not follow the one before it followed one that was withdrawn since. */
+  /** A release that does not follow the previous one must follow one withdrawn since. */
   #withdrawn(previous: ReleaseName | null, { release }: Manifest): ReleaseEntry {
     const entry = this.#index.releases.find((each) => each.release === previous)
     if (entry?.status === 'withdrawn' && entry.release < release) return entry
@@ -126,7 +122,6 @@ export class HistoryCheck {
     )
   }
 
-  /** Proves coverage, restatements, and the files of days and months. */
   async finish(
     found: { coverage: Coverage; restatements: Restatements },
     database: Database,
@@ -139,7 +134,7 @@ export class HistoryCheck {
     return verifyPeriods(this.#dataset, coverage, standing, database)
   }
 
-  /** Version 0.1.0 began each coverage at 2025-01-01, and the next build begins it at the first date. */
+  /** Version 0.1.0 began coverage at 2025-01-01; later builds begin at the first date. */
   #asFollowed(published: Coverage): Coverage {
     if (this.#before?.manifest.version_rule !== undefined) return published
     const followed = fromFirstDate(published)
@@ -152,7 +147,6 @@ interface Rows {
   rows: readonly RankingRow[]
 }
 
-/** Proves that the changes lead from the rows of one release to those of the next, and list no row that did not change. */
 function proveRows(file: string, before: Rows | undefined, after: Rows, changes: readonly ChangeRow[]): void {
   const { release = 'nothing', rows = [] } = before ?? {}
   if (contentHash(inOneStep(file, rows, changes)) !== contentHash(after.rows)) {

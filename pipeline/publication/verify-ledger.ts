@@ -7,14 +7,10 @@ import { daysBetween, type UtcDate } from '../contract/utc-date.ts'
 import { missingReason, type ReleasedRows } from '../dataset/coverage.ts'
 import { toRestatement } from '../dataset/restatements.ts'
 
-/** What the releases that stand tell, gathered while they are verified, oldest first. */
 export interface Told {
-  /** The coverage after the last of them, as if the withdrawn ones had never been: its revisions may count otherwise. */
+  /** Coverage as if the withdrawn releases had never existed; revision numbers may differ. */
   coverage: Coverage
-  /**
-   * Of each release its restatement, if there is one, as far as the dates to `lastDate`: a later date may have been that
-   * of a withdrawn release. Undefined where the release that it was compared with is gone.
-   */
+  /** Up to `lastDate`; later dates may come from a withdrawn release. Undefined if the previous release is gone. */
   restatements: {
     manifest: ReleasedRows['manifest']
     restatement: Restatement | undefined
@@ -22,10 +18,7 @@ export interface Told {
   }[]
 }
 
-/**
- * Proves coverage and restatements. Of releases that were withdrawn nothing but their entries is left, so that after a
- * withdrawal revisions cannot be counted again; all that is said of rows is that of the releases that stand.
- */
+/** Throws `BuildError`. Withdrawals leave only index entries, so revision numbers may not be countable again. */
 export function verifyLedger(
   dataset: string,
   index: ReleaseIndex,
@@ -46,14 +39,14 @@ function verifyCoverage(
   const factsOf = hasGaps ? factsWithoutRevision : JSON.stringify
   const own = new Map(namedOf(expected).map(([name, each]) => [name, factsOf(each)]))
   for (const [name, each] of namedOf(found)) {
-    // A withdrawn release may have had dates and months that no other has.
+    // A withdrawn release may have had dates and months that no other release has.
     const none = 'date' in each ? { ...NOTHING, status: 'missing' as const, old_counts: undefined } : NOTHING
     const right = own.get(name) ?? (hasGaps ? factsOf({ ...each, ...none }) : 'nothing')
     own.delete(name)
     const facts = factsOf(each)
     if (facts !== right) throw new BuildError(`${path} says of ${name} ${facts}, but the releases say ${right}`)
     if (!('date' in each) || each.reason === missingReason(each)) continue
-    throw new BuildError(`${path} says of ${name} a reason that is not the right one`)
+    throw new BuildError(`${path} says of ${name} a wrong reason`)
   }
   for (const [name, facts] of own)
     throw new BuildError(`${path} says nothing of ${name}, but the releases say ${facts}`)
@@ -61,7 +54,7 @@ function verifyCoverage(
   if (headOf(found) !== headOf(expected)) throw new BuildError(`${path} is not of release ${expected.release}`)
 }
 
-/** A withdrawn release may have had the first date of all: the index still says how early it began. */
+/** A withdrawn release may have had the first date; its index entry keeps it. */
 function verifySpan(path: string, { start_date, days, months }: Coverage, { releases }: ReleaseIndex): void {
   const [first, last] = [days.at(0), days.at(-1)]
   const isFirst = first?.date === start_date && first.revision !== null
@@ -105,11 +98,11 @@ function verifyRestatements(
       JSON.stringify(of?.dates.filter(({ date }) => isProvable(date)) ?? [])
     const isSame = datesIn(listed) === datesIn(restatement)
     if (isSame && JSON.stringify(listed) === JSON.stringify(listed && toRestatement(listed.dates, manifest))) continue
-    throw new BuildError(`${path} is not what the releases tell: restatement-${manifest.release} is not as it was`)
+    throw new BuildError(`${path} does not follow from the releases: restatement-${manifest.release} is not as it was`)
   }
   const known = new Set(releases.map(({ release }) => release))
   const stranger = restatements.find(({ release }) => !known.has(release))
-  if (stranger !== undefined) throw new BuildError(`${path} has ${stranger.id}, but there never was such a release`)
+  if (stranger !== undefined) throw new BuildError(`${path} has ${stranger.id}, but no such release exists`)
   if (!isAscending(restatements.map(({ release }) => release))) {
     throw new BuildError(`${path} does not have each restatement once, oldest first`)
   }

@@ -13,26 +13,21 @@ import { type Period, periodsOf } from '../dataset/coverage.ts'
 import { readParquet } from '../release/read-back.ts'
 import { datesOf, type PeriodFormat, pointerPath, revisionPath } from './periods.ts'
 
-/** What a revision holds. */
 interface Held {
   hash: ContentHash
-  /** Undefined where nothing says it: files of months do not. */
   asOf?: Timestamp | undefined
 }
 
-/** A revision that a release made. */
 export interface Made extends Period, Held {
   release: ReleaseName
-  /** Undefined after a release that was withdrawn: how often it counted is known no more. */
+  /** Undefined after a withdrawn release, whose revisions are not known. */
   revision: number | undefined
 }
 
-/** What the releases that stand say of days and months. */
 export interface Standing {
   index: ReleaseIndex
-  /** Their rows of days and months, each as `daily/2026-11-19 sha256:…`. */
+  /** Each as `daily/2026-11-19 sha256:…`. */
   holdings: ReadonlySet<string>
-  /** In the order in which they were made. */
   made: readonly Made[]
 }
 
@@ -40,11 +35,7 @@ interface Found extends Held {
   revision: number
 }
 
-/**
- * Proves the files of all days and months that a coverage tells of. After a withdrawal superseded revisions may be gone;
- * each that is left holds the rows of a release that stands. Returns how many files there are, and as `notVerified` the
- * revisions that are gone and that only a withdrawn release could prove.
- */
+/** Verifies days and months. `notVerified` lists revisions gone with withdrawn releases. Throws `BuildError`. */
 export async function verifyPeriods(
   dataset: string,
   coverage: Coverage,
@@ -72,7 +63,6 @@ function placeOf({ folder, name }: Period): string {
   return `${folder}/${name}`
 }
 
-/** Proves each revision of a period that is there, or has to be there. */
 async function verifyRevisions(
   dataset: string,
   period: Published & Period,
@@ -98,14 +88,14 @@ async function verifyRevisions(
 function asOfRelease(dataset: string, name: ReleaseName | null, { releases }: ReleaseIndex): Timestamp {
   const entry = releases.find(({ release }) => release === name)
   if (entry !== undefined) return entry.as_of
-  throw new BuildError(`${join(dataset, COVERAGE_FILE)} tells of release ${name}, but there never was such a release`)
+  throw new BuildError(`${join(dataset, COVERAGE_FILE)} names release ${name}, but no such release exists`)
 }
 
 function numbersTo(last: number | null): number[] {
   return Array.from({ length: last ?? 0 }, (_, position) => position + 1)
 }
 
-/** Proves that every format of a revision holds the same rows: those expected, or those of any release that stands. */
+/** Every format must hold the same rows: the expected ones, or those of any remaining release. */
 async function verifyRevision(
   dataset: string,
   revision: Period & { revision: number },
@@ -143,10 +133,6 @@ function assertHeld(path: string, period: Period, { hash, asOf }: Held, { index,
   }
 }
 
-/**
- * Reads one format of a revision: the hash of its rows, and of JSON the instant that it is of. Throws `BuildError` for a
- * file that is missing, damaged, or not as it is published.
- */
 async function readRevision(
   path: string,
   { format, name }: { format: PeriodFormat; name: string },
@@ -155,7 +141,7 @@ async function readRevision(
   const bytes = await readIfAny(path)
   if (bytes === undefined) throw new BuildError(`${path} is missing`)
   if (format === 'parquet') return { hash: contentHash(await readParquet(database, path)) }
-  // The hash of rows is that of their CSV, so any other byte in it shows.
+  // The content hash is the hash of the CSV, so any changed byte shows.
   if (format === 'csv') return { hash: `sha256:${hash('sha256', bytes)}` }
   const { data, meta } = parseJson(RankingResponse, bytes.toString(), path, BuildError)
   const answer = writeJson(data, { as_of: meta.as_of, start_date: name, end_date: name, version: meta.version })
@@ -163,7 +149,7 @@ async function readRevision(
   return { hash: contentHash(data), asOf: meta.as_of }
 }
 
-/** The revisions that releases made come in their order, so each is looked for after the one before it. */
+/** Releases made revisions in order, so search for each after the previous one. */
 function assertMade(place: string, made: readonly Made[], found: readonly Found[]): void {
   let last = 0
   for (const { release, hash, asOf, revision } of made) {
@@ -185,10 +171,7 @@ function goneNumbers({ revision }: Published, found: readonly Found[]): number[]
   return numbersTo(revision).filter((number) => !present.has(number))
 }
 
-/**
- * A revision is gone only with the withdrawn releases that had its rows. Each of them made one at most, and each
- * withdrawal made the rows of another release current once more, which may have been withdrawn later too.
- */
+/** A withdrawn release made at most one revision here, and its withdrawal one more for another release. */
 function assertWithdrawn(place: string, period: Period, gone: readonly number[], { releases }: ReleaseIndex): void {
   if (gone.length === 0) return
   const { first_date, last_date } = datesOf(period)
@@ -200,7 +183,6 @@ function assertWithdrawn(place: string, period: Period, gone: readonly number[],
   )
 }
 
-/** Proves that what stands under the name of a day or month is its newest revision. Returns how many files that are. */
 async function verifyPointers(dataset: string, period: Published & Period): Promise<number> {
   const { folder, revision, content_hash } = period
   if (revision === null || content_hash === null) return 0

@@ -6,14 +6,12 @@ import { type Patience, RemoteFiles } from './http-client.ts'
 import { mirrorSite, proveLatest, readPointers } from './mirror.ts'
 import { type VerifySummary, verify } from './verify.ts'
 
-/** A release may come while another is fetched; a host on which this happens each time is not at rest. */
+/** A host that changes more often than this is never at rest. */
 const ATTEMPTS = 3
 
 /**
- * Proves what a host publishes as `verify` proves a folder, but for the pages, which hosts may change on the way to people
- * and which another version of this project may render otherwise: all else is fetched and read. When a release came in the
- * meantime, what changed is fetched again. Throws `CliError` for what is no address, `BuildError` that names the first
- * thing that is off by its address.
+ * Verifies a host like `verify`, except pages. Fetches changes again if a release appears meanwhile. Throws `CliError`
+ * for an invalid URL, `BuildError` that names the first wrong URL.
  */
 export async function verifyUrl(
   url: string,
@@ -44,7 +42,7 @@ async function hasMoved(remote: RemoteFiles, before: string): Promise<boolean> {
   try {
     return (await readPointers(remote)) !== before
   } catch (error) {
-    // What stopped the proof is the thing to name, not that the host fails again.
+    // Report the original error, not that the host failed again.
     if (error instanceof BuildError) return false
     throw error
   }

@@ -38,35 +38,24 @@ import { type Facts, pointerEntries, publication } from './publication.ts'
 import { verifyWithdrawn } from './tombstone.ts'
 import { HistoryCheck } from './verify-history.ts'
 
-/** What was proved: every release of the index, all that follows from them, and that the newest one is current. */
 export interface VerifySummary {
   releases: number
   files: number
   latest: string
-  /**
-   * Superseded revisions, such as `daily/2026-11-19/r2`, that went with a release that was withdrawn: nothing that is
-   * published can prove what they held.
-   */
+  /** Superseded revisions, such as `daily/2026-11-19/r2`, gone with a withdrawn release. */
   not_verified: string[]
-  /**
-   * Pages, feeds and metadata documents that this version renders differently than the one that made the newest release:
-   * after an upgrade, until the next build. Nothing can prove them either.
-   */
+  /** Pages, feeds and metadata that another version rendered: after an upgrade, until the next build. */
   outdated_pages: string[]
 }
 
 export interface VerifyOptions {
   signal: AbortSignal
-  /** Called once for each release that was proved. */
   report(entry: ReleaseEntry): void
-  /** Whether the pages for people and crawlers are there to be proved too. */
   withPages?: boolean
 }
 
 /**
- * Reads everything published below `publicDir` and compares it with what follows from the releases: checksums, hashes,
- * equal rows in every format, an unbroken chain, what each release changed, and every other file as `publication` has it.
- * Throws `BuildError` that names the first difference, or says that a switch is in progress.
+ * Verifies everything below `publicDir`. Throws `BuildError` that names the first difference or a switch in progress.
  */
 export async function verify(publicDir: string, options: VerifyOptions): Promise<VerifySummary> {
   const root = resolve(publicDir)
@@ -87,7 +76,6 @@ async function verifyFolder(root: string, options: VerifyOptions): Promise<Verif
   if (current === undefined) {
     throw new BuildError(`${join(root, DATASET_PATH)} holds no release; run make build first`)
   }
-  // All else is compared with the index, so it comes first.
   for (const entry of pointerEntries(index, current)) await assertEntry(root, entry)
   const releases = join(root, DATASET_PATH, 'releases')
   const known = new Set(['index.json', ...index.releases.map(({ release }) => release)])
@@ -147,10 +135,7 @@ async function verifyReleases(
   return manifests
 }
 
-/**
- * The answers of the API as they have to be. The list of embeddings models follows from nothing that is published: the
- * catalogue has its hash.
- */
+/** The list of embeddings models cannot be recomputed; the catalog lists its hash. */
 async function readApi(root: string, manifest: Manifest): Promise<Page[]> {
   const [rankings, path] = [API_FILES.rankings_daily, API_FILES.embeddings_models]
   const text = await readText(join(root, path))
@@ -165,7 +150,6 @@ async function readApi(root: string, manifest: Manifest): Promise<Page[]> {
   ]
 }
 
-/** Compares every entry and looks for strays. Returns those that another version may have rendered differently. */
 async function verifyEntries(root: string, facts: Facts, withPages: boolean): Promise<string[]> {
   const entries = publication(facts)
   const faults = (await sideBySide(entries, (entry) => faultOf(root, entry))).filter((fault) => fault !== undefined)
@@ -180,7 +164,6 @@ async function verifyEntries(root: string, facts: Facts, withPages: boolean): Pr
   return faults.map(({ path }) => path)
 }
 
-/** Whether another version may render a path otherwise from the same releases. */
 function isRendered(path: string): boolean {
   const { step } = publishedPath(path)
   return ['site', 'catalog', 'feeds'].includes(step) && path !== API_FILES.rankings_daily

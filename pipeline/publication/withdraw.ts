@@ -14,11 +14,9 @@ import { closeStaging, type PublicFolder } from './public-folder.ts'
 import { publishTombstone, recover } from './publish.ts'
 import { markWithdrawn } from './tombstone.ts'
 
-/** Which release to withdraw, and the sentence about it that is published. */
 export interface WithdrawOptions {
   release: string
   reason: string
-  /** Say what would happen, and change nothing. */
   dryRun?: boolean
 }
 
@@ -27,19 +25,17 @@ export interface WithdrawSummary {
   release: ReleaseName
   withdrawn_at: Timestamp
   reason: string
-  /** The release that is current afterwards: another one only if the withdrawn one was. */
+  /** The current release afterwards. It differs only if the withdrawn release was current. */
   current: ReleaseName
   was_current: boolean
-  /** Releases whose `changes.csv` lists what they changed of the withdrawn rows. */
+  /** Releases whose `changes.csv` lists changes to the withdrawn rows. */
   still_told_by: ReleaseName[]
-  /** The tombstone. */
   path: string
 }
 
 /**
- * Withdraws a release: a tombstone stands in the place of its files, and the newest release before it that still stands
- * is current, in everything that is published. A stop at any step is mended by the next build or withdrawal. Throws
- * `CliError` for a release that there is not, `BuildError` for one that cannot be withdrawn.
+ * Replaces a release by a tombstone and makes the newest remaining one current; the next build repairs a stop. Throws
+ * `CliError` for an unknown release, `BuildError` for one that cannot be withdrawn.
  */
 export async function withdraw(
   config: PipelineConfig,
@@ -56,7 +52,7 @@ export async function withdraw(
     const index = await markWithdrawn(publicDir, await readIndex(publicDir))
     return { outcome: 'would_withdraw', ...(await plan(index, asked, publicDir)) }
   }
-  // Before the workspace is made: a slip of the pen leaves no folders behind.
+  // Check before the workspace is made, so that a typo leaves no folders.
   findEntry(await readIndex(publicDir), asked.release)
   return withWorkspace(config, effects, async ({ database, stateDir, reach }) => {
     await database.confine(reach)
@@ -73,7 +69,7 @@ export async function withdraw(
   })
 }
 
-/** Once the tombstone is in place the release is withdrawn, even where the rest fails: nobody should think otherwise. */
+/** With the tombstone in place the release is withdrawn, even if the rest fails; the error must say so. */
 async function assertWithdrawn(
   work: () => Promise<void>,
   { release, path }: Plan,
@@ -134,7 +130,6 @@ async function plan(index: ReleaseIndex, { release, reason, at }: Asked, publicD
   }
 }
 
-/** The releases that still stand and were made when `release` was current. */
 async function followersOf(release: ReleaseName, index: ReleaseIndex, publicDir: string): Promise<ReleaseName[]> {
   const followers: ReleaseName[] = []
   for (const later of index.releases) {

@@ -4,13 +4,12 @@ import { DATASET_PATH, type ReleaseIndex, type ReleaseName } from '../contract/m
 import { currentEntry, EMPTY_INDEX } from './index.ts'
 import { readManifest } from './verify.ts'
 
-/** The chain that a release joins, and the releases of another one that it takes the place of. */
 export interface Chain {
   index: ReleaseIndex
   replaced: readonly ReleaseName[]
 }
 
-/** What a history holds. Version 0.1.0 let real releases follow synthetic ones in one chain. */
+/** Version 0.1.0 let real releases follow synthetic ones in one chain: `mixed`. */
 export type ChainKind = 'empty' | 'synthetic' | 'real' | 'mixed'
 
 export async function kindOfChain(publicDir: string, index: ReleaseIndex): Promise<ChainKind> {

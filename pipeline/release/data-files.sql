@@ -1,9 +1,7 @@
--- Writes the Parquet file of a release, and reads its data files back. The reader of CSV shares nothing with the
--- writer.
+-- The CSV reader shares no code with the writer.
 
 -- name: write_parquet
--- The footer says whose the release is, under which license and as of when. DuckDB sums to HUGEINT and would write that
--- as DOUBLE, so the type is named here and checked after writing.
+-- DuckDB sums to HUGEINT and would write DOUBLE, so cast here; the type is checked after writing.
 COPY (
   SELECT date, model_permaslug, total_tokens::BIGINT AS total_tokens
   FROM out_rankings_daily
@@ -30,5 +28,4 @@ FROM read_csv(
 )
 
 -- name: parquet_keys
--- What a file says of itself in its footer.
 SELECT decode(key) AS key, decode(value) AS value FROM parquet_kv_metadata($path) ORDER BY key

@@ -7,14 +7,12 @@ import { findInputFiles, type InputFile } from '../raw/files/find.ts'
 import type { Sources } from '../raw/sources.ts'
 import type { InputName } from './input-names.ts'
 
-/** The sources with those files alone that a release was made from, and what was left out. */
 export interface FrozenSources {
   sources: Sources
-  /** Names of files that are at hand and were no inputs of the release: they are new, copies, or have changed since. */
   leftOut: string[]
 }
 
-/** Keeps the files whose content was an input of the release, by whatever name, and skips checks it already passed. */
+/** Keeps only files whose content was an input of the release, by any name. Disables checks that the release passed. */
 export async function freezeSources(
   sources: Sources,
   inputs: Provenance['inputs'],
@@ -48,7 +46,7 @@ export async function freezeSources(
   return { sources: { ...sources, sources: frozen, max_rejected_share: 1 }, leftOut: leftOut.sort() }
 }
 
-/** A file that is cut was no input of any release: it is passed over and named. */
+/** Skips a truncated file with a notice: it cannot have been an input. */
 async function hashIfWhole(
   file: InputFile,
   { signal, report }: Pick<Effects, 'signal' | 'report'>,

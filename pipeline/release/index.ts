@@ -15,12 +15,11 @@ import { INDEX_FILE } from '../contract/published-paths.ts'
 
 export const EMPTY_INDEX: ReleaseIndex = { dataset: 'rankings-daily', releases: [] }
 
-/** The folders in which what is published lies, the releases among it. */
 export function publishedFolders(publicDir: string): string[] {
   return ['', DATASET_PATH, dirname(join(DATASET_PATH, INDEX_FILE))].map((folder) => join(publicDir, folder))
 }
 
-/** Reads the history of releases, empty where nothing was ever published. Throws `BuildError` when its chain is broken. */
+/** Reads the history of releases; empty if nothing was published. Throws `BuildError` if its chain is broken. */
 export async function readIndex(publicDir: string): Promise<ReleaseIndex> {
   const path = join(publicDir, DATASET_PATH, INDEX_FILE)
   const text = await readTextIfAny(path)
@@ -30,13 +29,12 @@ export async function readIndex(publicDir: string): Promise<ReleaseIndex> {
   return index
 }
 
-/** The index with one more release, chained to the one before. */
 export function appendRelease(index: ReleaseIndex, manifest: Manifest, manifestSha256: string): ReleaseIndex {
   const facts = factsOf(manifest, manifestSha256, index.releases.at(-1)?.hash ?? null)
   return withStatus({ ...index, releases: [...index.releases, { ...facts, hash: entryHash(facts) }] })
 }
 
-/** Whether an entry says of a release what its manifest says, which the entry's hash alone does not prove. */
+/** True if an entry agrees with the manifest. The entry's own hash does not prove that. */
 export function isEntryOf(
   { hash: _hash, status: _status, superseded_by: _successor, withdrawal: _why, ...facts }: ReleaseEntry,
   manifest: Manifest,
@@ -45,7 +43,7 @@ export function isEntryOf(
   return JSON.stringify(facts) === JSON.stringify(factsOf(manifest, manifestSha256, facts.previous))
 }
 
-/** The release that is current: the newest that was not withdrawn. */
+/** The newest release that was not withdrawn. */
 export function currentEntry(index: ReleaseIndex): ReleaseEntry | undefined {
   return index.releases.findLast(({ status }) => status !== 'withdrawn')
 }
@@ -55,7 +53,7 @@ export function standingReleases(index: ReleaseIndex): ReleaseName[] {
   return index.releases.filter(({ status }) => status !== 'withdrawn').map(({ release }) => release)
 }
 
-/** The index with each entry's status: those that were withdrawn stay so, and of the others the newest is current. */
+/** Sets the status of each entry: the newest that was not withdrawn is current. */
 export function withStatus(index: ReleaseIndex): ReleaseIndex {
   let successor: ReleaseEntry | undefined
   const newestFirst = index.releases.toReversed().map((entry): ReleaseEntry => {
@@ -96,7 +94,7 @@ function factsOf(manifest: Manifest, manifest_sha256: string, previous: string |
   }
 }
 
-/** SHA-256 of an entry without its own hash and what comes after it, as compact JSON in the order of its keys. */
+/** SHA-256 of the entry as compact JSON, without its hash and later additions. */
 function entryHash(facts: Facts): string {
   return hash('sha256', JSON.stringify(facts))
 }

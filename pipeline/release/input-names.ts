@@ -4,20 +4,17 @@ import { type Files, readTextIfAny, replaceFile } from '../base/files.ts'
 import type { Sources } from '../raw/sources.ts'
 import { isOfSums } from '../raw/sources.ts'
 
-/** What a release calls an input whose content has this SHA-256: 64 hex digits. */
+/** The published name of an input: 64 hex digits. */
 export type InputName = (sha256: string) => string
 
-/**
- * Raw logs are named by SHA-256. Sums are few enough to guess, so they have an HMAC (RFC 2104) with the publisher's
- * key.
- */
+/** Raw logs are named by SHA-256. Sums could be guessed, so they get an HMAC (RFC 2104) with the publisher's key. */
 export async function inputNames({ engine, sources }: Sources, readKey: () => Promise<string>): Promise<InputName> {
   if (engine.kind === 'duckdb' && !sources.some(isOfSums)) return (sha256) => sha256
   const key = await readKey()
   return (sha256) => createHmac('sha256', key).update(sha256).digest('hex')
 }
 
-/** The key at `path`, made where there is none yet. */
+/** Returns the key at `path`; creates it if missing. */
 export async function keepKey(path: string, files: Files): Promise<string> {
   const known = await readTextIfAny(path)
   if (known !== undefined) return known
@@ -27,7 +24,7 @@ export async function keepKey(path: string, files: Files): Promise<string> {
   return key
 }
 
-/** The key at `path`; where there is none, one that nobody keeps. */
+/** Returns the key at `path`, or a temporary one. */
 export async function borrowKey(path: string): Promise<string> {
   return (await readTextIfAny(path)) ?? newKey()
 }

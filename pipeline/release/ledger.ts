@@ -7,14 +7,14 @@ import { COVERAGE_PATH, RESTATEMENTS_PATH } from '../contract/published-paths.ts
 
 export const NO_RESTATEMENTS: Restatements = { dataset: 'rankings-daily', restatements: [] }
 
-/** `coverage.json`, or undefined when there is none. Throws `BuildError` when it is not of the published form. */
+/** Undefined if `coverage.json` is missing. Throws `BuildError` if it is invalid. */
 export async function readCoverage(publicDir: string): Promise<Coverage | undefined> {
   const path = join(publicDir, COVERAGE_PATH)
   const text = await readTextIfAny(path)
   return text === undefined ? undefined : parseJson(Coverage, text, path, BuildError)
 }
 
-/** `restatements.json`; empty where there is none. Throws `BuildError` when it is not of the published form. */
+/** Empty if `restatements.json` is missing. Throws `BuildError` if it is invalid. */
 export async function readRestatements(publicDir: string): Promise<Restatements> {
   const path = join(publicDir, RESTATEMENTS_PATH)
   const text = await readTextIfAny(path)

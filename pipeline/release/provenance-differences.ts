@@ -1,16 +1,13 @@
 import type { Provenance } from '../contract/provenance.ts'
 
-/** How what a release was made from and with differs from what another one was. */
 export interface ProvenanceDifferences {
-  /** Such as `the code is that of tokenboard 1.2.0 and was that of 1.1.0`. */
   tools: string[]
-  /** Inputs of the first that the second does not have, by their ordinals there. */
+  /** Inputs only of the first release, by its ordinals. */
   gone: Provenance['inputs']
-  /** Inputs that only the second has, by their ordinals there. */
+  /** Inputs only of the second release, by its ordinals. */
   other: Provenance['inputs']
 }
 
-/** Compares the provenance of a release with that of one that was to be the same. */
 export function compareProvenance(before: Provenance, after: Provenance): ProvenanceDifferences {
   return {
     tools: toolsThatDiffer(before, after),
@@ -31,14 +28,12 @@ function toolsThatDiffer(before: Provenance, after: Provenance): string[] {
   return facts.flatMap(([what, was, is]) => (was === is ? [] : `${what} was ${shown(was)} and is ${shown(is)}`))
 }
 
-/** Enough of a hash to know it by. */
 const SHOWN = 12
 
 export function shown(text: string | null): string {
   return text === null ? 'none' : text.slice(0, SHOWN)
 }
 
-/** The inputs whose content `others` has less often. */
 function withoutThose(inputs: Provenance['inputs'], others: Provenance['inputs']): Provenance['inputs'] {
   const left = new Map([...Map.groupBy(others, ({ sha256 }) => sha256)].map(([sha256, { length }]) => [sha256, length]))
   return inputs.filter(({ sha256 }) => {

@@ -6,7 +6,6 @@ import { parseJson } from '../base/json.ts'
 import { Publisher } from '../contract/manifest.ts'
 import { contactOf } from './documents/publisher.ts'
 
-/** What comes with the project: it may publish the sample, and nothing else. */
 const OF_THE_SAMPLE = join(import.meta.dirname, '../../data/publisher.json')
 const PLACEHOLDER_HOST = 'example.org'
 
@@ -34,7 +33,6 @@ async function readSampleOne(): Promise<Publisher> {
 
 type Address = 'url' | 'contact'
 
-/** The fields that lead to the host of the placeholder, or below it. */
 function placeholders(publisher: Publisher): Address[] {
   const { email, url } = contactOf(publisher)
   const contact = email === undefined ? hostOf(url) : (email.split('@').at(-1) ?? '')
@@ -50,7 +48,6 @@ function isPlaceholder(host: string): boolean {
   return `.${host.toLowerCase().replace(/\.$/, '')}`.endsWith(`.${PLACEHOLDER_HOST}`)
 }
 
-/** The file as it may be written: what is wrong says what belongs there, and a `url` that says so is refused too. */
 function template(publisher: Publisher, wrong: readonly Address[]): Publisher {
   const wanted = {
     url: '<where you publish it: https://…>',

@@ -9,7 +9,7 @@ import type { DataFile } from '../contract/release-files.ts'
 
 const PARQUET_TYPES = { date: 'DATE', model_permaslug: 'VARCHAR', total_tokens: 'BIGINT' }
 
-/** Reads the rows of a release file, by another way than it was written if there is one. Throws `BuildError`. */
+/** Reads the rows of a release file, with other code than wrote it where possible. Throws `BuildError`. */
 export async function readBack(database: Database, folder: string, file: DataFile): Promise<RankingRow[]> {
   const path = join(folder, file)
   if (file === 'rankings-daily.parquet') return readParquet(database, path)
@@ -37,7 +37,7 @@ async function readTextRows(
   }
 }
 
-/** The rows of a Parquet file in its order. Throws `BuildError` for a damaged one, and for other columns or types. */
+/** Reads rows in file order. Throws `BuildError` for a damaged file or wrong columns or types. */
 export function readParquet(database: Database, path: string): Promise<RankingRow[]> {
   return naming(path, 'Parquet', async () => {
     await assertParquetTypes(database, path)

@@ -26,7 +26,7 @@ import { describeDataset } from './documents/describe.ts'
 import { renderDocuments } from './documents/documents.ts'
 import { parquetKeys } from './documents/parquet-keys.ts'
 
-/** Describes the release of `rows` as of an instant. `rows` are in published order and not empty. */
+/** Describes a release. `rows` must be in published order and not empty. */
 export function draftRelease(options: {
   rows: readonly RankingRow[]
   asOf: Timestamp
@@ -64,7 +64,6 @@ export function metaOf({ as_of, start_date, end_date, version }: ReleaseDraft): 
   return { as_of, start_date, end_date, version }
 }
 
-/** A file of a release besides the rows and the documents, such as `changes.csv`. */
 export interface TextFile {
   path: string
   media_type: string
@@ -72,13 +71,12 @@ export interface TextFile {
   rows?: number
 }
 
-/** Writes all files of a release into an empty folder. The rows are also in the table `out_rankings_daily`. */
+/** Writes all files of a release into an empty folder. The table `out_rankings_daily` must hold the same rows. */
 export async function stageRelease(
   options: {
     draft: ReleaseDraft
     rows: readonly RankingRow[]
     texts: readonly TextFile[]
-    /** Renders what is written after all other files, from the manifest that lists these. */
     page?: (manifest: Manifest) => TextFile
     folder: string
   },
@@ -106,7 +104,7 @@ export async function stageRelease(
   return manifest
 }
 
-/** All rows of a release in every format but Parquet: they follow from the rows and these four facts alone. */
+/** Renders all formats but Parquet. They depend only on the rows and these four facts. */
 export async function renderRows(rows: readonly RankingRow[], meta: RankingMeta): Promise<[DataFile, Buffer][]> {
   return Promise.all(
     rowsAsText(rows, meta).map(async ([path, text]): Promise<[DataFile, Buffer]> => {

@@ -21,10 +21,7 @@ export interface VerifiedRelease {
   rows: RankingRow[]
 }
 
-/**
- * Verifies a release by reading all of it: sizes, checksums, equal rows in every format, documents. Throws
- * `BuildError`.
- */
+/** Verifies sizes, checksums, equal rows in every format, and documents. Throws `BuildError`. */
 export async function verifyRelease(database: Database, folder: string): Promise<VerifiedRelease> {
   const manifest = await readManifest(folder)
   const found = await verifyChecksums(folder)
@@ -37,7 +34,6 @@ export async function verifyRelease(database: Database, folder: string): Promise
   return { manifest, manifestSha256: found.get(MANIFEST_FILE)?.sha256 ?? '', rows }
 }
 
-/** The files that the manifest lists are those of the folder, with their sizes and checksums. */
 function assertListed(folder: string, manifest: Manifest, found: ReadonlyMap<string, FileHash>): void {
   for (const { path, bytes, sha256 } of manifest.files) {
     const file = found.get(path)
@@ -50,7 +46,7 @@ function assertListed(folder: string, manifest: Manifest, found: ReadonlyMap<str
   if (stranger !== undefined) throw new BuildError(`${join(folder, stranger)} is not listed in ${MANIFEST_FILE}`)
 }
 
-/** Every format holds the rows of `content_hash`, whoever reads it, and no byte besides. Returns the rows. */
+/** Every format must hold the rows of `content_hash` and no other byte. */
 async function verifyRows(database: Database, folder: string, manifest: Manifest): Promise<RankingRow[]> {
   let rows: RankingRow[] = []
   for (const { path } of DATA_FILES) {
@@ -81,7 +77,7 @@ function assertFacts(folder: string, manifest: Manifest, rows: readonly RankingR
   )
 }
 
-/** Proves that a release is the one that the index lists. Throws `BuildError`. */
+/** Throws `BuildError` unless the index lists this release. */
 export function verifyEntry(folder: string, { manifest, manifestSha256 }: VerifiedRelease, entry: ReleaseEntry): void {
   if (isEntryOf(entry, manifest, manifestSha256)) return
   throw new BuildError(

@@ -16,13 +16,13 @@ import { resolveWindow } from '../contract/window.ts'
 import { readText } from '../release/read-back.ts'
 import type { Page } from './layout.ts'
 
-/** What the list is ordered by. An entry passes as it is, in the order of its keys: `catalog import` has judged it. */
+/** The sort key. Other fields stay as they are, in order: `catalog import` has checked them. */
 const Ordered = z.object({ id: z.string(), created: z.int() })
 const Model = z.custom<z.infer<typeof Ordered>>((value) => Ordered.safeParse(value).success, {
   error: 'must be an object with an id and the number created',
 })
 
-/** The answers of the API to requests without parameters at the instant of a release. */
+/** The API's answers to requests without parameters as of a release. */
 export async function renderApi(releaseFolder: string, manifest: Manifest, dataDir: string): Promise<Page[]> {
   return [
     { path: API_FILES.rankings_daily, text: await renderRankingsDaily(releaseFolder, manifest) },
@@ -30,7 +30,7 @@ export async function renderApi(releaseFolder: string, manifest: Manifest, dataD
   ]
 }
 
-/** The ranking of the default window at the instant of a release, from its files alone. */
+/** The ranking of the default window as of a release, from its files alone. */
 export async function renderRankingsDaily(folder: string, { as_of, version }: Manifest): Promise<string> {
   const window = resolveWindow({}, new Date(as_of))
   const text = await readText(join(folder, 'rankings-daily.ndjson.gz'))
@@ -43,7 +43,7 @@ export async function renderRankingsDaily(folder: string, { as_of, version }: Ma
   return writeJson(rows, { as_of, ...window, version }).toString()
 }
 
-/** The list of embeddings models as it is published. Throws `CliError` for a catalogue that is none. */
+/** The published list of embeddings models. Throws `CliError` for an invalid catalogue. */
 export async function embeddingsModels(dataDir: string): Promise<string> {
   const own = join(dataDir, CATALOGUE_FILE)
   const path = existsSync(own) ? own : fileURLToPath(SHIPPED_CATALOGUE)

@@ -4,7 +4,7 @@ import { GROUND, paletteCss, SERIES } from './palette.ts'
 
 const RULES = readFileSync(new URL('./site.css', import.meta.url), 'utf8')
 
-/** What all pages load: the one stylesheet, with the colours that charts share, and the icon. */
+/** The stylesheet and the icon that all pages load. */
 export function renderAssets(): Page[] {
   return [
     { path: 'assets/site.css', text: `${paletteCss()}\n${RULES}` },
@@ -12,7 +12,7 @@ export function renderAssets(): Page[] {
   ]
 }
 
-/** Three bars of a chart. Without an icon browsers ask for one that is not there. */
+/** Without an icon browsers request a missing file. */
 function icon(): string {
   const bars = [9, 15, 21].map((height, position) => {
     const x = 5.5 + position * 7.5

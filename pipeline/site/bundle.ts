@@ -5,13 +5,12 @@ import { fileURLToPath } from 'node:url'
 import type { Metafile } from 'esbuild'
 import type { Page } from './layout.ts'
 
-/** Each file of this folder is an entry; folders below it hold their parts. */
 const FOLDER = fileURLToPath(new URL('./browser/', import.meta.url))
 const ENTRIES = new Set(['.ts', '.css'])
 const HASH_DIGITS = 16
 export const LICENSES_FILE = 'assets/licenses.txt'
 
-/** Where each entry is found below the public folder: `explore.ts` -> `assets/explore-0f3a5c7e9b1d2468.js`. */
+/** Published path by entry: `explore.ts` -> `assets/explore-0f3a5c7e9b1d2468.js`. */
 export type AssetNames = Readonly<Record<string, string>>
 
 export interface Bundle {
@@ -27,10 +26,10 @@ export function bundleBrowser(): Promise<Bundle> {
   return bundle
 }
 
-/** Bundles anew, whatever was done before. */
+/** Like `bundleBrowser`, without its cache. */
 export async function bundleEntries(): Promise<Bundle> {
   const entries = (await readdir(FOLDER)).filter((name) => ENTRIES.has(extname(name))).sort()
-  // Only a build that publishes needs it.
+  // Loaded only by builds that publish.
   const { build } = await import('esbuild')
   const { outputFiles, metafile } = await build({
     absWorkingDir: FOLDER,
@@ -41,7 +40,6 @@ export async function bundleEntries(): Promise<Bundle> {
     format: 'esm',
     target: 'es2022',
     charset: 'utf8',
-    // They stand in a file of their own, whole, and need not be loaded.
     legalComments: 'none',
     metafile: true,
     write: false,
@@ -64,7 +62,6 @@ function hashedName(output: string, text: string): string {
   return `assets/${basename(output, ending)}-${digest}${ending}`
 }
 
-/** The licences of all packages of which something is in the bundles, as their authors wrote them. */
 async function licenses({ inputs }: Metafile): Promise<Page> {
   const folders = new Map<string, string>()
   for (const path of Object.keys(inputs)) {

@@ -3,14 +3,13 @@ import type { CoverageDay } from '../contract/history.ts'
 import { type Html, html } from '../contract/html.ts'
 import { daysBetween, type UtcDate } from '../contract/utc-date.ts'
 
-/** What the calendar tells of a day. A day that was restated is no less final; one without rows is missing, whatever it was. */
+/** Restated days count as final; days without rows are always missing. */
 export type DayMark = 'final' | 'provisional' | 'restated' | 'missing'
 
 export interface MarkedDay extends CoverageDay {
   mark: DayMark
 }
 
-/** Units that are pixels on a wide screen. */
 const PITCH = 13
 const CELL = 11
 const LEFT = 32
@@ -18,7 +17,7 @@ const TOP = 18
 const WIDTH = LEFT + 54 * PITCH
 const HEIGHT = TOP + 7 * PITCH
 
-/** 2024-12-30 was a Monday: the start of a week by ISO 8601. */
+/** A Monday, the first day of an ISO 8601 week. */
 const SOME_MONDAY = '2024-12-30'
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const WEEKDAYS = [
@@ -27,7 +26,6 @@ const WEEKDAYS = [
   ['Fri', 4],
 ] as const
 
-/** A mark for each kind of day, told apart by form as well as by colour. */
 const SHAPES: Readonly<Record<DayMark, Html>> = {
   final: html`<rect width="${CELL}" height="${CELL}" rx="2" class="day"/>`,
   provisional: html`<rect x=".75" y=".75" width="9.5" height="9.5" rx="1.5" class="outline"/><path d="M2 9L9 2" class="outline"/>`,

@@ -21,7 +21,7 @@ const DOCUMENTS = {
   month_revision: 'monthly/{month}/r{revision}.{csv,parquet}',
 }
 
-/** `catalog.json` of the current release. `api` are the answers of the API as they are published. */
+/** `catalog.json` of the current release. `api` holds the published answers of the API. */
 export function renderCatalog(manifest: Manifest, entry: ReleaseEntry, api: readonly Page[]): string {
   const { publisher, license, attribution, synthetic, version, content_hash, data_version } = manifest
   const folder = `${DATASET_PATH}/${entry.path}`

@@ -11,11 +11,10 @@ import { reasonSentences } from './reasons.ts'
 import { releaseLink } from './release-link.ts'
 import { table } from './table.ts'
 
-/** The first page tells of this many of the newest; those of the years tell of all. */
 const RELEASES_TOLD = 100
 const RESTATEMENTS_TOLD = 20
 
-/** `changelog.html` with the newest releases and restatements, and a page with all of each year. */
+/** `changelog.html` with the newest releases and restatements, and a full page per year. */
 export function changelogPages(facts: SiteFacts): Page[] {
   const newestFirst = facts.index.releases.toReversed()
   const years = [...new Set(newestFirst.map(yearOf))]
@@ -99,7 +98,6 @@ function releaseTable(caption: string, releases: readonly ReleaseEntry[], facts:
   return table(caption, { words: ['Release', 'Version', 'What changed'], numbers: ['Last day', 'Rows'] }, rows)
 }
 
-/** The facts of the index that differ from the release before, as a person would say it. */
 function whatChanged(entry: ReleaseEntry, before: ReleaseEntry | undefined): string {
   if (before === undefined) return 'the first release'
   const { changed = [], end_date } = entry
@@ -107,7 +105,7 @@ function whatChanged(entry: ReleaseEntry, before: ReleaseEntry | undefined): str
   const words: Readonly<Record<string, string>> = {
     end_date: days > 0 ? `${counted(days, 'day')} more` : `${counted(-days, 'day')} less`,
     content_hash: whichRows(entry),
-    // With each day more an older one becomes final: that is no news.
+    // Not worth saying: each new day makes an older one final.
     day_status: days > 0 ? '' : 'other days are final',
     publisher: 'publisher or title',
     schema: 'form of the rows',
@@ -118,7 +116,6 @@ function whatChanged(entry: ReleaseEntry, before: ReleaseEntry | undefined): str
   return told.flatMap(([, text]) => (text === '' ? [] : text)).join('; ')
 }
 
-/** Which rows changed, as far as the version says it. With days that are added provisional ones often change too. */
 function whichRows({ data_version, version_rule, changed = [] }: ReleaseEntry): string {
   const isMajor = data_version?.endsWith('.0.0') ?? true
   if (version_rule === undefined || isSchemaChange(changed)) return isMajor ? 'published rows changed' : ''

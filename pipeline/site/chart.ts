@@ -16,24 +16,21 @@ import {
 import { shorten } from './chart/labels.ts'
 import { GROUND, INK, seriesClass } from './palette.ts'
 
-/** One line or area of a chart. A value is tokens; null where the date says nothing of it: a gap, not zero. */
+/** A line or an area. Values are tokens; null is a gap, not zero. */
 export interface Series {
   name: string
   values: readonly (bigint | null)[]
-  /** Whether it sums all that is not a series of its own: it is grey. */
+  /** True for the sum of all other series; drawn in gray. */
   rest?: boolean
 }
 
 export interface Chart {
-  /** Unique on its page: the title and description get ids from it. */
   id: string
   title: string
   description: string
-  /** One for each value of a series, ascending and without gaps. */
   dates: readonly UtcDate[]
-  /** At most eleven: ten and the rest. The first lies at the bottom. */
+  /** At most eleven: ten and the rest. The first is at the bottom. */
   series: readonly Series[]
-  /** The first date whose numbers may still change; what lies to its right is marked. */
   provisionalFrom?: UtcDate
 }
 
@@ -42,11 +39,9 @@ interface Drawing {
   labels?: Html | undefined
 }
 
-/** The widest that the bar of a lone date may be. */
 const WIDEST_BAR = 60
 const DIGITS = 1
 const TITLE_HEIGHT = 40
-/** A name in a legend wraps, but not for ever. */
 const LEGEND_CHARACTERS = 60
 
 /** Stacked areas. A date is a gap if all series are null; a single null adds nothing. */
@@ -59,7 +54,7 @@ export function lineChart(chart: Chart): Html {
   return inPage(chart, drawLines(chart))
 }
 
-/** The stacked chart as a file of its own, in light colours, with its title written above. */
+/** The stacked chart as an SVG file in light colors, with its title. */
 export function standaloneChart(chart: Chart): string {
   const { shapes, labels } = drawStack(chart)
   const width = labels === undefined ? PLOT_WIDTH : LABELLED_WIDTH
@@ -89,7 +84,7 @@ function accessibleName({ id, title, description }: Chart): Html {
 <desc id="${id}-desc">${description}</desc>`
 }
 
-/** The names again in a list, from the top down. It shows only where the drawing has no room for labels. */
+/** From the top down. Shown only if the drawing has no room for labels. */
 function legendOf({ series }: Chart, isLabelled: boolean): Html {
   const items = series.map(
     (one, position) =>
@@ -117,7 +112,7 @@ function drawStack({ dates, series, provisionalFrom }: Chart): Drawing {
     const middle = (Number(below) + Number(tops[position]?.[last] ?? 0n)) / 2
     return { name: one.name, color: colorOf(one, position), y: frame.y(middle) }
   })
-  // Each layer reaches down to zero and covers the one before: half the bytes of areas between two edges.
+  // Each layer reaches down to zero and covers the previous one: half the bytes of areas with two edges.
   const painted = layers.reverse().map((piece) => html`${piece}\n`)
   return {
     shapes: html`${frame.axes}<g class="areas" stroke="${GROUND.light}" stroke-width="0.75">\n${painted}</g>\n${frame.zero}${provisionalMark(frame, dates, provisionalFrom)}`,
@@ -132,7 +127,7 @@ function drawLines({ dates, series, provisionalFrom }: Chart): Drawing {
     const runs = runsOf(one.values.map((value) => value !== null))
     const path = line<number>(frame.x, y).digits(DIGITS)
     const strokes = runs.filter((run) => run.length > 1).map((run) => path(run) ?? '')
-    // A line of no length with round ends is a dot.
+    // A line of zero length with round ends is a dot.
     const dots = runs
       .filter((run) => run.length === 1)
       .map(([index = 0]) => `M${round(frame.x(index))},${round(y(index))}h0`)
@@ -153,22 +148,19 @@ function stroke(paths: readonly string[], width: number): Html {
   return paths.length === 0 ? html`` : html`<path d="${paths.join('')}" stroke="currentColor" stroke-width="${width}"/>`
 }
 
-/** The rest is pale, within a line that can be seen: it is often the largest area, and says the least. */
+/** The rest is pale with a visible outline: it is often the largest area and says the least. */
 function fillOf({ rest = false }: Series): Html {
   return rest ? html`fill="currentColor" fill-opacity="0.35" stroke="currentColor"` : html`fill="currentColor"`
 }
 
-/** The area between the top of a layer and zero, over dates without a gap; a lone date is a bar. */
 function layer(run: readonly number[], frame: Frame, top: (index: number) => number): string {
   const [first = 0] = run
-  // The bottom is straight: two more commands close the line of the top.
   const edge = line<number>(frame.x, top).digits(DIGITS)(run) ?? ''
   if (run.length > 1) return `${edge}V${frame.base}H${round(frame.x(first))}Z`
   const width = Math.min(frame.step, WIDEST_BAR)
   return `M${round(frame.x(first) - width / 2)},${frame.base}V${round(top(first))}h${round(width)}V${frame.base}Z`
 }
 
-/** For each series and date the sum of this and all series below it, exact. */
 function stackedSums(series: readonly Series[], length: number): bigint[][] {
   let below: bigint[] = Array(length).fill(0n)
   return series.map(({ values }) => {
@@ -181,7 +173,6 @@ function greatestOf(lists: readonly (readonly (bigint | null)[])[]): number {
   return lists.flat().reduce<number>((greatest, value) => Math.max(greatest, Number(value ?? 0n)), 0)
 }
 
-/** The positions that are true, in runs without a gap. */
 function runsOf(flags: readonly boolean[]): number[][] {
   const runs: number[][] = []
   for (const [position, isThere] of flags.entries()) {

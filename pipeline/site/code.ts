@@ -3,10 +3,10 @@ import { type Html, html } from '../contract/html.ts'
 import { copyable } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
 
-/** Where the files are said to be in a snippet: once in each, on a line of its own. */
+/** Placeholder base URL; occurs once per snippet, on a line of its own. */
 export const SNIPPET_BASE = 'https://tokenboard.example/'
 
-/** Ready-made code that reads the dataset, the most used first; each is a file of `snippets/` that runs as it is. */
+/** Code that reads the dataset, most used first. Each is a runnable file of `snippets/`. */
 export const SNIPPETS = [
   { file: 'pandas.py', name: 'Python, pandas' },
   { file: 'polars.py', name: 'Python, polars' },
@@ -19,19 +19,19 @@ export const SNIPPETS = [
 ] as const
 export type Snippet = (typeof SNIPPETS)[number]['file']
 
-/** The text of a snippet for files that lie at `base`, an address or a folder. */
+/** The text of a snippet for files at `base`, a URL or a folder. */
 export function snippetText(file: Snippet, base: string): string {
   const text = readFileSync(new URL(`./snippets/${file}`, import.meta.url), 'utf8')
   const folder = base.endsWith('/') ? base : `${base}/`
   return text.replace(SNIPPET_BASE, () => quotable(folder))
 }
 
-/** An address that means the same, and ends no text and starts no command in any of the languages. */
+/** Escapes characters that could end a string or start a command in any of the languages. */
 function quotable(address: string): string {
   return address.replaceAll(/['"`$\\\s]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
-/** The section of code to copy, for the address at which the publisher serves the files; one language is open at a time. */
+/** The code section, for files at the publisher's URL. One snippet is open at a time. */
 export function codeSection({ manifest }: SiteFacts): Html {
   const pieces = SNIPPETS.map(({ file, name }, position) => {
     const text = snippetText(file, manifest.publisher.url).trimEnd()

@@ -18,10 +18,10 @@ const REASONS = {
   removed: 'a later release took the rows away',
 } as const
 
-/** The overview draws the newest of them: a year with a title for each day takes 36 KB. */
+/** Limits the page size: a year with a title per day takes 36 KB. */
 const YEARS_DRAWN = 2
 
-/** `coverage.html`, the calendar of the newest years, and a page for each year with its calendar and its days as tables. */
+/** `coverage.html` with the newest years, and a page per year with its calendar and tables. */
 export function coveragePages(facts: SiteFacts): Page[] {
   const days = markDays(facts.coverage.days, facts.restatements)
   const years = [...Map.groupBy(days, ({ date }) => date.slice(0, 4))]
@@ -86,7 +86,6 @@ ${items}</ul>
 `
 }
 
-/** Days without rows that follow each other for the same reason are told together. */
 function missingDays(days: readonly MarkedDay[]): Html {
   const missing = days.filter(({ status }) => status === 'missing')
   if (missing.length === 0) return html`<p>None.</p>\n`
@@ -107,7 +106,6 @@ ${items}</ul>
 `
 }
 
-/** Days of which records are counted as an earlier version read them. */
 function daysWithOldCounts(days: readonly MarkedDay[]): Html {
   const ranges = toRanges(days.filter(({ old_counts }) => old_counts).map(({ date }) => date))
   if (ranges.length === 0) return html``

@@ -11,7 +11,7 @@ import {
 import { siteUrl } from './feeds.ts'
 import type { Page } from './layout.ts'
 
-/** What programs read that go through a site: who may come, what there is, and how to use it. */
+/** Files for crawlers: `robots.txt`, `sitemap.xml` and `llms.txt`. */
 export function renderCrawlerFiles(manifest: Manifest, pages: readonly Page[]): Page[] {
   const { publisher } = manifest
   return [
@@ -33,7 +33,6 @@ ${urls.join('')}</urlset>
 `
 }
 
-/** A page for language models, in the form that llmstxt.org proposes. */
 function llms({ publisher, synthetic, start_date, end_date, as_of, attribution, license }: Manifest): string {
   const warning = synthetic ? 'This is SYNTHETIC sample data. It describes no real usage of any model.\n\n' : ''
   const link = (text: string, path: string, about: string) => `- [${text}](${siteUrl(publisher, path)}): ${about}\n`

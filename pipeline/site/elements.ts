@@ -3,7 +3,7 @@ import { type Html, html } from '../contract/html.ts'
 import type { Timestamp } from '../contract/ranking.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 
-/** A table that may be wider than a phone: it scrolls by itself, also by keyboard. */
+/** Lets a wide table scroll on its own, also by keyboard. */
 export function scrollable(label: string, table: Html): Html {
   return html`<div class="scroll" role="region" aria-label="${label}" tabindex="0">
 ${table}</div>
@@ -18,12 +18,12 @@ export function instantElement(instant: Timestamp): Html {
   return html`<time datetime="${instant}">${instant.slice(0, 10)} ${instant.slice(11, 16)} UTC</time>`
 }
 
-/** A size in few signs; the exact number of bytes is its value and title. */
+/** A rounded size with the exact number of bytes as value and title. */
 export function bytesElement(bytes: number): Html {
   return html`<data value="${bytes}" title="${formatInteger(bytes)} bytes">${formatBytes(bytes)}</data>`
 }
 
-/** Something to copy, with the button that a script shows where it can copy. */
+/** Text with a copy button, which a script shows if it can copy. */
 export function copyable(id: string, what: string, text: string): Html {
   return html`<div class="copy">
 <pre tabindex="0" role="region" aria-label="${what}"><code id="${id}">${text}</code></pre>

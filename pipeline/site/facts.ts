@@ -15,23 +15,20 @@ import { readCoverage, readRestatements } from '../release/ledger.ts'
 import { readBack } from '../release/read-back.ts'
 import { PAGE_FILE } from './release-page.ts'
 
-/** All that the pages beside the releases are rendered from: what is published, read once. Equal facts give equal bytes. */
+/** The published facts that all pages outside releases are rendered from. Equal facts give equal bytes. */
 export interface SiteFacts {
   manifest: Manifest
   dataset: DatasetDescription
-  /** The folder of the current release below the public folder, with a slash at its end. */
   release: string
-  /** All rows of the current release, in published order. */
   rows: readonly RankingRow[]
   models: readonly ModelFacts[]
   index: ReleaseIndex
-  /** The releases that have a page: at first they had none. */
   paged: ReadonlySet<ReleaseName>
   coverage: Coverage
   restatements: readonly Restatement[]
 }
 
-/** Reads the facts of a dataset. `rootOf` tells where a published path lies, staged or not. */
+/** Reads the facts. `rootOf` returns the folder of a published path, staged or not. Throws `BuildError`. */
 export async function readFacts(
   rootOf: (path: string) => string,
   { manifest, index }: Pick<SiteFacts, 'manifest' | 'index'>,
@@ -44,7 +41,7 @@ export async function readFacts(
   if (coverage === undefined) throw new BuildError(`${rootOf(COVERAGE_PATH)} holds no ${COVERAGE_PATH}`)
   const { restatements } = await readRestatements(rootOf(RESTATEMENTS_PATH))
   const paged = await pagedReleases(rootOf, index)
-  // Releases had no models.csv at first.
+  // Early releases had no models.csv.
   const hasModels = manifest.files.some(({ path }) => path === MODELS_FILE)
   const models = hasModels ? await readModels(database, join(folder, MODELS_FILE)) : modelFacts(rows)
   const release = `${place}/`

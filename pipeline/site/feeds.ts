@@ -15,14 +15,12 @@ import { DATASET_START } from '../contract/utc-date.ts'
 import { titleOf } from '../release/documents/describe.ts'
 import type { Page } from './layout.ts'
 
-/** Feeds tell of this many of the newest releases; `releases/index.json` has all of them. */
 const RELEASES_TOLD = 100
 
-/** What a reader may choose by. */
 export type Category = 'release' | 'restatement' | 'schema' | 'notice'
 
 interface Item {
-  /** Never changes, wherever the files are served. */
+  /** The same wherever the files are served. */
   id: string
   category: Category
   title: string
@@ -32,7 +30,7 @@ interface Item {
   url: string
 }
 
-/** The Atom feed and the JSON Feed of a history, newest first, under the title that the current release has. */
+/** The Atom feed and the JSON Feed, newest first, titled like the current release. */
 export function renderFeeds(
   about: Pick<Manifest, 'publisher' | 'synthetic'>,
   index: ReleaseIndex,
@@ -47,7 +45,7 @@ export function renderFeeds(
     }),
   )
   const withdrawals = index.releases.flatMap((entry) => withdrawalOf(publisher, entry))
-  // What is of one instant stays in this order: a withdrawal comes after the release that was withdrawn.
+  // The sort is stable: with equal dates, a withdrawal stays after its release.
   const newestFirst = [...items, ...withdrawals]
     .toReversed()
     .sort((a, b) => (a.date < b.date ? 1 : a.date > b.date ? -1 : 0))
@@ -99,7 +97,6 @@ function itemsOf(
   return items
 }
 
-/** The notice that a release was withdrawn, at the instant when it was. */
 function withdrawalOf(publisher: Publisher, { release, path, withdrawal }: ReleaseEntry): Item[] {
   if (withdrawal === undefined) return []
   return [
@@ -124,12 +121,12 @@ function describeRestatement({ dates, rows_before, rows_after, tokens_before, to
   return `${when}: ${rows_before} -> ${rows_after} ${plural(rows_after, 'row')}, ${tokens_before} -> ${tokens_after} tokens.`
 }
 
-/** A `tag:` URI (RFC 4151) of the publisher's host: the same wherever the files are copied to. */
+/** A `tag:` URI (RFC 4151) of the publisher's host, so that copies have the same ids. */
 function tag(publisher: Publisher, name: string): string {
   return `tag:${new URL(publisher.url).hostname},${DATASET_START}:${DATASET_PATH}${name === '' ? '' : `/${name}`}`
 }
 
-/** The address of a published file where the publisher serves them: below the URL that publisher.json names. */
+/** The URL of a published file below the publisher's URL. */
 export function siteUrl(publisher: Publisher, path: string): string {
   const base = publisher.url.endsWith('/') ? publisher.url : `${publisher.url}/`
   return new URL(path, base).href

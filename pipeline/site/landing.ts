@@ -13,9 +13,7 @@ import { type Page, renderPage } from './layout.ts'
 import { recentDays } from './recent.ts'
 
 export interface LandingParts {
-  /** The path of the script that makes buttons copy; without it they stay hidden. */
   copyScript?: string
-  /** The section of code to copy, with a heading of its own (`<h2 id="code">`). */
   code?: Html
 }
 
@@ -32,7 +30,7 @@ const CONTENTS = [
   { id: 'api', name: 'API' },
 ]
 
-/** `index.html`: what the data is, how fresh and complete it is, how it looks, how to get it and to cite it. */
+/** Renders `index.html`, the overview. */
 export function landingPage(facts: SiteFacts, { copyScript, code }: LandingParts = {}): Page {
   const { dataset, rows } = facts
   const contents = CONTENTS.filter(({ id }) => id !== 'code' || code !== undefined)

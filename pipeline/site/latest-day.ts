@@ -3,33 +3,29 @@ import { addDays, type UtcDate } from '../contract/utc-date.ts'
 
 const DAYS_BACK = 7
 
-/** How a row differs from a week before. */
 export type WeekChange =
   | { kind: 'change'; before: bigint }
-  /** A week before, the model was not among those named. */
   | { kind: 'new' }
-  /** Nothing is published of the date a week before, or it had no rest. */
+  /** The date a week earlier has no rows, or no rest. */
   | { kind: 'unknown' }
 
 export interface RankedRow {
   slug: string
-  /** Null for the row of the rest, which has none: it may be larger than any model. */
+  /** Null for the rest, which may be larger than any model. */
   rank: number | null
   tokens: bigint
   change: WeekChange
 }
 
-/** The newest date of a release, set beside the date a week before. */
 export interface LatestDay {
   date: UtcDate
   weekBefore: UtcDate
   total: bigint
   rows: RankedRow[]
-  /** Models that were named a week before and are not now, most tokens first. */
   gone: string[]
 }
 
-/** Reads the newest date out of rows in published order. There is at least one row. */
+/** The newest date of rows in published order. Expects at least one row. */
 export function latestDay(rows: readonly RankingRow[]): LatestDay {
   const date = rows.at(-1)?.date ?? ''
   const weekBefore = addDays(date, -DAYS_BACK)

@@ -3,27 +3,22 @@ import type { Manifest } from '../contract/manifest.ts'
 import { SYNTHETIC_NOTICE } from '../release/documents/describe.ts'
 import { siteUrl } from './feeds.ts'
 
-/** A file of the public folder, by its path below it. */
 export interface Page {
   path: string
   text: string
 }
 
 export interface PageContent {
-  /** Where the page lies below the public folder: it decides how the page reaches the others. */
   path: string
   title: string
-  /** For search engines and previews: one plain sentence. */
   description: string
-  /** Further elements of the head, such as scripts. */
   head?: Html
   main: Html
 }
 
-/** What every page tells of whose it is. */
 export type Masthead = Pick<Manifest, 'publisher' | 'synthetic' | 'license' | 'attribution'>
 
-/** A whole document: what all pages share around what is the page's own. All links are relative, so any host will do. */
+/** A complete document. All links are relative, so any host will do. */
 export function renderPage(content: PageContent, masthead: Masthead): Page {
   const { path, main } = content
   const root = rootFrom(path)
@@ -55,7 +50,7 @@ ${main}</main>
   return { path, text: text.text }
 }
 
-/** Titles, what previews show, and what belongs to every page. The address is that of the publisher, wherever copies lie. */
+/** The canonical URL is the publisher's, even in copies. */
 function headOf({ path, title, description, head }: PageContent, { publisher }: Masthead): Html {
   const root = rootFrom(path)
   const address = siteUrl(publisher, path.replace(/(^|\/)index\.html$/, '$1'))
@@ -87,7 +82,7 @@ function current(path: string, href: string): Html {
   return path === href ? html` aria-current="page"` : html``
 }
 
-/** The way from a page up to the public folder: empty, or `../` as often as it lies deep. */
+/** The path from a page up to the public folder: empty or a number of `../`. */
 export function rootFrom(path: string): string {
   return '../'.repeat(path.split('/').length - 1)
 }

@@ -11,22 +11,17 @@ import { type Page, renderPage, rootFrom } from './layout.ts'
 import { modelPath } from './model-path.ts'
 import { factList, table } from './table.ts'
 
-/** A chart of fewer dates than this says little, so it begins before the model does. */
+/** Charts of shorter spans say little, so they start before the model. */
 const FEWEST_DATES = 28
 
-/** What the pages of all models need of the whole dataset, looked at once. */
 interface Whole {
   appearances: Map<string, Appearance[]>
-  /** The tokens of each month, of all models and the rest. */
   months: Map<string, bigint>
-  /** The variants of each model that are models themselves, by the slug that they begin with. */
   variants: Map<string, string[]>
   slugs: Set<string>
-  /** Every date of the dataset and some before it. */
   dates: readonly UtcDate[]
 }
 
-/** A page for each model that the current release names. */
 export function modelPages(facts: SiteFacts): Page[] {
   const whole = lookAtAll(facts)
   return facts.models.map((model) => modelPage(model, whole, facts))
@@ -91,7 +86,6 @@ ${variantsOf(slug, whole, root)}${aliasesOf(model)}<section aria-labelledby="dat
   return renderPage({ path, title, description, main }, manifest)
 }
 
-/** Releases from before there was such a file have none to link to. */
 function modelsFile({ manifest, release }: SiteFacts, root: string): Html {
   if (!manifest.files.some(({ path }) => path === MODELS_FILE)) return html``
   return html`<a href="${root}${release}${MODELS_FILE}">${MODELS_FILE}</a> has the facts of all models.`
@@ -100,7 +94,6 @@ function modelsFile({ manifest, release }: SiteFacts, root: string): Html {
 function keyFacts(model: ModelFacts): Html {
   const { model_permaslug, name, author, first_date, last_date, best_rank, best_rank_date, days, total_tokens } = model
   return factList([
-    // Without a name the slug stands above already.
     ...(name === '' ? [] : [['Slug', html`<code>${model_permaslug}</code>`] as const]),
     ...(author === '' ? [] : [['Author', author] as const]),
     ['Seen', `${first_date} to ${last_date}`],
@@ -110,7 +103,7 @@ function keyFacts(model: ModelFacts): Html {
   ])
 }
 
-/** From the model's first date to the last of the dataset, so that one sees when it went. */
+/** Ends at the last date of the dataset, so that a model's departure shows. */
 function chartOf(
   { model_permaslug, first_date }: ModelFacts,
   list: readonly Appearance[],
@@ -139,7 +132,6 @@ function monthsTable(list: readonly Appearance[], whole: ReadonlyMap<string, big
   return table('Months in which it was named', { words: ['Month'], numbers }, rows)
 }
 
-/** The model that this is a variant of, and those that are variants of it: each is ranked on its own. */
 function variantsOf(slug: string, { variants, slugs }: Whole, root: string): Html {
   const base = baseOf(slug)
   const family = base === undefined ? [] : [base, ...(variants.get(base) ?? [])]

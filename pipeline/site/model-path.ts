@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto'
 
-/** No name is longer than this in any file system once its ending and a folder stand around it. */
+/** Bytes. Fits every file system with the extension and folder added. */
 const LONGEST = 200
 
 const PLAIN = /[a-z0-9._-]/
 
-/** Names that Windows takes for devices, whatever ending follows. */
+/** Device names on Windows, with any extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/
 
 /**
- * The page of a model: `openai/gpt-4o` -> `models/openai/gpt-4o.html`, safe for any file system and URL. `a-z 0-9 . _
- * -` stay, other bytes become `=` and two hex digits; longer than 200 bytes is cut and ends in `=h` and a hash.
+ * `openai/gpt-4o` -> `models/openai/gpt-4o.html`. `a-z 0-9 . _ -` stay, other bytes become `=` and two hex digits;
+ * longer than 200 bytes is cut and ends in `=h` and a hash.
  */
 export function modelPath(slug: string): string {
   const segments = slug.split(/(?<=[^/])\/(?=[^/])/)
@@ -30,7 +30,7 @@ function toEscapes(text: string): string {
   return [...Buffer.from(text)].map((byte) => `=${byte.toString(16).padStart(2, '0')}`).join('')
 }
 
-/** `=h` begins no escape, so that no path that was not cut ends like one that was. */
+/** `=h` is no escape, so cut paths never collide with others. */
 function cut(path: string, slug: string): string {
   const digest = hash('sha256', slug).slice(0, 16)
   return `${path.slice(0, LONGEST - 18)}=h${digest}`

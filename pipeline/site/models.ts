@@ -8,10 +8,10 @@ import { type Page, renderPage, rootFrom } from './layout.ts'
 import { modelPath } from './model-path.ts'
 import { table } from './table.ts'
 
-/** A model takes some 200 bytes, and a page has at most 100 KB. */
+/** A model takes about 200 bytes, and a page at most 100 KB. */
 const MODELS_ON_PAGE = 400
 
-/** `models.html`: every model that the current release names, with links to their pages; further pages where they are many. */
+/** `models.html` with all models of the current release, and further pages if there are many. */
 export function modelsPages(facts: SiteFacts): Page[] {
   const { models } = facts
   const count = Math.max(Math.ceil(models.length / MODELS_ON_PAGE), 1)
@@ -47,7 +47,6 @@ function row({ model_permaslug, first_date, last_date, best_rank, days, total_to
   return [link, first_date, last_date, best_rank, days, formatTokens(BigInt(total_tokens))]
 }
 
-/** Where the models are on several pages, the way to the others. */
 function partLinks(part: number, parts: readonly number[], root: string): Html {
   if (parts.length === 1) return html``
   const items = parts.map((each) => {

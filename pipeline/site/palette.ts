@@ -1,17 +1,13 @@
-/** A colour on light and on dark ground. */
 export interface Shade {
   light: string
   dark: string
 }
 
-/** The ground of every page; charts that stand alone have the light one. */
 export const GROUND: Shade = { light: '#fcfcfa', dark: '#171715' }
 
-/** Text, and quiet text such as that of axes. */
 export const INK: Shade = { light: '#1d1d1a', dark: '#e9e8e3' }
 export const QUIET: Shade = { light: '#5d5c56', dark: '#aaa8a0' }
 
-/** Lines that part rows of a table, and the grid of a chart. */
 export const LINE: Shade = { light: '#dddbd4', dark: '#3b3a35' }
 
 /** Found by machine: far apart for normal and color-blind sight, neighbors most of all, readable on light and dark. */
@@ -28,10 +24,9 @@ export const SERIES: readonly Shade[] = [
   { light: '#834970', dark: '#bd76a5' },
 ]
 
-/** What is not a series of its own is grey. */
 export const REST: Shade = { light: '#8f8d85', dark: '#75736c' }
 
-/** The class that gives an element, and what it holds, the colour of a series; `s0` is the first, `rest` the rest. */
+/** The color class of a series: `s0` and so on, or `rest`. */
 export function seriesClass(position: number | 'rest'): string {
   return position === 'rest' ? 'rest' : `s${position % SERIES.length}`
 }
@@ -40,7 +35,7 @@ export function seriesShade(position: number | 'rest'): Shade {
   return (position === 'rest' ? undefined : SERIES[position % SERIES.length]) ?? REST
 }
 
-/** The palette as rules of the stylesheet: the colours of a page stand here alone. */
+/** The palette as CSS. Pages have no other colors. */
 export function paletteCss(): string {
   const named = { ground: GROUND, text: INK, quiet: QUIET, line: LINE }
   const variables = Object.entries(named).map(([name, shade]) => `  --${name}: ${lightDark(shade)};\n`)

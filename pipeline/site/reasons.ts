@@ -10,7 +10,7 @@ const WORDS: Readonly<Record<Exclude<RestatementReason, 'unspecified'>, string>>
   reading: 'a newer version of the software, which reads the same logs differently',
 }
 
-/** Why numbers changed, as sentences after others: the reason and the note of the publisher, where there are any. */
+/** Sentences with the publisher's reason and note, to append to others; empty without them. */
 export function reasonSentences({ reason = 'unspecified', note }: Pick<ReleaseChanges, 'reason' | 'note'>): string {
   const why = reason === 'unspecified' ? '' : ` Reason: ${WORDS[reason]}.`
   return `${why}${note == null ? '' : ` ${note}`}`

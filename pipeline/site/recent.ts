@@ -4,15 +4,13 @@ import { OTHER, type RankingRow } from '../contract/ranking.ts'
 import { addDays, daysBetween, type UtcDate } from '../contract/utc-date.ts'
 import type { Chart, Series } from './chart.ts'
 
-/** How many days a chart of the recent past shows, and how many models it names. */
 export const RECENT_DAYS = 90
 const NAMED_MODELS = 10
 export const REST_NAME = 'all others'
 
-/** Tokens of the recent past: of the models with the most of them, and of all others together. */
 export interface Recent {
   dates: UtcDate[]
-  /** Most tokens first, ties in the order of code points; the rest last. Null where a date has no rows, or not this one. */
+  /** Most tokens first, ties by code points, the rest last. Null if the date has no such row. */
   series: Series[]
 }
 
@@ -38,7 +36,6 @@ export function recentDays(rows: readonly RankingRow[]): Recent {
   return { dates, series: hasRest ? [...models, { name: REST_NAME, values: rest, rest: true }] : models }
 }
 
-/** The recent past as a chart, for pages and for the picture of a release. */
 export function recentChart({ dates, series }: Recent, id: string, provisionalFrom?: UtcDate): Chart {
   const named = series.filter(({ rest = false }) => !rest).map(({ name }) => name)
   const [first, last] = [dates[0], dates.at(-1)]

@@ -23,7 +23,6 @@ import { factList, table } from './table.ts'
 export const CHART_FILE = 'chart.svg'
 export const PAGE_FILE = 'index.html'
 
-/** How many changes the page tells of; `changes.csv` has all. */
 const CHANGES_TOLD = 10
 const DATES_TOLD = 30
 
@@ -33,7 +32,6 @@ export function releaseChart(rows: readonly RankingRow[]): TextFile {
   return { path: CHART_FILE, media_type: 'image/svg+xml', text: standaloneChart(chart) }
 }
 
-/** What a release says of itself beside its manifest. */
 export interface ReleaseFacts {
   rows: readonly RankingRow[]
   changes: readonly ChangeRow[]
@@ -86,7 +84,6 @@ ${qualityOf(facts.quality)}</section>
   }
 }
 
-/** The documents of a release, which do not describe each other. */
 const DOCUMENTS: Readonly<Record<string, string>> = {
   'datapackage.json': 'The files and their columns for Frictionless',
   'croissant.json': 'The files and their columns for machine learning, as Croissant',
@@ -109,7 +106,7 @@ function fileTable(files: readonly Resource[]): Html {
 
 function whatChanged({ changes: told }: Manifest, { rows, changes }: ReleaseFacts, root: string): Html {
   if (told === undefined || told.previous === null) return html`<p>This is the first release.</p>\n`
-  // Not to the release itself: it may be older than such pages, or withdrawn one day.
+  // Link to the changelog: the previous release may have no page or be withdrawn later.
   const link = html`<a href="${root}changelog/${told.previous.slice(0, 4)}.html">${told.previous}</a>`
   if (changes.length === 0) return html`<p>No row differs from release ${link}; what is said about them does.</p>\n`
   const count = (op: ChangeRow['op']) => counted(changes.filter((change) => change.op === op).length, 'row')
@@ -119,7 +116,6 @@ ${counted(dates.length, 'day')}.${reasonSentences(told)} <a href="${CHANGES_FILE
 ${dateTable(dates)}${biggest(changes, dates)}`
 }
 
-/** A date of which some row is new, changed or gone. */
 interface ChangedDate {
   date: UtcDate
   rows_before: number
@@ -158,7 +154,7 @@ function dateTable(dates: readonly ChangedDate[]): Html {
   return table(caption, { words: ['Day', 'Status'], numbers: ['Rows', 'Tokens', 'Change'] }, rows)
 }
 
-/** The largest differences on days that were published before: those of new days are no news. */
+/** Skips new days, where every row is a difference. */
 function biggest(changes: readonly ChangeRow[], dates: readonly ChangedDate[]): Html {
   const fresh = new Set(dates.flatMap(({ date, rows_before }) => (rows_before === 0 ? [date] : [])))
   const size = (change: ChangeRow) => {

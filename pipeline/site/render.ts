@@ -19,7 +19,7 @@ import type { Page } from './layout.ts'
 import { modelPages } from './model-page.ts'
 import { modelsPages } from './models.ts'
 
-/** Renders the pages that stand beside the releases and follow from them, with their assets. */
+/** Renders the pages outside the releases, and their assets. */
 export async function renderSite(facts: SiteFacts): Promise<Page[]> {
   const { manifest } = facts
   const { names, pages: scripts } = await bundleBrowser()
@@ -34,7 +34,6 @@ export async function renderSite(facts: SiteFacts): Promise<Page[]> {
   return [...scripts, ...renderAssets(), ...pages, ...renderCrawlerFiles(manifest, pages)]
 }
 
-/** Renders the metadata beside the releases. */
 export function renderMetadata(manifest: Manifest): Page[] {
   const dataset = describeDataset(manifest)
   const places = { release: `${releasePath(manifest.release)}/`, series: `${DATASET_PATH}/` }

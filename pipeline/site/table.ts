@@ -24,7 +24,6 @@ function row([head = '', ...cells]: readonly Cell[]): Html {
   return html`<tr><th scope="row">${head}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`
 }
 
-/** A fact for the head of a page: its name, its value, and what else to know of it. */
 export type Fact = readonly [name: string, value: Cell, note?: Cell | undefined]
 
 export function factList(facts: readonly Fact[]): Html {

@@ -4,25 +4,22 @@ import type { DateRows } from './date-rows.ts'
 import { type Run, runOf, slice } from './run.ts'
 
 /**
- * What the gzip of any window is put together from: plain data, made once per release. Each date is compressed alone
- * and again with the previous date as dictionary, both flushed to a whole byte. A window is its first date alone, then
- * one run of all others.
+ * Each date alone, and again with the previous date as dictionary, flushed to a whole byte. A window is its first date
+ * alone, then one run of the others.
  */
 export interface GzipPieces {
-  /** Dates that begin a window: without the separator before their rows. */
   first: Run
   next: Run
-  /** CRC-32 of all rows before date `i` and its separator. */
+  /** CRC-32 of all rows before date `i`, including its separator. */
   crcBefore: Uint32Array
-  /** CRC-32 of all rows up to the end of date `i`. */
+  /** CRC-32 of all rows through date `i`. */
   crcAfter: Uint32Array
 }
 
-/** The best that deflate can do: it is done once for a release, and no request waits for it. */
 const LEVEL = 9
 const FLUSHED = { level: LEVEL, memLevel: 9, finishFlush: constants.Z_SYNC_FLUSH }
 
-/** Compresses every date of `rows`. Takes some hundred milliseconds for two years, so it belongs off the event loop. */
+/** Compresses every date. Takes hundreds of milliseconds for two years, so keep it off the event loop. */
 export function compressDates(rows: DateRows): GzipPieces {
   const dates = rows.offsets.length - 1
   const rowsOf = (date: number, skipped = 0) =>
@@ -36,7 +33,7 @@ export function compressDates(rows: DateRows): GzipPieces {
     const whole = rowsOf(date)
     const afterSeparator = rowsOf(date, rows.separatorBytes)
     first.push(deflateRawSync(afterSeparator, FLUSHED))
-    // A window may begin with the date before, so that no separator stands in front of it.
+    // The previous date may begin the window, so its separator is not in the dictionary.
     const dictionary = date === 0 ? undefined : rowsOf(date - 1, rows.separatorBytes)
     next.push(dictionary === undefined ? new Uint8Array() : deflateRawSync(whole, { ...FLUSHED, dictionary }))
     crcBefore[date] = crc32(whole.subarray(0, rows.separatorBytes), crc)
@@ -46,13 +43,13 @@ export function compressDates(rows: DateRows): GzipPieces {
   return { first: runOf(first), next: runOf(next), crcBefore, crcAfter }
 }
 
-/** Magic number, deflate, no flags, no time, no level told, no system told. */
+/** Magic number, deflate, no flags, no time, unknown level and system. */
 const GZIP_HEAD = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff])
 const STORED_HEAD_BYTES = 5
 const TRAILER_BYTES = 8
 
 export interface GzipComposer {
-  /** One gzip member of the rows from date `from` up to but without date `to`; none when they are equal. */
+  /** One gzip member of the rows of dates `from` (inclusive) to `to` (exclusive); no rows if they are equal. */
   compose(from: number, to: number, tail: Buffer): Buffer[]
 }
 
@@ -63,7 +60,7 @@ export function gzipComposer(head: Buffer, rows: DateRows, pieces: GzipPieces): 
   ])
   const headCrc = crc32(head)
 
-  /** CRC-32 of the head and the rows: that of all rows to the end of the window, less that of the rows before it. */
+  /** CRC-32 of head and rows, by removing the rows before the window from the running CRC. */
   function crcOf(from: number, to: number, bytes: number): number {
     if (from === to) return headCrc
     const before = pieces.crcBefore[from] ?? 0
@@ -82,7 +79,7 @@ export function gzipComposer(head: Buffer, rows: DateRows, pieces: GzipPieces): 
   }
 }
 
-/** How many bytes the rows of a window have: those of its dates, without the separator before the first one. */
+/** Bytes of the rows of a window, without the first separator. */
 export function rowBytes({ offsets, separatorBytes }: DateRows, from: number, to: number): number {
   return from === to ? 0 : (offsets[to] ?? 0) - (offsets[from] ?? 0) - separatorBytes
 }
@@ -95,7 +92,6 @@ function endPiece(tail: Buffer, crc: number, size: number): Buffer {
   piece.writeUInt16LE(~tail.length & 0xffff, 3)
   tail.copy(piece, STORED_HEAD_BYTES)
   piece.writeUInt32LE(crc, STORED_HEAD_BYTES + tail.length)
-  // Modulo 2^32, as the format has it.
   piece.writeUInt32LE(size >>> 0, STORED_HEAD_BYTES + tail.length + 4)
   return piece
 }

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** What tells one state of a file from another: a strong tag of its bytes, and when it was written. */
 export interface Validators {
   etag: string
   modified: Date
@@ -8,7 +7,7 @@ export interface Validators {
 
 const ENTITY_TAG = /(?:W\/)?"[^"]*"/g
 
-/** Whether an `If-None-Match` header names `etag`: a list, `*`, weak comparison (RFC 9110 § 13.1.2). */
+/** True if `If-None-Match` names `etag`: a list, `*`, weak comparison (RFC 9110 § 13.1.2). */
 export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false
   if (ifNoneMatch === etag) return true
@@ -16,20 +15,20 @@ export function matchesEtag(ifNoneMatch: string | undefined, etag: string): bool
   return tagsOf(ifNoneMatch).some((tag) => withoutWeakness(tag) === withoutWeakness(etag))
 }
 
-/** Whether the request is for another state of the file, which is a 412 (RFC 9110 § 13.1.1, 13.1.4, 13.2.2). */
+/** True if the request must fail with 412 (RFC 9110 § 13.1.1, 13.1.4, 13.2.2). */
 export function isForAnotherState(headers: IncomingHttpHeaders, { etag, modified }: Validators): boolean {
   const ifMatch = headers['if-match']
   if (ifMatch !== undefined) return ifMatch.trim() !== '*' && !tagsOf(ifMatch).includes(etag)
   return wholeSeconds(modified) > parseHttpDate(headers['if-unmodified-since'])
 }
 
-/** Whether the client has the file as it is. A tag is exact, a time is not, so it counts only where there is no tag. */
+/** True for a 304. A time is less exact than a tag, so it counts only without a tag (RFC 9110 § 13.2.2). */
 export function isNotModified(headers: IncomingHttpHeaders, { etag, modified }: Validators): boolean {
   if (headers['if-none-match'] !== undefined) return matchesEtag(headers['if-none-match'], etag)
   return wholeSeconds(modified) <= parseHttpDate(headers['if-modified-since'])
 }
 
-/** Whether a range is still one of the file of which the client has the rest (`If-Range`, RFC 9110 § 13.1.5). */
+/** True if the range belongs to the current file (`If-Range`, RFC 9110 § 13.1.5). */
 export function isRangeCurrent(headers: IncomingHttpHeaders, { etag, modified }: Validators): boolean {
   const ifRange = headers['if-range']
   return ifRange === undefined || ifRange === etag || ifRange === modified.toUTCString()
@@ -43,7 +42,7 @@ function withoutWeakness(tag: string): string {
   return tag.replace(/^W\//, '')
 }
 
-/** Milliseconds; NaN, which compares as false, for what is no date. The oldest of the three forms names no zone. */
+/** Milliseconds; NaN, which compares as false, for an invalid date. The asctime form has no zone. */
 function parseHttpDate(text = ''): number {
   return Date.parse(text.endsWith('GMT') ? text : `${text} GMT`)
 }

@@ -4,9 +4,8 @@ import type { Dataset } from './dataset.ts'
 import { pointerPath } from './release.ts'
 import type { LoadRelease } from './release-loader.ts'
 
-/** Follows `latest.json`, so that a new release is served without a restart. */
 export interface CurrentRelease extends FollowedFile {
-  /** The newest valid release; undefined until there is one. Take it once for an answer: the next call may differ. */
+  /** The newest valid release, if any. Call it once per answer: the next call may differ. */
   dataset(): Dataset | undefined
 }
 
@@ -17,7 +16,7 @@ export function currentRelease(publicDir: string, log: FastifyBaseLogger, load: 
     const started = performance.now()
     const { plain, whole } = load({ publicDir, stamp, isFirst: current === undefined })
     if (current === undefined) {
-      // The first release is served as soon as it can be; the gzip of it follows.
+      // Serve the first release before its gzip is ready.
       const first = await plain
       current = first
       whole.then(

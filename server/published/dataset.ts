@@ -7,23 +7,20 @@ import { FORMS, type Form } from './forms.ts'
 import type { Release } from './release.ts'
 import { slice } from './run.ts'
 
-/** The body of an answer in pieces that lie in memory already; `bytes` is their length together. */
 export interface Answer {
   pieces: Buffer[]
   bytes: number
 }
 
-/** A release, prepared for answering. It never changes: a new release is a new `Dataset`, an answer uses one of them. */
+/** A release prepared for answers. Immutable: use one `Dataset` per answer. */
 export interface Dataset {
   readonly manifest: Manifest
-  /** What its rows take in memory, in all forms and codings together. */
   readonly bytes: number
   readonly hasGzip: boolean
-  /** The body for a resolved window. Gzip is put together, not compressed (docs/decisions/0019-serving-windows.md). */
+  /** The body of a resolved window. Gzip is composed, not compressed (docs/decisions/0019-serving-windows.md). */
   answer(window: Window, form: Form, coding?: 'identity' | 'gzip'): Answer
 }
 
-/** The rows that a `Dataset` answers from, and their gzip where that was made already. Plain data: a worker makes it. */
 export interface PreparedRelease {
   manifest: Manifest
   dates: string[]
@@ -89,7 +86,7 @@ function ofEachForm<T>(make: (form: Form) => T): Record<Form, T> {
   return { json: make('json'), csv: make('csv'), ndjson: make('ndjson') }
 }
 
-/** How many of the sorted `dates` fulfil `isBefore`, which all do up to some date and none after it. */
+/** Binary search: the number of `dates` for which `isBefore` holds. */
 function countBefore(dates: readonly string[], isBefore: (date: string) => boolean): number {
   let [low, high] = [0, dates.length]
   while (low < high) {

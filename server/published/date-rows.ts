@@ -3,13 +3,12 @@ import { type RankingRow, rowJson } from '../../pipeline/contract/ranking.ts'
 import type { Form } from './forms.ts'
 import { type Run, runOf } from './run.ts'
 
-/** The rows of a release in one form, a piece for each date, so that those of any window are one slice. */
+/** The rows of a release in one format, one piece per date, so that any window is one slice. */
 export interface DateRows extends Run {
-  /** How many bytes stand before the rows of a date that the first date of an answer is without. */
+  /** Bytes before the rows of a date that a first date omits. */
   separatorBytes: number
 }
 
-/** How a form writes rows: what stands before them, each row, and how much separates it from the one before. */
 export interface RowFormat {
   head: Buffer
   row: (row: RankingRow) => string

@@ -8,23 +8,21 @@ import { remembered } from '../base/remembered.ts'
 export interface FileFacts {
   /** A strong tag, `"sha256-…"`, of the bytes on disk. */
   etag: string
-  /** Of the rows, the same in every format; only of release files that hold all rows. */
+  /** Hash of the rows; only for release files that hold all rows. */
   contentHash?: ContentHash
-  /** The tag of the gzip beside the file, where the manifest lists one. */
   gzipEtag?: string
 }
 
 const MOST_REMEMBERED_FILES = 10_000
 
-/** Files that clients ask for by their plain name and that may be published as gzip beside it. */
 const COMPRESSIBLE = new Set(['.csv', '.json'])
 
-/** Where the gzip of a file would lie; undefined where none is looked for. */
+/** The path of a possible gzip; undefined if the type is not compressed. */
 export function gzipPathOf(path: string): string | undefined {
   return COMPRESSIBLE.has(extname(path)) ? `${path}.gz` : undefined
 }
 
-/** Release files have their facts in the manifest; all others are read. Remembered until the file is replaced. */
+/** Reads facts from the manifest for release files and hashes others. Cached until the file is replaced. */
 export function fileFacts(): (handle: FileHandle, path: string) => Promise<FileFacts> {
   const factsOf = remembered<FileFacts>(MOST_REMEMBERED_FILES)
 
@@ -37,7 +35,7 @@ export function fileFacts(): (handle: FileHandle, path: string) => Promise<FileF
   }
 }
 
-/** What the manifest beside a release file says of it; undefined where it says nothing, or describes another file. */
+/** Undefined if the manifest does not list the file or lists another size. */
 async function listedFacts(path: string, size: number): Promise<FileFacts | undefined> {
   const folder = dirname(path)
   if (basename(dirname(folder)) !== 'releases' || !ReleaseName.safeParse(basename(folder)).success) return undefined

@@ -6,34 +6,27 @@ import { BoundedCache } from '../base/bounded-cache.ts'
 import { gzipPathOf } from './file-facts.ts'
 import { isUnreachable, wantedBy } from './public-files.ts'
 
-/** What a path of the site led to at one moment. */
 export interface Sight {
-  /** The file itself, where every link was followed. */
   path: string
   place: Place
-  /** Another text as soon as anything is different that the answer for the path depends on. */
+  /** Changes whenever the answer for the path may change. */
   state: string
 }
 
-/** Where all of that lies: the file, by the path that was asked for, and the tombstone of its release. */
 interface Place {
   file: string
   tombstone: string | undefined
 }
 
-/** Keeps what was made of files for as long as the files are as they were. */
 export interface FileMemory<T> {
-  /** What was kept under `name`; undefined where a file has changed since, or where a link leads elsewhere. */
+  /** Undefined if the file has changed or a link leads elsewhere. */
   recall(name: string): T | undefined
-  /** To be asked before a file is read, so that what changes while it is read is a change. */
+  /** Call before reading the file, so that a change during the read is noticed. */
   look(urlPath: string): Sight | undefined
   keep(name: string, sight: Sight, value: T): void
 }
 
-/**
- * Checks the disk on each request, so changes are seen at once. Synchronous calls take microseconds; the thread pool
- * takes ten times as long.
- */
+/** Checks the disk on each request. Synchronous calls take microseconds; the thread pool takes ten times as long. */
 export function fileMemory<T extends { readonly bytes: number }>(root: string, mostBytes: number): FileMemory<T> {
   const kept = new BoundedCache<{ sight: Sight; value: T; bytes: number }>(mostBytes, ({ bytes }) => bytes)
 
@@ -68,7 +61,7 @@ function sightOf(place: Place): Sight | undefined {
   }
 }
 
-/** What changes whenever a file is replaced or written to, whatever time its writer gave it. */
+/** Changes when a file is replaced or written to, even if its time is set back. */
 function stampOf(path: string): string {
   const stats = lstatSync(path, { throwIfNoEntry: false })
   return stats === undefined ? 'none' : `${stats.dev}-${stats.ino}-${stats.size}-${stats.mtimeMs}-${stats.ctimeMs}`

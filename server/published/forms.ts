@@ -1,6 +1,5 @@
 import { weights } from './negotiation.ts'
 
-/** The forms in which the rows of the dataset can be had, the one first that is sent when nothing else is asked for. */
 export const FORMS = ['json', 'csv', 'ndjson'] as const
 export type Form = (typeof FORMS)[number]
 
@@ -17,14 +16,14 @@ export const CONTENT_TYPE_OF: Record<Form, string> = {
   ndjson: MEDIA_TYPE_OF.ndjson,
 }
 
-/** The preferred form (RFC 9110 § 12.5.1). Ties go to named types, then to the order of `FORMS`. Fallback: JSON. */
+/** The preferred format (RFC 9110 § 12.5.1). Ties go to named types, then to the order of `FORMS`. Fallback: JSON. */
 export function preferredForm(accept: string | undefined): Form {
   if (accept === undefined) return 'json'
   const ranges = weights(accept)
   let best: { form: Form; weight: number; precision: number } = { form: 'json', weight: 0, precision: 0 }
   for (const form of FORMS) {
     const type = MEDIA_TYPE_OF[form]
-    // The most precise range that matches decides the weight, whatever a wider one says.
+    // The most precise matching range decides the weight.
     const matching = [type, `${type.split('/')[0]}/*`, '*/*']
     const position = matching.findIndex((range) => ranges.has(range))
     if (position < 0) continue

@@ -1,6 +1,6 @@
 const WEIGHT = /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/
 
-/** The elements of an `Accept` header in lower case with their weights (RFC 9110 § 12.4.2), valid ones only. */
+/** Names and weights in an `Accept` header (RFC 9110 § 12.4.2), in lower case. Skips invalid elements. */
 export function weights(header: string): Map<string, number> {
   const found = new Map<string, number>()
   for (const element of header.toLowerCase().split(',')) {
@@ -13,7 +13,7 @@ export function weights(header: string): Map<string, number> {
 
 export type Coding = 'gzip' | 'identity'
 
-/** Whether to send gzip (RFC 9110 § 12.5.3). Plain bytes win with a greater weight or when nothing is acceptable. */
+/** True to send gzip (RFC 9110 § 12.5.3). Identity wins with a greater weight or if nothing is acceptable. */
 export function prefersGzip(acceptEncoding: string | undefined): boolean {
   if (acceptEncoding === undefined) return false
   const codings = weights(acceptEncoding)

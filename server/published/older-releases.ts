@@ -10,16 +10,14 @@ import { parseReleaseIndex } from './release.ts'
 import type { LoadRelease } from './release-loader.ts'
 import { isWithdrawn, withdrawn } from './tombstone.ts'
 
-/** Releases by name, read when they are asked for; a few stay in memory. */
 export interface OlderReleases {
-  /** Undefined when the index does not list the release. Throws 410 if withdrawn, 429 if too many are loading. */
+  /** Undefined if the index does not list the release. Throws 410 if withdrawn, 429 if too many are loading. */
   find(name: ReleaseName): Promise<Dataset | undefined>
 }
 
-/** Some releases of two years, each in three forms and as gzip. */
 const MOST_BYTES = 64 * 2 ** 20
 
-/** Each takes a second or so: whoever had to wait for more of them is asked to come again. */
+/** Each takes about a second, so longer queues get a 429. */
 const MOST_LOADING = 10
 
 export function olderReleases(
@@ -28,7 +26,7 @@ export function olderReleases(
   loadRelease: LoadRelease,
   { mostBytes = MOST_BYTES, mostLoading = MOST_LOADING } = {},
 ): OlderReleases {
-  // By the hash of the entry, because a dataset that was rebuilt from nothing may use a name again.
+  // Keyed by entry hash, because a rebuilt dataset may reuse a name.
   const kept = new BoundedCache<Dataset>(mostBytes, ({ bytes }) => bytes)
   const loading = new Map<string, Promise<Dataset>>()
   const entryOf = listedReleases(publicDir)
@@ -41,7 +39,7 @@ export function olderReleases(
     kept.set(entry.hash, dataset)
     const elapsed_ms = Math.round(performance.now() - started)
     log.info({ release: entry.release, bytes: dataset.bytes, elapsed_ms }, 'older release loaded')
-    // Whoever asked is answered plainly; the gzip of it follows.
+    // Answer without gzip until it is ready.
     whole.then(
       (complete) => {
         if (kept.get(entry.hash) === dataset) kept.set(entry.hash, complete)
@@ -51,15 +49,15 @@ export function olderReleases(
     return dataset
   }
 
-  /** One release after the other: each takes many times its bytes while it is read. */
+  /** One at a time: loading takes many times the release's size in memory. */
   function loadInTurn(entry: ReleaseEntry): Promise<Dataset> {
     if (loading.size >= mostLoading) {
-      // Not 503: balancers take a server that answers 503 for one that is down, and send nobody there for a while.
+      // Not 503: load balancers would take the server out of service.
       throw new ApiError(429, 'Too many older releases are being read. Please try again later.')
     }
     const turn = lastLoad.then(() => load(entry)).finally(() => loading.delete(entry.hash))
     loading.set(entry.hash, turn)
-    // Whoever asked learns of a failure; the next in turn has nothing to do with it.
+    // The caller gets the error; the next load must still run.
     lastLoad = turn.catch(() => undefined)
     return turn
   }
@@ -74,7 +72,6 @@ export function olderReleases(
   }
 }
 
-/** Looks up releases in the index, which is read again when it was replaced. */
 function listedReleases(publicDir: string) {
   const path = join(publicDir, DATASET_PATH, 'releases', 'index.json')
   let seen: { stamp: string; entries: Promise<Map<ReleaseName, ReleaseEntry>> } | undefined

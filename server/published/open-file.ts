@@ -2,7 +2,6 @@ import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { type FileFacts, fileFacts } from './file-facts.ts'
 
-/** A published file, held open: whatever replaces it on disk meanwhile, size, facts and bytes stay those of one file. */
 export interface OpenFile extends FileFacts {
   handle: FileHandle
   path: string
@@ -10,7 +9,7 @@ export interface OpenFile extends FileFacts {
   modified: Date
 }
 
-/** Opens files that are known to be files; whoever opens one closes its handle. */
+/** Opens regular files. The caller closes the handle. */
 export function fileOpener(): (path: string) => Promise<OpenFile> {
   const factsOf = fileFacts()
 

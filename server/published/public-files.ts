@@ -6,23 +6,21 @@ import { gzipPathOf } from './file-facts.ts'
 import { fileOpener, type OpenFile } from './open-file.ts'
 import { isWithdrawn } from './tombstone.ts'
 
-/** What a path of the site leads to. `location` is the path of the file itself, where links led to it. */
+/** `location` is the path of the file itself, if links led to it. */
 export type Found =
   | { kind: 'file'; path: string; location?: string }
   | { kind: 'folder' }
   | { kind: 'nothing' }
   | { kind: 'withdrawn'; release: ReleaseName }
 
-/** A file as it is sent: as it lies there, or as the gzip beside it. */
 export interface Representation extends OpenFile {
   coding?: 'gzip'
   hasOther: boolean
 }
 
 export interface PublicFiles {
-  /** Resolves the path of a URL, as it was sent, without its query. */
   find(urlPath: string): Promise<Found>
-  /** Opens what `find` found, as gzip where that is wished for and there is one. The caller closes the handle. */
+  /** Opens what `find` found, as gzip if wished and available. The caller closes the handle. */
   open(path: string, wished?: { gzip: boolean }): Promise<Representation>
 }
 
@@ -33,7 +31,7 @@ const RELEASES = `${DATASET_PATH}/releases`.split('/')
 export function publicFiles(root: string): PublicFiles {
   const openPlain = fileOpener()
 
-  /** The gzip that the manifest lists beside a file, if its size is still the listed one. */
+  /** The listed gzip beside a file, if it still matches the manifest. */
   async function openGzipOf({ path, gzipEtag }: OpenFile): Promise<OpenFile | undefined> {
     const gzipPath = gzipPathOf(path)
     if (gzipEtag === undefined || gzipPath === undefined || !(await isPlainFile(gzipPath))) return undefined
@@ -73,7 +71,7 @@ export function publicFiles(root: string): PublicFiles {
   }
 }
 
-/** Which file a path of the site names, by its text alone, and of which release; undefined when it may name none. */
+/** The file and release that a URL path names, by its text alone; undefined if it may name none. */
 export function wantedBy(urlPath: string): { segments: string[]; release: ReleaseName | undefined } | undefined {
   const segments = decodeSegments(urlPath)
   return (
@@ -81,7 +79,6 @@ export function wantedBy(urlPath: string): { segments: string[]; release: Releas
   )
 }
 
-/** The release to which a path belongs, unless it is that of its tombstone. */
 function releaseOf(segments: string[]): ReleaseName | undefined {
   const [name, ...rest] = segments.slice(RELEASES.length)
   if (!RELEASES.every((segment, position) => segments[position] === segment)) return undefined
@@ -93,7 +90,7 @@ function linked(wanted: string[], real: string[]): { location?: string } {
   return wanted.join('/') === real.join('/') ? {} : { location: `/${real.map(encodeURIComponent).join('/')}` }
 }
 
-/** The decoded segments of a path; undefined when one is hidden, empty, relative or holds a separator. */
+/** Undefined if a segment is hidden, empty, relative or holds a separator. */
 function decodeSegments(urlPath: string): string[] | undefined {
   try {
     const segments = urlPath.slice(1).split('/').map(decodeURIComponent)
@@ -109,7 +106,7 @@ function isPlainName(segment: string): boolean {
   return !segment.startsWith('.') && !/[/\\\0]/.test(segment)
 }
 
-/** Follows symlinks, so `latest` works, and refuses what they lead to when it is hidden or outside of `root`. */
+/** Follows links such as `latest`. Refuses targets that are hidden or outside `root`. */
 async function resolveInside(
   root: string,
   wanted: string[],
@@ -127,7 +124,7 @@ async function resolveInside(
   }
 }
 
-/** A link is refused: its target was not checked to be below the public folder. */
+/** Links are refused: their targets were not checked. */
 async function isPlainFile(path: string): Promise<boolean> {
   try {
     return (await lstat(path)).isFile()
@@ -137,7 +134,7 @@ async function isPlainFile(path: string): Promise<boolean> {
   }
 }
 
-/** Whether an error of the file system means that nothing is there. */
+/** True if a file system error means that nothing is there. */
 export function isUnreachable(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   return ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP'].includes(String(code))

@@ -1,10 +1,7 @@
 import { byCodePoints } from '../../pipeline/contract/code-points.ts'
 import { OTHER, type RankingRow, TOP_MODELS } from '../../pipeline/contract/ranking.ts'
 
-/**
- * Checks row order (§ Endpoints 5, rules 1, 3 and 4). The returned function says what is wrong with its row, if
- * anything.
- */
+/** Returns a check of row order (§ Endpoints 5, rules 1, 3 and 4), which returns the problem, if any. */
 export function orderCheck(): (row: RankingRow) => string | undefined {
   let previous: RankingRow | undefined
   let slugs = new Set<string>()
@@ -33,7 +30,7 @@ function wrongSlug(slugs: Set<string>, { date, model_permaslug }: RankingRow): s
   return undefined
 }
 
-/** Greater totals first. Decimal digits without leading zeros compare by length, then as text. */
+/** Descending. Digits without leading zeros compare by length, then as text. */
 function compareTotals(a: RankingRow, b: RankingRow): number {
   const [x, y] = [a.total_tokens, b.total_tokens]
   return y.length - x.length || Number(y > x) - Number(y < x)

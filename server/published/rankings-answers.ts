@@ -5,23 +5,21 @@ import type { Answer, Dataset } from './dataset.ts'
 import { CONTENT_TYPE_OF, type Form } from './forms.ts'
 import type { Coding } from './negotiation.ts'
 
-/** All that is sent of one window of a release, in one form and coding. */
 export interface RankingsAnswer {
   etag: string
-  /** Of every answer, a 304 too; the tag is among them. */
+  /** Sent with a 304 too. */
   headers: Record<string, string>
   contentHeaders: Record<string, string>
   body: () => Answer
 }
 
-/** Answers kept for a release: more than there are windows that are asked for all the time. */
 const MOST_ANSWERS = 2000
 
 export interface RankingsAnswers {
   find(dataset: Dataset, window: Window, form: Form, coding: Coding): RankingsAnswer
 }
 
-/** Remembers answers as long as their release: the bytes lie in it, but tag, headers and tail are made for a window. */
+/** Caches headers and tail per window for the life of a release; rows stay in the release. */
 export function rankingsAnswers(): RankingsAnswers {
   const answers = new WeakMap<Dataset, BoundedCache<RankingsAnswer>>()
 
@@ -83,13 +81,12 @@ function releaseHeaders(manifest: Manifest): Record<string, string> {
   }
 }
 
-/** The data package of the release; its manifest where the release is older than data packages are. */
 function descriptionOf({ release, files }: Manifest): string {
   const hasDataPackage = files.some(({ path }) => path === 'datapackage.json')
   return `/${DATASET_PATH}/releases/${release}/${hasDataPackage ? 'datapackage.json' : 'manifest.json'}`
 }
 
-/** A header holds ASCII alone; other characters are percent-encoded as UTF-8. */
+/** Percent-encodes non-ASCII characters. */
 function headerText(text: string): string {
   return text.toWellFormed().replaceAll(/[^\x20-\x7e]/gu, encodeURIComponent)
 }

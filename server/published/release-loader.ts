@@ -6,17 +6,14 @@ import { fingerprint } from '../base/followed-file.ts'
 import { type Dataset, datasetOf, type PreparedRelease } from './dataset.ts'
 import { pointerPath } from './release.ts'
 
-/** Which release a worker loads: the current one, or another one of the index. */
 export interface LoadOrder {
   publicDir: string
   entry?: ReleaseEntry | undefined
-  /** The fingerprint of the pointer, where it was looked at before. */
   stamp?: string | undefined
-  /** Nothing can be answered before it is loaded. */
   isFirst?: boolean
 }
 
-/** A release that is being loaded. Both reject with what is wrong with it. */
+/** Both promises reject if the release is invalid. */
 export interface LoadingRelease {
   plain: Promise<Dataset>
   whole: Promise<Dataset>
@@ -24,12 +21,11 @@ export interface LoadingRelease {
 
 export type LoadRelease = (order: LoadOrder) => LoadingRelease
 
-/** The current release, where its loading was begun before anybody asked for it. */
 let ahead: { publicDir: string; stamp: string | undefined; loading: LoadingRelease } | undefined
 
 /** Loads the current release while the server's modules load. Used if the pointer is unchanged by then. */
 export async function loadAhead(publicDir: string): Promise<void> {
-  // Older than what is read, so that a pointer that is switched meanwhile is another one.
+  // Taken before reading, so that a pointer switched meanwhile is noticed.
   const stamp = await fingerprint(pointerPath(publicDir))
   ahead = { publicDir, stamp, loading: loadInThread({ publicDir, isFirst: true }) }
 }
@@ -53,7 +49,7 @@ function loadInThread(order: LoadOrder): LoadingRelease {
     const dataset = datasetOf(prepared)
     plain.resolve(dataset)
     if (dataset.hasGzip) whole.resolve(dataset)
-    // What is still to come is no reason for a process to live on.
+    // Loading gzip must not keep the process alive.
     worker.unref()
   })
   const fail = (error: unknown) => {
@@ -62,13 +58,12 @@ function loadInThread(order: LoadOrder): LoadingRelease {
   }
   worker.on('error', fail)
   worker.on('exit', (code) => fail(new Error(`the loading of a release ended midway, with code ${code}`)))
-  // Whoever waits for `plain` alone is told by it.
   whole.promise.catch(() => undefined)
   plain.promise.catch(() => undefined)
   return { plain: plain.promise, whole: whole.promise }
 }
 
-/** The compile cache folder. The thread needs it before its first module, or loses 30 ms. */
+/** The thread needs the compile cache folder before its first module, or loses 30 ms. */
 function environmentOfThread(): Record<string, string> {
   const ofThisNode = getCompileCacheDir()
   return ofThisNode === undefined ? {} : { NODE_COMPILE_CACHE: dirname(ofThisNode) }

@@ -16,13 +16,12 @@ import { RankingRow } from '../../pipeline/contract/ranking.ts'
 import { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import { orderCheck } from './ranking-order.ts'
 
-/** A release that was read from disk and holds what its manifest says. */
 export interface Release {
   manifest: Manifest
   rows: RankingRow[]
 }
 
-/** A release that must not be served; the message says what is wrong with it. */
+/** A release that must not be served. The message says why. */
 export class ReleaseError extends Error {
   override name = 'ReleaseError'
 }
@@ -34,21 +33,18 @@ export function pointerPath(publicDir: string): string {
   return join(publicDir, DATASET_PATH, 'latest.json')
 }
 
-/**
- * Reads the release of `latest.json`, which is switched last, and checks it against the manifest. Throws
- * `ReleaseError`.
- */
+/** Reads the release that `latest.json` names and checks it. Throws `ReleaseError`. */
 export async function readCurrentRelease(publicDir: string): Promise<Release> {
   const path = pointerPath(publicDir)
   return await readRelease(publicDir, parseJson(await readFile(path, 'utf8'), path, LatestPointer))
 }
 
-/** Reads a release that the index lists, with the same checks; its manifest must be that of which the index has the sum. */
+/** Reads a release of the index; its manifest must have the listed checksum. Throws `ReleaseError`. */
 export async function readListedRelease(publicDir: string, entry: ReleaseEntry): Promise<Release> {
   return await readRelease(publicDir, entry, entry.manifest_sha256)
 }
 
-/** Takes in the text of `releases/index.json`, which was read from `path`. Throws `ReleaseError`. */
+/** Parses `releases/index.json`; `path` is for errors. Throws `ReleaseError`. */
 export function parseReleaseIndex(text: string, path: string): ReleaseIndex {
   return parseJson(text, path, ReleaseIndex)
 }
@@ -99,7 +95,7 @@ function readRows(text: string, manifest: Manifest): RankingRow[] {
   return rows
 }
 
-/** Parses line after line. A date is looked up in the calendar once: that takes as long as all else that is done. */
+/** Checks the calendar once per date: that takes as long as the rest. */
 function rowParser(): (line: string) => RankingRow {
   const RowOfSomeDate = RankingRow.extend({ date: z.string() })
   let lines = 0

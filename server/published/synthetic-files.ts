@@ -13,7 +13,7 @@ import { jsonIfAny, readIfAny } from '../base/json-file.ts'
 import { remembered } from '../base/remembered.ts'
 import { isRevision, releaseIn } from './cache-policy.ts'
 
-/** Whether a path may lead to synthetic data, which real releases replace. Ask before you open the file. */
+/** True if a path may lead to synthetic data, which real releases replace. Ask before you open the file. */
 export type IsSynthetic = (urlPath: string) => Promise<boolean>
 
 const MOST_REMEMBERED = 10_000
@@ -25,7 +25,7 @@ export function syntheticFiles(publicDir: string): IsSynthetic {
 
   const manifestPath = (release: ReleaseName) => join(publicDir, releasePath(release), 'manifest.json')
 
-  /** What `read` makes of a file, read again when it was replaced; false where it is missing or none of ours. */
+  /** A fact of a JSON file, cached until it is replaced; false if the file is missing or invalid. */
   async function fact(path: string, read: (value: unknown) => Promise<boolean> | boolean): Promise<boolean> {
     const stamp = await fingerprint(path)
     return stamp !== undefined && (await kindOf(`${stamp} ${path}`, async () => read(jsonIfAny(await readIfAny(path)))))
@@ -35,14 +35,14 @@ export function syntheticFiles(publicDir: string): IsSynthetic {
     return fact(manifestPath(release), (value) => KindOfRelease.safeParse(value).data?.synthetic ?? false)
   }
 
-  /** While a chain replaces another, the folder of a release may be missing, or hold the new one of that name. */
+  /** During a switch to a new chain, the folder may be missing or hold a new release of the same name. */
   async function isKnownToBeReal({ release, manifest_sha256 }: ReleaseEntry): Promise<boolean> {
     const bytes = await readIfAny(manifestPath(release))
     if (bytes === undefined || hash('sha256', bytes) !== manifest_sha256) return false
     return KindOfRelease.safeParse(jsonIfAny(bytes)).data?.synthetic === false
   }
 
-  /** Whether any release of the chain is synthetic: which of them a revision comes from stands nowhere. */
+  /** Checks the whole chain, because a revision does not name its release. */
   function hasSynthetic(): Promise<boolean> {
     return fact(join(publicDir, DATASET_PATH, 'releases/index.json'), async (value) => {
       const releases = ReleaseIndex.safeParse(value).data?.releases ?? []

@@ -4,7 +4,7 @@ import { TOMBSTONE_FILE } from '../../pipeline/contract/tombstone.ts'
 import { ApiError } from '../base/errors.ts'
 import { fingerprint } from '../base/followed-file.ts'
 
-/** Whether a release below `publicDir` was withdrawn: its tombstone counts, whatever else is still there. */
+/** True if the release has a tombstone, even if other files remain. */
 export async function isWithdrawn(publicDir: string, release: ReleaseName): Promise<boolean> {
   return (await fingerprint(join(publicDir, releasePath(release), TOMBSTONE_FILE))) !== undefined
 }

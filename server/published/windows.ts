@@ -3,7 +3,6 @@ import { resolveWindow, type Window, WindowError } from '../../pipeline/contract
 import { BoundedCache } from '../base/bounded-cache.ts'
 import { invalidRequest } from '../base/errors.ts'
 
-/** More than the pairs of dates that clients ask for again and again. */
 const MOST_WINDOWS = 10_000
 
 interface AskedWindow {

@@ -2,7 +2,7 @@ import { type DatasetDescription, SYNTHETIC_NOTICE } from './describe.ts'
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
-/** `citation.bib`: one entry of BibTeX that names the release, so that whoever follows it finds the same numbers. */
+/** `citation.bib`. It names the release, so that readers find the same numbers. */
 export function citation(dataset: DatasetDescription): string {
   const { publisher, release, as_of, data_version, license, content_hash, synthetic } = dataset
   const notes = [
@@ -36,7 +36,6 @@ const SPECIAL: Record<string, string> = {
   '`': '\\textasciigrave{}',
 }
 
-/** Text in a field of BibTeX: one line, and nothing in it is a command. */
 function latex(text: string): string {
   return text
     .replaceAll(/\s+/g, ' ')

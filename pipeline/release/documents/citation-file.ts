@@ -1,7 +1,7 @@
 import type { DatasetDescription } from './describe.ts'
 import { contactOf } from './publisher.ts'
 
-/** The content of `CITATION.cff`, by the Citation File Format 1.2.0. The version is that of the release: it can be fetched. */
+/** `CITATION.cff`, Citation File Format 1.2.0. Its version is the release name, which can be fetched. */
 export function describeCitation(dataset: DatasetDescription): CitationFile {
   const { publisher, as_of, release } = dataset
   const { email } = contactOf(publisher)
@@ -46,7 +46,7 @@ function entries(item: Entries): string {
     .join('\n    ')
 }
 
-/** A quoted scalar of JSON is one of YAML when it holds nothing that YAML does not print. */
+/** JSON strings are valid YAML if these characters are escaped. */
 function scalar(value: Scalar): string {
   return JSON.stringify(value).replaceAll(
     /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,

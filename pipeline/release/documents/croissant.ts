@@ -3,10 +3,10 @@ import type { DatasetDescription } from './describe.ts'
 import type { FileDescription } from './files.ts'
 import { contactOf } from './publisher.ts'
 
-/** The version of the form, for the live description: what stands in the files changes without it. */
+/** Version of the schema, because the live data changes without a version. */
 const LIVE_VERSION = '1.0.0'
 
-/** `croissant.json` of a release: Croissant 1.1 with the checksum of every file, because none of them ever changes. */
+/** `croissant.json` of a release (Croissant 1.1), with checksums, because its files never change. */
 export function renderCroissant(dataset: DatasetDescription): unknown {
   return {
     ...about(dataset),
@@ -22,7 +22,7 @@ export function renderCroissant(dataset: DatasetDescription): unknown {
   }
 }
 
-/** `croissant.json` beside the releases: files below `latest`, so without sizes and checksums. */
+/** `croissant.json` of the dataset: files below `latest`, so no sizes or checksums. */
 export function renderLiveCroissant(dataset: DatasetDescription, latest: string): unknown {
   return {
     ...about(dataset),
@@ -73,16 +73,13 @@ function fileObject(file: FileDescription, base: string): Record<string, unknown
   }
 }
 
-/** Croissant's tools read Parquet by the name it had before it was registered. */
+/** Croissant tools know Parquet by its unregistered media type. */
 function encodingFormat({ format, content_type, compression, media_type }: FileDescription): string | string[] {
   if (compression !== undefined) return media_type
   return format === 'parquet' ? [content_type, 'application/x-parquet'] : content_type
 }
 
-/**
- * One record set per plain format of the rows. No set for changes: Croissant tools read columns with empty fields as
- * floats and lose digits beyond 2^53.
- */
+/** Plain row formats only. Croissant tools would read `changes.csv` as floats and lose digits beyond 2^53. */
 function recordSets(dataset: DatasetDescription): unknown[] {
   return dataset.files
     .filter(({ format, compression }) => compression === undefined && (format === 'parquet' || format === 'csv'))
@@ -111,7 +108,7 @@ function recordSet(file: FileDescription, { fields, key }: DatasetDescription): 
 
 const DATA_TYPES = { date: 'sc:Date', string: 'sc:Text', integer: 'cr:Int64' } as const
 
-/** The terms of Croissant 1.1, as its Appendix 1 and its reference implementation give them. */
+/** From Appendix 1 of Croissant 1.1 and its reference implementation. */
 const CONTEXT = {
   '@language': 'en',
   '@vocab': 'https://schema.org/',

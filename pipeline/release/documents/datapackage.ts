@@ -5,7 +5,7 @@ import { contactOf } from './publisher.ts'
 
 const PROFILES = 'https://datapackage.org/profiles/2.0'
 
-/** `datapackage.json`: the release as a Frictionless Data Package 2.0 (https://datapackage.org). */
+/** `datapackage.json`, Frictionless Data Package 2.0 (https://datapackage.org). */
 export function renderDataPackage(dataset: DatasetDescription): unknown {
   const { publisher, license } = dataset
   const { email } = contactOf(publisher)
@@ -69,7 +69,7 @@ const DIALECT = {
   doubleQuote: true,
 }
 
-/** The columns as Table Schema. Where every column is required, no text stands for a missing value. */
+/** If every column is required, no text stands for a missing value. */
 function tableSchema(fields: readonly FieldDescription[], primaryKey: readonly string[]): unknown {
   const isComplete = fields.every(({ constraints }) => constraints.required)
   return {

@@ -4,19 +4,17 @@ import { contactOf } from './publisher.ts'
 
 type Node = Record<string, unknown>
 
-/** Where things lie, as seen from the document that names them. */
 export interface DcatPlaces {
   release: string
-  /** The folder of the dataset, which has all releases. */
   series: string
 }
 
-/** `dcat.jsonld` of a release: a `dcat:Dataset` by DCAT 3, its files as distributions. Links are relative to the file. */
+/** `dcat.jsonld` of a release (DCAT 3), with paths relative to the file. */
 export function renderDcat(dataset: DatasetDescription): unknown {
   return { '@context': CONTEXT, ...describeRelease(dataset, { release: './', series: '../../' }) }
 }
 
-/** `dcat.jsonld` of the public folder: the catalogue, with the series of all releases and the current one. */
+/** `dcat.jsonld` of the public folder: the catalog, the series of releases and the current release. */
 export function renderDcatCatalog(dataset: DatasetDescription, places: DcatPlaces): unknown {
   const publisher = agent(dataset)
   return {

@@ -10,13 +10,12 @@ import { DATASET_START, type UtcDate } from '../../contract/utc-date.ts'
 import { type FieldDescription, RANKING_FIELDS } from './fields.ts'
 import { describeFiles, type FileDescription } from './files.ts'
 
-/** Something that a reader must know before drawing a conclusion. */
 export interface Caveat {
   name: string
   text: string
 }
 
-/** All that metadata documents say of a release, so that they agree. Plain text with backquotes around names. */
+/** The facts in all metadata documents. Plain text with backquotes around names. */
 export interface DatasetDescription {
   name: Manifest['dataset']
   title: string
@@ -28,9 +27,9 @@ export interface DatasetDescription {
   synthetic: boolean
   release: string
   as_of: Timestamp
-  /** The version of the data, MAJOR.MINOR.PATCH. */
+  /** MAJOR.MINOR.PATCH of the data. */
   data_version: string
-  /** The version of the form: columns, paths, rules. */
+  /** Version of columns, paths and rules. */
   schema_version: Manifest['version']
   start_date: UtcDate
   end_date: UtcDate
@@ -52,7 +51,7 @@ const METHOD =
   `completion tokens are summed by UTC date and model; the ${TOP_MODELS} models of a date with the most tokens are named, ` +
   `all others are summed in \`${OTHER}\`.`
 
-/** Describes a release from its manifest; a manifest whose `files` are the data alone will do. */
+/** Describes a release. `manifest.files` needs only the data files. */
 export function describeDataset(manifest: Manifest): DatasetDescription {
   const { dataset, version, synthetic, publisher, release, as_of, start_date, end_date, days, rows } = manifest
   return {
@@ -100,12 +99,10 @@ function caveatsOf({ synthetic, provisional_from }: Manifest): Caveat[] {
   ]
 }
 
-/** When numbers may still change, whatever the release. */
 export const PROVISIONAL =
   `A date is provisional until ${PROVISIONAL_DAYS} days after it, because logs come late; then it is final. Both may ` +
   'change, and every change is listed; a changed final date is a restatement.'
 
-/** Which part of `data_version` a release raises. */
 export const VERSION_PARTS: readonly (readonly [part: string, when: string])[] = [
   [
     'MAJOR',

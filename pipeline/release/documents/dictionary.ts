@@ -4,7 +4,7 @@ import { CHANGE_FIELDS, type FieldDescription, MODEL_FIELDS, RANKING_FIELDS } fr
 import { FILE_KINDS } from './files.ts'
 import { PARQUET_KEY_MEANINGS } from './parquet-keys.ts'
 
-/** `docs/data-dictionary.md`: what every release has in common, from the objects that its metadata is rendered from. */
+/** Renders `docs/data-dictionary.md` from the objects that render the metadata. */
 export function renderDictionary(): string {
   return `# Data dictionary
 
@@ -71,7 +71,6 @@ ${markdownTable(
 ${CAVEATS.map(({ name, text }) => `- **${name}.** ${text}\n`).join('')}`
 }
 
-/** Tables of JSON files tell how JSON writes a value; those of CSV alone need not. */
 function columns(fields: readonly FieldDescription[]): string {
   const isJson = fields === RANKING_FIELDS
   return markdownTable(

@@ -7,14 +7,13 @@ import { renderDcat } from './dcat.ts'
 import type { DatasetDescription } from './describe.ts'
 import { renderReadme } from './readme.ts'
 
-/** A document of a release that is rendered from its description alone. */
 export interface MetadataDocument {
   path: string
   media_type: string
   text: string
 }
 
-/** The metadata of a release, in the order of the manifest. Equal descriptions give equal bytes. */
+/** The metadata of a release, in manifest order. Equal descriptions give equal bytes. */
 export function renderDocuments(dataset: DatasetDescription): MetadataDocument[] {
   return [
     { path: 'datapackage.json', media_type: 'application/json', text: toJson(renderDataPackage(dataset)) },

@@ -1,7 +1,6 @@
 import { OTHER, TOP_MODELS } from '../../contract/ranking.ts'
 import { DATASET_START } from '../../contract/utc-date.ts'
 
-/** What a column means and which values it may have; every document that describes columns is rendered from this. */
 export interface FieldDescription {
   name: string
   title: string
@@ -9,9 +8,7 @@ export interface FieldDescription {
   type: 'date' | 'string' | 'integer'
   unit: string
   sql_type: 'DATE' | 'VARCHAR' | 'BIGINT'
-  /** How JSON and NDJSON write a value. */
   json_type: string
-  /** What the value always fulfils, in the words of Table Schema. */
   constraints: {
     required: boolean
     minimum?: string | number
@@ -23,7 +20,7 @@ export interface FieldDescription {
   example: string
 }
 
-/** The columns of the dataset, in the order of every file. No value is ever missing. */
+/** The columns of the dataset, in file order. No value is ever missing. */
 export const RANKING_FIELDS: readonly FieldDescription[] = [
   {
     name: 'date',
@@ -65,7 +62,7 @@ export const RANKING_FIELDS: readonly FieldDescription[] = [
 
 const [DATE, MODEL, TOKENS] = RANKING_FIELDS as [FieldDescription, FieldDescription, FieldDescription]
 
-/** The columns of `changes.csv`: what turns the rows of the release before into the rows of this one. */
+/** The columns of `changes.csv`: the changes from the previous release to this one. */
 export const CHANGE_FIELDS: readonly FieldDescription[] = [
   {
     name: 'op',
@@ -96,7 +93,6 @@ export const CHANGE_FIELDS: readonly FieldDescription[] = [
   },
 ]
 
-/** The columns of `models.csv`: a row for each model that the rows name. */
 export const MODEL_FIELDS: readonly FieldDescription[] = [
   {
     ...MODEL,

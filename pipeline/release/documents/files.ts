@@ -4,11 +4,10 @@ import { CHANGE_FIELDS, type FieldDescription, MODEL_FIELDS, RANKING_FIELDS } fr
 export interface FileKind {
   title: string
   format: 'parquet' | 'csv' | 'json' | 'ndjson' | 'svg' | 'html'
-  /** The media type of the content, once it is decompressed. */
+  /** The media type after decompression. */
   content_type: string
   compression?: 'gzip'
   fields?: readonly FieldDescription[]
-  /** The columns that together name a row, where they are not those of the dataset. */
   key?: readonly string[]
 }
 
@@ -18,7 +17,7 @@ const JSON_LINES = 'application/x-ndjson'
 const GZIP = 'gzip'
 const fields = RANKING_FIELDS
 
-/** The files that metadata documents describe, by name. They do not describe each other: the manifest lists them all. */
+/** The files that metadata documents describe. Documents do not describe each other; the manifest lists all. */
 export const FILE_KINDS: Readonly<Record<string, FileKind>> = {
   'rankings-daily.parquet': {
     title: 'All rows as Parquet, with types: the form for DuckDB, pandas, polars and R',
@@ -74,7 +73,6 @@ export const FILE_KINDS: Readonly<Record<string, FileKind>> = {
   'chart.svg': { title: 'Tokens per day, as a picture', format: 'svg', content_type: 'image/svg+xml' },
 }
 
-/** Describes those files of a release that are data or about data, in the order of the manifest. */
 export function describeFiles(files: readonly Resource[]): FileDescription[] {
   return files.flatMap((file) => {
     const kind = FILE_KINDS[file.path]

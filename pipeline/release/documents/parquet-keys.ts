@@ -1,6 +1,5 @@
 import type { Manifest } from '../../contract/manifest.ts'
 
-/** The keys in the footer of a Parquet file, and what each of them says. */
 export const PARQUET_KEY_MEANINGS = {
   title: 'title of the dataset',
   publisher: 'name of who publishes it',
@@ -15,7 +14,7 @@ export const PARQUET_KEY_MEANINGS = {
   synthetic: '`true` when the data is made up',
 } as const
 
-/** What the Parquet file says of itself in its footer, so that a copy without its folder still tells where it is from. */
+/** The footer of the Parquet file, so that a copy without its folder still names its source. */
 export function parquetKeys(manifest: Omit<Manifest, 'files'>): Record<keyof typeof PARQUET_KEY_MEANINGS, string> {
   const { publisher, license, synthetic, dataset, release, as_of, version, content_hash, attribution } = manifest
   return {

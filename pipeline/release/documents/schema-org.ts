@@ -1,7 +1,7 @@
 import type { DatasetDescription } from './describe.ts'
 import { contactOf } from './publisher.ts'
 
-/** schema.org `Dataset` as Google Dataset Search wants it. `release` is the release folder seen from the page. */
+/** schema.org `Dataset` for Google Dataset Search. `release` is the release folder relative to the page. */
 export function schemaOrgDataset(dataset: DatasetDescription, release: string): unknown {
   const { publisher } = dataset
   const { email, url } = contactOf(publisher)
@@ -51,7 +51,7 @@ export function schemaOrgDataset(dataset: DatasetDescription, release: string): 
   }
 }
 
-/** JSON for a `<script>`: nothing in it ends the element or opens a comment, and it parses to the same value. */
+/** JSON for a `<script>`: escaped so that nothing ends the element or opens a comment. */
 export function toScriptJson(value: unknown): string {
   return JSON.stringify(value).replaceAll(
     /[<>&\u2028\u2029]/g,

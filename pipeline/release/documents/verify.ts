@@ -44,7 +44,7 @@ async function verifyParquetKeys(database: Database, folder: string, manifest: M
   }
 }
 
-/** What people read and cite: code that renders it may change, but what it names may not. */
+/** Code may render these differently, but they must name the same release. */
 const CITATIONS = ['CITATION.cff', 'citation.bib', 'README.md', 'index.html']
 
 const DataPackage = z
@@ -79,7 +79,6 @@ const Dcat = z
     })),
   )
 
-/** The documents that list files, and how each of them does. */
 const LISTS: Readonly<Record<string, z.ZodType<ListedFile[]>>> = {
   'datapackage.json': DataPackage,
   'croissant.json': Croissant,

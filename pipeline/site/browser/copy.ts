@@ -1,7 +1,6 @@
-/** For how long a button says that it has copied. */
 const TOLD_MILLISECONDS = 2000
 
-/** Shows the buttons that copy the text of another element, where the browser lets a page copy: over HTTPS or locally. */
+/** Shows the copy buttons if the browser allows copying: over HTTPS or locally. */
 export function enableCopying(page: Document, clipboard: Pick<Clipboard, 'writeText'> | undefined): void {
   if (clipboard === undefined) return
   for (const button of page.querySelectorAll<HTMLButtonElement>('button[data-copy]')) {

@@ -13,13 +13,11 @@ import { fromQuery, toQuery } from './explore/view-url.ts'
 import { reachOf } from './explore/window.ts'
 
 const TYPING_PAUSE_MS = 300
-/** What a host answers for a release that was taken away after this page was loaded. */
 const GONE = [404, 410]
 
 const page = byId('explorer', HTMLDivElement)
 const status = byId('status', HTMLParagraphElement)
 
-/** Reads the release that the page names, and shows what the URL asks for, from then on. */
 async function start(): Promise<void> {
   const { parquet = '', name = '', title = '', release = '', credit = '' } = page.dataset
   const answer = await fetch(parquet)
@@ -48,7 +46,7 @@ function explore(rows: readonly Row[], source: Source): void {
   function change(part: Parameters<Change>[0], how?: Parameters<Change>[1]): void {
     if (typing !== undefined) writeUrl('replaceState', read.view)
     read = { view: { ...read.view, ...part }, notices: [] }
-    // Browsers refuse a page that changes its URL with every key.
+    // Browsers reject URL changes on every keystroke.
     if (how === 'typing') typing = setTimeout(() => writeUrl('replaceState', read.view), TYPING_PAUSE_MS)
     else writeUrl('pushState', read.view)
     draw()

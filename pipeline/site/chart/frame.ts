@@ -4,7 +4,7 @@ import { INK, LINE, QUIET, type Shade, seriesClass, seriesShade } from '../palet
 import { shorten, shortNames, spread } from './labels.ts'
 import { dateScale, tokenScale } from './scales.ts'
 
-/** Units are pixels on a wide screen. On a narrow one text is larger and the legend replaces labels. */
+/** Pixels on a wide screen. On a narrow one text is larger and the legend replaces labels. */
 export const HEIGHT = 400
 export const PLOT_WIDTH = 744
 const LABELS_WIDTH = 216
@@ -13,13 +13,11 @@ const TOP = 34
 const BASE = HEIGHT - 36
 const TEXT_SIZE = 13
 const LABEL_SIZE = 12.5
-/** A digit in the large text of a phone. */
 const WIDEST_DIGIT = 13
 const LEAST_LEFT = 60
 const LABEL_GAP = 17
-/** Dates nearer to an end of the axis than this are written inwards from their tick. */
 const EDGE = 70
-/** So many Latin characters fit into the column, however wide the letters of the machine's font are. */
+/** Latin characters that fit into the column in any font. */
 const LABEL_CHARACTERS = 27
 
 export interface EndLabel {
@@ -33,12 +31,10 @@ export interface Frame {
   y(tokens: number): number
   base: number
   step: number
-  /** What is drawn below the values, and what above. */
   axes: Html
   zero: Html
 }
 
-/** The scales and axes of a chart of these dates, whose greatest value is given. */
 export function frameOf(dates: readonly UtcDate[], greatest: number): Frame {
   const vertical = tokenScale(greatest, BASE - TOP)
   const longest = Math.max(...vertical.ticks.map(({ text }) => text.length))
@@ -67,7 +63,7 @@ ${grid}${days}</g>
   }
 }
 
-/** A line between the final and the provisional dates, named above the plot; nothing where all are of one kind. */
+/** A line before the first provisional date; empty if all dates are of one kind. */
 export function provisionalMark(frame: Frame, dates: readonly UtcDate[], from: UtcDate | undefined): Html {
   const first = from === undefined ? -1 : dates.findIndex((date) => date >= from)
   if (first <= 0) return html``
@@ -75,7 +71,7 @@ export function provisionalMark(frame: Frame, dates: readonly UtcDate[], from: U
   return html`<g class="axes" fill="${QUIET.light}" font-family="system-ui,sans-serif" font-size="${TEXT_SIZE}"><path d="M${x},${TOP - 8}V${BASE}" class="zero" stroke="${QUIET.light}" stroke-dasharray="2 3"/><text x="${PLOT_WIDTH}" y="18" text-anchor="end">provisional</text></g>\n`
 }
 
-/** Names beside the right end of the plot, moved apart; undefined where there are too many. */
+/** Names beside the right end of the plot, moved apart; undefined if there are too many. */
 export function endLabels(labels: readonly EndLabel[]): Html | undefined {
   const placed = spread(labels, { gap: LABEL_GAP, top: TOP - 4, bottom: BASE })
   if (placed === undefined) return undefined
@@ -91,7 +87,7 @@ ${rows}</g>
 `
 }
 
-/** Shapes in the colour of a series: the class follows the reader's theme, the attribute serves where no stylesheet is. */
+/** The class follows the reader's theme; the attribute works without a stylesheet. */
 export function colored(color: number | 'rest', shapes: Html): Html {
   const { light }: Shade = seriesShade(color)
   return html`<g class="${seriesClass(color)}" color="${light}">${shapes}</g>`

@@ -1,16 +1,12 @@
-/** A line of text that wants to stand at `y` and has to be apart from others. */
 export interface Place {
   y: number
 }
 
-/** Characters as wide as two Latin letters, roughly: the scripts of East Asia, pictures. Then the wide Latin ones. */
+/** About two Latin letters wide: East Asian scripts and emoji. Then wide Latin letters. */
 const WIDE = /[\u1100-\u{1ffff}]/u
 const BROAD = /[A-Zmw@%]/
 
-/**
- * Moves places apart by `gap` between `top` and `bottom`, as near as possible (least squares), in order. Undefined
- * without room.
- */
+/** Moves places apart by `gap` between `top` and `bottom` (least squares), in order. Undefined without room. */
 export function spread<Item extends Place>(
   items: readonly Item[],
   { gap, top, bottom }: { gap: number; top: number; bottom: number },
@@ -18,7 +14,7 @@ export function spread<Item extends Place>(
   const slack = bottom - top - (items.length - 1) * gap
   if (slack < 0) return undefined
   const placed = items.toSorted((a, b) => a.y - b.y)
-  // Without the gaps, what is left to find are numbers that never fall: neighbours that would are pooled in their mean.
+  // Isotonic regression: without the gaps positions must never fall, so pool violators into their mean.
   const pools: { sum: number; count: number }[] = []
   for (const [index, { y }] of placed.entries()) {
     let pool = { sum: y - index * gap, count: 1 }
@@ -39,7 +35,7 @@ function mean({ sum, count }: { sum: number; count: number }): number {
   return sum / count
 }
 
-/** Names without what stands before their last slash, where that still tells them apart. */
+/** Names after their last slash, if that is unique. */
 export function shortNames(names: readonly string[]): string[] {
   const tails = names.map((name) => name.slice(name.lastIndexOf('/') + 1) || name)
   return names.map((name, position) => {
@@ -48,7 +44,7 @@ export function shortNames(names: readonly string[]): string[] {
   })
 }
 
-/** A name cut to the width of so many small Latin letters, an ellipsis at its end where it was longer. */
+/** Cuts a name to the width of `width` small Latin letters, with an ellipsis. */
 export function shorten(name: string, width: number): string {
   const characters = [...name]
   if (characters.reduce((sum, character) => sum + widthOf(character), 0) <= width) return name

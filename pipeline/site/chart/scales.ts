@@ -2,14 +2,12 @@ import { scaleLinear } from 'd3-scale'
 import { formatTicks } from '../../base/numbers.ts'
 import type { UtcDate } from '../../contract/utc-date.ts'
 
-/** A tick of an axis: where it is, in units of the drawing, and what it says. */
 export interface Tick {
   at: number
   text: string
 }
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
-/** Room for `May 24, 2026` and for `May 2026` in the large text of a phone. */
 const WIDEST_DAY = 190
 const WIDEST_MONTH = 140
 const DAY_STEPS = [1, 2, 7, 14] as const
@@ -18,7 +16,7 @@ const SHORT_MONTH = 30
 const DECADE = 120
 const TOKEN_TICKS = 4
 
-/** Dates from the left to the right of a plot; a single date stands in the middle. */
+/** Dates from left to right; a single date is centered. */
 export function dateScale(dates: readonly UtcDate[], width: number): { at(position: number): number; ticks: Tick[] } {
   const last = dates.length - 1
   const at = (position: number) => (last < 1 ? width / 2 : (position / last) * width)
@@ -30,7 +28,7 @@ export function dateScale(dates: readonly UtcDate[], width: number): { at(positi
   return { at, ticks }
 }
 
-/** Tokens from the bottom of a plot to its top, from zero to a round number above the greatest. */
+/** Tokens from bottom to top, from zero to a round number above `greatest`. */
 export function tokenScale(greatest: number, height: number): { at(tokens: number): number; ticks: Tick[] } {
   if (greatest <= 0) return { at: () => height, ticks: [{ at: height, text: '0' }] }
   const scale = scaleLinear().domain([0, greatest]).range([height, 0]).nice(TOKEN_TICKS)
@@ -39,7 +37,7 @@ export function tokenScale(greatest: number, height: number): { at(tokens: numbe
   return { at: scale, ticks: values.map((value, index) => ({ at: scale(value), text: texts[index] ?? '' })) }
 }
 
-/** The dates to name, as near as there is room for: for short times dates some days apart, else firsts of months. */
+/** As many dates as fit: every few days, or firsts of months for long spans. */
 function tickPositions(dates: readonly UtcDate[], width: number): { positions: number[]; areMonths: boolean } {
   const all = [...dates.keys()]
   const days = DAY_STEPS.find((step) => (dates.length - 1) / step <= width / WIDEST_DAY)
@@ -53,7 +51,6 @@ function monthNumber(date: UtcDate): number {
   return Number(date.slice(0, 4)) * 12 + Number(date.slice(5, 7)) - 1
 }
 
-/** `Nov` or `Nov 15`, with the year where one begins on the axis. */
 function dateText(date: UtcDate, { areMonths, withYear }: { areMonths: boolean; withYear: boolean }): string {
   const [year = '', month = '', day = ''] = date.split('-')
   const name = MONTHS[Number(month) - 1] ?? ''

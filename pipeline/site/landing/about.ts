@@ -5,7 +5,6 @@ import type { FieldDescription } from '../../release/documents/fields.ts'
 import { copyable, scrollable } from '../elements.ts'
 import type { SiteFacts } from '../facts.ts'
 
-/** How the data may be used, and what to write where it is. */
 export function citingSection({ dataset }: SiteFacts): Html {
   const { license, attribution } = dataset
   return html`<section>
@@ -44,7 +43,6 @@ ${dataset.caveats.map(({ name, text }) => html`<div><dt>${name}</dt><dd>${prose(
 `
 }
 
-/** What tells how a release was made, as far as it has that. */
 const EVIDENCE = [
   { path: 'manifest.json', about: 'every file with its size and hash' },
   { path: 'provenance.json', about: 'what it was made from and with' },

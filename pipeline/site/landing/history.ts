@@ -10,7 +10,6 @@ import { releaseLink } from '../release-link.ts'
 const RESTATEMENTS_TOLD = 5
 const RELEASES_TOLD = 10
 
-/** The newest restatements and releases; the changelog has them all. */
 export function historySection(facts: SiteFacts): Html {
   const { restatements, index } = facts
   const releases = index.releases.slice(-RELEASES_TOLD).reverse()

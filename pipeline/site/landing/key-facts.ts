@@ -7,7 +7,6 @@ import { bytesElement, dateElement, instantElement } from '../elements.ts'
 import type { SiteFacts } from '../facts.ts'
 import { factList } from '../table.ts'
 
-/** What a reader wants to know first: what it is, how fresh and how complete it is, and how to get it. */
 export function hero(facts: SiteFacts): Html {
   const { publisher } = facts.dataset
   return html`<div class="hero">
@@ -20,7 +19,6 @@ ${quickDownloads(facts)}<a class="button" href="explore.html">Explore in the bro
 ${keyFacts(facts)}`
 }
 
-/** The forms that most readers want. */
 const QUICK = [
   { path: 'rankings-daily.parquet', name: 'Parquet' },
   { path: 'rankings-daily.csv', name: 'CSV' },

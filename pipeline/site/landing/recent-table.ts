@@ -8,7 +8,6 @@ import { type Recent, recentChart } from '../recent.ts'
 
 const SPAN_DAYS = 30
 
-/** The chart of the recent past and its numbers as a table. */
 export function recentSection(recent: Recent, provisionalFrom: UtcDate): Html {
   const { dates } = recent
   return html`<section>
@@ -20,7 +19,6 @@ ${scrollable('The chart as a table', table(recent))}</details>
 `
 }
 
-/** The window in spans of 30 days, counted from its end. */
 function spansOf(length: number): { from: number; to: number }[] {
   const count = Math.ceil(length / SPAN_DAYS)
   return Array.from({ length: count }, (_, index) => {

@@ -3,15 +3,15 @@ const MILLISECONDS_PER_DAY = 86_400_000
 const FORM = /^\d{4}-\d{2}-\d{2}$/
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-/** What rows are summed by. Weeks are those of ISO 8601: they begin on Monday. */
+/** Weeks follow ISO 8601: they begin on Monday. */
 export type Grain = 'day' | 'week' | 'month'
 
-/** Whether a text is a date of the calendar: `2026-02-30` is none. */
+/** True for a calendar date; `2026-02-30` is none. */
 export function isDate(text: string): boolean {
   return FORM.test(text) && !Number.isNaN(Date.parse(text)) && toDate(instantOf(text)) === text
 }
 
-/** Midnight UTC at the start of a date, in milliseconds. */
+/** Midnight UTC of a date, in milliseconds. */
 export function instantOf(date: string): number {
   return Date.parse(`${date}T00:00:00Z`)
 }
@@ -28,7 +28,7 @@ export function daysBetween(first: string, last: string): number {
   return (instantOf(last) - instantOf(first)) / MILLISECONDS_PER_DAY
 }
 
-/** The first date of the day, week or month in which a date lies. */
+/** The first date of the day, week or month of a date. */
 export function startOf(date: string, grain: Grain): string {
   if (grain === 'day') return date
   if (grain === 'month') return `${date.slice(0, 8)}01`
@@ -42,7 +42,7 @@ export function endOf(start: string, grain: Grain): string {
   return grain === 'week' ? addDays(start, 7) : startOf(addDays(start, 31), 'month')
 }
 
-/** `19 Nov`, or `Nov 2026` for a first of January or where only months matter. */
+/** `19 Nov`, or `Nov 2026` with `months`. */
 export function tickName(instant: number, months: boolean): string {
   const date = new Date(instant)
   const month = MONTHS[date.getUTCMonth()] ?? ''

@@ -1,7 +1,6 @@
 import { captioned, FONT_FAMILY, type Picture, sizeOf } from './picture.ts'
 import { FONT_SIZE, type Mark } from './scene.ts'
 
-/** Pixels of the file for each of the page: sharp on screens and in print. */
 const SCALE = 2
 
 /** Draws mark by mark: the page's policy forbids images from memory. */

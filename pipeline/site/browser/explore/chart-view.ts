@@ -6,13 +6,12 @@ import { isPartial, type Period } from './sums.ts'
 
 export interface ChartView {
   show(shown: Shown): void
-  /** What is drawn now; undefined before anything is. */
   scene(): Scene | undefined
 }
 
 const CURSOR = 'chart-cursor'
 
-/** Draws into the page: anew when what is shown or the width changes. The read-out follows pointer and slider. */
+/** Draws the chart, again when the view or width changes. Values follow the pointer and the slider. */
 export function chartView(): ChartView {
   const place = byId('chart', HTMLDivElement)
   const slider = byId('cursor', HTMLInputElement)
@@ -90,14 +89,14 @@ function toElement({ width, height, marks }: Scene, shown: Shown): SVGElement {
     { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-labelledby': 'chart-name chart-description' },
     makeSvg('title', { id: 'chart-name' }, titleOf(shown)),
     makeSvg('desc', { id: 'chart-description' }, description),
-    // Without it the pointer would be over nothing between the marks.
+    // Catches the pointer between marks.
     makeSvg('rect', { width, height, fill: 'transparent' }),
     ...marks.flatMap(toElements),
     makeSvg('path', { id: CURSOR, class: 'ink', stroke: 'currentColor', 'stroke-dasharray': '2 2', d: 'M0,0' }),
   )
 }
 
-/** Fill and stroke of a mark may differ in colour, and an element has one `currentColor`: then they are two. */
+/** An element has one `currentColor`, so a mark with fill and stroke becomes two. */
 function toElements(mark: Mark): SVGElement[] {
   if (mark.kind === 'text') {
     const { x, y, anchor, paint, text } = mark
@@ -110,7 +109,6 @@ function toElements(mark: Mark): SVGElement[] {
   return [...filled, makeSvg('path', { ...line, class: stroke, ...(dash !== '' && { 'stroke-dasharray': dash }) })]
 }
 
-/** The table beside the chart: legend and read-out in one. */
 function showValues({ sums, series }: Shown, position: number): void {
   const period = sums.periods[position]
   const total = sums.totals[position] ?? null

@@ -27,7 +27,7 @@ export function controls(change: Change, reach: Window): { show(shown: Shown): v
   for (const date of [from, to]) {
     date.addEventListener('change', () => {
       if (!isDate(from.value) || !isDate(to.value)) return
-      // The date that was chosen counts; the other one follows where it would lie on the wrong side.
+      // If the order is wrong, both dates become the chosen one.
       const isOrdered = from.value <= to.value
       const window = isOrdered ? { from: from.value, to: to.value } : { from: date.value, to: date.value }
       change({ window, page: 1 })

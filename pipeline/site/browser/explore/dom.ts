@@ -1,13 +1,13 @@
 const SVG = 'http://www.w3.org/2000/svg'
 
-/** An element of the page, which the page is known to have. */
+/** Throws if the page lacks the element. */
 export function byId<T extends Element>(id: string, type: abstract new () => T): T {
   const element = document.getElementById(id)
   if (element instanceof type) return element
   throw new Error(`the page has no ${type.name} #${id}`)
 }
 
-/** A new element with attributes and content. Texts become text, whatever is in them. */
+/** A new element. Strings become text nodes, never markup. */
 export function make<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Readonly<Record<string, string>> = {},
@@ -19,7 +19,6 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element
 }
 
-/** The same for SVG. */
 export function makeSvg(
   tag: string,
   attributes: Readonly<Record<string, string | number>>,

@@ -5,7 +5,6 @@ import { type Shown, titleOf } from './frame.ts'
 import { type Colours, type Picture, toSvg } from './picture.ts'
 import type { Scene } from './scene.ts'
 
-/** Of which release the page shows what. */
 export interface Source {
   name: string
   title: string
@@ -13,7 +12,6 @@ export interface Source {
   credit: string
 }
 
-/** The buttons that save what is shown, made from what is in memory. `current` gives what is shown at that moment. */
 export function downloads(source: Source, current: () => { shown: Shown; scene: Scene | undefined }): { show(): void } {
   const buttons = ['csv', 'svg', 'png'].map((kind) => byId(`download-${kind}`, HTMLButtonElement))
   const [csv, svg, png] = buttons
@@ -47,7 +45,6 @@ export function downloads(source: Source, current: () => { shown: Shown; scene: 
   }
 }
 
-/** The colours as the page has them now, in its light or dark form. */
 function pageColours(): Colours {
   const probe = make('span')
   byId('chart', HTMLDivElement).append(probe)
@@ -76,6 +73,6 @@ function save(blob: Blob, name: string): void {
   document.body.append(link)
   link.click()
   link.remove()
-  // The download has begun by then; what is not released stays in memory as long as the page.
+  // The download has started by then. Unrevoked URLs would keep their memory.
   setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }

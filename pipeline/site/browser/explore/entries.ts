@@ -3,7 +3,6 @@ import { compareTokens } from './series.ts'
 import type { Period, Sums } from './sums.ts'
 import type { Order } from './view.ts'
 
-/** One row of the table: what a period has of a model, and of all of them. */
 export interface Entry {
   period: Period
   model_permaslug: string
@@ -32,7 +31,7 @@ function inPublishedOrder(a: Entry, b: Entry): number {
   )
 }
 
-/** The entries whose period or model holds the text, whatever its case. */
+/** Entries whose period or model contains the text, ignoring case. */
 export function searchEntries(entries: readonly Entry[], text: string): readonly Entry[] {
   const wanted = text.trim().toLowerCase()
   if (wanted === '') return entries
@@ -53,7 +52,7 @@ function shareOf({ tokens, total }: Entry): number {
   return total === 0n ? 0 : Number(tokens) / Number(total)
 }
 
-/** The entries by one column; those that are equal in it stay as they stood. */
+/** A stable sort by one column. */
 export function sortEntries(entries: readonly Entry[], order: Order | undefined): readonly Entry[] {
   if (order === undefined) return entries
   const compare = COMPARE[order.replace('-', '') as keyof typeof COMPARE]
@@ -62,7 +61,7 @@ export function sortEntries(entries: readonly Entry[], order: Order | undefined)
 
 export const PAGE_ROWS = 50
 
-/** A page of the entries; the last one where there are fewer. */
+/** One page of entries; the last page if `page` is too large. */
 export function pageOf(
   entries: readonly Entry[],
   page: number,

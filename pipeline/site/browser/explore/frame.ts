@@ -5,18 +5,16 @@ import { type Sums, sumRows } from './sums.ts'
 import type { View } from './view.ts'
 import { reachOf, resolveWindow, type Window } from './window.ts'
 
-/** What a view shows of the rows: all that the parts of the page draw from. */
 export interface Shown {
   view: View
   window: Window
   sums: Sums
   series: readonly Series[]
-  /** The rows of the table in published order; those that are searched for. */
   entries: readonly Entry[]
   notices: string[]
 }
 
-/** Follows a view. Models that the release does not know stay in the view, and a notice says so. */
+/** Applies a view to the rows. Unknown models stay in the view with a notice. */
 export function show(rows: readonly Row[], view: View): Shown {
   const { window, notices } = resolveWindow(view.window, reachOf(rows))
   const sums = sumRows(rows, window, view.by)

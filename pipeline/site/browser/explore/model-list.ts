@@ -4,7 +4,6 @@ import { compareSlugs, OTHER, type Row } from './row.ts'
 import { compareTokens } from './series.ts'
 import type { Change } from './table-view.ts'
 
-/** The list of all models of the release, those with most tokens first, to choose from with boxes and a search. */
 export function modelList(rows: readonly Row[], change: Change): { show(shown: Shown): void } {
   const search = byId('models-search', HTMLInputElement)
   const boxes = new Map(bySize(rows).map((slug) => [slug, make('input', { type: 'checkbox', value: slug })]))

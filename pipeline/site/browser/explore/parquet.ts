@@ -4,7 +4,7 @@ import type { Row } from './row.ts'
 
 const MILLISECONDS_PER_DAY = 86_400_000
 
-/** All rows of a release's Parquet file, in published order. Throws for bytes that are no such file. */
+/** Reads a release's Parquet file, in published order. Throws if it is invalid. */
 export async function readRows(file: ArrayBuffer): Promise<Row[]> {
   const rows = await parquetReadObjects({
     file,

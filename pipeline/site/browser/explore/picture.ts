@@ -6,11 +6,9 @@ export const FONT_FAMILY = 'system-ui, sans-serif'
 const CAPTION_HEIGHT = 44
 const EDGE = 10
 
-/** A scene as a file of its own: with a title, where it is from, and the colours of the page. */
 export interface Picture {
   scene: Scene
   title: string
-  /** Whose data it is: the licence asks for it. */
   credit: string
   colours: Colours
 }
@@ -19,7 +17,7 @@ export function sizeOf({ scene }: Picture): { width: number; height: number } {
   return { width: scene.width, height: scene.height + 2 * CAPTION_HEIGHT }
 }
 
-/** The marks of a whole picture, and how far down those of the scene are moved. */
+/** All marks of a picture; those of the scene move down by `offset`. */
 export function captioned(picture: Picture): { marks: Mark[]; offset: number } {
   const { title, credit } = picture
   const text = (content: string, y: number, paint: Paint): Mark => {
@@ -29,7 +27,6 @@ export function captioned(picture: Picture): { marks: Mark[]; offset: number } {
   return { marks: [text(title, 26, 'ink'), text(credit, height - 18, 'quiet')], offset: CAPTION_HEIGHT }
 }
 
-/** A picture as an SVG document that needs nothing else. */
 export function toSvg(picture: Picture): string {
   const { scene, title, colours } = picture
   const { width, height } = sizeOf(picture)

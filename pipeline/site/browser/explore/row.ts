@@ -1,15 +1,13 @@
-/** One row of the release, as its Parquet file has it: the sum of tokens to the last digit. */
 export interface Row {
-  /** `2026-11-19`, in UTC. Dates compare as text. */
   date: string
   model_permaslug: string
   total_tokens: bigint
 }
 
-/** The slug of the row that sums all public models which a date does not name. No model has it. */
+/** The row of all models that a date does not name. No model has this slug. */
 export const OTHER = 'other'
 
-/** In which order models with equal tokens stand: by the code points of their slugs, which is not always that of `<`. */
+/** Compares code points; `<` compares UTF-16 code units. */
 export function compareSlugs(a: string, b: string): number {
   const [x, y] = [[...a], [...b]]
   for (const [position, character] of x.entries()) {

@@ -8,10 +8,8 @@ import { isPartial, type Sums } from './sums.ts'
 import { ticksOf } from './ticks.ts'
 import type { View } from './view.ts'
 
-/** A colour by what it is for: the name of a class, and the stylesheets say which one that is. */
 export type Paint = 'ink' | 'quiet' | 'rule' | 'ground' | 'rest' | 'other' | `s${number}`
 
-/** One thing that is drawn: a path or a text. A scene becomes SVG in the page, a file, or pixels. */
 export type Mark =
   | { kind: 'path'; d: string; fill?: Paint; stroke?: Paint; width?: number; dash?: string }
   | { kind: 'text'; x: number; y: number; text: string; anchor: 'start' | 'middle' | 'end'; paint: Paint }
@@ -20,18 +18,14 @@ export interface Scene {
   width: number
   height: number
   marks: Mark[]
-  /** Where the periods stand, in pixels from the left. */
   columns: number[]
   top: number
   bottom: number
 }
 
-/** Pixels of the text of a chart, and how much a line of it needs. */
 export const FONT_SIZE = 12
 const LINE_HEIGHT = 15
-/** Of a small letter in a wide font such as DejaVu Sans. */
 const CHARACTER_WIDTH = 7
-/** Direct labels need room: without it the table of values beside the chart has the names. */
 const NARROW = 640
 const LABEL_WIDTH = 216
 const MARGIN = { top: 12, right: 14, bottom: 26, left: 52 }
@@ -44,10 +38,10 @@ export interface ChartInput extends Pick<View, 'as' | 'by' | 'show'> {
   height: number
 }
 
-/** A value of a series at a period as the vertical axis has it; null is a gap. Numbers serve the drawing alone. */
+/** Null is a gap. Inexact, for drawing only. */
 type Value = number | null
 
-/** Draws tokens or shares of each period as stacked areas or as lines. Equal inputs give equal scenes. */
+/** Draws stacked areas or lines of tokens or shares. Equal inputs give equal scenes. */
 export function drawChart(input: ChartInput): Scene {
   const { sums, series, width, height, show, as } = input
   const right = width < NARROW ? MARGIN.right : LABEL_WIDTH
@@ -73,7 +67,7 @@ export function drawChart(input: ChartInput): Scene {
   return { width, height, marks, columns, top: MARGIN.top, bottom: height - MARGIN.bottom }
 }
 
-/** The colour of a series: models by their position, what remains in grey. */
+/** Models by position; `rest` and `other` in gray. */
 export function paintOf(series: readonly Series[], position: number): Paint {
   const kind = series[position]?.kind
   return kind === 'rest' || kind === 'other' ? kind : `s${position % MOST_SERIES}`
@@ -94,7 +88,7 @@ function toValue(tokens: bigint | null, total: bigint | null, show: View['show']
   return total === 0n ? 0 : Number(tokens) / Number(total)
 }
 
-/** Each series upon those before it. A period that has no rows is a gap in all; a model that it does not name adds nothing. */
+/** A period without rows is a gap in all series; a single missing value adds nothing. */
 function stack(values: readonly Value[][], { totals }: Sums): Band[] {
   const tops = totals.map(() => 0)
   return values.map((line) =>
@@ -112,7 +106,6 @@ function areaMarks(band: Band, paint: Paint, frame: Frame): Mark[] {
   return [{ kind: 'path', d: edges.join(''), fill: paint, stroke: 'ground', width: 0.6 }]
 }
 
-/** Positions next to each other that have values. */
 function runsOf(band: Band): { at: number; low: number; high: number }[][] {
   const runs: { at: number; low: number; high: number }[][] = []
   let last = Number.NaN
@@ -125,7 +118,7 @@ function runsOf(band: Band): { at: number; low: number; high: number }[][] {
   return runs
 }
 
-/** The outline of a run. One that is alone would have no width, and becomes a bar. */
+/** A single point would have no width, so it becomes a bar. */
 function outline(run: { at: number; low: number; high: number }[], { columns, y }: Frame): string {
   const points = run.map(({ at, low, high }) => ({ x: columns[at] ?? 0, low: y(low), high: y(high) }))
   const [only] = points
@@ -182,7 +175,6 @@ function yAxis({ y, left, right }: Frame, show: View['show']): Mark[] {
 }
 
 const TICK_WIDTH = 90
-/** Half of the longest name of a tick: the first and the last stay on the picture. */
 const HALF_TICK = 28
 
 function xAxis({ sums, by, width, height }: ChartInput, { columns, left, right }: Frame): Mark[] {
@@ -193,7 +185,6 @@ function xAxis({ sums, by, width, height }: ChartInput, { columns, left, right }
   })
 }
 
-/** A star above each sum that lacks days; a day without rows is a gap, which is seen. */
 function partialMarks({ periods }: Sums, { columns }: Frame): Mark[] {
   return periods.flatMap((period, i): Mark[] => {
     if (!isPartial(period) || period.days === 0 || period.length === 1) return []
@@ -201,7 +192,6 @@ function partialMarks({ periods }: Sums, { columns }: Frame): Mark[] {
   })
 }
 
-/** The name of each series beside its end, moved apart where they would touch. */
 function labelMarks(bands: readonly Band[], series: readonly Series[], { y, right, columns }: Frame): Mark[] {
   const names = shortNames(series.map(({ name }) => name))
   const wishes = bands.map((band, i) => {
@@ -209,7 +199,7 @@ function labelMarks(bands: readonly Band[], series: readonly Series[], { y, righ
     const wish = y(((end?.low ?? 0) + (end?.high ?? 0)) / 2)
     return { name: names[i] ?? '', paint: paintOf(series, i), wish, y: wish }
   })
-  // Of areas without height the first lies at the bottom.
+  // Areas of zero height keep the first series at the bottom.
   const placed = spread(wishes.toReversed(), { gap: LINE_HEIGHT, top: MARGIN.top + FONT_SIZE / 2, bottom: y(0) })
   const end = Math.max(columns.at(-1) ?? right, right)
   const longest = Math.floor((LABEL_WIDTH - 34) / CHARACTER_WIDTH)

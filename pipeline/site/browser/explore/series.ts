@@ -1,12 +1,11 @@
 import { compareSlugs, OTHER } from './row.ts'
 import type { Sums } from './sums.ts'
 
-/** More lines than this are no longer told apart. */
+/** More lines are hard to tell apart. */
 export const MOST_SERIES = 10
 
-/** What the chart shows of one model, or of several together. */
 export interface Series {
-  /** `rest` sums the models that dates name and the chart does not; `other` is the row of that name. */
+  /** `rest` sums named models that are not drawn; `other` is the row of that name. */
   kind: 'model' | 'rest' | 'other'
   name: string
   values: readonly (bigint | null)[]

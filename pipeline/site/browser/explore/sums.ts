@@ -2,24 +2,18 @@ import { daysBetween, endOf, type Grain, startOf } from './calendar.ts'
 import type { Row } from './row.ts'
 import type { Window } from './window.ts'
 
-/** A day, week or month of the window. */
 export interface Period {
-  /** Its first date, also where the window begins later. */
+  /** Its first date, even if the window begins later. */
   start: string
-  /** `2026-11-19`, for a week its Monday, `2026-11` for a month. */
+  /** `2026-11-19`, the Monday for a week, `2026-11` for a month. */
   name: string
-  /** How many days it has, and of how many of them there are numbers in the window. */
   length: number
   days: number
 }
 
-/** What rows sum up to: a value for each period, null where no row says anything of it. */
 export interface Sums {
-  /** Ascending and without gaps. */
   periods: readonly Period[]
-  /** By slug, `other` among them. */
   models: ReadonlyMap<string, readonly (bigint | null)[]>
-  /** Of all rows, `other` included: what shares are shares of. */
   totals: readonly (bigint | null)[]
 }
 
@@ -47,7 +41,7 @@ export function sumRows(rows: readonly Row[], window: Window, grain: Grain): Sum
   return { periods, models, totals }
 }
 
-/** Whether numbers are missing from a period: it reaches over the window's end, or dates of it have none. */
+/** True if days are outside the window or have no numbers. */
 export function isPartial({ days, length }: Period): boolean {
   return days < length
 }

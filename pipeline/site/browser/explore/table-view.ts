@@ -5,14 +5,13 @@ import { type Entry, PAGE_ROWS, pageOf, sortEntries } from './entries.ts'
 import type { Shown } from './frame.ts'
 import type { Order, View } from './view.ts'
 
-/** Changes a part of the view. What is typed replaces the entry of the history that it continues. */
+/** Changes part of the view. Typing replaces the current history entry. */
 export type Change = (part: Partial<View>, how?: 'typing') => void
 
 const PERIOD = { day: 'Date', week: 'Week of', month: 'Month' } as const
-/** What a click on a head sorts by at first: the greatest numbers are what one looks for. */
 const FIRST: Record<string, Order> = { date: 'date', model: 'model', tokens: '-tokens', share: '-share' }
 
-/** A page at a time: fast with many rows, and it can be read aloud, searched and printed. */
+/** Paged: fast with many rows, and readable for screen readers, search and print. */
 export function tableView(change: Change): { show(shown: Shown): void } {
   const table = byId('rows', HTMLTableElement)
   const search = byId('search', HTMLInputElement)
@@ -49,7 +48,7 @@ function columnOf({ dataset: { column = '' } }: HTMLTableCellElement): string {
   return column
 }
 
-/** Once one way, once the other, then as published. */
+/** First click, second click, then published order. */
 function nextOrder(column: string, order: Order | undefined): Order | undefined {
   const first = FIRST[column]
   if (first === undefined || order?.replace('-', '') !== column) return first

@@ -1,14 +1,12 @@
 import { type Grain, instantOf, tickName } from './calendar.ts'
 import type { Period } from './sums.ts'
 
-/** A place on the axis of time: the position of a period, and its name there. */
 export interface Tick {
   position: number
   text: string
 }
 
 interface Step {
-  /** Whether a period is marked; by its first date and its position. */
   has: (date: Date, position: number) => boolean
   months?: true
 }
@@ -19,7 +17,7 @@ const everyMonths = (count: number): Step => {
   return { has: (date) => isFirst(date) && date.getUTCMonth() % count === 0, months: true }
 }
 
-/** From fine to coarse. Weeks are counted from the first, days by weeks from the first Monday. */
+/** From fine to coarse. Weeks count from the first; days use every first or second Monday. */
 const STEPS: Record<Grain, readonly Step[]> = {
   day: [
     every(1),
@@ -32,7 +30,7 @@ const STEPS: Record<Grain, readonly Step[]> = {
   month: [1, 2, 3, 6, 12].map(everyMonths),
 }
 
-/** The finest ticks of which there are no more than `most`. Each stands at a period, so that it can be read off. */
+/** The finest ticks with at most `most` of them. Each stands at a period. */
 export function ticksOf(periods: readonly Period[], grain: Grain, most: number): Tick[] {
   const dates = periods.map(({ start }) => new Date(instantOf(start)))
   const choices = STEPS[grain].map((step) => {

@@ -1,13 +1,12 @@
 import { isDate } from './calendar.ts'
 import { DEFAULT_VIEW, FORMS, GRAINS, ORDERS, PRESETS, SCALES, type View } from './view.ts'
 
-/** A view as it was read from a URL, and what in the URL could not be followed. */
 export interface ReadView {
   view: View
   notices: string[]
 }
 
-/** The query of a view, without a question mark: empty for the default, and nothing in it that is default. */
+/** The query of a view without `?` and without default values. */
 export function toQuery(view: View): string {
   const query = new URLSearchParams()
   const set = (name: string, value: string, byDefault: string) => value !== byDefault && query.set(name, value)
@@ -27,7 +26,7 @@ export function toQuery(view: View): string {
   return query.toString()
 }
 
-/** Reads what `toQuery` writes. A value that means nothing is left at its default, with a notice; unknown names are not ours. */
+/** Reads what `toQuery` writes. Invalid values give the default and a notice; unknown names are ignored. */
 export function fromQuery(text: string): ReadView {
   const query = new URLSearchParams(text)
   const notices: string[] = []

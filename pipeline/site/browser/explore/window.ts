@@ -2,20 +2,19 @@ import { addDays } from './calendar.ts'
 import type { Row } from './row.ts'
 import { DEFAULT_VIEW, type View } from './view.ts'
 
-/** First and last date of what is shown, both included. */
 export interface Window {
   from: string
   to: string
 }
 
-/** The dates that rows in published order reach from and to. */
+/** The first and last date of rows in published order. Throws if there are none. */
 export function reachOf(rows: readonly Row[]): Window {
   const [first, last] = [rows.at(0), rows.at(-1)]
   if (first === undefined || last === undefined) throw new Error('the file has no rows')
   return { from: first.date, to: last.date }
 }
 
-/** The window of a view within what there is. One that lies outside of it wholly becomes the default, with a notice. */
+/** Clips the window to the release. Outside of it, the default applies with a notice. */
 export function resolveWindow(asked: View['window'], reach: Window): { window: Window; notices: string[] } {
   if ('days' in asked) return { window: lastDays(asked.days, reach), notices: [] }
   const there = `The release has the dates from ${reach.from} to ${reach.to}.`
