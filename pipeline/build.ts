@@ -89,13 +89,13 @@ import { type Workspace, withScratch, withWorkspace } from './rollup/workspace.t
 import { embeddingsModels } from './site/api.ts'
 import { releaseChart, releasePage } from './site/release-page.ts'
 
-/** What a person asks of one build. */
+/** The options of one build. */
 export interface BuildOptions {
-  /** Sanity checks whose findings are right this time: they do not stop the release. */
+  /** Sanity checks whose findings the maintainer accepts this time. They do not stop the release. */
   accept?: readonly string[]
   /** Say what would change, and publish and keep nothing. */
   dryRun?: boolean
-  /** Why final numbers change, if any do, and a sentence about it: both are published with the restatement. */
+  /** Why final numbers change, and a sentence about it. Both are published with the restatement. */
   reason?: RestatementReason | undefined
   note?: string | undefined
   /** Begin a new chain of releases, and keep the previous one outside the public folder. */
@@ -105,8 +105,8 @@ export interface BuildOptions {
 }
 
 /**
- * What a build did, or would do. For `unchanged` the facts are those of the release that stays current; `changes` are
- * what a dry run is made for.
+ * What a build did, or would do. For `unchanged` the facts are those of the release that stays current. Only a dry run
+ * sets `changes`.
  */
 export interface BuildSummary {
   outcome: 'released' | 'unchanged' | 'would_release'
@@ -125,22 +125,22 @@ export interface BuildSummary {
   sources_without_request_id: SourceWithoutIds[]
   warnings: Warning[]
   changes?: Changes
-  /** Of the release that was or would be made. */
+  /** The version of the release that was or would be made. */
   data_version?: DataVersion | undefined
   /** Dates that the previous release called final and that have other rows now, and the reason that is published. */
   restated?: { dates: UtcDate[]; reason: RestatementReason }
-  /** Of the first release of a new chain: the releases that it takes the place of, and where their files are kept, if at all. */
+  /** For the first release of a new chain: the releases it replaces, and the folder that keeps their files, if any. */
   new_chain?: { replaced: ReleaseName[]; kept_in: string | null }
-  /** All that lies below the public folder after the build; not of a dry run. */
+  /** The size of the public folder after the build. A dry run does not set it. */
   published?: PublishedSize
   path: string
 }
 
-/** What stands before the decision whether there is a release to make. */
+/** What a build knows before it decides whether to make a release. */
 export interface Built {
   draft: ReleaseDraft
   ranking: Ranking
-  /** What the registry knows of the names of a model. */
+  /** The names that the registry has for a model. */
   names: (slug: string) => ModelNames
   ingredients: Ingredients
   account: Account
@@ -150,9 +150,9 @@ export interface Built {
 }
 
 /**
- * Builds the dataset from its sources: ingest -> rollup -> rank -> checks -> release. A stop at any moment leaves the
- * release before current. Throws `CliError` for wrong settings and sources, `BuildError` for input that cannot be
- * published.
+ * Builds the dataset from its sources: ingest -> rollup -> rank -> checks -> release. If the build stops at any
+ * point, the previous release stays current. Throws `CliError` for wrong settings and sources, `BuildError` for input
+ * that cannot be published.
  */
 export async function build(
   config: PipelineConfig,
@@ -180,7 +180,7 @@ export async function build(
     const chosen = await chooseSources({ named, synthetic, config }, sampleFolder, lastDate, effects)
     const sources = await withObjects(chosen, workspace, config, effects)
     const publisher = await readPublisher(config.dataDir, synthetic)
-    // What is published beside a release is found wrong before there is one, and not between two steps of the switch.
+    // Read the embeddings catalogue now: an error in it must stop the build before there is a release to switch to.
     await embeddingsModels(config.dataDir)
     const recipe = { config, asOf, sources, synthetic, publisher, reread, mayFollowSample: !synthetic }
     const { built, usage } = await prepare(workspace, recipe, effects)
@@ -198,14 +198,14 @@ export async function build(
   })
 }
 
-/** What a release is made of, and as of when. */
+/** What a release is made from, and its `as_of`. */
 export interface Recipe extends Intake {
   publisher: Publisher
-  /** Whether what is known of raw files may be of the sample, and these are others. */
+  /** Whether the state may still be that of the sample, although these sources are real. */
   mayFollowSample?: boolean
 }
 
-/** Reads, ranks and checks: everything before the question whether there is a release to make. */
+/** Reads, ranks and checks: everything before the decision whether to make a release. */
 export async function prepare(
   workspace: Workspace,
   recipe: Recipe,
@@ -265,7 +265,7 @@ async function rankSources(
   return ranking
 }
 
-/** Makes the release and switches to it, when it says something that the current one does not and nothing blocks it. */
+/** Makes the release and switches to it, if it differs from the current one and nothing blocks it. */
 async function release(
   built: Built,
   options: {
@@ -324,7 +324,7 @@ function reportStart({ notice }: ChosenChain, { report }: Effects): void {
   if (notice !== undefined) report({ kind: 'notice', message: notice })
 }
 
-/** What the publisher says of a release. */
+/** The reason and the note that the publisher gives for a release. */
 type Told = Pick<ReleaseChanges, 'reason' | 'note'>
 
 /** The dates that the previous release called final and that have other rows now. */
@@ -336,19 +336,19 @@ function restatedDates(rows: readonly ChangeRow[], current: ReleaseDraft | undef
   return [...new Set(dates)].sort()
 }
 
-/** How a release differs from the one before it: for its manifest, and row by row. */
+/** How a release differs from the previous one: for its manifest, and row by row. */
 export interface Changed {
   facts: Pick<ReleaseDraft, 'data_version' | 'version_rule' | 'changes'>
   rows: ChangeRow[]
 }
 
-/** A release after another: which one, what differs, and by which rule it gets its version. */
+/** What describes a new release: the current one, what differs from it, and the rule for the new version. */
 export interface NextRelease {
   index: ReleaseIndex
   current: ReleaseDraft | undefined
   facts: string[]
   told: Told
-  /** Undefined to make a release of 0.1.0 again. */
+  /** Undefined to reproduce a release that version 0.1.0 made. */
   version_rule: VersionRule | undefined
 }
 
@@ -424,7 +424,7 @@ function assertNotBefore(asOf: Date, index: ReleaseIndex): void {
   const latest = index.releases.at(-1)
   if (latest === undefined || toTimestamp(asOf) >= latest.as_of) return
   throw new BuildError(
-    `AS_OF ${toTimestamp(asOf)} is before that of the latest release, ${latest.as_of}; give a later one, or check the clock`,
+    `AS_OF ${toTimestamp(asOf)} is before that of the newest release, ${latest.as_of}; give a later one, or check the clock`,
   )
 }
 

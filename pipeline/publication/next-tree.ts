@@ -17,7 +17,7 @@ import {
 /** Below which nothing is found: a new chain knows nothing of what is published. */
 const NOWHERE = '/dev/null'
 
-/** Small files: most of the time goes into waiting until they are on disk. */
+/** How many files to write at the same time. They are small, so most of the time is spent waiting for the disk. */
 const AT_ONCE = 16
 
 /**

@@ -28,14 +28,17 @@ import { closeStaging, type PublicFolder, STAGING_FOLDER } from './public-folder
 import { type Entry, publication } from './publication.ts'
 import { markWithdrawn, removeWithdrawn, verifyWithdrawn, withTombstone } from './tombstone.ts'
 
-/** Small files: most of the time goes into waiting until they are on disk. */
+/** How many files to write at the same time. They are small, so most of the time is spent waiting for the disk. */
 const AT_ONCE = 16
 
 /**
- * Makes the public folder consistent after a build that was stopped anywhere. A release is made when its folder is in
- * place: one that is there and whole is followed by all that has to follow it, and what is less than that is removed.
- * One is withdrawn when its tombstone is in place: then all follows the release before it, and its files go. A switch to
- * a new chain is completed in the same way. Returns the history.
+ * Makes the public folder consistent after a build or withdrawal that stopped at any point. Returns the index.
+ *
+ * - A release counts once its folder is in place. If the index does not list it, this adds it and updates everything
+ *   that follows from it. A folder without checksums is removed.
+ * - A withdrawal counts once its tombstone is in place. This updates everything that follows from the other releases,
+ *   and removes the files of the withdrawn one.
+ * - A switch to a new chain is completed if the first release of that chain is in place, and undone otherwise.
  */
 export async function recover(folder: PublicFolder, database: Database): Promise<ReleaseIndex> {
   const { publicDir, files } = folder
@@ -50,7 +53,7 @@ export async function recover(folder: PublicFolder, database: Database): Promise
   return index
 }
 
-/** The index with what a stopped build or withdrawal did that it does not tell of yet. */
+/** The index, with what a stopped build or withdrawal put in place but not into the index. */
 async function findIndex(folder: PublicFolder): Promise<ReleaseIndex> {
   const { publicDir } = folder
   const index = await readIndex(publicDir)
@@ -59,8 +62,8 @@ async function findIndex(folder: PublicFolder): Promise<ReleaseIndex> {
 }
 
 /**
- * The current release of a public folder in which nothing is under way. Throws `BuildError` where a build or a
- * withdrawal was stopped: what is there then belongs to two states.
+ * Returns the current release. Throws `BuildError` if a build or a withdrawal was stopped, because the public folder
+ * may then be half old and half new.
  */
 export async function assertComplete(publicDir: string): Promise<ReleaseEntry> {
   const index = await readIndex(publicDir)
@@ -76,8 +79,9 @@ export async function assertComplete(publicDir: string): Promise<ReleaseEntry> {
 }
 
 /**
- * The release that a stopped build had put in place but not into the index: at most one, later than every other, and
- * not yet pointed to. Anything else that the index does not know was published: then the index is what is wrong.
+ * The release that a stopped build put in place but not into the index. There is at most one, it is newer than all
+ * others, and `latest.json` does not name it yet. Throws `BuildError` for any other release that is not in the index:
+ * it was published, so the index is wrong.
  */
 async function unlisted(publicDir: string, index: ReleaseIndex): Promise<ReleaseName | undefined> {
   const dataset = join(publicDir, DATASET_PATH)
@@ -87,12 +91,12 @@ async function unlisted(publicDir: string, index: ReleaseIndex): Promise<Release
   const isNext = (name: string) => name > (index.releases.at(-1)?.release ?? '') && !latest?.includes(name)
   if (unknown.length <= 1 && unknown.every(isNext)) return unknown[0]
   throw new BuildError(
-    `${join(publicDir, INDEX_PATH)} does not list ${unknown.join(', ')}, which ${dataset} holds; ` +
-      'releases are never removed: restore the index from a backup, or take away by hand what does not belong there',
+    `${join(publicDir, INDEX_PATH)} does not list ${unknown.join(', ')}, found in ${dataset}; ` +
+      'releases are never removed: restore the index from a backup, or remove by hand what does not belong there',
   )
 }
 
-/** The index with a release that it does not list yet, or as it is when what lies there is none: that is removed. */
+/** Adds a release to the index. If its folder has no checksums, removes the folder and leaves the index as it is. */
 async function adopt({ publicDir, files }: PublicFolder, name: string, index: ReleaseIndex): Promise<ReleaseIndex> {
   const path = join(publicDir, releasePath(name))
   // The checksums are written last, before the folder gets its name.
@@ -100,7 +104,7 @@ async function adopt({ publicDir, files }: PublicFolder, name: string, index: Re
     await files.remove(path)
     return index
   }
-  await verifyChecksums(path, `; ${name} was not published yet: take it away, and the next build makes it anew`)
+  await verifyChecksums(path, `; ${name} was not published yet: remove it, and the next build makes it again`)
   return grow(path, index)
 }
 
@@ -109,7 +113,7 @@ async function grow(path: string, index: ReleaseIndex): Promise<ReleaseIndex> {
   return appendRelease(index, await readManifest(path), sha256)
 }
 
-/** Publishes a staged and verified release: stages all that follows it, and switches to both in one run. */
+/** Publishes a staged and verified release: stages everything that follows from it, then makes one switch to both. */
 export async function publish(
   folder: PublicFolder,
   staged: { path: string; release: ReleaseName },
@@ -132,7 +136,7 @@ export async function publish(
   return grown
 }
 
-/** Publishes a tombstone: the first rename withdraws its release, and all that follows from that comes with it. */
+/** Publishes a tombstone and everything that follows from it in one switch. The first rename withdraws the release. */
 export async function publishTombstone(
   folder: PublicFolder,
   index: ReleaseIndex,
@@ -143,7 +147,7 @@ export async function publishTombstone(
   await closeStaging(folder.publicDir, folder.files)
 }
 
-/** Stages everything that follows from the releases, then switches to it. `begin` comes before the first rename. */
+/** Stages everything that follows from the releases, then switches to it. Calls `begin` before the first rename. */
 async function follow(
   tree: NextTree,
   index: ReleaseIndex,
@@ -158,7 +162,7 @@ async function follow(
   await notePages()
 }
 
-/** Stages what is to be published and differs. Returns what notes which pages there are, once they are in place. */
+/** Stages the entries that differ. Returns a function that notes which pages exist; call it when they are in place. */
 async function stage(tree: NextTree, index: ReleaseIndex, database: Database): Promise<() => Promise<void>> {
   const current = currentEntry(index)
   if (current === undefined) return async () => {}

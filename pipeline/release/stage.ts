@@ -26,7 +26,7 @@ import { describeDataset } from './documents/describe.ts'
 import { renderDocuments } from './documents/documents.ts'
 import { parquetKeys } from './documents/parquet-keys.ts'
 
-/** Describes the release of `rows` as of an instant. `rows` are in published order and not empty. */
+/** Drafts the release of `rows`, in published order, as of an instant. Throws `BuildError` if there are no rows. */
 export function draftRelease(options: {
   rows: readonly RankingRow[]
   asOf: Timestamp
@@ -78,7 +78,7 @@ export async function stageRelease(
     draft: ReleaseDraft
     rows: readonly RankingRow[]
     texts: readonly TextFile[]
-    /** Renders what is written after all other files, from the manifest that lists these. */
+    /** Renders the page of the release, after all files that the given manifest lists. */
     page?: (manifest: Manifest) => TextFile
     folder: string
   },
@@ -106,7 +106,7 @@ export async function stageRelease(
   return manifest
 }
 
-/** All rows of a release in every format but Parquet: they follow from the rows and these four facts alone. */
+/** All rows of a release in every format but Parquet. The bytes depend only on `rows` and `meta`. */
 export async function renderRows(rows: readonly RankingRow[], meta: RankingMeta): Promise<[DataFile, Buffer][]> {
   return Promise.all(
     rowsAsText(rows, meta).map(async ([path, text]): Promise<[DataFile, Buffer]> => {

@@ -11,7 +11,7 @@ import { reasonSentences } from './reasons.ts'
 import { releaseLink } from './release-link.ts'
 import { table } from './table.ts'
 
-/** The first page tells of this many of the newest; those of the years tell of all. */
+/** The first page lists this many of the newest. The pages of the years list all. */
 const RELEASES_TOLD = 100
 const RESTATEMENTS_TOLD = 20
 
@@ -99,7 +99,7 @@ function releaseTable(caption: string, releases: readonly ReleaseEntry[], facts:
   return table(caption, { words: ['Release', 'Version', 'What changed'], numbers: ['Last day', 'Rows'] }, rows)
 }
 
-/** The facts of the index that differ from the release before, as a person would say it. */
+/** How a release differs from the previous one, in words, from the facts of the index. */
 function whatChanged(entry: ReleaseEntry, before: ReleaseEntry | undefined): string {
   if (before === undefined) return 'the first release'
   const { changed = [], end_date } = entry
@@ -107,7 +107,7 @@ function whatChanged(entry: ReleaseEntry, before: ReleaseEntry | undefined): str
   const words: Readonly<Record<string, string>> = {
     end_date: days > 0 ? `${counted(days, 'day')} more` : `${counted(-days, 'day')} less`,
     content_hash: whichRows(entry),
-    // With each day more an older one becomes final: that is no news.
+    // Each added day makes an older one final: that is not news.
     day_status: days > 0 ? '' : 'other days are final',
     publisher: 'publisher or title',
     schema: 'form of the rows',
@@ -118,7 +118,7 @@ function whatChanged(entry: ReleaseEntry, before: ReleaseEntry | undefined): str
   return told.flatMap(([, text]) => (text === '' ? [] : text)).join('; ')
 }
 
-/** Which rows changed, as far as the version says it. With days that are added provisional ones often change too. */
+/** Which rows changed, as far as the version says. When days are added, provisional days often change too. */
 function whichRows({ data_version, version_rule, changed = [] }: ReleaseEntry): string {
   const isMajor = data_version?.endsWith('.0.0') ?? true
   if (version_rule === undefined || isSchemaChange(changed)) return isMajor ? 'published rows changed' : ''

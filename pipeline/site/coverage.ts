@@ -18,7 +18,7 @@ const REASONS = {
   removed: 'a later release took the rows away',
 } as const
 
-/** The overview draws the newest of them: a year with a title for each day takes 36 KB. */
+/** How many years `coverage.html` draws, newest first: a year with a title for each day takes 36 KB. */
 const YEARS_DRAWN = 2
 
 /** `coverage.html`, the calendar of the newest years, and a page for each year with its calendar and its days as tables. */
@@ -86,7 +86,7 @@ ${items}</ul>
 `
 }
 
-/** Days without rows that follow each other for the same reason are told together. */
+/** Groups consecutive days without rows that have the same reason. */
 function missingDays(days: readonly MarkedDay[]): Html {
   const missing = days.filter(({ status }) => status === 'missing')
   if (missing.length === 0) return html`<p>None.</p>\n`
@@ -107,7 +107,7 @@ ${items}</ul>
 `
 }
 
-/** Days of which records are counted as an earlier version read them. */
+/** Days with records that are counted the way an earlier version read them. */
 function daysWithOldCounts(days: readonly MarkedDay[]): Html {
   const ranges = toRanges(days.filter(({ old_counts }) => old_counts).map(({ date }) => date))
   if (ranges.length === 0) return html``

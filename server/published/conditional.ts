@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** What tells one state of a file from another: a strong tag of its bytes, and when it was written. */
+/** Identifies one state of a file: a strong tag of its bytes, and when it was written. */
 export interface Validators {
   etag: string
   modified: Date
@@ -8,7 +8,7 @@ export interface Validators {
 
 const ENTITY_TAG = /(?:W\/)?"[^"]*"/g
 
-/** Whether an `If-None-Match` header names `etag`: a list, `*`, weak comparison (RFC 9110 § 13.1.2). */
+/** Whether `If-None-Match`, a list of tags or `*`, matches `etag`. The comparison is weak (RFC 9110 § 13.1.2). */
 export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false
   if (ifNoneMatch === etag) return true
@@ -16,20 +16,20 @@ export function matchesEtag(ifNoneMatch: string | undefined, etag: string): bool
   return tagsOf(ifNoneMatch).some((tag) => withoutWeakness(tag) === withoutWeakness(etag))
 }
 
-/** Whether the request is for another state of the file, which is a 412 (RFC 9110 § 13.1.1, 13.1.4, 13.2.2). */
+/** Whether the request is for another state of the file. The answer is then 412 (RFC 9110 § 13.1.1, 13.1.4, 13.2.2). */
 export function isForAnotherState(headers: IncomingHttpHeaders, { etag, modified }: Validators): boolean {
   const ifMatch = headers['if-match']
   if (ifMatch !== undefined) return ifMatch.trim() !== '*' && !tagsOf(ifMatch).includes(etag)
   return wholeSeconds(modified) > parseHttpDate(headers['if-unmodified-since'])
 }
 
-/** Whether the client has the file as it is. A tag is exact, a time is not, so it counts only where there is no tag. */
+/** Whether the client already has this state of the file. The time is less exact, so it counts only without a tag. */
 export function isNotModified(headers: IncomingHttpHeaders, { etag, modified }: Validators): boolean {
   if (headers['if-none-match'] !== undefined) return matchesEtag(headers['if-none-match'], etag)
   return wholeSeconds(modified) <= parseHttpDate(headers['if-modified-since'])
 }
 
-/** Whether a range is still one of the file of which the client has the rest (`If-Range`, RFC 9110 § 13.1.5). */
+/** Whether the file is still the one that the client has a part of (`If-Range`, RFC 9110 § 13.1.5). */
 export function isRangeCurrent(headers: IncomingHttpHeaders, { etag, modified }: Validators): boolean {
   const ifRange = headers['if-range']
   return ifRange === undefined || ifRange === etag || ifRange === modified.toUTCString()
@@ -43,7 +43,10 @@ function withoutWeakness(tag: string): string {
   return tag.replace(/^W\//, '')
 }
 
-/** Milliseconds; NaN, which compares as false, for what is no date. The oldest of the three forms names no zone. */
+/**
+ * Milliseconds since 1970, or NaN if the text is not a date: every comparison with NaN is false. One of the three forms
+ * of an HTTP date names no time zone: it is GMT.
+ */
 function parseHttpDate(text = ''): number {
   return Date.parse(text.endsWith('GMT') ? text : `${text} GMT`)
 }

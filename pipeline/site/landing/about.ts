@@ -5,7 +5,7 @@ import type { FieldDescription } from '../../release/documents/fields.ts'
 import { copyable, scrollable } from '../elements.ts'
 import type { SiteFacts } from '../facts.ts'
 
-/** How the data may be used, and what to write where it is. */
+/** How the data may be used, and what credit to give. */
 export function citingSection({ dataset }: SiteFacts): Html {
   const { license, attribution } = dataset
   return html`<section>

@@ -20,7 +20,7 @@ ${quickDownloads(facts)}<a class="button" href="explore.html">Explore in the bro
 ${keyFacts(facts)}`
 }
 
-/** The forms that most readers want. */
+/** The formats that most readers want. */
 const QUICK = [
   { path: 'rankings-daily.parquet', name: 'Parquet' },
   { path: 'rankings-daily.csv', name: 'CSV' },
