@@ -89,17 +89,22 @@ import { type Workspace, withScratch, withWorkspace } from './rollup/workspace.t
 import { embeddingsModels } from './site/api.ts'
 import { releaseChart, releasePage } from './site/release-page.ts'
 
+/** The options of one build. */
 export interface BuildOptions {
+  /** Sanity checks whose findings the maintainer accepts this time. They do not stop the release. */
   accept?: readonly string[]
   dryRun?: boolean
-  /** Why final numbers change, and a note. Both are published with the restatement. */
+  /** Why final numbers change, and a sentence about it. Both are published with the restatement. */
   reason?: RestatementReason | undefined
   note?: string | undefined
   newChain?: boolean
   reread?: readonly UtcDate[]
 }
 
-/** What a build did or would do. If `unchanged`, the facts are those of the current release. */
+/**
+ * What a build did, or would do. For `unchanged` the facts are those of the release that stays current. Only a dry run
+ * sets `changes`.
+ */
 export interface BuildSummary {
   outcome: 'released' | 'unchanged' | 'would_release'
   release: string
@@ -117,17 +122,22 @@ export interface BuildSummary {
   sources_without_request_id: SourceWithoutIds[]
   warnings: Warning[]
   changes?: Changes
+  /** The version of the release that was or would be made. */
   data_version?: DataVersion | undefined
   /** Changed dates that were final in the previous release, and the published reason. */
   restated?: { dates: UtcDate[]; reason: RestatementReason }
+  /** For the first release of a new chain: the releases it replaces, and the folder that keeps their files, if any. */
   new_chain?: { replaced: ReleaseName[]; kept_in: string | null }
+  /** The size of the public folder after the build. A dry run does not set it. */
   published?: PublishedSize
   path: string
 }
 
+/** What a build knows before it decides whether to make a release. */
 export interface Built {
   draft: ReleaseDraft
   ranking: Ranking
+  /** The names that the registry has for a model. */
   names: (slug: string) => ModelNames
   ingredients: Ingredients
   account: Account
@@ -137,8 +147,9 @@ export interface Built {
 }
 
 /**
- * Builds a release. A stop leaves the previous release current. Throws `CliError` for wrong settings and sources,
- * `BuildError` for input that cannot be published.
+ * Builds the dataset from its sources: ingest -> rollup -> rank -> checks -> release. If the build stops at any
+ * point, the previous release stays current. Throws `CliError` for wrong settings and sources, `BuildError` for input
+ * that cannot be published.
  */
 export async function build(
   config: PipelineConfig,
@@ -166,7 +177,7 @@ export async function build(
     const chosen = await chooseSources({ named, synthetic, config }, sampleFolder, lastDate, effects)
     const sources = await withObjects(chosen, workspace, config, effects)
     const publisher = await readPublisher(config.dataDir, synthetic)
-    // Fail here, before there is a release, and not in the middle of the switch.
+    // Read the embeddings catalogue now: an error in it must stop the build before there is a release to switch to.
     await embeddingsModels(config.dataDir)
     const recipe = { config, asOf, sources, synthetic, publisher, reread, mayFollowSample: !synthetic }
     const { built, usage } = await prepare(workspace, recipe, effects)
@@ -184,13 +195,14 @@ export async function build(
   })
 }
 
+/** What a release is made from, and its `as_of`. */
 export interface Recipe extends Intake {
   publisher: Publisher
-  /** True if the state may come from the sample and these sources are real. */
+  /** Whether the state may still be that of the sample, although these sources are real. */
   mayFollowSample?: boolean
 }
 
-/** Reads, ranks and checks. The caller decides whether to release. */
+/** Reads, ranks and checks: everything before the decision whether to make a release. */
 export async function prepare(
   workspace: Workspace,
   recipe: Recipe,
@@ -250,6 +262,7 @@ async function rankSources(
   return ranking
 }
 
+/** Makes the release and switches to it, if it differs from the current one and nothing blocks it. */
 async function release(
   built: Built,
   options: {
@@ -308,6 +321,7 @@ function reportStart({ notice }: ChosenChain, { report }: Effects): void {
   if (notice !== undefined) report({ kind: 'notice', message: notice })
 }
 
+/** The reason and the note that the publisher gives for a release. */
 type Told = Pick<ReleaseChanges, 'reason' | 'note'>
 
 function restatedDates(rows: readonly ChangeRow[], current: ReleaseDraft | undefined): UtcDate[] {
@@ -318,17 +332,19 @@ function restatedDates(rows: readonly ChangeRow[], current: ReleaseDraft | undef
   return [...new Set(dates)].sort()
 }
 
+/** How a release differs from the previous one: for its manifest, and row by row. */
 export interface Changed {
   facts: Pick<ReleaseDraft, 'data_version' | 'version_rule' | 'changes'>
   rows: ChangeRow[]
 }
 
+/** What describes a new release: the current one, what differs from it, and the rule for the new version. */
 export interface NextRelease {
   index: ReleaseIndex
   current: ReleaseDraft | undefined
   facts: string[]
   told: Told
-  /** Undefined to reproduce a release of version 0.1.0. */
+  /** Undefined to reproduce a release that version 0.1.0 made. */
   version_rule: VersionRule | undefined
 }
 
@@ -403,7 +419,7 @@ function assertNotBefore(asOf: Date, index: ReleaseIndex): void {
   const latest = index.releases.at(-1)
   if (latest === undefined || toTimestamp(asOf) >= latest.as_of) return
   throw new BuildError(
-    `AS_OF ${toTimestamp(asOf)} is before that of the latest release, ${latest.as_of}; give a later one, or check the clock`,
+    `AS_OF ${toTimestamp(asOf)} is before that of the newest release, ${latest.as_of}; give a later one, or check the clock`,
   )
 }
 

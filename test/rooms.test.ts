@@ -27,7 +27,7 @@ function pathIn(top: string): (name: string) => string {
   return (name) => (name === 'contract' ? CONTRACT : `${top}/${name}`)
 }
 
-/** The folder of a file, or the file itself where it lies loose. */
+/** The folder of a file, or the file itself if it is in no room. */
 const roomOf = (path: string) => path.split('/').slice(0, 2).join('/')
 
 function importsOf(path: string): string[] {
@@ -42,7 +42,7 @@ describe('the rooms', () => {
     expect(new Set(rooms.keys())).toEqual(folders)
   })
 
-  it('leave three files loose in each of the two folders', () => {
+  it('leave three files outside any room in each of the two folders', () => {
     const loose = sources.filter((path) => path.split('/').length === 2)
     expect(loose).toEqual([
       'pipeline/build.ts',
@@ -54,7 +54,7 @@ describe('the rooms', () => {
     ])
   })
 
-  it('import the rooms that the table names, and no other', () => {
+  it('import only rooms that the table allows', () => {
     for (const path of sources) {
       const room = roomOf(path)
       const allowed = rooms.get(room)
@@ -65,7 +65,7 @@ describe('the rooms', () => {
     }
   })
 
-  it('run SQL of their own and of the rooms that the table names', () => {
+  it('run only their own SQL and that of rooms that the table allows', () => {
     const { files, byName } = readStatements(join(ROOT, 'pipeline'))
     const homes = new Map(files.map((path) => [basename(path, '.sql'), roomOf(path)]))
     expect(homes.size, 'files of statements with the same name').toBe(files.length)
@@ -79,7 +79,7 @@ describe('the rooms', () => {
     }
   })
 
-  it('form no circle: each imports only rooms that stand before it', () => {
+  it('have no import cycle: each imports only rooms above it in the table', () => {
     const order = [...rooms.keys()]
     for (const [index, room] of order.entries()) {
       for (const name of rooms.get(room) ?? []) {
@@ -88,7 +88,7 @@ describe('the rooms', () => {
     }
   })
 
-  it('are held apart by the linter: one rule a room that may not import everything', () => {
+  it('each have a linter rule, except the one that may import everything', () => {
     const { overrides } = JSON.parse(read('biome.json')) as { overrides: { includes: string[] }[] }
     const ruled = overrides
       .flatMap(({ includes }) => includes)
@@ -98,7 +98,7 @@ describe('the rooms', () => {
     }
   })
 
-  it('let the server import the contract alone, and the pipeline the server from its commands alone', () => {
+  it('let the server import only the contract, and only commands of the pipeline import the server', () => {
     for (const path of sources) {
       for (const imported of importsOf(path)) {
         if (path.startsWith('server/')) expect(imported, path).toMatch(/^(server|pipeline\/contract)\//)

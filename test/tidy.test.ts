@@ -80,11 +80,11 @@ describe('the repository', () => {
     }
   })
 
-  it('has a README that is read at once', () => {
+  it('has a README of at most 120 lines', () => {
     expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(120)
   })
 
-  it('shows each file in deploy/ as it is, and tells where it is', () => {
+  it('shows each file in deploy/ verbatim, with its path', () => {
     const page = read('docs/operations.md')
     const files = tracked.filter((path) => path.startsWith('deploy/'))
     expect(files).toEqual(['deploy/Caddyfile', 'deploy/nginx.conf'])

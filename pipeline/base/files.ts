@@ -50,13 +50,16 @@ function isMade(content: Content): content is AsyncIterable<string> {
 
 const WRITING = ['write', 'writev', 'fsync']
 
-/** Node names a file that cannot be opened, but not on a full disk. Errors of the content itself stay as they are. */
+/**
+ * Adds the path to an error of writing: on a full disk, for example, Node does not name the file. Returns errors of the
+ * content itself unchanged.
+ */
 function naming(path: string, error: unknown): unknown {
   const isOfFile = error instanceof Error && 'syscall' in error && WRITING.includes(String(error.syscall))
   return isOfFile ? new Error(`${path} cannot be written: ${error.message}`, { cause: error }) : error
 }
 
-/** Node's own `recursive` loops forever on file systems without folders that report ENOENT, such as /proc. */
+/** Node's own `recursive` loops forever on file systems that cannot create folders and report ENOENT, such as /proc. */
 async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path)
@@ -99,8 +102,8 @@ export const realFiles: Files = {
 }
 
 /**
- * Writes `next` and renames it to `path`, so readers see the old or the new file, whole. Removes `next` on failure.
- * Processes that write at the same time each need their own `next`.
+ * Writes `next` and renames it to `path`, so readers see the whole old file or the whole new one. Removes `next` on
+ * failure. Processes that write at the same time each need their own `next`.
  */
 export async function replaceFile(files: Files, path: string, content: Content, next = `${path}.next`): Promise<void> {
   try {
@@ -117,7 +120,7 @@ export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')
 }
 
-/** What a file system call gives, or undefined if the file does not exist. */
+/** The result of a file system call, or undefined if the file does not exist. */
 export async function ifAny<Result>(result: Promise<Result>): Promise<Result | undefined> {
   try {
     return await result
@@ -143,7 +146,7 @@ function realPath(path: string): string {
   }
 }
 
-/** The targets of symbolic links directly in some folders, without broken links. */
+/** The final targets of the symbolic links directly in these folders. Skips broken links. */
 export async function endsOfLinks(folders: readonly string[]): Promise<string[]> {
   const ends: string[] = []
   for (const folder of folders) {

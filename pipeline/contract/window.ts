@@ -21,9 +21,9 @@ export class WindowError extends Error {
 }
 
 /**
- * Resolves the requested window (SPECIFICATION.md § Endpoints 5, API.md). `end_date` is at most the most recent
- * completed UTC day at `now`, `start_date` at least the first day of the dataset; these are clamped. Throws
- * `WindowError` if the end is before the dataset or the window is empty.
+ * Resolves the requested window (SPECIFICATION.md § Endpoints 5, API.md). A later `end_date` becomes the most recent
+ * completed UTC day at `now`. An earlier `start_date` becomes the first day of the dataset. Throws `WindowError` if the
+ * end is before the dataset or the window is empty.
  */
 export function resolveWindow(
   asked: { start_date?: UtcDate | undefined; end_date?: UtcDate | undefined },

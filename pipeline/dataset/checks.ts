@@ -10,7 +10,7 @@ import { RANK_PARAMETERS } from './rank.ts'
 
 export type Acceptable = SanityCheck | typeof OLD_COUNTS
 
-/** A sanity check's finding. Only the maintainer sees `source`, the subject of `finding`, and `detail`. */
+/** A sanity check's finding. `source` is the subject of `finding`. Only the maintainer sees `source` and `detail`. */
 export interface Finding {
   check: SanityCheck
   date: UtcDate | undefined

@@ -28,11 +28,17 @@ import { closeStaging, type PublicFolder, STAGING_FOLDER } from './public-folder
 import { type Entry, publication } from './publication.ts'
 import { markWithdrawn, removeWithdrawn, verifyWithdrawn, withTombstone } from './tombstone.ts'
 
+/** How many files to write at the same time. They are small, so most of the time is spent waiting for the disk. */
 const AT_ONCE = 16
 
 /**
- * Repairs the public folder after a stop and returns the history. Finishes a release in place, a withdrawal with a
- * tombstone and a switch to a new chain; undoes anything less.
+ * Makes the public folder consistent after a build or withdrawal that stopped at any point. Returns the index.
+ *
+ * - A release counts once its folder is in place. If the index does not list it, this adds it and updates everything
+ *   that follows from it. A folder without checksums is removed.
+ * - A withdrawal counts once its tombstone is in place. This updates everything that follows from the other releases,
+ *   and removes the files of the withdrawn one.
+ * - A switch to a new chain is completed if the first release of that chain is in place, and undone otherwise.
  */
 export async function recover(folder: PublicFolder, database: Database): Promise<ReleaseIndex> {
   const { publicDir, files } = folder
@@ -47,6 +53,7 @@ export async function recover(folder: PublicFolder, database: Database): Promise
   return index
 }
 
+/** The index, with what a stopped build or withdrawal put in place but not into the index. */
 async function findIndex(folder: PublicFolder): Promise<ReleaseIndex> {
   const { publicDir } = folder
   const index = await readIndex(publicDir)
@@ -54,7 +61,10 @@ async function findIndex(folder: PublicFolder): Promise<ReleaseIndex> {
   return markWithdrawn(publicDir, name === undefined ? index : await adopt(folder, name, index))
 }
 
-/** The current release. Throws `BuildError` if a build or withdrawal was stopped. */
+/**
+ * Returns the current release. Throws `BuildError` if a build or a withdrawal was stopped, because the public folder
+ * may then be half old and half new.
+ */
 export async function assertComplete(publicDir: string): Promise<ReleaseEntry> {
   const index = await readIndex(publicDir)
   const marked = await markWithdrawn(publicDir, index)
@@ -68,7 +78,11 @@ export async function assertComplete(publicDir: string): Promise<ReleaseEntry> {
   return current
 }
 
-/** A stopped build leaves at most one: the newest, and not yet in `latest.json`. Otherwise the index is wrong. */
+/**
+ * The release that a stopped build put in place but not into the index. There is at most one, it is newer than all
+ * others, and `latest.json` does not name it yet. Throws `BuildError` for any other release that is not in the index:
+ * it was published, so the index is wrong.
+ */
 async function unlisted(publicDir: string, index: ReleaseIndex): Promise<ReleaseName | undefined> {
   const dataset = join(publicDir, DATASET_PATH)
   const known = new Set(['index.json', ...index.releases.map((entry) => entry.release)])
@@ -77,12 +91,12 @@ async function unlisted(publicDir: string, index: ReleaseIndex): Promise<Release
   const isNext = (name: string) => name > (index.releases.at(-1)?.release ?? '') && !latest?.includes(name)
   if (unknown.length <= 1 && unknown.every(isNext)) return unknown[0]
   throw new BuildError(
-    `${join(publicDir, INDEX_PATH)} does not list ${unknown.join(', ')}, which ${dataset} holds; ` +
-      'releases are never removed: restore the index from a backup, or take away by hand what does not belong there',
+    `${join(publicDir, INDEX_PATH)} does not list ${unknown.join(', ')}, found in ${dataset}; ` +
+      'releases are never removed: restore the index from a backup, or remove by hand what does not belong there',
   )
 }
 
-/** Adds a complete release to the index; removes an incomplete one. */
+/** Adds a release to the index. If its folder has no checksums, removes the folder and leaves the index as it is. */
 async function adopt({ publicDir, files }: PublicFolder, name: string, index: ReleaseIndex): Promise<ReleaseIndex> {
   const path = join(publicDir, releasePath(name))
   // The checksums are written last, before the folder is renamed.
@@ -90,7 +104,7 @@ async function adopt({ publicDir, files }: PublicFolder, name: string, index: Re
     await files.remove(path)
     return index
   }
-  await verifyChecksums(path, `; ${name} was not published yet: take it away, and the next build makes it anew`)
+  await verifyChecksums(path, `; ${name} was not published yet: remove it, and the next build makes it again`)
   return grow(path, index)
 }
 
@@ -99,7 +113,7 @@ async function grow(path: string, index: ReleaseIndex): Promise<ReleaseIndex> {
   return appendRelease(index, await readManifest(path), sha256)
 }
 
-/** Publishes a staged and verified release and all files that follow from it in one switch. */
+/** Publishes a staged and verified release: stages everything that follows from it, then makes one switch to both. */
 export async function publish(
   folder: PublicFolder,
   staged: { path: string; release: ReleaseName },
@@ -122,7 +136,7 @@ export async function publish(
   return grown
 }
 
-/** Publishes a tombstone. Its rename withdraws the release; all files that follow from it change in the same switch. */
+/** Publishes a tombstone and everything that follows from it in one switch. The first rename withdraws the release. */
 export async function publishTombstone(
   folder: PublicFolder,
   index: ReleaseIndex,
@@ -133,6 +147,7 @@ export async function publishTombstone(
   await closeStaging(folder.publicDir, folder.files)
 }
 
+/** Stages everything that follows from the releases, then switches to it. Calls `begin` before the first rename. */
 async function follow(
   tree: NextTree,
   index: ReleaseIndex,
@@ -147,7 +162,7 @@ async function follow(
   await notePages()
 }
 
-/** The returned function records the pages once they are in place. */
+/** Stages the entries that differ. Returns a function that notes which pages exist; call it when they are in place. */
 async function stage(tree: NextTree, index: ReleaseIndex, database: Database): Promise<() => Promise<void>> {
   const current = currentEntry(index)
   if (current === undefined) return async () => {}

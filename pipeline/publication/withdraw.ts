@@ -116,7 +116,7 @@ async function plan(index: ReleaseIndex, { release, reason, at }: Asked, publicD
   const newest = index.releases.at(-1)
   if (newest !== undefined && withdrawn_at < newest.as_of) {
     throw new BuildError(
-      `AS_OF ${withdrawn_at} is before that of the latest release, ${newest.as_of}; give a later one, or check the clock`,
+      `AS_OF ${withdrawn_at} is before that of the newest release, ${newest.as_of}; give a later one, or check the clock`,
     )
   }
   return {

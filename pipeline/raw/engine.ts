@@ -63,7 +63,7 @@ export const EngineFields = z.strictObject({
     .describe('Files of sums per day and model that another engine wrote.'),
   name: z.string().min(1).optional().meta({
     unset: '`clickhouse` or `rollup_files`',
-    description: 'What warnings, state and archive call this source.',
+    description: 'The name of this source in warnings, state and archive.',
   }),
   visibility: SourceVisibility.describe('As in a source.'),
 })

@@ -27,7 +27,7 @@ const TimeZone = z
   .refine(isTimeZone, { error: 'is not a time zone of the IANA database, such as Europe/Paris' })
 
 const SourceFields = z.strictObject({
-  name: z.string().min(1).describe('What warnings, state and archive call the source. It is never published.'),
+  name: z.string().min(1).describe('The name of the source in warnings, state and archive. It is never published.'),
   schema: z
     .enum(SCHEMA_NAMES, { error: ({ input }) => unknownSchema(input) })
     .describe("`canonical` for your own logs, or the name of a product's export."),
@@ -35,7 +35,7 @@ const SourceFields = z.strictObject({
     .array(z.string().min(1))
     .min(1)
     .describe(
-      'Paths and patterns, relative to the sources file, or `s3://BUCKET/KEY`. An entry that names an existing file is that file.',
+      'Paths and patterns, relative to the sources file, or `s3://BUCKET/KEY`. An entry that names an existing file is never read as a pattern.',
     ),
   visibility: SourceVisibility.describe(
     'Whether the usage is public. With `registry`, the `models` file decides. The `visibility` of a record wins.',
@@ -43,8 +43,8 @@ const SourceFields = z.strictObject({
   columns: z
     .record(z.string(), z.string().min(1))
     .default({})
-    .describe('Columns of the schema that your files call otherwise: `{"timestamp": "created_at"}`.'),
-  model: z.string().min(1).optional().describe('One model for every record, where the files have no such column.'),
+    .describe('Columns of the schema that have another name in your files: `{"timestamp": "created_at"}`.'),
+  model: z.string().min(1).optional().describe('One model for every record, if the files have no column for it.'),
   timezone: TimeZone.default('UTC').describe('The IANA time zone of timestamps without an offset.'),
   base_time: z.iso
     .datetime({ offset: true, error: 'must be an ISO 8601 instant with Z or an offset' })
@@ -55,10 +55,10 @@ const SourceFields = z.strictObject({
     description: 'The unit of numeric timestamps; needs `base_time`.',
   }),
   outside_from: OutsideFrom.optional().describe(
-    'For `helicone-requests` alone: from which date on cached input, reasoning and audio stand outside the two counts, by provider ([sources](sources.md#helicone-requests)).',
+    'For `helicone-requests` only: by provider, the first date on which cached input, reasoning and audio are outside the two counts ([sources](sources.md#helicone-requests)).',
   ),
   audio_inside_from: UtcDate.optional().describe(
-    'For `helicone-requests` alone: from which date on audio is inside the two counts.',
+    'For `helicone-requests` only: the first date on which audio is inside the two counts.',
   ),
 })
 
@@ -109,17 +109,17 @@ export const SourcesFile = z.strictObject({
   max_withheld_share: z.number().min(0).max(1).optional().meta({
     unset: '`0.2`',
     description:
-      'The share of tokens, over the last 31 completed dates, that models unknown to the registry may have. Tokens known to be private are left out of the comparison. A larger share stops a first release. Later it is a warning until you set this key; then it stops the build too.',
+      'The share of tokens, over the last 31 completed dates, that models unknown to the registry may have. Tokens known to be private do not count. A larger share stops a first release. Later it is a warning until you set this key; then it stops the build too.',
   }),
   blocking: z.array(SanityCheck).default([]).describe('Sanity checks that stop a release until they are accepted.'),
   on_missing: OnMissing.default('fail').describe(
-    'What becomes of the records of a raw file that is missing: `fail` stops the build and names it, `keep` keeps them, `remove` drops them.',
+    'What happens to the records of a raw file that is missing: `fail` stops the build and names it, `keep` keeps them, `remove` drops them.',
   ),
   sources: z.array(Source).min(1).optional().describe('What to read, unless `engine` is given.'),
-  engine: EngineChoice.optional().describe('What sums the usage in place of DuckDB and raw files.'),
+  engine: EngineChoice.optional().describe('What sums the usage instead of DuckDB and raw files.'),
 })
 
-/** The sources file, read. `folder` is where relative paths start. */
+/** The parsed sources file. Its relative paths start at `folder`. */
 export interface Sources {
   folder: string
   sources: Source[]
@@ -183,7 +183,7 @@ function whatIsRead(
   }
   if (sources !== undefined) {
     throw new CliError(
-      `${path}: sources: cannot be combined with "engine", which has all of the usage; remove one of them`,
+      `${path}: sources: cannot be combined with "engine", which provides all usage; remove one of them`,
     )
   }
   const { clickhouse, rollup_files, visibility } = engine

@@ -26,7 +26,7 @@ import { describeDataset } from './documents/describe.ts'
 import { renderDocuments } from './documents/documents.ts'
 import { parquetKeys } from './documents/parquet-keys.ts'
 
-/** Describes a release. `rows` must be in published order and not empty. */
+/** Drafts the release of `rows`, in published order, as of an instant. Throws `BuildError` if there are no rows. */
 export function draftRelease(options: {
   rows: readonly RankingRow[]
   asOf: Timestamp
@@ -77,6 +77,7 @@ export async function stageRelease(
     draft: ReleaseDraft
     rows: readonly RankingRow[]
     texts: readonly TextFile[]
+    /** Renders the page of the release, after all files that the given manifest lists. */
     page?: (manifest: Manifest) => TextFile
     folder: string
   },
@@ -104,7 +105,7 @@ export async function stageRelease(
   return manifest
 }
 
-/** Renders all formats but Parquet. They depend only on the rows and these four facts. */
+/** All rows of a release in every format but Parquet. The bytes depend only on `rows` and `meta`. */
 export async function renderRows(rows: readonly RankingRow[], meta: RankingMeta): Promise<[DataFile, Buffer][]> {
   return Promise.all(
     rowsAsText(rows, meta).map(async ([path, text]): Promise<[DataFile, Buffer]> => {

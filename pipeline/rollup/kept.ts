@@ -34,7 +34,7 @@ type KeptFile = z.infer<typeof KeptFile>
 
 const DESCRIPTION = 'file.json'
 const SUMS = 'sums.parquet'
-/** Missing if the file had no records with a `request_id` or was read before records were stored. */
+/** Missing if the file had no records with a `request_id`, or if no build stored them before the file went missing. */
 const RECORDS = 'records.parquet'
 
 interface KeptFilesOptions {
@@ -45,8 +45,8 @@ interface KeptFilesOptions {
 }
 
 /**
- * Stores what must outlive raw files (`"on_missing": "keep"`): next to the state, the records with a `request_id` of
- * each existing file; in the archive, a folder with checksums for each missing file.
+ * Stores what must outlive raw files (`"on_missing": "keep"`). The records with a `request_id` of each existing file
+ * are next to the state. Each missing file has a folder with checksums in the archive.
  */
 export class KeptFiles {
   readonly #recordsFolder: string
@@ -72,7 +72,7 @@ export class KeptFiles {
     return new KeptFiles(options, new Map(kept))
   }
 
-  /** Adds kept files of a source that the state lacks, and removes those from the state that the archive lacks. */
+  /** Makes the state agree with the archive: adds kept files of a source, and removes those that the archive lacks. */
   async adopt(source: string, known: readonly StateFile[]): Promise<void> {
     await this.#putBack(known)
     const archived = new Map([...this.#kept].filter(([, file]) => file.source === source))
@@ -81,7 +81,7 @@ export class KeptFiles {
     const entered = new Set(known.map(({ kept }) => kept))
     for (const [kept, file] of archived) {
       if (entered.has(kept)) continue
-      // A build stopped between archive and state leaves it as an ordinary file in the state.
+      // A build that stopped after it wrote the archive left this file as an ordinary one in the state.
       const previous = known.filter(({ name, sha256 }) => name === file.name && sha256 === file.sha256)
       await forgetFiles(this.#database, previous)
       const { bytes, sha256, reading, name } = file

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
+/** Identifies one state of a file: a strong tag of its bytes, and when it was written. */
 export interface Validators {
   etag: string
   modified: Date
@@ -7,7 +8,7 @@ export interface Validators {
 
 const ENTITY_TAG = /(?:W\/)?"[^"]*"/g
 
-/** True if `If-None-Match` names `etag`: a list, `*`, weak comparison (RFC 9110 § 13.1.2). */
+/** Whether `If-None-Match`, a list of tags or `*`, matches `etag`. The comparison is weak (RFC 9110 § 13.1.2). */
 export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false
   if (ifNoneMatch === etag) return true
@@ -15,20 +16,20 @@ export function matchesEtag(ifNoneMatch: string | undefined, etag: string): bool
   return tagsOf(ifNoneMatch).some((tag) => withoutWeakness(tag) === withoutWeakness(etag))
 }
 
-/** True if the request must fail with 412 (RFC 9110 § 13.1.1, 13.1.4, 13.2.2). */
+/** Whether the request is for another state of the file. The answer is then 412 (RFC 9110 § 13.1.1, 13.1.4, 13.2.2). */
 export function isForAnotherState(headers: IncomingHttpHeaders, { etag, modified }: Validators): boolean {
   const ifMatch = headers['if-match']
   if (ifMatch !== undefined) return ifMatch.trim() !== '*' && !tagsOf(ifMatch).includes(etag)
   return wholeSeconds(modified) > parseHttpDate(headers['if-unmodified-since'])
 }
 
-/** True for a 304. A time is less exact than a tag, so it counts only without a tag (RFC 9110 § 13.2.2). */
+/** Whether the client already has this state of the file. The time is less exact, so it counts only without a tag. */
 export function isNotModified(headers: IncomingHttpHeaders, { etag, modified }: Validators): boolean {
   if (headers['if-none-match'] !== undefined) return matchesEtag(headers['if-none-match'], etag)
   return wholeSeconds(modified) <= parseHttpDate(headers['if-modified-since'])
 }
 
-/** True if the range belongs to the current file (`If-Range`, RFC 9110 § 13.1.5). */
+/** Whether the file is still the one that the client has a part of (`If-Range`, RFC 9110 § 13.1.5). */
 export function isRangeCurrent(headers: IncomingHttpHeaders, { etag, modified }: Validators): boolean {
   const ifRange = headers['if-range']
   return ifRange === undefined || ifRange === etag || ifRange === modified.toUTCString()
@@ -42,7 +43,10 @@ function withoutWeakness(tag: string): string {
   return tag.replace(/^W\//, '')
 }
 
-/** Milliseconds; NaN, which compares as false, for an invalid date. The asctime form has no zone. */
+/**
+ * Milliseconds since 1970, or NaN if the text is not a date: every comparison with NaN is false. One of the three forms
+ * of an HTTP date names no time zone: it is GMT.
+ */
 function parseHttpDate(text = ''): number {
   return Date.parse(text.endsWith('GMT') ? text : `${text} GMT`)
 }

@@ -19,7 +19,7 @@ export interface Presets {
   find(name: PresetName): Promise<PresetWithDesignatedVersion | undefined>
   findVersion(name: PresetName, version: number): Promise<PresetVersion | undefined>
   list(workspaceId: string, page: Page): Promise<{ presets: Preset[]; totalCount: number }>
-  /** Versions in ascending order, streamed because each may have megabytes. */
+  /** Versions in ascending order. They are streamed because each may be megabytes long. */
   listVersions(name: PresetName, page: Page): Promise<VersionList | undefined>
 }
 
@@ -42,12 +42,12 @@ const PRESET_COLUMNS = [
   'updated_at',
 ] as const satisfies (keyof Preset)[]
 
-/** Reads the `clock` inside the write transaction, so times are in the order of versions. */
+/** Reads the `clock` inside the write transaction, so that later versions have later times. */
 export function presets(store: Store, clock: () => Date): Presets {
   const { db } = store
   return {
     async addVersion(author, slug, content) {
-      // Serialize before taking the lock: large configurations take a while.
+      // Serialize before taking the lock: large contents take a while.
       const texts = toTexts(content)
       return await store.write(async (transaction) => {
         const now = clock().toISOString()
@@ -116,7 +116,7 @@ async function* readVersions(db: Kysely<Tables>, presetId: string, first: number
   for (let version = first; version <= last; version++) yield await readVersion(db, { preset_id: presetId, version })
 }
 
-/** Creates or advances the preset in one statement that locks its row: version numbers have no gaps. */
+/** Creates or advances the preset in one statement that locks its row, so version numbers have no gaps. */
 async function putPreset(
   transaction: Transaction<Tables>,
   { workspace_id, creator_user_id }: Author,

@@ -60,11 +60,11 @@ describe('collapsed_day', () => {
     ])
   })
 
-  it('is not judged behind six dates', async () => {
+  it('needs seven earlier dates', async () => {
     expect(await warningsOf([...days(1, 6, 100), used(7, 1)])).toEqual([])
   })
 
-  it('counts all models of a date, and is not a date with exactly half', async () => {
+  it('counts all models of a date, and does not find a date with exactly half', async () => {
     const lessThanHalf = [...days(1, 7, 100), ...days(1, 8, 90, 'acme/two')]
     const exactlyHalf = [...days(9, 15, 100), ...days(9, 16, 100, 'acme/two')]
     expect(await warningsOf([...lessThanHalf, ...exactlyHalf])).toEqual([
@@ -84,7 +84,7 @@ describe('new_leader', () => {
     ])
   })
 
-  it('is not judged on the first seven dates of the dataset', async () => {
+  it('does not apply to the first seven dates of the dataset', async () => {
     expect(await warningsOf([...days(1, 7, 100), used(7, 1000, 'acme/new')])).toEqual([])
   })
 })
@@ -128,11 +128,11 @@ describe('silent_source', () => {
     expect(await warningsOf([{ records: days(1, 8, 1) }, { records: [used(1, 1)] }])).toEqual([silentAtTheEnd])
   })
 
-  it('is not one that was silent for the seven dates before, too', async () => {
+  it('is not one that was also silent on the previous seven dates', async () => {
     expect(await warningsOf([{ records: days(1, 9, 1) }, { records: [used(1, 1)] }])).toEqual([])
   })
 
-  it('is not one that delivered what is not published: private, rejected, or without a readable date', async () => {
+  it('is not one with only unpublished records: private, rejected, or without a readable date', async () => {
     const sources = [
       days(1, 8, 1),
       [used(7, 1), used(8, 1, 'acme/one', { visibility: 'private' })],
@@ -143,7 +143,7 @@ describe('silent_source', () => {
     expect((await buildIn(workspace, '2025-03-20T12:00:00Z')).warnings).toEqual([])
   })
 
-  it('is named in the summary and the state alone: the public quality.json says a source', async () => {
+  it('is named only in the summary and the state: the public quality.json says a source', async () => {
     const workspace = await workspaceOf([{ records: days(1, 8, 1) }, { records: [used(1, 1)] }, { records: [] }])
     await buildIn(workspace)
     const last = { ...silentAltogether, finding: 'source "source-2" delivered no record at all' }
@@ -160,7 +160,7 @@ describe('warnings', () => {
   const gap = [used(1, 1), used(3, 1)]
   const finding = 'no public usage, although 2025-03-01 and 2025-03-03 have some'
 
-  it('stop nothing by default, and stand in the summary for people and for machines', async () => {
+  it('stop nothing by default, and are in the summary for people and for programs', async () => {
     const workspace = await workspaceOf([{ records: gap }])
     const { code, stdout, stderr } = await runBuild(workspace, {}, ['--json'])
     expect(code).toBe(0)
@@ -177,7 +177,7 @@ describe('warnings', () => {
     expect(again.warnings.map(({ check }) => check)).toEqual(['missing_date', 'silent_source'])
   })
 
-  it('are an empty list where nothing is odd', async () => {
+  it('are an empty list if no check finds anything', async () => {
     const workspace = await workspaceOf([{ records: days(1, 8, 1) }])
     expect((await buildIn(workspace)).warnings).toEqual([])
     expect((await readQuality(await releaseFolder(workspace))).warnings).toEqual([])
@@ -207,7 +207,7 @@ describe('a blocking check', () => {
     expect((await readQuality(await releaseFolder(workspace))).warnings).toHaveLength(2)
   })
 
-  it('leaves the release before current', async () => {
+  it('leaves the previous release current', async () => {
     const workspace = await workspaceOf([{ records: [used(1, 1)] }], BLOCKING)
     await buildIn(workspace)
     await writeSmallBuild(workspace, { sources: [{ records: [used(1, 1), used(3, 1)] }], top: BLOCKING })
@@ -216,7 +216,7 @@ describe('a blocking check', () => {
     expect(await readdir(join(datasetFolder(workspace), 'releases'))).toHaveLength(2)
   })
 
-  it('stops no later build for what the current release was made with', async () => {
+  it('does not stop a later build for findings that the current release has', async () => {
     const before = [used(1, 1), used(3, 1)]
     const workspace = await workspaceOf([{ records: before }], BLOCKING)
     await accepting(workspace, ['missing_date'])
@@ -225,7 +225,7 @@ describe('a blocking check', () => {
     expect((await buildIn(workspace, LATER)).outcome).toBe('released')
   })
 
-  it('stops no later build for what was found before it was made blocking', async () => {
+  it('does not stop a later build for findings from before the check was blocking', async () => {
     const before = [used(1, 1), used(3, 1)]
     const workspace = await workspaceOf([{ records: before }])
     await buildIn(workspace)
@@ -233,7 +233,7 @@ describe('a blocking check', () => {
     expect((await buildIn(workspace, LATER)).outcome).toBe('released')
   })
 
-  it('stops a later build for another date, and for one more source that is silent', async () => {
+  it('stops a later build for another date, and for another silent source', async () => {
     const before = [used(1, 1), used(3, 1)]
     const sources = [{ records: before }, { records: [] }]
     const workspace = await workspaceOf(sources, BLOCKING)

@@ -100,7 +100,7 @@ it('a clock that stepped back since the last build stops the next one, until it 
   const before = await snapshotTree(gateway.workspace.publicDir)
   await gateway.deliver('b.csv', [useOn('2025-03-04', 'acme/two', 2)])
   await expect(buildIn(gateway.workspace, '', at('2025-03-10T11:59:59Z'))).rejects.toThrow(
-    /AS_OF 2025-03-10T11:59:59Z is before that of the latest release, 2025-03-10T12:00:00Z; .* check the clock/,
+    /AS_OF 2025-03-10T11:59:59Z is before that of the newest release, 2025-03-10T12:00:00Z; .* check the clock/,
   )
   expect(await snapshotTree(gateway.workspace.publicDir)).toEqual(before)
   expect((await buildIn(gateway.workspace, '', at('2025-03-10T12:00:01Z'))).outcome).toBe('released')

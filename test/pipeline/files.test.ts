@@ -9,7 +9,7 @@ import { recordSyncs } from '../support/syncs.ts'
 
 const ROUNDS = 200
 
-it('makes folders side by side that have the same missing folders above them', async () => {
+it('makes folders at the same time whose missing parents are the same', async () => {
   const root = await mkdtemp(join(tmpdir(), 'tokenboard-test-'))
   onTestFinished(() => rm(root, { recursive: true, force: true }))
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -20,7 +20,7 @@ it('makes folders side by side that have the same missing folders above them', a
   }
 })
 
-it('tells what lies in a folder wherever links lead, and before it is there', async () => {
+it('isInside resolves links, and works for paths that do not exist yet', async () => {
   const root = await mkdtemp(join(tmpdir(), 'tokenboard-test-'))
   onTestFinished(() => rm(root, { recursive: true, force: true }))
   await mkdir(join(root, 'site/inner'), { recursive: true })

@@ -251,7 +251,7 @@ describe('what cannot be withdrawn', () => {
   })
 
   it('is anything at a time before the latest release', async () => {
-    await expect(withdrawIn(original, FIRST, '2025-03-10T10:30:00Z')).rejects.toThrow(/is before that of the latest/)
+    await expect(withdrawIn(original, FIRST, '2025-03-10T10:30:00Z')).rejects.toThrow(/is before that of the newest/)
   })
 })
 

@@ -19,7 +19,7 @@ export const publication: Mutant[] = [
   },
   {
     name: 'as-of-goes-back',
-    promise: 'An AS_OF before that of the latest release is an error.',
+    promise: 'An AS_OF before that of the newest release is an error.',
     file: 'pipeline/build.ts',
     find: 'toTimestamp(asOf) >= latest.as_of) return',
     replace: 'toTimestamp(asOf) >= latest.start_date) return',

@@ -46,7 +46,7 @@ async function rowsAndAgain(gateway: Gateway): Promise<string[]> {
   return rows
 }
 
-describe('when `keep` is said after the loss, what a file repeated', () => {
+describe('duplicates of a missing file, when `keep` is set after it went missing', () => {
   /** Every file shares records with the others. */
   let original: Gateway
 
@@ -57,14 +57,14 @@ describe('when `keep` is said after the loss, what a file repeated', () => {
 
   afterAll(() => removeWorkspace(original.workspace))
 
-  it('is counted once, and what others repeat among themselves is still found', async () => {
+  it('are counted once, and duplicates among other files are still found', async () => {
     const gateway = await copyOf(original)
     await gateway.takeAway('a.csv')
     await gateway.configure({ on_missing: 'keep' })
     expect(await rowsAndAgain(gateway)).toEqual(ROWS)
   })
 
-  it('is counted once when several are gone, and is no rejected record', async () => {
+  it('are counted once when several files are missing, and are not rejected records', async () => {
     const gateway = await copyOf(original)
     await gateway.takeAway('a.csv')
     await gateway.takeAway('b.csv')
@@ -77,7 +77,7 @@ describe('when `keep` is said after the loss, what a file repeated', () => {
     expect(await gateway.rows()).toEqual(ROWS)
   })
 
-  it('is taken off as the registry saw it then: another registry decides between the others', async () => {
+  it('are subtracted by the old registry; a new registry decides between the other records', async () => {
     const gateway = await newGateway({ models: 'models.json' })
     const models = (alias: string) => [
       { model_permaslug: 'acme/three', aliases: [], public: true },
@@ -95,7 +95,7 @@ describe('when `keep` is said after the loss, what a file repeated', () => {
     expect(await rowsAndAgain(gateway)).toEqual([THREE_ROW, '2025-03-03 zz/one 10'])
   })
 
-  it('cannot be found out when a file that shares it changed as well, which stops the build', async () => {
+  it('stop the build when a file that has them too was replaced', async () => {
     const gateway = await copyOf(original)
     await gateway.takeAway('a.csv')
     await gateway.deliver('b.csv', [TWO, THREE, FOUR])
@@ -107,7 +107,7 @@ describe('when `keep` is said after the loss, what a file repeated', () => {
     expect(await rowsAndAgain(gateway)).toEqual(ROWS)
   })
 
-  it('is nothing on dates without a copy, whatever else changed', async () => {
+  it('are none on dates without a duplicate, whatever else changed', async () => {
     const gateway = await newGateway()
     await gateway.deliver('a.csv', [ONE])
     await gateway.deliver('b.csv', [TWO])
@@ -118,7 +118,7 @@ describe('when `keep` is said after the loss, what a file repeated', () => {
     expect(await rowsAndAgain(gateway)).toEqual([THREE_ROW, TWO_ROW, ONE_ROW])
   })
 
-  it('stays so when the build is stopped at any step in the archive', async () => {
+  it('are counted once after a build that stopped at any step in the archive', async () => {
     const gateway = await copyOf(original)
     await gateway.takeAway('a.csv')
     await gateway.takeAway('b.csv')
@@ -127,7 +127,7 @@ describe('when `keep` is said after the loss, what a file repeated', () => {
   })
 })
 
-it('a build that is stopped while a file without ids replaces a kept one is made good by the next', async () => {
+it('the next build completes one that stopped while a file without ids replaced a kept one', async () => {
   const gateway = await newGateway({ on_missing: 'keep' })
   await gateway.deliver('a.csv', [withoutId(ONE)])
   await gateway.deliver('c.csv', [THREE])
@@ -235,14 +235,14 @@ describe('a file that is back leaves the archive', () => {
 
   const archived = ({ workspace }: Gateway) => readdir(join(workspace.dataDir, 'archive/files'))
 
-  it('when the state knows of it, and then without a trace', async () => {
+  it('once the state has it, and nothing of it stays', async () => {
     const gateway = await copyOf(original)
     expect(await archived(gateway)).toHaveLength(1)
     await gateway.build()
     expect(await archived(gateway)).toEqual([])
   })
 
-  it('and is put back where the build was lost before, for the file may be gone again', async () => {
+  it('and is put back if the build stopped before, because the file may be missing again', async () => {
     const gateway = await copyOf(original)
     const files: Files = {
       ...realFiles,

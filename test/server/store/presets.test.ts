@@ -47,7 +47,7 @@ describe('a version', () => {
     expect((await stored.findVersion(AGENT, 1))?.system_prompt).toBe(system_prompt)
   })
 
-  test('is not there before it is made, nor in another workspace', async () => {
+  test('does not exist before it is made, or in another workspace', async () => {
     const { stored } = await newStore()
     expect(await stored.find(AGENT)).toBeUndefined()
     expect(await stored.findVersion(AGENT, 1)).toBeUndefined()
@@ -59,7 +59,7 @@ describe('a version', () => {
     expect(await stored.findVersion(AGENT, 2)).toBeUndefined()
   })
 
-  test('has a number that no other version of the preset may have', async () => {
+  test('has a number that is unique in its preset', async () => {
     const { store, stored } = await newStore()
     await stored.addVersion(ADA, 'agent', CONTENT)
     const { id: _, ...row } = await store.db.selectFrom('preset_versions').selectAll().executeTakeFirstOrThrow()
@@ -88,7 +88,7 @@ describe('a write that fails', () => {
     expect((await stored.addVersion(ADA, 'agent', CONTENT)).designated_version.version).toBe(2)
   })
 
-  test('for want of a turn is a conflict and takes no number', async () => {
+  test('because other writers block it is a conflict and uses no number', async () => {
     const { stored, block } = await withOtherWriter(30)
     await stored.addVersion(ADA, 'agent', CONTENT)
     const release = await block()
@@ -99,7 +99,7 @@ describe('a write that fails', () => {
   })
 })
 
-test('many writers of one connection number the versions of each preset from 1 without gap or double', async () => {
+test('concurrent writers on one connection number the versions of a preset from 1, without gaps or repeats', async () => {
   const { stored } = await newStore()
   const names = ['a', 'b', 'c']
   const made = await Promise.all(
@@ -111,7 +111,7 @@ test('many writers of one connection number the versions of each preset from 1 w
   }
 })
 
-test('instants come in the order of the versions, also for a writer that had to wait', async () => {
+test('later versions have later times, even if a writer had to wait', async () => {
   let now = NOW
   const { stored, block } = await withOtherWriter(10_000, () => now)
   const release = await block()
@@ -122,7 +122,7 @@ test('instants come in the order of the versions, also for a writer that had to 
 })
 
 describe('the list of presets', () => {
-  test('is in the order of updates, also where the clock stands still or goes back', async () => {
+  test('is in the order of updates, even if the clock stops or goes back', async () => {
     let now = NOW
     const { stored } = await newStore(() => now)
     for (const slug of ['c', 'a', 'b', 'd', 'a', 'c']) await stored.addVersion(ADA, slug, CONTENT)
@@ -163,7 +163,7 @@ describe('the list of versions', () => {
     expect(await numbers(Number.MAX_SAFE_INTEGER, 100)).toEqual([])
   })
 
-  test('that is read slowly keeps no writer waiting, and does not grow meanwhile', async () => {
+  test('blocks no writer when it is read slowly, and does not grow meanwhile', async () => {
     const { stored } = await newStore()
     for (const _ of [1, 2]) await stored.addVersion(ADA, 'agent', CONTENT)
     const list = await stored.listVersions(AGENT, { offset: 0, limit: 100 })
