@@ -1,3 +1,5 @@
+-- Days and months of a release as Parquet.
+
 -- name: create_rows
 -- The rows of a release from its Parquet file. `position` is the row number in that file.
 CREATE OR REPLACE TEMP TABLE out_release_rows AS

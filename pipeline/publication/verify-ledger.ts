@@ -46,7 +46,7 @@ function verifyCoverage(
     const facts = factsOf(each)
     if (facts !== right) throw new BuildError(`${path} says of ${name} ${facts}, but the releases say ${right}`)
     if (!('date' in each) || each.reason === missingReason(each)) continue
-    throw new BuildError(`${path} says of ${name} a wrong reason`)
+    throw new BuildError(`${path} gives the wrong reason for ${name}`)
   }
   for (const [name, facts] of own)
     throw new BuildError(`${path} says nothing of ${name}, but the releases say ${facts}`)

@@ -1,4 +1,4 @@
--- The CSV reader shares no code with the writer.
+-- Writes the Parquet file of a release, and reads its data files back. The CSV reader shares no code with the writer.
 
 -- name: write_parquet
 -- DuckDB sums to HUGEINT and would write DOUBLE, so cast here; the type is checked after writing.
