@@ -386,7 +386,13 @@ describe('verify', () => {
       '}} ',
       /r1\.json is not the API's answer/,
     ],
-    ['another reason why a date is missing', 'coverage.json', '"removed"', '"no_public_usage"', /gives the wrong reason for 2025/],
+    [
+      'another reason why a date is missing',
+      'coverage.json',
+      '"removed"',
+      '"no_public_usage"',
+      /the wrong reason for 2025/,
+    ],
   ])('names %s', async (_what, path, before, after, message) => {
     const workspace = await copied()
     await withdrawSecond(workspace)
