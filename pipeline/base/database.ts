@@ -38,7 +38,7 @@ export class Database {
   readonly #instance: DuckDBInstance
   readonly #path: string
   readonly #signal: AbortSignal
-  /** Variables and views already set: not setting them again saves half of a long build's statements. */
+  /** Variables and views that are already set. Not setting them again saves half of the statements of a long build. */
   readonly #variables = new Map<string, SqlValue>()
   readonly #definitions = new Map<string, string>()
   readonly #interrupt = () => this.#connection.interrupt()
@@ -66,7 +66,7 @@ export class Database {
     return database
   }
 
-  /** Confines SQL to files below these folders and the database's own: no network, no extensions. Resolves links. */
+  /** Confines SQL to the database and files below these folders, with links resolved: no network, no extensions. */
   async confine(folders: readonly string[]): Promise<void> {
     await this.run('database/set_allowed_directories', { folders })
     await this.script('database/confine')
@@ -76,7 +76,7 @@ export class Database {
     await this.execute(readStatement(name), parameters)
   }
 
-  /** Runs a name with several statements, which cannot have parameters. */
+  /** Runs a named script of several statements, which cannot have parameters. */
   async script(name: string): Promise<void> {
     await this.execute(readStatement(name), {})
   }
@@ -103,7 +103,7 @@ export class Database {
     return (await this.#guard(query)) as Row[]
   }
 
-  /** The same in batches, for more rows than fit in memory. Run no other statement until the last batch. */
+  /** Like `rows`, in batches, for more rows than fit in memory. Run no other statement until the last batch. */
   async *stream<Row extends Record<string, JS>>(name: string, parameters: SqlParameters = {}): AsyncIterable<Row[]> {
     const result = await this.#guard(() => this.#connection.stream(readStatement(name), bind(parameters)))
     yield* result.yieldRowObjectJs() as AsyncIterable<Row[]>
@@ -115,7 +115,7 @@ export class Database {
     this.#variables.set(name, value)
   }
 
-  /** Defines views, unless the same SQL over columns of the same `types` did. DuckDB rejects views over other types. */
+  /** Defines views if their SQL or the `types` of their columns have changed: DuckDB rejects views over other types. */
   async define(name: string, sql: string, types: readonly (readonly string[])[]): Promise<void> {
     const definition = JSON.stringify([sql, types])
     if (this.#definitions.get(name) === definition) return
@@ -123,14 +123,14 @@ export class Database {
     this.#definitions.set(name, definition)
   }
 
-  /** Sets the time zone of text and timestamps without an offset. */
+  /** Sets the time zone for times without an offset, in text or in timestamps. */
   async setTimeZone(name: string): Promise<void> {
     if (this.#definitions.get('time zone') === name) return
     await this.run('database/set_time_zone', { time_zone: name })
     this.#definitions.set('time zone', name)
   }
 
-  /** Appends rows of text or null, in column order. `state_…` tables are stored, all others temporary. */
+  /** Appends rows of text or null, in column order. Tables named `state_…` are on disk; all others are temporary. */
   async append(table: string, rows: Iterable<readonly (string | null)[]>): Promise<void> {
     const catalog = table.startsWith('state_') ? undefined : 'temp'
     const appender = await this.#guard(() => this.#connection.createAppender(table, 'main', catalog))
@@ -164,7 +164,7 @@ export class Database {
     this.#instance.closeSync()
   }
 
-  /** Prepares statements itself: DuckDB's `run` with values first looks for more statements, a third step. */
+  /** Prepares and runs a statement. DuckDB's `run` with values takes one step more, to look for further statements. */
   async #query(sql: string, parameters: SqlParameters): Promise<DuckDBMaterializedResult> {
     if (Object.keys(parameters).length === 0) return this.#connection.run(sql)
     const prepared = await this.#connection.prepare(sql)
@@ -196,7 +196,7 @@ function inPlainWords(error: unknown, path: string): unknown {
   return new BuildError(`${path} ${meaningOf('damaged')}; ${remedyFor(path)} (${reason})`)
 }
 
-/** The state may be the only record of raw files that are missing now, so only a person may delete it. */
+/** Only the state may have the records of missing raw files, so only a person may delete it. */
 export function remedyFor(path: string): string {
   const folder = dirname(path)
   return (
@@ -221,12 +221,12 @@ async function createInstance(options: DatabaseOptions): Promise<DuckDBInstance>
 /** The size of an empty database: three headers of 4096 bytes. */
 export const EMPTY_DATABASE_BYTES = 12_288
 
-/** Opens a database that no other process has open. Throws `BuildError` if one has, or if it cannot be opened. */
+/** Opens a database for this process alone. Throws `BuildError` if another has it open, or if it cannot be opened. */
 export async function openExclusively(
   path: string,
   settings: Record<string, string> = { threads: '1', enable_external_access: 'false' },
 ): Promise<DuckDBInstance> {
-  // DuckDB cuts the name at a question mark, and writes next to the file if there is no folder.
+  // DuckDB cuts the path at a question mark and may then write to another place.
   if (path.includes('?'))
     throw new CliError(`${path} has a question mark, which DuckDB does not support; choose another path`)
   try {

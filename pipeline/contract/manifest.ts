@@ -21,7 +21,7 @@ export type ContentHash = z.infer<typeof ContentHash>
 
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 
-/** One file of a release. `bytes` and `sha256` are of the file as stored, compression included. */
+/** One file of a release. `bytes` and `sha256` are those of the stored file: if it is compressed, after compression. */
 export const Resource = z.object({
   path: z.string().regex(/^[A-Za-z0-9._-]+$/),
   media_type: z.string().min(1),
@@ -54,8 +54,8 @@ export type DataVersion = z.infer<typeof DataVersion>
 export const FIRST_DATA_VERSION: DataVersion = '1.0.0'
 
 /**
- * The rule that set `data_version`. Releases of 0.1.0 have none: under that rule any change up to the previous
- * release's end date raised MAJOR, even of provisional dates.
+ * The rule that set `data_version`. Releases made by 0.1.0 do not name theirs: by that rule, any change up to the end
+ * date of the previous release raised MAJOR, even a change of provisional dates.
  */
 export const VERSION_RULE = 2
 export const VersionRule = z.literal(VERSION_RULE)
@@ -77,7 +77,7 @@ export const Manifest = z.object({
   dataset: z.literal('rankings-daily'),
   version: z.literal(DATASET_VERSION),
   release: ReleaseName,
-  /** Releases made before data had versions have neither this nor `changes`. */
+  /** Releases made before there were data versions have neither this nor `changes`. */
   data_version: DataVersion.optional(),
   version_rule: VersionRule.optional(),
   as_of: Timestamp,
@@ -87,7 +87,7 @@ export const Manifest = z.object({
   days: z.int().positive(),
   rows: z.int().positive(),
   provisional_from: UtcDate,
-  /** Dates counted as a previous version of Tokenboard read them: their logs are missing. */
+  /** Dates whose counts come from a previous version of Tokenboard, because their raw files are missing. */
   old_counts: z.array(DateRange).min(1).optional(),
   content_hash: ContentHash,
   publisher: Publisher,
@@ -115,7 +115,7 @@ export type LatestPointer = z.infer<typeof LatestPointer>
 export const Withdrawal = z.object({ withdrawn_at: Timestamp, reason: RestatementNote })
 export type Withdrawal = z.infer<typeof Withdrawal>
 
-/** One release. `previous` chains the entries, `hash` covers the fields above it; those below may change. */
+/** One release. `previous` is the previous entry's `hash`, which covers the fields above it; those below may change. */
 export const ReleaseEntry = LatestPointer.extend({
   manifest_sha256: Sha256,
   data_version: DataVersion.optional(),
@@ -123,14 +123,14 @@ export const ReleaseEntry = LatestPointer.extend({
   changed: z.array(z.string()).optional(),
   previous: Sha256.nullable(),
   hash: Sha256,
-  /** Missing in an index from before this field: then the last release is current. */
+  /** Not in an index that was written before this field existed: there the newest release is current. */
   status: z.enum(['current', 'superseded', 'withdrawn']).optional(),
   superseded_by: ReleaseName.optional(),
   withdrawal: Withdrawal.optional(),
 })
 export type ReleaseEntry = z.infer<typeof ReleaseEntry>
 
-/** `releases/index.json`: every release ever made, oldest first. Entries are only ever added. */
+/** `releases/index.json`: every release ever made, oldest first. No entry is ever removed. */
 export const ReleaseIndex = z.object({ dataset: z.literal('rankings-daily'), releases: z.array(ReleaseEntry) })
 export type ReleaseIndex = z.infer<typeof ReleaseIndex>
 

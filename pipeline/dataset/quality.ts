@@ -21,7 +21,7 @@ export interface WithheldModel {
   tokens: string
 }
 
-/** Records of a source and date; `date` is null if it cannot be read. */
+/** Records of one source and date that are not in the sums. `date` is null if it cannot be read. */
 export interface Delivery {
   source: string
   date: UtcDate | null
@@ -36,14 +36,14 @@ export interface Disagreement {
   accepted_records: number
 }
 
-/** A source with accepted records that lack a `request_id`. Duplicates of these count twice. */
+/** A source with accepted records that have no `request_id`. Duplicates of such records count again. */
 export interface SourceWithoutIds {
   source: string
   records: number
   accepted_records: number
 }
 
-/** Counts every excluded record by its reason, and records that contradict themselves. */
+/** Counts the records that are not in the sums by reason, and those whose token counts contradict each other. */
 export class Account {
   readonly #excluded: Excluded[] = []
   readonly #rejectedInFiles: RejectedInFile[] = []
@@ -89,7 +89,7 @@ export class Account {
     return this.#oldCounts
   }
 
-  /** The share for the limit on rejected records. Sums are judged by rows, because one row may be a million records. */
+  /** The rejected share that has a limit. Sums of another engine count by row: one row may sum a million records. */
   rejectedOf(read: number): { rejected: number; of: number; unit: 'rows' | 'records' } {
     return this.#rowsOfSums ?? { rejected: this.rejectedTotal, of: read, unit: 'records' }
   }
@@ -111,7 +111,7 @@ export class Account {
     return Object.values(this.rejected).reduce((sum, records) => sum + records, 0)
   }
 
-  /** Records with contradictory token counts by reason: all of them, and those of public usage. */
+  /** Records whose token counts contradict each other, by reason: all of them, and those of public usage. */
   get disagreeing(): { all: Record<string, number>; ofPublicUsage: Record<string, number> } {
     return {
       all: byReason(this.#compared, ({ records }) => records),
@@ -159,7 +159,7 @@ export class Account {
       .map(({ model, records, tokens }) => ({ model, records, tokens: tokens.toString() }))
   }
 
-  /** Publishable counts by date and reason: rejected, left out, duplicate and too late. They reveal nothing private. */
+  /** The counts by date and reason that may be published, because they reveal nothing private. */
   get days(): { date: UtcDate | null; reason: ExclusionReason; records: number }[] {
     const publishable = this.#excluded.filter(({ reason }) => PUBLISHED_REASONS.includes(reason))
     const byDay = Map.groupBy(publishable, ({ date, reason }) => JSON.stringify([date ?? null, reason]))
@@ -171,7 +171,7 @@ export class Account {
       })
   }
 
-  /** The private report: excluded records by source, date and model, rejects by file, contradictions by source. */
+  /** The report for the maintainer alone, with names of sources, files and models. */
   get detail(): {
     set_aside: unknown[]
     rejected_in_files: unknown[]
@@ -190,7 +190,7 @@ export class Account {
     }
   }
 
-  /** The files with the most rejected records, and hints. */
+  /** The files with the most rejected records, and hints at the cause. */
   worstFiles(count: number): string[] {
     const worst = [...this.#rejectedInFiles].sort((a, b) => Number(b.records - a.records)).slice(0, count)
     const lines = worst.map(({ file, reason, records, misdated }) => {

@@ -33,10 +33,10 @@ import type { Page } from '../site/layout.ts'
 import { renderMetadata } from '../site/render.ts'
 import { pointerPath, revisionPath } from './periods.ts'
 
-/** Its step and cache class follow from the path. */
+/** A published file or link. Its step in the switch and its cache class follow from `path`. */
 export interface Entry {
   path: string
-  /** Missing for files of releases and revisions, which are verified by rows and checksums. */
+  /** Undefined for the files of releases and revisions, which are verified by rows and checksums. */
   text?: () => string
   target?: string
   bytes?: number
@@ -46,7 +46,7 @@ export interface Entry {
 
 export interface Facts {
   index: ReleaseIndex
-  /** By release, without withdrawn ones. Files of a release without a manifest are not listed. */
+  /** Manifests of releases that are not withdrawn. If one is not here, the files of its release are not listed. */
   manifests: ReadonlyMap<ReleaseName, Manifest>
   coverage: Coverage
   restatements: Restatements
@@ -54,7 +54,7 @@ export interface Facts {
   pages: readonly Page[]
 }
 
-/** All published entries in the order of a switch. For the list alone, facts for texts may be left out. */
+/** All published entries, in the order of a switch. If texts are not needed, facts that only they use may be empty. */
 export function publication(facts: Facts): Entry[] {
   const { index, manifests, coverage, restatements, api, pages } = facts
   const current = currentEntry(index)
@@ -83,7 +83,7 @@ function stepOf({ path }: Entry): number {
   return STEPS.indexOf(publishedPath(path).step)
 }
 
-/** Entries that follow from the index alone. */
+/** The entries whose texts and targets need only the index. */
 export function pointerEntries(index: ReleaseIndex, current: ReleaseEntry): Entry[] {
   return [
     { path: INDEX_PATH, text: () => toJson(withStatus(index)) },
@@ -106,7 +106,7 @@ export function releaseEntries(entry: ReleaseEntry, manifest: Manifest | undefin
   ]
 }
 
-/** Revisions and pointer files of days and months. Superseded revisions may have gone with a withdrawn release. */
+/** Revisions and pointer files of days and months. A withdrawal may have removed superseded revisions. */
 export function periodEntries(coverage: Coverage, { releases }: ReleaseIndex): Entry[] {
   const hasGaps = releases.some(({ status }) => status === 'withdrawn')
   return periodsOf(coverage).flatMap(({ folder, name, revision, content_hash }) =>

@@ -24,7 +24,7 @@ const RECORDS_SHOWN = 10
 const MODEL_TO_SAY = 'author/model'
 const BASE_TIME_TO_SAY = '2025-01-01T00:00:00Z'
 
-/** Larger numbers are Unix time: at the earliest March 1973 in milliseconds, September 2001 in seconds. */
+/** Numbers from these on are read as Unix time: the first is in March 1973, the second in September 2001. */
 const UNIX_MILLISECONDS = 1e11
 const UNIX_SECONDS = 1e9
 const UNIX_EPOCH = '1970-01-01T00:00:00Z'
@@ -46,7 +46,7 @@ interface Column {
   sample: string
 }
 
-/** What a file seems to be. If no schema fits, it has no records and no source. */
+/** What a file seems to be. If no schema fits, `records` is empty and `source` is undefined. */
 export interface Inspection {
   file: string
   format: InputFile['format']
@@ -74,7 +74,7 @@ export async function inspect(paths: readonly string[], effects: InspectEffects)
 
 export type InspectEffects = Pick<Effects, 'now' | 'signal'>
 
-/** Runs `work` with a database that reaches some files and a folder of its own, and nothing else. */
+/** Runs `work` with a database that has access to the folders of `files` and to one of its own, and to nothing else. */
 export async function withFiles<Result>(
   files: readonly InputFile[],
   { now, signal }: InspectEffects,
@@ -97,7 +97,7 @@ export async function withFiles<Result>(
   }
 }
 
-/** Throws `CliError` for a file that is missing or of no known ending. */
+/** Throws `CliError` if the file is missing or has an unknown ending. */
 export async function describeGiven(path: string): Promise<InputFile> {
   if (!(await isFile(path))) throw new CliError(`there is no file ${path}`)
   return describeFile(resolve(path), path)
@@ -142,7 +142,7 @@ async function readSample(database: Database, file: LinkedFile): Promise<Column[
     delimiter,
     types,
     positions: new Map(),
-    // Only the line itself. DuckDB does not accept an empty list.
+    // The whole line. DuckDB does not accept an empty list of pointers.
     pointers: [''],
     files: [file],
   }
@@ -186,7 +186,7 @@ function proposals(file: LinkedFile, columns: readonly Column[]): SourceEntry[] 
   return fitting.flatMap((source) => [source, ...relativeTo(source, columns)])
 }
 
-/** The source with numeric timestamps read relative to a base time. */
+/** The source with a base time, if its timestamps are numbers that need one; otherwise nothing. */
 function relativeTo(source: SourceEntry, columns: readonly Column[]): SourceEntry[] {
   const schema: Schema = SCHEMAS[source.schema]
   const [column = ''] = schema.record.timestamp.columns

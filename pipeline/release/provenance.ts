@@ -11,7 +11,7 @@ import type { UtcDate } from '../contract/utc-date.ts'
 
 export const PROVENANCE_FILE = 'provenance.json'
 
-/** What a build read. `inputs` are SHA-256 hashes of contents, in any order. */
+/** What a build read. `inputs` are the SHA-256 hashes of what the raw files contain, in any order. */
 export interface Ingredients {
   inputs: readonly string[]
   registry: Provenance['registry']
@@ -38,14 +38,14 @@ export function provenanceOf(
   }
 }
 
-/** Undefined for releases made before provenance existed. Throws `BuildError` if it is invalid. */
+/** Undefined for releases made before there was provenance. Throws `BuildError` if the file is invalid. */
 export async function readProvenance(folder: string, { files }: Manifest): Promise<Provenance | undefined> {
   if (!files.some(({ path }) => path === PROVENANCE_FILE)) return undefined
   const path = join(folder, PROVENANCE_FILE)
   return parseJson(Provenance, await readFile(path, 'utf8'), path, BuildError)
 }
 
-/** Verifies that the provenance belongs to the release. Throws `BuildError` that names the first difference. */
+/** Verifies that the provenance belongs to the release. Throws a `BuildError` that names the first difference. */
 export async function verifyProvenance(folder: string, manifest: Manifest): Promise<void> {
   const provenance = await readProvenance(folder, manifest)
   if (provenance === undefined) return
@@ -68,7 +68,7 @@ export async function verifyProvenance(folder: string, manifest: Manifest): Prom
 
 const Rejected = z.object({ records: z.object({ rejected: z.object({ invalid_timestamp: z.int().optional() }) }) })
 
-/** `last_credible_date` is present only if records were rejected for their timestamp. */
+/** Verifies that a `last_credible_date` is present only if records were rejected for their timestamp. */
 async function verifyLastCredibleDate(folder: string, date: UtcDate | undefined): Promise<void> {
   if (date === undefined) return
   const path = join(folder, QUALITY_FILE)

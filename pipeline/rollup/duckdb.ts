@@ -26,7 +26,7 @@ export interface DuckDbEngineOptions extends SettleOptions {
   signal: AbortSignal
 }
 
-/** The embedded engine: DuckDB reads new and changed raw files; the state keeps the sums of each file. */
+/** The embedded engine: DuckDB reads new and replaced raw files, and the state keeps the sums of each file. */
 export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
   return {
     async rollup(request) {
@@ -74,7 +74,7 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   }
   try {
     const reader = links.read(stamps.changed, onRead)
-    // If all changed files are new, count them while they are hashed.
+    // If all files to read are new, count their records while the files are hashed.
     const early = stamps.left.length === 0 ? count(stamps.changed, reader) : undefined
     const [contents, counted] = await together(reader.all, early)
     const compared = await survey(
@@ -99,7 +99,10 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   }
 }
 
-/** Adopts files that 0.1.0 read the same way. Records come first, so that a stopped build finds them. */
+/**
+ * Takes over files that 0.1.0 read in the same way. Their stored records come first, so that the build after a stopped
+ * one still finds them.
+ */
 async function takeOverFiles(
   previous: TakenOver | undefined,
   reading: string,
@@ -123,7 +126,7 @@ function keptFiles(known: readonly KnownFile[], { fresh, moved }: Survey, decisi
   return [...decisions.keep, ...known.filter((file) => file.kept !== null && !given.has(file))]
 }
 
-/** A listed file that does not exist is an error, unless its records are known or archived. */
+/** A listed file that is not there is an error (with `remove` a notice), unless its records are known or archived. */
 function checkListed(
   source: Source,
   { missing }: FoundFiles,

@@ -5,7 +5,7 @@ import { type ApiKey, hashKey, isValid } from '../store/keys.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     apiKey: ApiKey | null
-    /** The store's state when the key was looked up, see `StoreMemory`. */
+    /** The `state` of the store just before the key was looked up. See `StoreMemory`. */
     storeState: number | undefined
   }
 }
@@ -15,7 +15,7 @@ export interface Authentication {
   /** Finds a key by its SHA-256. Called for every request, so that revocations take effect at once. */
   findKey(hash: string, state: number | undefined): ApiKey | undefined | Promise<ApiKey | undefined>
   clock: () => Date
-  /** Called for each invalid key, but not without a key. May throw another error than the 401. */
+  /** Called for each invalid key, but not if there is no key. May throw another error in place of the 401. */
   countBadKey?(request: FastifyRequest, reply: FastifyReply): void | Promise<void>
 }
 

@@ -7,7 +7,7 @@ import type { Coding } from './negotiation.ts'
 
 export interface RankingsAnswer {
   etag: string
-  /** Sent with a 304 too. */
+  /** Also sent with a 304. */
   headers: Record<string, string>
   contentHeaders: Record<string, string>
   body: () => Answer
@@ -19,7 +19,7 @@ export interface RankingsAnswers {
   find(dataset: Dataset, window: Window, form: Form, coding: Coding): RankingsAnswer
 }
 
-/** Caches headers and tail per window for the life of a release; rows stay in the release. */
+/** Caches answers for as long as their release is loaded. A cached answer shares its rows with the release. */
 export function rankingsAnswers(): RankingsAnswers {
   const answers = new WeakMap<Dataset, BoundedCache<RankingsAnswer>>()
 
@@ -51,7 +51,7 @@ function describe(dataset: Dataset, window: Window, form: Form, coding: Coding):
   }
 }
 
-/** A strong tag. It has the content hash because a dataset rebuilt from scratch may reuse a release name. */
+/** A strong ETag. It has the content hash because a dataset that is built from scratch may reuse a release name. */
 export function rankingsEtag(
   { release, content_hash }: Pick<Manifest, 'release' | 'content_hash'>,
   { start_date, end_date }: Window,
@@ -86,7 +86,7 @@ function descriptionOf({ release, files }: Manifest): string {
   return `/${DATASET_PATH}/releases/${release}/${hasDataPackage ? 'datapackage.json' : 'manifest.json'}`
 }
 
-/** Percent-encodes non-ASCII characters. */
+/** Percent-encodes all characters but printable ASCII. */
 function headerText(text: string): string {
   return text.toWellFormed().replaceAll(/[^\x20-\x7e]/gu, encodeURIComponent)
 }

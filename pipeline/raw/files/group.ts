@@ -15,7 +15,7 @@ import {
 import type { Compression, Format } from './find.ts'
 import { asRead, type CsvReading, type LinkedFile } from './link.ts'
 
-/** Files of a source that one query can read because they are read alike. */
+/** Files of a source that one query can read, because they have the same format and columns. */
 export interface InputGroup {
   source: Source
   format: Format
@@ -41,7 +41,7 @@ export function regroup(files: readonly GroupedFile[]): InputGroup[] {
   return [...byGroup].map(([group, members]) => ({ ...group, files: members.map(({ file }) => file) }))
 }
 
-/** Groups the files of a source by their headers. Empty CSV files are in no group. */
+/** Groups the files of a source by format and columns. Empty CSV files are in no group. */
 export async function groupFiles(
   database: Database,
   source: Source,
@@ -69,7 +69,7 @@ export async function groupFiles(
   return [...groups.values()]
 }
 
-/** The schema of each Parquet file, from one query: many small queries are slow. */
+/** The Parquet schema of each Parquet file. One query reads them all, because many small ones are slow. */
 async function readParquetSchemas(
   database: Database,
   files: readonly LinkedFile[],
@@ -82,7 +82,7 @@ async function readParquetSchemas(
   } catch (error) {
     const file = files.find(({ link }) => reasonOf(error).includes(link))
     if (file !== undefined) throw notWhole(file, error)
-    // Not every error names its file. Then each file is read alone.
+    // Some errors do not name their file. Reading each file by itself finds it.
     return new Map()
   }
 }
