@@ -38,7 +38,7 @@ export async function openSuite(): Promise<Suite> {
   const scale = Number(BENCH_SCALE)
   const folder = await mkdtemp(join(tmpdir(), 'tokenboard-bench-'))
   const days = (count: number) => Math.max(2, Math.round(count * scale))
-  const identified: RawFiles = { ...PLAIN, days: days(700), hasRequestIds: true, duplicates: 0.01 }
+  const identified: RawFiles = { ...PLAIN, days: days(650), hasRequestIds: true, duplicates: 0.01 }
   const csv: RawFiles = { ...PLAIN, days: days(35), format: 'csv.gz' }
   const ndjson: RawFiles = { ...csv, format: 'ndjson.gz' }
   const comparisons = [
