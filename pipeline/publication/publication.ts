@@ -60,23 +60,29 @@ export function publication(facts: Facts): Entry[] {
   const current = currentEntry(index)
   const manifest = current && manifests.get(current.release)
   if (current === undefined || manifest === undefined) return []
-  const textOf = (rendered: readonly Page[], path: string) => rendered.find((page) => page.path === path)?.text ?? ''
   const entries: Entry[] = [
     ...index.releases.flatMap((entry) => releaseEntries(entry, manifests.get(entry.release))),
     ...periodEntries(coverage, index),
     { path: RESTATEMENTS_PATH, text: () => toJson(restatements) },
     { path: COVERAGE_PATH, text: () => toJson(coverage) },
     ...pointerEntries(index, current),
-    ...Object.values(API_FILES).map((path) => ({ path, text: () => textOf(api, path) })),
-    ...METADATA_FILES.map((path) => ({ path, text: () => textOf(renderMetadata(manifest), path) })),
+    ...renderedEntries(Object.values(API_FILES), () => api),
+    ...renderedEntries(METADATA_FILES, () => renderMetadata(manifest)),
     ...pages.map(({ path, text }) => ({ path, text: () => text })),
     { path: CATALOG_FILE, text: () => renderCatalog(manifest, current, api) },
-    ...Object.values(FEED_FILES).map((path) => ({
-      path,
-      text: () => textOf(renderFeeds(manifest, index, restatements.restatements), path),
-    })),
+    ...renderedEntries(Object.values(FEED_FILES), () => renderFeeds(manifest, index, restatements.restatements)),
   ]
   return entries.sort((one, other) => stepOf(one) - stepOf(other))
+}
+
+/** Entries whose texts are rendered together, when the first of them is needed. */
+function renderedEntries(paths: readonly string[], render: () => readonly Page[]): Entry[] {
+  let texts: Map<string, string> | undefined
+  const textOf = (path: string) => {
+    texts ??= new Map(render().map((page) => [page.path, page.text]))
+    return texts.get(path) ?? ''
+  }
+  return paths.map((path) => ({ path, text: () => textOf(path) }))
 }
 
 function stepOf({ path }: Entry): number {
