@@ -1,6 +1,9 @@
 /** Node decompresses each file on its own thread. */
 const AT_ONCE = 4
 
+/** Small files mostly wait for the disk. */
+export const SMALL_FILES_AT_ONCE = 16
+
 /** Maps items a few at a time, in order. After a failure, running items finish before its error is thrown. */
 export async function sideBySide<Item, Result>(
   items: readonly Item[],

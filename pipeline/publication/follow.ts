@@ -4,7 +4,7 @@ import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { readIfAny } from '../base/files.ts'
 import { toJson } from '../base/json.ts'
-import { sideBySide } from '../base/side-by-side.ts'
+import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import type { Coverage } from '../contract/history.ts'
 import { DATASET_PATH, type ReleaseName, releasePath } from '../contract/manifest.ts'
 import { COVERAGE_PATH, PERIOD_FORMATS, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
@@ -66,8 +66,6 @@ async function readReleased(folder: string, database: Database): Promise<Release
   }
 }
 
-const AT_ONCE = 16
-
 /** Expects the rows in the table `out_release_rows`. Existing revisions are kept: they are immutable. */
 async function stageRevisions(
   tree: NextTree,
@@ -80,7 +78,7 @@ async function stageRevisions(
       await tree.write(join(DATASET_PATH, pointerPath(revision, format)), bytes)
     }
   }
-  await sideBySide(change.revisions, stage, AT_ONCE)
+  await sideBySide(change.revisions, stage, SMALL_FILES_AT_ONCE)
   for (const period of change.emptied) {
     for (const format of PERIOD_FORMATS[period.folder]) {
       await tree.remove(join(DATASET_PATH, pointerPath(period, format)))

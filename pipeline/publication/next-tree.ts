@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path'
 import { type Content, isThere, linkTarget, namesIn, readTextIfAny } from '../base/files.ts'
 import { isFolder, moveInto } from '../base/move.ts'
-import { sideBySide } from '../base/side-by-side.ts'
+import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import { publishedPath } from '../contract/published-paths.ts'
 import {
   asideFolder,
@@ -16,8 +16,6 @@ import {
 
 /** No file lies below it: a new chain ignores what is published. */
 const NOWHERE = '/dev/null'
-
-const AT_ONCE = 16
 
 /** The public folder after a switch. Everything is staged; `commit` moves it into place by renames alone. */
 export class NextTree {
@@ -101,7 +99,7 @@ export class NextTree {
   }
 
   async flush(): Promise<void> {
-    await sideBySide([...this.#folders], (folder) => this.folder.files.flush(folder), AT_ONCE)
+    await sideBySide([...this.#folders], (folder) => this.folder.files.flush(folder), SMALL_FILES_AT_ONCE)
   }
 
   async commit(): Promise<void> {

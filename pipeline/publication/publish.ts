@@ -4,7 +4,7 @@ import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { hashFile, namesIn, readTextIfAny } from '../base/files.ts'
 import { isFolder } from '../base/move.ts'
-import { sideBySide } from '../base/side-by-side.ts'
+import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import {
   DATASET_PATH,
   type ReleaseEntry,
@@ -27,9 +27,6 @@ import { changedPages } from './pages.ts'
 import { closeStaging, type PublicFolder, STAGING_FOLDER } from './public-folder.ts'
 import { type Entry, publication } from './publication.ts'
 import { markWithdrawn, removeWithdrawn, verifyWithdrawn, withTombstone } from './tombstone.ts'
-
-/** How many files to write at the same time. They are small, so most of the time is spent waiting for the disk. */
-const AT_ONCE = 16
 
 /**
  * Makes the public folder consistent after a build or withdrawal that stopped at any point. Returns the index.
@@ -177,7 +174,7 @@ async function stage(tree: NextTree, index: ReleaseIndex, database: Database): P
   const { pages, note } = await changedPages(tree, { manifest, index }, database)
   const manifests = new Map([[current.release, manifest]])
   const entries = publication({ index, manifests, coverage, restatements, api, pages })
-  await sideBySide(entries, (entry) => stageEntry(tree, entry), AT_ONCE)
+  await sideBySide(entries, (entry) => stageEntry(tree, entry), SMALL_FILES_AT_ONCE)
   return note
 }
 

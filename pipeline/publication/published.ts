@@ -4,12 +4,10 @@ import { CHECKSUMS_FILE, readChecksums } from '../base/checksums.ts'
 import type { Effects } from '../base/effects.ts'
 import { BuildError } from '../base/errors.ts'
 import { hashFile, statsIfAny } from '../base/files.ts'
-import { sideBySide } from '../base/side-by-side.ts'
+import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import { DATASET_PATH, type ReleaseName, releasePath } from '../contract/manifest.ts'
 import { INDEX_PATH, LATEST_PATH } from '../contract/published-paths.ts'
 import type { ExportList } from './export-list.ts'
-
-const AT_ONCE = 16
 
 /** `path` is relative; `source` is the file to copy. */
 export type PublishedEntry = PublishedFile | PublishedLink
@@ -83,7 +81,7 @@ export async function copyEntries(
       done += entry.bytes
       report({ kind: 'progress', stage: 'copy', share: bytes === 0 ? 1 : done / bytes, bytes })
     },
-    AT_ONCE,
+    SMALL_FILES_AT_ONCE,
   )
   for (const each of folders) await files.flush(each)
   signal.throwIfAborted()
