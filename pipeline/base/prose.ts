@@ -6,3 +6,11 @@ export function prose(text: string): Html {
   if (parts.length % 2 === 0) return html`${text}`
   return html`${parts.map((part, position) => (position % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))}`
 }
+
+/** Escapes control characters: text from raw logs must not steer the terminal or break a line. */
+export function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
+    const code = character.codePointAt(0) ?? 0
+    return code === 0x0a ? '\\n' : code === 0x09 ? '\\t' : `\\u{${code.toString(16)}}`
+  })
+}

@@ -1,9 +1,10 @@
 import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import { BuildError, CliError } from '../base/errors.ts'
+import { printable } from '../base/prose.ts'
 import type { Inspection, MappedRecord } from '../raw/inspect.ts'
 import { withInterrupt } from './interrupt.ts'
-import { printable, table } from './table.ts'
+import { table } from './table.ts'
 
 export const inspect = new Command('inspect')
   .description(

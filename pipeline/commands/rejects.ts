@@ -2,10 +2,11 @@ import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import { CliError } from '../base/errors.ts'
 import { formatInteger } from '../base/numbers.ts'
+import { printable } from '../base/prose.ts'
 import { nearest } from '../contract/nearest.ts'
 import { REJECT_REASONS, type RejectReason } from '../raw/records.ts'
 import type { RejectedRecord, RejectsCount, RejectsFilter } from '../rollup/list-rejects.ts'
-import { printable, table } from './table.ts'
+import { table } from './table.ts'
 
 const SHOWN = 20
 const WIDTH = 160

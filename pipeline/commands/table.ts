@@ -1,3 +1,5 @@
+import { printable } from '../base/prose.ts'
+
 /** Rows as aligned lines. Columns from `numbersFrom` on are aligned to the right. */
 export function table(rows: readonly (readonly string[])[], numbersFrom = Number.POSITIVE_INFINITY): string {
   const cells = rows.map((row) => row.map(printable))
@@ -7,12 +9,4 @@ export function table(rows: readonly (readonly string[])[], numbersFrom = Number
     return column >= numbersFrom ? cell.padStart(width) : cell.padEnd(width)
   }
   return cells.map((row) => `${row.map(pad).join('  ').trimEnd()}\n`).join('')
-}
-
-/** Escapes control characters: text from raw logs must not steer the terminal or break a line. */
-export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
-    const code = character.codePointAt(0) ?? 0
-    return code === 0x0a ? '\\n' : code === 0x09 ? '\\t' : `\\u{${code.toString(16)}}`
-  })
 }

@@ -1,6 +1,7 @@
 import { lstat } from 'node:fs/promises'
 import { type Database, DUCKDB_VERSION, type SqlValue } from '../base/database.ts'
 import { BuildError, CliError } from '../base/errors.ts'
+import { printable } from '../base/prose.ts'
 import { readStatement } from '../base/statements.ts'
 import { credibleDays, lastCredibleDate } from './credible-dates.ts'
 import { sourceColumns } from './files/columns.ts'
@@ -47,7 +48,7 @@ export async function inspectSql(
       ...(await columnsOf(database, group)),
       `Run it with DuckDB ${DUCKDB_VERSION}: duckdb < FILE_OF_THIS_TEXT`,
     ]
-    return `${lines.map((line) => `-- ${oneLine(line)}\n`).join('')}\n${writeSql(inPlace, effects.now())}`
+    return `${lines.map((line) => `-- ${printable(line)}\n`).join('')}\n${writeSql(inPlace, effects.now())}`
   })
 }
 
@@ -147,9 +148,4 @@ function toSql(value: SqlValue | undefined): string {
   if (Array.isArray(value)) return `[${value.map(toSql).join(', ')}]`
   const members = Object.entries(value).map(([name, member]) => `${literal(name)}: ${toSql(member)}`)
   return `{${members.join(', ')}}`
-}
-
-/** Nothing of a name may end the comment in which it stands, or steer the terminal. */
-function oneLine(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{fffd}')
 }

@@ -198,7 +198,7 @@ export function combine<K extends Kind>(
   }
 }
 
-/** A constant of this project as an SQL literal. Texts of users and files must be bound instead. */
+/** Text as an SQL literal. In SQL that a build runs, only for constants: bind texts of users and files instead. */
 export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
 }
