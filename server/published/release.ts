@@ -12,6 +12,7 @@ import {
   type ReleaseEntry,
   ReleaseIndex,
 } from '../../pipeline/contract/manifest.ts'
+import { POINTER_PATH } from '../../pipeline/contract/published-paths.ts'
 import { RankingRow } from '../../pipeline/contract/ranking.ts'
 import { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import { orderCheck } from './ranking-order.ts'
@@ -30,7 +31,7 @@ const ROWS_FILE = 'rankings-daily.ndjson.gz'
 const gunzipOffLoop = promisify(gunzip)
 
 export function pointerPath(publicDir: string): string {
-  return join(publicDir, DATASET_PATH, 'latest.json')
+  return join(publicDir, POINTER_PATH)
 }
 
 /** Reads the release that `latest.json` names and checks it. Throws `ReleaseError`. */

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import {
-  DATASET_PATH,
   Manifest,
   type ReleaseEntry,
   ReleaseIndex,
   type ReleaseName,
   releasePath,
 } from '../../pipeline/contract/manifest.ts'
+import { INDEX_PATH } from '../../pipeline/contract/published-paths.ts'
 import { fingerprint } from '../base/followed-file.ts'
 import { jsonIfAny, readIfAny } from '../base/json-file.ts'
 import { remembered } from '../base/remembered.ts'
@@ -44,7 +44,7 @@ export function syntheticFiles(publicDir: string): IsSynthetic {
 
   /** Checks the whole chain, because a revision does not name its release. */
   function hasSynthetic(): Promise<boolean> {
-    return fact(join(publicDir, DATASET_PATH, 'releases/index.json'), async (value) => {
+    return fact(join(publicDir, INDEX_PATH), async (value) => {
       const releases = ReleaseIndex.safeParse(value).data?.releases ?? []
       if (releases.slice(1).some(({ changed }) => changed?.includes('synthetic'))) return true
       const current = releases.findLast(({ status }) => status !== 'withdrawn')
