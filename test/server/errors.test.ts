@@ -7,7 +7,7 @@ function fastifyError(code: string, statusCode: number): Error {
   return Object.assign(new Error('Body is not valid JSON'), { code, statusCode })
 }
 
-test('an ApiError is told as it is, with the caller where one was recognised', () => {
+test('an ApiError is sent as it is, with the caller where one was recognised', () => {
   expect(toEnvelope(new ApiError(404, 'Resource not found'))).toEqual({
     status: 404,
     body: { error: { code: 404, message: 'Resource not found' } },

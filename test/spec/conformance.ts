@@ -175,11 +175,11 @@ export const CONFORMANCE: Section[] = [
     rows: [
       row(
         'error.code, error.message',
-        ['errors', 'an ApiError is told as it is'],
+        ['errors', 'an ApiError is sent as it is'],
         ['openapi', 'examples > of the error'],
       ),
-      row('service_metadata (optional: never sent)', ['errors', 'an ApiError is told as it is']),
-      row('user_id', ['errors', 'an ApiError is told as it is']),
+      row('service_metadata (optional: never sent)', ['errors', 'an ApiError is sent as it is']),
+      row('user_id', ['errors', 'an ApiError is sent as it is']),
     ],
   },
   {
@@ -408,7 +408,7 @@ export const CONFORMANCE: Section[] = [
       row('500 preset create', ['preset routes', `${CREATION} > 500`]),
       row('500 preset version read', ['preset routes', `${VERSION_READ} > 500`]),
       row('500 embeddings list', ['catalogue', `${LIST} > an unexpected error`]),
-      row('code equals the status', ['errors', 'an ApiError is told as it is'], ['openapi', 'examples > of the error']),
+      row('code equals the status', ['errors', 'an ApiError is sent as it is'], ['openapi', 'examples > of the error']),
     ],
   },
   {
@@ -478,9 +478,9 @@ export function conformancePage(): string {
   return [
     '# Specification and tests',
     '',
-    'Each row of the tables, each rule and each limit of the specification, and the tests that prove it. A name stands for',
+    'Every table row, rule and limit of the specification, with the tests that prove it. A name stands for',
     'all tests of the file whose names begin with it. Made from [test/spec/conformance.ts](../../test/spec/conformance.ts) by its',
-    'test, which fails when one of these is gone; `make test ARGS="-u test/spec/conformance"` writes this page anew.',
+    'test, which fails when one of these is gone; `make test ARGS="test/spec/conformance --update"` writes this page anew.',
     '',
     ...CONFORMANCE.flatMap(({ title, rows }) => [
       `## ${title}`,
