@@ -10,7 +10,7 @@ const unit = { testTimeout: UNIT_LIMIT_MS, hookTimeout: UNIT_LIMIT_MS, expect: {
 const MOCKED = [
   'test/golden/**/*.test.ts',
   'test/cases.test.ts',
-  'test/pipeline/new-chain.test.ts',
+  'test/publication/new-chain.test.ts',
   'test/server/app.test.ts',
 ]
 

@@ -1,6 +1,6 @@
 /**
  * What DuckDB's errors mean. It has no codes for them, so its English is all there is: each row has what DuckDB says and
- * what Tokenboard says instead. test/pipeline/duckdb-errors.test.ts makes DuckDB say them, test/clients/objects.test.ts
+ * what Tokenboard says instead. test/base/duckdb-errors.test.ts makes DuckDB say them, test/clients/objects.test.ts
  * those of buckets.
  */
 const DUCKDB_ERRORS = {

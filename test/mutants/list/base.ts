@@ -8,7 +8,7 @@ export const base: Mutant[] = [
     find: `    await rename(from, to)
     await flush(dirname(to))`,
     replace: '    await rename(from, to)',
-    tests: ['test/pipeline/files.test.ts'],
+    tests: ['test/base/files.test.ts'],
   },
   {
     name: 'written-bytes-not-flushed',
@@ -16,7 +16,7 @@ export const base: Mutant[] = [
     file: 'pipeline/base/files.ts',
     find: 'await writeFile(path, content, { flush: true })',
     replace: 'await writeFile(path, content)',
-    tests: ['test/pipeline/files.test.ts'],
+    tests: ['test/base/files.test.ts'],
   },
   {
     name: 'streamed-bytes-not-flushed',
@@ -24,7 +24,7 @@ export const base: Mutant[] = [
     file: 'pipeline/base/files.ts',
     find: 'createWriteStream(path, { flush: true })',
     replace: 'createWriteStream(path)',
-    tests: ['test/pipeline/files.test.ts'],
+    tests: ['test/base/files.test.ts'],
   },
   {
     name: 'changed-byte-unseen',
@@ -32,7 +32,7 @@ export const base: Mutant[] = [
     file: 'pipeline/base/checksums.ts',
     find: 'if (expected !== sha256) fail(',
     replace: 'if (expected === undefined) fail(',
-    tests: ['test/pipeline/checksums.test.ts'],
+    tests: ['test/base/checksums.test.ts'],
   },
   {
     name: 'stray-file-unseen',
@@ -40,7 +40,7 @@ export const base: Mutant[] = [
     file: 'pipeline/base/checksums.ts',
     find: 'if (expected === undefined) fail(path,',
     replace: "if (expected === undefined) continue\n    if (expected === '') fail(path,",
-    tests: ['test/pipeline/checksums.test.ts'],
+    tests: ['test/base/checksums.test.ts'],
   },
   {
     name: 'second-build-not-locked-out',
@@ -48,6 +48,6 @@ export const base: Mutant[] = [
     file: 'pipeline/rollup/workspace.ts',
     find: "return lock(join(publicDir, '.lock'))",
     replace: 'return lock(join(publicDir, `.lock-${process.pid}`))',
-    tests: ['test/pipeline/export.test.ts'],
+    tests: ['test/publication/export.test.ts'],
   },
 ]

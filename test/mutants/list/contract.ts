@@ -71,7 +71,7 @@ export const contract: Mutant[] = [
     file: 'pipeline/contract/manifest.ts',
     find: 'PROVISIONAL_DAYS = 3',
     replace: 'PROVISIONAL_DAYS = 2',
-    tests: ['test/pipeline/history/restatements.test.ts'],
+    tests: ['test/dataset/restatements.test.ts'],
   },
   {
     name: 'order-of-utf-16',
@@ -79,7 +79,7 @@ export const contract: Mutant[] = [
     file: 'pipeline/contract/code-points.ts',
     find: 'return Buffer.compare(Buffer.from(a), Buffer.from(b))',
     replace: 'return a < b ? -1 : a > b ? 1 : 0',
-    tests: ['test/server/schemas/embeddings-models.test.ts', 'test/pipeline/history/change-log.test.ts'],
+    tests: ['test/server/schemas/embeddings-models.test.ts', 'test/dataset/change-log.test.ts'],
   },
   {
     name: 'catalogue-ids-backwards',

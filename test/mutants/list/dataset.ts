@@ -31,7 +31,7 @@ export const dataset: Mutant[] = [
     file: 'pipeline/build.ts',
     find: '  await assertInvariants(database, lastDate)\n',
     replace: '',
-    tests: ['test/pipeline/checks.test.ts'],
+    tests: ['test/dataset/checks.test.ts'],
   },
   {
     name: 'blocking-check-only-warns',
@@ -39,7 +39,7 @@ export const dataset: Mutant[] = [
     file: 'pipeline/dataset/checks.ts',
     find: '.filter(({ check }) => stopping.includes(check))',
     replace: '.filter(({ check }) => accepted.includes(check))',
-    tests: ['test/pipeline/checks.test.ts'],
+    tests: ['test/dataset/checks.test.ts'],
   },
   {
     name: 'source-named-in-public',
@@ -47,7 +47,7 @@ export const dataset: Mutant[] = [
     file: 'pipeline/dataset/checks.ts',
     find: "source === undefined ? '' : 'a source '",
     replace: "source === undefined ? '' : `source ${source} `",
-    tests: ['test/pipeline/checks.test.ts'],
+    tests: ['test/dataset/checks.test.ts'],
   },
   {
     name: 'withheld-never-stops',
@@ -55,7 +55,7 @@ export const dataset: Mutant[] = [
     file: 'pipeline/dataset/published-share.ts',
     find: 'if (withheld <= limit) return',
     replace: 'if (withheld <= 1) return',
-    tests: ['test/pipeline/published-share.test.ts'],
+    tests: ['test/dataset/published-share.test.ts'],
   },
   {
     name: 'withheld-by-day-in-public',
@@ -63,7 +63,7 @@ export const dataset: Mutant[] = [
     file: 'pipeline/dataset/quality.ts',
     find: "'left_out', 'duplicate', 'archived_date']",
     replace: "'left_out', 'duplicate', 'archived_date', 'withheld']",
-    tests: ['test/pipeline/quality.test.ts'],
+    tests: ['test/dataset/quality.test.ts'],
   },
   {
     name: 'restatement-is-minor',
@@ -71,7 +71,7 @@ export const dataset: Mutant[] = [
     file: 'pipeline/dataset/data-version.ts',
     find: "if (changes.some(({ date }) => date <= end_date && date < provisional_from)) return 'major'",
     replace: "if (changes.some(({ date }) => date <= end_date && date < provisional_from)) return 'minor'",
-    tests: ['test/pipeline/history/data-version.test.ts'],
+    tests: ['test/dataset/data-version.test.ts'],
   },
   {
     name: 'minor-keeps-patch',
@@ -79,7 +79,7 @@ export const dataset: Mutant[] = [
     file: 'pipeline/dataset/data-version.ts',
     find: '`${major}.${minor + 1}.0`',
     replace: '`${major}.${minor + 1}.${patch}`',
-    tests: ['test/pipeline/history/data-version.test.ts'],
+    tests: ['test/dataset/data-version.test.ts'],
   },
   {
     name: 'deleted-rows-not-told',
@@ -87,7 +87,7 @@ export const dataset: Mutant[] = [
     file: 'pipeline/dataset/change-log.ts',
     find: 'return [...changed, ...deleted.map((row) =>',
     replace: 'return [...changed, ...deleted.slice(0, 0).map((row) =>',
-    tests: ['test/pipeline/history/change-log.test.ts'],
+    tests: ['test/dataset/change-log.test.ts'],
   },
   {
     name: 'provisional-dates-restated',
@@ -95,7 +95,7 @@ export const dataset: Mutant[] = [
     file: 'pipeline/dataset/restatements.ts',
     find: 'is.date >= before.provisional_from ||',
     replace: 'is.date > before.provisional_from ||',
-    tests: ['test/pipeline/history/restatements.test.ts'],
+    tests: ['test/dataset/restatements.test.ts'],
   },
   {
     name: 'gap-called-final',
@@ -103,7 +103,7 @@ export const dataset: Mutant[] = [
     file: 'pipeline/dataset/coverage.ts',
     find: "own.length === 0 ? 'missing' : date < provisional_from",
     replace: 'date < provisional_from',
-    tests: ['test/pipeline/history/revisions.test.ts'],
+    tests: ['test/publication/revisions.test.ts'],
   },
   {
     name: 'revision-number-given-twice',
@@ -111,6 +111,6 @@ export const dataset: Mutant[] = [
     file: 'pipeline/dataset/coverage.ts',
     find: 'revision: hash === null ? revision : (revision ?? 0) + 1',
     replace: 'revision: hash === null ? null : (revision ?? 0) + 1',
-    tests: ['test/pipeline/history/revisions.test.ts'],
+    tests: ['test/publication/revisions.test.ts'],
   },
 ]

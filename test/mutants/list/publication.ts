@@ -7,7 +7,7 @@ export const publication: Mutant[] = [
     file: 'pipeline/contract/published-paths.ts',
     find: "  'latest',\n  'pointer',\n",
     replace: "  'pointer',\n  'latest',\n",
-    tests: ['test/pipeline/release/latest.test.ts'],
+    tests: ['test/publication/latest.test.ts'],
   },
   {
     name: 'index-before-release',
@@ -15,7 +15,7 @@ export const publication: Mutant[] = [
     file: 'pipeline/contract/published-paths.ts',
     find: "const STEPS = [\n  'release',",
     replace: "const STEPS = [\n  'index',\n  'release',",
-    tests: ['test/pipeline/switch.test.ts'],
+    tests: ['test/publication/switch.test.ts'],
   },
   {
     name: 'as-of-goes-back',
@@ -23,7 +23,7 @@ export const publication: Mutant[] = [
     file: 'pipeline/build.ts',
     find: 'toTimestamp(asOf) >= latest.as_of) return',
     replace: 'toTimestamp(asOf) >= latest.start_date) return',
-    tests: ['test/pipeline/behaviour.test.ts'],
+    tests: ['test/commands/build.test.ts'],
   },
   {
     name: 'sample-over-real-releases',
@@ -31,7 +31,7 @@ export const publication: Mutant[] = [
     file: 'pipeline/release/chain.ts',
     find: "if (synthetic && (kind === 'real' || kind === 'mixed')) {",
     replace: "if (synthetic && kind === 'mixed') {",
-    tests: ['test/pipeline/new-chain.test.ts'],
+    tests: ['test/publication/new-chain.test.ts'],
   },
   {
     name: 'damaged-file-exported',
@@ -39,7 +39,7 @@ export const publication: Mutant[] = [
     file: 'pipeline/publication/export.ts',
     find: '  await assertUndamaged(entries, now)\n',
     replace: '',
-    tests: ['test/pipeline/export.test.ts'],
+    tests: ['test/publication/export.test.ts'],
   },
   {
     name: 'rest-of-withdrawn-release',
@@ -47,7 +47,7 @@ export const publication: Mutant[] = [
     file: 'pipeline/publication/tombstone.ts',
     find: '[...names.filter((name) => !isLast(name)).sort(), ...names.filter(isLast)]',
     replace: 'names.filter(isLast)',
-    tests: ['test/pipeline/withdraw.test.ts'],
+    tests: ['test/publication/withdraw.test.ts'],
   },
   {
     name: 'only-release-withdrawn',
@@ -55,7 +55,7 @@ export const publication: Mutant[] = [
     file: 'pipeline/publication/withdraw.ts',
     find: 'const others = index.releases.filter((other) => other !== entry)',
     replace: 'const others = index.releases.slice()',
-    tests: ['test/pipeline/withdraw.test.ts'],
+    tests: ['test/publication/withdraw.test.ts'],
   },
   {
     name: 'day-of-no-release',
@@ -63,7 +63,7 @@ export const publication: Mutant[] = [
     file: 'pipeline/publication/verify.ts',
     find: 'for (const path of await strayFiles(root, folders, entries)) {',
     replace: 'for (const path of await strayFiles(root, [], entries)) {',
-    tests: ['test/pipeline/history/verify.test.ts'],
+    tests: ['test/publication/verify.test.ts'],
   },
   {
     name: 'switch-not-told',
@@ -71,7 +71,7 @@ export const publication: Mutant[] = [
     file: 'pipeline/publication/verify.ts',
     find: '|| !(await isSwitching(root))) throw error',
     replace: '|| (await isSwitching(root))) throw error',
-    tests: ['test/pipeline/switch.test.ts'],
+    tests: ['test/publication/switch.test.ts'],
   },
   {
     name: 'unneeded-changes-accepted',
@@ -79,6 +79,6 @@ export const publication: Mutant[] = [
     file: 'pipeline/publication/verify-history.ts',
     find: 'if (changes.length === changeLog(rows, after.rows).length) return',
     replace: 'if (changes.length >= changeLog(rows, after.rows).length) return',
-    tests: ['test/pipeline/history/verify.test.ts'],
+    tests: ['test/publication/verify.test.ts'],
   },
 ]

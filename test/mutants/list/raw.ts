@@ -39,7 +39,7 @@ export const raw: Mutant[] = [
     file: 'pipeline/raw/slug.ts',
     find: 'LONGEST_SLUG = 300',
     replace: 'LONGEST_SLUG = 301',
-    tests: ['test/pipeline/slug.test.ts'],
+    tests: ['test/raw/slug.test.ts'],
   },
   {
     name: 'formula-as-slug',
@@ -55,7 +55,7 @@ export const raw: Mutant[] = [
     file: 'pipeline/raw/registry.ts',
     find: 'if (slugs.has(alias)) throw',
     replace: 'if (slugs.has(alias) && !bySlug.has(alias)) throw',
-    tests: ['test/pipeline/registry.test.ts'],
+    tests: ['test/raw/registry.test.ts'],
   },
   {
     name: 'variant-merged-into-its-base',
@@ -63,7 +63,7 @@ export const raw: Mutant[] = [
     file: 'pipeline/raw/registry.ts',
     find: 'name : `${base}${split.suffix}`',
     replace: 'name : base',
-    tests: ['test/pipeline/registry.test.ts'],
+    tests: ['test/raw/registry.test.ts'],
   },
   {
     name: 'private-names-published',
@@ -71,7 +71,7 @@ export const raw: Mutant[] = [
     file: 'pipeline/raw/registry.ts',
     find: 'if (model === undefined || !model.public) return { name',
     replace: 'if (model === undefined) return { name',
-    tests: ['test/pipeline/registry.test.ts', 'test/pipeline/models/facts.test.ts'],
+    tests: ['test/raw/registry.test.ts', 'test/dataset/model-facts.test.ts'],
   },
   {
     name: 'example-domain-may-publish',
@@ -79,6 +79,6 @@ export const raw: Mutant[] = [
     file: 'pipeline/release/publisher.ts',
     find: '.endsWith(`.${PLACEHOLDER_HOST}`)',
     replace: '.startsWith(`.${PLACEHOLDER_HOST}`)',
-    tests: ['test/pipeline/publisher.test.ts'],
+    tests: ['test/release/publisher.test.ts'],
   },
 ]

@@ -7,7 +7,7 @@ export const release: Mutant[] = [
     file: 'pipeline/base/text.ts',
     find: '  compressed.writeUInt8(GZIP_SYSTEM_UNKNOWN, GZIP_SYSTEM_OFFSET)\n',
     replace: '',
-    tests: ['test/pipeline/formats.test.ts'],
+    tests: ['test/release/formats.test.ts'],
   },
   {
     name: 'inputs-in-order-of-names',
@@ -15,7 +15,7 @@ export const release: Mutant[] = [
     file: 'pipeline/release/provenance.ts',
     find: 'inputs: inputs.toSorted().map(',
     replace: 'inputs: [...inputs].map(',
-    tests: ['test/pipeline/provenance.test.ts'],
+    tests: ['test/release/provenance.test.ts'],
   },
   {
     name: 'sums-hashed-without-key',
@@ -24,7 +24,7 @@ export const release: Mutant[] = [
     file: 'pipeline/release/input-names.ts',
     find: "createHmac('sha256', key).update(sha256).digest('hex')",
     replace: "createHmac('sha256', '').update(sha256).digest('hex')",
-    tests: ['test/pipeline/rollup-files.test.ts'],
+    tests: ['test/rollup/rollup-files.test.ts'],
   },
   {
     name: 'manifest-sha-not-chained',
@@ -32,7 +32,7 @@ export const release: Mutant[] = [
     file: 'pipeline/release/index.ts',
     find: 'if (facts.previous !== previous || entryHash(facts) !== hash) {',
     replace: 'if (entryHash(facts) !== hash) {',
-    tests: ['test/pipeline/history/verify.test.ts'],
+    tests: ['test/publication/verify.test.ts'],
   },
   {
     name: 'entry-of-another-manifest',
@@ -40,7 +40,7 @@ export const release: Mutant[] = [
     file: 'pipeline/release/verify.ts',
     find: 'if (isEntryOf(entry, manifest, manifestSha256)) return',
     replace: 'if (isEntryOf(entry, manifest, entry.manifest_sha256)) return',
-    tests: ['test/pipeline/history/verify.test.ts'],
+    tests: ['test/publication/verify.test.ts'],
   },
   {
     name: 'format-not-read-back',
@@ -48,7 +48,7 @@ export const release: Mutant[] = [
     file: 'pipeline/release/verify.ts',
     find: 'if (rows.length !== manifest.rows || hash !== manifest.content_hash) {',
     replace: 'if (rows.length !== manifest.rows) {',
-    tests: ['test/pipeline/history/verify.test.ts'],
+    tests: ['test/publication/verify.test.ts'],
   },
   {
     name: 'parquet-as-double',
@@ -56,7 +56,7 @@ export const release: Mutant[] = [
     file: 'pipeline/release/data-files.sql',
     find: 'total_tokens::BIGINT',
     replace: 'total_tokens::DOUBLE',
-    tests: ['test/pipeline/formats.test.ts'],
+    tests: ['test/release/formats.test.ts'],
   },
   {
     name: 'withdrawn-release-current',
@@ -64,6 +64,6 @@ export const release: Mutant[] = [
     file: 'pipeline/release/index.ts',
     find: "return index.releases.findLast(({ status }) => status !== 'withdrawn')",
     replace: 'return index.releases.at(-1)',
-    tests: ['test/pipeline/withdraw.test.ts'],
+    tests: ['test/publication/withdraw.test.ts'],
   },
 ]

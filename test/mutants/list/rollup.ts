@@ -31,7 +31,7 @@ export const rollup: Mutant[] = [
     file: 'pipeline/rollup/surplus.sql',
     find: 'updated_us DESC NULLS LAST, instant_us DESC',
     replace: 'instant_us DESC',
-    tests: ['test/pipeline/schemas/semantics.test.ts'],
+    tests: ['test/raw/schemas/semantics.test.ts'],
   },
   {
     name: 'duplicates-not-told',
@@ -39,7 +39,7 @@ export const rollup: Mutant[] = [
     file: 'pipeline/rollup/source.sql',
     find: "'duplicate', records, tokens, 0, 0",
     replace: "'duplicate', 0, tokens, 0, 0",
-    tests: ['test/pipeline/quality.test.ts'],
+    tests: ['test/dataset/quality.test.ts'],
   },
   {
     name: 'registry-before-record',
@@ -47,7 +47,7 @@ export const rollup: Mutant[] = [
     file: 'pipeline/rollup/result.sql',
     find: 'coalesce(core_dated_usage.visibility, core_models.visibility)',
     replace: 'coalesce(core_models.visibility, core_dated_usage.visibility)',
-    tests: ['test/pipeline/quality.test.ts'],
+    tests: ['test/dataset/quality.test.ts'],
   },
   {
     name: 'missing-file-ignored',
@@ -57,7 +57,7 @@ export const rollup: Mutant[] = [
   if (on_missing === 'fail') throw`,
     replace: `if (on_missing !== 'remove') checkNoDays(source, unarchived)
   if (on_missing === undefined) throw`,
-    tests: ['test/pipeline/incremental/on-missing.test.ts'],
+    tests: ['test/rollup/incremental/on-missing.test.ts'],
   },
   {
     name: 'archive-without-a-part',
@@ -65,7 +65,7 @@ export const rollup: Mutant[] = [
     file: 'pipeline/rollup/archive.ts',
     find: 'if (from !== expected) {',
     replace: 'if (from !== expected && expected === null) {',
-    tests: ['test/pipeline/close.test.ts'],
+    tests: ['test/rollup/close.test.ts'],
   },
   {
     name: 'byok-charged',
@@ -73,6 +73,6 @@ export const rollup: Mutant[] = [
     file: 'pipeline/rollup/usage.ts',
     find: 'const name = `${api_key_hash} ${is_byok}`',
     replace: 'const name = api_key_hash',
-    tests: ['test/pipeline/usage.test.ts'],
+    tests: ['test/rollup/usage.test.ts'],
   },
 ]

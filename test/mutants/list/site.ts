@@ -7,7 +7,7 @@ export const site: Mutant[] = [
     file: 'pipeline/contract/html.ts',
     find: `text.replaceAll(/[&<>"']/g,`,
     replace: `text.replaceAll(/[&<>']/g,`,
-    tests: ['test/pipeline/hostile-names.test.ts'],
+    tests: ['test/site/hostile-names.test.ts'],
   },
   {
     name: 'control-characters-in-feeds',
@@ -15,7 +15,7 @@ export const site: Mutant[] = [
     file: 'pipeline/contract/html.ts',
     find: 'return escapeHtml(withoutControls(text))',
     replace: 'return escapeHtml(text)',
-    tests: ['test/pipeline/history/catalog.test.ts'],
+    tests: ['test/publication/catalog.test.ts'],
   },
   {
     name: 'feed-ids-of-copies',
@@ -23,7 +23,7 @@ export const site: Mutant[] = [
     file: 'pipeline/site/feeds.ts',
     find: "category === 'release' ? release : `${release}/${category}`",
     replace: 'release',
-    tests: ['test/pipeline/history/catalog.test.ts'],
+    tests: ['test/publication/catalog.test.ts'],
   },
   {
     name: 'feeds-oldest-first',
@@ -31,7 +31,7 @@ export const site: Mutant[] = [
     file: 'pipeline/site/feeds.ts',
     find: 'a.date < b.date ? 1 : a.date > b.date ? -1 : 0',
     replace: 'a.date < b.date ? -1 : a.date > b.date ? 1 : 0',
-    tests: ['test/pipeline/history/catalog.test.ts'],
+    tests: ['test/publication/catalog.test.ts'],
   },
   {
     name: 'two-models-one-page',
@@ -39,6 +39,6 @@ export const site: Mutant[] = [
     file: 'pipeline/site/model-path.ts',
     find: 'const PLAIN = /[a-z0-9._-]/',
     replace: 'const PLAIN = /[A-Za-z0-9._-]/',
-    tests: ['test/pipeline/site/model-path.test.ts'],
+    tests: ['test/site/model-path.test.ts'],
   },
 ]

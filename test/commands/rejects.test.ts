@@ -1,0 +1,181 @@
+/** `tokenboard rejects`: what the last build rejected, counted and shown. */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { run as runProgram } from '../../pipeline/commands/program.ts'
+import {
+  buildIn,
+  type CliResult,
+  createWorkspace,
+  newWorkspace,
+  removeWorkspace,
+  runCli,
+  type Workspace,
+  writeInput,
+} from '../support/pipeline.ts'
+
+const HEADER = 'timestamp,model_permaslug,prompt_tokens,completion_tokens'
+const GOOD = '2025-03-02T12:00:00Z,acme/one,1,2'
+const SECOND = '{"model_permaslug": "acme/\\u001b[31mred", "note": "\u001b]0;title\u0007 \u202e"}'
+
+async function writeSources(workspace: Workspace, settings: Record<string, unknown> = {}): Promise<void> {
+  await writeInput(workspace, 'a.csv', `${HEADER}\n${GOOD}\nsoon,a,1,1\n${GOOD}\nlater,a,1,1\nx\n`)
+  await writeInput(workspace, 'b.ndjson', `\n${SECOND}\n`)
+  const source = { name: 'csv', schema: 'canonical', files: ['a.csv'], visibility: 'public' }
+  const sources = [source, { ...source, name: 'json', files: ['b.ndjson'] }]
+  await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources, ...settings })
+}
+
+/** `tokenboard rejects` in the process of the test. */
+async function run({ dataDir }: Workspace, ...args: string[]): Promise<CliResult> {
+  vi.stubEnv('DATA_DIR', dataDir)
+  const said = { stdout: '', stderr: '' }
+  const listeners = process.stdout.listeners('error')
+  const spies = (['stdout', 'stderr'] as const).map((stream) =>
+    vi.spyOn(process[stream], 'write').mockImplementation((text) => {
+      said[stream] += text
+      return true
+    }),
+  )
+  try {
+    return { code: await runProgram(['rejects', ...args]), ...said }
+  } finally {
+    for (const spy of spies) spy.mockRestore()
+    // The command listens until its process ends, which does not end here.
+    for (const listener of process.stdout.listeners('error')) {
+      if (!listeners.includes(listener)) process.stdout.off('error', listener as () => void)
+    }
+  }
+}
+
+describe('tokenboard rejects', () => {
+  let workspace: Workspace
+
+  beforeAll(async () => {
+    workspace = await createWorkspace()
+    await writeSources(workspace)
+    await buildIn(workspace)
+    return () => removeWorkspace(workspace)
+  })
+
+  it('is a command of the program', async () => {
+    const inProcess = await run(workspace, '--limit', '9')
+    expect(inProcess).toMatchObject({ code: 0, stdout: expect.stringContaining('a.csv:2') })
+    expect(await runCli(['rejects', '--limit', '9'], { DATA_DIR: workspace.dataDir })).toEqual(inProcess)
+  })
+
+  it('counts by source, file and reason', async () => {
+    const { code, stdout, stderr } = await run(workspace)
+    expect(stdout.split('\n').map((line) => line.split(/ +/))).toEqual([
+      ['source', 'file', 'reason', 'records'],
+      ['csv', 'a.csv', 'invalid_timestamp', '2'],
+      ['csv', 'a.csv', 'malformed_record', '1'],
+      ['json', 'b.ndjson', 'malformed_record', '1'],
+      [''],
+    ])
+    expect(stderr).toContain('4 rejected records')
+    expect(code).toBe(0)
+  })
+
+  it.each([
+    [
+      ['--source', 'csv'],
+      ['a.csv:2', 'a.csv:4', 'a.csv:5'],
+    ],
+    [['--file', 'b.ndjson'], ['b.ndjson:2']],
+    [
+      ['--reason', 'malformed_record'],
+      ['a.csv:5', 'b.ndjson:2'],
+    ],
+    [['--reason', 'invalid_timestamp', '--limit', '1'], ['a.csv:2']],
+    [
+      ['--limit', '9'],
+      ['a.csv:2', 'a.csv:4', 'a.csv:5', 'b.ndjson:2'],
+    ],
+  ])('%j shows where %j are and what they say', async (args, places) => {
+    const { code, stdout } = await run(workspace, ...args)
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines.map((line) => line.split('  ')[1]).toSorted()).toEqual(places)
+    expect(lines.map((line) => line.split('  ')[3])).not.toContain('')
+    expect(code).toBe(0)
+  })
+
+  it('shows nothing that steers a terminal', async () => {
+    const { stdout } = await run(workspace, '--source', 'json')
+    expect(stdout).toContain('\\u{1b}]0;title\\u{7} \\u{202e}')
+    expect(stdout).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u)
+  })
+
+  it('says how many more there are than it shows', async () => {
+    expect((await run(workspace, '--limit', '1')).stderr).toContain('1 of 4 rejected records; --limit shows more')
+    expect((await run(workspace, '--limit', '4')).stderr).not.toContain('shows more')
+  })
+
+  it('prints the records with --json, all of them unless told otherwise', async () => {
+    const { stdout } = await run(workspace, '--json', '--source', 'csv')
+    expect(
+      stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual([
+      { source: 'csv', file: 'a.csv', record: 2, reason: 'invalid_timestamp', content: contentOf('soon') },
+      { source: 'csv', file: 'a.csv', record: 4, reason: 'invalid_timestamp', content: contentOf('later') },
+      { source: 'csv', file: 'a.csv', record: 5, reason: 'malformed_record', content: 'x' },
+    ])
+    expect((await run(workspace, '--json', '--limit', '1', '--source', 'json')).stdout).toBe(
+      `${JSON.stringify({ source: 'json', file: 'b.ndjson', record: 2, reason: 'malformed_record', content: SECOND })}\n`,
+    )
+  })
+
+  it.each([
+    [['--source', 'cvs'], 'no rejected record has the source "cvs"; "csv" has some'],
+    [['--file', 'input/a.csv'], 'no rejected record has the file "input/a.csv"; "a.csv" has some'],
+    [['--source', 'json', '--reason', 'invalid_model'], 'no rejected record is of that kind; there are 4 others'],
+  ])('says of %j that there are none', async (args, message) => {
+    const { code, stdout, stderr } = await run(workspace, ...args)
+    expect([code, stdout, stderr]).toEqual([0, '', `${message}\n`])
+  })
+
+  it.each([
+    [['--reason', 'invalid_modle'], '"invalid_modle" is no reason to reject, did you mean invalid_model?'],
+    [['--limit', '0'], '--limit "0" must be a whole number'],
+    [['--limit', 'many'], '--limit "many" must be a whole number'],
+    [['b.ndjson'], 'too many arguments'],
+  ])('%j is wrong usage', async (args, message) => {
+    const { code, stdout, stderr } = await run(workspace, ...args)
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toContain(message)
+  })
+})
+
+describe('tokenboard rejects without rejected records', () => {
+  it('says so', async () => {
+    const workspace = await newWorkspace()
+    const { code, stdout, stderr } = await run(workspace)
+    expect([code, stdout]).toEqual([0, ''])
+    expect(stderr).toContain('there are no rejected records')
+  })
+
+  it('is what a build names that rejects too much', async () => {
+    const workspace = await newWorkspace()
+    await writeSources(workspace, { max_rejected_share: 0.1 })
+    await expect(buildIn(workspace)).rejects.toThrow(/max_rejected_share.*tokenboard rejects/)
+    const { stdout } = await run(workspace, '--json')
+    expect(stdout.trimEnd().split('\n')).toHaveLength(4)
+  })
+
+  it('names a file that it cannot read', async () => {
+    const workspace = await newWorkspace()
+    await writeSources(workspace)
+    await buildIn(workspace)
+    await writeFile(join(workspace.dataDir, 'state/rejects/0.ndjson'), '{"source": "s')
+    const { code, stderr } = await run(workspace)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/rejects\/0\.ndjson cannot be read/)
+  })
+})
+
+function contentOf(timestamp: string): Record<string, string> {
+  return { timestamp, model_permaslug: 'a', prompt_tokens: '1', completion_tokens: '1' }
+}

@@ -1,0 +1,292 @@
+/** Versions of the data against a plain oracle of the rule (DESIGN.md §6.14), and releases of 0.1.0 by the rule of their time. */
+import { cp } from 'node:fs/promises'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { RankingRow } from '../../pipeline/contract/ranking.ts'
+import { addDays, daysBetween, type UtcDate } from '../../pipeline/contract/utc-date.ts'
+import { changeLog } from '../../pipeline/dataset/change-log.ts'
+import { nextVersion } from '../../pipeline/dataset/data-version.ts'
+import { verify } from '../../pipeline/publication/verify.ts'
+import { readIndex } from '../support/history.ts'
+import {
+  buildIn,
+  createWorkspace,
+  newWorkspace,
+  removeWorkspace,
+  type Workspace,
+  withdrawIn,
+  writeSmallBuild,
+} from '../support/pipeline.ts'
+import { tries } from '../support/property.ts'
+import { editManifest, madeBy010, relistReleases } from '../support/reseal.ts'
+import { indexOf, releaseEntry } from '../support/site.ts'
+
+/** A release of one model: its tokens by date. */
+interface Told {
+  asOf: UtcDate
+  tokens: Record<UtcDate, number>
+  isSchemaNew?: boolean
+  isWithdrawn?: boolean
+}
+
+const FIRST_DAY = '2025-03-01'
+
+function rowsOf({ tokens }: Told): RankingRow[] {
+  const dates = Object.keys(tokens).sort()
+  return dates.map((date) => ({ date, model_permaslug: 'a', total_tokens: String(tokens[date]) }))
+}
+
+function endOf(release: Told): UtcDate {
+  return Object.keys(release.tokens).sort().at(-1) ?? ''
+}
+
+/** The versions that the program gives, release by release; a withdrawn one is withdrawn before the next is made. */
+function versionsOf(history: readonly Told[], rule: { version_rule?: 2 } = { version_rule: 2 }): string[] {
+  const entries: ReturnType<typeof releaseEntry>[] = []
+  for (const [position, release] of history.entries()) {
+    const standing = history.slice(0, position).findLastIndex(({ isWithdrawn = false }) => !isWithdrawn)
+    const before = history[standing]
+    const data_version = nextVersion(indexOf(entries), entries[standing], {
+      version_rule: rule.version_rule,
+      facts: release.isSchemaNew === true ? ['schema'] : ['content_hash'],
+      changes: changeLog(before === undefined ? [] : rowsOf(before), rowsOf(release)),
+    })
+    const as_of = `${release.asOf}T01:00:00Z`
+    const name = as_of.replaceAll(/[-:]/g, '')
+    entries.push(releaseEntry(endOf(release), { as_of, release: name, data_version, ...rule }))
+  }
+  return entries.map(({ data_version = '' }) => data_version)
+}
+
+/** What a release calls a date, in the words of the rule. */
+function calledBy(release: Told, date: UtcDate): 'final' | 'provisional' | 'missing' | undefined {
+  if (date > endOf(release)) return undefined
+  if (release.tokens[date] === undefined) return 'missing'
+  return daysBetween(date, release.asOf) > 3 ? 'final' : 'provisional'
+}
+
+function expectedVersions(history: readonly Told[]): string[] {
+  let version = [1, 0, 0]
+  return history.map((release, position) => {
+    const before = history.slice(0, position).findLast(({ isWithdrawn = false }) => !isWithdrawn)
+    const [major = 0, minor = 0, patch = 0] = version
+    if (before !== undefined) {
+      const dates = [...new Set([...Object.keys(before.tokens), ...Object.keys(release.tokens)])]
+      const changed = dates.filter((date) => before.tokens[date] !== release.tokens[date])
+      const breaks = changed.some((date) => {
+        const called = calledBy(before, date)
+        return called === 'final' || (called === 'missing' && daysBetween(date, before.asOf) > 3)
+      })
+      if (breaks || release.isSchemaNew === true) version = [major + 1, 0, 0]
+      else if (changed.some((date) => date > endOf(before))) version = [major, minor + 1, 0]
+      else version = [major, minor, patch + 1]
+    }
+    return version.join('.')
+  })
+}
+
+/** A week of dates, any of them without usage but for one, built a few days after the first ones. */
+const told = fc
+  .tuple(
+    fc.array(fc.constantFrom(undefined, undefined, 1, 2), { minLength: 7, maxLength: 7 }),
+    fc.integer({ min: 0, max: 6 }),
+    fc.integer({ min: 0, max: 4 }),
+    fc.boolean(),
+    fc.boolean(),
+  )
+  .map(([days, sure, pause, isWithdrawn, isRare]) => ({
+    days,
+    sure,
+    pause,
+    isWithdrawn,
+    isSchemaNew: isWithdrawn && isRare,
+  }))
+
+const histories = fc.array(told, { minLength: 1, maxLength: 8 }).map((steps) => {
+  let asOf = addDays(FIRST_DAY, 1)
+  return steps.map(({ days, sure, pause, isWithdrawn, isSchemaNew }, position): Told => {
+    asOf = addDays(asOf, pause)
+    const dates = days.map((tokens, day): [UtcDate, number | undefined] => [addDays(FIRST_DAY, day), tokens])
+    const known = dates.flatMap(([date, tokens]): [UtcDate, number][] =>
+      tokens === undefined || date >= asOf ? [] : [[date, tokens]],
+    )
+    const always: [UtcDate, number] = [addDays(FIRST_DAY, Math.min(sure, daysBetween(FIRST_DAY, asOf) - 1)), 1]
+    // The first release always stands: something has to be current.
+    const isGone = isWithdrawn && position > 0
+    return { asOf, tokens: Object.fromEntries([...known, always]), isWithdrawn: isGone, isSchemaNew }
+  })
+})
+
+describe('data_version', () => {
+  const { options, timeout_ms } = tries({ share: 100 })
+  it('is that of the plain rule, whatever releases come and are withdrawn', { timeout: timeout_ms }, () => {
+    const property = fc.property(histories, (history) => {
+      expect(versionsOf(history)).toEqual(expectedVersions(history))
+    })
+    fc.assert(property, options)
+  })
+
+  it('is 1.5.0 after five ordinary days, with late logs on each', () => {
+    const days = Array.from({ length: 6 }, (_, day): Told => {
+      const dates = Array.from({ length: 10 + day }, (_each, at) => addDays(FIRST_DAY, at))
+      const asOf = addDays(FIRST_DAY, 10 + day)
+      // A date has all its logs once it is final.
+      const tokens = Object.fromEntries(dates.map((date) => [date, Math.min(daysBetween(date, asOf), 3)]))
+      return { asOf, tokens }
+    })
+    expect(versionsOf(days)).toEqual(['1.0.0', '1.1.0', '1.2.0', '1.3.0', '1.4.0', '1.5.0'])
+  })
+
+  const asOf = '2025-03-10'
+  const first: Told = { asOf, tokens: { '2025-03-02': 5, '2025-03-05': 5, '2025-03-09': 5 } }
+
+  it.each<[string, Told['tokens'], string]>([
+    ['a final date changes', { '2025-03-02': 6 }, '2.0.0'],
+    ['a final date goes', { '2025-03-02': 0 }, '2.0.0'],
+    ['a date comes that was called missing and would have been final', { '2025-03-04': 1 }, '2.0.0'],
+    ['a date comes before the first one', { '2025-03-01': 1 }, '2.0.0'],
+    ['a final date changes and one is appended', { '2025-03-02': 6, '2025-03-10': 1 }, '2.0.0'],
+    ['a date is appended', { '2025-03-10': 1 }, '1.1.0'],
+    ['a date is appended and a provisional one changes', { '2025-03-09': 6, '2025-03-10': 1 }, '1.1.0'],
+    ['a provisional date changes', { '2025-03-09': 6 }, '1.0.1'],
+    ['the last date, a provisional one, goes', { '2025-03-09': 0 }, '1.0.1'],
+    ['a date comes that was called missing and would have been provisional', { '2025-03-08': 1 }, '1.0.1'],
+    ['the first provisional date comes', { '2025-03-07': 1 }, '1.0.1'],
+    ['the last final date comes', { '2025-03-06': 1 }, '2.0.0'],
+    ['no row changes', {}, '1.0.1'],
+  ])('when %s', (_what, changes, version) => {
+    const merged = Object.entries({ ...first.tokens, ...changes }).filter(([, tokens]) => tokens > 0)
+    expect(versionsOf([first, { asOf: '2025-03-11', tokens: Object.fromEntries(merged) }])).toEqual(['1.0.0', version])
+  })
+
+  it('starts the lower parts again at 0', () => {
+    const patched: Told = { asOf, tokens: { ...first.tokens, '2025-03-09': 6 } }
+    const appended: Told = { asOf: '2025-03-11', tokens: { ...patched.tokens, '2025-03-10': 1 } }
+    const patchedAgain: Told = { asOf: '2025-03-11', tokens: { ...appended.tokens, '2025-03-10': 2 } }
+    const restated: Told = { asOf: '2025-03-11', tokens: { ...patchedAgain.tokens, '2025-03-02': 6 } }
+    const versions = ['1.0.0', '1.0.1', '1.1.0', '1.1.1', '2.0.0']
+    expect(versionsOf([first, patched, appended, patchedAgain, restated])).toEqual(versions)
+  })
+
+  it('is MINOR for a date after the end date, however old it is', () => {
+    const early: Told = { asOf, tokens: { '2025-03-02': 5 } }
+    expect(versionsOf([early, { asOf, tokens: { '2025-03-02': 5, '2025-03-05': 1 } }])).toEqual(['1.0.0', '1.1.0'])
+  })
+
+  it('is MINOR for a date that an earlier release had and the previous one ended before', () => {
+    const shorter: Told = { asOf, tokens: { '2025-03-02': 5 } }
+    expect(versionsOf([first, shorter, first])).toEqual(['1.0.0', '2.0.0', '2.1.0'])
+  })
+
+  it('is MAJOR for another schema', () => {
+    expect(versionsOf([first, { ...first, isSchemaNew: true }])).toEqual(['1.0.0', '2.0.0'])
+  })
+
+  it('follows from the release that was current, and counts on from the last one', () => {
+    const wrong: Told = { asOf: '2025-03-11', tokens: { '2025-03-02': 9 }, isWithdrawn: true }
+    const right: Told = { asOf: '2025-03-11', tokens: { ...first.tokens, '2025-03-10': 1 } }
+    expect(versionsOf([first, wrong, right])).toEqual(['1.0.0', '2.0.0', '2.1.0'])
+  })
+
+  it('of a release of 0.1.0 is MAJOR for any date that the release before reached', () => {
+    const late: Told = { asOf: '2025-03-11', tokens: { ...first.tokens, '2025-03-09': 6, '2025-03-10': 1 } }
+    expect(versionsOf([first, late], {})).toEqual(['1.0.0', '2.0.0'])
+    expect(versionsOf([first, { ...first, asOf: '2025-03-13' }], {})).toEqual(['1.0.0', '1.0.1'])
+  })
+})
+
+const [FIRST, SECOND, THIRD] = ['20250310T100000Z', '20250310T110000Z', '20250310T120000Z']
+
+/** Publishes one provisional date, with these tokens, beside a final one. */
+async function release(workspace: Workspace, tokens: number, hour: number): Promise<void> {
+  const records = [
+    ['2025-03-02', 1],
+    ['2025-03-09', tokens],
+  ].map(([date, count]) => ({ timestamp: `${date}T12:00:00Z`, model_permaslug: 'a', prompt_tokens: String(count) }))
+  await writeSmallBuild(workspace, { sources: [{ records }] })
+  await buildIn(workspace, `2025-03-10T${hour}:00:00Z`)
+}
+
+function prove({ publicDir }: Workspace): ReturnType<typeof verify> {
+  return verify(publicDir, { signal: new AbortController().signal, report: () => {} })
+}
+
+async function listedVersions(workspace: Workspace): Promise<(string | undefined)[]> {
+  return (await readIndex(workspace)).releases.map(({ data_version }) => data_version)
+}
+
+describe('verify', () => {
+  let two: Workspace
+  let original: Workspace
+
+  /** Three releases, each with another number for a provisional date. */
+  beforeAll(async () => {
+    two = await createWorkspace()
+    for (const [position, tokens] of [5, 6].entries()) await release(two, tokens, 10 + position)
+    original = await createWorkspace()
+    await cp(two.root, original.root, { recursive: true, verbatimSymlinks: true })
+    await release(original, 7, 12)
+  })
+
+  afterAll(async () => {
+    for (const workspace of [two, original]) await removeWorkspace(workspace)
+  })
+
+  async function copied(from = original): Promise<Workspace> {
+    const workspace = await newWorkspace()
+    await cp(from.root, workspace.root, { recursive: true, verbatimSymlinks: true })
+    return workspace
+  }
+
+  it('derives each version again', async () => {
+    expect(await listedVersions(original)).toEqual(['1.0.0', '1.0.1', '1.0.2'])
+    const workspace = await copied()
+    await editManifest(workspace, SECOND, (manifest) => ({ ...manifest, data_version: '1.1.0' }))
+    await relistReleases(workspace)
+    await expect(prove(workspace)).rejects.toThrow(
+      `the data_version of ${SECOND} is 1.1.0 in its manifest and 1.1.0 in the index, but by its changes it is 1.0.1`,
+    )
+  })
+
+  it('derives the version of a release whose previous one was withdrawn', async () => {
+    const workspace = await copied()
+    await withdrawIn(workspace, SECOND, '2025-03-10T13:00:00Z')
+    expect(await prove(workspace)).toMatchObject({ releases: 3 })
+    await editManifest(workspace, THIRD, (manifest) => ({ ...manifest, data_version: '2.0.0' }))
+    await relistReleases(workspace)
+    await expect(prove(workspace)).rejects.toThrow(`the data_version of ${THIRD} is 2.0.0`)
+  })
+
+  it('accepts releases of 0.1.0 by the rule of their time, and continues them by the new one', async () => {
+    const workspace = await copied(two)
+    await madeBy010(workspace, FIRST, '1.0.0')
+    await madeBy010(workspace, SECOND, '2.0.0')
+    await relistReleases(workspace)
+    const before = await readIndex(workspace)
+    await release(workspace, 7, 12)
+    expect(await listedVersions(workspace)).toEqual(['1.0.0', '2.0.0', '2.0.1'])
+    const after = await readIndex(workspace)
+    expect(after.releases.map(({ hash }) => hash).slice(0, 2)).toEqual(before.releases.map(({ hash }) => hash))
+    expect(after.releases.map(({ version_rule }) => version_rule)).toEqual([undefined, undefined, 2])
+    expect(await prove(workspace)).toMatchObject({ releases: 3, latest: THIRD })
+    await madeBy010(workspace, SECOND, '1.0.1')
+    await relistReleases(workspace)
+    await expect(prove(workspace)).rejects.toThrow(`the data_version of ${SECOND} is 1.0.1`)
+  })
+
+  it('names a release by the rule of 0.1.0 after one by the new rule', async () => {
+    const workspace = await copied()
+    await madeBy010(workspace, THIRD, '2.0.0')
+    await relistReleases(workspace)
+    await expect(prove(workspace)).rejects.toThrow(`${THIRD} has no version_rule, but a release before it has one`)
+  })
+
+  it('names a release that says its schema is another', async () => {
+    const workspace = await copied()
+    await editManifest(workspace, THIRD, ({ changes, ...manifest }) => {
+      return { ...manifest, data_version: '2.0.0', changes: changes && { ...changes, facts: ['schema'] } }
+    })
+    await relistReleases(workspace)
+    await expect(prove(workspace)).rejects.toThrow(`${THIRD} says that its schema is another, but it is not`)
+  })
+})

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest'
+import { ModelFacts } from '../../pipeline/contract/model-facts.ts'
+import { appearances, modelFacts } from '../../pipeline/dataset/model-facts.ts'
+import { writeModels } from '../../pipeline/dataset/models-file.ts'
+import { createRegistry } from '../../pipeline/raw/registry.ts'
+import { MODEL_FIELDS } from '../../pipeline/release/documents/fields.ts'
+
+const row = (date: string, model_permaslug: string, tokens: number | bigint) => {
+  return { date, model_permaslug, total_tokens: String(tokens) }
+}
+
+const ROWS = [
+  row('2025-01-01', 'acme/one', 900),
+  row('2025-01-01', 'acme/two', 800),
+  row('2025-01-01', 'other', 5000),
+  row('2025-01-03', 'acme/two', 950),
+  row('2025-01-03', 'acme/one', 100),
+  row('2025-01-04', 'acme/two', 9_223_372_036_854_775_807n),
+]
+
+describe('the facts of the models', () => {
+  it('follow from the rows: first and last date, days, best rank and when it first was, the sum of all tokens', () => {
+    const facts = { name: '', author: '', aliases: [] }
+    expect(modelFacts(ROWS)).toEqual([
+      {
+        model_permaslug: 'acme/two',
+        ...facts,
+        first_date: '2025-01-01',
+        last_date: '2025-01-04',
+        days: 3,
+        best_rank: 1,
+        best_rank_date: '2025-01-03',
+        total_tokens: '9223372036854777557',
+      },
+      {
+        model_permaslug: 'acme/one',
+        ...facts,
+        first_date: '2025-01-01',
+        last_date: '2025-01-03',
+        days: 2,
+        best_rank: 1,
+        best_rank_date: '2025-01-01',
+        total_tokens: '1000',
+      },
+    ])
+  })
+
+  it('rank equal models as they are published, and the rest not at all', () => {
+    const tied = [row('2025-01-01', 'a', 5), row('2025-01-01', 'b', 5), row('2025-01-01', 'other', 9)]
+    expect(appearances(tied)).toEqual(
+      new Map([
+        ['a', [{ date: '2025-01-01', tokens: 5n, rank: 1 }]],
+        ['b', [{ date: '2025-01-01', tokens: 5n, rank: 2 }]],
+      ]),
+    )
+  })
+
+  it('are ordered by tokens, equal ones by the code points of the slug', () => {
+    const slugs = ['\u{1f600}', '\uffee', 'a']
+    const rows = slugs.toReversed().map((slug) => row('2025-01-01', slug, 5))
+    expect(modelFacts(rows).map(({ model_permaslug }) => model_permaslug)).toEqual(['a', '\uffee', '\u{1f600}'])
+  })
+
+  it('are no more than the contract says', () => {
+    for (const facts of modelFacts(ROWS)) expect(ModelFacts.parse(facts)).toEqual(facts)
+  })
+})
+
+describe('models.csv', () => {
+  it('has the columns that the data dictionary describes, and aliases as JSON', () => {
+    const names = { name: 'One, "the first"', author: 'Acme', aliases: ['1', 'a,"b"'] }
+    const [header, ...lines] = writeModels(modelFacts(ROWS.slice(0, 1), () => names))
+      .toString()
+      .split('\n')
+    expect(header).toBe(MODEL_FIELDS.map(({ name }) => name).join(','))
+    expect(lines).toEqual([
+      'acme/one,"One, ""the first""",Acme,"[""1"",""a,\\""b\\""""]",2025-01-01,2025-01-01,1,1,2025-01-01,900',
+      '',
+    ])
+  })
+})
+
+describe('the names of a model', () => {
+  const model = { aliases: [], public: true, name: 'Acme One', author: 'Acme' }
+  const registry = createRegistry(
+    [
+      { ...model, model_permaslug: 'acme/one', aliases: ['uno', 'one', 'acme/one', 'one-2'] },
+      { ...model, model_permaslug: 'acme/secret', aliases: ['hush'], public: false },
+      { model_permaslug: 'acme/plain', aliases: [], public: true },
+      { ...model, model_permaslug: 'acme/formula', name: '=1+1', author: 'A\nB' },
+    ],
+    [{ alias: 'deployment-7', model_permaslug: 'acme/one' }],
+  )
+
+  it('are those of the registry, and its aliases in order, but none of the aliases file', () => {
+    expect(registry.names('acme/one')).toEqual({ name: 'Acme One', author: 'Acme', aliases: ['one', 'one-2', 'uno'] })
+  })
+
+  it('of an unlisted variant come from its base', () => {
+    expect(registry.names('acme/one:free')).toEqual({ name: 'Acme One (free)', author: 'Acme', aliases: [] })
+  })
+
+  it.each(['acme/secret', 'acme/secret:free', 'acme/unknown'])('of %s, which is not public, are none', (slug) => {
+    expect(registry.names(slug)).toEqual({ name: '', author: '', aliases: [] })
+  })
+
+  it('are empty where the registry has none, or where a spreadsheet would run them', () => {
+    expect(registry.names('acme/plain')).toEqual({ name: '', author: '', aliases: [] })
+    expect(registry.names('acme/formula')).toEqual({ name: '', author: '', aliases: [] })
+  })
+})

@@ -1,0 +1,338 @@
+/** Which days of ClickHouse a build asks for, keeps, replaces and forgets. */
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { describe, expect, it } from 'vitest'
+import { BuildError, CliError } from '../../pipeline/base/errors.ts'
+import { readSources } from '../../pipeline/raw/sources.ts'
+import { takenOverClickHouseReading } from '../../pipeline/rollup/reading-0.1.0.ts'
+import { COLUMN_TYPES, type FakeClickHouse, startFakeClickHouse } from '../support/fake-clickhouse.ts'
+import {
+  buildIn,
+  csvOf,
+  newWorkspace,
+  publishedCsv,
+  type Workspace,
+  writeInput,
+  writeSmallBuild,
+} from '../support/pipeline.ts'
+import { sqlText } from '../support/records.ts'
+
+const DAYS = { '2025-03-01': 1, '2025-03-02': 2, '2025-03-03': 3, '2025-03-08': 4 }
+
+async function describeEngine(
+  workspace: Workspace,
+  clickhouse: Record<string, unknown>,
+  top: Record<string, unknown> = {},
+  name?: string,
+): Promise<void> {
+  const engine = { name, visibility: 'public', clickhouse: { view: 'usage', from: '2025-03-01', ...clickhouse } }
+  await writeInput(workspace, 'sources.json', { ...top, engine })
+}
+
+async function askedFor(days: Record<string, number> = DAYS): Promise<{ workspace: Workspace; fake: FakeClickHouse }> {
+  const fake = await startFakeClickHouse({ ...days })
+  const workspace = await newWorkspace()
+  await describeEngine(workspace, { url: fake.url })
+  await buildIn(workspace)
+  fake.asked.length = 0
+  return { workspace, fake }
+}
+
+/** The days that were asked for since. */
+function daysAsked({ asked }: FakeClickHouse): string[] {
+  const questions = asked.filter(({ statement }) => statement.includes('part_conflicting'))
+  return questions.map(({ statement }) => /toDate\('([^']*)'\)/.exec(statement)?.[1] ?? '')
+}
+
+/** Gives the days of the state another reading, as another version has it. */
+async function renameReadings(workspace: Workspace, reading: string): Promise<void> {
+  const instance = await DuckDBInstance.create(join(workspace.dataDir, 'state/build.duckdb'))
+  const connection = await instance.connect()
+  await connection.run(`UPDATE state_files SET reading = ${sqlText(reading)}`)
+  connection.closeSync()
+  instance.closeSync()
+}
+
+describe('days that version 0.1.0 asked for', () => {
+  it('are not asked for again once they are final', async () => {
+    const { workspace, fake } = await askedFor()
+    const { engine } = await readSources(workspace.sources)
+    if (engine.kind !== 'clickhouse') throw new Error('the engine is not ClickHouse')
+    await renameReadings(workspace, takenOverClickHouseReading(engine) ?? '')
+    await buildIn(workspace, '2025-03-10T13:00:00Z')
+    expect(daysAsked(fake)).toEqual(['2025-03-08'])
+  })
+
+  it('in another way are asked for again', async () => {
+    const { workspace, fake } = await askedFor()
+    await renameReadings(workspace, '0123456789abcdef')
+    await buildIn(workspace, '2025-03-10T13:00:00Z')
+    expect(daysAsked(fake)).toEqual(Object.keys(DAYS))
+  })
+})
+
+const published = (days: Record<string, number>) =>
+  csvOf(Object.entries(days).map(([date, records]) => [date, 'acme/one', records * 10]))
+
+describe('days that were asked for in another way', () => {
+  it('are asked for again, and a day that lost records fails the build', async () => {
+    const { workspace, fake } = await askedFor()
+    await describeEngine(workspace, { url: fake.url, view: 'other' })
+    delete fake.days['2025-03-01']
+    const failed = buildIn(workspace, '2025-03-10T13:00:00Z')
+    await expect(failed).rejects.toThrow(BuildError)
+    await expect(failed).rejects.toThrow('2025-03-01 had 1 records when it was last queried and has 0 now')
+    fake.days['2025-03-01'] = 5
+    await buildIn(workspace, '2025-03-10T14:00:00Z')
+    expect(await publishedCsv(workspace)).toBe(published({ ...DAYS, '2025-03-01': 5 }))
+  })
+
+  it('stay where the sources file says so', async () => {
+    const { workspace, fake } = await askedFor()
+    await describeEngine(workspace, { url: fake.url, view: 'other' }, { on_missing: 'keep' })
+    delete fake.days['2025-03-01']
+    fake.days['2025-03-02'] = 7
+    await buildIn(workspace, '2025-03-10T13:00:00Z')
+    expect(await publishedCsv(workspace)).toBe(published({ ...DAYS, '2025-03-02': 7 }))
+  })
+
+  it('are not forgotten while ClickHouse does not answer', async () => {
+    const { workspace, fake } = await askedFor()
+    await describeEngine(workspace, { url: fake.url, view: 'other' })
+    fake.isDown = true
+    await expect(buildIn(workspace, '2025-03-10T13:00:00Z')).rejects.toThrow('Nothing works')
+    fake.isDown = false
+    delete fake.days['2025-03-01']
+    await describeEngine(workspace, { url: fake.url })
+    await buildIn(workspace, '2025-03-10T14:00:00Z')
+    expect(await publishedCsv(workspace)).toBe(published(DAYS))
+    expect(daysAsked(fake)).not.toContain('2025-03-02')
+  })
+
+  it('are not those of the same url in another spelling', async () => {
+    const { workspace, fake } = await askedFor()
+    await describeEngine(workspace, { url: `${fake.url}/` })
+    await buildIn(workspace, '2025-03-10T13:00:00Z')
+    expect(daysAsked(fake)).toEqual(['2025-03-08'])
+  })
+})
+
+describe('days before the first date that is asked for', () => {
+  it('are forgotten, and not before ClickHouse has answered', async () => {
+    const { workspace, fake } = await askedFor()
+    await describeEngine(workspace, { url: fake.url, from: '2025-03-03' })
+    fake.isDown = true
+    await expect(buildIn(workspace, '2025-03-10T13:00:00Z')).rejects.toThrow('Nothing works')
+    fake.isDown = false
+    await describeEngine(workspace, { url: fake.url })
+    await buildIn(workspace, '2025-03-10T14:00:00Z')
+    expect(daysAsked(fake)).toEqual(['2025-03-08'])
+    await describeEngine(workspace, { url: fake.url, from: '2025-03-03' })
+    await buildIn(workspace, '2025-03-10T15:00:00Z')
+    expect(await publishedCsv(workspace)).toBe(published({ '2025-03-03': 3, '2025-03-08': 4 }))
+  })
+})
+
+describe('a day that records arrive for while it is asked for', () => {
+  it('is asked for again until nothing came meanwhile', async () => {
+    const { workspace, fake } = await askedFor()
+    let arriving = 3
+    fake.onDay = (date) => {
+      if (arriving-- > 0) fake.days[date] = (fake.days[date] ?? 0) + 1
+    }
+    await buildIn(workspace, '2025-03-10T13:00:00Z')
+    expect(daysAsked(fake)).toEqual(Array(4).fill('2025-03-08'))
+    expect(await publishedCsv(workspace)).toBe(published({ ...DAYS, '2025-03-08': 7 }))
+  })
+
+  it('fails the build when there is no end to them', async () => {
+    const { workspace, fake } = await askedFor()
+    fake.onDay = (date) => {
+      fake.days[date] = (fake.days[date] ?? 0) + 1
+    }
+    const failed = buildIn(workspace, '2025-03-10T13:00:00Z')
+    await expect(failed).rejects.toThrow(BuildError)
+    await expect(failed).rejects.toThrow('the records of 2025-03-08 change while they are summed')
+  })
+})
+
+describe('a build that is stopped', () => {
+  it('has entered the days that were answered, and the next goes on with the others', async () => {
+    const fake = await startFakeClickHouse(DAYS)
+    const workspace = await newWorkspace()
+    await describeEngine(workspace, { url: fake.url })
+    const controller = new AbortController()
+    fake.onDay = (date) => {
+      if (date === '2025-03-03') controller.abort(new Error('stopped'))
+    }
+    await expect(buildIn(workspace, undefined, { signal: controller.signal })).rejects.toThrow('stopped')
+    fake.asked.length = 0
+    fake.onDay = () => {}
+    await buildIn(workspace)
+    expect(daysAsked(fake)).toEqual(['2025-03-03', '2025-03-08'])
+    expect(await publishedCsv(workspace)).toBe(published(DAYS))
+  })
+})
+
+describe('a day that is not over when it is asked for', () => {
+  it('is asked for again, whatever AS_OF said', async () => {
+    const { workspace, fake } = await askedFor()
+    const now = () => new Date('2025-03-10T13:00:00Z')
+    fake.days['2025-03-10'] = 1
+    await buildIn(workspace, '2025-04-10T00:00:00Z', { now })
+    fake.asked.length = 0
+    fake.days['2025-03-10'] = 9
+    await buildIn(workspace, '2025-04-10T01:00:00Z')
+    expect(await publishedCsv(workspace)).toBe(published({ ...DAYS, '2025-03-10': 9 }))
+  })
+})
+
+describe('the view', () => {
+  it.each([
+    ['utc_date', "DateTime('UTC')", "toDate(…, 'UTC')"],
+    ['utc_date', 'Nullable(Date)', "toDate(…, 'UTC')"],
+    ['request_id', 'FixedString(16)', 'toString(…)'],
+    ['model', "Enum8('a' = 1)", 'toString(…)'],
+    ['prompt_tokens', 'Float64', 'toInt64(…)'],
+    ['completion_tokens', 'Nullable(Decimal(18, 2))', 'toInt64(…)'],
+  ])('is refused when its column %s is %s', async (column, type, remedy) => {
+    const fake = await startFakeClickHouse(DAYS)
+    fake.columns = { ...COLUMN_TYPES, [column]: type }
+    const workspace = await newWorkspace()
+    await describeEngine(workspace, { url: fake.url })
+    const failed = buildIn(workspace)
+    await expect(failed).rejects.toThrow(CliError)
+    await expect(failed).rejects.toThrow(`column ${column} of view usage is ${type}`)
+    await expect(failed).rejects.toThrow(remedy)
+  })
+
+  it.each([
+    {
+      utc_date: 'Date32',
+      request_id: 'Nullable(UUID)',
+      prompt_tokens: 'UInt256',
+      completion_tokens: 'Nullable(UInt64)',
+    },
+    { request_id: 'Nullable(Nothing)', model: 'String' },
+  ])('may have columns that are %o', async (types) => {
+    const fake = await startFakeClickHouse(DAYS)
+    fake.columns = { ...COLUMN_TYPES, ...types }
+    const workspace = await newWorkspace()
+    await describeEngine(workspace, { url: fake.url })
+    await buildIn(workspace)
+    expect(await publishedCsv(workspace)).toBe(published(DAYS))
+  })
+
+  it('is refused when another node has it otherwise', async () => {
+    const fake = await startFakeClickHouse(DAYS)
+    fake.columnsElsewhere = { utc_date: 'DateTime' }
+    const workspace = await newWorkspace()
+    await describeEngine(workspace, { url: fake.url, cluster: 'main' })
+    await expect(buildIn(workspace)).rejects.toThrow('column utc_date of view usage is DateTime on some nodes')
+  })
+})
+
+describe('raw files whose place ClickHouse takes', () => {
+  const record = (day: number, request_id: string) => {
+    return { timestamp: `2025-03-0${day}T12:00:00Z`, model_permaslug: 'acme/one', prompt_tokens: '7', request_id }
+  }
+
+  /** A workspace that has read two records of one day, one of them twice, and one record of another. */
+  async function afterRawFiles(top = {}): Promise<{ workspace: Workspace; fake: FakeClickHouse }> {
+    const workspace = await newWorkspace()
+    const records = [record(1, 'a'), record(1, 'a'), record(1, 'b'), record(2, 'c')]
+    await writeSmallBuild(workspace, { sources: [{ records, settings: { name: 'gateway' } }], top })
+    await buildIn(workspace)
+    return { workspace, fake: await startFakeClickHouse({ '2025-03-01': 2, '2025-03-02': 1 }) }
+  }
+
+  it('are not counted beside it, nor is what they repeated taken off it', async () => {
+    const { workspace, fake } = await afterRawFiles()
+    await describeEngine(workspace, { url: fake.url })
+    await buildIn(workspace, '2025-03-10T13:00:00Z')
+    expect(await publishedCsv(workspace)).toBe(published(fake.days))
+    await describeEngine(workspace, { url: fake.url }, {}, 'gateway')
+    await buildIn(workspace, '2025-03-10T14:00:00Z')
+    expect(await publishedCsv(workspace)).toBe(published(fake.days))
+  })
+
+  it.each(['fail', 'keep'])(
+    'are a loss where it has fewer records of a day, when on_missing is %s',
+    async (on_missing) => {
+      const { workspace, fake } = await afterRawFiles({ on_missing })
+      delete fake.days['2025-03-02']
+      await describeEngine(workspace, { url: fake.url }, { on_missing }, 'gateway')
+      const failed = buildIn(workspace, '2025-03-10T13:00:00Z')
+      await expect(failed).rejects.toThrow(BuildError)
+      await expect(failed).rejects.toThrow(
+        'raw files had 1 records of 2025-03-02, but ClickHouse, which replaces them, has 0',
+      )
+      fake.days['2025-03-02'] = 1
+      await buildIn(workspace, '2025-03-10T14:00:00Z')
+      expect(await publishedCsv(workspace)).toBe(published(fake.days))
+    },
+  )
+
+  it('give way to fewer records when on_missing is remove', async () => {
+    const { workspace, fake } = await afterRawFiles()
+    delete fake.days['2025-03-02']
+    await describeEngine(workspace, { url: fake.url }, { on_missing: 'remove' }, 'gateway')
+    await buildIn(workspace, '2025-03-10T13:00:00Z')
+    expect(await publishedCsv(workspace)).toBe(published(fake.days))
+  })
+})
+
+describe('records without ids on several nodes', () => {
+  const onNodes = async (nodes: FakeClickHouse['nodes']) => {
+    const fake = await startFakeClickHouse({ '2025-03-01': 4 })
+    fake.nodes = nodes
+    const workspace = await newWorkspace()
+    await describeEngine(workspace, { url: fake.url, cluster: 'main' })
+    return buildIn(workspace)
+  }
+
+  it('are refused where every node has the same: the view reads them all', async () => {
+    const failed = onNodes({ nodes: '2', different: '1', records: '100' })
+    await expect(failed).rejects.toThrow(BuildError)
+    await expect(failed).rejects.toThrow('each of the 2 nodes has the same records of 2025-03-01')
+  })
+
+  it.each([
+    ['nodes have different ones', { nodes: '2', different: '2', records: '100' }],
+    ['there is one node', { nodes: '1', different: '1', records: '100' }],
+    ['they are few', { nodes: '2', different: '1', records: '99' }],
+  ])('are summed where %s', async (_, nodes) => {
+    expect((await onNodes(nodes)).records.published).toBe(4)
+  })
+})
+
+describe('records whose date cannot be right', () => {
+  it('are rejected, though they are on no day that is asked for', async () => {
+    const { workspace, fake } = await askedFor()
+    fake.misdated = { records: '10', first_date: '1970-01-01', last_date: '2031-01-01' }
+    const failed = buildIn(workspace, '2025-03-10T13:00:00Z')
+    await expect(failed).rejects.toThrow('10 of 20 records (50.00 %) were rejected')
+    await expect(failed).rejects.toThrow('default.usage: 10 invalid_timestamp, dated 1970-01-01 to 2031-01-01')
+    const { statement = '' } = fake.asked.find((asked) => asked.statement.includes('part_first')) ?? {}
+    expect(statement).toContain("utc_date < toDate('2015-01-01') OR utc_date > toDate('2026-11-21')")
+  })
+
+  it('are counted with those of the days', async () => {
+    const { workspace, fake } = await askedFor()
+    await describeEngine(workspace, { url: fake.url }, { max_rejected_share: 0.5 })
+    fake.misdated = { records: '10', first_date: '2031-01-01', last_date: '2031-01-01' }
+    const { records } = await buildIn(workspace, '2025-03-10T13:00:00Z')
+    expect(records).toMatchObject({ read: 20, published: 10, rejected: { invalid_timestamp: 10 } })
+  })
+})
+
+describe('usage without ids', () => {
+  it('is named in the summary', async () => {
+    const fake = await startFakeClickHouse({ ...DAYS })
+    const workspace = await newWorkspace()
+    await describeEngine(workspace, { url: fake.url }, {}, 'gateway')
+    expect((await buildIn(workspace)).sources_without_request_id).toEqual([
+      { source: 'gateway', records: 10, accepted_records: 10 },
+    ])
+  })
+})

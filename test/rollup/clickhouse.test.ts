@@ -1,0 +1,286 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { ClickHouseLogin } from '../../pipeline/base/config.ts'
+import { BuildError, CliError } from '../../pipeline/base/errors.ts'
+import type { ClickHouseChoice } from '../../pipeline/raw/engine.ts'
+import { readDay } from '../../pipeline/rollup/clickhouse-answer.ts'
+import { ClickHouse } from '../../pipeline/rollup/clickhouse-client.ts'
+import { renderStatement } from '../../pipeline/rollup/clickhouse-statement.ts'
+import { newWorkspace, writeInput } from '../support/pipeline.ts'
+
+interface Request {
+  query: string
+  parameters: URLSearchParams
+  path: string
+  authorization: string | undefined
+}
+
+type Reply = { status?: number; body: string } | 'hang up' | 'silence'
+
+const LOGIN = { user: 'me', password: 'secret', passwordFile: undefined }
+
+const KNOWN_SETTINGS = [
+  'distributed_group_by_no_merge',
+  'group_by_overflow_mode',
+  'join_algorithm',
+  'limit',
+  'max_rows_to_read',
+  'offset',
+  'prefer_global_in_and_join',
+  'read_overflow_mode',
+  'read_overflow_mode_leaf',
+]
+
+/** A server that speaks HTTP as ClickHouse does; `reply` has the answer to what is asked after the settings. */
+async function fakeClickHouse(
+  reply: (request: Request, position: number) => Reply,
+  {
+    timeout_seconds = 60,
+    path = '',
+    login = LOGIN,
+  }: { timeout_seconds?: number; path?: string; login?: ClickHouseLogin } = {},
+) {
+  const requests: Request[] = []
+  const server = createServer(async (request, response) => {
+    const query = (await Array.fromAsync(request)).join('')
+    const { pathname, searchParams: parameters } = new URL(request.url ?? '', 'http://localhost')
+    const { authorization } = request.headers
+    if (query.includes('system.settings')) {
+      response.end(KNOWN_SETTINGS.map((name) => `${JSON.stringify({ name })}\n`).join(''))
+      return
+    }
+    if (query.includes('system.processes') || query.startsWith('KILL')) {
+      response.end()
+      return
+    }
+    const asked = { query, parameters, path: pathname, authorization }
+    const answer = reply(asked, requests.push(asked) - 1)
+    if (answer === 'hang up') {
+      request.socket.destroy()
+    } else if (answer !== 'silence') {
+      response.statusCode = answer.status ?? 200
+      response.end(answer.body)
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const choice: ClickHouseChoice = {
+    kind: 'clickhouse',
+    source: { name: 'clickhouse', visibility: 'public' },
+    url: `http://127.0.0.1:${port}${path}`,
+    database: 'logs',
+    view: 'usage',
+    from: '2025-01-01',
+    timeout_seconds,
+  }
+  const clickhouse = await ClickHouse.open({ choice, login, signal: new AbortController().signal, pauses: [1, 1] })
+  onTestFinished(async () => {
+    await clickhouse.close()
+    server.closeAllConnections()
+    server.close()
+  })
+  return { clickhouse, requests }
+}
+
+const ROW = { body: '{"a":"1"}\n' }
+const BUSY = {
+  status: 500,
+  body: 'Code: 202. DB::Exception: Too many simultaneous queries. (TOO_MANY_SIMULTANEOUS_QUERIES)',
+}
+
+describe('a question to ClickHouse', () => {
+  it('goes with the settings that no answer may be without', async () => {
+    const { clickhouse, requests } = await fakeClickHouse(() => ROW)
+    expect(await clickhouse.rows('SELECT 1')).toEqual([{ a: '1' }])
+    const sent = Object.fromEntries(requests[0]?.parameters ?? [])
+    expect(sent).toMatchObject({
+      skip_unavailable_shards: '0',
+      wait_end_of_query: '1',
+      distributed_product_mode: 'deny',
+      prefer_global_in_and_join: '0',
+    })
+  })
+
+  it('goes with settings that cut no answer, as far as the server knows them', async () => {
+    const { clickhouse, requests } = await fakeClickHouse(() => ROW)
+    await clickhouse.rows('SELECT 1')
+    const sent = requests[0]?.parameters
+    for (const name of ['group_by_overflow_mode', 'read_overflow_mode', 'read_overflow_mode_leaf']) {
+      expect(sent?.get(name), name).toBe('throw')
+    }
+    for (const name of ['distributed_group_by_no_merge', 'limit', 'offset']) expect(sent?.get(name), name).toBe('0')
+    for (const name of ['join_algorithm', 'max_rows_to_read', 'sort_overflow_mode', 'use_query_cache']) {
+      expect(sent?.has(name), name).toBe(false)
+    }
+  })
+
+  it('is sent to the path of the url, and names the database', async () => {
+    const { clickhouse, requests } = await fakeClickHouse(() => ROW, { path: '/behind/a/proxy' })
+    await clickhouse.rows('SELECT 1')
+    expect(requests[0]?.path).toBe('/behind/a/proxy')
+    expect(requests[0]?.parameters.get('database')).toBe('logs')
+  })
+
+  it.each([
+    ['secret\n', 'secret'],
+    ['secret\r\n', 'secret'],
+    ['secret \n\n', 'secret \n'],
+    [' secret\t', ' secret\t'],
+  ])('goes with the password of a file but for one line ending: %j', async (content, password) => {
+    const workspace = await newWorkspace()
+    await writeInput(workspace, 'password', content)
+    const login = { user: 'me', password: undefined, passwordFile: join(workspace.input, 'password') }
+    const { clickhouse, requests } = await fakeClickHouse(() => ROW, { login })
+    await clickhouse.rows('SELECT 1')
+    expect(requests[0]?.authorization).toBe(`Basic ${Buffer.from(`me:${password}`).toString('base64')}`)
+  })
+
+  it.each<[string, Reply]>([
+    ['ClickHouse is busy', BUSY],
+    [
+      'an older one says so',
+      {
+        status: 500,
+        body: 'Code: 279, e.displayText() = DB::NetException: All connection tries failed, e.what() = DB::NetException',
+      },
+    ],
+    ['the connection breaks', 'hang up'],
+  ])('is asked again under another id when %s', async (_, first) => {
+    const { clickhouse, requests } = await fakeClickHouse((__, position) => (position === 0 ? first : ROW))
+    expect(await clickhouse.rows('SELECT 1')).toEqual([{ a: '1' }])
+    const ids = requests.map(({ parameters }) => parameters.get('query_id'))
+    expect(new Set(ids).size).toBe(2)
+  })
+
+  it('is given up in the end', async () => {
+    const { clickhouse, requests } = await fakeClickHouse(() => BUSY)
+    await expect(clickhouse.rows('SELECT 1')).rejects.toThrow(BuildError)
+    expect(requests).toHaveLength(3)
+  })
+
+  it.each([
+    [
+      'a mistake of its own',
+      'Code: 62. DB::Exception: Syntax error: failed at position 1. (SYNTAX_ERROR)',
+      BuildError,
+      'nothing was published',
+    ],
+    [
+      'a view that is not there',
+      'Code: 60, e.displayText() = DB::Exception: Table default.usage doesn’t exist., e.what() = DB::Exception',
+      CliError,
+      'the view must exist on every node',
+    ],
+    [
+      'a wrong password',
+      'Code: 516. DB::Exception: me: Authentication failed. (AUTHENTICATION_FAILED)',
+      CliError,
+      'set CLICKHOUSE_USER',
+    ],
+    [
+      'a user that may not',
+      'Code: 164. DB::Exception: Cannot modify setting in readonly mode. (READONLY)',
+      CliError,
+      'readonly = 2',
+    ],
+  ])('is not asked again after %s', async (_, body, kind, message) => {
+    const { clickhouse, requests } = await fakeClickHouse(() => ({ status: 500, body }))
+    const failed = clickhouse.rows('SELECT 1')
+    await expect(failed).rejects.toThrow(kind)
+    await expect(failed).rejects.toThrow(message)
+    await expect(failed).rejects.not.toThrow('secret')
+    expect(requests).toHaveLength(1)
+  })
+
+  it('is not asked again after it took too long', async () => {
+    const { clickhouse, requests } = await fakeClickHouse(() => 'silence', { timeout_seconds: 0.2 })
+    await expect(clickhouse.rows('SELECT 1')).rejects.toThrow('raise engine.clickhouse.timeout_seconds')
+    expect(requests).toHaveLength(1)
+  })
+
+  it('leaves nothing in the log of the program', async () => {
+    const spies = (['log', 'info', 'warn', 'error', 'debug'] as const).map((method) => vi.spyOn(console, method))
+    const { clickhouse } = await fakeClickHouse(() => BUSY)
+    await expect(clickhouse.rows('SELECT 1')).rejects.toThrow()
+    for (const spy of spies) expect(spy).not.toHaveBeenCalled()
+    vi.restoreAllMocks()
+  })
+})
+
+describe('a statement for ClickHouse', () => {
+  it('has its marks filled in', () => {
+    const values = {
+      nodes: 'clickhouse/all_nodes',
+      cluster: 'my-cluster',
+      database: 'logs',
+      view: 'usage',
+      first: '2025-03-02',
+      last: '2025-03-03',
+    }
+    const statement = renderStatement('clickhouse/dates', values)
+    expect(statement).toContain('FROM cluster(`my-cluster`, system, one) AS nodes ALL INNER JOIN')
+    expect(statement).toContain(
+      "FROM `logs`.`usage`\n  WHERE utc_date >= toDate('2025-03-02') AND utc_date <= toDate('2025-03-03')",
+    )
+    expect(statement).not.toContain('--')
+  })
+
+  it.each([
+    ['a name', { view: '`; DROP TABLE x; --' }],
+    ['a date', { first: "2025-03-02') OR (1" }],
+    ['a calendar', { last: '2025-02-30' }],
+    ['a value', { cluster: '' }],
+  ])('takes nothing that is not %s', (_, wrong) => {
+    const values = {
+      nodes: 'clickhouse/all_nodes',
+      cluster: 'c',
+      database: 'd',
+      view: 'v',
+      first: '2025-03-02',
+      last: '2025-03-03',
+    }
+    expect(() => renderStatement('clickhouse/dates', { ...values, ...wrong })).toThrow()
+  })
+
+  it('has a value for each mark', () => {
+    expect(() => renderStatement('clickhouse/kill', {})).toThrow('{query_id:String}')
+  })
+})
+
+describe('the answer for a day', () => {
+  const row = (kind: string, models: string[], records: number, tokens: bigint) => {
+    return {
+      kind,
+      models,
+      records: `${records}`,
+      identified_records: `${records}`,
+      conflicting_records: '0',
+      tokens: `${tokens}`,
+    }
+  }
+
+  it('has as surplus what is repeated and does not stay, and apart what only the registry can tell', () => {
+    const answer = readDay([
+      row('delivered', ['a'], 10, 2n ** 70n),
+      row('repeated', ['a'], 5, 50n),
+      row('kept', ['a'], 2, 20n),
+      row('repeated', ['b'], 1, 7n),
+      row('kept', ['a', 'b'], 1, 7n),
+      row('invalid_model', [], 3, 0n),
+    ])
+    expect(answer).toEqual({
+      delivered: [{ model: 'a', records: 10n, identified_records: 10n, tokens: 2n ** 70n }],
+      surplus: [
+        { model: 'a', records: 3n, tokens: 30n },
+        { model: 'b', records: 1n, tokens: 7n },
+      ],
+      ties: [{ models: ['a', 'b'], records: 1n, tokens: 7n }],
+      rejected: [{ reason: 'invalid_model', records: 3n }],
+      conflicting_records: 0n,
+    })
+  })
+})

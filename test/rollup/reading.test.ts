@@ -1,0 +1,104 @@
+/** How a source is read has a name that depends on numbers and settings, and on no word of the source text. */
+import { execFile } from 'node:child_process'
+import { cp, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import type { ClickHouseChoice } from '../../pipeline/raw/engine.ts'
+import { Source } from '../../pipeline/raw/sources.ts'
+import { readingOf as readingOfDays } from '../../pipeline/rollup/clickhouse-day.ts'
+import { isOutdated, readingOf } from '../../pipeline/rollup/reading.ts'
+import { takenOverClickHouseReading, takenOverReading } from '../../pipeline/rollup/reading-0.1.0.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { REPOSITORY } from '../support/pipeline.ts'
+
+const run = promisify(execFile)
+
+function source(settings: Record<string, unknown> = {}): Source {
+  return Source.parse({ name: 'gateway', schema: 'canonical', files: ['raw/*'], visibility: 'public', ...settings })
+}
+
+const RENAMED = { columns: { timestamp: 'ts', model_permaslug: 'model' }, timezone: 'Europe/Paris', model: 'a/b' }
+const CLICKHOUSE: ClickHouseChoice = {
+  kind: 'clickhouse',
+  source: { name: 'clickhouse', visibility: 'public' },
+  url: 'http://localhost:8123',
+  database: 'default',
+  view: 'usage',
+  from: '2025-01-01',
+  timeout_seconds: 600,
+}
+const CLUSTER = {
+  ...CLICKHOUSE,
+  url: 'https://clickhouse.example.com',
+  database: 'logs',
+  view: 'records',
+  cluster: 'main',
+}
+
+describe('the reading of a source', () => {
+  it('is the same whatever its name, its files and its visibility are, and in whatever order its settings stand', () => {
+    const reading = readingOf(source(RENAMED))
+    const { columns, ...rest } = RENAMED
+    const reordered = { ...rest, columns: Object.fromEntries(Object.entries(columns).reverse()) }
+    expect(readingOf(source(reordered))).toBe(reading)
+    expect(readingOf(source({ ...RENAMED, name: 'other', files: ['*'], visibility: 'private' }))).toBe(reading)
+  })
+
+  it.each([
+    { schema: 'portkey-logs' },
+    { columns: { timestamp: 'ts' } },
+    { timezone: 'Europe/Paris' },
+    { model: 'a/b' },
+    { base_time: '2025-01-01T00:00:00Z' },
+  ])('is another with %o', (settings) => {
+    expect(readingOf(source(settings))).not.toBe(readingOf(source()))
+  })
+
+  it('does not change with words in comments', async () => {
+    const folder = await copyWithOtherComments()
+    const script = `
+      const { readingOf } = await import('./pipeline/rollup/reading.ts')
+      const { readingOf: readingOfDays } = await import('./pipeline/rollup/clickhouse-day.ts')
+      console.log(JSON.stringify([readingOf(${JSON.stringify(source(RENAMED))}), readingOfDays(${JSON.stringify(CLUSTER)})]))`
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], { cwd: folder })
+    expect(JSON.parse(stdout)).toEqual([readingOf(source(RENAMED)), readingOfDays(CLUSTER)])
+  })
+})
+
+/** A copy of the program whose every file has one more comment. */
+async function copyWithOtherComments(): Promise<string> {
+  const folder = await temporaryFolder()
+  await cp(join(REPOSITORY, 'pipeline'), join(folder, 'pipeline'), { recursive: true })
+  await cp(join(REPOSITORY, 'package.json'), join(folder, 'package.json'))
+  await symlink(join(REPOSITORY, 'node_modules'), join(folder, 'node_modules'))
+  for (const name of await readdir(join(folder, 'pipeline'), { recursive: true })) {
+    const path = join(folder, 'pipeline', name)
+    if (name.endsWith('.ts')) await writeFile(path, `// Another word.\n${await readFile(path, 'utf8')}`)
+    if (!name.endsWith('.sql')) continue
+    const text = await readFile(path, 'utf8')
+    await writeFile(path, `-- Another word.\n${text.replaceAll(/^-- name: .*$/gm, '$&\n-- Another word.')}`)
+  }
+  return folder
+}
+
+// Version 0.1.0 gave these names on a checkout of its own, commit 9e74390.
+describe('what version 0.1.0 read', () => {
+  it.each([
+    ['fc4ae338b944aca1', {}],
+    ['ea29a08b4af8f2cb', RENAMED],
+  ])('is known as %s', (reading, settings) => {
+    expect(takenOverReading(source(settings))).toEqual({ reading, onlyWithIds: false })
+  })
+
+  it('of ClickHouse is known by the question', () => {
+    expect(takenOverClickHouseReading(CLICKHOUSE)).toBe('83c17da4373e2e9d')
+    expect(takenOverClickHouseReading(CLUSTER)).toBe('574f937eb51e8596')
+  })
+
+  it('is read again where its schema has another number by now', () => {
+    expect(takenOverReading(source({ schema: 'helicone-requests' }))).toBeUndefined()
+    expect(isOutdated('fc4ae338b944aca1', 'helicone-requests')).toBe(true)
+    expect(isOutdated('fc4ae338b944aca1', 'canonical')).toBe(false)
+  })
+})

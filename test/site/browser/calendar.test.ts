@@ -1,0 +1,60 @@
+import { utc } from '@date-fns/utc'
+import { endOfMonth } from 'date-fns/endOfMonth'
+import { startOfISOWeek } from 'date-fns/startOfISOWeek'
+import { expect, test } from 'vitest'
+import { addDays as contractAddDays, toInstant, toUtcDate } from '../../../pipeline/contract/utc-date.ts'
+import {
+  addDays,
+  daysBetween,
+  endOf,
+  isDate,
+  startOf,
+  tickName,
+} from '../../../pipeline/site/browser/explore/calendar.ts'
+
+const DATES = Array.from({ length: 1500 }, (_, days) => contractAddDays('2024-12-20', days))
+
+test('counts days as the contract does, over leap years and changes of clocks', () => {
+  for (const [days, date] of DATES.entries()) {
+    expect(addDays('2024-12-20', days)).toBe(date)
+    expect(daysBetween('2024-12-20', date)).toBe(days)
+  }
+})
+
+test('begins weeks on the Monday of ISO 8601, and months on their first', () => {
+  for (const date of DATES) {
+    expect(startOf(date, 'day')).toBe(date)
+    expect(startOf(date, 'week')).toBe(toUtcDate(startOfISOWeek(toInstant(date), { in: utc })))
+    expect(startOf(date, 'month')).toBe(`${date.slice(0, 7)}-01`)
+  }
+})
+
+test('ends a period on the day before the next one begins', () => {
+  for (const date of DATES) {
+    expect(endOf(date, 'day')).toBe(contractAddDays(date, 1))
+    const monday = startOf(date, 'week')
+    expect(endOf(monday, 'week')).toBe(contractAddDays(monday, 7))
+    const last = toUtcDate(endOfMonth(toInstant(date), { in: utc }))
+    expect(endOf(startOf(date, 'month'), 'month')).toBe(contractAddDays(last, 1))
+  }
+})
+
+test('tells dates of the calendar from what only looks like one', () => {
+  for (const date of DATES) expect(isDate(date)).toBe(true)
+  for (const text of [
+    '2026-02-29',
+    '2026-02-30',
+    '2026-13-01',
+    '2026-1-1',
+    '',
+    '20260101',
+    '2026-01-01T00',
+    ' 2026-01-01',
+  ])
+    expect(isDate(text), text).toBe(false)
+})
+
+test('names ticks alike in every language and zone', () => {
+  expect(tickName(Date.UTC(2026, 10, 5), false)).toBe('5 Nov')
+  expect(tickName(Date.UTC(2026, 0, 1), true)).toBe('Jan 2026')
+})

@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { OTHER as CONTRACT_OTHER } from '../../../pipeline/contract/ranking.ts'
+import { toCsv } from '../../../pipeline/site/browser/explore/csv.ts'
+import {
+  entriesOf,
+  PAGE_ROWS,
+  pageOf,
+  searchEntries,
+  sortEntries,
+} from '../../../pipeline/site/browser/explore/entries.ts'
+import { fraction } from '../../../pipeline/site/browser/explore/fraction.ts'
+import { compareSlugs, OTHER } from '../../../pipeline/site/browser/explore/row.ts'
+import { sumRows } from '../../../pipeline/site/browser/explore/sums.ts'
+import { ORDERS } from '../../../pipeline/site/browser/explore/view.ts'
+import { rowsFrom } from './rows.ts'
+
+const ROWS = rowsFrom(`
+  2026-01-01 b/two 30
+  2026-01-01 a/one 30
+  2026-01-01 other 900
+  2026-01-02 a/one 9007199254740993
+  2026-01-02 c/three 1
+  2026-01-08 b/two 5`)
+const WINDOW = { from: '2026-01-01', to: '2026-01-08' }
+const sums = (grain: 'day' | 'week' | 'month') => sumRows(ROWS, WINDOW, grain)
+const lines = (csv: string) => csv.trimEnd().split('\n')
+
+test('the slug of the rest is that of the contract', () => {
+  expect(OTHER).toBe(CONTRACT_OTHER)
+})
+
+test('slugs with equal tokens stand in the order of their UTF-8 bytes', () => {
+  const slugs = ['a', 'ab', 'B', '\u{1f600}', '\uffee', '', 'a\u0301', 'é', '\u{10000}z']
+  const bytes = slugs.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+  expect(slugs.toSorted(compareSlugs)).toEqual(bytes)
+})
+
+test('days in tokens are the published rows, to the byte', () => {
+  expect(toCsv(entriesOf(sums('day'), []), { by: 'day', show: 'tokens' })).toBe(`date,model_permaslug,total_tokens
+2026-01-01,a/one,30
+2026-01-01,b/two,30
+2026-01-01,other,900
+2026-01-02,a/one,9007199254740993
+2026-01-02,c/three,1
+2026-01-08,b/two,5
+`)
+})
+
+test('a golden release comes out as it went in, quotes and all', () => {
+  const csv = readFileSync(join(import.meta.dirname, '../../cases/odd-slugs/expected/rankings-daily.csv'), 'utf8')
+  const rows = csv
+    .trimEnd()
+    .split('\n')
+    .slice(1)
+    .map((line) => {
+      const [, date = '', quoted = '', total = ''] = /^([^,]*),(.*),(\d+)$/.exec(line) ?? []
+      const model_permaslug = quoted.startsWith('"') ? quoted.slice(1, -1).replaceAll('""', '"') : quoted
+      return { date, model_permaslug, total_tokens: BigInt(total) }
+    })
+  const window = { from: rows[0]?.date ?? '', to: rows.at(-1)?.date ?? '' }
+  expect(toCsv(entriesOf(sumRows(rows, window, 'day'), []), { by: 'day', show: 'tokens' })).toBe(csv)
+})
+
+test('weeks and months say of how many days they are', () => {
+  expect(lines(toCsv(entriesOf(sums('week'), []), { by: 'week', show: 'tokens' }))).toEqual([
+    'week_start,model_permaslug,total_tokens,days,days_of_period',
+    '2025-12-29,a/one,9007199254741023,2,7',
+    '2025-12-29,b/two,30,2,7',
+    '2025-12-29,c/three,1,2,7',
+    '2025-12-29,other,900,2,7',
+    '2026-01-05,b/two,5,1,7',
+  ])
+  expect(lines(toCsv(entriesOf(sums('month'), ['b/two']), { by: 'month', show: 'share' }))).toEqual([
+    'month,model_permaslug,total_tokens,share,days,days_of_period',
+    '2026-01,b/two,35,0.000000,3,31',
+  ])
+})
+
+test('shares are of all public tokens, also where models are chosen', () => {
+  expect(lines(toCsv(entriesOf(sums('day'), ['a/one']), { by: 'day', show: 'share' }))).toEqual([
+    'date,model_permaslug,total_tokens,share',
+    '2026-01-01,a/one,30,0.031250',
+    '2026-01-02,a/one,9007199254740993,1.000000',
+  ])
+})
+
+test('the search finds parts of models and dates, whatever their case', () => {
+  const found = (text: string) => searchEntries(entriesOf(sums('day'), []), text).map((entry) => entry.model_permaslug)
+  expect(found(' ONE ')).toEqual(['a/one', 'a/one'])
+  expect(found('2026-01-02')).toEqual(['a/one', 'c/three'])
+  expect(found('.*')).toEqual([])
+  expect(found('')).toHaveLength(6)
+})
+
+test('each column sorts both ways, exactly, and leaves equals as they stood', () => {
+  const entries = entriesOf(sums('day'), [])
+  const tokens = (order: (typeof ORDERS)[number]) => sortEntries(entries, order).map((entry) => entry.tokens)
+  expect(tokens('tokens')).toEqual([1n, 5n, 30n, 30n, 900n, 9007199254740993n])
+  expect(tokens('-tokens')).toEqual([9007199254740993n, 900n, 30n, 30n, 5n, 1n])
+  const near = rowsFrom('2026-01-01 a 9007199254740992\n2026-01-02 b 9007199254740993')
+  const nearest = sortEntries(entriesOf(sumRows(near, WINDOW, 'day'), []), '-tokens')
+  expect(nearest.map((entry) => entry.model_permaslug)).toEqual(['b', 'a'])
+  const models = sortEntries(entries, 'model').map((entry) => `${entry.model_permaslug} ${entry.period.name}`)
+  expect(models.slice(0, 2)).toEqual(['a/one 2026-01-01', 'a/one 2026-01-02'])
+  expect(sortEntries(entries, '-date').map((entry) => entry.period.name)[0]).toBe('2026-01-08')
+  expect(sortEntries(entries, '-share')[0]?.model_permaslug).toBe('b/two')
+  for (const order of ORDERS) expect(new Set(sortEntries(entries, order))).toEqual(new Set(entries))
+  expect(sortEntries(entries, undefined)).toEqual(entries)
+})
+
+test('pages cut the rows whole, and one past the end is the last', () => {
+  const many = Array.from({ length: 2 * PAGE_ROWS + 1 }, () => entriesOf(sums('day'), [])[0]).filter(
+    (e) => e !== undefined,
+  )
+  expect([1, 2, 3].map((page) => pageOf(many, page).entries.length)).toEqual([PAGE_ROWS, PAGE_ROWS, 1])
+  expect(pageOf(many, 99)).toMatchObject({ page: 3, pages: 3 })
+  expect(pageOf([], 1)).toEqual({ entries: [], page: 1, pages: 1 })
+})
+
+test('shares of a file are exact to the last of their digits', () => {
+  expect([fraction(1n, 3n, 6), fraction(2n, 3n, 6), fraction(0n, 0n, 2), fraction(7n, 7n, 3)]).toEqual([
+    '0.333333',
+    '0.666667',
+    '0.00',
+    '1.000',
+  ])
+})

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { addDays, type Grain, startOf } from '../../../pipeline/site/browser/explore/calendar.ts'
+import { sumRows } from '../../../pipeline/site/browser/explore/sums.ts'
+import { ticksOf } from '../../../pipeline/site/browser/explore/ticks.ts'
+import { GRAINS } from '../../../pipeline/site/browser/explore/view.ts'
+
+const periods = (from: string, days: number, grain: Grain) =>
+  sumRows([], { from, to: addDays(from, days - 1) }, grain).periods
+const texts = (from: string, days: number, grain: Grain, most = 8) =>
+  ticksOf(periods(from, days, grain), grain, most).map(({ text }) => text)
+
+test('stand on each day, on Mondays, on the first of months, as there is room', () => {
+  expect(texts('2026-10-29', 5, 'day')).toEqual(['29 Oct', '30 Oct', '31 Oct', '1 Nov', '2 Nov'])
+  expect(texts('2026-10-21', 30, 'day')).toEqual(['26 Oct', '2 Nov', '9 Nov', '16 Nov'])
+  expect(texts('2026-08-22', 90, 'day')).toEqual(['31 Aug', '14 Sep', '28 Sep', '12 Oct', '26 Oct', '9 Nov'])
+  expect(texts('2026-01-01', 200, 'day')).toEqual([
+    'Jan 2026',
+    'Feb 2026',
+    'Mar 2026',
+    'Apr 2026',
+    'May 2026',
+    'Jun 2026',
+    'Jul 2026',
+  ])
+})
+
+test('of weeks are Mondays that have a sum', () => {
+  expect(texts('2026-05-24', 60, 'week', 10)).toEqual([
+    '18 May',
+    '25 May',
+    '1 Jun',
+    '8 Jun',
+    '15 Jun',
+    '22 Jun',
+    '29 Jun',
+    '6 Jul',
+    '13 Jul',
+    '20 Jul',
+  ])
+  expect(texts('2026-05-24', 60, 'week', 5)).toEqual(['18 May', '1 Jun', '15 Jun', '29 Jun', '13 Jul'])
+})
+
+test.each(GRAINS)('are never too many, and always at a period: %s', (grain) => {
+  for (let days = 1; days <= 1500; days += 7) {
+    const all = periods('2025-01-01', days, grain)
+    const ticks = ticksOf(all, grain, 6)
+    expect(ticks.length, `${days} days`).toBeLessThanOrEqual(6)
+    expect(ticks.length, `${days} days`).toBeGreaterThan(0)
+    for (const { position } of ticks) expect(startOf(all[position]?.start ?? '', grain)).toBe(all[position]?.start)
+  }
+})

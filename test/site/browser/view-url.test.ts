@@ -1,0 +1,95 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { addDays } from '../../../pipeline/site/browser/explore/calendar.ts'
+import {
+  DEFAULT_VIEW,
+  FORMS,
+  GRAINS,
+  ORDERS,
+  PRESETS,
+  SCALES,
+  type View,
+} from '../../../pipeline/site/browser/explore/view.ts'
+import { fromQuery, toQuery } from '../../../pipeline/site/browser/explore/view-url.ts'
+import { tries } from '../../support/property.ts'
+
+const { options } = tries({ share: 20 })
+const date = fc.integer({ min: 0, max: 2000 }).map((days) => addDays('2025-01-01', days))
+const text = fc.string({ unit: 'binary', maxLength: 40 })
+const view: fc.Arbitrary<View> = fc.record({
+  window: fc.oneof(
+    fc.constantFrom(...PRESETS).map((days) => ({ days })),
+    fc.tuple(date, fc.nat(400)).map(([from, days]) => ({ from, to: addDays(from, days) })),
+  ),
+  models: fc.uniqueArray(
+    text.filter((slug) => slug !== ''),
+    { maxLength: 12 },
+  ),
+  by: fc.constantFrom(...GRAINS),
+  show: fc.constantFrom(...SCALES),
+  as: fc.constantFrom(...FORMS),
+  rest: fc.boolean(),
+  order: fc.constantFrom(undefined, ...ORDERS),
+  search: text,
+  page: fc.integer({ min: 1, max: 999_999 }),
+})
+
+describe('the URL of a view', () => {
+  test('holds all of it, whatever models are called', () => {
+    fc.assert(
+      fc.property(view, (wanted) => {
+        expect(fromQuery(toQuery(wanted))).toEqual({ view: wanted, notices: [] })
+      }),
+      options,
+    )
+  })
+
+  test('is empty for the default view, and names nothing that is default', () => {
+    expect(toQuery(DEFAULT_VIEW)).toBe('')
+    expect(fromQuery('')).toEqual({ view: DEFAULT_VIEW, notices: [] })
+    expect(toQuery({ ...DEFAULT_VIEW, by: 'week' })).toBe('by=week')
+  })
+
+  test('preselects the models that a link names', () => {
+    expect(fromQuery('?models=openai%2Fgpt-4o&models=a%20b').view.models).toEqual(['openai/gpt-4o', 'a b'])
+  })
+
+  test.each([
+    'days=7',
+    'days=',
+    'by=year',
+    'show=money',
+    'as=pie',
+    'rest=maybe',
+    'sort=size',
+    'page=0',
+    'page=1e3',
+    'page=-1',
+    'page=99999999',
+    'from=2026-02-30&to=2026-03-01',
+    'from=2026-03-02&to=2026-03-01',
+    'from=2026-03-02',
+    'to=2026-03-02',
+    'from=yesterday&to=today',
+  ])('falls back to the default, and says so, for %s', (query) => {
+    const read = fromQuery(query)
+    expect(read.view).toEqual(DEFAULT_VIEW)
+    expect(read.notices).toHaveLength(1)
+  })
+
+  test('keeps what is right beside what is wrong, and does not mind names that others put there', () => {
+    const { view: read, notices } = fromQuery('by=week&show=money&utm_source=x')
+    expect(read).toEqual({ ...DEFAULT_VIEW, by: 'week' })
+    expect(notices).toEqual(['show=money is none of tokens, share; it was left out.'])
+  })
+
+  test('takes no text of any kind for a fault of its own', () => {
+    fc.assert(
+      fc.property(fc.string(), (query) => {
+        const { view: read } = fromQuery(query)
+        expect(fromQuery(toQuery(read))).toEqual({ view: read, notices: [] })
+      }),
+      options,
+    )
+  })
+})

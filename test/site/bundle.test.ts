@@ -1,0 +1,52 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { bundleBrowser, bundleEntries, LICENSES_FILE } from '../../pipeline/site/bundle.ts'
+import { cachePolicy } from '../../server/published/cache-policy.ts'
+import { REPOSITORY, sha256 } from '../support/pipeline.ts'
+
+describe('the bundles', () => {
+  test('are the entries of the folder, named by the SHA-256 of their bytes, so that they are kept forever', async () => {
+    const { names, pages } = await bundleBrowser()
+    const entries = (await readdir(join(REPOSITORY, 'pipeline/site/browser'))).filter((name) =>
+      /\.(ts|css)$/.test(name),
+    )
+    expect(Object.keys(names).sort()).toEqual(entries.sort())
+    for (const [entry, path] of Object.entries(names)) {
+      const page = pages.find((one) => one.path === path)
+      const [, stem, hash, ending] = /^assets\/([\w-]+)-([0-9a-f]{8,64})\.(js|css)$/.exec(path) ?? []
+      expect(entry).toBe(`${stem}.${ending === 'js' ? 'ts' : 'css'}`)
+      expect(sha256(page?.text ?? '').startsWith(hash ?? 'none')).toBe(true)
+      expect(cachePolicy(`/${path}`)).toContain('immutable')
+    }
+  })
+
+  test('are the same bytes each time, with no path of the machine in them', async () => {
+    const [first, second] = [await bundleEntries(), await bundleEntries()]
+    expect(second).toEqual(first)
+    for (const { text } of first.pages) {
+      expect(text).not.toContain(REPOSITORY)
+      expect(text).not.toContain('node_modules')
+    }
+  })
+
+  test('need no eval, no style element and nothing from elsewhere', async () => {
+    const { pages } = await bundleBrowser()
+    for (const { path, text } of pages.filter((page) => page.path !== LICENSES_FILE)) {
+      const addresses = text.match(/https?:\/\/[^"'`\s)]+/g) ?? []
+      expect(
+        addresses.filter((address) => address !== 'http://www.w3.org/2000/svg'),
+        path,
+      ).toEqual([])
+      expect(text, path).not.toMatch(/\beval\(|new Function\(|createElement\(["'`]style|setAttribute\(["'`]style|\/\/#/)
+    }
+  })
+
+  test('come with the licences of all that is in them', async () => {
+    const { pages } = await bundleBrowser()
+    const text = pages.find(({ path }) => path === LICENSES_FILE)?.text ?? ''
+    for (const name of ['hyparquet', 'fzstd', 'd3-scale', 'd3-shape', 'd3-array', 'd3-interpolate'])
+      expect(text).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\((MIT|ISC)\\)$`, 'm'))
+    expect(text.match(/Permission (is hereby granted|to use, copy, modify)/g)?.length).toBeGreaterThanOrEqual(6)
+  })
+})

@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { escapeHtml } from '../../pipeline/contract/html.ts'
+import { codeSection, SNIPPET_BASE, SNIPPETS, snippetText } from '../../pipeline/site/code.ts'
+import { PUBLISHER } from '../support/manifest.ts'
+import { buildIn, newWorkspace, REPOSITORY, writeSmallBuild } from '../support/pipeline.ts'
+import { query } from '../support/records.ts'
+import { faultsOf, rankingRow, siteFacts } from '../support/site.ts'
+import { weekRecords, weekTop } from '../support/week.ts'
+
+const FOLDER = join(REPOSITORY, 'pipeline/site/snippets')
+const ROWS = [rankingRow('2025-01-01', 'acme/one', 5)]
+
+describe('the snippets', () => {
+  it('are all shown', () => {
+    expect(SNIPPETS.map(({ file }) => file).toSorted()).toEqual(readdirSync(FOLDER).toSorted())
+  })
+
+  it.each(SNIPPETS.map(({ file }) => file))('%s says in one place where the files are', (file) => {
+    const text = readFileSync(join(FOLDER, file), 'utf8')
+    expect(text.split(SNIPPET_BASE)).toHaveLength(2)
+    expect(snippetText(file, 'https://data.example.org/tokens')).toBe(
+      text.replace(SNIPPET_BASE, 'https://data.example.org/tokens/'),
+    )
+  })
+
+  it('are what docs/researchers.md shows', () => {
+    const page = readFileSync(join(REPOSITORY, 'docs/researchers.md'), 'utf8')
+    const shown = [...page.matchAll(/^```(?:python|sql)\n(.*?)^```/gms)].map(([, text = '']) => text)
+    expect(shown).toEqual([
+      snippetText('pandas.py', 'http://127.0.0.1:8080'),
+      snippetText('tokens.sql', 'http://127.0.0.1:8080'),
+    ])
+  })
+
+  it('get no address that would end a text or start a command', () => {
+    const base = new URL(`https://data.example.org/'";$(id)\`$&\\x y/`).href
+    for (const { file } of SNIPPETS) {
+      const [before = '', after = ''] = readFileSync(join(FOLDER, file), 'utf8').split(SNIPPET_BASE)
+      const text = snippetText(file, base)
+      expect(text.slice(before.length, text.length - after.length)).toMatch(/^https:\/\/[^'"`$\\\s]+\/$/)
+    }
+  })
+})
+
+describe('the section of code', () => {
+  it('shows each for the address of the publisher, in a heading that the contents can link to', () => {
+    const { text } = codeSection(siteFacts(ROWS))
+    expect(text).toContain('<h2 id="code">')
+    for (const { file, name } of SNIPPETS) {
+      expect(text).toContain(`<summary>${name}</summary>`)
+      const shown = escapeHtml(snippetText(file, PUBLISHER.url).trimEnd())
+      expect(text).toContain(`>${shown}</code>`)
+    }
+    expect(text).not.toContain(SNIPPET_BASE)
+    expect(faultsOf(`<h1></h1>${text}`)).toEqual([])
+  })
+
+  it('opens one language at a time without a script', () => {
+    const { text } = codeSection(siteFacts(ROWS))
+    expect(text.match(/<details name="code"/g)).toHaveLength(SNIPPETS.length)
+    expect(text.match(/<details name="code" open>/g)).toHaveLength(1)
+  })
+})
+
+/** DuckDB reads files over HTTP by an extension that it downloads; a folder takes the place of the address here. */
+it('tokens.sql finds the models with the most tokens of the last week', async () => {
+  const workspace = await newWorkspace()
+  await writeSmallBuild(workspace, { sources: [{ records: weekRecords() }] })
+  await buildIn(workspace)
+  const rows = await query(snippetText('tokens.sql', workspace.publicDir))
+  expect(rows.map(({ model_permaslug, tokens }) => `${model_permaslug},${tokens}\n`).join('')).toBe(weekTop())
+})

@@ -1,0 +1,104 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { describeDataset } from '../../pipeline/release/documents/describe.ts'
+import { readRows } from '../../pipeline/site/browser/explore/parquet.ts'
+import { type Bundle, bundleBrowser } from '../../pipeline/site/bundle.ts'
+import { explorePage } from '../../pipeline/site/explore.ts'
+import { manifestOf } from '../support/manifest.ts'
+import { csvOf, publish } from '../support/pipeline.ts'
+
+const MOST_BYTES = 150_000
+const MANIFEST = manifestOf()
+
+let bundle: Bundle
+beforeAll(async () => {
+  bundle = await bundleBrowser()
+})
+
+function page(changes: Parameters<typeof manifestOf>[0] = {}) {
+  const manifest = manifestOf(changes)
+  const release = `datasets/rankings-daily/v1/releases/${manifest.release}/`
+  return explorePage({ manifest, dataset: describeDataset(manifest), release }, bundle.names)
+}
+
+describe('the explorer', () => {
+  test('reads the very release that the page is of, by a relative path', () => {
+    const { path, text } = page()
+    expect(path).toBe('explore.html')
+    expect(text).toContain(
+      `data-parquet="datasets/rankings-daily/v1/releases/${MANIFEST.release}/rankings-daily.parquet"`,
+    )
+    expect(text).not.toMatch(/(href|src)="\//)
+  })
+
+  test('is in all less than 150 KB when it is loaded, compressed', () => {
+    const { text } = page()
+    const parts = [text, ...bundle.pages.filter(({ path }) => text.includes(path)).map((one) => one.text)]
+    expect(parts).toHaveLength(3)
+    expect(parts.reduce((sum, part) => sum + gzipSync(part).length, 0)).toBeLessThan(MOST_BYTES)
+  })
+
+  test('points to the files where there is no JavaScript', () => {
+    const [, noscript = ''] = /<noscript>(.*?)<\/noscript>/s.exec(page().text) ?? []
+    for (const file of ['rankings-daily.csv', 'rankings-daily.parquet', 'api/v1/datasets/rankings-daily.json'])
+      expect(noscript).toContain(file)
+  })
+
+  test('obeys its own policy: no style, no script, no handler in the page', () => {
+    const { text } = page()
+    expect(text).toContain(`content="default-src 'self'"`)
+    expect(text).not.toMatch(/<style|\sstyle=|\son\w+=|javascript:|="data:/)
+    for (const [, attributes = '', inside] of text.matchAll(/<script([^>]*)>(.*?)<\/script>/gs)) {
+      expect(attributes).toContain('src="assets/')
+      expect(inside).toBe('')
+    }
+  })
+
+  test('has one heading of the first rank, those below in order, and a label for each field', () => {
+    const { text } = page()
+    expect([...text.matchAll(/<h([1-6])/g)].map(([, rank]) => rank)).toEqual(['1', '2', '2', '2'])
+    expect(text).toContain('role="status"')
+  })
+
+  test('tells `other` from the rest, which is of its own making', () => {
+    const { text } = page()
+    expect(text).toMatch(/<dt><code>other<\/code><\/dt>/)
+    expect(text).toMatch(/<dt>Rest<\/dt>/)
+  })
+
+  test('holds a hostile name of a publisher as text', () => {
+    const hostile = '"><script>alert(1)</script>'
+    const { text } = page({ publisher: { ...MANIFEST.publisher, title: hostile }, attribution: hostile })
+    expect(text).not.toContain('<script>alert')
+  })
+
+  test('is equal for equal facts', () => {
+    expect(page()).toEqual(page())
+  })
+})
+
+describe('a build', () => {
+  test('publishes the explorer, all that it names, and a Parquet that it reads to the last digit', async () => {
+    const big = 2n ** 53n - 1n
+    const records = [
+      { model_permaslug: 'a/"quoted", one', prompt_tokens: String(big), completion_tokens: String(big) },
+      { model_permaslug: 'ünï/code', prompt_tokens: '3' },
+      { timestamp: '2025-03-05T00:00:00Z', model_permaslug: 'b', prompt_tokens: '7' },
+    ]
+    const { workspace, csv } = await publish(records)
+    const html = await readFile(join(workspace.publicDir, 'explore.html'), 'utf8')
+    const named = [...html.matchAll(/(?:href|src|data-parquet)="(assets\/[^"]+|datasets[^"]+)"/g)].map(
+      ([, path = '']) => path,
+    )
+    expect(named.length).toBeGreaterThan(3)
+    for (const path of named) expect(existsSync(join(workspace.publicDir, path)), path).toBe(true)
+    const parquet = named.find((path) => path.endsWith('.parquet')) ?? ''
+    const bytes = await readFile(join(workspace.publicDir, parquet))
+    const rows = await readRows(Uint8Array.from(bytes).buffer)
+    expect(csvOf(rows.map((row) => [row.date, row.model_permaslug, row.total_tokens]))).toBe(csv)
+    expect(rows[0]).toEqual({ date: '2025-03-02', model_permaslug: 'a/"quoted", one', total_tokens: 2n * big })
+  })
+})

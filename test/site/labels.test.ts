@@ -1,0 +1,63 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { shorten, shortNames, spread } from '../../pipeline/site/chart/labels.ts'
+
+const AREA = { gap: 15, top: 0, bottom: 330 }
+const heights = (ys: readonly number[], area = AREA) =>
+  spread(
+    ys.map((y) => ({ y })),
+    area,
+  )?.map(({ y }) => y)
+
+describe('spread', () => {
+  it('leaves alone what is apart', () => expect(heights([10, 100, 300])).toEqual([10, 100, 300]))
+
+  it('moves neighbours apart evenly about where they want to be', () => {
+    expect(heights([100, 100, 100])).toEqual([85, 100, 115])
+    expect(heights([100, 104, 300])).toEqual([94.5, 109.5, 300])
+  })
+
+  it('keeps inside', () => {
+    expect(heights([0, 0])).toEqual([0, 15])
+    expect(heights([330, 330])).toEqual([315, 330])
+  })
+
+  it('tells when there is no room', () => {
+    expect(heights([1, 2, 3], { ...AREA, bottom: 29 })).toBeUndefined()
+    expect(heights([1, 2, 3], { ...AREA, bottom: 30 })).toEqual([0, 15, 30])
+  })
+
+  it('never overlaps, leaves, loses or reorders anything', () => {
+    const wanted = fc.array(fc.record({ y: fc.integer({ min: -100, max: 500 }), id: fc.integer() }), { maxLength: 23 })
+    fc.assert(
+      fc.property(wanted, (items) => {
+        const placed = spread(items, AREA) ?? []
+        expect(placed.map(({ id }) => id)).toEqual(items.toSorted((a, b) => a.y - b.y).map(({ id }) => id))
+        for (const [index, { y }] of placed.entries()) {
+          expect(y).toBeGreaterThanOrEqual(AREA.top)
+          expect(y).toBeLessThanOrEqual(AREA.bottom + 1e-9)
+          if (index > 0) expect(y - (placed[index - 1]?.y ?? 0)).toBeGreaterThanOrEqual(AREA.gap - 1e-9)
+        }
+      }),
+    )
+  })
+})
+
+describe('shorten', () => {
+  it('keeps what fits', () => expect(shorten('abcdef', 6)).toBe('abcdef'))
+  it('cuts what does not, with an ellipsis', () => expect(shorten('abcdefg', 6)).toBe('abcde…'))
+  it('counts broad characters for what they are', () => {
+    expect(shorten('日本語日本語', 12)).toBe('日本語日本語')
+    expect(shorten('日本語日本語日', 12)).toBe('日本語日本…')
+    expect(shorten('WWWWWWWW', 8)).toBe('WWWW…')
+  })
+  it('never cuts a character in two', () => expect(shorten('🦜'.repeat(20), 8)).toBe('🦜🦜🦜…'))
+})
+
+describe('shortNames', () => {
+  it('drops the author where the rest is enough', () => {
+    expect(shortNames(['a/x', 'b/y', 'z'])).toEqual(['x', 'y', 'z'])
+    expect(shortNames(['a/x', 'b/x', 'b/y'])).toEqual(['a/x', 'b/x', 'y'])
+    expect(shortNames(['a/', '/'])).toEqual(['a/', '/'])
+  })
+})

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import { html } from '../../pipeline/contract/html.ts'
+import { renderPage, rootFrom } from '../../pipeline/site/layout.ts'
+import { manifestOf, PUBLISHER } from '../support/manifest.ts'
+
+function page(path: string, masthead = manifestOf()): string {
+  const content = { title: 'A page', description: 'What it says.', main: html`<h1>A page</h1>\n` }
+  return renderPage({ path, ...content }, masthead).text
+}
+
+describe('renderPage', () => {
+  it('reaches everything relatively, however deep the page lies', () => {
+    expect(rootFrom('index.html')).toBe('')
+    expect(rootFrom('models/openai/gpt-4o.html')).toBe('../')
+    const text = page('models/openai/gpt-4o.html')
+    expect(text).toContain('<link rel="stylesheet" href="../../assets/site.css">')
+    const local = [...text.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, link = '']) => link)
+    expect(local.filter((link) => link.startsWith('/'))).toEqual([])
+    const remote = local.filter((link) => link.includes('://'))
+    // Nothing is loaded from these: they are links to follow and the address for search engines.
+    expect(new Set(remote)).toEqual(
+      new Set([
+        'https://data.acme.example',
+        'https://data.acme.example/models/openai/gpt-4o.html',
+        'https://creativecommons.org/licenses/by/4.0/',
+      ]),
+    )
+  })
+
+  it('allows its own files alone, and has nothing inline that the policy stops', () => {
+    const text = page('models.html')
+    expect(text).toContain(`<meta http-equiv="Content-Security-Policy" content="default-src 'self'">`)
+    expect(text).not.toMatch(/<style|style=|<script(?! type="application\/ld\+json"| type="module" src=)|\son\w+=/)
+  })
+
+  it('has landmarks, a way past the head, and one heading', () => {
+    const text = page('models.html')
+    for (const tag of ['header', 'main', 'footer', 'h1']) {
+      expect([...text.matchAll(new RegExp(`<${tag}\\b`, 'g'))], tag).toHaveLength(1)
+    }
+    expect(text).toContain('<html lang="en">')
+    expect(text.indexOf('<a class="skip" href="#main">')).toBeLessThan(text.indexOf('<header'))
+    expect(text).toContain('<main id="main" tabindex="-1">')
+  })
+
+  it('says which of the pages it is', () => {
+    expect(page('models.html')).toContain('<a href="models.html" aria-current="page">Models</a>')
+    expect(page('models.html').match(/aria-current/g)).toHaveLength(1)
+    expect(page('models/a.html')).not.toContain('aria-current')
+  })
+
+  it('tells search engines and previews the address at the publisher, folders without their index.html', () => {
+    const publisher = { ...PUBLISHER, url: 'https://example.org/data' }
+    const address = (path: string) => /rel="canonical" href="([^"]*)"/.exec(page(path, manifestOf({ publisher })))?.[1]
+    expect(address('index.html')).toBe('https://example.org/data/')
+    expect(address('models.html')).toBe('https://example.org/data/models.html')
+    expect(address('releases/x/index.html')).toBe('https://example.org/data/releases/x/')
+    expect(address('my-index.html')).toBe('https://example.org/data/my-index.html')
+    expect(page('models.html')).toContain('<meta property="og:url" content="https://data.acme.example/models.html">')
+    expect(page('models.html')).toContain('<meta property="og:title" content="A page">')
+    expect(page('models.html')).toContain('<title>A page · Tokens per model</title>')
+  })
+
+  it('warns of synthetic data before anything else, and of nothing where data is real', () => {
+    const text = page('models.html', manifestOf({ synthetic: true }))
+    expect(text).toMatch(
+      /<aside class="banner" aria-label="What this data is">SYNTHETIC SAMPLE DATA[^<]*<\/aside>\n<header/,
+    )
+    expect(page('models.html')).not.toMatch(/synthetic/i)
+  })
+
+  it('credits and licenses on every page', () => {
+    expect(page('models.html')).toContain(manifestOf().attribution)
+    expect(page('models.html')).toContain('rel="license"')
+  })
+
+  it('escapes what a publisher may be called', () => {
+    const publisher = { ...PUBLISHER, name: '<b>&"', title: '</title><script>', contact: '<i>' }
+    const text = page('models.html', manifestOf({ publisher }))
+    expect(text).not.toMatch(/<script>|<b>|<i>/)
+  })
+})

@@ -1,0 +1,108 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { OTHER, type RankingRow } from '../../pipeline/contract/ranking.ts'
+import { latestDay } from '../../pipeline/site/latest-day.ts'
+import { recentDays } from '../../pipeline/site/recent.ts'
+import { manyRows, rowsOf } from '../support/rows.ts'
+
+const totalOf = (rows: readonly RankingRow[], date: string) =>
+  rows.filter((row) => row.date === date).reduce((sum, { total_tokens }) => sum + BigInt(total_tokens), 0n)
+
+describe('recentDays', () => {
+  it('takes the last 90 days, or as many as there are', () => {
+    const { dates } = recentDays(manyRows(200, 3))
+    expect([dates.length, dates[0], dates.at(-1)]).toEqual([90, '2026-08-22', '2026-11-19'])
+    expect(recentDays(manyRows(5, 3)).dates.length).toBe(5)
+    expect(recentDays([]).dates).toEqual([])
+  })
+
+  it('names the ten models with the most tokens in the window, not before it, and sums the others', () => {
+    const old = rowsOf([['2026-01-01', { 'was/great': 10n ** 17n }]])
+    const rows = [...old, ...manyRows(90, 12)]
+    const { series } = recentDays(rows)
+    expect(series.map(({ name }) => name)).toEqual([
+      ...Array.from({ length: 10 }, (_, rank) => `author-${rank % 7}/model-number-${rank}-20260101`),
+      'all others',
+    ])
+    expect(series.map(({ rest = false }) => rest)).toEqual([...Array(10).fill(false), true])
+  })
+
+  it('breaks ties by code points', () => {
+    const tokens = Object.fromEntries(
+      ['ｚ', '😀', 'b', 'a', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].map((name) => [name, 1]),
+    )
+    const { series } = recentDays(rowsOf([['2026-11-19', tokens]]))
+    expect(series.map(({ name }) => name)).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'ｚ', 'all others'])
+  })
+
+  it('has no rest where nothing is left', () => {
+    expect(recentDays(rowsOf([['2026-11-19', { a: 3, b: 2 }]])).series.map(({ name }) => name)).toEqual(['a', 'b'])
+  })
+
+  it('is null on dates without rows, and where a date does not name a model', () => {
+    const rows = rowsOf([
+      ['2026-11-17', { a: 5, [OTHER]: 1 }],
+      ['2026-11-19', { b: 4, a: 3 }],
+    ])
+    expect(recentDays(rows).series).toEqual([
+      { name: 'a', values: [5n, null, 3n] },
+      { name: 'b', values: [null, null, 4n] },
+      { name: 'all others', values: [1n, null, null], rest: true },
+    ])
+  })
+
+  it('sums to each day, to the last digit', () => {
+    const tokens = fc.dictionary(fc.constantFrom(...'abcdefghijklmno', OTHER), fc.bigInt({ min: 1n, max: 2n ** 62n }))
+    fc.assert(
+      fc.property(fc.array(tokens, { minLength: 1, maxLength: 5 }), (days) => {
+        const rows = rowsOf(days.map((day, index) => [`2026-11-1${index}`, day] as const))
+        const { dates, series } = recentDays(rows)
+        for (const [index, date] of dates.entries()) {
+          expect(series.reduce((sum, { values }) => sum + (values[index] ?? 0n), 0n)).toBe(totalOf(rows, date))
+        }
+      }),
+    )
+  })
+})
+
+describe('latestDay', () => {
+  const rows = rowsOf([
+    ['2026-11-12', { gone: 900, stays: 100, fell: 50, [OTHER]: 10 }],
+    ['2026-11-18', { 'of-yesterday': 7 }],
+    ['2026-11-19', { stays: 150, born: 60, fell: 25, [OTHER]: 700 }],
+  ])
+
+  it('ranks the newest date and leaves the rest without a rank', () => {
+    const { date, rows: ranked, total } = latestDay(rows)
+    expect([date, total]).toEqual(['2026-11-19', 935n])
+    expect(ranked.map(({ slug, rank, tokens }) => [slug, rank, tokens])).toEqual([
+      ['stays', 1, 150n],
+      ['born', 2, 60n],
+      ['fell', 3, 25n],
+      [OTHER, null, 700n],
+    ])
+  })
+
+  it('compares with the date seven days before: what was there, what is new, what is gone', () => {
+    const { weekBefore, rows: ranked, gone } = latestDay(rows)
+    expect(weekBefore).toBe('2026-11-12')
+    expect(ranked.map(({ change }) => change)).toEqual([
+      { kind: 'change', before: 100n },
+      { kind: 'new' },
+      { kind: 'change', before: 50n },
+      { kind: 'change', before: 10n },
+    ])
+    expect(gone).toEqual(['gone'])
+  })
+
+  it('calls nothing new where the date a week before has no rows', () => {
+    const { rows: ranked, gone } = latestDay(rows.filter(({ date }) => date !== '2026-11-12'))
+    expect(ranked.map(({ change }) => change.kind)).toEqual(Array(4).fill('unknown'))
+    expect(gone).toEqual([])
+  })
+
+  it('never calls the rest new', () => {
+    const without = rows.filter(({ date, model_permaslug }) => date !== '2026-11-12' || model_permaslug !== OTHER)
+    expect(latestDay(without).rows.at(-1)).toMatchObject({ slug: OTHER, change: { kind: 'unknown' } })
+  })
+})
