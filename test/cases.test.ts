@@ -6,7 +6,8 @@
  *
  * A step has
  *
- *   step.json      AS_OF; "run": the command line, `build` if there is none; "exit": its exit code if it is not 0;
+ *   step.json      AS_OF; "run": the command line, `build` if there is none; {root} is
+ *                  the folder that holds input/, data/ and public/; "exit": its exit code if it is not 0;
  *                  "remove": files and folders to remove first, such as input/late.csv or public/catalog.json
  *   input/         files that are added or replaced: sources.json and raw files. Without sources.json the sample is built
  *   data/, public/ the same for these folders, such as publisher.json or a damaged page
@@ -14,7 +15,7 @@
  *   expected/      what must be there now, byte for byte:
  *     NAME           a file of the current release
  *     v1/PATH        a file of the dataset
- *     public/PATH    a file of the public folder
+ *     public/PATH    a file of the public folder; data/PATH one of the data folder
  *     PATH.facts.json  the members of the published PATH.json that are listed here
  *     summary.json   members of the summary that the command prints with --json
  *     said.txt       what the command prints, without progress; a step that fails has one

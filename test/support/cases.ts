@@ -44,6 +44,7 @@ export async function changeFiles(step: Step, workspace: Workspace): Promise<voi
   for (const path of step.remove) await rm(join(workspace.root, path), { recursive: true })
   for (const name of ['input', 'data', 'public']) {
     const from = join(step.folder, name)
+    await mkdir(join(workspace.root, name), { recursive: true })
     if (existsSync(from)) await cp(from, join(workspace.root, name), { recursive: true })
   }
   await arrange(join(step.folder, 'arrange.json'), workspace)
@@ -52,7 +53,7 @@ export async function changeFiles(step: Step, workspace: Workspace): Promise<voi
 export async function runStep(step: Step, workspace: Workspace): Promise<Outcome> {
   const hasSummary = existsSync(join(step.folder, 'expected/summary.json'))
   const sources = existsSync(workspace.sources) ? workspace.sources : ''
-  const args = [...wordsOf(step.run), ...(hasSummary ? ['--json'] : [])]
+  const args = [...wordsOf(step.run.replaceAll('{root}', workspace.root)), ...(hasSummary ? ['--json'] : [])]
   const { code, stdout, stderr } = await runCli(args, { ...settings(workspace, step.AS_OF), SOURCES: sources })
   return {
     exit: code,
@@ -68,7 +69,7 @@ function wordsOf(run: string): string[] {
 
 /** What remains does not change with the size of the site. */
 function withoutProgress(stderr: string): string {
-  const isProgress = (line: string) => line.endsWith(' (0.0 s)') || line.startsWith('  published ')
+  const isProgress = (line: string) => / \(0\.0 s\)$|^ {2}(published|in all) /.test(line)
   const lines = stderr.split('\n')
   return lines.filter((line) => !isProgress(line)).join('\n')
 }
@@ -115,6 +116,7 @@ export async function actualText(
 async function publishedPath(name: string, workspace: Workspace): Promise<string> {
   const [top, ...rest] = name.split('/')
   if (top === 'public') return join(workspace.publicDir, ...rest)
+  if (top === 'data') return join(workspace.dataDir, ...rest)
   if (top === 'v1') return join(datasetFolder(workspace), ...rest)
   return join(await releaseFolder(workspace), name)
 }
