@@ -92,6 +92,12 @@ describe('verify', () => {
     )
   })
 
+  it('names a file of a revision that no release has made', async () => {
+    const workspace = await copyOf(original)
+    await writeFile(join(datasetFolder(workspace), 'daily/2025-03-02/r3.csv'), '')
+    await expectNamed(workspace, /r3\.csv is published, but no release has made it/)
+  })
+
   it('names a release whose manifest is not the one that the index lists', async () => {
     const workspace = await copyOf(original)
     const folder = folderOf(workspace)
