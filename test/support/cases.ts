@@ -15,6 +15,9 @@ const StepFile = z.strictObject({
 
 const Arrangement = z.record(z.string(), z.string())
 
+/** The folders of a workspace; `copy` is that of an export. */
+const FOLDERS = ['input', 'data', 'public', 'copy']
+
 /** A step of a case: its folder and its step.json. */
 export interface Step extends z.infer<typeof StepFile> {
   name: string
@@ -42,9 +45,9 @@ export interface Outcome {
 /** Removes, adds and replaces files as the step says. */
 export async function changeFiles(step: Step, workspace: Workspace): Promise<void> {
   for (const path of step.remove) await rm(join(workspace.root, path), { recursive: true })
-  for (const name of ['input', 'data', 'public']) {
+  for (const name of FOLDERS) {
     const from = join(step.folder, name)
-    await mkdir(join(workspace.root, name), { recursive: true })
+    if (name !== 'copy') await mkdir(join(workspace.root, name), { recursive: true })
     if (existsSync(from)) await cp(from, join(workspace.root, name), { recursive: true })
   }
   await arrange(join(step.folder, 'arrange.json'), workspace)
@@ -115,8 +118,7 @@ export async function actualText(
 
 async function publishedPath(name: string, workspace: Workspace): Promise<string> {
   const [top, ...rest] = name.split('/')
-  if (top === 'public') return join(workspace.publicDir, ...rest)
-  if (top === 'data') return join(workspace.dataDir, ...rest)
+  if (FOLDERS.includes(top ?? '')) return join(workspace.root, name)
   if (top === 'v1') return join(datasetFolder(workspace), ...rest)
   return join(await releaseFolder(workspace), name)
 }
