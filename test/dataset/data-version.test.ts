@@ -108,7 +108,7 @@ const histories = fc.array(told, { minLength: 1, maxLength: 8 }).map((steps) => 
   })
 })
 
-describe('data_version', () => {
+describe('the data_version', () => {
   const { options, timeout_ms } = tries({ share: 100 })
   it('follows the rule for any history of releases and withdrawals', { timeout: timeout_ms }, () => {
     const property = fc.property(histories, (history) => {

@@ -130,8 +130,8 @@ describe('the next export into the same folder', () => {
   })
 })
 
-describe('an export refuses', () => {
-  it('to copy a damaged file of a release over the good one of the copy', async () => {
+describe('an export', () => {
+  it('refuses to copy a damaged file of a release over the good one of the copy', async () => {
     const folder = await newTarget()
     await exportFrom(one, folder)
     const copied = await served(folder)
@@ -146,7 +146,7 @@ describe('an export refuses', () => {
     expect(await served(folder)).toEqual(copied)
   })
 
-  it('a folder that holds other files, except hidden ones', async () => {
+  it('refuses a folder that holds other files, except hidden ones', async () => {
     const folder = await newTarget()
     await mkdir(join(folder, '.git'), { recursive: true })
     await exportFrom(one, folder)
@@ -160,7 +160,7 @@ describe('an export refuses', () => {
     await expect(exportFrom(one, join(other, 'thesis.txt'))).rejects.toThrow(/is not a folder/)
   })
 
-  it('the public folder itself, one in it and one around it, also through links', async () => {
+  it('refuses the public folder itself, one in it and one around it, also through links', async () => {
     const workspace = await copyOf(one)
     await symlink(workspace.publicDir, join(workspace.root, 'link'))
     for (const name of ['public', 'public/copy', '.', 'link/copy']) {
@@ -169,7 +169,7 @@ describe('an export refuses', () => {
     }
   })
 
-  it('to run during a build, without a release, and after a stopped build', async () => {
+  it('refuses to run during a build, without a release, and after a stopped build', async () => {
     const workspace = await copyOf(two)
     const lock = await lockPublic(workspace.publicDir)
     // In a process of its own: DuckDB lets one process open a file twice.
@@ -181,14 +181,14 @@ describe('an export refuses', () => {
     await expect(exportFrom(workspace, await newTarget())).rejects.toThrow(/was left by a build that was stopped/)
   })
 
-  it('a withdrawal that is not complete', async () => {
+  it('refuses to copy a withdrawal that is not complete', async () => {
     const workspace = await copyOf(two)
     await withdrawIn(workspace, SECOND, '2025-03-10T12:00:00Z')
     await writeFile(join(workspace.publicDir, DATASET, 'releases', SECOND, 'rankings-daily.csv'), '')
     await expect(exportFrom(workspace, await newTarget())).rejects.toThrow(/but its release was withdrawn/)
   })
 
-  it('to follow a link, and to remove anything outside of the copy', async () => {
+  it('refuses to follow a link, and to remove anything outside of the copy', async () => {
     const workspace = await copyOf(one)
     await symlink(workspace.dataDir, join(workspace.publicDir, 'assets/private'))
     await expect(exportFrom(workspace, await newTarget())).rejects.toThrow(/is neither a file nor a folder/)
