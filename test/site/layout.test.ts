@@ -11,7 +11,7 @@ function page(path: string, masthead = manifestOf()): string {
 describe('renderPage', () => {
   it('reaches everything relatively, however deep the page lies', () => {
     expect(rootFrom('index.html')).toBe('')
-    expect(rootFrom('models/openai/gpt-4o.html')).toBe('../')
+    expect(rootFrom('models/openai/gpt-4o.html')).toBe('../../')
     const text = page('models/openai/gpt-4o.html')
     expect(text).toContain('<link rel="stylesheet" href="../../assets/site.css">')
     const local = [...text.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, link = '']) => link)
