@@ -56,8 +56,7 @@ import {
   publishedWarnings,
   type RecordCounts,
 } from './dataset/records.ts'
-import { type ChosenChain, completeStopped, findChain, previewHistory } from './publication/chosen-chain.ts'
-import { keepChain } from './publication/keep-chain.ts'
+import { type ChosenChain, completeStopped, findChain, keepChain, previewHistory } from './publication/chosen-chain.ts'
 import { readNewChain } from './publication/new-chain.ts'
 import { readNote } from './publication/note.ts'
 import { abandonStaging, openStaging, type PublicFolder } from './publication/public-folder.ts'

@@ -1,5 +1,5 @@
 import { mkdir, symlink } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { verifyChecksums } from './base/checksums.ts'
 import type { PipelineConfig } from './base/config.ts'
 import type { Database } from './base/database.ts'
@@ -14,12 +14,14 @@ import {
   type ReleaseEntry,
   type ReleaseIndex,
   type ReleaseName,
+  releasePath,
 } from './contract/manifest.ts'
 import type { Provenance } from './contract/provenance.ts'
 import { MANIFEST_FILE } from './contract/release-files.ts'
 import { mostRecentCompletedDay } from './contract/utc-date.ts'
 import { CHANGES_FILE, changeLog, readChanges } from './dataset/change-log.ts'
 import { changedFacts, compareRows, type DateChange } from './dataset/changes.ts'
+import { releaseEntries } from './publication/publication.ts'
 import { isSampleFolder } from './raw/sample/folder.ts'
 import { SAMPLE_DEFAULTS } from './raw/sample/options.ts'
 import { writeSample } from './raw/sample/write.ts'
@@ -48,6 +50,8 @@ export interface Reproduction {
 export type FileComparison = 'equal' | 'differs' | 'not_made' | 'not_published'
 
 interface Original {
+  publicDir: string
+  entry: ReleaseEntry
   folder: string
   manifest: Manifest
   provenance: Provenance | undefined
@@ -89,6 +93,8 @@ async function findOriginal(publicDir: string, name: ReleaseName | undefined): P
   const previous = manifest.changes === undefined ? earlier.at(-1)?.release : (manifest.changes.previous ?? undefined)
   const isPreviousGone = releases.some(({ release, status }) => release === previous && status === 'withdrawn')
   return {
+    publicDir,
+    entry,
     folder,
     manifest,
     isPreviousGone,
@@ -113,9 +119,9 @@ async function makeAgain(
   const lastCredible = provenance?.last_credible_date
   const recipe = { config, asOf, sources: frozen.sources, synthetic, publisher, lastCredible }
   const { built } = await prepare(workspace, recipe, effects)
-  const made = join(workspace.folder, 'release')
-  await stageAgain(original, built, made, workspace.database, effects)
-  const files = await compareFiles(folder, made)
+  const made = join(workspace.folder, releasePath(manifest.release))
+  const again = await stageAgain(original, built, made, workspace.database, effects)
+  const files = await compareFiles(original, workspace.folder, again)
   const published = await readBack(workspace.database, folder, 'rankings-daily.parquet')
   return {
     release: manifest.release,
@@ -133,7 +139,7 @@ async function stageAgain(
   folder: string,
   database: Database,
   { files, report }: Effects,
-): Promise<void> {
+): Promise<Manifest> {
   await files.makeFolder(folder)
   if (original.isPreviousGone) {
     const message = 'the release before was withdrawn: what changed since it is taken as published, and is not proved'
@@ -142,7 +148,7 @@ async function stageAgain(
   const changed = original.isPreviousGone
     ? await changesAsPublished(original, database)
     : await changesMadeAgain(original, built, database)
-  await stageBuilt(built, changed, folder, database, files)
+  return stageBuilt(built, changed, folder, database, files)
 }
 
 async function changesAsPublished({ folder, manifest }: Original, database: Database): Promise<Changed> {
@@ -216,16 +222,22 @@ async function freeze(
   return { sources, leftOut: [] }
 }
 
-async function compareFiles(published: string, made: string): Promise<Reproduction['files']> {
-  const [were, are] = [new Set(await namesIn(published)), new Set(await namesIn(made))]
+/** Compares the bytes of each file of the published release below `publicDir` and of the one made below `root`. */
+async function compareFiles(
+  { publicDir, entry, manifest }: Original,
+  root: string,
+  made: Manifest,
+): Promise<Reproduction['files']> {
+  const pathsOf = (each: Manifest) => new Set(releaseEntries(entry, each).map(({ path }) => path))
+  const [published, reproduced] = [pathsOf(manifest), pathsOf(made)]
   const compare = async (path: string): Promise<FileComparison> => {
-    if (!are.has(path)) return 'not_made'
-    if (!were.has(path)) return 'not_published'
-    const [was, is] = await Promise.all([hashFile(join(published, path)), hashFile(join(made, path))])
-    return was.sha256 === is.sha256 ? 'equal' : 'differs'
+    if (!reproduced.has(path)) return 'not_made'
+    if (!published.has(path)) return 'not_published'
+    const [one, other] = await Promise.all([publicDir, root].map((each) => hashFile(join(each, path))))
+    return one?.sha256 === other?.sha256 ? 'equal' : 'differs'
   }
-  const paths = [...new Set([...were, ...are])].sort()
-  return sideBySide(paths, async (path) => ({ path, comparison: await compare(path) }))
+  const paths = [...new Set([...published, ...reproduced])].sort()
+  return sideBySide(paths, async (path) => ({ path: basename(path), comparison: await compare(path) }))
 }
 
 async function compareWithMade(provenance: Provenance, made: string): Promise<ProvenanceDifferences> {
