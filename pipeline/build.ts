@@ -56,11 +56,11 @@ import {
   publishedWarnings,
   type RecordCounts,
 } from './dataset/records.ts'
-import { type ChosenChain, completeStopped, findChain, keepChain, previewHistory } from './publication/chosen-chain.ts'
+import { type ChosenChain, findChain, keepChain, previewHistory } from './publication/chosen-chain.ts'
 import { readNewChain } from './publication/new-chain.ts'
 import { readNote } from './publication/note.ts'
 import { abandonStaging, openStaging, type PublicFolder } from './publication/public-folder.ts'
-import { publish } from './publication/publish.ts'
+import { publish, recover } from './publication/publish.ts'
 import { measure, type PublishedSize } from './publication/size.ts'
 import type { ModelNames } from './raw/registry.ts'
 import type { Sources } from './raw/sources.ts'
@@ -167,7 +167,7 @@ export async function build(
     const { database, folder, publicDir, stateDir } = workspace
     const { files } = effects
     const published = { publicDir, dataDir: config.dataDir, stateDir, files }
-    const { index, completed } = dryRun ? await previewHistory(publicDir) : await completeStopped(published, database)
+    const { index, completed } = dryRun ? await previewHistory(publicDir) : await recover(published, database)
     const named = await namedSources(config)
     const synthetic = await isSynthetic(named)
     const chain = await findChain(index, { config, synthetic, publicDir, newChain, completed, dryRun }, effects)

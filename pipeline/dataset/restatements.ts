@@ -1,5 +1,5 @@
 import type { Coverage, Restatement, Restatements } from '../contract/history.ts'
-import type { ReleasedRows } from './coverage.ts'
+import type { ReleaseFacts } from './coverage.ts'
 
 /**
  * What a release restates: changed dates that the previous coverage had as final, or as missing at that age. Undefined
@@ -8,7 +8,7 @@ import type { ReleasedRows } from './coverage.ts'
 export function restatementOf(
   before: Coverage | undefined,
   after: Coverage,
-  manifest: ReleasedRows['manifest'],
+  manifest: ReleaseFacts,
 ): Restatement | undefined {
   // An older release becomes current again after a withdrawal, which the index already states.
   if (before === undefined || manifest.release <= before.release) return undefined
@@ -30,10 +30,7 @@ export function restatementOf(
   return dates.length === 0 ? undefined : toRestatement(dates, manifest)
 }
 
-export function toRestatement(
-  dates: Restatement['dates'],
-  { release, as_of, changes }: ReleasedRows['manifest'],
-): Restatement {
+export function toRestatement(dates: Restatement['dates'], { release, as_of, changes }: ReleaseFacts): Restatement {
   return {
     id: `restatement-${release}`,
     release,

@@ -1,6 +1,5 @@
 import { dirname, join, resolve } from 'node:path'
 import type { PipelineConfig } from '../base/config.ts'
-import type { Database } from '../base/database.ts'
 import type { Effects } from '../base/effects.ts'
 import { BuildError } from '../base/errors.ts'
 import { isThere, readTextIfAny } from '../base/files.ts'
@@ -9,9 +8,7 @@ import { INDEX_PATH } from '../contract/published-paths.ts'
 import { type Chain, chooseChain, kindOfChain } from '../release/chain.ts'
 import { readIndex } from '../release/index.ts'
 import { copyFiles, publishedFiles } from './copy.ts'
-import { isCompleted, readNewChain } from './new-chain.ts'
-import type { PublicFolder } from './public-folder.ts'
-import { recover } from './publish.ts'
+import { readNewChain } from './new-chain.ts'
 
 /** Below `DATA_DIR`: chains that `build --new-chain` ended, named after their newest release. */
 const PREVIOUS_CHAINS_FOLDER = 'previous-chains'
@@ -21,16 +18,6 @@ export interface ChosenChain extends Chain {
   keptIn: string | undefined
   /** A build reports it after the release is made: it may still fail before. */
   notice: string | undefined
-}
-
-/** Completes or undoes what an interrupted build left. Returns the history and whether a new chain was completed. */
-export async function completeStopped(
-  folder: PublicFolder,
-  database: Database,
-): Promise<{ index: ReleaseIndex; completed: boolean }> {
-  const begun = await readNewChain(folder.publicDir)
-  const index = await recover(folder, database)
-  return { index, completed: begun !== undefined && isCompleted(begun, index) }
 }
 
 /** The history for a dry run. Throws `BuildError` after an interrupted switch to a new chain. */

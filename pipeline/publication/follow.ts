@@ -9,11 +9,10 @@ import type { Coverage } from '../contract/history.ts'
 import { DATASET_PATH, type ReleaseName, releasePath } from '../contract/manifest.ts'
 import { COVERAGE_PATH, PERIOD_FORMATS, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
 import type { Timestamp } from '../contract/ranking.ts'
-import { advance, fromFirstDate, type Period, type ReleasedRows, type Revision } from '../dataset/coverage.ts'
+import { advance, fromFirstDate, type Period, type Revision } from '../dataset/coverage.ts'
 import { restatementOf, withRestatement } from '../dataset/restatements.ts'
 import { NO_RESTATEMENTS, readCoverage, readRestatements } from '../release/ledger.ts'
-import { readBack } from '../release/read-back.ts'
-import { readManifest } from '../release/verify.ts'
+import { loadRelease } from '../release/verify.ts'
 import type { NextTree } from './next-tree.ts'
 import { datesOf, type PeriodFormat, pointerPath, revisionPath, revisionText } from './periods.ts'
 
@@ -47,7 +46,7 @@ async function followRelease(
   database: Database,
 ): Promise<Coverage> {
   const folder = join(tree.rootOf(releasePath(release)), releasePath(release))
-  const released = await readReleased(folder, database)
+  const released = await loadRelease(database, folder)
   const { coverage, revisions, emptied } = advance(before, released)
   await database.run('history/create_rows', { path: join(folder, 'rankings-daily.parquet') })
   await stageRevisions(tree, { asOf: released.manifest.as_of, revisions, emptied }, database)
@@ -57,13 +56,6 @@ async function followRelease(
   await tree.replace(RESTATEMENTS_PATH, toJson(restatements))
   await tree.replace(COVERAGE_PATH, toJson(coverage))
   return coverage
-}
-
-async function readReleased(folder: string, database: Database): Promise<ReleasedRows> {
-  return {
-    manifest: await readManifest(folder),
-    rows: await readBack(database, folder, 'rankings-daily.parquet'),
-  }
 }
 
 /** Expects the rows in the table `out_release_rows`. Existing revisions are kept: they are immutable. */

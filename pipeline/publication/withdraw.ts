@@ -58,7 +58,7 @@ export async function withdraw(
     await database.confine(reach)
     const { files, signal, report } = effects
     const folder = { publicDir, dataDir: config.dataDir, stateDir, files }
-    const index = await recover(folder, database)
+    const { index } = await recover(folder, database)
     const planned = await plan(index, asked, publicDir)
     signal.throwIfAborted()
     report({ kind: 'stage', stage: 'withdraw' })

@@ -15,10 +15,18 @@ import { verifyProvenance } from './provenance.ts'
 import { readBack, readText } from './read-back.ts'
 import { draftRelease, metaOf, rowsAsText } from './stage.ts'
 
-export interface VerifiedRelease {
+/** A release that was read back from disk. */
+export interface LoadedRelease {
   manifest: Manifest
+  rows: readonly RankingRow[]
+}
+
+export interface VerifiedRelease extends LoadedRelease {
   manifestSha256: string
-  rows: RankingRow[]
+}
+
+export async function loadRelease(database: Database, folder: string): Promise<LoadedRelease> {
+  return { manifest: await readManifest(folder), rows: await readBack(database, folder, 'rankings-daily.parquet') }
 }
 
 /** Verifies sizes, checksums, equal rows in every format, and documents. Throws `BuildError`. */
