@@ -7,7 +7,7 @@ import type { Effects } from './base/effects.ts'
 import { BuildError, CliError } from './base/errors.ts'
 import { hashFile, namesIn } from './base/files.ts'
 import { sideBySide } from './base/side-by-side.ts'
-import { type Built, type Changed, describeChanges, prepare, stageBuilt } from './build.ts'
+import { type DraftChanges, describeChanges, prepare, type ReleaseDraft, stageDraft } from './build.ts'
 import {
   DATASET_PATH,
   type Manifest,
@@ -32,7 +32,7 @@ import { inputNames } from './release/input-names.ts'
 import { readProvenance } from './release/provenance.ts'
 import { compareProvenance, type ProvenanceDifferences } from './release/provenance-differences.ts'
 import { readBack } from './release/read-back.ts'
-import { readManifest } from './release/verify.ts'
+import { loadRelease, readManifest } from './release/verify.ts'
 import { defaultSources, namedSources, withObjects } from './rollup/intake.ts'
 import { type Workspace, withScratch } from './rollup/workspace.ts'
 
@@ -58,7 +58,7 @@ interface Original {
   index: ReleaseIndex
   /** Folder of the previous release. Undefined for a first release or if the previous one was withdrawn. */
   previous: string | undefined
-  isPreviousGone: boolean
+  isPreviousWithdrawn: boolean
 }
 
 /**
@@ -91,16 +91,16 @@ async function findOriginal(publicDir: string, name: ReleaseName | undefined): P
   const earlier = releases.slice(0, releases.indexOf(entry))
   // Without the field, the release predates withdrawals.
   const previous = manifest.changes === undefined ? earlier.at(-1)?.release : (manifest.changes.previous ?? undefined)
-  const isPreviousGone = releases.some(({ release, status }) => release === previous && status === 'withdrawn')
+  const isPreviousWithdrawn = releases.some(({ release, status }) => release === previous && status === 'withdrawn')
   return {
     publicDir,
     entry,
     folder,
     manifest,
-    isPreviousGone,
+    isPreviousWithdrawn,
     provenance: await readProvenance(folder, manifest),
     index: { ...rest, releases: earlier },
-    previous: previous && !isPreviousGone ? pathOf({ path: `releases/${previous}/` }) : undefined,
+    previous: previous && !isPreviousWithdrawn ? pathOf({ path: `releases/${previous}/` }) : undefined,
   }
 }
 
@@ -117,41 +117,41 @@ async function makeAgain(
   const frozen = await freeze(sources, provenance, workspace, effects)
   const asOf = new Date(manifest.as_of)
   const lastCredible = provenance?.last_credible_date
-  const recipe = { config, asOf, sources: frozen.sources, synthetic, publisher, lastCredible }
-  const { built } = await prepare(workspace, recipe, effects)
+  const intake = { config, asOf, sources: frozen.sources, synthetic, publisher, lastCredible }
+  const { draft } = await prepare(workspace, intake, effects)
   const made = join(workspace.folder, releasePath(manifest.release))
-  const again = await stageAgain(original, built, made, workspace.database, effects)
+  const again = await stageAgain(original, draft, made, workspace.database, effects)
   const files = await compareFiles(original, workspace.folder, again)
   const published = await readBack(workspace.database, folder, 'rankings-daily.parquet')
   return {
     release: manifest.release,
     equal: files.every(({ comparison }) => comparison === 'equal'),
     files,
-    dates: compareRows(published, built.ranking.rows).dates,
+    dates: compareRows(published, draft.ranking.rows).dates,
     provenance: provenance && (await compareWithMade(provenance, made)),
-    left_out: frozen.leftOut,
+    left_out: frozen.excluded,
   }
 }
 
 async function stageAgain(
   original: Original,
-  built: Built,
+  draft: ReleaseDraft,
   folder: string,
   database: Database,
   { files, report }: Effects,
 ): Promise<Manifest> {
   await files.makeFolder(folder)
-  if (original.isPreviousGone) {
-    const message = 'the release before was withdrawn: what changed since it is taken as published, and is not proved'
+  if (original.isPreviousWithdrawn) {
+    const message = 'the previous release was withdrawn: its changes are taken as published and are not verified'
     report({ kind: 'notice', message })
   }
-  const changed = original.isPreviousGone
+  const changes = original.isPreviousWithdrawn
     ? await changesAsPublished(original, database)
-    : await changesMadeAgain(original, built, database)
-  return stageBuilt(built, changed, folder, database, files)
+    : await changesMadeAgain(original, draft, database)
+  return stageDraft(draft, changes, folder, database, files)
 }
 
-async function changesAsPublished({ folder, manifest }: Original, database: Database): Promise<Changed> {
+async function changesAsPublished({ folder, manifest }: Original, database: Database): Promise<DraftChanges> {
   const { data_version, version_rule, changes } = manifest
   const rows = await readChanges(database, join(folder, CHANGES_FILE))
   const facts = {
@@ -164,16 +164,19 @@ async function changesAsPublished({ folder, manifest }: Original, database: Data
 
 async function changesMadeAgain(
   { manifest, index, previous }: Original,
-  built: Built,
+  draft: ReleaseDraft,
   database: Database,
-): Promise<Changed> {
-  const { rows } = built.ranking
-  const current = previous === undefined ? undefined : await readManifest(previous)
-  const before = previous === undefined ? [] : await readBack(database, previous, 'rankings-daily.parquet')
+): Promise<DraftChanges> {
+  const { rows } = draft.ranking
+  const current = previous === undefined ? undefined : await loadRelease(database, previous)
   const { reason, note } = manifest.changes ?? { reason: 'unspecified', note: null }
   const { version_rule } = manifest
-  const facts = changedFacts(current, built.draft, rows)
-  return describeChanges({ index, current, facts, told: { reason, note }, version_rule }, changeLog(before, rows))
+  const facts = changedFacts(current?.manifest, draft.manifest, rows)
+  const explanation = { reason, note }
+  return describeChanges(
+    { index, current: current?.manifest, facts, explanation, version_rule },
+    changeLog(current?.rows ?? [], rows),
+  )
 }
 
 async function sourcesOf(
@@ -219,7 +222,7 @@ async function freeze(
   }
   const message = 'the release does not say what it was made from: all that the sources have now is read'
   effects.report({ kind: 'notice', message })
-  return { sources, leftOut: [] }
+  return { sources, excluded: [] }
 }
 
 /** Compares the bytes of each file of the published release below `publicDir` and of the one made below `root`. */

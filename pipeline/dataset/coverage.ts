@@ -32,12 +32,12 @@ const NOTHING: Published = { rows: 0, total_tokens: '0', revision: null, content
 
 /** The coverage after a release. Pure, so the history can be replayed from the first release. */
 export function advance(
-  before: Coverage | undefined,
+  previous: Coverage | undefined,
   { manifest, rows }: { manifest: ReleaseFacts; rows: readonly RankingRow[] },
 ): Step {
   const { release, as_of, end_date, provisional_from } = manifest
-  const days = coverDays(before, rows, manifest)
-  const months = coverMonths(before, rows, release)
+  const days = coverDays(previous, rows, manifest)
+  const months = coverMonths(previous, rows, release)
   const coverage: Coverage = {
     dataset: 'rankings-daily',
     release,
@@ -142,10 +142,10 @@ export function periodsOf({ days, months }: Coverage): (Published & Period)[] {
 }
 
 function firstDate(days: readonly CoverageDay[], rows: readonly RankingRow[]): UtcDate | undefined {
-  const before = days.find(({ revision }) => revision !== null)?.date
+  const published = days.find(({ revision }) => revision !== null)?.date
   const now = rows[0]?.date
-  if (before === undefined || now === undefined) return before ?? now
-  return before < now ? before : now
+  if (published === undefined || now === undefined) return published ?? now
+  return published < now ? published : now
 }
 
 function datesBetween(first: UtcDate, last: UtcDate): UtcDate[] {

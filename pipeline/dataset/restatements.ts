@@ -6,18 +6,18 @@ import type { ReleaseFacts } from './coverage.ts'
  * if there are none. Provisional dates may change without notice.
  */
 export function restatementOf(
-  before: Coverage | undefined,
+  previous: Coverage | undefined,
   after: Coverage,
   manifest: ReleaseFacts,
 ): Restatement | undefined {
   // An older release becomes current again after a withdrawal, which the index already states.
-  if (before === undefined || manifest.release <= before.release) return undefined
-  const previous = new Map(before.days.map((day) => [day.date, day]))
-  const lastDate = before.days.at(-1)?.date ?? ''
+  if (previous === undefined || manifest.release <= previous.release) return undefined
+  const days = new Map(previous.days.map((day) => [day.date, day]))
+  const lastDate = previous.days.at(-1)?.date ?? ''
   const dates = after.days.flatMap((is) => {
     // Dates before the first one had no rows.
-    const was = previous.get(is.date) ?? { rows: 0, total_tokens: '0', content_hash: null }
-    const isOpen = is.date >= before.provisional_from || is.date > lastDate
+    const was = days.get(is.date) ?? { rows: 0, total_tokens: '0', content_hash: null }
+    const isOpen = is.date >= previous.provisional_from || is.date > lastDate
     if (isOpen || is.content_hash === was.content_hash) return []
     return {
       date: is.date,

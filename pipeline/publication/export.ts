@@ -27,7 +27,7 @@ export interface ExportSummary {
   bytes: number
   copied: number
   removed: number
-  /** Files of an earlier export that were damaged or missing. */
+  /** Files of an earlier export that were damaged or missing. A key of `--json`. */
   mended: string[]
   path: string
 }
@@ -81,8 +81,8 @@ async function update(
   assertUndamaged(published, contents)
   const changed = await differing(target, published, contents, effects)
   const removed = [...previous.keys()].filter((path) => !contents.has(path))
-  const mended = changed.map(({ path }) => path).filter((path) => previous.get(path) === contents.get(path))
-  const updated = { copied: changed.length, removed: removed.length, mended }
+  const repaired = changed.map(({ path }) => path).filter((path) => previous.get(path) === contents.get(path))
+  const updated = { copied: changed.length, removed: removed.length, mended: repaired }
   if (changed.length + removed.length > 0) {
     // Content is unknown while files change: after a stop they are copied again.
     const unknown = changed.map(({ path }): [string, null] => [path, null])
@@ -94,7 +94,7 @@ async function update(
   if (changed.length + removed.length > 0) {
     report({ kind: 'done', stage: 'copy', detail: `${changed.length} copied, ${removed.length} removed` })
   }
-  reportDamaged(target, mended, effects)
+  reportDamaged(target, repaired, effects)
   return updated
 }
 

@@ -41,19 +41,18 @@ function behind(coverage: Coverage | undefined, releases: readonly ReleaseName[]
 
 async function followRelease(
   tree: NextTree,
-  before: Coverage | undefined,
+  previous: Coverage | undefined,
   release: ReleaseName,
   database: Database,
 ): Promise<Coverage> {
   const folder = join(tree.rootOf(releasePath(release)), releasePath(release))
   const released = await loadRelease(database, folder)
-  const { coverage, revisions, emptied } = advance(before, released)
+  const { coverage, revisions, emptied } = advance(previous, released)
   await database.run('history/create_rows', { path: join(folder, 'rankings-daily.parquet') })
   await stageRevisions(tree, { asOf: released.manifest.as_of, revisions, emptied }, database)
-  const restatement = restatementOf(before, coverage, released.manifest)
-  const former = before === undefined ? NO_RESTATEMENTS : await readRestatements(tree.rootOf(RESTATEMENTS_PATH))
-  const restatements = withRestatement(former, restatement)
-  await tree.replace(RESTATEMENTS_PATH, toJson(restatements))
+  const restatement = restatementOf(previous, coverage, released.manifest)
+  const restatements = previous === undefined ? NO_RESTATEMENTS : await readRestatements(tree.rootOf(RESTATEMENTS_PATH))
+  await tree.replace(RESTATEMENTS_PATH, toJson(withRestatement(restatements, restatement)))
   await tree.replace(COVERAGE_PATH, toJson(coverage))
   return coverage
 }

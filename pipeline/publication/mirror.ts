@@ -121,15 +121,15 @@ async function fetchEntry(remote: RemoteFiles, folder: string, { path, bytes, is
 }
 
 /** Compares the host's `latest/`, a copy or a link, with `folder`. Throws `BuildError` for the first difference. */
-export async function proveLatest(remote: RemoteFiles, folder: string): Promise<void> {
+export async function verifyLatest(remote: RemoteFiles, folder: string): Promise<void> {
   const release = join(folder, LATEST_PATH)
-  const proveSame = async (name: string) => {
+  const verifySame = async (name: string) => {
     const path = `${LATEST_PATH}/${name}`
     const [found, expected] = [await remote.read(path), await readFile(join(release, name))]
     if (!found.equals(expected)) throw new BuildError(`${remote.urlOf(path)} is not that of the newest release`)
   }
-  await proveSame(MANIFEST_FILE)
-  await sideBySide(await namesIn(release), proveSame, AT_ONCE)
+  await verifySame(MANIFEST_FILE)
+  await sideBySide(await namesIn(release), verifySame, AT_ONCE)
 }
 
 async function linkLatest(folder: string, index: ReleaseIndex): Promise<void> {

@@ -8,7 +8,7 @@ import { ReleaseEntry, type ReleaseIndex, ReleaseName, releasePath } from '../co
 import { PERIOD_FOLDERS, POINTER_PATH } from '../contract/published-paths.ts'
 import { MANIFEST_FILE } from '../contract/release-files.ts'
 import { NextTree } from './next-tree.ts'
-import { asideFolder, goneFolder, type PublicFolder, STAGING_FOLDER } from './public-folder.ts'
+import { asideFolder, type PublicFolder, removedFolder, STAGING_FOLDER } from './public-folder.ts'
 
 /** A switch to a new chain in progress. On disk from before the first rename until the switch is done. */
 const NewChain = z.strictObject({
@@ -72,7 +72,8 @@ export async function resumeNewChain(folder: PublicFolder, chain: NewChain): Pro
     if (await isFolder(aside)) await moveInto(files, aside, publicDir)
     return undefined
   }
-  for (const name of [aside, goneFolder(publicDir), join(publicDir, STAGING_FOLDER, 'next')]) await files.remove(name)
+  for (const name of [aside, removedFolder(publicDir), join(publicDir, STAGING_FOLDER, 'next')])
+    await files.remove(name)
   const tree = new NextTree(folder, { isNewChain: true })
   tree.keep(releasePath(chain.release))
   const others = chain.replaced.filter((release) => release !== chain.release)

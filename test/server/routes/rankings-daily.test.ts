@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import type { AppDependencies } from '../../../server/app.ts'
-import { FORMS } from '../../../server/published/forms.ts'
+import { FORMATS } from '../../../server/published/formats.ts'
 import { RANKINGS, type TestApp, testApp } from '../../support/app.ts'
 import { assertEnvelope } from '../../support/envelope.ts'
 import { FOLDER, type PublishOptions, publish, sampleRows } from '../../support/publish.ts'
@@ -211,7 +211,7 @@ describe('codings', () => {
     expect(body.equals(plain.rawPayload)).toBe(true)
   })
 
-  test.each(FORMS)('gzip has every header that the plain answer has: %s', async (format) => {
+  test.each(FORMATS)('gzip has every header that the plain answer has: %s', async (format) => {
     const { get } = await withRelease({ rateLimitSettings: { perMinute: 1000, perDay: 0, badKeysPerMinute: 0 } })
     const query = `${ANY}&format=${format}`
     const [plain, packed] = [await get(query), await get(query, { 'accept-encoding': 'gzip' })]
