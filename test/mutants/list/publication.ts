@@ -37,7 +37,7 @@ export const publication: Mutant[] = [
     name: 'damaged-file-exported',
     promise: 'An export refuses to copy a damaged file of a release over the good one of the copy.',
     file: 'pipeline/publication/export.ts',
-    find: '  await assertUndamaged(entries, now)\n',
+    find: '  assertUndamaged(published, contents)\n',
     replace: '',
     tests: ['test/publication/export.test.ts'],
   },
