@@ -69,7 +69,7 @@ export async function derive(
     const beside = await lookBeside(dirname(parquet))
     await mkdir(out, { recursive: true })
     const files = [
-      ...(await deriveForms(rows, footer, { out, beside })),
+      ...(await deriveFormats(rows, footer, { out, beside })),
       ...(await derivePeriods(rows, footer, { out, beside, parquet }, database, report)),
     ]
     const { release, as_of, content_hash } = footer
@@ -98,7 +98,7 @@ async function readRelease(database: Database, path: string): Promise<{ footer: 
   return { footer: said, rows }
 }
 
-async function deriveForms(
+async function deriveFormats(
   rows: readonly RankingRow[],
   { as_of, schema_version }: Footer,
   { out, beside }: { out: string; beside: Beside },
@@ -108,7 +108,7 @@ async function deriveForms(
   return Promise.all(
     (await renderRows(rows, meta)).map(async ([path, bytes]) => {
       await writeFile(join(out, path), bytes)
-      return { path, comparison: await compareForm(beside, path, bytes) }
+      return { path, comparison: await compareFormat(beside, path, bytes) }
     }),
   )
 }
@@ -167,7 +167,7 @@ async function lookBeside(folder: string): Promise<Beside> {
   return { release: isRelease ? folder : undefined, dataset: isPublished ? dirname(dirname(folder)) : undefined }
 }
 
-async function compareForm({ release }: Beside, path: DataFile, bytes: Buffer): Promise<Comparison> {
+async function compareFormat({ release }: Beside, path: DataFile, bytes: Buffer): Promise<Comparison> {
   const published = release && (await readIfAny(join(release, path)))
   if (!published) return 'not_at_hand'
   return published.equals(bytes) ? 'equal' : 'differs'

@@ -24,9 +24,8 @@ import {
 import { MANIFEST_FILE } from '../contract/release-files.ts'
 import { periodsOf } from '../dataset/coverage.ts'
 import { currentEntry } from '../release/index.ts'
-import { NO_RESTATEMENTS } from '../release/ledger.ts'
 import type { RemoteFiles } from './http-client.ts'
-import { type Entry, publication } from './publication.ts'
+import { type Entry, releasedEntries } from './publication.ts'
 
 const AT_ONCE = 12
 
@@ -44,10 +43,9 @@ export async function mirrorSite(
   for (const { release } of withdrawn) await rm(join(folder, releasePath(release)), { recursive: true, force: true })
   const manifests = await sideBySide(standing, (entry) => fetchManifest(remote, folder, entry), AT_ONCE)
   const coverage = await fetchCoverage(remote, folder, index)
-  const facts = { index, coverage, manifests: new Map(manifests), restatements: NO_RESTATEMENTS, api: [], pages: [] }
   // Fetched already; a second fetch could return those of another release.
   const isNew = ({ path, target }: Entry) => target === undefined && path !== INDEX_PATH && path !== COVERAGE_PATH
-  const wanted = publication(facts).filter(isNew)
+  const wanted = releasedEntries({ index, coverage, manifests: new Map(manifests) }).filter(isNew)
   let done = 0
   const fetchNext = async (entry: Entry) => {
     await fetchEntry(remote, folder, entry)
@@ -123,15 +121,15 @@ async function fetchEntry(remote: RemoteFiles, folder: string, { path, bytes, is
 }
 
 /** Compares the host's `latest/`, a copy or a link, with `folder`. Throws `BuildError` for the first difference. */
-export async function proveLatest(remote: RemoteFiles, folder: string): Promise<void> {
+export async function verifyLatest(remote: RemoteFiles, folder: string): Promise<void> {
   const release = join(folder, LATEST_PATH)
-  const proveSame = async (name: string) => {
+  const verifySame = async (name: string) => {
     const path = `${LATEST_PATH}/${name}`
     const [found, expected] = [await remote.read(path), await readFile(join(release, name))]
     if (!found.equals(expected)) throw new BuildError(`${remote.urlOf(path)} is not that of the newest release`)
   }
-  await proveSame(MANIFEST_FILE)
-  await sideBySide(await namesIn(release), proveSame, AT_ONCE)
+  await verifySame(MANIFEST_FILE)
+  await sideBySide(await namesIn(release), verifySame, AT_ONCE)
 }
 
 async function linkLatest(folder: string, index: ReleaseIndex): Promise<void> {

@@ -5,8 +5,8 @@ import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import { publishedPath } from '../contract/published-paths.ts'
 import {
   asideFolder,
-  goneFolder,
   type PublicFolder,
+  removedFolder,
   STAGING_FOLDER,
   STEPS,
   type Step,
@@ -95,7 +95,7 @@ export class NextTree {
       this.#roots.delete(path)
       await this.folder.files.remove(join(root, path))
     }
-    await this.#note(this.#removed, step, path, goneFolder(this.folder.publicDir))
+    await this.#note(this.#removed, step, path, removedFolder(this.folder.publicDir))
   }
 
   async flush(): Promise<void> {
@@ -116,7 +116,7 @@ export class NextTree {
       if (await isFolder(root)) await moveInto(files, root, publicDir)
       for (const path of await wholeFolders(publicDir, this.#removed.get(step) ?? new Set())) {
         taken += 1
-        await files.rename(join(publicDir, path), join(goneFolder(publicDir), `${taken}`))
+        await files.rename(join(publicDir, path), join(removedFolder(publicDir), `${taken}`))
       }
     }
   }

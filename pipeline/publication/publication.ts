@@ -1,4 +1,5 @@
-import { CHECKSUMS_FILE } from '../base/checksums.ts'
+import { hash } from 'node:crypto'
+import { CHECKSUMS_FILE, toChecksums } from '../base/checksums.ts'
 import { toJson } from '../base/json.ts'
 import type { Coverage, Restatements } from '../contract/history.ts'
 import {
@@ -27,6 +28,7 @@ import { MANIFEST_FILE } from '../contract/release-files.ts'
 import { TOMBSTONE_FILE, tombstoneOf } from '../contract/tombstone.ts'
 import { periodsOf } from '../dataset/coverage.ts'
 import { currentEntry, toPointer, withStatus } from '../release/index.ts'
+import { NO_RESTATEMENTS } from '../release/ledger.ts'
 import { renderCatalog } from '../site/catalog.ts'
 import { renderFeeds } from '../site/feeds.ts'
 import type { Page } from '../site/layout.ts'
@@ -40,6 +42,7 @@ export interface Entry {
   text?: () => string
   target?: string
   bytes?: number
+  sha256?: string
   /** True if the file may have been removed with a withdrawn release. */
   isOptional?: boolean
 }
@@ -54,7 +57,13 @@ export interface Facts {
   pages: readonly Page[]
 }
 
-/** All published entries, in the order of a switch. If texts are not needed, facts that only they use may be empty. */
+/** What follows from the releases, without pages and texts: what a mirror fetches and an export copies. */
+export function releasedEntries(facts: Pick<Facts, 'index' | 'manifests' | 'coverage'>): Omit<Entry, 'text'>[] {
+  const entries = publication({ ...facts, restatements: NO_RESTATEMENTS, api: [], pages: [] })
+  return entries.map(({ text: _, ...entry }) => entry)
+}
+
+/** All published entries, in the order of a switch. */
 export function publication(facts: Facts): Entry[] {
   const { index, manifests, coverage, restatements, api, pages } = facts
   const current = currentEntry(index)
@@ -106,10 +115,10 @@ export function releaseEntries(entry: ReleaseEntry, manifest: Manifest | undefin
     return [{ path: `${place}/${TOMBSTONE_FILE}`, text: () => toJson(tombstoneOf(entry, withdrawal)) }]
   }
   if (manifest === undefined) return []
-  return [
-    ...[CHECKSUMS_FILE, MANIFEST_FILE].map((name) => ({ path: `${place}/${name}` })),
-    ...manifest.files.map(({ path, bytes }) => ({ path: `${place}/${path}`, bytes })),
-  ]
+  const resources = manifest.files.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 }))
+  const listed = [...resources, { path: MANIFEST_FILE, sha256: entry.manifest_sha256 }]
+  const files = [...listed, { path: CHECKSUMS_FILE, sha256: hash('sha256', toChecksums(listed)) }]
+  return files.map((file) => ({ ...file, path: `${place}/${file.path}` }))
 }
 
 /** Revisions and pointer files of days and months. A withdrawal may have removed superseded revisions. */

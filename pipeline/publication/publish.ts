@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { CHECKSUMS_FILE, verifyChecksums } from '../base/checksums.ts'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
-import { hashFile, namesIn, readTextIfAny } from '../base/files.ts'
+import { hashFile, readTextIfAny } from '../base/files.ts'
 import { isFolder } from '../base/move.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import {
@@ -16,7 +16,15 @@ import { COVERAGE_PATH, INDEX_PATH, POINTER_PATH, RESTATEMENTS_PATH } from '../c
 import { MANIFEST_FILE } from '../contract/release-files.ts'
 import type { Tombstone } from '../contract/tombstone.ts'
 import type { Chain } from '../release/chain.ts'
-import { appendRelease, currentEntry, EMPTY_INDEX, readIndex, standingReleases, withStatus } from '../release/index.ts'
+import {
+  appendRelease,
+  currentEntry,
+  EMPTY_INDEX,
+  readIndex,
+  standingReleases,
+  unlistedReleases,
+  withStatus,
+} from '../release/index.ts'
 import { readCoverage, readRestatements } from '../release/ledger.ts'
 import { readManifest } from '../release/verify.ts'
 import { renderApi } from '../site/api.ts'
@@ -29,7 +37,8 @@ import { type Entry, publication } from './publication.ts'
 import { markWithdrawn, removeWithdrawn, verifyWithdrawn, withTombstone } from './tombstone.ts'
 
 /**
- * Makes the public folder consistent after a build or withdrawal that stopped at any point. Returns the index.
+ * Makes the public folder consistent after a build or withdrawal that stopped at any point. Returns the index, and
+ * whether this completed a switch to a new chain.
  *
  * - A release counts once its folder is in place. If the index does not list it, this adds it and updates everything
  *   that follows from it. A folder without checksums is removed.
@@ -37,17 +46,19 @@ import { markWithdrawn, removeWithdrawn, verifyWithdrawn, withTombstone } from '
  *   and removes the files of the withdrawn one.
  * - A switch to a new chain is completed if the first release of that chain is in place, and undone otherwise.
  */
-export async function recover(folder: PublicFolder, database: Database): Promise<ReleaseIndex> {
+export async function recover(
+  folder: PublicFolder,
+  database: Database,
+): Promise<{ index: ReleaseIndex; completed: boolean }> {
   const { publicDir, files } = folder
   const chain = await readNewChain(publicDir)
-  const begun = chain && (await resumeNewChain(folder, chain))
-  if (begun === undefined) await closeStaging(publicDir, files)
-  const tree = begun ?? new NextTree(folder)
+  const tree = chain && (await resumeNewChain(folder, chain))
+  if (tree === undefined) await closeStaging(publicDir, files)
   const index =
-    begun && chain ? await grow(join(publicDir, releasePath(chain.release)), EMPTY_INDEX) : await findIndex(folder)
-  await follow(tree, index, database)
+    tree && chain ? await grow(join(publicDir, releasePath(chain.release)), EMPTY_INDEX) : await findIndex(folder)
+  await follow(tree ?? new NextTree(folder), index, database)
   await closeStaging(publicDir, files)
-  return index
+  return { index, completed: tree !== undefined }
 }
 
 /** The index, with what a stopped build or withdrawal put in place but not into the index. */
@@ -81,14 +92,12 @@ export async function assertComplete(publicDir: string): Promise<ReleaseEntry> {
  * it was published, so the index is wrong.
  */
 async function unlisted(publicDir: string, index: ReleaseIndex): Promise<ReleaseName | undefined> {
-  const dataset = join(publicDir, DATASET_PATH)
-  const known = new Set(['index.json', ...index.releases.map((entry) => entry.release)])
-  const unknown = (await namesIn(join(dataset, 'releases'))).filter((name) => !known.has(name)).sort()
+  const unknown = await unlistedReleases(publicDir, index)
   const latest = await readTextIfAny(join(publicDir, POINTER_PATH))
   const isNext = (name: string) => name > (index.releases.at(-1)?.release ?? '') && !latest?.includes(name)
   if (unknown.length <= 1 && unknown.every(isNext)) return unknown[0]
   throw new BuildError(
-    `${join(publicDir, INDEX_PATH)} does not list ${unknown.join(', ')}, found in ${dataset}; ` +
+    `${join(publicDir, INDEX_PATH)} does not list ${unknown.join(', ')}, found in ${join(publicDir, DATASET_PATH)}; ` +
       'releases are never removed: restore the index from a backup, or remove by hand what does not belong there',
   )
 }
@@ -124,10 +133,9 @@ export async function publish(
   tree.adopt(releasePath(release))
   const grown = await grow(staged.path, index)
   if (isNewChain) await replaceChain(tree, release, replaced)
-  const { sha256: manifest_sha256 } = await hashFile(join(staged.path, MANIFEST_FILE))
   await follow(tree, grown, database, async () => {
     signal.throwIfAborted()
-    if (isNewChain) await beginNewChain(folder, { release, manifest_sha256, replaced: [...replaced] })
+    if (isNewChain) await beginNewChain(folder, grown, replaced)
   })
   await closeStaging(folder.publicDir, folder.files)
   return grown

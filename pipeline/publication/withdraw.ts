@@ -28,7 +28,7 @@ export interface WithdrawSummary {
   /** The current release afterwards. It differs only if the withdrawn release was current. */
   current: ReleaseName
   was_current: boolean
-  /** Releases whose `changes.csv` lists changes to the withdrawn rows. */
+  /** Releases whose `changes.csv` lists changes to the withdrawn rows. A key of `--json`. */
   still_told_by: ReleaseName[]
   path: string
 }
@@ -58,7 +58,7 @@ export async function withdraw(
     await database.confine(reach)
     const { files, signal, report } = effects
     const folder = { publicDir, dataDir: config.dataDir, stateDir, files }
-    const index = await recover(folder, database)
+    const { index } = await recover(folder, database)
     const planned = await plan(index, asked, publicDir)
     signal.throwIfAborted()
     report({ kind: 'stage', stage: 'withdraw' })
@@ -125,19 +125,19 @@ async function plan(index: ReleaseIndex, { release, reason, at }: Asked, publicD
     reason,
     current: current.release,
     was_current: currentEntry(index) === entry,
-    still_told_by: await followersOf(release, index, publicDir),
+    still_told_by: await successorsOf(release, index, publicDir),
     path: join(publicDir, releasePath(release), TOMBSTONE_FILE),
   }
 }
 
-async function followersOf(release: ReleaseName, index: ReleaseIndex, publicDir: string): Promise<ReleaseName[]> {
-  const followers: ReleaseName[] = []
+async function successorsOf(release: ReleaseName, index: ReleaseIndex, publicDir: string): Promise<ReleaseName[]> {
+  const successors: ReleaseName[] = []
   for (const later of index.releases) {
     if (later.release <= release || later.status === 'withdrawn') continue
     const { changes } = await readManifest(join(publicDir, DATASET_PATH, later.path))
-    if (changes?.previous === release) followers.push(later.release)
+    if (changes?.previous === release) successors.push(later.release)
   }
-  return followers
+  return successors
 }
 
 function findEntry(index: ReleaseIndex, release: ReleaseName): ReleaseEntry {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { BuildError } from '../base/errors.ts'
-import { readTextIfAny } from '../base/files.ts'
+import { namesIn, readTextIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import {
   DATASET_PATH,
@@ -27,6 +27,13 @@ export async function readIndex(publicDir: string): Promise<ReleaseIndex> {
   const index = parseJson(ReleaseIndex, text, path, BuildError)
   assertChain(index, path)
   return index
+}
+
+/** What lies below `releases/` and is not in the index. */
+export async function unlistedReleases(publicDir: string, { releases }: ReleaseIndex): Promise<string[]> {
+  const names = await namesIn(dirname(join(publicDir, DATASET_PATH, INDEX_FILE)))
+  const known = new Set([basename(INDEX_FILE), ...releases.map(({ release }) => release)])
+  return names.filter((name) => !known.has(name)).sort()
 }
 
 export function appendRelease(index: ReleaseIndex, manifest: Manifest, manifestSha256: string): ReleaseIndex {

@@ -13,12 +13,20 @@ import { verifyDocuments } from './documents/verify.ts'
 import { isEntryOf } from './index.ts'
 import { verifyProvenance } from './provenance.ts'
 import { readBack, readText } from './read-back.ts'
-import { draftRelease, metaOf, rowsAsText } from './stage.ts'
+import { draftManifest, metaOf, rowsAsText } from './stage.ts'
 
-export interface VerifiedRelease {
+/** A release that was read back from disk. */
+export interface LoadedRelease {
   manifest: Manifest
+  rows: readonly RankingRow[]
+}
+
+export interface VerifiedRelease extends LoadedRelease {
   manifestSha256: string
-  rows: RankingRow[]
+}
+
+export async function loadRelease(database: Database, folder: string): Promise<LoadedRelease> {
+  return { manifest: await readManifest(folder), rows: await readBack(database, folder, 'rankings-daily.parquet') }
 }
 
 /** Verifies sizes, checksums, equal rows in every format, and documents. Throws `BuildError`. */
@@ -69,7 +77,7 @@ const FACTS = ['release', 'start_date', 'end_date', 'days', 'provisional_from'] 
 
 function assertFacts(folder: string, manifest: Manifest, rows: readonly RankingRow[]): void {
   const { as_of: asOf, publisher, synthetic } = manifest
-  const draft = draftRelease({ rows, asOf, publisher, synthetic })
+  const draft = draftManifest({ rows, asOf, publisher, synthetic })
   const wrong = FACTS.find((fact) => manifest[fact] !== draft[fact])
   if (wrong === undefined) return
   throw new BuildError(

@@ -15,7 +15,7 @@ import { DATASET_START } from '../contract/utc-date.ts'
 import { titleOf } from '../release/documents/describe.ts'
 import type { Page } from './layout.ts'
 
-const RELEASES_TOLD = 100
+const RELEASES_LISTED = 100
 
 export type Category = 'release' | 'restatement' | 'schema' | 'notice'
 
@@ -37,10 +37,10 @@ export function renderFeeds(
   restatements: readonly Restatement[],
 ): Page[] {
   const publisher = { ...about.publisher, title: titleOf(about) }
-  const told = index.releases.slice(-RELEASES_TOLD)
-  const items = told.flatMap((entry, position) =>
+  const listed = index.releases.slice(-RELEASES_LISTED)
+  const items = listed.flatMap((entry, position) =>
     itemsOf(publisher, entry, {
-      isFirst: position === 0 && told.length === index.releases.length,
+      isFirst: position === 0 && listed.length === index.releases.length,
       restatement: restatements.find(({ release }) => release === entry.release),
     }),
   )

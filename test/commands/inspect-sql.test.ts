@@ -7,9 +7,10 @@ import { describe, expect, it } from 'vitest'
 import { BuildError, CliError } from '../../pipeline/base/errors.ts'
 import { inspectSql } from '../../pipeline/raw/inspect-sql.ts'
 import { SCHEMA_NAMES } from '../../pipeline/raw/schemas/index.ts'
-import { newWorkspace, REPOSITORY, runCli, type Workspace, writeInput } from '../support/pipeline.ts'
+import { newWorkspace, runCli, type Workspace, writeInput } from '../support/pipeline.ts'
 import { compress, query, sqlText } from '../support/records.ts'
-import { buildLogs, FORMS, type Form, type Log, type LogRecord, RECORDS, writeLog } from '../support/schemas.ts'
+import { corpusLogs } from '../support/schema-corpus.ts'
+import { buildLogs, FORMS, RECORDS, writeLog } from '../support/schemas.ts'
 
 const AS_OF = '2026-06-10T12:00:00Z'
 const effects = { now: () => new Date(AS_OF), signal: new AbortController().signal, sources: undefined }
@@ -34,18 +35,6 @@ async function runBare(sql: string, ...questions: string[]): Promise<Record<stri
     connection.closeSync()
     instance.closeSync()
   }
-}
-
-/** The records of the corpus of a schema, apart by the settings of their source. */
-function corpusOf(schema: string, form: Form | undefined): Log[] {
-  const lines = readFileSync(join(REPOSITORY, 'test/corpus', `${schema}.ndjson`), 'utf8')
-    .trimEnd()
-    .split('\n')
-  const cases = lines.map((line): { settings?: LogRecord; record: LogRecord } => JSON.parse(line))
-  const bySettings = Map.groupBy(cases, ({ settings }) => JSON.stringify(settings))
-  return [...bySettings.values()].map((same) => {
-    return { schema, form, settings: same[0]?.settings, log: same.map(({ record }) => record) }
-  })
 }
 
 const SUMS = `
@@ -114,7 +103,7 @@ async function workspaceWith(
 
 describe('the SQL of inspect', () => {
   it('reads and rejects the records of every schema as a build does', async () => {
-    const logs = SCHEMA_NAMES.flatMap((schema, index) => corpusOf(schema, FORMS[index % FORMS.length]))
+    const logs = SCHEMA_NAMES.flatMap((schema, index) => corpusLogs(schema, FORMS[index % FORMS.length] ?? 'ndjson'))
     const { workspace } = await buildLogs(logs, AS_OF)
     const sources = join(workspace.input, 'sources.json')
     await query(`ATTACH ${sqlText(join(workspace.dataDir, 'state/build.duckdb'))} AS built (READ_ONLY)`)

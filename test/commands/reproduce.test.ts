@@ -13,7 +13,7 @@ import { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import { compareProvenance } from '../../pipeline/release/provenance-differences.ts'
 import { readManifest } from '../../pipeline/release/verify.ts'
 import { type Reproduction, reproduce } from '../../pipeline/reproduce.ts'
-import { archiveDates } from '../../pipeline/rollup/close.ts'
+import { archiveDates } from '../../pipeline/rollup/archive-dates.ts'
 import {
   buildIn,
   copyWorkspace,
@@ -243,7 +243,9 @@ describe('reproduce', () => {
     const { code, stderr } = await runCli(['reproduce', SECOND], environment)
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: expect.stringContaining('what changed since it is taken as published, and is not proved'),
+      stderr: expect.stringContaining(
+        'the previous release was withdrawn: its changes are taken as published and are not verified',
+      ),
     })
     await rm(join(workspace.input, 'raw/3.ndjson'))
     const reproduction = await makeAgain(workspace, SECOND)

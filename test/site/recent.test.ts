@@ -84,7 +84,7 @@ describe('latestDay', () => {
   })
 
   it('compares the newest date with the date seven days before: changed, new and missing models', () => {
-    const { weekBefore, rows: ranked, gone } = latestDay(rows)
+    const { weekBefore, rows: ranked, dropped } = latestDay(rows)
     expect(weekBefore).toBe('2026-11-12')
     expect(ranked.map(({ change }) => change)).toEqual([
       { kind: 'change', before: 100n },
@@ -92,13 +92,13 @@ describe('latestDay', () => {
       { kind: 'change', before: 50n },
       { kind: 'change', before: 10n },
     ])
-    expect(gone).toEqual(['gone'])
+    expect(dropped).toEqual(['gone'])
   })
 
   it('calls no model new if the date a week before has no rows', () => {
-    const { rows: ranked, gone } = latestDay(rows.filter(({ date }) => date !== '2026-11-12'))
+    const { rows: ranked, dropped } = latestDay(rows.filter(({ date }) => date !== '2026-11-12'))
     expect(ranked.map(({ change }) => change.kind)).toEqual(Array(4).fill('unknown'))
-    expect(gone).toEqual([])
+    expect(dropped).toEqual([])
   })
 
   it('never calls `other` new', () => {

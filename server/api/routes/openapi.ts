@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { matchesEtag } from '../../published/conditional.ts'
-import { CONTENT_TYPE_OF } from '../../published/forms.ts'
+import { CONTENT_TYPE_OF } from '../../published/formats.ts'
 import { DOCUMENT_HEADERS } from '../../published/static-answers.ts'
 
 /** The page needs no scripts and no other server, so allow nothing else. */

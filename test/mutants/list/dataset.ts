@@ -95,7 +95,7 @@ export const dataset: Mutant[] = [
     file: 'pipeline/dataset/restatements.ts',
     find: 'is.date >= before.provisional_from ||',
     replace: 'is.date > before.provisional_from ||',
-    tests: ['test/dataset/restatements.test.ts'],
+    tests: ['test/cases.test.ts'],
   },
   {
     name: 'gap-called-final',
@@ -103,7 +103,7 @@ export const dataset: Mutant[] = [
     file: 'pipeline/dataset/coverage.ts',
     find: "own.length === 0 ? 'missing' : date < provisional_from",
     replace: 'date < provisional_from',
-    tests: ['test/publication/revisions.test.ts'],
+    tests: ['test/cases.test.ts'],
   },
   {
     name: 'revision-number-given-twice',
@@ -111,6 +111,6 @@ export const dataset: Mutant[] = [
     file: 'pipeline/dataset/coverage.ts',
     find: 'revision: hash === null ? revision : (revision ?? 0) + 1',
     replace: 'revision: hash === null ? null : (revision ?? 0) + 1',
-    tests: ['test/publication/revisions.test.ts'],
+    tests: ['test/cases.test.ts'],
   },
 ]

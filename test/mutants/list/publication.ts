@@ -31,13 +31,13 @@ export const publication: Mutant[] = [
     file: 'pipeline/release/chain.ts',
     find: "if (synthetic && (kind === 'real' || kind === 'mixed')) {",
     replace: "if (synthetic && kind === 'mixed') {",
-    tests: ['test/publication/new-chain.test.ts'],
+    tests: ['test/cases.test.ts'],
   },
   {
     name: 'damaged-file-exported',
     promise: 'An export refuses to copy a damaged file of a release over the good one of the copy.',
     file: 'pipeline/publication/export.ts',
-    find: '  await assertUndamaged(entries, now)\n',
+    find: '  assertUndamaged(published, contents)\n',
     replace: '',
     tests: ['test/publication/export.test.ts'],
   },
@@ -47,7 +47,7 @@ export const publication: Mutant[] = [
     file: 'pipeline/publication/tombstone.ts',
     find: '[...names.filter((name) => !isLast(name)).sort(), ...names.filter(isLast)]',
     replace: 'names.filter(isLast)',
-    tests: ['test/publication/withdraw.test.ts'],
+    tests: ['test/cases.test.ts'],
   },
   {
     name: 'only-release-withdrawn',
@@ -55,7 +55,7 @@ export const publication: Mutant[] = [
     file: 'pipeline/publication/withdraw.ts',
     find: 'const others = index.releases.filter((other) => other !== entry)',
     replace: 'const others = index.releases.slice()',
-    tests: ['test/publication/withdraw.test.ts'],
+    tests: ['test/cases.test.ts'],
   },
   {
     name: 'day-of-no-release',
@@ -63,7 +63,7 @@ export const publication: Mutant[] = [
     file: 'pipeline/publication/verify.ts',
     find: 'for (const path of await strayFiles(root, folders, entries)) {',
     replace: 'for (const path of await strayFiles(root, [], entries)) {',
-    tests: ['test/publication/verify.test.ts'],
+    tests: ['test/publication/tampered.test.ts'],
   },
   {
     name: 'switch-not-told',

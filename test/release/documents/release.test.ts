@@ -9,7 +9,7 @@ import { describeDataset } from '../../../pipeline/release/documents/describe.ts
 import { renderDocuments } from '../../../pipeline/release/documents/documents.ts'
 import { PARQUET_KEY_MEANINGS, parquetKeys } from '../../../pipeline/release/documents/parquet-keys.ts'
 import { schemaOrgDataset } from '../../../pipeline/release/documents/schema-org.ts'
-import { draftRelease, stageRelease } from '../../../pipeline/release/stage.ts'
+import { draftManifest, stageRelease } from '../../../pipeline/release/stage.ts'
 import { readManifest, verifyRelease } from '../../../pipeline/release/verify.ts'
 import { manifestOf, PUBLISHER } from '../../support/manifest.ts'
 import {
@@ -196,7 +196,7 @@ it('a release lists further files and its data version in manifest.json and data
   const given = { rows, asOf: '2025-03-10T12:00:00Z', publisher: PUBLISHER, synthetic: false }
   const text = 'op,date,model_permaslug,tokens_before,tokens_after\nupdate,2025-03-02,acme/one,6,7\n'
   const texts = [{ path: 'changes.csv', media_type: 'text/csv; charset=utf-8', text, rows: 1 }]
-  const draft = { ...draftRelease(given), data_version: '2.0.0' }
+  const draft = { ...draftManifest(given), data_version: '2.0.0' }
   await stageRelease({ draft, rows, texts, folder }, database, realFiles)
   const { manifest } = await verifyRelease(database, folder)
   const listed = { path: 'changes.csv', media_type: 'text/csv; charset=utf-8', rows: 1, sha256: sha256(text) }
