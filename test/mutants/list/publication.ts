@@ -63,7 +63,7 @@ export const publication: Mutant[] = [
     file: 'pipeline/publication/verify.ts',
     find: 'for (const path of await strayFiles(root, folders, entries)) {',
     replace: 'for (const path of await strayFiles(root, [], entries)) {',
-    tests: ['test/publication/tampered.test.ts'],
+    tests: ['test/publication/verify.test.ts'],
   },
   {
     name: 'switch-not-told',
