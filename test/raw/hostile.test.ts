@@ -7,6 +7,7 @@ import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import { CliError } from '../../pipeline/base/errors.ts'
 import { lock } from '../../pipeline/base/lock.ts'
 import { verify } from '../../pipeline/publication/verify.ts'
+import { filesAfter } from '../support/crash.ts'
 import {
   AS_OF,
   buildIn,
@@ -83,8 +84,8 @@ describe('published releases', () => {
   })
 })
 
-describe('the public folder', () => {
-  it('has one writer at a time, also if another build has another data folder', async () => {
+describe('two builds at once', () => {
+  it('do not share a public folder, also with data folders of their own', async () => {
     const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${ROW}\n` })
     const other = await lock(join(workspace.publicDir, '.lock'))
     // In another process: this one may open a file again that it has locked.
@@ -94,6 +95,32 @@ describe('the public folder', () => {
     await other.release()
     expect((await buildIn(workspace)).outcome).toBe('released')
     expect(await readdir(workspace.publicDir)).not.toContain('.lock')
+  })
+
+  it('do not share a data folder: the second build or archive exits with 1, and the first goes on', async () => {
+    const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${ROW}\n` })
+    const [reached, mayGoOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    // Its first step on the file system after it has made its folders; by then it has the lock.
+    let steps = 0
+    const files = filesAfter(async () => {
+      steps += 1
+      if (steps < 5) return
+      reached.resolve()
+      await mayGoOn.promise
+    })
+    const first = buildIn(workspace, undefined, { files })
+    await reached.promise
+    try {
+      for (const words of [['build'], ['archive', '--before', '2025-03-03']]) {
+        const { code, stderr } = await runProcess(words, settings(workspace, '2025-03-10T13:00:00Z'))
+        expect([code, stderr]).toEqual([1, expect.stringMatching(/another build|already running|in use/i)])
+        expect(stderr).not.toMatch(/^\s+at /m)
+      }
+    } finally {
+      mayGoOn.resolve()
+    }
+    expect((await first).outcome).toBe('released')
+    expect((await buildIn(workspace)).outcome).toBe('unchanged')
   })
 })
 
