@@ -53,8 +53,8 @@ async function renameReadings(workspace: Workspace, reading: string): Promise<vo
   instance.closeSync()
 }
 
-describe('days that version 0.1.0 asked for', () => {
-  it('are not asked for again once they are final', async () => {
+describe('final days that version 0.1.0 asked for', () => {
+  it('are not asked for again', async () => {
     const { workspace, fake } = await askedFor()
     const { engine } = await readSources(workspace.sources)
     if (engine.kind !== 'clickhouse') throw new Error('the engine is not ClickHouse')
@@ -63,7 +63,7 @@ describe('days that version 0.1.0 asked for', () => {
     expect(daysAsked(fake)).toEqual(['2025-03-08'])
   })
 
-  it('in another way are asked for again', async () => {
+  it('are asked for again if they were asked for in another way', async () => {
     const { workspace, fake } = await askedFor()
     await renameReadings(workspace, '0123456789abcdef')
     await buildIn(workspace, '2025-03-10T13:00:00Z')
@@ -75,7 +75,7 @@ const published = (days: Record<string, number>) =>
   csvOf(Object.entries(days).map(([date, records]) => [date, 'acme/one', records * 10]))
 
 describe('days that were asked for in another way', () => {
-  it('are asked for again, and a day that lost records fails the build', async () => {
+  it('are asked for again, and the build fails if a day lost records', async () => {
     const { workspace, fake } = await askedFor()
     await describeEngine(workspace, { url: fake.url, view: 'other' })
     delete fake.days['2025-03-01']
@@ -87,7 +87,7 @@ describe('days that were asked for in another way', () => {
     expect(await publishedCsv(workspace)).toBe(published({ ...DAYS, '2025-03-01': 5 }))
   })
 
-  it('stay where the sources file says so', async () => {
+  it('are kept if they lost records and on_missing is keep', async () => {
     const { workspace, fake } = await askedFor()
     await describeEngine(workspace, { url: fake.url, view: 'other' }, { on_missing: 'keep' })
     delete fake.days['2025-03-01']
@@ -109,7 +109,7 @@ describe('days that were asked for in another way', () => {
     expect(daysAsked(fake)).not.toContain('2025-03-02')
   })
 
-  it('are not those of the same url in another spelling', async () => {
+  it('are not days of the same url in another spelling', async () => {
     const { workspace, fake } = await askedFor()
     await describeEngine(workspace, { url: `${fake.url}/` })
     await buildIn(workspace, '2025-03-10T13:00:00Z')
@@ -134,7 +134,7 @@ describe('days before the first date that is asked for', () => {
 })
 
 describe('a day that records arrive for while it is asked for', () => {
-  it('is asked for again until nothing came meanwhile', async () => {
+  it('is asked for again until no more records arrive', async () => {
     const { workspace, fake } = await askedFor()
     let arriving = 3
     fake.onDay = (date) => {
@@ -145,7 +145,7 @@ describe('a day that records arrive for while it is asked for', () => {
     expect(await publishedCsv(workspace)).toBe(published({ ...DAYS, '2025-03-08': 7 }))
   })
 
-  it('fails the build when there is no end to them', async () => {
+  it('fails the build if records keep arriving', async () => {
     const { workspace, fake } = await askedFor()
     fake.onDay = (date) => {
       fake.days[date] = (fake.days[date] ?? 0) + 1
@@ -156,8 +156,8 @@ describe('a day that records arrive for while it is asked for', () => {
   })
 })
 
-describe('a build that is stopped', () => {
-  it('has entered the days that were answered, and the next goes on with the others', async () => {
+describe('a build from ClickHouse that is stopped', () => {
+  it('keeps the days that were answered, and the next build asks for the others', async () => {
     const fake = await startFakeClickHouse(DAYS)
     const workspace = await newWorkspace()
     await describeEngine(workspace, { url: fake.url })
@@ -175,7 +175,7 @@ describe('a build that is stopped', () => {
 })
 
 describe('a day that is not over when it is asked for', () => {
-  it('is asked for again, whatever AS_OF said', async () => {
+  it('is asked for again, whatever AS_OF was', async () => {
     const { workspace, fake } = await askedFor()
     const now = () => new Date('2025-03-10T13:00:00Z')
     fake.days['2025-03-10'] = 1
@@ -195,7 +195,7 @@ describe('the view', () => {
     ['model', "Enum8('a' = 1)", 'toString(…)'],
     ['prompt_tokens', 'Float64', 'toInt64(…)'],
     ['completion_tokens', 'Nullable(Decimal(18, 2))', 'toInt64(…)'],
-  ])('is refused when its column %s is %s', async (column, type, remedy) => {
+  ])('is refused if its column %s is %s', async (column, type, remedy) => {
     const fake = await startFakeClickHouse(DAYS)
     fake.columns = { ...COLUMN_TYPES, [column]: type }
     const workspace = await newWorkspace()
@@ -223,7 +223,7 @@ describe('the view', () => {
     expect(await publishedCsv(workspace)).toBe(published(DAYS))
   })
 
-  it('is refused when another node has it otherwise', async () => {
+  it('is refused if a column has another type on another node', async () => {
     const fake = await startFakeClickHouse(DAYS)
     fake.columnsElsewhere = { utc_date: 'DateTime' }
     const workspace = await newWorkspace()
@@ -232,7 +232,7 @@ describe('the view', () => {
   })
 })
 
-describe('raw files whose place ClickHouse takes', () => {
+describe('raw files that ClickHouse replaces', () => {
   const record = (day: number, request_id: string) => {
     return { timestamp: `2025-03-0${day}T12:00:00Z`, model_permaslug: 'acme/one', prompt_tokens: '7', request_id }
   }
@@ -246,7 +246,7 @@ describe('raw files whose place ClickHouse takes', () => {
     return { workspace, fake: await startFakeClickHouse({ '2025-03-01': 2, '2025-03-02': 1 }) }
   }
 
-  it('are not counted beside it, nor is what they repeated taken off it', async () => {
+  it('do not count beside it, and their duplicates are not subtracted from it', async () => {
     const { workspace, fake } = await afterRawFiles()
     await describeEngine(workspace, { url: fake.url })
     await buildIn(workspace, '2025-03-10T13:00:00Z')
@@ -257,7 +257,7 @@ describe('raw files whose place ClickHouse takes', () => {
   })
 
   it.each(['fail', 'keep'])(
-    'are a loss where it has fewer records of a day, when on_missing is %s',
+    'stop the build if ClickHouse has fewer records of a day and on_missing is %s',
     async (on_missing) => {
       const { workspace, fake } = await afterRawFiles({ on_missing })
       delete fake.days['2025-03-02']
@@ -273,7 +273,7 @@ describe('raw files whose place ClickHouse takes', () => {
     },
   )
 
-  it('give way to fewer records when on_missing is remove', async () => {
+  it('are replaced by fewer records if on_missing is remove', async () => {
     const { workspace, fake } = await afterRawFiles()
     delete fake.days['2025-03-02']
     await describeEngine(workspace, { url: fake.url }, { on_missing: 'remove' }, 'gateway')
@@ -291,7 +291,7 @@ describe('records without ids on several nodes', () => {
     return buildIn(workspace)
   }
 
-  it('are refused where every node has the same: the view reads them all', async () => {
+  it('stop the build if every node has the same, because the view reads them all', async () => {
     const failed = onNodes({ nodes: '2', different: '1', records: '100' })
     await expect(failed).rejects.toThrow(BuildError)
     await expect(failed).rejects.toThrow('each of the 2 nodes has the same records of 2025-03-01')
@@ -301,13 +301,13 @@ describe('records without ids on several nodes', () => {
     ['nodes have different ones', { nodes: '2', different: '2', records: '100' }],
     ['there is one node', { nodes: '1', different: '1', records: '100' }],
     ['they are few', { nodes: '2', different: '1', records: '99' }],
-  ])('are summed where %s', async (_, nodes) => {
+  ])('are summed if %s', async (_, nodes) => {
     expect((await onNodes(nodes)).records.published).toBe(4)
   })
 })
 
 describe('records whose date cannot be right', () => {
-  it('are rejected, though they are on no day that is asked for', async () => {
+  it('are rejected, although they are on no day that is asked for', async () => {
     const { workspace, fake } = await askedFor()
     fake.misdated = { records: '10', first_date: '1970-01-01', last_date: '2031-01-01' }
     const failed = buildIn(workspace, '2025-03-10T13:00:00Z')
@@ -317,7 +317,7 @@ describe('records whose date cannot be right', () => {
     expect(statement).toContain("utc_date < toDate('2015-01-01') OR utc_date > toDate('2026-11-21')")
   })
 
-  it('are counted with those of the days', async () => {
+  it('count as rejected beside the records of the days', async () => {
     const { workspace, fake } = await askedFor()
     await describeEngine(workspace, { url: fake.url }, { max_rejected_share: 0.5 })
     fake.misdated = { records: '10', first_date: '2031-01-01', last_date: '2031-01-01' }
@@ -326,8 +326,8 @@ describe('records whose date cannot be right', () => {
   })
 })
 
-describe('usage without ids', () => {
-  it('is named in the summary', async () => {
+describe('usage from ClickHouse without ids', () => {
+  it('is reported in the summary', async () => {
     const fake = await startFakeClickHouse({ ...DAYS })
     const workspace = await newWorkspace()
     await describeEngine(workspace, { url: fake.url }, {}, 'gateway')
