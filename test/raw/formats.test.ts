@@ -176,7 +176,7 @@ beforeAll(async () => {
   await writeInput(workspace, 'deep/er/usage.csv', csv('a file once that several patterns match').join('\n'))
   await writeParquet(
     'zone.parquet',
-    `SELECT TIMESTAMP '2025-03-03 07:59:59' AS timestamp, 'Parquet in Parquet in a declared zone' AS model_permaslug, 4 AS prompt_tokens, 0 AS completion_tokens`,
+    `SELECT TIMESTAMP '2025-03-03 07:59:59' AS timestamp, 'Parquet in a declared zone' AS model_permaslug, 4 AS prompt_tokens, 0 AS completion_tokens`,
   )
   const source = (name: string, files: string[], settings = {}) => {
     return { name, schema: 'canonical', files, visibility: 'public', ...settings }
