@@ -36,48 +36,49 @@ function describeFiles(
 }
 
 describe('files of sums', () => {
-  it('are published: rows of one day and model are added, and their requests are counted', async () => {
-    const workspace = await withFiles({
-      'a.csv': `${HEADER}2025-03-02,acme/one,100,7\n2025-03-02,acme/two,50,1\n2025-03-03,acme/one,5,2\n`,
-      'b.ndjson': '{"utc_date":"2025-03-02","model_permaslug":"acme/one","tokens":1,"requests":3}\n',
-    })
-    const { records } = await buildIn(workspace)
-    expect(await publishedCsv(workspace)).toBe(
-      csvOf([
-        ['2025-03-02', 'acme/one', 101],
-        ['2025-03-02', 'acme/two', 50],
-        ['2025-03-03', 'acme/one', 5],
-      ]),
-    )
-    expect(records).toMatchObject({ read: 13, published: 13, rejected: {} })
-  })
-
-  it('may have sums beyond 2^53 in every format, and dates or text for days in Parquet', async () => {
+  it('are summed per day and model beyond 2^53 in every format, and wrong rows are rejected with their reasons', async () => {
     const large = 2n ** 63n - 4n
+    const wrong = [
+      '2025-3-2,a,1,1',
+      '2025-03-02,=a,1,1',
+      '2025-03-02,a,-1,1',
+      '2025-03-02,a,1,0',
+      '2025-03-02,a,9223372036854775808,1',
+      '2025-03-02,a,1,1,1',
+    ]
     const workspace = await withFiles({
-      'a.csv': `${HEADER}2025-03-02,acme/one,${large},1\n`,
-      'b.ndjson': `{"utc_date":"2025-03-03","model_permaslug":"acme/one","tokens":${large},"requests":1}\n`,
+      'a.csv': `${HEADER}2025-03-02,acme/one,100,7\n2025-03-02,acme/two,50,1\n2025-03-03,acme/one,${large},2\n`,
+      'b.ndjson': [
+        '{"utc_date":"2025-03-02","model_permaslug":"acme/one","tokens":1,"requests":3}\n',
+        `{"utc_date":"2025-03-04","model_permaslug":"acme/one","tokens":${large},"requests":1}\n`,
+      ].join(''),
+      'wrong.csv': `${HEADER}${wrong.join('\n')}\n`,
     })
     const connection = await (await DuckDBInstance.create()).connect()
     for (const [name, day, tokens, requests] of [
-      ['c', "'2025-03-04'", large, '1'],
-      ['d', "DATE '2025-03-05'", 9007199254740991n, '1::BIGINT'],
-      ['e', "'2025-03-05'", 9007199254740991n, '1::BIGINT'],
+      ['c', "'2025-03-05'", large, '1'],
+      ['d', "DATE '2025-03-06'", 9007199254740991n, '1::BIGINT'],
+      ['e', "'2025-03-06'", 9007199254740991n, '1::BIGINT'],
     ] as const) {
       const select = `SELECT ${day} AS utc_date, 'acme/one' AS model_permaslug, ${tokens}::DECIMAL(38, 0) AS tokens, ${requests} AS requests`
       await connection.run(`COPY (${select}) TO '${join(workspace.input, `${name}.parquet`)}'`)
     }
     connection.closeSync()
-    await describeFiles(workspace, ['a.csv', 'b.ndjson', '*.parquet'])
-    await buildIn(workspace)
+    await describeFiles(workspace, ['*.csv', 'b.ndjson', '*.parquet'], { max_rejected_share: 1 })
+    const { records } = await buildIn(workspace)
     expect(await publishedCsv(workspace)).toBe(
       csvOf([
-        ['2025-03-02', 'acme/one', large],
+        ['2025-03-02', 'acme/one', 101],
+        ['2025-03-02', 'acme/two', 50],
         ['2025-03-03', 'acme/one', large],
         ['2025-03-04', 'acme/one', large],
-        ['2025-03-05', 'acme/one', 2n * 9007199254740991n],
+        ['2025-03-05', 'acme/one', large],
+        ['2025-03-06', 'acme/one', 2n * 9007199254740991n],
       ]),
     )
+    const rejected = { malformed_record: 1, invalid_timestamp: 1, invalid_token_count: 3, invalid_model: 1 }
+    expect(records).toMatchObject({ published: 17, rejected })
+    expect(await Array.fromAsync(readRejects(workspace.dataDir))).toHaveLength(wrong.length)
   })
 
   it('are resolved by the registry as raw files are', async () => {
@@ -100,27 +101,6 @@ describe('files of sums', () => {
       private: 2,
       withheld: [{ model: 'acme/new', records: 3, tokens: '30' }],
     })
-  })
-
-  it('have wrong rows, which are rejected with their reasons and kept', async () => {
-    const bad = [
-      '2025-3-2,a,1,1',
-      '2025-03-02,=a,1,1',
-      '2025-03-02,a,-1,1',
-      '2025-03-02,a,1,0',
-      '2025-03-02,a,9223372036854775808,1',
-      '2025-03-02,a,1,1,1',
-    ]
-    const workspace = await withFiles(
-      { 'a.csv': `${HEADER}2025-03-02,acme/one,1,5\n${bad.join('\n')}\n` },
-      { max_rejected_share: 1 },
-    )
-    const { records } = await buildIn(workspace)
-    expect(records).toMatchObject({
-      published: 5,
-      rejected: { malformed_record: 1, invalid_timestamp: 1, invalid_token_count: 3, invalid_model: 1 },
-    })
-    expect(await Array.fromAsync(readRejects(workspace.dataDir))).toHaveLength(bad.length)
   })
 
   it('count as one row each in the share of rejected rows, however many requests they sum', async () => {
