@@ -74,7 +74,7 @@ function foreign(path: string): BuildError {
 }
 
 /** Throws `BuildError` if a release file does not have its checksum: the copy may hold the good file. */
-export function assertUndamaged(files: readonly PublishedFile[], contents: ExportList): void {
+export function verifyUndamaged(files: readonly PublishedFile[], contents: ExportList): void {
   const wrong = files.find(({ path, sha256 }) => sha256 !== undefined && contents.get(path) !== `sha256:${sha256}`)
   if (wrong === undefined) return
   const list = join(dirname(wrong.source), CHECKSUMS_FILE)

@@ -167,10 +167,8 @@ async function lookBeside(folder: string): Promise<Beside> {
   return { release: isRelease ? folder : undefined, dataset: isPublished ? dirname(dirname(folder)) : undefined }
 }
 
-async function compareFormat({ release }: Beside, path: DataFile, bytes: Buffer): Promise<Comparison> {
-  const published = release && (await readIfAny(join(release, path)))
-  if (!published) return 'not_at_hand'
-  return published.equals(bytes) ? 'equal' : 'differs'
+function compareFormat({ release }: Beside, path: DataFile, bytes: Buffer): Promise<Comparison> {
+  return compare(release === undefined ? [] : [join(release, path)], bytes)
 }
 
 async function compareRevision(
@@ -181,14 +179,20 @@ async function compareRevision(
 ): Promise<Comparison> {
   const revisions = join(dataset ?? '', folder, name)
   const names = dataset === undefined ? [] : await namesIn(revisions)
-  const paths = names.filter((file) => file.endsWith(`.${format}`))
-  let nearest: Comparison = paths.length === 0 ? 'not_at_hand' : 'differs'
-  for (const path of paths) {
-    const published = await readFile(join(revisions, path))
-    if (published.equals(bytes)) return 'equal'
-    if (format === 'json' && isOtherAsOf(published, rows)) nearest = 'other_as_of'
-  }
-  return nearest
+  const paths = names.filter((file) => file.endsWith(`.${format}`)).map((file) => join(revisions, file))
+  return compare(paths, bytes, (published) => format === 'json' && isOtherAsOf(published, rows))
+}
+
+/** Compares with the files that may be equal. */
+async function compare(
+  paths: readonly string[],
+  bytes: Buffer,
+  isSimilar = (_published: Buffer) => false,
+): Promise<Comparison> {
+  const published = (await sideBySide(paths, (path) => readIfAny(path))).filter((each) => each !== undefined)
+  if (published.length === 0) return 'not_at_hand'
+  if (published.some((each) => each.equals(bytes))) return 'equal'
+  return published.some(isSimilar) ? 'other_as_of' : 'differs'
 }
 
 function isOtherAsOf(published: Buffer, rows: readonly RankingRow[]): boolean {
@@ -197,7 +201,7 @@ function isOtherAsOf(published: Buffer, rows: readonly RankingRow[]): boolean {
 }
 
 /** Throws `BuildError` that lists the files that differ from the published ones. */
-export function assertDerived({ files }: DeriveSummary): void {
+export function verifyDerived({ files }: DeriveSummary): void {
   const wrong = files.filter(({ comparison }) => comparison === 'differs').map(({ path }) => path)
   if (wrong.length === 0) return
   const shown = wrong.slice(0, 5).join(', ')

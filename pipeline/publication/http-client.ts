@@ -106,7 +106,7 @@ function readBase(text: string): URL {
 }
 
 async function collect(response: Response, limit: number, url: string, onChunk: () => void): Promise<Buffer> {
-  assertAsPublished(response, url)
+  verifyAsPublished(response, url)
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body ?? []) {
@@ -119,7 +119,7 @@ async function collect(response: Response, limit: number, url: string, onChunk: 
 }
 
 /** Other files may arrive with a content coding: the decoded bytes are what we verify. */
-function assertAsPublished({ headers }: Response, url: string): void {
+function verifyAsPublished({ headers }: Response, url: string): void {
   const coding = headers.get('content-encoding') ?? 'identity'
   if (coding === 'identity' || !url.endsWith('.gz')) return
   throw new BuildError(

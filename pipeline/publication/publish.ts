@@ -73,7 +73,7 @@ async function findIndex(folder: PublicFolder): Promise<ReleaseIndex> {
  * Returns the current release. Throws `BuildError` if a build or a withdrawal was stopped, because the public folder
  * may then be half old and half new.
  */
-export async function assertComplete(publicDir: string): Promise<ReleaseEntry> {
+export async function verifyComplete(publicDir: string): Promise<ReleaseEntry> {
   const index = await readIndex(publicDir)
   const marked = await markWithdrawn(publicDir, index)
   const isMarked = index.releases.every(({ status }, position) => status === marked.releases[position]?.status)
@@ -175,8 +175,7 @@ async function stage(tree: NextTree, index: ReleaseIndex, database: Database): P
   const coverage = await readCoverage(tree.rootOf(COVERAGE_PATH))
   if (coverage === undefined) throw new Error('there is no coverage of the releases')
   const restatements = await readRestatements(tree.rootOf(RESTATEMENTS_PATH))
-  const place = releasePath(current.release)
-  const path = join(tree.rootOf(place), place)
+  const path = tree.pathOf(releasePath(current.release))
   const manifest = await readManifest(path)
   const api = await renderApi(path, manifest, tree.folder.dataDir)
   const { pages, note } = await changedPages(tree, { manifest, index }, database)
