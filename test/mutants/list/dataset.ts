@@ -94,7 +94,7 @@ export const dataset: Mutant[] = [
     promise: 'A changed final date is a restatement; a provisional one may change without one.',
     file: 'pipeline/dataset/restatements.ts',
     find: 'is.date >= previous.provisional_from ||',
-    replace: 'is.date > before.provisional_from ||',
+    replace: 'is.date > previous.provisional_from ||',
     tests: ['test/dataset/restatements.test.ts'],
   },
   {
