@@ -83,7 +83,7 @@ describe('golden builds', () => {
     expect(sha256(await hashesOf(workspace.publicDir))).toMatchSnapshot()
   })
 
-  it.each(names.map((entry) => entry.name))('%s says what it shows and where it comes from', async (name) => {
+  it.each(names.map((entry) => entry.name))('%s has a README with a title and its origin', async (name) => {
     const readme = await readFile(join(CASES, name, 'README.md'), 'utf8')
     expect(readme).toMatch(/^# \S/)
     expect(readme).toContain('Origin: ')

@@ -1,5 +1,5 @@
 /** Builds in temporary folders with a fixed clock, in process and through the CLI, and reads back what was published. */
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -145,20 +145,6 @@ export function runBuild(
   args: string[] = [],
 ): Promise<CliResult> {
   return runCli(['build', ...args], { ...settings(workspace, AS_OF), ...environment })
-}
-
-/** `build` through the CLI, sent the signal of Ctrl-C as soon as it has said its first word. */
-export function runBuildUntilFirstLine(workspace: Workspace): Promise<{ code: number | null; interrupted: boolean }> {
-  const { PATH = '', HOME = '' } = process.env
-  const env = { PATH, HOME, ...settings(workspace, AS_OF) }
-  const child = spawn(process.execPath, [join(REPOSITORY, 'pipeline/cli.ts'), 'build'], { cwd: REPOSITORY, env })
-  let interrupted = false
-  child.stderr.once('data', () => {
-    interrupted = child.kill('SIGINT')
-  })
-  return new Promise((done) => {
-    child.once('close', (code) => done({ code, interrupted }))
-  })
 }
 
 /** The folder of the dataset below `PUBLIC_DIR`. */
