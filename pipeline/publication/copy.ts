@@ -20,8 +20,14 @@ export interface PublishedFile extends Pick<Entry, 'path' | 'target' | 'sha256'>
   bytes: number
 }
 
-/** What a copy has, by path. `latest` is a link, or the files of the current release without `symlinks`. */
-export async function publishedFiles(publicDir: string, symlinks: boolean): Promise<PublishedFile[]> {
+/**
+ * What a copy has, by path. `latest` is a link, or the files of the current release without `symlinks`. Throws
+ * `BuildError` if a file is missing, unless `isPartial`.
+ */
+export async function publishedFiles(
+  publicDir: string,
+  { symlinks = true, isPartial = false } = {},
+): Promise<PublishedFile[]> {
   const index = await readIndex(publicDir)
   const current = currentEntry(index)
   const coverage = await readCoverage(publicDir)
@@ -32,7 +38,8 @@ export async function publishedFiles(publicDir: string, symlinks: boolean): Prom
   const listed = releasedEntries({ index, manifests: new Map(manifests), coverage })
   const unlisted = (await unlistedFiles(publicDir, '')).map((path): Entry => ({ path }))
   const entries = [...listed, ...unlisted].filter(({ target }) => symlinks || target === undefined)
-  const files = (await sideBySide(entries, (entry) => find(publicDir, entry), SMALL_FILES_AT_ONCE)).flat()
+  const fileOf = ({ isOptional = false, ...entry }: Entry) => find(publicDir, entry, isOptional || isPartial)
+  const files = (await sideBySide(entries, fileOf, SMALL_FILES_AT_ONCE)).flat()
   const folder = `${releasePath(current.release)}/`
   const latest = files
     .filter(({ path }) => !symlinks && path.startsWith(folder))
@@ -40,7 +47,8 @@ export async function publishedFiles(publicDir: string, symlinks: boolean): Prom
   return [...files, ...latest].sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-async function find(publicDir: string, { path, target, sha256, isOptional }: Entry): Promise<PublishedFile[]> {
+async function find(publicDir: string, entry: Entry, isOptional: boolean): Promise<PublishedFile[]> {
+  const { path, target, sha256 } = entry
   const source = join(publicDir, path)
   if (target !== undefined) return [{ path, target, source, bytes: 0 }]
   const stats = await ifAny(lstat(source))

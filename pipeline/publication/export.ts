@@ -53,7 +53,7 @@ export async function exportPublished(
   const publicLock = await lockPublic(publicDir)
   try {
     const { release } = await verifyComplete(publicDir)
-    const published = await publishedFiles(publicDir, symlinks)
+    const published = await publishedFiles(publicDir, { symlinks })
     const updated = await update(target, previous, published, effects)
     if ((await readManifest(join(publicDir, releasePath(release)))).synthetic) {
       const message = `${target} holds the synthetic sample: no host may call its files immutable (docs/hosting.md)`

@@ -75,11 +75,10 @@ async function findIndex(folder: PublicFolder): Promise<ReleaseIndex> {
  */
 export async function verifyComplete(publicDir: string): Promise<ReleaseEntry> {
   const index = await readIndex(publicDir)
+  const current = currentEntry(index)
   const marked = await markWithdrawn(publicDir, index)
   const isMarked = index.releases.every(({ status }, position) => status === marked.releases[position]?.status)
-  const isStopped = await isFolder(join(publicDir, STAGING_FOLDER))
-  const current = currentEntry(index)
-  if (current === undefined || isStopped || !isMarked || (await unlisted(publicDir, index)) !== undefined) {
+  if (current === undefined || !isMarked || (await isFolder(join(publicDir, STAGING_FOLDER)))) {
     throw new BuildError(`${publicDir} was left by a build that was stopped; make build completes it`)
   }
   for (const entry of index.releases) if (entry.status === 'withdrawn') await verifyWithdrawn(publicDir, entry)
