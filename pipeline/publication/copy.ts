@@ -5,14 +5,12 @@ import type { Effects } from '../base/effects.ts'
 import { BuildError } from '../base/errors.ts'
 import { hashFile, ifAny, statsIfAny } from '../base/files.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
-import { DATASET_PATH, releasePath } from '../contract/manifest.ts'
-import { COVERAGE_PATH, isCopiedUnlisted, LATEST_PATH, publishedPath } from '../contract/published-paths.ts'
-import { currentEntry, readIndex, standingReleases } from '../release/index.ts'
-import { readCoverage } from '../release/ledger.ts'
-import { readManifest } from '../release/verify.ts'
+import { DATASET_PATH } from '../contract/manifest.ts'
+import { isCopiedUnlisted, LATEST_PATH, publishedPath } from '../contract/published-paths.ts'
 import { missing } from './compare.ts'
 import type { ExportList } from './export-list.ts'
-import { type Entry, releasedEntries } from './publication.ts'
+import type { Entry } from './publication.ts'
+import { releasedEntries } from './released-entries.ts'
 
 /** A published file or link, and where it is. */
 export interface PublishedFile extends Pick<Entry, 'path' | 'target' | 'sha256'> {
@@ -28,19 +26,13 @@ export async function publishedFiles(
   publicDir: string,
   { symlinks = true, isPartial = false } = {},
 ): Promise<PublishedFile[]> {
-  const index = await readIndex(publicDir)
-  const current = currentEntry(index)
-  const coverage = await readCoverage(publicDir)
-  if (current === undefined || coverage === undefined) throw missing(join(publicDir, COVERAGE_PATH))
-  const manifests = await sideBySide(standingReleases(index), async (release) => {
-    return [release, await readManifest(join(publicDir, releasePath(release)))] as const
-  })
-  const listed = releasedEntries({ index, manifests: new Map(manifests), coverage })
+  const listed = await releasedEntries(publicDir)
   const unlisted = (await unlistedFiles(publicDir, '')).map((path): Entry => ({ path }))
   const entries = [...listed, ...unlisted].filter(({ target }) => symlinks || target === undefined)
   const fileOf = ({ isOptional = false, ...entry }: Entry) => find(publicDir, entry, isOptional || isPartial)
   const files = (await sideBySide(entries, fileOf, SMALL_FILES_AT_ONCE)).flat()
-  const folder = `${releasePath(current.release)}/`
+  const current = listed.find(({ path }) => path === LATEST_PATH)?.target
+  const folder = `${DATASET_PATH}/${current}/`
   const latest = files
     .filter(({ path }) => !symlinks && path.startsWith(folder))
     .map((file) => ({ ...file, path: `${LATEST_PATH}/${file.path.slice(folder.length)}` }))
