@@ -57,7 +57,6 @@ export async function recover(
   const index =
     tree && chain ? await grow(join(publicDir, releasePath(chain.release)), EMPTY_INDEX) : await findIndex(folder)
   await follow(tree ?? new NextTree(folder), index, database)
-  await closeStaging(publicDir, files)
   return { index, completed: tree !== undefined }
 }
 
@@ -136,7 +135,6 @@ export async function publish(
     signal.throwIfAborted()
     if (isNewChain) await beginNewChain(folder, grown, replaced)
   })
-  await closeStaging(folder.publicDir, folder.files)
   return grown
 }
 
@@ -148,10 +146,9 @@ export async function publishTombstone(
   database: Database,
 ): Promise<void> {
   await follow(new NextTree(folder), withTombstone(index, tombstone), database)
-  await closeStaging(folder.publicDir, folder.files)
 }
 
-/** Stages everything that follows from the releases, then switches to it. Calls `begin` before the first rename. */
+/** Stages everything that follows from the releases and switches to it. Calls `begin` before the first rename. */
 async function follow(
   tree: NextTree,
   index: ReleaseIndex,
@@ -164,6 +161,7 @@ async function follow(
   await begin()
   await tree.commit()
   await notePages()
+  await closeStaging(tree.folder.publicDir, tree.folder.files)
 }
 
 /** Stages the entries that differ. Returns a function that notes which pages exist; call it when they are in place. */

@@ -42,6 +42,14 @@ export const publication: Mutant[] = [
     tests: ['test/publication/export.test.ts'],
   },
   {
+    name: 'stray-file-exported',
+    promise: 'An export copies no file among releases, days and months that does not follow from the releases.',
+    file: 'pipeline/contract/published-paths.ts',
+    find: "return publishedPath(path).readers === 'people'",
+    replace: "return publishedPath(path).step !== 'catalog'",
+    tests: ['test/publication/copied.test.ts'],
+  },
+  {
     name: 'rest-of-withdrawn-release',
     promise: 'A withdrawn release has its tombstone and nothing else.',
     file: 'pipeline/publication/tombstone.ts',
