@@ -93,8 +93,8 @@ export const dataset: Mutant[] = [
     name: 'provisional-dates-restated',
     promise: 'A changed final date is a restatement; a provisional one may change without one.',
     file: 'pipeline/dataset/restatements.ts',
-    find: 'is.date >= before.provisional_from ||',
-    replace: 'is.date > before.provisional_from ||',
+    find: 'is.date >= previous.provisional_from ||',
+    replace: 'is.date > previous.provisional_from ||',
     tests: ['test/cases.test.ts'],
   },
   {

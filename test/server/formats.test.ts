@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { preferredForm } from '../../server/published/forms.ts'
+import { preferredFormat } from '../../server/published/formats.ts'
 
 test.each([
   [undefined, 'json'],
@@ -31,6 +31,6 @@ test.each([
   ['text/csv;q=2', 'json'],
   ['text/csv;q=x', 'json'],
   [',;,', 'json'],
-])('Accept: %s is answered as %s', (accept, form) => {
-  expect(preferredForm(accept)).toBe(form)
+])('Accept: %s is answered as %s', (accept, format) => {
+  expect(preferredFormat(accept)).toBe(format)
 })
