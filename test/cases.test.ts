@@ -6,9 +6,9 @@
  *
  * A step has
  *
- *   step.json      AS_OF; "run": the command line, `build` if there is none; {root} is
- *                  the folder that holds input/, data/ and public/; "exit": its exit code if it is not 0;
- *                  "remove": files and folders to remove first, such as input/late.csv or public/catalog.json
+ *   step.json      AS_OF; "run": the command line, `build` by default, run in the folder that holds input/, data/ and
+ *                  public/; "exit": its exit code if it is not 0; "remove": files and folders to remove first, such as
+ *                  input/late.csv or public/catalog.json
  *   input/         files that are added or replaced: sources.json and raw files. Without sources.json the sample is built
  *   data/ …        the same for the folders data, public, and copy for exports, such as publisher.json or a damaged page
  *   arrange.json   optional: under which name a file of input/ is given to the build; its ending is its format

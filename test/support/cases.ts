@@ -53,11 +53,13 @@ export async function changeFiles(step: Step, workspace: Workspace): Promise<voi
   await arrange(join(step.folder, 'arrange.json'), workspace)
 }
 
+/** Runs the command of a step in the folder that holds input/, data/ and public/. */
 export async function runStep(step: Step, workspace: Workspace): Promise<Outcome> {
   const hasSummary = existsSync(join(step.folder, 'expected/summary.json'))
   const sources = existsSync(workspace.sources) ? workspace.sources : ''
-  const args = [...wordsOf(step.run.replaceAll('{root}', workspace.root)), ...(hasSummary ? ['--json'] : [])]
-  const { code, stdout, stderr } = await runCli(args, { ...settings(workspace, step.AS_OF), SOURCES: sources })
+  const args = [...wordsOf(step.run), ...(hasSummary ? ['--json'] : [])]
+  const environment = { ...settings(workspace, step.AS_OF), SOURCES: sources }
+  const { code, stdout, stderr } = await runCli(args, environment, workspace.root)
   return {
     exit: code,
     summary: hasSummary ? JSON.parse(stdout) : undefined,
@@ -65,12 +67,12 @@ export async function runStep(step: Step, workspace: Workspace): Promise<Outcome
   }
 }
 
-/** The words of a command line. Single quotes keep spaces. */
+/** The words of a command line. Single quotes keep spaces together. */
 function wordsOf(run: string): string[] {
   return [...run.matchAll(/'([^']*)'|\S+/g)].map(([word, quoted]) => quoted ?? word)
 }
 
-/** What remains does not change with the size of the site. */
+/** Leaves out sizes too: they change with each change of a page. */
 function withoutProgress(stderr: string): string {
   const isProgress = (line: string) => / \(0\.0 s\)$|^ {2}(published|in all) /.test(line)
   const lines = stderr.split('\n')
