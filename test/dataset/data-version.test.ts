@@ -6,9 +6,9 @@ import type { RankingRow } from '../../pipeline/contract/ranking.ts'
 import { addDays, daysBetween, type UtcDate } from '../../pipeline/contract/utc-date.ts'
 import { changeLog } from '../../pipeline/dataset/change-log.ts'
 import { nextVersion } from '../../pipeline/dataset/data-version.ts'
-import { createWorkspace, removeWorkspace, type Workspace, withdrawIn } from '../support/pipeline.ts'
+import { copyWorkspace, createWorkspace, removeWorkspace, type Workspace, withdrawIn } from '../support/pipeline.ts'
 import { tries } from '../support/property.ts'
-import { copyOf, release, type Use, verifyFolder } from '../support/releases.ts'
+import { release, type Use, verifyFolder } from '../support/releases.ts'
 import { editManifest, madeBy010, relistReleases } from '../support/reseal.ts'
 import { indexOf, releaseEntry } from '../support/site.ts'
 
@@ -204,7 +204,7 @@ describe('verify', () => {
 
   /** A copy in which the manifest of a release is another, and the index fits it. */
   async function edited(name: string, edit: (manifest: Manifest) => Manifest): Promise<string> {
-    const workspace = await copyOf(original)
+    const workspace = await copyWorkspace(original)
     await editManifest(workspace, name, edit)
     await relistReleases(workspace)
     return workspace.publicDir
@@ -218,7 +218,7 @@ describe('verify', () => {
   })
 
   it('names a release with a wrong version although its previous release was withdrawn', async () => {
-    const workspace = await copyOf(original)
+    const workspace = await copyWorkspace(original)
     await withdrawIn(workspace, SECOND, '2025-03-10T13:00:00Z')
     expect(await verifyFolder(workspace.publicDir)).toMatchObject({ releases: 3 })
     await editManifest(workspace, THIRD, (manifest) => ({ ...manifest, data_version: '2.0.0' }))
@@ -227,7 +227,7 @@ describe('verify', () => {
   })
 
   it('names a release by the rule of 0.1.0 that follows one by the new rule', async () => {
-    const workspace = await copyOf(original)
+    const workspace = await copyWorkspace(original)
     await madeBy010(workspace, THIRD, '2.0.0')
     await relistReleases(workspace)
     const message = `${THIRD} has no version_rule, but a release before it has one`

@@ -9,6 +9,7 @@ import { type ExportSummary, exportPublished } from '../../pipeline/publication/
 import { lockPublic } from '../../pipeline/rollup/workspace.ts'
 import { crashAfter, filesAfter, LOST, recordSteps, someSteps } from '../support/crash.ts'
 import {
+  copyWorkspace,
   createWorkspace,
   newWorkspace,
   removeWorkspace,
@@ -18,7 +19,7 @@ import {
   type Workspace,
   withdrawIn,
 } from '../support/pipeline.ts'
-import { copyOf, release, verifyFolder } from '../support/releases.ts'
+import { release, verifyFolder } from '../support/releases.ts'
 
 const DATASET = 'datasets/rankings-daily/v1'
 const FIRST = '20250310T100000Z'
@@ -161,7 +162,7 @@ describe('an export', () => {
   })
 
   it('refuses the public folder itself, one in it and one around it, also through links', async () => {
-    const workspace = await copyOf(one)
+    const workspace = await copyWorkspace(one)
     await symlink(workspace.publicDir, join(workspace.root, 'link'))
     for (const name of ['public', 'public/copy', '.', 'link/copy']) {
       const exporting = exportFrom(workspace, join(workspace.root, name))
@@ -170,7 +171,7 @@ describe('an export', () => {
   })
 
   it('refuses to run during a build, without a release, and after a stopped build', async () => {
-    const workspace = await copyOf(two)
+    const workspace = await copyWorkspace(two)
     const lock = await lockPublic(workspace.publicDir)
     // In a process of its own: DuckDB lets one process open a file twice.
     const { code, stderr } = await runProcess(['export', await newTarget()], settings(workspace, ''))
@@ -182,14 +183,14 @@ describe('an export', () => {
   })
 
   it('refuses to copy a withdrawal that is not complete', async () => {
-    const workspace = await copyOf(two)
+    const workspace = await copyWorkspace(two)
     await withdrawIn(workspace, SECOND, '2025-03-10T12:00:00Z')
     await writeFile(join(workspace.publicDir, DATASET, 'releases', SECOND, 'rankings-daily.csv'), '')
     await expect(exportFrom(workspace, await newTarget())).rejects.toThrow(/but its release was withdrawn/)
   })
 
   it('refuses to follow a link, and to remove anything outside of the copy', async () => {
-    const workspace = await copyOf(one)
+    const workspace = await copyWorkspace(one)
     await symlink(workspace.dataDir, join(workspace.publicDir, 'assets/private'))
     await expect(exportFrom(workspace, await newTarget())).rejects.toThrow(/is neither a file nor a folder/)
     const folder = await newTarget()
@@ -221,7 +222,7 @@ it('after Ctrl-C the copy is as it was, and the same command completes it', asyn
 it.each([true, false])(
   'a stopped export leaves each file either old or new, and the next one completes the rest (links: %s)',
   async (symlinks) => {
-    const workspace = await copyOf(two)
+    const workspace = await copyWorkspace(two)
     await withdrawIn(workspace, SECOND, '2025-03-10T12:00:00Z')
     const original = await newTarget()
     await exportFrom(two, original, { symlinks })

@@ -15,6 +15,7 @@ import { filesAfter, LOST } from '../support/crash.ts'
 import { readIndex } from '../support/history.ts'
 import {
   buildIn,
+  copyWorkspace,
   createWorkspace,
   datasetFolder,
   readLatest,
@@ -84,12 +85,6 @@ function writeOwnLogs(workspace: Workspace, tokens = 5): Promise<void> {
   return writeSmallBuild(workspace, { sources: [source] })
 }
 
-async function copyOf(original: Workspace): Promise<Workspace> {
-  const copy = await createWorkspace()
-  await cp(original.root, copy.root, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
-  return copy
-}
-
 /** What is published, but for what is hidden and scripts and styles, which stay for pages that are open. */
 async function published({ publicDir }: Pick<Workspace, 'publicDir'>): Promise<Record<string, string>> {
   const tree = Object.entries(await snapshotTree(publicDir))
@@ -114,7 +109,7 @@ beforeAll(async () => {
 afterAll(() => removeWorkspace(sample))
 
 async function withSample(work: (workspace: Workspace) => Promise<void>): Promise<void> {
-  const workspace = await copyOf(sample)
+  const workspace = await copyWorkspace(sample)
   try {
     await work(workspace)
   } finally {

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { verifyUrl } from '../../pipeline/publication/verify-remote.ts'
 import {
+  copyWorkspace,
   createWorkspace,
   newWorkspace,
   removeWorkspace,
@@ -12,7 +13,7 @@ import {
   type Workspace,
   withdrawIn,
 } from '../support/pipeline.ts'
-import { copyOf, release, type Use, verifyFolder } from '../support/releases.ts'
+import { release, type Use, verifyFolder } from '../support/releases.ts'
 import { type Answer, type StaticHost, serveFolder, status, whole } from '../support/static-host.ts'
 
 const DATASET = 'datasets/rankings-daily/v1'
@@ -264,7 +265,7 @@ describe('verify URL', () => {
   })
 
   it('starts over without its copies when a new chain is published meanwhile', async () => {
-    const workspace = await copyOf(published)
+    const workspace = await copyWorkspace(published)
     const uses: Use[] = [['2025-02-28', 9, 'b'], ['2025-03-02', 9, 'b']] // biome-ignore format: rows
     await release(workspace, uses, '2025-03-10T09:00:00Z', { newChain: true })
     let host: StaticHost | undefined
@@ -278,7 +279,7 @@ describe('verify URL', () => {
   })
 
   it('verifies the tombstone of a withdrawn release', async () => {
-    const workspace = await copyOf(published)
+    const workspace = await copyWorkspace(published)
     await withdrawIn(workspace, FIRST, '2025-03-10T12:00:00Z')
     const { url } = await serveFolder(workspace.publicDir)
     expect(await prove(url)).toMatchObject({ releases: 2, latest: SECOND })
