@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
 import { describeSummary } from '../../pipeline/commands/summary.ts'
-import { archiveDates } from '../../pipeline/rollup/close.ts'
+import { archiveDates } from '../../pipeline/rollup/archive-dates.ts'
 import {
   buildIn,
   newWorkspace,

@@ -7,7 +7,7 @@ import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import type { Effects } from '../../pipeline/base/effects.ts'
 import { BuildError, CliError } from '../../pipeline/base/errors.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
-import { type ArchiveSummary, archiveDates } from '../../pipeline/rollup/close.ts'
+import { type ArchiveSummary, archiveDates } from '../../pipeline/rollup/archive-dates.ts'
 import { crashAfter, LOST, recordSteps } from '../support/crash.ts'
 import { copyOf, Gateway, newGateway, useOn } from '../support/gateway.ts'
 import {
