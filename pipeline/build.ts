@@ -171,7 +171,7 @@ export async function build(
     const named = await namedSources(config)
     const synthetic = await isSynthetic(named)
     const chain = await findChain(index, { config, synthetic, publicDir, newChain, completed, dryRun }, effects)
-    assertNotBefore(asOf, chain.index)
+    checkNotBefore(asOf, chain.index)
     const sampleFolder = dryRun ? join(folder, 'sample') : resolve(config.dataDir, 'raw/sample')
     const chosen = await chooseSources({ named, synthetic, config }, sampleFolder, lastDate, effects)
     const sources = await withObjects(chosen, workspace, config, effects)
@@ -415,7 +415,7 @@ export async function stageDraft(
   return stageRelease({ draft: manifest, rows, texts, page, folder }, database, files)
 }
 
-function assertNotBefore(asOf: Date, index: ReleaseIndex): void {
+function checkNotBefore(asOf: Date, index: ReleaseIndex): void {
   const latest = index.releases.at(-1)
   if (latest === undefined || toTimestamp(asOf) >= latest.as_of) return
   throw new BuildError(

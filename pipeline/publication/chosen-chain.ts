@@ -84,7 +84,7 @@ async function placeToKeep(publicDir: string, path: string): Promise<string> {
 /** Copies everything published to `target`, which appears complete. Replaces what a stopped build left there. */
 export async function keepChain(publicDir: string, target: string, effects: Effects): Promise<void> {
   const { files, report } = effects
-  const published = await publishedFiles(publicDir, true)
+  const published = await publishedFiles(publicDir, { isPartial: true })
   const staging = `${target}.next`
   await files.remove(staging)
   await copyFiles(published, staging, effects)

@@ -5,14 +5,12 @@ import type { Effects } from '../base/effects.ts'
 import { BuildError } from '../base/errors.ts'
 import { hashFile, ifAny, statsIfAny } from '../base/files.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
-import { DATASET_PATH, releasePath } from '../contract/manifest.ts'
-import { COVERAGE_PATH, isCopiedUnlisted, LATEST_PATH, publishedPath } from '../contract/published-paths.ts'
-import { currentEntry, readIndex, standingReleases } from '../release/index.ts'
-import { readCoverage } from '../release/ledger.ts'
-import { readManifest } from '../release/verify.ts'
+import { DATASET_PATH } from '../contract/manifest.ts'
+import { isCopiedUnlisted, LATEST_PATH, publishedPath } from '../contract/published-paths.ts'
 import { missing } from './compare.ts'
 import type { ExportList } from './export-list.ts'
-import { type Entry, releasedEntries } from './publication.ts'
+import type { Entry } from './publication.ts'
+import { releasedEntries } from './released-entries.ts'
 
 /** A published file or link, and where it is. */
 export interface PublishedFile extends Pick<Entry, 'path' | 'target' | 'sha256'> {
@@ -20,27 +18,29 @@ export interface PublishedFile extends Pick<Entry, 'path' | 'target' | 'sha256'>
   bytes: number
 }
 
-/** What a copy has, by path. `latest` is a link, or the files of the current release without `symlinks`. */
-export async function publishedFiles(publicDir: string, symlinks: boolean): Promise<PublishedFile[]> {
-  const index = await readIndex(publicDir)
-  const current = currentEntry(index)
-  const coverage = await readCoverage(publicDir)
-  if (current === undefined || coverage === undefined) throw missing(join(publicDir, COVERAGE_PATH))
-  const manifests = await sideBySide(standingReleases(index), async (release) => {
-    return [release, await readManifest(join(publicDir, releasePath(release)))] as const
-  })
-  const listed = releasedEntries({ index, manifests: new Map(manifests), coverage })
+/**
+ * What a copy has, by path. `latest` is a link, or the files of the current release without `symlinks`. Throws
+ * `BuildError` if a file is missing, unless `isPartial`.
+ */
+export async function publishedFiles(
+  publicDir: string,
+  { symlinks = true, isPartial = false } = {},
+): Promise<PublishedFile[]> {
+  const listed = await releasedEntries(publicDir)
   const unlisted = (await unlistedFiles(publicDir, '')).map((path): Entry => ({ path }))
   const entries = [...listed, ...unlisted].filter(({ target }) => symlinks || target === undefined)
-  const files = (await sideBySide(entries, (entry) => find(publicDir, entry), SMALL_FILES_AT_ONCE)).flat()
-  const folder = `${releasePath(current.release)}/`
+  const fileOf = ({ isOptional = false, ...entry }: Entry) => find(publicDir, entry, isOptional || isPartial)
+  const files = (await sideBySide(entries, fileOf, SMALL_FILES_AT_ONCE)).flat()
+  const current = listed.find(({ path }) => path === LATEST_PATH)?.target
+  const folder = `${DATASET_PATH}/${current}/`
   const latest = files
     .filter(({ path }) => !symlinks && path.startsWith(folder))
     .map((file) => ({ ...file, path: `${LATEST_PATH}/${file.path.slice(folder.length)}` }))
   return [...files, ...latest].sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-async function find(publicDir: string, { path, target, sha256, isOptional }: Entry): Promise<PublishedFile[]> {
+async function find(publicDir: string, entry: Entry, isOptional: boolean): Promise<PublishedFile[]> {
+  const { path, target, sha256 } = entry
   const source = join(publicDir, path)
   if (target !== undefined) return [{ path, target, source, bytes: 0 }]
   const stats = await ifAny(lstat(source))
@@ -74,7 +74,7 @@ function foreign(path: string): BuildError {
 }
 
 /** Throws `BuildError` if a release file does not have its checksum: the copy may hold the good file. */
-export function assertUndamaged(files: readonly PublishedFile[], contents: ExportList): void {
+export function verifyUndamaged(files: readonly PublishedFile[], contents: ExportList): void {
   const wrong = files.find(({ path, sha256 }) => sha256 !== undefined && contents.get(path) !== `sha256:${sha256}`)
   if (wrong === undefined) return
   const list = join(dirname(wrong.source), CHECKSUMS_FILE)

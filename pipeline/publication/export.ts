@@ -10,9 +10,9 @@ import { LATEST_PATH, publishedPath, STEPS } from '../contract/published-paths.t
 import { currentEntry, readIndex } from '../release/index.ts'
 import { readManifest } from '../release/verify.ts'
 import { lockPublic } from '../rollup/workspace.ts'
-import { assertUndamaged, copyFiles, hashFiles, type PublishedFile, publishedFiles } from './copy.ts'
+import { copyFiles, hashFiles, type PublishedFile, publishedFiles, verifyUndamaged } from './copy.ts'
 import { type ExportList, OWN_FOLDER, readList, writeList } from './export-list.ts'
-import { assertComplete } from './publish.ts'
+import { verifyComplete } from './publish.ts'
 
 export interface ExportOptions {
   folder: string
@@ -45,15 +45,15 @@ export async function exportPublished(
 ): Promise<ExportSummary> {
   const publicDir = resolve(config.publicDir)
   const target = resolve(folder)
-  assertApart(publicDir, target)
+  checkApart(publicDir, target)
   const previous = await readList(target)
   if (currentEntry(await readIndex(publicDir)) === undefined) {
     throw new BuildError(`${publicDir} holds no release; run make build first`)
   }
   const publicLock = await lockPublic(publicDir)
   try {
-    const { release } = await assertComplete(publicDir)
-    const published = await publishedFiles(publicDir, symlinks)
+    const { release } = await verifyComplete(publicDir)
+    const published = await publishedFiles(publicDir, { symlinks })
     const updated = await update(target, previous, published, effects)
     if ((await readManifest(join(publicDir, releasePath(release)))).synthetic) {
       const message = `${target} holds the synthetic sample: no host may call its files immutable (docs/hosting.md)`
@@ -78,7 +78,7 @@ async function update(
 ): Promise<Pick<ExportSummary, 'copied' | 'removed' | 'mended'>> {
   const { files, report } = effects
   const contents = await hashFiles(published, effects)
-  assertUndamaged(published, contents)
+  verifyUndamaged(published, contents)
   const changed = await differing(target, published, contents, effects)
   const removed = [...previous.keys()].filter((path) => !contents.has(path))
   const repaired = changed.map(({ path }) => path).filter((path) => previous.get(path) === contents.get(path))
@@ -177,7 +177,7 @@ function foldersAbove(path: string): string[] {
 }
 
 /** A copy inside the public folder would copy itself; a public folder inside the copy would be removed. */
-function assertApart(publicDir: string, target: string): void {
+function checkApart(publicDir: string, target: string): void {
   if (!isInside(target, publicDir) && !isInside(publicDir, target)) return
   throw new CliError(`${target} and PUBLIC_DIR ${publicDir} lie in each other; give the copy a folder of its own`)
 }

@@ -45,7 +45,7 @@ async function followRelease(
   release: ReleaseName,
   database: Database,
 ): Promise<Coverage> {
-  const folder = join(tree.rootOf(releasePath(release)), releasePath(release))
+  const folder = tree.pathOf(releasePath(release))
   const released = await loadRelease(database, folder)
   const { coverage, revisions, emptied } = advance(previous, released)
   await database.run('history/create_rows', { path: join(folder, 'rankings-daily.parquet') })
@@ -84,7 +84,7 @@ async function stageFormat(
   database: Database,
 ): Promise<Buffer> {
   const path = join(DATASET_PATH, revisionPath(revision, format))
-  const place = join(tree.rootOf(path), path)
+  const place = tree.pathOf(path)
   const published = await readIfAny(place)
   if (format === 'parquet') {
     if (published !== undefined) return published

@@ -31,9 +31,14 @@ export class NextTree {
     this.isNewChain = isNewChain
   }
 
-  /** Where a published path will be found: the staging root of its step, or the public folder. */
+  /** The folder below which a published path will be found: the staging root of its step, or the public folder. */
   rootOf(path: string): string {
     return this.#roots.get(path) ?? (this.isNewChain ? NOWHERE : this.folder.publicDir)
+  }
+
+  /** Where the file or folder of a published path will be found. */
+  pathOf(path: string): string {
+    return join(this.rootOf(path), path)
   }
 
   /** Adds a folder already staged and flushed below `stagingRoot`. */
@@ -48,7 +53,7 @@ export class NextTree {
   }
 
   read(path: string): Promise<string | undefined> {
-    return readTextIfAny(join(this.rootOf(path), path))
+    return readTextIfAny(this.pathOf(path))
   }
 
   /** Stages a file unless the same text is already staged or published. */

@@ -28,7 +28,6 @@ import { MANIFEST_FILE } from '../contract/release-files.ts'
 import { TOMBSTONE_FILE, tombstoneOf } from '../contract/tombstone.ts'
 import { periodsOf } from '../dataset/coverage.ts'
 import { currentEntry, toPointer, withStatus } from '../release/index.ts'
-import { NO_RESTATEMENTS } from '../release/ledger.ts'
 import { renderCatalog } from '../site/catalog.ts'
 import { renderFeeds } from '../site/feeds.ts'
 import type { Page } from '../site/layout.ts'
@@ -55,12 +54,6 @@ export interface Facts {
   restatements: Restatements
   api: readonly Page[]
   pages: readonly Page[]
-}
-
-/** What follows from the releases, without pages and texts: what a mirror fetches and an export copies. */
-export function releasedEntries(facts: Pick<Facts, 'index' | 'manifests' | 'coverage'>): Omit<Entry, 'text'>[] {
-  const entries = publication({ ...facts, restatements: NO_RESTATEMENTS, api: [], pages: [] })
-  return entries.map(({ text: _, ...entry }) => entry)
 }
 
 /** All published entries, in the order of a switch. */

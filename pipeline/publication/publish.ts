@@ -57,7 +57,6 @@ export async function recover(
   const index =
     tree && chain ? await grow(join(publicDir, releasePath(chain.release)), EMPTY_INDEX) : await findIndex(folder)
   await follow(tree ?? new NextTree(folder), index, database)
-  await closeStaging(publicDir, files)
   return { index, completed: tree !== undefined }
 }
 
@@ -73,13 +72,12 @@ async function findIndex(folder: PublicFolder): Promise<ReleaseIndex> {
  * Returns the current release. Throws `BuildError` if a build or a withdrawal was stopped, because the public folder
  * may then be half old and half new.
  */
-export async function assertComplete(publicDir: string): Promise<ReleaseEntry> {
+export async function verifyComplete(publicDir: string): Promise<ReleaseEntry> {
   const index = await readIndex(publicDir)
+  const current = currentEntry(index)
   const marked = await markWithdrawn(publicDir, index)
   const isMarked = index.releases.every(({ status }, position) => status === marked.releases[position]?.status)
-  const isStopped = await isFolder(join(publicDir, STAGING_FOLDER))
-  const current = currentEntry(index)
-  if (current === undefined || isStopped || !isMarked || (await unlisted(publicDir, index)) !== undefined) {
+  if (current === undefined || !isMarked || (await isFolder(join(publicDir, STAGING_FOLDER)))) {
     throw new BuildError(`${publicDir} was left by a build that was stopped; make build completes it`)
   }
   for (const entry of index.releases) if (entry.status === 'withdrawn') await verifyWithdrawn(publicDir, entry)
@@ -137,7 +135,6 @@ export async function publish(
     signal.throwIfAborted()
     if (isNewChain) await beginNewChain(folder, grown, replaced)
   })
-  await closeStaging(folder.publicDir, folder.files)
   return grown
 }
 
@@ -149,10 +146,9 @@ export async function publishTombstone(
   database: Database,
 ): Promise<void> {
   await follow(new NextTree(folder), withTombstone(index, tombstone), database)
-  await closeStaging(folder.publicDir, folder.files)
 }
 
-/** Stages everything that follows from the releases, then switches to it. Calls `begin` before the first rename. */
+/** Stages everything that follows from the releases and switches to it. Calls `begin` before the first rename. */
 async function follow(
   tree: NextTree,
   index: ReleaseIndex,
@@ -165,6 +161,7 @@ async function follow(
   await begin()
   await tree.commit()
   await notePages()
+  await closeStaging(tree.folder.publicDir, tree.folder.files)
 }
 
 /** Stages the entries that differ. Returns a function that notes which pages exist; call it when they are in place. */
@@ -175,8 +172,7 @@ async function stage(tree: NextTree, index: ReleaseIndex, database: Database): P
   const coverage = await readCoverage(tree.rootOf(COVERAGE_PATH))
   if (coverage === undefined) throw new Error('there is no coverage of the releases')
   const restatements = await readRestatements(tree.rootOf(RESTATEMENTS_PATH))
-  const place = releasePath(current.release)
-  const path = join(tree.rootOf(place), place)
+  const path = tree.pathOf(releasePath(current.release))
   const manifest = await readManifest(path)
   const api = await renderApi(path, manifest, tree.folder.dataDir)
   const { pages, note } = await changedPages(tree, { manifest, index }, database)

@@ -32,7 +32,7 @@ import { renderRankingsDaily } from '../site/api.ts'
 import { readFacts } from '../site/facts.ts'
 import type { Page } from '../site/layout.ts'
 import { renderSite } from '../site/render.ts'
-import { assertEntry, faultOf, missing, strayFiles } from './compare.ts'
+import { faultOf, missing, strayFiles, verifyFile } from './compare.ts'
 import { isSwitching } from './public-folder.ts'
 import { type Facts, pointerEntries, publication } from './publication.ts'
 import { verifyWithdrawn } from './tombstone.ts'
@@ -42,7 +42,7 @@ export interface VerifySummary {
   releases: number
   files: number
   latest: string
-  /** Superseded revisions, such as `daily/2026-11-19/r2`, gone with a withdrawn release. */
+  /** Superseded revisions, such as `daily/2026-11-19/r2`, removed with a withdrawn release. */
   not_verified: string[]
   /** Pages, feeds and metadata that another version rendered: after an upgrade, until the next build. */
   outdated_pages: string[]
@@ -76,7 +76,7 @@ async function verifyFolder(root: string, options: VerifyOptions): Promise<Verif
   if (current === undefined) {
     throw new BuildError(`${join(root, DATASET_PATH)} holds no release; run make build first`)
   }
-  for (const entry of pointerEntries(index, current)) await assertEntry(root, entry)
+  for (const entry of pointerEntries(index, current)) await verifyFile(root, entry)
   const [unlisted] = await unlistedReleases(root, index)
   if (unlisted !== undefined)
     throw new BuildError(`${join(root, releasePath(unlisted))} is not listed in ${INDEX_PATH}`)

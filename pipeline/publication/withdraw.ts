@@ -63,14 +63,14 @@ export async function withdraw(
     signal.throwIfAborted()
     report({ kind: 'stage', stage: 'withdraw' })
     const tombstone = tombstoneOf(findEntry(index, asked.release), planned)
-    await assertWithdrawn(() => publishTombstone(folder, index, tombstone, database), planned, folder, signal)
+    await explainingFailure(() => publishTombstone(folder, index, tombstone, database), planned, folder, signal)
     report({ kind: 'done', stage: 'withdraw', detail: `${release}, and all that followed from it` })
     return { outcome: 'withdrawn', ...planned }
   })
 }
 
 /** With the tombstone in place the release is withdrawn, even if the rest fails; the error must say so. */
-async function assertWithdrawn(
+async function explainingFailure(
   work: () => Promise<void>,
   { release, path }: Plan,
   { publicDir, files }: PublicFolder,

@@ -25,7 +25,7 @@ export async function readIndex(publicDir: string): Promise<ReleaseIndex> {
   const text = await readTextIfAny(path)
   if (text === undefined) return EMPTY_INDEX
   const index = parseJson(ReleaseIndex, text, path, BuildError)
-  assertChain(index, path)
+  verifyChain(index, path)
   return index
 }
 
@@ -106,7 +106,7 @@ function entryHash(facts: Facts): string {
   return hash('sha256', JSON.stringify(facts))
 }
 
-function assertChain(index: ReleaseIndex, path: string): void {
+function verifyChain(index: ReleaseIndex, path: string): void {
   let previous: string | null = null
   for (const { hash, status: _status, superseded_by: _successor, withdrawal: _why, ...facts } of index.releases) {
     if (facts.previous !== previous || entryHash(facts) !== hash) {

@@ -33,16 +33,16 @@ export async function loadRelease(database: Database, folder: string): Promise<L
 export async function verifyRelease(database: Database, folder: string): Promise<VerifiedRelease> {
   const manifest = await readManifest(folder)
   const found = await verifyChecksums(folder)
-  assertListed(folder, manifest, found)
+  verifyListed(folder, manifest, found)
   const rows = await verifyRows(database, folder, manifest)
-  assertFacts(folder, manifest, rows)
+  verifyFacts(folder, manifest, rows)
   if (found.has(MODELS_FILE)) await verifyModels(database, join(folder, MODELS_FILE), rows)
   await verifyDocuments(database, folder, manifest)
   await verifyProvenance(folder, manifest)
   return { manifest, manifestSha256: found.get(MANIFEST_FILE)?.sha256 ?? '', rows }
 }
 
-function assertListed(folder: string, manifest: Manifest, found: ReadonlyMap<string, FileHash>): void {
+function verifyListed(folder: string, manifest: Manifest, found: ReadonlyMap<string, FileHash>): void {
   for (const { path, bytes, sha256 } of manifest.files) {
     const file = found.get(path)
     if (file?.bytes !== bytes || file.sha256 !== sha256) {
@@ -75,7 +75,7 @@ async function verifyRows(database: Database, folder: string, manifest: Manifest
 
 const FACTS = ['release', 'start_date', 'end_date', 'days', 'provisional_from'] as const
 
-function assertFacts(folder: string, manifest: Manifest, rows: readonly RankingRow[]): void {
+function verifyFacts(folder: string, manifest: Manifest, rows: readonly RankingRow[]): void {
   const { as_of: asOf, publisher, synthetic } = manifest
   const draft = draftManifest({ rows, asOf, publisher, synthetic })
   const wrong = FACTS.find((fact) => manifest[fact] !== draft[fact])

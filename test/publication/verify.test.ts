@@ -92,6 +92,12 @@ describe('verify', () => {
     )
   })
 
+  it('names a file of a revision that no release has made', async () => {
+    const workspace = await copyOf(original)
+    await writeFile(join(datasetFolder(workspace), 'daily/2025-03-02/r3.csv'), '')
+    await expectNamed(workspace, /r3\.csv is published, but no release has made it/)
+  })
+
   it('names a release whose manifest is not the one that the index lists', async () => {
     const workspace = await copyOf(original)
     const folder = folderOf(workspace)
@@ -195,6 +201,19 @@ describe('verify, where every hash was made to fit,', () => {
     await replaceInRelease(folderOf(workspace), name, edit(await readFile(path)))
     await relistReleases(workspace)
     await expectNamed(workspace, `${name} holds the rows, but not in the form`)
+  })
+
+  it.each<[string, (text: string) => string, RegExp]>([
+    ['says another best rank', (text) => text.replace(',3,1,', ',3,2,'), /models\.csv does not follow from the rows/],
+    ['lacks a model', (text) => text.replace(/\na,.*/, ''), /models\.csv does not follow from the rows/],
+    ['has aliases that are no list', (text) => text.replace('[]', 'x'), /aliases: must be an array of texts in JSON/],
+  ])('names a models.csv that %s', async (_, edit, message) => {
+    const workspace = await copyOf(original)
+    const text = await readFile(join(folderOf(workspace), 'models.csv'), 'utf8')
+    expect(edit(text)).not.toBe(text)
+    await replaceInRelease(folderOf(workspace), 'models.csv', edit(text))
+    await relistReleases(workspace)
+    await expectNamed(workspace, message)
   })
 
   it('names a Parquet file of a release that holds the rows of another release', async () => {

@@ -39,7 +39,7 @@ export const dataset: Mutant[] = [
     file: 'pipeline/dataset/checks.ts',
     find: '.filter(({ check }) => stopping.includes(check))',
     replace: '.filter(({ check }) => accepted.includes(check))',
-    tests: ['test/dataset/checks.test.ts'],
+    tests: ['test/cases.test.ts'],
   },
   {
     name: 'source-named-in-public',
@@ -47,7 +47,7 @@ export const dataset: Mutant[] = [
     file: 'pipeline/dataset/checks.ts',
     find: "source === undefined ? '' : 'a source '",
     replace: "source === undefined ? '' : `source ${source} `",
-    tests: ['test/dataset/checks.test.ts'],
+    tests: ['test/cases.test.ts'],
   },
   {
     name: 'withheld-never-stops',

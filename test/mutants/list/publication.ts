@@ -37,9 +37,17 @@ export const publication: Mutant[] = [
     name: 'damaged-file-exported',
     promise: 'An export refuses to copy a damaged file of a release over the good one of the copy.',
     file: 'pipeline/publication/export.ts',
-    find: '  assertUndamaged(published, contents)\n',
+    find: '  verifyUndamaged(published, contents)\n',
     replace: '',
     tests: ['test/publication/export.test.ts'],
+  },
+  {
+    name: 'stray-file-exported',
+    promise: 'An export copies no file among releases, days and months that does not follow from the releases.',
+    file: 'pipeline/contract/published-paths.ts',
+    find: "return publishedPath(path).readers === 'people'",
+    replace: "return publishedPath(path).step !== 'catalog'",
+    tests: ['test/publication/copied.test.ts'],
   },
   {
     name: 'rest-of-withdrawn-release',
@@ -63,7 +71,7 @@ export const publication: Mutant[] = [
     file: 'pipeline/publication/verify.ts',
     find: 'for (const path of await strayFiles(root, folders, entries)) {',
     replace: 'for (const path of await strayFiles(root, [], entries)) {',
-    tests: ['test/publication/tampered.test.ts'],
+    tests: ['test/publication/verify.test.ts'],
   },
   {
     name: 'switch-not-told',
