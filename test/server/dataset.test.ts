@@ -25,7 +25,7 @@ const EXPECTED: Record<Form, (expected: Row[], start_date: string, end_date: str
   ndjson: (data) => data.map((row) => `${JSON.stringify(row)}\n`).join(''),
 }
 
-test.each(FORMS)('any window is answered with exactly its rows: %s', async (form) => {
+test.each(FORMS)('a window contains exactly its rows: %s', async (form) => {
   const dataset = await prepared()
   const day = fc.integer({ min: 1, max: 25 }).map((n) => `2025-01-${String(n).padStart(2, '0')}`)
   fc.assert(
@@ -40,7 +40,7 @@ test.each(FORMS)('any window is answered with exactly its rows: %s', async (form
   )
 })
 
-test.each(FORMS)('the rows of an answer are not copied: %s', async (form) => {
+test.each(FORMS)('answers share the bytes of their rows: %s', async (form) => {
   const dataset = await prepared()
   const rowsOf = (end_date: string) =>
     dataset.answer({ start_date: '2025-01-01', end_date }, form).pieces[form === 'ndjson' ? 0 : 1]
@@ -48,7 +48,7 @@ test.each(FORMS)('the rows of an answer are not copied: %s', async (form) => {
   expect(rowsOf('2025-01-02')?.byteOffset).toBe(rowsOf('2025-01-20')?.byteOffset)
 })
 
-test('the canonical CSV of the whole release is the one that its content hash is of', async () => {
+test('the CSV of the whole release has the content hash of the manifest', async () => {
   const odd = ['a,b', 'a"b', 'a\rb'].map((model_permaslug, i) => ({
     date: '2025-01-01',
     model_permaslug,
@@ -61,7 +61,7 @@ test('the canonical CSV of the whole release is the one that its content hash is
   expect(`sha256:${createHash('sha256').update(csv).digest('hex')}`).toBe(dataset.manifest.content_hash)
 })
 
-test('what it takes in memory is all its rows in every form, and as gzip', async () => {
+test('bytes is the size of all rows in every form and of their gzip', async () => {
   const dataset = await prepared()
   const window = { start_date: '2025-01-01', end_date: '2025-01-31' }
   const head = 'date,model_permaslug,total_tokens\n'.length

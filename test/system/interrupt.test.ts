@@ -59,8 +59,8 @@ function copy(): string {
   return folder
 }
 
-describe('a build that is stopped', () => {
-  it('by Ctrl-C says so, exits 1 and leaves the public folder as it was', async () => {
+describe('a build', () => {
+  it('that Ctrl-C stops exits with 1 and leaves the public folder unchanged', async () => {
     const folder = copy()
     const before = readdirSync(join(folder, 'public'), { recursive: true }).sort()
     const child = spawn(process.execPath, [CLI, 'build'], {
@@ -79,7 +79,7 @@ describe('a build that is stopped', () => {
     expect(existsSync(join(folder, 'data/state/tmp'))).toBe(false)
   })
 
-  it('while another one runs says so and exits 1', async () => {
+  it('that starts while another one runs exits with 1', async () => {
     const folder = copy()
     const state = join(folder, 'data/state')
     const { signal } = new AbortController()

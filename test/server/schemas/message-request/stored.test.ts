@@ -23,7 +23,7 @@ describe('config', () => {
     expect(() => parseMessageRequest(request({ max_tokens: 2 ** 53 }))).toThrow('max_tokens')
   })
 
-  test('has the values of the body, not copies', () => {
+  test('contains the values of the body, not copies', () => {
     const tools = [{ type: 'any' }]
     expect(parseMessageRequest(request({ tools })).config.tools).toBe(tools)
   })
