@@ -178,26 +178,6 @@ describe.runIf(isClickHouseHere)('a rollup on ClickHouse', () => {
     expect(rows.map((row) => row.split(',').slice(0, 3))).toEqual([['update', day, 'acme/model-1']])
   })
 
-  it('fails when a day has fewer records than before, unless on_missing says otherwise', async () => {
-    await pair.first.run(viewOf('few', 'shrinking'))
-    const shrinking = await asking('shrinking', {})
-    expect((await build(shrinking, { AS_OF: '2025-03-08T12:00:00Z' })).code).toBe(0)
-    const before = await readLatest(shrinking)
-    await pair.first.run('DROP TABLE shrinking')
-    await pair.first.run(`${viewOf('few', 'shrinking')} WHERE utc_date < toDate('2025-03-06')`)
-    const { code, stderr } = await build(shrinking, { AS_OF: '2025-03-08T13:00:00Z' })
-    expect(code).toBe(1)
-    expect(stderr).toMatch(/2025-03-06 had \d+ records when it was last queried and has 0 now/)
-    expect(await readLatest(shrinking)).toEqual(before)
-    const sources = JSON.parse(await readFile(shrinking.sources, 'utf8'))
-    await writeInput(shrinking, 'sources.json', { ...sources, on_missing: 'keep' })
-    const kept = await build(shrinking, { AS_OF: '2025-03-08T14:00:00Z' })
-    expect(JSON.parse(kept.stdout).content_hash).toBe(before.content_hash)
-    await writeInput(shrinking, 'sources.json', { ...sources, on_missing: 'remove' })
-    const removed = await build(shrinking, { AS_OF: '2025-03-08T15:00:00Z' })
-    expect(JSON.parse(removed.stdout).end_date).toBe('2025-03-05')
-  })
-
   it('keeps archived dates without the usage, and lists no deletable files', async () => {
     const archived = await asking('few_usage', {})
     await build(archived)

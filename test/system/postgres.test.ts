@@ -19,7 +19,7 @@ const KEY = '/api/v1/key'
 
 /** All tests of the API, and of what it keeps in the store, but those of SQLite itself; files that are served beside it have no store. */
 const API_TESTS = [
-  ...['app', 'exchanges', 'openapi', 'rate-limits', 'usage-file', 'commands/store', 'commands/key-manage'].map(
+  ...['app', 'exchanges', 'openapi', 'usage-file', 'commands/store', 'commands/key-manage'].map(
     (name) => `test/server/${name}.test.ts`,
   ),
   ...['keys', 'presets', 'usage', 'embeddings-models'].map((name) => `test/server/store/${name}.test.ts`),
@@ -52,7 +52,10 @@ describe.skipIf(noPostgres !== undefined)('servers with a store on PostgreSQL', 
       Array.from({ length: 4 }, (_, client) => startWriter(url, key, `${server}-${client}`)),
     )
     const acknowledged = () => writers.flatMap((writer) => writer.acknowledged)
-    for (const mode of ['immediate', 'fast'] as const) {
+    const refusals = () => new Set(writers.flatMap((writer) => writer.refusals))
+    // Both modes, and again until some writer has met a restart.
+    for (let round = 0; round < 2 || !refusals().has(503); round++) {
+      const mode = round % 2 === 0 ? 'immediate' : 'fast'
       const before = acknowledged().length
       await expect.poll(() => acknowledged().length).toBeGreaterThan(before + 50)
       await postgres.restart(mode)
@@ -61,10 +64,8 @@ describe.skipIf(noPostgres !== undefined)('servers with a store on PostgreSQL', 
     }
     await Promise.all(writers.map((writer) => writer.stop()))
 
-    // 409 and 503 are the only other answers, and some writer met a restart.
-    const refusals = new Set(writers.flatMap((writer) => writer.refusals))
-    expect([...refusals].filter((status) => status !== 409 && status !== 503)).toEqual([])
-    expect(refusals).toContain(503)
+    // 409 and 503 are the only other answers.
+    expect([...refusals()].filter((status) => status !== 409 && status !== 503)).toEqual([])
 
     const stored = []
     for (const slug of SLUGS) {
