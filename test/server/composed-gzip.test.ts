@@ -5,7 +5,7 @@ import { logNormal, seededRandom } from '../../pipeline/raw/sample/random.ts'
 import { compressDates, gzipComposer } from '../../server/published/composed-gzip.ts'
 import { moveCrc } from '../../server/published/crc.ts'
 import { compressRelease, type Dataset, datasetOf, serialiseRelease } from '../../server/published/dataset.ts'
-import { FORMS } from '../../server/published/forms.ts'
+import { FORMATS } from '../../server/published/formats.ts'
 import { readCurrentRelease } from '../../server/published/release.ts'
 import { runOf } from '../../server/published/run.ts'
 import { temporaryFolder } from '../support/app.ts'
@@ -52,12 +52,12 @@ describe('a gzip of any window', () => {
     .tuple(day, day)
     .map(([a, b]) => ({ start_date: date(Math.min(a, b)), end_date: date(Math.max(a, b)) }))
 
-  test.each(FORMS)('unpacks to the bytes of the plain answer: %s', async (form) => {
+  test.each(FORMATS)('unpacks to the bytes of the plain answer: %s', async (format) => {
     const dataset = await prepared()
     fc.assert(
       fc.property(window, (asked) => {
-        const plain = Buffer.concat(dataset.answer(asked, form).pieces)
-        const packed = dataset.answer(asked, form, 'gzip')
+        const plain = Buffer.concat(dataset.answer(asked, format).pieces)
+        const packed = dataset.answer(asked, format, 'gzip')
         const whole = Buffer.concat(packed.pieces)
         expect(whole.length).toBe(packed.bytes)
         // One member, and nothing after it: zlib checks CRC and size, and would read further members.
@@ -86,14 +86,14 @@ describe('a gzip of any window', () => {
     }).flat()
   }
 
-  test.each(FORMS)('is not larger than the default window by gzip -6: %s', async (form) => {
+  test.each(FORMATS)('is not larger than the default window by gzip -6: %s', async (format) => {
     const dataset = await prepared(driftingRows())
     const asked = { start_date: '2025-01-10', end_date: '2025-02-09' }
-    const plain = Buffer.concat(dataset.answer(asked, form).pieces)
-    expect(dataset.answer(asked, form, 'gzip').bytes).toBeLessThanOrEqual(gzipSync(plain, { level: 6 }).length)
+    const plain = Buffer.concat(dataset.answer(asked, format).pieces)
+    expect(dataset.answer(asked, format, 'gzip').bytes).toBeLessThanOrEqual(gzipSync(plain, { level: 6 }).length)
   })
 
-  test.each(FORMS)('has a header without name, time or operating system: %s', async (form) => {
+  test.each(FORMATS)('has a header without name, time or operating system: %s', async (format) => {
     const dataset = await prepared()
     // RFC 1952 § 2.3: magic number, deflate, no flags, four bytes of time, no level, unknown system.
     const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255])
@@ -102,7 +102,7 @@ describe('a gzip of any window', () => {
       ['2025-01-01', '2025-02-09'],
       ['2025-02-20', '2025-02-21'],
     ] as const) {
-      const bytes = Buffer.concat(dataset.answer({ start_date, end_date }, form, 'gzip').pieces)
+      const bytes = Buffer.concat(dataset.answer({ start_date, end_date }, format, 'gzip').pieces)
       expect(bytes.subarray(0, header.length)).toEqual(header)
     }
   })

@@ -13,8 +13,8 @@ export const published: Mutant[] = [
     name: 'one-tag-for-all-codings',
     promise: 'The strong ETag is of release, window, format and content coding.',
     file: 'server/published/rankings-answers.ts',
-    find: '-${form}-${coding}"`',
-    replace: '-${form}"`',
+    find: '-${format}-${coding}"`',
+    replace: '-${format}"`',
     tests: ['test/server/exchanges.test.ts'],
   },
   {
