@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { Database } from '../base/database.ts'
 import type { Effects } from '../base/effects.ts'
 import { BuildError, CliError, reasonOf } from '../base/errors.ts'
+import { withTemporaryFolder } from '../base/scratch.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import { DATASET_START } from '../contract/utc-date.ts'
 import { lastCredibleDate, setCredibleDates } from './credible-dates.ts'
@@ -92,8 +92,7 @@ export async function withFiles<Result>(
   { now, signal }: InspectEffects,
   work: (database: Database, folder: string) => Promise<Result>,
 ): Promise<Result> {
-  const folder = await mkdtemp(join(tmpdir(), 'tokenboard-inspect-'))
-  try {
+  return withTemporaryFolder('inspect', async (folder) => {
     const temporaryFolder = join(folder, 'spill')
     const database = await Database.open({ path: ':memory:', temporaryFolder, memoryLimit: undefined, signal })
     try {
@@ -104,9 +103,7 @@ export async function withFiles<Result>(
     } finally {
       database.close()
     }
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
+  })
 }
 
 /** Throws `CliError` if the file is missing or has an unknown ending. */

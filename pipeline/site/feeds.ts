@@ -14,6 +14,7 @@ import { TOMBSTONE_FILE } from '../contract/tombstone.ts'
 import { DATASET_START } from '../contract/utc-date.ts'
 import { titleOf } from '../release/documents/describe.ts'
 import type { Page } from './layout.ts'
+import { siteUrl } from './site-url.ts'
 
 const RELEASES_LISTED = 100
 
@@ -124,12 +125,6 @@ function describeRestatement({ dates, rows_before, rows_after, tokens_before, to
 /** A `tag:` URI (RFC 4151) of the publisher's host, so that copies have the same ids. */
 function tag(publisher: Publisher, name: string): string {
   return `tag:${new URL(publisher.url).hostname},${DATASET_START}:${DATASET_PATH}${name === '' ? '' : `/${name}`}`
-}
-
-/** The URL of a published file below the publisher's URL. */
-export function siteUrl(publisher: Publisher, path: string): string {
-  const base = publisher.url.endsWith('/') ? publisher.url : `${publisher.url}/`
-  return new URL(path, base).href
 }
 
 function atom(publisher: Publisher, items: readonly Item[]): string {

@@ -15,16 +15,12 @@ export interface RankingsAnswer {
 
 const MOST_ANSWERS = 2000
 
-export interface RankingsAnswers {
-  find(dataset: Dataset, window: Window, format: Format, coding: Coding): RankingsAnswer
-}
-
 /** Caches answers for as long as their release is loaded. A cached answer shares its rows with the release. */
-export function rankingsAnswers(): RankingsAnswers {
+export function rankingsAnswers() {
   const answers = new WeakMap<Dataset, BoundedCache<RankingsAnswer>>()
 
   return {
-    find(dataset, window, format, coding) {
+    find(dataset: Dataset, window: Window, format: Format, coding: Coding): RankingsAnswer {
       const ofDataset = answers.get(dataset) ?? new BoundedCache(MOST_ANSWERS)
       answers.set(dataset, ofDataset)
       const name = `${window.start_date} ${window.end_date} ${format} ${coding}`
@@ -52,7 +48,7 @@ function describe(dataset: Dataset, window: Window, format: Format, coding: Codi
 }
 
 /** A strong ETag. It has the content hash because a dataset that is built from scratch may reuse a release name. */
-export function rankingsEtag(
+function rankingsEtag(
   { release, content_hash }: Pick<Manifest, 'release' | 'content_hash'>,
   { start_date, end_date }: Window,
   format: Format,

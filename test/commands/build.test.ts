@@ -6,10 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import { BuildError, CliError } from '../../pipeline/base/errors.ts'
 import { readSources } from '../../pipeline/raw/sources.ts'
-import { copyOf, Gateway } from '../support/gateway.ts'
 import {
   AS_OF,
   buildIn,
+  copyWorkspace,
   createWorkspace,
   crowd,
   crowdSlug,
@@ -50,11 +50,6 @@ beforeAll(async () => {
 })
 
 afterAll(() => removeWorkspace(released))
-
-/** A copy of `released` that is the test's own. */
-async function releasedWorkspace(): Promise<Workspace> {
-  return (await copyOf(new Gateway(released))).workspace
-}
 
 function setTokens(workspace: Workspace, tokens: number): Promise<void> {
   return writeSmallBuild(workspace, { sources: [{ records: crowd(1, () => tokens) }] })
@@ -108,7 +103,7 @@ describe('tokenboard build', () => {
 
 describe('a second build', () => {
   it('makes no release of the same inputs and exits with code 0', async () => {
-    const workspace = await releasedWorkspace()
+    const workspace = await copyWorkspace(released)
     const before = await snapshotTree(workspace.publicDir)
     const { code, stdout, stderr } = await runBuild(workspace, { AS_OF: '2025-03-10T13:00:00Z' }, ['--json'])
     expect(code).toBe(0)
@@ -118,7 +113,7 @@ describe('a second build', () => {
   })
 
   it('makes a release of changed rows and does not change the previous one', async () => {
-    const workspace = await releasedWorkspace()
+    const workspace = await copyWorkspace(released)
     const previous = await releaseFolder(workspace)
     const before = await snapshotTree(previous)
     await setTokens(workspace, 2)
@@ -136,7 +131,7 @@ describe('a second build', () => {
     ['before that', '2025-03-10T11:59:59Z'],
     ['that', '2025-03-10T12:00:00Z'],
   ])('fails for changed rows if AS_OF is %s of the newest release', async (_, asOf) => {
-    const workspace = await releasedWorkspace()
+    const workspace = await copyWorkspace(released)
     await setTokens(workspace, 2)
     const before = await snapshotTree(workspace.publicDir)
     await expect(buildIn(workspace, asOf)).rejects.toThrow('2025-03-10T12:00:00Z')
@@ -249,7 +244,7 @@ describe('a build with wrong settings', () => {
 
 describe('a build that fails', () => {
   it('exits with code 1 and names the truncated gzip file, and the previous release stays current', async () => {
-    const workspace = await releasedWorkspace()
+    const workspace = await copyWorkspace(released)
     const before = await snapshotTree(workspace.publicDir)
     const whole = gzipSync(
       toCsvText(
@@ -335,13 +330,13 @@ describe('a build that is interrupted', () => {
 
   // `make soak` stops builds at every effect, and `test/system/interrupt.test.ts` by Ctrl-C.
   it('publishes its release completely or not at all, and the next build succeeds', async () => {
-    const workspace = await releasedWorkspace()
+    const workspace = await copyWorkspace(released)
     await setTokens(workspace, 2)
     const before = await snapshotTree(workspace.publicDir)
-    const { events } = await interrupt((await copyOf(new Gateway(workspace))).workspace, Number.POSITIVE_INFINITY)
+    const { events } = await interrupt(await copyWorkspace(workspace), Number.POSITIVE_INFINITY)
     expect(events).toBeGreaterThan(3)
     for (const at of [0, 1, events >> 1, events - 1]) {
-      const { workspace: copy } = await copyOf(new Gateway(workspace))
+      const copy = await copyWorkspace(workspace)
       const { failed } = await interrupt(copy, at)
       if (failed) expect(await snapshotTree(copy.publicDir)).toEqual(before)
       else expect((await readLatest(copy)).release).toBe('20250310T130000Z')

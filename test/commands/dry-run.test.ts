@@ -5,9 +5,9 @@ import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
 import { type BuildSummary, build } from '../../pipeline/build.ts'
 import { describeSummary } from '../../pipeline/commands/summary.ts'
-import { copyOf, Gateway } from '../support/gateway.ts'
 import {
   buildIn,
+  copyWorkspace,
   createWorkspace,
   crowd,
   newWorkspace,
@@ -54,10 +54,6 @@ describe('a dry run', () => {
     return () => removeWorkspace(published)
   })
 
-  async function releasedWorkspace(): Promise<Workspace> {
-    return (await copyOf(new Gateway(published))).workspace
-  }
-
   it('lists for each date what a release would change', async () => {
     const workspace = await workspaceOf([used(1, 1), used(2, 5), used(2, 7, 'acme/two'), used(3, 9)])
     await buildIn(workspace)
@@ -99,7 +95,7 @@ describe('a dry run', () => {
   })
 
   it('changes no rows and makes no release where the build would make none', async () => {
-    const workspace = await releasedWorkspace()
+    const workspace = await copyWorkspace(published)
     const rows = { before: 1, after: 1, added: 0, changed: 0, removed: 0 }
     const summary = await dryRun(workspace, LATER)
     expect(summary).toMatchObject({ outcome: 'unchanged', changes: { facts: [], dates: [], rows } })
@@ -125,7 +121,7 @@ describe('a dry run', () => {
   })
 
   it('changes no file below PUBLIC_DIR and DATA_DIR', async () => {
-    const workspace = await releasedWorkspace()
+    const workspace = await copyWorkspace(published)
     await write(workspace, [used(1, 2), used(2, 2)])
     const before = await snapshotTree(workspace.root)
     await dryRun(workspace, LATER)
@@ -133,7 +129,7 @@ describe('a dry run', () => {
   })
 
   it('leaves the public files of a stopped build as they are', async () => {
-    const workspace = await releasedWorkspace()
+    const workspace = await copyWorkspace(published)
     await write(workspace, [used(1, 2)])
     const rename = async (from: string, to: string) => {
       await realFiles.rename(from, to)

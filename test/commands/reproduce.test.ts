@@ -1,5 +1,5 @@
 /** `tokenboard reproduce`: a release made again from its inputs has equal bytes, or differences are explained. */
-import { appendFile, cp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { appendFile, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -16,6 +16,7 @@ import { type Reproduction, reproduce } from '../../pipeline/reproduce.ts'
 import { archiveDates } from '../../pipeline/rollup/archive-dates.ts'
 import {
   buildIn,
+  copyWorkspace,
   createWorkspace,
   datasetFolder,
   newWorkspace,
@@ -68,12 +69,7 @@ beforeAll(async () => {
 afterAll(() => removeWorkspace(original))
 
 /** A copy of `original` for one test. */
-async function published(): Promise<Workspace> {
-  const workspace = await newWorkspace()
-  await rm(workspace.root, { recursive: true })
-  await cp(original.root, workspace.root, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
-  return workspace
-}
+const published = () => copyWorkspace(original)
 
 const effects = {
   now: () => new Date('2026-11-20T00:12:00.987Z'),

@@ -8,13 +8,15 @@ import { ReleaseIndex } from '../../pipeline/contract/manifest.ts'
 import { RankingResponse, RankingRow } from '../../pipeline/contract/ranking.ts'
 import { readManifest } from '../../pipeline/release/verify.ts'
 import { readWithJavaScript, withVersions } from '../support/javascript-readers.ts'
-import { type OracleRow, toCsv } from '../support/oracle.ts'
+import { toCsv } from '../support/oracle.ts'
 import {
   buildIn,
   createWorkspace,
   crowd,
   datasetFolder,
+  publish,
   readLatest,
+  releaseFolder,
   removeWorkspace,
   sha256,
   type Workspace,
@@ -60,7 +62,6 @@ describe('a release', () => {
   let summary: BuildSummary
   let folder = ''
   let csv = ''
-  let rows: OracleRow[] = []
 
   beforeAll(async () => {
     workspace = await createWorkspace()
@@ -68,12 +69,6 @@ describe('a release', () => {
     summary = await buildIn(workspace, '2025-03-10T12:34:56Z')
     folder = join(datasetFolder(workspace), 'releases/20250310T123456Z')
     csv = await readFile(join(folder, 'rankings-daily.csv'), 'utf8')
-    const parquet = sqlText(join(folder, 'rankings-daily.parquet'))
-    // The order of the rows in the file is part of what is published.
-    const read = await query(
-      `SELECT date::VARCHAR AS date, model_permaslug, total_tokens::VARCHAR AS total_tokens FROM read_parquet(${parquet})`,
-    )
-    rows = read.map((row) => RankingRow.parse(row))
     return () => removeWorkspace(workspace)
   })
 
@@ -118,6 +113,12 @@ describe('a release', () => {
 
   it('has the same rows in CSV, compressed CSV, Parquet, NDJSON and the JSON of the endpoint', async () => {
     const unzip = async (name: string) => gunzipSync(await readFile(join(folder, name))).toString()
+    const parquet = sqlText(join(folder, 'rankings-daily.parquet'))
+    // The order of the rows in the file is part of what is published.
+    const read = await query(
+      `SELECT date::VARCHAR AS date, model_permaslug, total_tokens::VARCHAR AS total_tokens FROM read_parquet(${parquet})`,
+    )
+    const rows = read.map((row) => RankingRow.parse(row))
     expect(toCsv(rows)).toBe(csv)
     expect(await unzip('rankings-daily.csv.gz')).toBe(csv)
     expect(await unzip('rankings-daily.ndjson.gz')).toBe(rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
@@ -125,22 +126,6 @@ describe('a release', () => {
     expect(Object.keys(body)).toEqual(['data', 'meta'])
     expect(RankingResponse.parse(body).data).toEqual(rows)
     expect(body.meta).toMatchObject({ as_of: '2025-03-10T12:34:56Z', version: 'v1' })
-  })
-
-  it('has Parquet columns date, model_permaslug, total_tokens of types DATE, VARCHAR, BIGINT', async () => {
-    const file = sqlText(join(folder, 'rankings-daily.parquet'))
-    const columns = await query(`SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM read_parquet(${file}))`)
-    expect(columns).toEqual([
-      { column_name: 'date', column_type: 'DATE' },
-      { column_name: 'model_permaslug', column_type: 'VARCHAR' },
-      { column_name: 'total_tokens', column_type: 'BIGINT' },
-    ])
-    const schema = await query(`SELECT name, type FROM parquet_schema(${file}) WHERE type IS NOT NULL`)
-    expect(schema).toEqual([
-      { name: 'date', type: 'INT32' },
-      { name: 'model_permaslug', type: 'BYTE_ARRAY' },
-      { name: 'total_tokens', type: 'INT64' },
-    ])
   })
 
   // `test/clients/standards.test.ts` has the readers of Python.
@@ -200,4 +185,21 @@ describe('a release', () => {
     const manifest_sha256 = sha256(await readFile(join(folder, 'manifest.json')))
     expect(ReleaseIndex.parse(index).releases).toMatchObject([{ ...latest, previous: null, manifest_sha256 }])
   })
+})
+
+it('the Parquet file of a release has columns of types DATE, VARCHAR and BIGINT', async () => {
+  const { workspace } = await publish(crowd(2, () => 9_007_199_254_740_991n))
+  const file = sqlText(join(await releaseFolder(workspace), 'rankings-daily.parquet'))
+  const columns = await query(`SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM read_parquet(${file}))`)
+  expect(columns).toEqual([
+    { column_name: 'date', column_type: 'DATE' },
+    { column_name: 'model_permaslug', column_type: 'VARCHAR' },
+    { column_name: 'total_tokens', column_type: 'BIGINT' },
+  ])
+  const schema = await query(`SELECT name, type FROM parquet_schema(${file}) WHERE type IS NOT NULL`)
+  expect(schema).toEqual([
+    { name: 'date', type: 'INT32' },
+    { name: 'model_permaslug', type: 'BYTE_ARRAY' },
+    { name: 'total_tokens', type: 'INT64' },
+  ])
 })

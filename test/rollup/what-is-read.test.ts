@@ -151,7 +151,7 @@ function placeOf(name: string): string {
   return `reading of pipeline/schemas/${name}.ts`
 }
 
-it('changes what is read only together with the number of the reading', async () => {
+it('what is read of the corpus changes only together with the number of the reading', async () => {
   const golden: Record<string, Entry> = JSON.parse(readFileSync(GOLDEN, 'utf8'))
   const current = await currentEntries()
   // Where the shared code has a new number all is read again, whatever the numbers of the schemas are.

@@ -1,7 +1,7 @@
 /** Builds in temporary folders with a fixed clock, in process and through the CLI, and reads back what was published. */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { onTestFinished, vi } from 'vitest'
@@ -49,6 +49,13 @@ export async function newWorkspace(): Promise<Workspace> {
   const workspace = await createWorkspace()
   onTestFinished(() => removeWorkspace(workspace))
   return workspace
+}
+
+/** A copy of a workspace, removed when the running test is over. */
+export async function copyWorkspace(original: Workspace): Promise<Workspace> {
+  const copy = await newWorkspace()
+  await cp(original.root, copy.root, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
+  return copy
 }
 
 /** Writes a file below the input folder; anything but text and bytes as JSON. */

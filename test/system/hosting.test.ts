@@ -9,9 +9,9 @@ import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
+import { mediaType } from '../../pipeline/contract/published-paths.ts'
 import { exportPublished } from '../../pipeline/publication/export.ts'
 import { cachePolicy } from '../../server/published/cache-policy.ts'
-import { mediaType } from '../../server/published/media-types.ts'
 import {
   buildIn,
   createWorkspace,

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { matchesEtag } from '../../published/conditional.ts'
 import { CONTENT_TYPE_OF } from '../../published/formats.ts'
-import { DOCUMENT_HEADERS } from '../../published/media-types.ts'
+import { DOCUMENT_HEADERS } from '../../published/static-answers.ts'
 
 /** The page needs no scripts and no other server, so allow nothing else. */
 const POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

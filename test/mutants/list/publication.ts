@@ -31,7 +31,7 @@ export const publication: Mutant[] = [
     file: 'pipeline/release/chain.ts',
     find: "if (synthetic && (kind === 'real' || kind === 'mixed')) {",
     replace: "if (synthetic && kind === 'mixed') {",
-    tests: ['test/publication/new-chain.test.ts'],
+    tests: ['test/cases.test.ts'],
   },
   {
     name: 'damaged-file-exported',
@@ -55,7 +55,7 @@ export const publication: Mutant[] = [
     file: 'pipeline/publication/tombstone.ts',
     find: '[...names.filter((name) => !isLast(name)).sort(), ...names.filter(isLast)]',
     replace: 'names.filter(isLast)',
-    tests: ['test/publication/withdraw.test.ts'],
+    tests: ['test/cases.test.ts'],
   },
   {
     name: 'only-release-withdrawn',
@@ -63,7 +63,7 @@ export const publication: Mutant[] = [
     file: 'pipeline/publication/withdraw.ts',
     find: 'const others = index.releases.filter((other) => other !== entry)',
     replace: 'const others = index.releases.slice()',
-    tests: ['test/publication/withdraw.test.ts'],
+    tests: ['test/cases.test.ts'],
   },
   {
     name: 'day-of-no-release',

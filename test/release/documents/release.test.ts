@@ -11,10 +11,10 @@ import { PARQUET_KEY_MEANINGS, parquetKeys } from '../../../pipeline/release/doc
 import { schemaOrgDataset } from '../../../pipeline/release/documents/schema-org.ts'
 import { draftManifest, stageRelease } from '../../../pipeline/release/stage.ts'
 import { readManifest, verifyRelease } from '../../../pipeline/release/verify.ts'
-import { copyOf, Gateway } from '../../support/gateway.ts'
 import { manifestOf, PUBLISHER } from '../../support/manifest.ts'
 import {
   buildIn,
+  copyWorkspace,
   createWorkspace,
   crowd,
   newWorkspace,
@@ -128,7 +128,7 @@ describe('verifyRelease', () => {
     ['index.html', /20250310T120000Z/g, '20250310T120001Z'],
     ['index.html', /sha256:./g, 'sha256:x'],
   ])('finds a changed %s even if manifest and checksums agree with it', async (name, from, to) => {
-    const { workspace } = await copyOf(new Gateway(built))
+    const workspace = await copyWorkspace(built)
     const folder = await releaseFolder(workspace)
     const database = await openDatabase(workspace.root)
     await forge(folder, name, from, to)
@@ -136,7 +136,7 @@ describe('verifyRelease', () => {
   })
 
   it('finds a Parquet footer that differs from the manifest', async () => {
-    const { workspace } = await copyOf(new Gateway(built))
+    const workspace = await copyWorkspace(built)
     const folder = await releaseFolder(workspace)
     const manifest = await readManifest(folder)
     await sealRelease(folder, { ...manifest, attribution: 'Source: someone else.' })
@@ -145,7 +145,7 @@ describe('verifyRelease', () => {
   })
 
   it('finds a file that is in SHA256SUMS but not in the manifest', async () => {
-    const { workspace } = await copyOf(new Gateway(built))
+    const workspace = await copyWorkspace(built)
     const folder = await releaseFolder(workspace)
     const sums = await readFile(join(folder, 'SHA256SUMS'), 'utf8')
     await writeFile(join(folder, 'zz.txt'), 'hello')
@@ -155,7 +155,7 @@ describe('verifyRelease', () => {
   })
 
   it('accepts a release of an older version, without documents', async () => {
-    const { workspace } = await copyOf(new Gateway(built))
+    const workspace = await copyWorkspace(built)
     const folder = await releaseFolder(workspace)
     const { data_version: _, ...manifest } = await readManifest(folder)
     const documents = new Set(renderDocuments(describeDataset(manifestOf())).map(({ path }) => path))
@@ -175,7 +175,7 @@ it('Parquet files have the same bytes with 1 and with 4 threads', async () => {
       (hash(range) % 9007199254740991)::HUGEINT AS total_tokens, range % 51 AS position
     FROM range(300000) ORDER BY hash(range)`)
   const hashes = []
-  for (const threads of [1, 4, 4]) {
+  for (const threads of [1, 4]) {
     await database.execute(`SET threads = ${threads}`)
     const path = join(root, `${hashes.length}.parquet`)
     await database.run('data-files/write_parquet', { path, metadata: parquetKeys(manifestOf()) })

@@ -358,7 +358,7 @@ it('the next build completes one that stopped while a file without ids replaced 
 /** Stops a build after some of its steps in the archive; the next one must publish `rows`, with the state and without. */
 async function expectCompleted(gateway: Gateway, rows: string[]): Promise<void> {
   const isInArchive = (path: unknown) => /\/archive\/files\/(?!\.staging)/.test(String(path))
-  for (let last = 0; ; last += 4) {
+  for (let last = 0; ; last += 2) {
     const stopped = await copyOf(gateway)
     let steps = 0
     const files = filesAfter((...given) => {
