@@ -35,7 +35,7 @@ interface Found extends Held {
   revision: number
 }
 
-/** Verifies the revisions of days and months. `notVerified` lists revisions removed with withdrawn releases. Throws `BuildError`. */
+/** Verifies the revisions of days and months. `notVerified` lists those removed with a withdrawn release. */
 export async function verifyPeriods(
   dataset: string,
   coverage: Coverage,
