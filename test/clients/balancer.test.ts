@@ -15,7 +15,7 @@ import { PRESETS } from '../support/presets.ts'
 import { FOLDER, publish, sampleRows } from '../support/publish.ts'
 import { writeIndex } from '../support/release-index.ts'
 import { type ServerProcess, serveTokenboard } from '../support/server-process.ts'
-import type { Host } from '../system/hosting.ts'
+import { type Host, skipLoudly } from '../system/hosting.ts'
 import { noPostgres, type Postgres, startPostgres } from '../system/postgres.ts'
 import { BALANCER_KINDS } from './balancing.ts'
 
@@ -35,8 +35,7 @@ describe.each(BALANCER_KINDS)('two servers behind $name, with $file', ({ name, i
 
   if (missing !== undefined) {
     test('is not proved here', ({ skip }) => {
-      process.stderr.write(`SKIPPED, NOT PROVED: ${missing}, so two servers behind ${name} were not run\n`)
-      skip()
+      skipLoudly(skip, `${missing}, so two servers behind ${name} were not run`)
     })
   }
 
