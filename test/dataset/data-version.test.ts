@@ -108,7 +108,7 @@ const histories = fc.array(told, { minLength: 1, maxLength: 8 }).map((steps) => 
   })
 })
 
-describe('data_version', () => {
+describe('the data_version', () => {
   const { options, timeout_ms } = tries({ share: 100 })
   it('follows the rule for any history of releases and withdrawals', { timeout: timeout_ms }, () => {
     const property = fc.property(histories, (history) => {
@@ -132,20 +132,20 @@ describe('data_version', () => {
   const first: Told = { asOf, tokens: { '2025-03-02': 5, '2025-03-05': 5, '2025-03-09': 5 } }
 
   it.each<[string, string, Told['tokens']]>([
-    ['a final date changes', '2.0.0', { '2025-03-02': 6 }],
-    ['a final date goes', '2.0.0', { '2025-03-02': 0 }],
-    ['a date comes that was called missing and would have been final', '2.0.0', { '2025-03-04': 1 }],
-    ['a date comes before the first one', '2.0.0', { '2025-03-01': 1 }],
-    ['a final date changes and one is appended', '2.0.0', { '2025-03-02': 6, '2025-03-10': 1 }],
-    ['a date is appended', '1.1.0', { '2025-03-10': 1 }],
-    ['a date is appended and a provisional one changes', '1.1.0', { '2025-03-09': 6, '2025-03-10': 1 }],
-    ['a provisional date changes', '1.0.1', { '2025-03-09': 6 }],
-    ['the last date, a provisional one, goes', '1.0.1', { '2025-03-09': 0 }],
-    ['a date comes that was called missing and would have been provisional', '1.0.1', { '2025-03-08': 1 }],
-    ['the first provisional date comes', '1.0.1', { '2025-03-07': 1 }],
-    ['the last final date comes', '2.0.0', { '2025-03-06': 1 }],
-    ['no row changes', '1.0.1', {}],
-  ])('when %s is %s', (_what, version, changes) => {
+    ['2.0.0', 'a final date changes', { '2025-03-02': 6 }],
+    ['2.0.0', 'a final date goes', { '2025-03-02': 0 }],
+    ['2.0.0', 'a date comes that was called missing and would have been final', { '2025-03-04': 1 }],
+    ['2.0.0', 'a date comes before the first one', { '2025-03-01': 1 }],
+    ['2.0.0', 'a final date changes and one is appended', { '2025-03-02': 6, '2025-03-10': 1 }],
+    ['1.1.0', 'a date is appended', { '2025-03-10': 1 }],
+    ['1.1.0', 'a date is appended and a provisional one changes', { '2025-03-09': 6, '2025-03-10': 1 }],
+    ['1.0.1', 'a provisional date changes', { '2025-03-09': 6 }],
+    ['1.0.1', 'the last date, a provisional one, goes', { '2025-03-09': 0 }],
+    ['1.0.1', 'a date comes that was called missing and would have been provisional', { '2025-03-08': 1 }],
+    ['1.0.1', 'the first provisional date comes', { '2025-03-07': 1 }],
+    ['2.0.0', 'the last final date comes', { '2025-03-06': 1 }],
+    ['1.0.1', 'no row changes', {}],
+  ])('is %s after 1.0.0 when %s', (version, _what, changes) => {
     const merged = Object.entries({ ...first.tokens, ...changes }).filter(([, tokens]) => tokens > 0)
     expect(versionsOf([first, { asOf: '2025-03-11', tokens: Object.fromEntries(merged) }])).toEqual(['1.0.0', version])
   })
