@@ -5,7 +5,7 @@ import { LONGEST_RECORD_BYTES } from './files/csv-shape.ts'
 import type { Format } from './files/find.ts'
 import type { InputGroup } from './files/group.ts'
 import type { CsvReading, LinkedFile } from './files/link.ts'
-import { type Columns, type Expression, literal, type Setting } from './schemas/expression.ts'
+import { type Columns, literal, type Setting } from './schemas/expression.ts'
 import { heliconeSettings } from './schemas/helicone-settings.ts'
 import { SCHEMAS } from './schemas/index.ts'
 import { NOTE_KINDS, PARTS_DISAGREEMENTS, type Schema, type UsageRecord } from './schemas/schema.ts'
@@ -113,8 +113,8 @@ function selectGroup(group: InputGroup, number: number, isNumbered = false): str
     `${model(group, number, record, columns)} AS model`,
     `${record.prompt_tokens.sql(columns)} AS prompt_tokens`,
     `${record.completion_tokens.sql(columns)} AS completion_tokens`,
-    `${exists(record.prompt_tokens, columns)} AS has_prompt_tokens`,
-    `${exists(record.completion_tokens, columns)} AS has_completion_tokens`,
+    `${record.prompt_tokens.exists(columns)} AS has_prompt_tokens`,
+    `${record.completion_tokens.exists(columns)} AS has_completion_tokens`,
     `nullif(${record.request_id?.sql(columns) ?? 'NULL::VARCHAR'}, '') AS request_id`,
     `nullif(${record.visibility?.sql(columns) ?? 'NULL::VARCHAR'}, '') AS visibility`,
     `${record.api_key_hash?.sql(columns) ?? 'NULL::VARCHAR'} AS api_key_hash`,
@@ -155,7 +155,7 @@ function columnNames(group: InputGroup): string[] {
 function model(group: InputGroup, number: number, { model_permaslug }: UsageRecord, columns: Columns): string {
   const own = model_permaslug.sql(columns)
   if (group.source.model === undefined) return own
-  return `CASE WHEN ${exists(model_permaslug, columns)} THEN ${own} ELSE getvariable('model_${number}') END`
+  return `CASE WHEN ${model_permaslug.exists(columns)} THEN ${own} ELSE getvariable('model_${number}') END`
 }
 
 function disagreement(conditions: Schema['parts_disagree'] = {}, columns: Columns): string {
@@ -186,12 +186,7 @@ function noteOf(notes: Schema['notes'] = {}, columns: Columns): string[] {
 /** Whether an NDJSON line is not an object. Only asked without a timestamp, because it parses the line again. */
 function isMalformed({ format }: InputGroup, { timestamp }: UsageRecord, columns: Columns): string {
   if (format !== 'ndjson') return 'false'
-  return `json IS NULL OR (NOT (${exists(timestamp, columns)}) AND NOT starts_with(ltrim(json), '{'))`
-}
-
-/** Whether the record has any column of the expression. Otherwise a misspelled NDJSON key would count as zero. */
-function exists({ needs }: Expression, columns: Columns): string {
-  return [...new Set(needs.flat())].map((column) => columns.value(column).exists()).join(' OR ')
+  return `json IS NULL OR (NOT (${timestamp.exists(columns)}) AND NOT starts_with(ltrim(json), '{'))`
 }
 
 function columnsOf(group: InputGroup, number: number): { columns: Columns; computed: ReadonlyMap<string, string> } {
@@ -212,7 +207,7 @@ function columnsOf(group: InputGroup, number: number): { columns: Columns; compu
     return name
   }
   const setting = (name: Setting) => `getvariable('${name}_${number}')`
-  return { columns: { value, once, setting }, computed }
+  return { columns: { value, once, setting, constant: literal }, computed }
 }
 
 function relativeTime({ base_time, time_unit }: Source): RelativeTime {

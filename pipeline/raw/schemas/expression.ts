@@ -6,6 +6,8 @@ export interface Columns {
   once(sql: string): string
   /** SQL for a setting of the source, bound as a variable. */
   setting(name: Setting): string
+  /** SQL for a text of a mapping: a literal, or a bound variable if a user wrote the mapping. */
+  constant(text: string): string
 }
 
 /** Settings of a source that expressions use. */
@@ -22,45 +24,55 @@ export interface Expression<K extends Kind = Kind> {
   sql(columns: Columns): string
   /** SQL: whether the record has a non-empty value here. */
   isPresent(columns: Columns): string
+  /** SQL: whether the record has the key at all. Otherwise a misspelled key would count as zero. */
+  exists(columns: Columns): string
 }
 
-export type Place = string | { column: string; value(columns: Columns): Value }
+/** Where a value is: in a column, or inside the value of one. */
+export interface Place {
+  column: string
+  value(columns: Columns): Value
+}
+
+export function column(name: string): Place {
+  return { column: name, value: (columns) => columns.value(name) }
+}
 
 /** The value at `keys` in a column of JSON, structs or maps. */
-export function inside(column: string, ...keys: readonly string[]): Place {
+export function inside(name: string, keys: readonly string[]): Place {
   return {
-    column,
+    column: name,
     value: (columns) => {
-      const json = columns.once(columns.value(column).json())
-      return jsonValue(`json_extract(${json}, ${literal(keys.map(jsonPointer).join(''))})`, undefined)
+      const json = columns.once(columns.value(name).json())
+      return jsonValue(`json_extract(${json}, ${columns.constant(keys.map(jsonPointer).join(''))})`, undefined)
     },
   }
 }
 
 /** An attribute in a column that has an object of attributes, or a list as OTLP writes it. */
-export function attribute(column: string, key: string): Place {
+export function attribute(name: string, key: string): Place {
   return {
-    column,
-    value: (columns) => {
-      const attributes = columns.once(`attributes_from_json(${columns.value(column).json()})`)
-      return jsonValue(`member_value(${attributes}, ${literal(key)})`, undefined)
-    },
+    column: name,
+    value: (columns) => jsonValue(`member_value(${attributesOf(name, columns)}, ${columns.constant(key)})`, undefined),
   }
+}
+
+function attributesOf(name: string, columns: Columns): string {
+  return columns.once(`attributes_from_json(${columns.value(name).json()})`)
 }
 
 export function over<K extends Kind>(
   kind: K,
   place: Place,
-  sql: (value: Value, once: Columns['once']) => string,
+  sql: (value: Value, columns: Columns) => string,
 ): Expression<K> {
-  const column = typeof place === 'string' ? place : place.column
-  const value = (columns: Columns) => (typeof place === 'string' ? columns.value(place) : place.value(columns))
   return {
     kind,
-    columns: [column],
-    needs: [[column]],
-    sql: (columns) => sql(value(columns), columns.once),
-    isPresent: (columns) => `nullif(${value(columns).text()}, '') IS NOT NULL`,
+    columns: [place.column],
+    needs: [[place.column]],
+    sql: (columns) => sql(place.value(columns), columns),
+    isPresent: (columns) => `nullif(${place.value(columns).text()}, '') IS NOT NULL`,
+    exists: (columns) => place.value(columns).exists(),
   }
 }
 
@@ -70,9 +82,15 @@ export const instant = (place: Place) => over('instant', place, (value) => value
 /** A calendar date, always a UTC day. */
 export const utcDay = (place: Place) => over('instant', place, (value) => `instant_from_day(${value.text()})`)
 
-/** Nanoseconds since 1970, cut to microseconds. */
-export const unixNanoseconds = (place: Place) =>
-  over('instant', place, (value) => `instant_from_nanoseconds(${value.text()})`)
+const MICROSECONDS = { s: 1_000_000, ms: 1000, us: 1 }
+
+/** Unix time in a unit, cut to microseconds. */
+export const unixTime = (place: Place, unit: 's' | 'ms' | 'us' | 'ns') =>
+  over('instant', place, (value) =>
+    unit === 'ns'
+      ? `instant_from_nanoseconds(${value.text()})`
+      : `instant_from_number(${value.text()}, 0, ${MICROSECONDS[unit]})`,
+  )
 
 /** A count of tokens (DESIGN.md §6.8); 0 if missing. */
 export const count = (place: Place) => over('count', place, (value) => value.count())
@@ -93,35 +111,48 @@ export const flag = (place: Place) => over('flag', place, (value) => `flag_from_
 
 export const isPositive = (place: Place) => over('flag', place, (value) => `amount_from_text(${value.text()}) > 0`)
 
-export const isTrue = (place: Place) =>
-  over('condition', place, (value) => `coalesce(flag_from_text(${value.text()}), false)`)
+/** Whether a flag has this value. */
+export const isFlag = (place: Place, wanted: boolean) =>
+  over('condition', place, (value) => {
+    const flagged = `flag_from_text(nullif(${value.text()}, ''))`
+    return `coalesce(${wanted ? '' : 'NOT '}${flagged}, false)`
+  })
 
 /** Whether a text is one of some words, ignoring case. */
 export const isOneOf = (place: Place, words: readonly string[]) =>
-  over('condition', place, (value) => `coalesce(${isIn(value, words)}, false)`)
+  over('condition', place, (value, columns) => {
+    const wanted = words.map((each) => columns.constant(each.toLowerCase())).join(', ')
+    return `coalesce(lower(${value.text()}) IN (${wanted}), false)`
+  })
 
-/** Whether a non-empty text is none of some words, ignoring case. */
-export const isOtherThan = (place: Place, words: readonly string[]) =>
+export const isPresent = (place: Place) =>
+  over('condition', place, (value) => `coalesce(nullif(${value.text()}, '') IS NOT NULL, false)`)
+
+/** Whether a column has an attribute whose name starts with `prefix`. True where nobody can tell. */
+export const hasAttributes = (name: string, prefix: string) =>
   over(
     'condition',
-    place,
-    (value) => `coalesce(nullif(${value.text()}, '') IS NOT NULL AND NOT ${isIn(value, words)}, false)`,
+    column(name),
+    (_, columns) => `NOT lacks_members(${attributesOf(name, columns)}, ${columns.constant(prefix)})`,
   )
 
-function isIn(value: Value, words: readonly string[]): string {
-  return `lower(${value.text()}) IN (${words.map((word) => literal(word.toLowerCase())).join(', ')})`
+export function not(condition: Expression<'condition'>): Expression<'condition'> {
+  return { ...condition, sql: (columns) => `NOT (${condition.sql(columns)})` }
 }
-
-/** Whether a column has no attribute whose name starts with `prefix`. */
-export const lacksAttributes = (column: string, prefix: string) =>
-  over(
-    'condition',
-    column,
-    (value, once) => `lacks_members(${once(`attributes_from_json(${value.json()})`)}, ${literal(prefix)})`,
-  )
 
 export function anyOf(...conditions: Expression<'condition'>[]): Expression<'condition'> {
   return combine('condition', conditions, (columns) => conditions.map((each) => `(${each.sql(columns)})`).join(' OR '))
+}
+
+/** A sum of counts; NULL when one of them is NULL, or when it is more than a count may be. */
+export function plus(counted: Expression<'count'>, others: readonly Expression<'count'>[]): Expression<'count'> {
+  if (others.length === 0) return counted
+  const sum = combine(
+    'count',
+    [counted, ...others],
+    (columns) => `count_in_range(${sumOf([counted, ...others], columns)})`,
+  )
+  return { ...sum, needs: counted.needs }
 }
 
 /** SQL for a sum of counts, wide enough not to overflow. */
@@ -195,7 +226,14 @@ export function combine<K extends Kind>(
     needs: parts.flatMap(({ needs }) => needs),
     sql,
     isPresent: (columns) => parts.map((each) => `(${each.isPresent(columns)})`).join(' OR '),
+    exists: (columns) => parts.map((each) => `(${each.exists(columns)})`).join(' OR '),
   }
+}
+
+/** The variant of a model as a suffix of its slug. */
+export function withVariant(slug: Expression<'text'>, variant: Expression<'text'>): Expression<'text'> {
+  const sql = (columns: Columns) => `slug_with_variant(${slug.sql(columns)}, ${variant.sql(columns)})`
+  return { ...combine('text', [slug, variant], sql), needs: slug.needs }
 }
 
 /** Text as an SQL literal. In SQL that a build runs, only for constants: bind texts of users and files instead. */

@@ -7,7 +7,7 @@ import { writeChecksums } from '../../../pipeline/base/checksums.ts'
 import { readPipelineConfig } from '../../../pipeline/base/config.ts'
 import { realFiles } from '../../../pipeline/base/files.ts'
 import { Manifest } from '../../../pipeline/contract/manifest.ts'
-import { count } from '../../../pipeline/raw/schemas/expression.ts'
+import { column, count } from '../../../pipeline/raw/schemas/expression.ts'
 import { SCHEMAS } from '../../../pipeline/raw/schemas/index.ts'
 import { Source } from '../../../pipeline/raw/sources.ts'
 import { archiveDates } from '../../../pipeline/rollup/close.ts'
@@ -22,7 +22,7 @@ const former = { reading: canonical.reading, completion_tokens: canonical.record
 /** A newer version: it counts the prompt of a canonical record twice. */
 function upgrade(): void {
   canonical.reading = former.reading + 1
-  canonical.record.completion_tokens = count('prompt_tokens')
+  canonical.record.completion_tokens = count(column('prompt_tokens'))
 }
 
 function downgrade(): void {

@@ -1,30 +1,29 @@
 import {
   areAbove,
   type Columns,
+  column,
   combine,
   count,
   type Expression,
-  first,
   instant,
-  isOtherThan,
   optional,
   shared,
   sumOf,
   text,
-  word,
 } from './expression.ts'
-import type { Schema } from './schema.ts'
+import type { Accounting } from './schema.ts'
 
-const NO_REQUEST = '00000000-0000-0000-0000-000000000000'
-
-const time = shared(instant('request_created_at'))
-const provider = optional(text('provider'))
-const prompt = count('prompt_tokens')
-const completion = count('completion_tokens')
-const cached = [optional(count('prompt_cache_read_tokens')), optional(count('prompt_cache_write_tokens'))]
-const reasoning = optional(count('reasoning_tokens'))
-const promptAudio = optional(count('prompt_audio_tokens'))
-const completionAudio = optional(count('completion_audio_tokens'))
+const time = shared(instant(column('request_created_at')))
+const provider = optional(text(column('provider')))
+const prompt = count(column('prompt_tokens'))
+const completion = count(column('completion_tokens'))
+const cached = [
+  optional(count(column('prompt_cache_read_tokens'))),
+  optional(count(column('prompt_cache_write_tokens'))),
+]
+const reasoning = optional(count(column('reasoning_tokens')))
+const promptAudio = optional(count(column('prompt_audio_tokens')))
+const completionAudio = optional(count(column('completion_audio_tokens')))
 
 /** Whether a row has cached input, reasoning and audio outside of its two counts, by the source's `outside_from`. */
 const isOutside = shared(
@@ -54,24 +53,12 @@ const partsOf = shared(
 )
 
 /**
- * Helicone's table `request_response_rmt`: a record is a version of one request, and the last updated one is valid. A
- * record that refers to another request was served from Helicone's cache.
- *
- * Its usage processors move cached input, reasoning and audio from the two counts into separate columns:
- * Helicone/helicone packages/cost/usage/openAIUsageProcessor.ts at 05291bc and
- * valhalla/jawn/src/lib/handlers/HandlerContext.ts at 0698c4d (read 2026-11-22).
+ * Helicone's usage processors move cached input, reasoning and audio from the two counts into columns of their own, for
+ * each provider since another date: `outside_from` and `audio_inside_from` of the source.
  */
-export const heliconeRequests: Schema = {
-  reading: 2,
-  record: {
-    timestamp: time,
-    model_permaslug: word('model'),
-    prompt_tokens: withOutside(prompt, cached, promptAudio),
-    completion_tokens: withOutside(completion, [reasoning], completionAudio),
-    request_id: optional(first(text('request_id'), text('response_id'))),
-    updated_at: optional(instant('updated_at')),
-    is_left_out: optional(isOtherThan('cache_reference_id', [NO_REQUEST])),
-  },
+export const HELICONE_OUTSIDE: Accounting = {
+  prompt_tokens: withOutside(prompt, cached, promptAudio),
+  completion_tokens: withOutside(completion, [reasoning], completionAudio),
   parts_disagree: {
     cached_above_prompt: whereInside(areAbove(cached, prompt)),
     reasoning_above_completion: whereInside(areAbove([reasoning], completion)),
@@ -91,7 +78,7 @@ function withOutside(
     const all = `${sumOf([own, ...parts], columns)} + (${besides(audio.sql(columns), columns)})::HUGEINT`
     return `CASE WHEN ${isOutside.sql(columns)} THEN count_in_range(${all}) ELSE ${own.sql(columns)} END`
   })
-  return { ...sum, needs: own.needs }
+  return { ...sum, needs: own.needs, exists: own.exists }
 }
 
 function providerWhere(isWanted: (sql: string) => string): Expression<'text'> {
