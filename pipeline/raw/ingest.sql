@@ -29,9 +29,33 @@ FROM (
   FROM read_ndjson_objects(
     getvariable('files_N'),
     compression = getvariable('compression_N'),
+    maximum_object_size = getvariable('longest_line_N'),
     ignore_errors = true
   )
 )
+
+-- name: documents
+-- The same for lines with lists of records in them: element_0 is a line.
+SELECT file_index, json AS element_0
+FROM read_ndjson_objects(
+  getvariable('files_N'),
+  compression = getvariable('compression_N'),
+  maximum_object_size = getvariable('longest_line_N'),
+  ignore_errors = true
+)
+
+-- name: elements
+-- Each element of the list at a path of the level above, J. A list that is not there has none; but a line without its
+-- outermost list is a malformed record.
+SELECT
+  *,
+  unnest(
+    CASE
+      WHEN element_J IS NULL OR J = 0 AND json_type(element_J, getvariable('list_K_N')) IS DISTINCT FROM 'ARRAY'
+      THEN [NULL::JSON]
+      ELSE json_extract(element_J, getvariable('elements_K_N'))
+    END
+  ) AS element_K
 
 -- name: parquet
 -- Columns are renamed by position, so that no name from a file gets into SQL: COLUMN_NAMES stands for c0, c1, …

@@ -1,24 +1,27 @@
 import type { Database, SqlValue } from '../base/database.ts'
 import { readStatement } from '../base/statements.ts'
-import { fileColumn } from './files/columns.ts'
 import { LONGEST_RECORD_BYTES } from './files/csv-shape.ts'
 import type { Format } from './files/find.ts'
 import type { InputGroup } from './files/group.ts'
 import type { CsvReading, LinkedFile } from './files/link.ts'
-import { type Columns, literal, type Setting } from './schemas/expression.ts'
+import { type Columns, jsonPointer, literal, type Setting } from './schemas/expression.ts'
 import { heliconeSettings } from './schemas/helicone-settings.ts'
-import { SCHEMAS } from './schemas/index.ts'
+import { fileColumn, isOwn, schemaOf } from './schemas/of-source.ts'
 import { NOTE_KINDS, PARTS_DISAGREEMENTS, type Schema, type UsageRecord } from './schemas/schema.ts'
 import { ABSENT, jsonValue, parquetValue, type RelativeTime, textValue, type Value } from './schemas/value.ts'
 import type { Source } from './sources.ts'
 
 /** Defines the view `core_usage`: typed records of the groups in the source's time zone, with reject reasons. */
 export async function defineUsage(database: Database, source: Source, groups: readonly InputGroup[]): Promise<void> {
-  const selects = groups.map((group, number) => selectGroup(group, number))
-  await defineViews(database, source, groups, selects)
+  await defineViews(
+    database,
+    source,
+    groups,
+    groups.map((group, number) => selectGroup(group, number)),
+  )
 }
 
-/** The same view over one file, in order, with `record_number` (from 1) and `content` (Parquet's columns). */
+/** The same view over one file, in order, with `record_number` (from 1) and `content`: Parquet's columns, an element of a list. */
 export async function defineNumberedUsage(database: Database, group: InputGroup, file: LinkedFile): Promise<void> {
   await defineViews(database, group.source, [{ ...group, files: [file] }], [selectGroup(group, 0, true)])
 }
@@ -27,27 +30,34 @@ async function defineViews(
   database: Database,
   source: Source,
   groups: readonly InputGroup[],
-  selects: readonly string[],
+  selects: readonly Select[],
 ): Promise<void> {
   await database.setTimeZone(source.timezone)
-  for (const [number, group] of groups.entries()) await setVariables(database, number, group)
+  for (const { variables } of selects) await setVariables(database, variables)
   const types = groups.map((group) => group.types)
   await database.define('usage', usageViews(selects), types)
 }
 
-function usageViews(selects: readonly string[]): string {
-  const raw = `CREATE OR REPLACE TEMP VIEW raw_usage AS\n${selects.join('\nUNION ALL\n')}`
+/** SQL, and the variables that it reads: no text of a user or a file is written into it. */
+interface Select {
+  sql: string
+  variables: Record<string, SqlValue>
+}
+
+function usageViews(selects: readonly Select[]): string {
+  const raw = `CREATE OR REPLACE TEMP VIEW raw_usage AS\n${selects.map(({ sql }) => sql).join('\nUNION ALL\n')}`
   return `${raw};\n${readStatement('ingest/usage')}`
 }
 
 /** The SQL of the view `core_usage` over one group, and the variables that it reads. */
-export function usageSql(group: InputGroup): { sql: string; variables: Record<string, SqlValue> } {
-  return { sql: usageViews([selectGroup(group, 0)]), variables: variablesOf(0, group) }
+export function usageSql(group: InputGroup): Select {
+  const select = selectGroup(group, 0)
+  return { ...select, sql: usageViews([select]) }
 }
 
 /** Defines the view `raw_sample`: each record's fields as text in column order, or its NDJSON line. */
 export async function defineSample(database: Database, group: InputGroup): Promise<void> {
-  await setVariables(database, 0, group)
+  await setVariables(database, variablesOf(0, group))
   const fields = group.format === 'ndjson' ? ['json'] : columnNames(group)
   const texts = fields.map((field) => `${field}::VARCHAR`).join(', ')
   const select = `SELECT [${texts}] AS fields\n${fromGroup(group, 0, new Map())}`
@@ -64,19 +74,18 @@ const CSV_READING: Record<CsvReading, typeof READ_CSV> = {
   large: { ...READ_CSV, max_line_size: LARGE, buffer_size: 2 * LARGE },
 }
 
-async function setVariables(database: Database, number: number, group: InputGroup): Promise<void> {
-  for (const [name, value] of Object.entries(variablesOf(number, group))) await database.setVariable(name, value)
+async function setVariables(database: Database, variables: Record<string, SqlValue>): Promise<void> {
+  for (const [name, value] of Object.entries(variables)) await database.setVariable(name, value)
 }
 
-/** What the SQL of a group takes from variables: no text of a user or a file is written into it. */
 function variablesOf(number: number, group: InputGroup): Record<string, SqlValue> {
-  const { source, format, compression, delimiter, types, pointers, files } = group
+  const { source, format, compression, delimiter, types, files } = group
   const variables: Record<string, SqlValue> = {
     files: files.map((file) => file.link),
     compression,
     ...(source.model !== undefined && { model: source.model }),
     ...settingsOf(source),
-    ...(format === 'ndjson' && { pointers }),
+    ...(format === 'ndjson' && jsonVariables(group)),
     ...(format === 'csv' && {
       delimiter,
       ...CSV_READING[group.csvReading],
@@ -86,6 +95,25 @@ function variablesOf(number: number, group: InputGroup): Record<string, SqlValue
   return Object.fromEntries(Object.entries(variables).map(([name, value]) => [`${name}_${number}`, value]))
 }
 
+/** DuckDB's default. */
+const LONGEST_LINE = 16_777_216
+
+function jsonVariables({ lists, pointers, files }: InputGroup): Record<string, SqlValue> {
+  const longest = { longest_line: Math.max(LONGEST_LINE, ...files.map(({ longestLine = 0 }) => longestLine + 1)) }
+  if (lists.length === 0) return { ...longest, pointers: pointers[0] ?? [] }
+  const paths = lists.flatMap((list, depth) => {
+    const keys = list.split('.')
+    const path = `$${keys.map((key) => `.${JSON.stringify(key)}`).join('')}[*]`
+    return [
+      [`elements_${depth + 1}`, path],
+      [`list_${depth + 1}`, keys.map(jsonPointer).join('')],
+    ]
+  })
+  // DuckDB does not accept an empty list.
+  const named = pointers.flatMap((own, depth) => (own.length === 0 ? [] : [[`pointers_${depth}`, own]]))
+  return { ...longest, ...Object.fromEntries([...paths, ...named]) }
+}
+
 function settingsOf(source: Source): Partial<Record<Setting, string>> {
   return source.schema === 'helicone-requests' ? heliconeSettings(source) : {}
 }
@@ -93,16 +121,17 @@ function settingsOf(source: Source): Partial<Record<Setting, string>> {
 /** `row_number()` over an empty window makes DuckDB read the file in order. Parquet has row numbers itself. */
 function numberedFields(group: InputGroup, columns: Columns): string[] {
   if (group.format !== 'parquet') {
-    return [`${columns.once('row_number() OVER ()')} AS record_number`, 'NULL::VARCHAR AS content']
+    const content = group.lists.length > 0 ? 'json::VARCHAR' : 'NULL::VARCHAR'
+    return [`${columns.once('row_number() OVER ()')} AS record_number`, `${content} AS content`]
   }
   const texts = columnNames(group).map((name) => `${name} := ${name}::VARCHAR`)
   return ['file_row_number + 1 AS record_number', `struct_pack(${texts.join(', ')}) AS content`]
 }
 
 /** The SELECT of one group. It contains only positions, types and this project's own SQL. */
-function selectGroup(group: InputGroup, number: number, isNumbered = false): string {
-  const { record, parts_disagree, notes }: Schema = SCHEMAS[group.source.schema]
-  const { columns, computed } = columnsOf(group, number)
+function selectGroup(group: InputGroup, number: number, isNumbered = false): Select {
+  const { record, parts_disagree, notes } = schemaOf(group.source)
+  const { columns, computed, texts } = columnsOf(group, number)
   const fields = [
     ...(isNumbered ? numberedFields(group, columns) : []),
     `${number} AS input_group`,
@@ -124,20 +153,37 @@ function selectGroup(group: InputGroup, number: number, isNumbered = false): str
     `${disagreement(parts_disagree, columns)} AS parts_disagree`,
     ...noteOf(notes, columns),
   ]
-  return `SELECT\n  ${fields.join(',\n  ')}\n${fromGroup(group, number, computed)}`
+  return {
+    sql: `SELECT\n  ${fields.join(',\n  ')}\n${fromGroup(group, number, computed)}`,
+    variables: { ...variablesOf(number, group), ...texts },
+  }
 }
 
 function fromGroup(group: InputGroup, number: number, computed: ReadonlyMap<string, string>): string {
   const names = columnNames(group).join(', ')
-  const statement = readStatement(`ingest/${group.format}`)
-    .replaceAll(/_N\b/g, `_${number}`)
-    .replaceAll('COLUMN_NAMES', names)
+  const template = group.lists.length > 0 ? elementsOf(group) : readStatement(`ingest/${group.format}`)
+  const statement = template.replaceAll(/_N\b/g, `_${number}`).replaceAll('COLUMN_NAMES', names)
   // The list is never NULL. The condition only makes DuckDB read every column.
   const readsAll = group.format === 'csv' && group.readsAllColumns
   const from = readsAll ? `${statement}\nWHERE [${names}] IS NOT NULL` : statement
   if (computed.size === 0) return from
   const added = [...computed].map(([sql, name]) => `${sql} AS ${name}`)
   return `FROM (\nSELECT ${['*', ...MADE_UP_COLUMNS[group.format], ...added].join(', ')}\n${from})`
+}
+
+/** FROM with a row for each element of lists within lists: `json` is the element, `value` what its columns have. */
+function elementsOf({ lists, pointers }: InputGroup): string {
+  const rows = lists.reduce((outer, _, depth) => {
+    const statement = readStatement('ingest/elements').replaceAll(/\bJ\b|_J\b/g, (name) =>
+      name.replace('J', `${depth}`),
+    )
+    return `${statement.replaceAll(/_K(?=\b|_N)/g, `_${depth + 1}`)}\nFROM (\n${outer}\n)`
+  }, readStatement('ingest/documents'))
+  const found = pointers.flatMap((own, depth) =>
+    own.length === 0 ? [] : [`json_extract(element_${depth}, getvariable('pointers_${depth}_N'))`],
+  )
+  const value = found.length === 1 ? found[0] : `list_concat(${found.join(', ')})`
+  return `FROM (\nSELECT file_index, element_${lists.length} AS json, ${value} AS value\nFROM (\n${rows}\n))`
 }
 
 /** DuckDB's virtual columns, which * does not select. */
@@ -189,7 +235,14 @@ function isMalformed({ format }: InputGroup, { timestamp }: UsageRecord, columns
   return `json IS NULL OR (NOT (${timestamp.exists(columns)}) AND NOT starts_with(ltrim(json), '{'))`
 }
 
-function columnsOf(group: InputGroup, number: number): { columns: Columns; computed: ReadonlyMap<string, string> } {
+interface GroupColumns {
+  columns: Columns
+  computed: ReadonlyMap<string, string>
+  /** Texts of a source's own mapping, by variable. */
+  texts: Record<string, string>
+}
+
+function columnsOf(group: InputGroup, number: number): GroupColumns {
   const { format, positions, source, types, files } = group
   const relative = relativeTime(source)
   const computed = new Map<string, string>()
@@ -207,7 +260,15 @@ function columnsOf(group: InputGroup, number: number): { columns: Columns; compu
     return name
   }
   const setting = (name: Setting) => `getvariable('${name}_${number}')`
-  return { columns: { value, once, setting, constant: literal }, computed }
+  const texts: Record<string, string> = {}
+  const bound = (text: string): string => {
+    const known = Object.entries(texts).find(([, each]) => each === text)
+    const name = known?.[0] ?? `text_${number}_${Object.keys(texts).length}`
+    texts[name] = text
+    return `getvariable('${name}')`
+  }
+  const constant = isOwn(source) ? bound : literal
+  return { columns: { value, once, setting, constant }, computed, texts }
 }
 
 function relativeTime({ base_time, time_unit }: Source): RelativeTime {

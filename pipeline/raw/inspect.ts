@@ -143,7 +143,8 @@ async function readSample(database: Database, file: LinkedFile): Promise<Column[
     types,
     positions: new Map(),
     // The whole line. DuckDB does not accept an empty list of pointers.
-    pointers: [''],
+    pointers: [['']],
+    lists: [],
     files: [file],
   }
   await defineSample(database, group)

@@ -80,7 +80,8 @@ async function* recordsOf(database: Database, group: InputGroup, file: LinkedFil
   await database.script('count/forget_malformed')
   await defineNumberedUsage(database, group, file)
   await database.run('rejects/find')
-  if (group.format === 'ndjson') yield* ndjsonRecords(file, rejectedRows(database))
+  if (group.lists.length > 0) yield* listedRecords(database)
+  else if (group.format === 'ndjson') yield* ndjsonRecords(file, rejectedRows(database))
   else if (group.format === 'csv') yield* csvRecords(database, group, file)
   else yield* parquetRecords(database, file)
 }
@@ -130,6 +131,12 @@ async function* csvRecords(database: Database, group: InputGroup, file: LinkedFi
     yield { record, reason: next.value.reason, content: fields === undefined ? text : named(names, fields) }
     next = await rejects.next()
   }
+}
+
+/** Elements of lists, by their number in the file. */
+async function* listedRecords(database: Database): AsyncIterable<NumberedRecord> {
+  for await (const { record_number, reason, content } of rejectedRows(database))
+    yield { record: Number(record_number), reason, content: JSON.parse(content ?? 'null') ?? '' }
 }
 
 async function* parquetRecords(database: Database, file: LinkedFile): AsyncIterable<NumberedRecord> {

@@ -2,7 +2,7 @@ import { CsvError, parse } from 'csv-parse/sync'
 import type { Database } from '../../base/database.ts'
 import { BuildError } from '../../base/errors.ts'
 import { nearest } from '../../contract/nearest.ts'
-import { SCHEMAS } from '../schemas/index.ts'
+import { fileColumn, schemaOf } from '../schemas/of-source.ts'
 import { neededColumns, type Schema, schemaColumns, type UsageRecord } from '../schemas/schema.ts'
 import type { Source } from '../sources.ts'
 import { readHead } from './decompress.ts'
@@ -21,18 +21,13 @@ const WIDE_DECIMAL = 'DECIMAL of more than 38 digits'
 const LONGEST_HEADER_BYTES = 1_048_576
 const DELIMITERS = [',', ';', '\t', '|']
 
-/** The name that a schema's column has in the source's files. */
-export function fileColumn(source: Source, column: string): string {
-  return source.columns[column] ?? column
-}
-
 export function sourceColumns(source: Source): string[] {
-  return schemaColumns(SCHEMAS[source.schema]).map((column) => fileColumn(source, column))
+  return schemaColumns(schemaOf(source)).map((column) => fileColumn(source, column))
 }
 
 /** The names, in the source's files, of the columns needed for fields of a `UsageRecord`. */
 export function recordColumns(source: Source, fields: readonly (keyof UsageRecord)[]): string[] {
-  const { record }: Schema = SCHEMAS[source.schema]
+  const { record }: Schema = schemaOf(source)
   const columns = fields.flatMap((field) => record[field]?.needs.flat() ?? [])
   return [...new Set(columns)].map((column) => fileColumn(source, column))
 }
@@ -87,7 +82,7 @@ export async function readParquetColumns(database: Database, path: string): Prom
  */
 export function locateColumns(source: Source, file: InputFile, names: readonly string[]): Map<string, number> {
   const positions = new Map<string, number>()
-  for (const column of schemaColumns(SCHEMAS[source.schema])) {
+  for (const column of schemaColumns(schemaOf(source))) {
     const name = fileColumn(source, column)
     const position = names.indexOf(name)
     if (position >= 0 && names.includes(name, position + 1)) {
@@ -106,7 +101,7 @@ export function locateColumns(source: Source, file: InputFile, names: readonly s
 
 /** Throws `BuildError` if a column that must be exact has a floating type: its sums are already rounded. */
 export function checkExact(source: Source, file: InputFile, { names, types }: FileColumns): void {
-  const { exact = [] }: Schema = SCHEMAS[source.schema]
+  const { exact = [] }: Schema = schemaOf(source)
   for (const name of exact.map((column) => fileColumn(source, column))) {
     const type = types[names.indexOf(name)] ?? ''
     if (!['FLOAT', 'DOUBLE'].includes(type)) continue
@@ -117,8 +112,10 @@ export function checkExact(source: Source, file: InputFile, { names, types }: Fi
 }
 
 function wantedColumns(source: Source): (readonly string[])[] {
-  const renamed = Object.keys(source.columns).map((column) => [column])
-  return [...neededColumns(SCHEMAS[source.schema], source.model !== undefined), ...renamed]
+  const schema = schemaOf(source)
+  const known = schemaColumns(schema)
+  const named = Object.keys(source.columns).filter((column) => known.includes(column))
+  return [...neededColumns(schema, source.model !== undefined), ...named.map((column) => [column])]
 }
 
 /** `free`: names that no schema column uses, which may be the missing one. */

@@ -6,6 +6,7 @@ import {
   attribute,
   column,
   count,
+  countWhere,
   type Expression,
   first,
   flag,
@@ -23,18 +24,29 @@ import {
   optional,
   type Place,
   plus,
+  restOf,
+  shared,
   text,
   unixTime,
   utcDay,
   withVariant,
   word,
 } from './expression.ts'
-import { type Counts, inputParts, type Mapping, outputParts, type Paths, type Test, type Where } from './mapping.ts'
+import {
+  type Counts,
+  inputParts,
+  type Mapping,
+  outputParts,
+  type Part,
+  type Paths,
+  type Test,
+  type Where,
+} from './mapping.ts'
 import { RULES } from './rules.ts'
-import type { Schema, UsageRecord } from './schema.ts'
+import type { Accounting, Schema, UsageRecord } from './schema.ts'
 
-/** The schema of a mapping: SQL for each field of a record. */
-export function compile(mapping: Mapping): Schema {
+/** The schema of a mapping: SQL for each field of a record. `own` are further conditions. */
+export function compile(mapping: Mapping, own: Where = {}): Schema {
   const { reading, required, unread, absolute_time, tokens } = mapping
   const { prompt_tokens, completion_tokens, ...checks } = 'rule' in tokens ? RULES[tokens.rule] : account(tokens)
   const record: UsageRecord = {
@@ -42,9 +54,17 @@ export function compile(mapping: Mapping): Schema {
     model_permaslug: modelOf(mapping.model_permaslug),
     prompt_tokens,
     completion_tokens,
-    ...othersOf(mapping),
+    ...othersOf(mapping, [mapping.where, own]),
   }
-  return { reading, record, ...checks, required, unread, ...(absolute_time && { hasAbsoluteTime: true }) }
+  const asked = Object.keys(own).map((path) => placeOf(path.replace(ANY_ATTRIBUTE, '$1')).column)
+  return {
+    reading,
+    record,
+    ...checks,
+    required: [...required, ...asked],
+    unread,
+    ...(absolute_time && { hasAbsoluteTime: true }),
+  }
 }
 
 function timeOf(time: Mapping['timestamp']): Expression<'instant'> {
@@ -59,8 +79,9 @@ function modelOf(model: Mapping['model_permaslug']): Expression<'text'> {
 }
 
 /** The fields that a file may lack. */
-function othersOf(mapping: Mapping): Partial<UsageRecord> {
-  const { request_id, visibility, api_key_hash, cost_usd, is_byok, updated_at, where } = mapping
+function othersOf(mapping: Mapping, wheres: readonly Where[]): Partial<UsageRecord> {
+  const { request_id, visibility, api_key_hash, cost_usd, is_byok, updated_at } = mapping
+  const conditions = wheres.flatMap((where) => Object.entries(where))
   return {
     ...(request_id !== undefined && { request_id: optional(idOf(request_id)) }),
     ...(visibility !== undefined && { visibility: optional(fromPaths(text, visibility)) }),
@@ -68,7 +89,7 @@ function othersOf(mapping: Mapping): Partial<UsageRecord> {
     ...(cost_usd !== undefined && { cost_usd: optional(fromPaths(amount, cost_usd)) }),
     ...(is_byok !== undefined && { is_byok: optional(byokOf(is_byok)) }),
     ...(updated_at !== undefined && { updated_at: optional(fromPaths(instant, updated_at)) }),
-    ...(Object.keys(where).length > 0 && { is_left_out: optional(isExcluded(where)) }),
+    ...(conditions.length > 0 && { is_left_out: optional(isExcluded(conditions)) }),
   }
 }
 
@@ -84,30 +105,45 @@ function byokOf(byok: NonNullable<Mapping['is_byok']>): Expression<'flag'> {
 }
 
 /** Counts with what is outside of them, and where the product's own numbers contradict each other. */
-function account(
-  counts: Counts,
-): Pick<UsageRecord, 'prompt_tokens' | 'completion_tokens'> & Pick<Schema, 'parts_disagree'> {
-  const { inside, outside, total, compare } = counts
-  const prompt_tokens = plus(countOf(counts.input), inputParts(outside).map(countOf))
-  const completion_tokens = plus(countOf(counts.output), outputParts(outside).map(countOf))
-  const cached = inputParts(inside).map(countOf)
-  const reasoning = outputParts(inside).map(countOf)
-  const wholes = { input: countOf(compare?.input ?? counts.input), output: countOf(compare?.output ?? counts.output) }
+function account({ input, output, inside, outside, total, rest_of_total, compare }: Counts): Accounting {
+  const sum = total === undefined ? undefined : optional(countOf(total))
+  const prompt = plus(countOf(input), inputParts(outside).map(outsideCount))
+  const completion = plus(countOf(output), outputParts(outside).map(outsideCount))
+  const withRest = (count: Expression<'count'>, other: Expression<'count'>, to: 'input' | 'output') =>
+    sum === undefined || rest_of_total?.to !== to ? count : restOf(sum, count, other, allOf(rest_of_total.when))
+  const prompt_tokens = withRest(prompt, completion, 'input')
+  const completion_tokens = withRest(completion, prompt, 'output')
+  const cached = [...inputParts(inside).map(countOf), ...inputParts(outside).flatMap(insideCount)]
+  const reasoning = [...outputParts(inside).map(countOf), ...outputParts(outside).flatMap(insideCount)]
   const parts_disagree = {
-    ...(cached.length > 0 && { cached_above_prompt: areAbove(cached, wholes.input) }),
-    ...(reasoning.length > 0 && { reasoning_above_completion: areAbove(reasoning, wholes.output) }),
-    ...(total !== undefined && { parts_not_total: areNotTotal([prompt_tokens, completion_tokens], countOf(total)) }),
+    ...(cached.length > 0 && { cached_above_prompt: areAbove(cached, countOf(compare?.input ?? input)) }),
+    ...(reasoning.length > 0 && {
+      reasoning_above_completion: areAbove(reasoning, countOf(compare?.output ?? output)),
+    }),
+    ...(sum !== undefined && { parts_not_total: areNotTotal([prompt_tokens, completion_tokens], sum) }),
   }
   return { prompt_tokens, completion_tokens, parts_disagree }
 }
 
+/** What of a part is outside of its count. */
+function outsideCount(part: Part): Expression<'count'> {
+  if (typeof part === 'string' || Array.isArray(part)) return countOf(part)
+  return countWhere(allOf(part.when), countOf(part.path))
+}
+
+function insideCount(part: Part): Expression<'count'>[] {
+  if (typeof part === 'string' || Array.isArray(part)) return []
+  return [countWhere(not(allOf(part.when)), countOf(part.path))]
+}
+
+function allOf(where: Where): Expression<'condition'> {
+  return shared(optional(not(isExcluded(Object.entries(where)))))
+}
+
 /** Whether a record does not fit the conditions. */
-function isExcluded(where: Where): Expression<'condition'> {
-  const conditions = Object.entries(where).map(([path, tests]) => {
-    const held = [tests].flat().map((test) => testOf(path, test))
-    return not(anyOf(...held))
-  })
-  return anyOf(...conditions)
+function isExcluded(conditions: readonly (readonly [string, Test | Test[]])[]): Expression<'condition'> {
+  const failed = conditions.map(([path, tests]) => not(anyOf(...[tests].flat().map((test) => testOf(path, test)))))
+  return anyOf(...failed)
 }
 
 function testOf(path: string, test: Test): Expression<'condition'> {
@@ -128,10 +164,21 @@ const ANY_ATTRIBUTE = /^([^[\]]+)\[(.+)\*\]$/
 
 /** The place that a path leads to: see `Path` of the mappings. */
 export function placeOf(path: string): Place {
-  const [, name, key] = ATTRIBUTE.exec(path) ?? []
-  if (name !== undefined && key !== undefined) return attribute(name, key)
-  const [first = '', ...keys] = path.startsWith('/') ? pointed(path) : path.split('.')
-  return keys.length === 0 ? column(first) : inside(first, keys)
+  if (path.startsWith('/')) return placeAt('', pointed(path))
+  const { level, rest } = levelOf(path)
+  const [, name, key] = ATTRIBUTE.exec(rest) ?? []
+  if (name !== undefined && key !== undefined) return attribute(level + name, key)
+  return placeAt(level, rest.split('.'))
+}
+
+function placeAt(level: string, [first = '', ...keys]: readonly string[]): Place {
+  return keys.length === 0 ? column(level + first) : inside(level + first, keys)
+}
+
+/** A path, or a column of one, without the lists that a record is in: `data[].` or `$.`. */
+export function levelOf(path: string): { level: string; rest: string } {
+  const [, level = '', rest = path] = /^(\$\.|(?:[^[\]]+\[\]\.)+)(.+)$/.exec(path) ?? []
+  return { level, rest }
 }
 
 /** The keys of a JSON pointer (RFC 6901). */

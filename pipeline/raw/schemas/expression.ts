@@ -1,4 +1,4 @@
-import { jsonValue, type Value } from './value.ts'
+import { ABSENT, jsonValue, type Value } from './value.ts'
 
 export interface Columns {
   value(column: string): Value
@@ -43,7 +43,9 @@ export function inside(name: string, keys: readonly string[]): Place {
   return {
     column: name,
     value: (columns) => {
-      const json = columns.once(columns.value(name).json())
+      const outer = columns.value(name)
+      if (outer === ABSENT) return ABSENT
+      const json = columns.once(outer.json())
       return jsonValue(`json_extract(${json}, ${columns.constant(keys.map(jsonPointer).join(''))})`, undefined)
     },
   }
@@ -53,7 +55,10 @@ export function inside(name: string, keys: readonly string[]): Place {
 export function attribute(name: string, key: string): Place {
   return {
     column: name,
-    value: (columns) => jsonValue(`member_value(${attributesOf(name, columns)}, ${columns.constant(key)})`, undefined),
+    value: (columns) => {
+      if (columns.value(name) === ABSENT) return ABSENT
+      return jsonValue(`member_value(${attributesOf(name, columns)}, ${columns.constant(key)})`, undefined)
+    },
   }
 }
 
@@ -152,7 +157,31 @@ export function plus(counted: Expression<'count'>, others: readonly Expression<'
     [counted, ...others],
     (columns) => `count_in_range(${sumOf([counted, ...others], columns)})`,
   )
-  return { ...sum, needs: counted.needs }
+  return { ...sum, needs: counted.needs, exists: counted.exists }
+}
+
+/** A count of the records of which a condition holds; 0 for others. */
+export function countWhere(condition: Expression<'condition'>, counted: Expression<'count'>): Expression<'count'> {
+  return combine(
+    'count',
+    [condition, counted],
+    (columns) => `CASE WHEN ${condition.sql(columns)} THEN ${counted.sql(columns)} ELSE 0 END`,
+  )
+}
+
+/** A count with what the total has more than both counts, of the records of which a condition holds. */
+export function restOf(
+  total: Expression<'count'>,
+  counted: Expression<'count'>,
+  other: Expression<'count'>,
+  condition: Expression<'condition'>,
+): Expression<'count'> {
+  const sum = combine('count', [counted, other, total, condition], (columns) => {
+    const [own, rest, all] = [counted.sql(columns), other.sql(columns), total.sql(columns)]
+    const hasMore = `${condition.sql(columns)} AND ${all} > ${own} + ${rest}`
+    return `CASE WHEN ${hasMore} THEN ${all} - ${rest} ELSE ${own} END`
+  })
+  return { ...sum, needs: counted.needs, exists: counted.exists }
 }
 
 /** SQL for a sum of counts, wide enough not to overflow. */

@@ -6,12 +6,16 @@ import { z } from 'zod'
  */
 const Path = z.string().min(1)
 
+const OneOrMore = z.union([Path, z.array(Path).min(1)])
+
 /** A path, or the first of several that has a value. */
-const Paths = z.union([Path, z.array(Path).min(1)])
+const Paths = OneOrMore.refine((paths) => ![paths].flat().some((path) => path.startsWith('+')), {
+  error: 'cannot be a sum',
+})
 export type Paths = z.infer<typeof Paths>
 
 /** The same for counts; a path that begins with `+` is added: `["input", "+cache.read"]`. */
-export const CountPaths = Paths.refine((paths) => [paths].flat().some((path) => !path.startsWith('+')), {
+export const CountPaths = OneOrMore.refine((paths) => [paths].flat().some((path) => !path.startsWith('+')), {
   error: 'needs a path without a + at its beginning',
 })
 
@@ -22,6 +26,15 @@ export type TimeUnit = z.infer<typeof TimeUnit>
 /** ISO 8601, in the source's zone if it has no offset. With a `unit`: Unix time or a calendar date. */
 const Time = z.union([Paths, z.strictObject({ path: Paths, unit: TimeUnit })])
 export type Time = z.infer<typeof Time>
+
+/** Where the records are in a line of JSON: `data[]`, or lists in lists, `data[].results[]`. */
+export const Unnest = z.string().regex(/^([^[\]]+\[\])(\.[^[\]]+\[\])*$/, {
+  error: 'must be a path of lists, such as data[] or data[].results[]',
+})
+
+/** What a source may say of a column of its schema: its name in the files, paths, or with a unit for its timestamp. */
+export const ColumnMapping = z.union([CountPaths, z.strictObject({ path: Paths, unit: TimeUnit })])
+export type ColumnMapping = z.infer<typeof ColumnMapping>
 
 /** What a value must be. Texts are compared without regard to case. A missing value equals nothing. */
 export type Test = { equal: string | boolean } | { in: string[] } | { present: boolean } | { not: Test }
@@ -41,34 +54,40 @@ export type Where = z.infer<typeof Where>
 /** Kinds of tokens that products report beside input and output. */
 const INPUT_PARTS = ['cache_read', 'cache_write', 'input_audio'] as const
 const OUTPUT_PARTS = ['reasoning', 'output_audio'] as const
-const Parts = z.partialRecord(z.enum([...INPUT_PARTS, ...OUTPUT_PARTS]), CountPaths)
-type Parts = z.infer<typeof Parts>
+const PART_NAMES = [...INPUT_PARTS, ...OUTPUT_PARTS]
+const Inside = z.partialRecord(z.enum(PART_NAMES), CountPaths)
+/** With `when`, the part is outside only of such records, and inside of all others. */
+const Part = z.union([CountPaths, z.strictObject({ path: CountPaths, when: Where })])
+export type Part = z.infer<typeof Part>
+const Outside = z.partialRecord(z.enum(PART_NAMES), Part)
 
-export function inputParts(parts: Parts): Paths[] {
+export function inputParts<Value>(parts: Partial<Record<string, Value>>): Value[] {
   return INPUT_PARTS.flatMap((part) => (parts[part] === undefined ? [] : [parts[part]]))
 }
 
-export function outputParts(parts: Parts): Paths[] {
+export function outputParts<Value>(parts: Partial<Record<string, Value>>): Value[] {
   return OUTPUT_PARTS.flatMap((part) => (parts[part] === undefined ? [] : [parts[part]]))
 }
 
-/**
- * The counts of a record. `inside` are parts that a count includes, `outside` parts that are added to it. `total` is the
- * product's own sum, which the counts are compared with. `compare` names the counts that include the inside parts, if
- * they are not the published ones.
- */
+/** How the tokens of a record are counted. */
 const Counts = z.strictObject({
   input: CountPaths,
   output: CountPaths,
-  inside: Parts.default({}),
-  outside: Parts.default({}),
+  /** Parts that a count includes. */
+  inside: Inside.default({}),
+  /** Parts that are added to a count. */
+  outside: Outside.default({}),
+  /** The product's own sum, which the two counts are compared with. */
   total: CountPaths.optional(),
+  /** The count that gets what the total has more than the two counts, of all records or `when` it is so. */
+  rest_of_total: z.strictObject({ to: z.enum(['input', 'output']), when: Where }).optional(),
+  /** The counts that include the inside parts, if they are not the published ones. */
   compare: z.strictObject({ input: CountPaths, output: CountPaths }).optional(),
 })
 export type Counts = z.infer<typeof Counts>
 
 /** Token accounting that needs code: see `rules.ts`. */
-export const RuleName = z.enum(['helicone_outside', 'langfuse_total', 'portkey_total'])
+export const RuleName = z.enum(['helicone_outside', 'langfuse_total'])
 export type RuleName = z.infer<typeof RuleName>
 
 /** An id of several texts. Without one of `of` a record has no id. */
@@ -96,6 +115,8 @@ export const Mapping = z.strictObject({
   /** When the record was last written. Of duplicates the latest is kept (DESIGN.md §6.7). */
   updated_at: Paths.optional(),
   where: Where.default({}),
+  /** With it a path such as `data[].start_time` leads to the element that a record is in, and `$.id` to the line. */
+  unnest: Unnest.optional(),
   /** Columns that a file must have besides those of timestamp, model, and input and output tokens. */
   required: z.array(z.string()).default([]),
   /** Columns of the product that are not read. */

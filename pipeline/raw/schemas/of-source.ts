@@ -1,0 +1,112 @@
+import { compile, levelOf } from './compile.ts'
+import { jsonPointer } from './expression.ts'
+import { MAPPINGS, SCHEMAS, type SchemaName } from './index.ts'
+import { type ColumnMapping, Mapping, type Where } from './mapping.ts'
+import { type Schema, schemaColumns } from './schema.ts'
+
+/** The settings of a source that change its schema. */
+export interface Mapped {
+  schema: SchemaName | 'rollup-files'
+  columns: Readonly<Record<string, ColumnMapping>>
+  where?: Where | undefined
+  unnest?: string | undefined
+}
+
+const known = new WeakMap<Mapped, Schema>()
+
+/** The schema of a source, with its own paths and conditions. */
+export function schemaOf(source: Mapped): Schema {
+  const { schema } = source
+  if (schema === 'rollup-files' || !isOwn(source)) return SCHEMAS[schema]
+  const found = known.get(source) ?? compile(Mapping.parse(ownMapping(MAPPINGS[schema], source)), source.where)
+  known.set(source, found)
+  return found
+}
+
+/** The lists that the records of a source are in, the outermost first. */
+export function listsOf({ schema, unnest }: Mapped): string[] {
+  const own = unnest ?? (schema === 'rollup-files' ? undefined : MAPPINGS[schema].unnest)
+  return own === undefined
+    ? []
+    : own
+        .split('[]')
+        .slice(0, -1)
+        .map((list) => list.replace(/^\./, ''))
+}
+
+/** Whether a source maps more than names of columns, so that its schema has texts of a user. */
+export function isOwn({ columns, where }: Mapped): boolean {
+  return where !== undefined || Object.values(columns).some((mapping) => renamed(mapping) === undefined)
+}
+
+/** The name that a schema's column has in the source's files. */
+export function fileColumn({ columns }: Pick<Mapped, 'columns'>, column: string): string {
+  return renamed(columns[column]) ?? column
+}
+
+/** The levels of paths in lists: of the line, and of the elements of each list, the innermost last. */
+export function levelsOf(lists: readonly string[]): string[] {
+  return [
+    '$.',
+    ...lists.map((_, depth) =>
+      lists
+        .slice(0, depth + 1)
+        .map((list) => `${list}[].`)
+        .join(''),
+    ),
+  ]
+}
+
+/** What is wrong with the paths of a source, by its key. */
+export function problemsOf(source: Mapped & { schema: SchemaName }): { path: string[]; problem: string }[] {
+  const problems = Object.entries(source.columns).flatMap(([column, own]) => {
+    const problem = problemOf(MAPPINGS[source.schema], column, own)
+    return problem === undefined ? [] : [{ path: ['columns', column], problem }]
+  })
+  if (problems.length > 0) return problems
+  const levels = levelsOf(listsOf(source))
+  const other = schemaColumns(schemaOf(source))
+    .map(levelOf)
+    .find(({ level }) => level !== '' && !levels.includes(level))
+  if (other === undefined) return []
+  const { level, rest } = other
+  return [{ path: ['unnest'], problem: `has no list ${level.slice(0, -1)}, which the path ${level}${rest} is in` }]
+}
+
+function problemOf(mapping: Mapping, column: string, own: ColumnMapping): string | undefined {
+  if (renamed(own) !== undefined) return undefined
+  const mapped = ownMapping(mapping, { columns: { [column]: own } })
+  if (JSON.stringify(mapped) === JSON.stringify(ownMapping(mapping, { columns: {} }))) return 'can only be renamed'
+  const parsed = Mapping.safeParse(mapped)
+  return parsed.success ? undefined : 'cannot have these paths: only tokens can be sums, only the time has a unit'
+}
+
+/** A plain name: a column that is only called otherwise. */
+function renamed(mapping: ColumnMapping | undefined): string | undefined {
+  return typeof mapping === 'string' && !/[.[/]/.test(mapping) ? mapping : undefined
+}
+
+/** What a user wrote for a column. A name as it is in the file wins over what it would mean as a path. */
+function asPaths(mapping: ColumnMapping): ColumnMapping {
+  return typeof mapping === 'string' ? [jsonPointer(mapping), mapping] : mapping
+}
+
+/** A mapping with the paths of a source in place of the columns that they are for. */
+function ownMapping(mapping: Mapping, { columns }: Pick<Mapped, 'columns'>): unknown {
+  const own = new Map(Object.entries(columns).filter(([, each]) => renamed(each) === undefined))
+  const replace = (value: unknown): unknown => {
+    if (typeof value === 'string') {
+      const paths = own.get(value)
+      return paths === undefined ? value : asPaths(paths)
+    }
+    if (Array.isArray(value)) return value.flatMap(replace)
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, replace(member)]))
+  }
+  const { product, records, knowledge, reading, where, required, unread, unnest, ...fields } = mapping
+  return {
+    ...{ product, records, knowledge, reading, where, unread, unnest },
+    ...(replace(fields) as object),
+    required: required.filter((column) => !own.has(column)),
+  }
+}
