@@ -126,7 +126,7 @@ function jsonColumns(source: Source): Pick<InputGroup, 'positions' | 'pointers' 
 }
 
 function checkNoLists(source: Source, { name, format }: LinkedFile): void {
-  if (listsOf(source).length === 0) return
+  if (source.unnest === undefined) return
   throw new BuildError(
     `${name} is ${format}, but source ${JSON.stringify(source.name)} has its records in lists, which only JSON has`,
   )

@@ -26,6 +26,7 @@ import {
   plus,
   restOf,
   shared,
+  startsWith,
   text,
   unixTime,
   utcDay,
@@ -56,7 +57,10 @@ export function compile(mapping: Mapping, own: Where = {}): Schema {
     completion_tokens,
     ...othersOf(mapping, [mapping.where, own]),
   }
-  const asked = Object.keys(own).map((path) => placeOf(path.replace(ANY_ATTRIBUTE, '$1')).column)
+  const asked = [own]
+    .flat()
+    .flatMap(Object.keys)
+    .map((path) => placeOf(path.replace(ANY_ATTRIBUTE, '$1')).column)
   return {
     reading,
     record,
@@ -81,7 +85,7 @@ function modelOf(model: Mapping['model_permaslug']): Expression<'text'> {
 /** The fields that a file may lack. */
 function othersOf(mapping: Mapping, wheres: readonly Where[]): Partial<UsageRecord> {
   const { request_id, visibility, api_key_hash, cost_usd, is_byok, updated_at } = mapping
-  const conditions = wheres.flatMap((where) => Object.entries(where))
+  const conditions = wheres.filter((where) => Object.keys(where).length > 0)
   return {
     ...(request_id !== undefined && { request_id: optional(idOf(request_id)) }),
     ...(visibility !== undefined && { visibility: optional(fromPaths(text, visibility)) }),
@@ -110,7 +114,7 @@ function account({ input, output, inside, outside, total, rest_of_total, compare
   const prompt = plus(countOf(input), inputParts(outside).map(outsideCount))
   const completion = plus(countOf(output), outputParts(outside).map(outsideCount))
   const withRest = (count: Expression<'count'>, other: Expression<'count'>, to: 'input' | 'output') =>
-    sum === undefined || rest_of_total?.to !== to ? count : restOf(sum, count, other, allOf(rest_of_total.when))
+    sum === undefined || rest_of_total?.to !== to ? count : restOf(sum, count, other, isWhen(rest_of_total.when))
   const prompt_tokens = withRest(prompt, completion, 'input')
   const completion_tokens = withRest(completion, prompt, 'output')
   const cached = [...inputParts(inside).map(countOf), ...inputParts(outside).flatMap(insideCount)]
@@ -128,22 +132,26 @@ function account({ input, output, inside, outside, total, rest_of_total, compare
 /** What of a part is outside of its count. */
 function outsideCount(part: Part): Expression<'count'> {
   if (typeof part === 'string' || Array.isArray(part)) return countOf(part)
-  return countWhere(allOf(part.when), countOf(part.path))
+  return countWhere(isWhen(part.when), countOf(part.path))
 }
 
 function insideCount(part: Part): Expression<'count'>[] {
   if (typeof part === 'string' || Array.isArray(part)) return []
-  return [countWhere(not(allOf(part.when)), countOf(part.path))]
+  return [countWhere(not(isWhen(part.when)), countOf(part.path))]
 }
 
-function allOf(where: Where): Expression<'condition'> {
-  return shared(optional(not(isExcluded(Object.entries(where)))))
+function isWhen(when: Where): Expression<'condition'> {
+  return shared(optional(not(isExcluded([when]))))
 }
 
-/** Whether a record does not fit the conditions. */
-function isExcluded(conditions: readonly (readonly [string, Test | Test[]])[]): Expression<'condition'> {
-  const failed = conditions.map(([path, tests]) => not(anyOf(...[tests].flat().map((test) => testOf(path, test)))))
-  return anyOf(...failed)
+/** Whether a record does not fit one of some conditions. */
+function isExcluded(wheres: readonly Where[]): Expression<'condition'> {
+  return anyOf(...wheres.flatMap(failuresOf))
+}
+
+function failuresOf(where: Where): Expression<'condition'>[] {
+  if (Array.isArray(where)) return [not(anyOf(...where.map((tests) => not(anyOf(...failuresOf(tests))))))]
+  return Object.entries(where).map(([path, tests]) => not(anyOf(...[tests].flat().map((test) => testOf(path, test)))))
 }
 
 function testOf(path: string, test: Test): Expression<'condition'> {
@@ -155,6 +163,7 @@ function testOf(path: string, test: Test): Expression<'condition'> {
   }
   const place = placeOf(path)
   if ('present' in test) return test.present ? isPresent(place) : not(isPresent(place))
+  if ('starts_with' in test) return startsWith(place, test.starts_with)
   if ('in' in test) return isOneOf(place, test.in)
   return typeof test.equal === 'boolean' ? isFlag(place, test.equal) : isOneOf(place, [test.equal])
 }

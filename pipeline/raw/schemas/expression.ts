@@ -130,6 +130,15 @@ export const isOneOf = (place: Place, words: readonly string[]) =>
     return `coalesce(lower(${value.text()}) IN (${wanted}), false)`
   })
 
+/** Whether a text begins so, ignoring case. */
+export const startsWith = (place: Place, beginning: string) =>
+  over(
+    'condition',
+    place,
+    (value, columns) =>
+      `coalesce(starts_with(lower(${value.text()}), ${columns.constant(beginning.toLowerCase())}), false)`,
+  )
+
 export const isPresent = (place: Place) =>
   over('condition', place, (value) => `coalesce(nullif(${value.text()}, '') IS NOT NULL, false)`)
 

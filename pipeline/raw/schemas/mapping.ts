@@ -37,18 +37,28 @@ export const ColumnMapping = z.union([CountPaths, z.strictObject({ path: Paths, 
 export type ColumnMapping = z.infer<typeof ColumnMapping>
 
 /** What a value must be. Texts are compared without regard to case. A missing value equals nothing. */
-export type Test = { equal: string | boolean } | { in: string[] } | { present: boolean } | { not: Test }
+export type Test =
+  | { equal: string | boolean }
+  | { in: string[] }
+  | { starts_with: string }
+  | { present: boolean }
+  | { not: Test }
 const Test: z.ZodType<Test> = z.lazy(() =>
   z.union([
     z.strictObject({ equal: z.union([z.string(), z.boolean()]) }),
     z.strictObject({ in: z.array(z.string()).min(1) }),
+    z.strictObject({ starts_with: z.string().min(1) }),
     z.strictObject({ present: z.boolean() }),
     z.strictObject({ not: Test }),
   ]),
 )
 
-/** Tests by path: all must hold, and of a list of tests one. Other records are excluded as `left_out` and counted. */
-export const Where = z.record(Path, z.union([Test, z.array(Test).min(1)]))
+/** Tests by path: all must hold, and of a list of tests one. */
+const Tests = z.record(Path, z.union([Test, z.array(Test).min(1)]))
+export type Tests = z.infer<typeof Tests>
+
+/** Tests, or a list of which one must hold. Other records are excluded as `left_out` and counted. */
+export const Where = z.union([Tests, z.array(Tests).min(1)])
 export type Where = z.infer<typeof Where>
 
 /** Kinds of tokens that products report beside input and output. */
@@ -115,7 +125,10 @@ export const Mapping = z.strictObject({
   /** When the record was last written. Of duplicates the latest is kept (DESIGN.md §6.7). */
   updated_at: Paths.optional(),
   where: Where.default({}),
-  /** With it a path such as `data[].start_time` leads to the element that a record is in, and `$.id` to the line. */
+  /**
+   * In files of JSON. With it a path such as `data[].start_time` leads to the element that a record is in, and `$.id` to the
+   * line. Rows of other files are records.
+   */
   unnest: Unnest.optional(),
   /** Columns that a file must have besides those of timestamp, model, and input and output tokens. */
   required: z.array(z.string()).default([]),
