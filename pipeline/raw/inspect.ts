@@ -12,6 +12,7 @@ import { groupFiles, type InputGroup, readColumns } from './files/group.ts'
 import { type LinkedFile, linkFile } from './files/link.ts'
 import { defineSample, defineUsage } from './ingest.ts'
 import { SCHEMA_NAMES, SCHEMAS, type SchemaName } from './schemas/index.ts'
+import { levelsOf, listsOf } from './schemas/of-source.ts'
 import { neededColumns, type Schema, schemaColumns } from './schemas/schema.ts'
 import { renamesToCanonical } from './schemas/synonyms.ts'
 import { slugProblem } from './slug.ts'
@@ -44,6 +45,12 @@ type SourceEntry = Pick<Source, 'name' | 'schema' | 'files'> &
 interface Column {
   name: string
   sample: string
+}
+
+/** The first records of a file: the columns, and for NDJSON the lines. */
+interface Sample {
+  columns: Column[]
+  lines: string[]
 }
 
 /** What a file seems to be. If no schema fits, `records` is empty and `source` is undefined. */
@@ -105,10 +112,11 @@ export async function describeGiven(path: string): Promise<InputFile> {
 
 async function inspectFile(database: Database, file: LinkedFile): Promise<Inspection> {
   try {
-    const columns = await readSample(database, file)
+    const sample = await readSample(database, file)
+    const { columns } = sample
     const known = { file: file.name, format: file.format, columns }
     const problems: string[] = []
-    for (const source of proposals(file, columns)) {
+    for (const source of proposals(file, sample)) {
       const records = await mapRecords(database, source, file)
       if (typeof records === 'string') problems.push(records)
       else if (records.some(isRead)) {
@@ -116,7 +124,7 @@ async function inspectFile(database: Database, file: LinkedFile): Promise<Inspec
         return { ...known, schema: source.schema, records: shown, source, notes: notesOn(source, records) }
       }
     }
-    const notes = problems.length > 0 ? problems : [whatIsMissing(columns)]
+    const notes = problems.length > 0 ? problems : [whatIsMissing(sample)]
     return { ...known, schema: undefined, records: [], source: undefined, notes }
   } catch (error) {
     if (!(error instanceof Error) || error instanceof BuildError || error.name === 'AbortError') throw error
@@ -126,7 +134,7 @@ async function inspectFile(database: Database, file: LinkedFile): Promise<Inspec
 
 const isRead = ({ reject_reason }: MappedRecord) => reject_reason === null || reject_reason === 'left_out'
 
-async function readSample(database: Database, file: LinkedFile): Promise<Column[]> {
+async function readSample(database: Database, file: LinkedFile): Promise<Sample> {
   const wanted = SCHEMA_NAMES.flatMap((name) => schemaColumns(SCHEMAS[name]))
   const header = file.format === 'ndjson' ? undefined : await readColumns(database, file, wanted)
   if (file.format !== 'ndjson' && header === undefined) throw new BuildError(`${file.name} is empty`)
@@ -150,7 +158,9 @@ async function readSample(database: Database, file: LinkedFile): Promise<Column[
   await defineSample(database, group)
   const rows = await database.rows<{ fields: (string | null)[] }>('inspect/sample', { records: RECORDS_READ })
   const records = rows.map(({ fields }) => fields)
-  return format === 'ndjson' ? keysOf(records.map(([line]) => line ?? '')) : samplesOf(names, records)
+  if (format !== 'ndjson') return { columns: samplesOf(names, records), lines: [] }
+  const lines = records.map(([line]) => line ?? '')
+  return { columns: keysOf(lines), lines }
 }
 
 function samplesOf(names: readonly string[], records: readonly (string | null)[][]): Column[] {
@@ -168,16 +178,41 @@ function keysOf(lines: readonly string[]): Column[] {
 }
 
 function membersOf(line: string): [string, unknown][] {
-  const value: unknown = line === '' ? null : JSON.parse(line)
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : []
+  return Object.entries(objectIn(line === '' ? null : JSON.parse(line)))
 }
 
-function proposals(file: LinkedFile, columns: readonly Column[]): SourceEntry[] {
+function objectIn(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
+}
+
+/** What a schema may find in a file: columns, and keys at each level of the lists that its records are in. */
+function namesFor(schema: SchemaName, { columns, lines }: Sample): string[] {
+  const lists = lines.length === 0 ? [] : listsOf({ schema, columns: {} })
+  if (lists.length === 0) return columns.map(({ name }) => name)
+  const prefixes = levelsOf(lists)
+  let elements: unknown[] = lines.map((line) => (line === '' ? null : JSON.parse(line)))
+  const names = new Set<string>()
+  for (const [depth, prefix] of prefixes.entries()) {
+    const keys = elements.flatMap((element) => Object.keys(objectIn(element)))
+    for (const key of keys) names.add(prefix + key)
+    if (depth === lists.length) for (const key of keys) names.add(key)
+    elements = elements.flatMap((element) => elementsIn(element, lists[depth]))
+  }
+  return [...names]
+}
+
+function elementsIn(element: unknown, list = ''): unknown[] {
+  const found = list.split('.').reduce<unknown>((value, key) => objectIn(value)[key], element)
+  return Array.isArray(found) ? found : []
+}
+
+function proposals(file: LinkedFile, sample: Sample): SourceEntry[] {
+  const { columns } = sample
   const names = columns.map((column) => column.name)
   const name = basename(file.name).replace(/\..*$/, '') || 'logs'
   const files = [resolve(file.name)]
-  const fitting = SCHEMA_NAMES.filter((schema) => missingColumns(schema, names).length === 0)
-    .sort((a, b) => recognized(b, names) - recognized(a, names))
+  const fitting = SCHEMA_NAMES.filter((schema) => missingColumns(schema, namesFor(schema, sample)).length === 0)
+    .sort((a, b) => recognized(b, sample) - recognized(a, sample))
     .map((schema): SourceEntry => ({ name, schema, files }))
   const renamed = renamesToCanonical(names)
   if (renamed !== undefined) {
@@ -235,14 +270,14 @@ function missingColumns(name: SchemaName, names: readonly string[]): string[] {
     .map((choice) => choice.join(' or '))
 }
 
-function recognized(name: SchemaName, names: readonly string[]): number {
+function recognized(name: SchemaName, sample: Sample): number {
+  const names = namesFor(name, sample)
   return schemaColumns(SCHEMAS[name]).filter((column) => names.includes(column)).length
 }
 
-function whatIsMissing(columns: readonly Column[]): string {
-  const names = columns.map(({ name }) => name)
-  const [nearest = 'canonical'] = SCHEMA_NAMES.toSorted((a, b) => recognized(b, names) - recognized(a, names))
-  const missing = missingColumns(nearest, names)
+function whatIsMissing(sample: Sample): string {
+  const [nearest = 'canonical'] = SCHEMA_NAMES.toSorted((a, b) => recognized(b, sample) - recognized(a, sample))
+  const missing = missingColumns(nearest, namesFor(nearest, sample))
   if (missing.length === 0) return `the columns are those of ${nearest}, but none of the first records can be read`
   return `the nearest schema is ${nearest}, which also needs ${missing.join(', ')}`
 }

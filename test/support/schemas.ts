@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BuildSummary } from '../../pipeline/build.ts'
+import { MAPPINGS } from '../../pipeline/raw/schemas/index.ts'
 import { type RejectedRecord, readRejects } from '../../pipeline/rollup/list-rejects.ts'
 import { buildIn, newWorkspace, publishedCsv, rowsOf, type Workspace, writeInput } from './pipeline.ts'
 import { query, sqlText } from './records.ts'
@@ -115,6 +116,62 @@ export const RECORDS = {
     tokens_out: 2,
     cost: 0.001,
   },
+  'openai-usage': {
+    object: 'page',
+    data: [
+      {
+        object: 'bucket',
+        start_time: 1748736000,
+        end_time: 1748822400,
+        results: [
+          {
+            object: 'organization.usage.completions.result',
+            input_tokens: 8,
+            output_tokens: 2,
+            input_cached_tokens: 7,
+            input_cache_write_tokens: 0,
+            input_audio_tokens: 0,
+            output_audio_tokens: 0,
+            project_id: null,
+            user_id: null,
+            api_key_id: 'key_1',
+            model: 'm',
+            batch: null,
+            service_tier: null,
+          },
+        ],
+      },
+    ],
+    has_more: false,
+    next_page: null,
+  },
+  'anthropic-usage': {
+    data: [
+      {
+        starting_at: '2025-06-01T00:00:00Z',
+        ending_at: '2025-06-02T00:00:00Z',
+        results: [
+          {
+            account_id: null,
+            api_key_id: 'apikey_1',
+            cache_creation: { ephemeral_1h_input_tokens: 0, ephemeral_5m_input_tokens: 0 },
+            cache_read_input_tokens: 0,
+            context_window: null,
+            inference_geo: null,
+            model: 'm',
+            output_tokens: 2,
+            server_tool_use: { web_search_requests: 0 },
+            service_account_id: null,
+            service_tier: null,
+            uncached_input_tokens: 8,
+            workspace_id: null,
+          },
+        ],
+      },
+    ],
+    has_more: false,
+    next_page: null,
+  },
 } satisfies Record<string, LogRecord>
 
 export type SchemaName = keyof typeof RECORDS
@@ -143,6 +200,20 @@ export const PATHS = {
     'spanId',
   ),
   'cloudflare-ai-gateway-logs': at('model', 'created_at', 'tokens_in', 'tokens_out', 'id'),
+  'openai-usage': at(
+    'data/0/results/0/model',
+    'data/0/start_time',
+    'data/0/results/0/input_tokens',
+    'data/0/results/0/output_tokens',
+    'data/0/results/0/api_key_id',
+  ),
+  'anthropic-usage': at(
+    'data/0/results/0/model',
+    'data/0/starting_at',
+    'data/0/results/0/uncached_input_tokens',
+    'data/0/results/0/output_tokens',
+    'data/0/results/0/api_key_id',
+  ),
 } satisfies Record<SchemaName, ReturnType<typeof at>>
 
 function at(model: string, time: string, prompt: string, completion: string, id: string) {
@@ -158,12 +229,19 @@ export function named(schema: SchemaName, name: string): LogRecord {
 
 /** The record with another value at a path. */
 export function having(record: LogRecord, [key = '', ...rest]: readonly string[], value: unknown): LogRecord {
-  return { ...record, [key]: rest.length === 0 ? value : having(record[key] as LogRecord, rest, value) }
+  const changed = rest.length === 0 ? value : having(record[key] as LogRecord, rest, value)
+  if (Array.isArray(record)) return Object.assign([...record], { [key]: changed })
+  return { ...record, [key]: changed }
 }
 
 /** CSV with nested values as JSON text, NDJSON, Parquet with nested values as structs, and with them as JSON text. */
 export const FORMS = ['csv', 'ndjson', 'parquet', 'text.parquet'] as const
-export type Form = (typeof FORMS)[number]
+export type Form = (typeof FORMS)[number] | 'json'
+
+/** The forms that records of a schema may have: only JSON has lists of them. */
+export function formsOf(schema: SchemaName): readonly (typeof FORMS)[number][] {
+  return MAPPINGS[schema].unnest === undefined ? FORMS : ['ndjson']
+}
 
 export interface Built {
   /** Rows as `date model tokens`. */
@@ -246,6 +324,7 @@ function countByReason(entries: SetAside[]): Record<string, number> {
 export async function writeLog(path: string, log: readonly LogRecord[], form: Form): Promise<void> {
   if (form === 'csv') return writeFile(path, toCsv(log))
   if (form === 'ndjson') return writeFile(path, toLines(log))
+  if (form === 'json') return writeFile(path, JSON.stringify(log, undefined, 2))
   const lines = `${path}.ndjson`
   await writeFile(lines, toLines(form === 'parquet' ? log : log.map(flattened)))
   const read = `read_json(${sqlText(lines)}, format = 'newline_delimited', sample_size = -1, convert_strings_to_integers = false)`

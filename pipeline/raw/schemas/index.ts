@@ -17,6 +17,8 @@ export const SCHEMA_NAMES = [
   'portkey-logs',
   'otel-genai-spans',
   'cloudflare-ai-gateway-logs',
+  'openai-usage',
+  'anthropic-usage',
 ] as const
 export type SchemaName = (typeof SCHEMA_NAMES)[number]
 
