@@ -172,6 +172,48 @@ export const RECORDS = {
     has_more: false,
     next_page: null,
   },
+  'bedrock-invocations': {
+    schemaType: 'ModelInvocationLog',
+    schemaVersion: '1.0',
+    timestamp: '2025-06-01T12:00:00Z',
+    accountId: '210987654321',
+    region: 'eu-central-1',
+    requestId: '00000000-0000-4000-8000-000000000001',
+    operation: 'Converse',
+    modelId: 'm',
+    input: { inputContentType: 'application/json', inputTokenCount: 8, cacheReadInputTokenCount: 0 },
+    output: { outputContentType: 'application/json', outputTokenCount: 2 },
+  },
+  'azure-apim-llm-logs': {
+    TimeGenerated: '2025-06-01T12:00:00.1234567Z',
+    CorrelationId: '00000000-0000-4000-8000-000000000001',
+    RequestId: 'chatcmpl-1',
+    SequenceNumber: 0,
+    ModelName: 'm',
+    DeploymentName: '',
+    PromptTokens: 8,
+    CompletionTokens: 2,
+    TotalTokens: 10,
+    PromptCachedTokens: 7,
+    IsStreamCompletion: true,
+  },
+  'kong-ai-gateway': {
+    request: { id: '0a1b2c3d4e5f60718293a4b5c6d7e8f9', method: 'POST' },
+    response: { status: 200 },
+    started_at: 1748779200123,
+    ai: {
+      proxy: {
+        meta: { provider_name: 'openai', response_model: 'm' },
+        usage: {
+          prompt_tokens: 8,
+          prompt_tokens_details: { cached_tokens: 7 },
+          completion_tokens: 2,
+          completion_tokens_details: { reasoning_tokens: 1 },
+          total_tokens: 10,
+        },
+      },
+    },
+  },
 } satisfies Record<string, LogRecord>
 
 export type SchemaName = keyof typeof RECORDS
@@ -213,6 +255,15 @@ export const PATHS = {
     'data/0/results/0/uncached_input_tokens',
     'data/0/results/0/output_tokens',
     'data/0/results/0/api_key_id',
+  ),
+  'bedrock-invocations': at('modelId', 'timestamp', 'input/inputTokenCount', 'output/outputTokenCount', 'requestId'),
+  'azure-apim-llm-logs': at('ModelName', 'TimeGenerated', 'PromptTokens', 'CompletionTokens', 'CorrelationId'),
+  'kong-ai-gateway': at(
+    'ai/proxy/meta/response_model',
+    'started_at',
+    'ai/proxy/usage/prompt_tokens',
+    'ai/proxy/usage/completion_tokens',
+    'request/id',
   ),
 } satisfies Record<SchemaName, ReturnType<typeof at>>
 

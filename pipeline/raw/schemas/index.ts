@@ -19,6 +19,9 @@ export const SCHEMA_NAMES = [
   'cloudflare-ai-gateway-logs',
   'openai-usage',
   'anthropic-usage',
+  'bedrock-invocations',
+  'azure-apim-llm-logs',
+  'kong-ai-gateway',
 ] as const
 export type SchemaName = (typeof SCHEMA_NAMES)[number]
 

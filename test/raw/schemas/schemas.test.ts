@@ -23,6 +23,7 @@ describe.each(NAMES)('%s', (name) => {
   it('rejects what is no record, takes a count of null for 0, and compares names as they are written', async () => {
     // A span may say only the model that was asked for.
     const silent = name === 'otel-genai-spans' ? having(another, ['attributes', 'gen_ai.request.model'], null) : another
+    const noModel: (typeof wrong)[number] = ['no model', 'invalid_model', having(silent, model, null)]
     // An object that should have a list of records is none without it.
     const ofNothing = formsOf(name).length === 1 ? 'malformed_record' : 'invalid_timestamp'
     const wrong: [what: string, reason: string, line: LogRecord | string][] = [
@@ -31,7 +32,8 @@ describe.each(NAMES)('%s', (name) => {
         'invalid_token_count',
         having(named(name, 'wrong'), completion, count),
       ]),
-      ['no model', 'invalid_model', having(silent, model, null)],
+      // Rows of API Management without a model have messages.
+      ...(name === 'azure-apim-llm-logs' ? [] : [noModel]),
       ['a number for a model', 'invalid_model', having(silent, model, 5)],
       ['no timestamp', 'invalid_timestamp', having(record, time, null)],
       ['a timestamp that is none', 'invalid_timestamp', having(record, time, 'yesterday')],
