@@ -10,6 +10,7 @@ import {
   type Expression,
   first,
   flag,
+  greater,
   hasAttributes,
   inside,
   instant,
@@ -131,13 +132,19 @@ function account({ input, output, inside, outside, total, rest_of_total, compare
 
 /** What of a part is outside of its count. */
 function outsideCount(part: Part): Expression<'count'> {
-  if (typeof part === 'string' || Array.isArray(part)) return countOf(part)
-  return countWhere(isWhen(part.when), countOf(part.path))
+  const { counted, when } = partOf(part)
+  return when === undefined ? counted : countWhere(isWhen(when), counted)
 }
 
 function insideCount(part: Part): Expression<'count'>[] {
-  if (typeof part === 'string' || Array.isArray(part)) return []
-  return [countWhere(not(isWhen(part.when)), countOf(part.path))]
+  const { counted, when } = partOf(part)
+  return when === undefined ? [] : [countWhere(not(isWhen(when)), counted)]
+}
+
+function partOf(part: Part): { counted: Expression<'count'>; when?: Where | undefined } {
+  if (typeof part === 'string' || Array.isArray(part)) return { counted: countOf(part) }
+  const { path, at_least, when } = part
+  return { counted: at_least === undefined ? countOf(path) : greater(countOf(path), countOf(at_least)), when }
 }
 
 function isWhen(when: Where): Expression<'condition'> {

@@ -178,6 +178,14 @@ export function countWhere(condition: Expression<'condition'>, counted: Expressi
   )
 }
 
+/** The greater of two counts; NULL when one of them is NULL. */
+export function greater(one: Expression<'count'>, other: Expression<'count'>): Expression<'count'> {
+  return combine('count', [one, other], (columns) => {
+    const [a, b] = [one.sql(columns), other.sql(columns)]
+    return `CASE WHEN ${a} >= ${b} THEN ${a} WHEN ${b} > ${a} THEN ${b} END`
+  })
+}
+
 /** A count with what the total has more than both counts, of the records of which a condition holds. */
 export function restOf(
   total: Expression<'count'>,

@@ -66,8 +66,14 @@ const INPUT_PARTS = ['cache_read', 'cache_write', 'input_audio'] as const
 const OUTPUT_PARTS = ['reasoning', 'output_audio'] as const
 const PART_NAMES = [...INPUT_PARTS, ...OUTPUT_PARTS]
 const Inside = z.partialRecord(z.enum(PART_NAMES), CountPaths)
-/** With `when`, the part is outside only of such records, and inside of all others. */
-const Part = z.union([CountPaths, z.strictObject({ path: CountPaths, when: Where })])
+/**
+ * With `when`, the part is outside only of such records, and inside of all others. With `at_least`, the greater of two counts
+ * is the part.
+ */
+const Part = z.union([
+  CountPaths,
+  z.strictObject({ path: CountPaths, at_least: CountPaths.optional(), when: Where.optional() }),
+])
 export type Part = z.infer<typeof Part>
 const Outside = z.partialRecord(z.enum(PART_NAMES), Part)
 
