@@ -214,6 +214,19 @@ export const RECORDS = {
       },
     },
   },
+  'new-api-logs': {
+    id: 9104,
+    created_at: 1748779200,
+    type: 2,
+    username: 'lea',
+    model_name: 'm',
+    quota: 5400,
+    prompt_tokens: 8,
+    completion_tokens: 2,
+    channel_id: 4,
+    request_id: '20250601120000aaaa',
+    other: '{"cache_tokens":7,"model_ratio":1}',
+  },
 } satisfies Record<string, LogRecord>
 
 export type SchemaName = keyof typeof RECORDS
@@ -265,6 +278,7 @@ export const PATHS = {
     'ai/proxy/usage/completion_tokens',
     'request/id',
   ),
+  'new-api-logs': at('model_name', 'created_at', 'prompt_tokens', 'completion_tokens', 'request_id'),
 } satisfies Record<SchemaName, ReturnType<typeof at>>
 
 function at(model: string, time: string, prompt: string, completion: string, id: string) {

@@ -22,6 +22,7 @@ export const SCHEMA_NAMES = [
   'bedrock-invocations',
   'azure-apim-llm-logs',
   'kong-ai-gateway',
+  'new-api-logs',
 ] as const
 export type SchemaName = (typeof SCHEMA_NAMES)[number]
 

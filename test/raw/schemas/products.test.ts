@@ -1,9 +1,9 @@
 /**
  * Raw files of products as a user gets them, and what the product itself would count: test/schemas/SCHEMA/.
  *
- *   source.json     optional: further settings of the source
+ *   source.json     optional: further settings of the source, or a list of them for several sources
  *   expected.json   rows of the dataset ("DATE MODEL TOKENS"), and records left out, rejected and counted twice
- *   *               raw files; the source reads all of them
+ *   *               raw files; a source reads all of them unless it names its own
  */
 import { existsSync, readdirSync } from 'node:fs'
 import { cp, readFile } from 'node:fs/promises'
@@ -24,8 +24,10 @@ describe('files of a product', () => {
     await cp(join(FOLDER, schema), workspace.input, { recursive: true })
     const files = readdirSync(join(FOLDER, schema)).filter((name) => !OWN_FILES.includes(name))
     const settings = await readJson(join(FOLDER, schema, 'source.json'))
-    const source = { name: schema, schema, files, visibility: 'public', ...settings }
-    await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources: [source] })
+    const sources = [settings].flat().map((own, index) => {
+      return { name: `${schema} ${index}`, schema, files, visibility: 'public', ...own }
+    })
+    await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources })
 
     const { records } = await buildIn(workspace, '2026-10-31T12:00:00Z')
 
