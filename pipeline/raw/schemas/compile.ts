@@ -170,7 +170,7 @@ function testOf(path: string, test: Test): Expression<'condition'> {
   }
   const place = placeOf(path)
   if ('present' in test) return test.present ? isPresent(place) : not(isPresent(place))
-  if ('starts_with' in test) return startsWith(place, test.starts_with)
+  if ('begins' in test) return startsWith(place, test.begins)
   if ('in' in test) return isOneOf(place, test.in)
   return typeof test.equal === 'boolean' ? isFlag(place, test.equal) : isOneOf(place, [test.equal])
 }

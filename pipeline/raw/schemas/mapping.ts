@@ -40,14 +40,14 @@ export type ColumnMapping = z.infer<typeof ColumnMapping>
 export type Test =
   | { equal: string | boolean }
   | { in: string[] }
-  | { starts_with: string }
+  | { begins: string }
   | { present: boolean }
   | { not: Test }
 const Test: z.ZodType<Test> = z.lazy(() =>
   z.union([
     z.strictObject({ equal: z.union([z.string(), z.boolean()]) }),
     z.strictObject({ in: z.array(z.string()).min(1) }),
-    z.strictObject({ starts_with: z.string().min(1) }),
+    z.strictObject({ begins: z.string().min(1) }),
     z.strictObject({ present: z.boolean() }),
     z.strictObject({ not: Test }),
   ]),

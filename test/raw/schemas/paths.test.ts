@@ -83,7 +83,7 @@ describe('conditions of a source', () => {
 
   it('are alternatives in a list, and may ask how a text begins', async () => {
     const records = [{ a: "It's x" }, { b: 1, c: 2 }, { b: 1 }, { a: 5 }, {}].map((more) => ({ ...record, ...more }))
-    const where = [{ a: { starts_with: "IT'S" } }, { b: { present: true }, c: { present: true } }]
+    const where = [{ a: { begins: "IT'S" } }, { b: { present: true }, c: { present: true } }]
     const found = await built({ 'a.ndjson': lines(...records) }, { where })
     expect(found).toMatchObject({ rows: ['2025-03-01,a/b,4'], left_out: 3 })
   })
