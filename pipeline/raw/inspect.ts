@@ -12,6 +12,7 @@ import { groupFiles, type InputGroup, readColumns } from './files/group.ts'
 import { type LinkedFile, linkFile } from './files/link.ts'
 import { defineSample, defineUsage } from './ingest.ts'
 import { SCHEMA_NAMES, SCHEMAS, type SchemaName } from './schemas/index.ts'
+import { listsOf } from './schemas/of-source.ts'
 import { neededColumns, type Schema, schemaColumns } from './schemas/schema.ts'
 import { renamesToCanonical } from './schemas/synonyms.ts'
 import { slugProblem } from './slug.ts'
@@ -108,14 +109,18 @@ async function inspectFile(database: Database, file: LinkedFile): Promise<Inspec
     const columns = await readSample(database, file)
     const known = { file: file.name, format: file.format, columns }
     const problems: string[] = []
+    let leftOut: Inspection | undefined
     for (const source of proposals(file, columns)) {
       const records = await mapRecords(database, source, file)
       if (typeof records === 'string') problems.push(records)
       else if (records.some(isRead)) {
         const shown = records.slice(0, RECORDS_SHOWN)
-        return { ...known, schema: source.schema, records: shown, source, notes: notesOn(source, records) }
+        const found = { ...known, schema: source.schema, records: shown, source, notes: notesOn(source, records) }
+        if (records.some(({ reject_reason }) => reject_reason === null)) return found
+        leftOut ??= found
       }
     }
+    if (leftOut !== undefined) return leftOut
     const notes = problems.length > 0 ? problems : [whatIsMissing(columns)]
     return { ...known, schema: undefined, records: [], source: undefined, notes }
   } catch (error) {
@@ -229,6 +234,8 @@ function notesOn({ model, base_time }: SourceEntry, records: readonly MappedReco
 }
 
 function missingColumns(name: SchemaName, names: readonly string[]): string[] {
+  const [list] = listsOf({ schema: name, columns: {} })
+  if (list !== undefined) return names.includes(list) ? [] : [list]
   const needed = neededColumns(SCHEMAS[name], false)
   return needed
     .filter((choice) => !choice.some((column) => names.includes(column)))
