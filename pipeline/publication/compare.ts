@@ -29,7 +29,7 @@ async function filesBelow(root: string, folder: string): Promise<string[]> {
 }
 
 /** Throws `BuildError` if the file or link on disk differs from its entry. */
-export async function assertEntry(root: string, entry: Entry): Promise<void> {
+export async function verifyFile(root: string, entry: Entry): Promise<void> {
   const fault = await faultOf(root, entry)
   if (fault !== undefined) throw fault.error
 }

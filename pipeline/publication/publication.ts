@@ -1,4 +1,5 @@
-import { CHECKSUMS_FILE } from '../base/checksums.ts'
+import { hash } from 'node:crypto'
+import { CHECKSUMS_FILE, toChecksums } from '../base/checksums.ts'
 import { toJson } from '../base/json.ts'
 import type { Coverage, Restatements } from '../contract/history.ts'
 import {
@@ -40,6 +41,7 @@ export interface Entry {
   text?: () => string
   target?: string
   bytes?: number
+  sha256?: string
   /** True if the file may have been removed with a withdrawn release. */
   isOptional?: boolean
 }
@@ -54,7 +56,7 @@ export interface Facts {
   pages: readonly Page[]
 }
 
-/** All published entries, in the order of a switch. If texts are not needed, facts that only they use may be empty. */
+/** All published entries, in the order of a switch. */
 export function publication(facts: Facts): Entry[] {
   const { index, manifests, coverage, restatements, api, pages } = facts
   const current = currentEntry(index)
@@ -106,10 +108,10 @@ export function releaseEntries(entry: ReleaseEntry, manifest: Manifest | undefin
     return [{ path: `${place}/${TOMBSTONE_FILE}`, text: () => toJson(tombstoneOf(entry, withdrawal)) }]
   }
   if (manifest === undefined) return []
-  return [
-    ...[CHECKSUMS_FILE, MANIFEST_FILE].map((name) => ({ path: `${place}/${name}` })),
-    ...manifest.files.map(({ path, bytes }) => ({ path: `${place}/${path}`, bytes })),
-  ]
+  const resources = manifest.files.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 }))
+  const listed = [...resources, { path: MANIFEST_FILE, sha256: entry.manifest_sha256 }]
+  const files = [...listed, { path: CHECKSUMS_FILE, sha256: hash('sha256', toChecksums(listed)) }]
+  return files.map((file) => ({ ...file, path: `${place}/${file.path}` }))
 }
 
 /** Revisions and pointer files of days and months. A withdrawal may have removed superseded revisions. */

@@ -34,6 +34,11 @@ export function tagged<Tag extends string, const Options extends TaggedOptions>(
   return union as z.ZodDiscriminatedUnion<Options, Tag>
 }
 
+/** An open object whose `type` has one value. */
+export function typed<const Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) {
+  return z.looseObject({ type: z.literal(type), ...shape })
+}
+
 type TaggedOptions = readonly [z.core.$ZodTypeDiscriminable, ...z.core.$ZodTypeDiscriminable[]]
 
 const TaggedUnion = z.core.$constructor<z.ZodDiscriminatedUnion>('TaggedUnion', (inst, def) => {

@@ -14,9 +14,9 @@ import { assertEnvelope, type ErrorAnswer } from '../support/envelope.ts'
 import { PRESETS } from '../support/presets.ts'
 import { FOLDER, publish, sampleRows } from '../support/publish.ts'
 import { writeIndex } from '../support/release-index.ts'
-import type { Host } from '../system/hosting.ts'
+import { type ServerProcess, serveTokenboard } from '../support/server-process.ts'
+import { type Host, skipLoudly } from '../system/hosting.ts'
 import { noPostgres, type Postgres, startPostgres } from '../system/postgres.ts'
-import { type ServerProcess, startServer } from '../system/server-process.ts'
 import { BALANCER_KINDS } from './balancing.ts'
 
 /** How many requests arrive at once. */
@@ -35,8 +35,7 @@ describe.each(BALANCER_KINDS)('two servers behind $name, with $file', ({ name, i
 
   if (missing !== undefined) {
     test('is not proved here', ({ skip }) => {
-      process.stderr.write(`SKIPPED, NOT PROVED: ${missing}, so two servers behind ${name} were not run\n`)
-      skip()
+      skipLoudly(skip, `${missing}, so two servers behind ${name} were not run`)
     })
   }
 
@@ -49,22 +48,21 @@ describe.each(BALANCER_KINDS)('two servers behind $name, with $file', ({ name, i
     /** Releases that nobody asked for yet. */
     let releases: string[]
 
-    const settings = (port = '0') => ({
-      PORT: port,
-      DATA_DIR: join(folder, 'data'),
-      PUBLIC_DIR: join(folder, 'public'),
-      DATABASE_URL: postgres.url,
-      LOG_LEVEL: 'warn',
-      TRUST_PROXY: '1',
-    })
+    const startServer = (port = '0') => {
+      const folders = { publicDir: join(folder, 'public'), dataDir: join(folder, 'data') }
+      const settings = { PORT: port, DATABASE_URL: postgres.url, TRUST_PROXY: '1' }
+      return serveTokenboard(folders, settings, { lines: 1 })
+    }
 
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), 'tokenboard-balancer-'))
       postgres = await startPostgres('fsync=off')
       releases = await publishMany(join(folder, 'public'), 3 * CLIENTS)
-      servers = [await startServer(settings()), await startServer(settings())]
-      key = /^key (.*)$/m.exec(servers.flatMap(({ lines }) => lines).join('\n'))?.[1] ?? ''
-      const [first, second] = servers.map(({ address }) => new URL(address).host)
+      servers = [await startServer(), await startServer()]
+      const printedKey = () => /^key (.*)$/m.exec(servers.flatMap(({ lines }) => lines).join('\n'))?.[1]
+      await expect.poll(printedKey).toBeDefined()
+      key = printedKey() ?? ''
+      const [first, second] = servers.map(({ url }) => new URL(url).host)
       host = await start([first ?? '', second ?? ''], folder)
     })
 
@@ -151,7 +149,7 @@ describe.each(BALANCER_KINDS)('two servers behind $name, with $file', ({ name, i
       const [first, second] = servers
       await first.kill()
       expect(await count([...FILES, ...API])).toEqual(all(200, [...FILES, ...API]))
-      servers[0] = await startServer(settings(new URL(first.address).port))
+      servers[0] = await startServer(`${first.port}`)
       await second.kill()
       await expect.poll(async () => (await get('/api/v1/key')).statusCode, { timeout: 120_000 }).toBe(200)
       expect(await count(FILES)).toEqual(all(200, FILES))

@@ -19,6 +19,7 @@ import {
   writeInput,
 } from '../support/pipeline.ts'
 import { DATES, MODELS, writeRecordFiles } from '../system/clickhouse-records.ts'
+import { skipLoudly } from '../system/hosting.ts'
 import { type Python, pythonWith } from './python.ts'
 
 const RECORDS = 300_000
@@ -65,8 +66,7 @@ afterAll(async () => {
 
 it('publishes on the current ClickHouse what DuckDB publishes', async ({ skip }) => {
   if ('reason' in python) {
-    process.stderr.write(`SKIPPED, NOT PROVED: ${python.reason}, so no rollup ran on the current ClickHouse\n`)
-    skip()
+    skipLoudly(skip, `${python.reason}, so no rollup ran on the current ClickHouse`)
   }
   const files = await newFolders()
   const { parquet } = await writeRecordFiles(files.input, RECORDS)

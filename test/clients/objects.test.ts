@@ -22,6 +22,7 @@ import {
   writeInput,
 } from '../support/pipeline.ts'
 import { finish } from '../system/clone.ts'
+import { skipLoudly } from '../system/hosting.ts'
 import { type ObjectService, python, serveHttpfs, startService } from './object-service.ts'
 
 const found = await python()
@@ -116,8 +117,7 @@ async function copies(workspace: Workspace): Promise<string[]> {
 
 if ('reason' in found) {
   it('PyPI has not what this needs', ({ skip }) => {
-    process.stderr.write(`SKIPPED, NOT PROVED: sources in buckets: ${found.reason}\n`)
-    skip()
+    skipLoudly(skip, `sources in buckets: ${found.reason}`)
   })
 }
 

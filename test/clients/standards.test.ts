@@ -19,6 +19,7 @@ import {
   removeWorkspace,
   type Workspace,
 } from '../support/pipeline.ts'
+import { skipLoudly } from '../system/hosting.ts'
 import { DATA_TOOLS, type Python, pythonWith, runPython } from './python.ts'
 
 /** In an environment of its own: it wants an older jsonschema than frictionless does. */
@@ -45,8 +46,7 @@ afterAll(() => removeWorkspace(workspace))
 /** The programs of an environment; without one the test is skipped, loudly. */
 function programs(python: Python, { skip }: TestContext): string {
   if ('bin' in python) return python.bin
-  process.stderr.write(`SKIPPED, NOT PROVED: ${python.reason}\n`)
-  return skip(python.reason)
+  return skipLoudly(skip, python.reason)
 }
 
 async function succeed(command: string, words: readonly string[], cwd = folder): Promise<string> {

@@ -56,7 +56,7 @@ const IDLE_MS = 30_000
 /** No waiting between attempts. */
 function prove(url: string, { signal = new AbortController().signal } = {}) {
   const patience = { idleMs: IDLE_MS, waitsMs: [0, 0] }
-  return verifyUrl(url, { signal, report: () => {}, onProved: () => {}, patience })
+  return verifyUrl(url, { signal, report: () => {}, onVerified: () => {}, patience })
 }
 
 /** A timer that only `pass` moves. */

@@ -50,7 +50,7 @@ const isRename = (workspace: Workspace, { name, paths }: Happening) =>
 const switching = SCENARIOS.filter(({ name }) => ['build', 'new chain', 'withdraw'].includes(name))
 
 it.each(switching)(
-  'a $name switches in one run of renames, before each of which a release is complete',
+  'a $name switches in one run of renames, and before each of them a complete release is current',
   async (scenario) => {
     const workspace = await scenario.prepare()
     try {
@@ -115,7 +115,7 @@ const ORDER: [string, RegExp][] = [
   ['feeds', /^feed\.(atom|json)$/],
 ]
 
-it('a build switches in the order that is laid down', async () => {
+it('a build switches in the documented order', async () => {
   const [scenario] = switching
   if (scenario === undefined) throw new Error('there is no build')
   const workspace = await scenario.prepare()

@@ -29,7 +29,7 @@ const RECORDS = [
 it.each([
   ['Spark', 'TIMESTAMP', /^INSERT OVERWRITE DIRECTORY .* USING parquet$/m],
   ['Trino', 'TIMESTAMPTZ', /^-- day\.sql$/m],
-])('a statement for %s gives what a build of the records publishes', async (_, type, begin) => {
+])('the statement of docs/scaling.md for %s sums as a build of the same records does', async (_, type, begin) => {
   const block = BLOCKS.find((text) => begin.test(text)) ?? ''
   const select = block.slice(block.search(begin)).replace(begin, '').replaceAll('2026-11-19', DATE)
   expect(select).toContain('GROUP BY utc_date, model;')

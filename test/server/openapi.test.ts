@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { SCHEMAS } from '../../server/api/openapi/components.ts'
 import { openApiDocument } from '../../server/api/openapi/document.ts'
@@ -11,10 +10,6 @@ const document = openApiDocument()
 
 test('golden: every change of the contract shows here', async () => {
   await expect(`${JSON.stringify(document, undefined, 2)}\n`).toMatchFileSnapshot('openapi.golden.json')
-})
-
-test('is made the same each time', () => {
-  expect(openApiDocument()).toEqual(document)
 })
 
 test('the interface is version 1.0.0, and v1 in its paths', () => {
@@ -140,13 +135,6 @@ describe('GET /docs', () => {
     const { body } = await app.inject('/docs')
     expect((await app.inject({ url: '/docs?x=<b>', headers: { host: `"><script>'x` } })).body).toBe(body)
     expect(body).toContain('curl -sS &quot;$SERVER/api/v1/key&quot; \\\n  -H &quot;Authorization: Bearer $KEY&quot;')
-  })
-
-  test('is cached by a tag of its bytes', async () => {
-    const { app } = await testApp()
-    const { headers, body } = await app.inject('/docs')
-    const sum = createHash('sha256').update(body).digest('base64url').slice(0, 22)
-    expect(headers).toMatchObject({ etag: `"${sum}"`, 'cache-control': 'no-cache' })
   })
 })
 

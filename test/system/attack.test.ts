@@ -193,16 +193,17 @@ describe('secrets', () => {
         await exchangeAndLeave(url, bytes)
       }
     }
-    server.terminate()
-    const { code, stdout, stderr } = await server.ended
+    server.signal('SIGTERM')
+    const { code } = await server.ended
     expect(code).toBe(0)
-    const lines = stderr.split('\n').filter((line) => line.startsWith('{'))
+    const lines = server.log.filter((line) => line.startsWith('{'))
+    const [stdout, stderr] = [server.lines.join('\n'), server.log.join('\n')]
     expect(lines.filter((line) => line.includes('/smuggled'))).toEqual([])
     expect(lines.filter((line) => line.includes('[secret]')).length).toBeGreaterThan(5)
     for (const secret of [key, bad]) expect(stderr).not.toContain(secret.slice('sk-tb-v1-'.length))
     expect(stderr).not.toMatch(/authorization|bearer|cookie/i)
     expect(lines.filter((line) => JSON.parse(line).level >= 50)).toEqual([])
-    expect(stdout.split('\n').filter((line) => line.includes(key))).toHaveLength(2)
+    expect(server.lines.filter((line) => line.includes(key))).toHaveLength(2)
     expect(stdout).not.toContain(bad)
   })
 })

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ClickHouseChoice } from '../../pipeline/raw/engine.ts'
 import { ClickHouse } from '../../pipeline/rollup/clickhouse-client.ts'
 import { createWorkspace, removeWorkspace, type Workspace } from '../support/pipeline.ts'
-import { isInstalled } from './hosting.ts'
+import { isInstalled, skipLoudly } from './hosting.ts'
 
 const isHere = isInstalled('openssl', 'version')
 const MAKE = 'req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost'
@@ -62,10 +62,7 @@ async function ask(certificates: Partial<ClickHouseChoice>): Promise<unknown> {
 
 if (!isHere) {
   it('openssl is not installed here', ({ skip }) => {
-    process.stderr.write(
-      'SKIPPED, NOT PROVED: openssl is not installed, so nothing was asked of ClickHouse behind TLS\n',
-    )
-    skip()
+    skipLoudly(skip, 'openssl is not installed, so nothing was asked of ClickHouse behind TLS')
   })
 }
 

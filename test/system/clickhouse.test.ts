@@ -29,6 +29,7 @@ import {
 } from '../support/pipeline.ts'
 import { CLUSTER, isClickHouseHere, LIMITED_USER, type Pair, startPair, USER } from './clickhouse.ts'
 import { DATES, MODELS, writeRecordFiles } from './clickhouse-records.ts'
+import { skipLoudly } from './hosting.ts'
 
 const RECORDS = 300_000
 const AS_OF = '2025-03-10T12:00:00Z'
@@ -104,8 +105,7 @@ afterAll(async () => {
 
 if (!isClickHouseHere) {
   it('clickhouse-server is not installed here', ({ skip }) => {
-    process.stderr.write('SKIPPED, NOT PROVED: clickhouse-server is not installed, so no rollup ran on ClickHouse\n')
-    skip()
+    skipLoudly(skip, 'clickhouse-server is not installed, so no rollup ran on ClickHouse')
   })
 }
 

@@ -259,30 +259,19 @@ test('what a URL asks for in vain is said, and the rest of it followed', async (
   expect(complaints).toEqual([])
 })
 
-test.for<[number, RegExp]>([
-  [410, /no longer published/],
-  [404, /no longer published/],
-  [500, /could not be read/],
-])('data that is answered with %s is an explanation, not an empty page', async ([status, text], context) => {
-  const { page } = await blank(context)
-  await page.route('**/*.parquet', (route) => route.fulfill({ status, body: '{}' }))
+test.for<[what: string, answer: { status: number; body: string }, text: RegExp]>([
+  ['answered with 410', { status: 410, body: '{}' }, /no longer published/],
+  ['answered with 404', { status: 404, body: '{}' }, /no longer published/],
+  ['answered with 500', { status: 500, body: '{}' }, /could not be read/],
+  ['no Parquet', { status: 200, body: 'not what it says' }, /could not be read/],
+])('data that is %s is an explanation, not an empty page', async ([, answer, text], context) => {
+  const { page } = await openPage(browserOf(chromium, context), new URL(site.hosts.subPath).origin)
+  await page.route('**/*.parquet', (route) => route.fulfill(answer))
   await page.goto(`${site.hosts.subPath}explore.html`)
   await expect.poll(() => page.locator('#status').innerText()).not.toMatch(/^Loading/)
   expect(await page.locator('#status').innerText()).toMatch(text)
   await expectAccessible(page)
 })
-
-test('bytes that are no Parquet are an explanation too', async (context) => {
-  const { page } = await blank(context)
-  await page.route('**/*.parquet', (route) => route.fulfill({ status: 200, body: 'not what it says' }))
-  await page.goto(`${site.hosts.subPath}explore.html`)
-  await expect.poll(() => page.locator('#status').innerText()).not.toMatch(/^Loading/)
-  expect(await page.locator('#status').innerText()).toMatch(/could not be read/)
-})
-
-async function blank(context: TestContext): Promise<Watched> {
-  return openPage(browserOf(chromium, context), new URL(site.hosts.subPath).origin)
-}
 
 test('without JavaScript the page points to the files, and shows no form that does nothing', async (context) => {
   const { page } = await openPage(browserOf(chromium, context), new URL(site.hosts.subPath).origin, {

@@ -3,13 +3,14 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { writePublisher } from '../support/publisher.ts'
-import { cloneProject, environment, run, type Served, serve } from './clone.ts'
+import type { ServerProcess } from '../support/server-process.ts'
+import { cloneProject, environment, run, serve } from './clone.ts'
 
 /** The pages whose commands work on the sample; publishing.test.ts has those for own logs. */
 const PAGES = ['README.md', 'docs/researchers.md', 'docs/api.md']
 
 let folder: string
-let server: Served
+let server: ServerProcess
 
 beforeAll(async () => {
   folder = cloneProject()
@@ -17,7 +18,8 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await server.stop()
+  server.signal('SIGTERM')
+  await server.ended
 })
 
 describe('make serve on a fresh clone', () => {
@@ -124,8 +126,9 @@ describe('make serve on a fresh clone', () => {
   })
 
   it('stops on SIGTERM, and starts again without a second key', async () => {
-    const { lines } = await server.stop()
-    expect(lines).toHaveLength(3)
+    server.signal('SIGTERM')
+    await server.ended
+    expect(server.lines).toHaveLength(3)
     server = await serve(folder, 1)
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
     expect(server.lines).toHaveLength(1)

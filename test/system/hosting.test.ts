@@ -7,21 +7,10 @@ import { request } from 'node:http'
 import { join, relative } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readPipelineConfig } from '../../pipeline/base/config.ts'
-import { realFiles } from '../../pipeline/base/files.ts'
-import { exportPublished } from '../../pipeline/publication/export.ts'
+import { mediaType } from '../../pipeline/contract/published-paths.ts'
 import { cachePolicy } from '../../server/published/cache-policy.ts'
-import { mediaType } from '../../server/published/media-types.ts'
-import {
-  buildIn,
-  createWorkspace,
-  crowd,
-  removeWorkspace,
-  type Workspace,
-  withdrawIn,
-  writeSmallBuild,
-} from '../support/pipeline.ts'
-import { HOST_KINDS, type Host } from './hosting.ts'
+import { createWorkspace, removeWorkspace, type Workspace, withdrawIn } from '../support/pipeline.ts'
+import { exportTo, HOST_KINDS, type Host, release, skipLoudly } from './hosting.ts'
 
 const DATASET = '/datasets/rankings-daily/v1'
 const PARQUET = `${DATASET}/latest/rankings-daily.parquet`
@@ -33,24 +22,13 @@ const THIRD = '20250310T130000Z'
 let workspace: Workspace
 let site: string
 
-async function release(tokens: number, asOf: string): Promise<void> {
-  await writeSmallBuild(workspace, { sources: [{ records: crowd(60, (index) => tokens + index) }] })
-  await buildIn(workspace, asOf)
-}
-
-async function exportSite(): Promise<void> {
-  const config = readPipelineConfig({ PUBLIC_DIR: workspace.publicDir, DATA_DIR: workspace.dataDir })
-  const { signal } = new AbortController()
-  await exportPublished(config, { now: () => new Date(), report: () => {}, signal, files: realFiles }, { folder: site })
-}
-
 beforeAll(async () => {
   workspace = await createWorkspace()
   site = join(workspace.root, 'site')
-  await release(1000, '2025-03-10T10:00:00Z')
-  await release(2000, '2025-03-10T11:00:00Z')
+  await release(workspace, 1000, '2025-03-10T10:00:00Z')
+  await release(workspace, 2000, '2025-03-10T11:00:00Z')
   await withdrawIn(workspace, WITHDRAWN, '2025-03-10T12:00:00Z')
-  await exportSite()
+  await exportTo(workspace, site)
 })
 
 afterAll(() => removeWorkspace(workspace))
@@ -75,10 +53,7 @@ describe.each(HOST_KINDS)('$name, as docs/hosting.md has it', ({ name, isHere, s
 
   if (!isHere) {
     it('is not installed here', ({ skip }) => {
-      process.stderr.write(
-        `SKIPPED, NOT PROVED: ${name} is not installed, so its part of docs/hosting.md was not run\n`,
-      )
-      skip()
+      skipLoudly(skip, `${name} is not installed, so its part of docs/hosting.md was not run`)
     })
   }
 
@@ -211,8 +186,8 @@ describe.runIf(HOST_KINDS.some(({ isHere }) => isHere))('the next export', () =>
     try {
       const tagsOf = () => Promise.all(hosts.map(async ({ url }) => (await fetch(`${url}${CSV}`)).headers.get('etag')))
       const before = await tagsOf()
-      await release(3000, '2025-03-10T13:00:00Z')
-      await exportSite()
+      await release(workspace, 3000, '2025-03-10T13:00:00Z')
+      await exportTo(workspace, site)
       const after = await tagsOf()
       for (const [position, { url }] of hosts.entries()) {
         const pointer = (await (await fetch(`${url}${DATASET}/latest.json`)).json()) as { release: string }

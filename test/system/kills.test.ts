@@ -1,7 +1,7 @@
 /** Real processes and `kill -9`, a few times: `make soak` does the same for long. */
 import { expect, test } from 'vitest'
-import { killBuilds } from '../soak/kill-builds.ts'
 import type { SoakOptions } from '../soak/part.ts'
+import { killBuilds } from '../soak/publish.ts'
 import { part as store } from '../soak/store.ts'
 
 const { PROPERTY_SEED = '9' } = process.env

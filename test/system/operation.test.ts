@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { writePublisher } from '../support/publisher.ts'
 import { cloneProject, environment, type Finished, finish, run } from './clone.ts'
-import { isInstalled } from './hosting.ts'
+import { isInstalled, skipLoudly } from './hosting.ts'
 
 const REPOSITORY = join(import.meta.dirname, '../..')
 const PAGE = readFileSync(join(REPOSITORY, 'docs/operations.md'), 'utf8')
@@ -58,8 +58,7 @@ describe('systemd', () => {
 
   it('finds nothing wrong with them, and both services well confined', async ({ skip }) => {
     if (!isInstalled('systemd-analyze', '--version')) {
-      process.stderr.write('SKIPPED, NOT PROVED: systemd-analyze is not installed, so the units were not verified\n')
-      return skip()
+      skipLoudly(skip, 'systemd-analyze is not installed, so the units were not verified')
     }
     const paths = units.map(({ name }) => join(folder, name))
     for (const { name, text } of units)

@@ -124,24 +124,6 @@ describe.skipIf(noPostgres !== undefined)('the store on PostgreSQL', () => {
   })
 
   describe('writing', () => {
-    test('of many writers of many servers numbers versions from 1 without gap or double', async () => {
-      const url = await postgres.newDatabase()
-      const stores = await Promise.all([testStore(url), testStore(url), testStore(url)])
-      const made = await Promise.all(
-        stores.flatMap((store) =>
-          Array.from({ length: 30 }, (_, index) =>
-            presets(store, () => NOW).addVersion(ADA, `p-${index % 2}`, CONTENT),
-          ),
-        ),
-      )
-      for (const slug of ['p-0', 'p-1']) {
-        const numbers = made
-          .filter((preset) => preset.slug === slug)
-          .map(({ designated_version: { version } }) => version)
-        expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 45 }, (_, index) => index + 1))
-      }
-    })
-
     test('is a conflict when another writer keeps the lock for the whole budget, while readers go on', async () => {
       const url = await postgres.newDatabase()
       const store = await testStore(`${url}?max=3`, 300)

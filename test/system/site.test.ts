@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { browserOf, type Chromium, DESKTOP, openPage, PHONE, startChromium, stopChromium } from './chromium.ts'
-import { HOST_KINDS } from './hosting.ts'
+import { HOST_KINDS, skipLoudly } from './hosting.ts'
 import { expectGoodPages, type Look } from './looks.ts'
 import { pagesOf, type SampleSite, serveSampleSite } from './sample-site.ts'
 
@@ -38,10 +38,7 @@ const [nginx] = HOST_KINDS.filter(({ name }) => name === 'nginx')
 
 test('pages from nginx, as docs/hosting.md sets it up, complain of nothing', async (context) => {
   const browser = browserOf(chromium, context)
-  if (nginx === undefined || !nginx.isHere) {
-    process.stderr.write('SKIPPED, NOT PROVED: no nginx: install the package nginx-light\n')
-    return context.skip('no nginx')
-  }
+  if (!nginx?.isHere) return skipLoudly(context.skip, 'no nginx: install the package nginx-light')
   const folder = await mkdtemp(join(tmpdir(), 'tokenboard-nginx-'))
   const host = await nginx.start(site.publicDir, folder)
   onTestFinished(async () => {

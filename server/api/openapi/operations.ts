@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { MEDIA_TYPE_OF } from '../../published/forms.ts'
+import { MEDIA_TYPE_OF } from '../../published/formats.ts'
 import { ListEmbeddingsModelsQuery } from '../routes/embeddings-models.ts'
 import { MessageHeaders, PresetPath, PresetsQuery, VersionPath } from '../routes/presets.ts'
 import { RankingsDailyQuery } from '../routes/rankings-daily.ts'

@@ -59,7 +59,7 @@ describe('a source of your own', () => {
     ['of all gzip files beside own ones', ['raw/**/*.csv.gz', 'raw/own/*.csv']],
     ['of the folder above', ['raw/*/*/*', 'raw/*/*.csv']],
     ['into the sample itself', ['raw/sample/gateway/*', 'raw/own/*']],
-  ])('skips the sample where a pattern matches it: %s', async (_, files) => {
+  ])('excludes the sample from patterns that match it: %s', async (_, files) => {
     const workspace = await withSample({ files, columns: COLUMNS })
     const { summary, notices } = await noticesOf(workspace)
     expect(summary).toMatchObject({ outcome: 'released', synthetic: false })
@@ -68,14 +68,14 @@ describe('a source of your own', () => {
     expect(notices.filter((text) => text.includes('sample'))).toEqual([notice])
   })
 
-  it('skips it behind a link', async () => {
+  it('excludes the sample behind a link', async () => {
     const workspace = await withSample({ files: ['raw/own/*', 'raw/linked/*'], columns: COLUMNS })
     await symlink('sample/gateway', join(workspace.dataDir, 'raw/linked'))
     await buildIn(workspace, AS_OF)
     expect(rowsOf(await publishedCsv(workspace))).toEqual(OWN)
   })
 
-  it('may not name a file of it', async () => {
+  it('may not name a file of the sample', async () => {
     const entry = 'raw/sample/gateway/2025-03-08.csv.gz'
     const workspace = await withSample({ files: [entry, 'raw/own/*'], columns: COLUMNS })
     const failed = expect(buildIn(workspace, AS_OF)).rejects
@@ -85,19 +85,22 @@ describe('a source of your own', () => {
     )
   })
 
-  it('publishes nothing where it matches the sample alone', async () => {
+  it('publishes nothing if it matches only the sample', async () => {
     const workspace = await withSample({ files: ['raw/**/*.gz'], columns: COLUMNS })
     await expect(buildIn(workspace, AS_OF)).rejects.toThrow('there is no public usage')
   })
 
-  it.each(['{"name":"a sample"}', 'no JSON'])('may lie beside the sample.json of another program: %s', async (text) => {
-    const workspace = await withSample({ files: ['raw/own/*.csv'], columns: COLUMNS })
-    await writeFile(join(workspace.dataDir, 'raw/own/sample.json'), text)
-    await buildIn(workspace, AS_OF)
-    expect(rowsOf(await publishedCsv(workspace))).toEqual(OWN)
-  })
+  it.each(['{"name":"a sample"}', 'no JSON'])(
+    'may have a sample.json of another program in its folder: %s',
+    async (text) => {
+      const workspace = await withSample({ files: ['raw/own/*.csv'], columns: COLUMNS })
+      await writeFile(join(workspace.dataDir, 'raw/own/sample.json'), text)
+      await buildIn(workspace, AS_OF)
+      expect(rowsOf(await publishedCsv(workspace))).toEqual(OWN)
+    },
+  )
 
-  it('is what docs/publishing.md shows, and reads the files of the gateway', async () => {
+  it('excludes the sample also as docs/publishing.md shows it', async () => {
     const page = await readFile(join(REPOSITORY, 'docs/publishing.md'), 'utf8')
     const block = page.split('```json\n').find((text) => text.includes('"sources"')) ?? ''
     const { sources } = JSON.parse(block.slice(0, block.indexOf('```')))
@@ -107,7 +110,7 @@ describe('a source of your own', () => {
 })
 
 describe('the sources file of the sample', () => {
-  it('gives a synthetic release when it is named, which reproduces and is never archived', async () => {
+  it('makes a synthetic release, which can be reproduced and is never archived', async () => {
     const workspace = await withSample({ files: ['raw/own/*'] })
     const named = { ...workspace, sources: join(workspace.sample, 'sources.json') }
     const { summary, notices } = await noticesOf(named)

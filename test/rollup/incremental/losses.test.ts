@@ -128,7 +128,7 @@ it.each([
   ['keep', 'every record that was ever there', everSeen],
   ['remove', 'every record that is there', onDisk],
 ] as const)(
-  '`%s` publishes %s, once',
+  'on_missing `%s` publishes %s, once',
   async (mode, _, expected) => {
     await fc.assert(
       fc.asyncProperty(history, (given) => expectEveryBuild(mode, given, expected)),

@@ -9,6 +9,7 @@ import type { EmbeddingsModel } from '../../../server/schemas/embeddings-model.t
 import { embeddingsCatalogue } from '../../../server/store/embeddings-models.ts'
 import { openStore } from '../../../server/store/store.ts'
 import { temporaryFolder } from '../../support/app.ts'
+import { tryCommand } from '../../support/command.ts'
 import { someModel, someModels } from '../../support/embeddings-models.ts'
 
 const SHIPPED = join(import.meta.dirname, '../../../data/embeddings-models.json')
@@ -22,24 +23,9 @@ beforeEach(async () => {
   vi.stubEnv('DATABASE_URL', '')
 })
 
-/** Runs `tokenboard catalog …` in this process; returns what it wrote, also when it failed. */
-async function run(...words: string[]) {
-  const written = { stdout: '', stderr: '' }
-  const spies = (['stdout', 'stderr'] as const).map((name) =>
-    vi.spyOn(process[name], 'write').mockImplementation((chunk) => {
-      written[name] += chunk
-      return true
-    }),
-  )
-  const error = await catalog.parseAsync(words, { from: 'user' }).then(
-    () => undefined,
-    (cause: unknown) => cause,
-  )
-  for (const spy of spies) spy.mockRestore()
-  return { ...written, error }
-}
+const run = (...words: string[]) => tryCommand(catalog, words)
 
-/** The same as a process of its own. */
+/** Runs `tokenboard catalog …` as a process of its own. */
 async function runProcess(words: string[], input = '') {
   const child = spawn(process.execPath, ['pipeline/cli.ts', 'catalog', ...words], {
     env: { DATA_DIR: dataDir },
@@ -107,11 +93,6 @@ describe('import', () => {
     expect([await stored(), await copy()]).toEqual(before)
   })
 
-  test('of a file with a wrong entry into a new store leaves it to be filled', async () => {
-    await run('import', await fileWith([null]))
-    expect((await stored()).revision).toBe(0)
-  })
-
   test('--json prints one object, of the problems too', async () => {
     const file = await fileWith(someModels(3))
     const done = await run('import', file, '--json')
@@ -161,12 +142,6 @@ describe('export', () => {
     await run('export', second)
     expect(await readFile(second)).toEqual(await readFile(first))
     expect(await readFile(join(dataDir, 'embeddings-models.json'))).toEqual(await readFile(first))
-  })
-
-  test('writes in the order of the list', async () => {
-    await run('import', await fileWith(someModels(12).toReversed()))
-    const { stdout } = await run('export')
-    expect(JSON.parse(stdout)).toEqual(someModels(12))
   })
 
   test('goes to stdout without a file and for -, the sentence to stderr', async () => {
@@ -261,15 +236,5 @@ describe('as processes', () => {
     expect(wrong.stderr).toMatch(/^tokenboard: stdin is not a valid catalogue:\n {2}\[0\]: id is missing\n/)
     expect(wrong.stdout).toBe('')
     expect(help.stdout).toContain('Usage: tokenboard catalog check [options] <file>')
-  })
-
-  test('fill a new store once, when several start at the same time', async () => {
-    const results = await Promise.all(Array.from({ length: 3 }, () => runProcess(['export'])))
-    const shipped = await readFile(SHIPPED, 'utf8')
-    for (const { code, stdout, stderr } of results) {
-      expect({ code, stderr }).toEqual({ code: 0, stderr: 'exported 22 models to stdout\n' })
-      expect(stdout).toBe(shipped)
-    }
-    expect((await stored()).revision).toBe(1)
   })
 })

@@ -5,6 +5,7 @@ import { key } from '../../../pipeline/commands/key.ts'
 import { apiKeys, type CreatedKey, hashKey, type NewKey } from '../../../server/store/keys.ts'
 import { openStore } from '../../../server/store/store.ts'
 import { NOW, testApp } from '../../support/app.ts'
+import { runCommand } from '../../support/command.ts'
 import { storeUrl } from '../../support/store.ts'
 
 /** A store in a file with some keys, and `tokenboard key …` on it. */
@@ -19,19 +20,7 @@ async function storeWith(...details: NewKey[]) {
   return { url, store, created, find, labelOf: (index: number) => created[index]?.key.label ?? '' }
 }
 
-async function run(...words: string[]): Promise<string> {
-  let stdout = ''
-  const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    stdout += text
-    return true
-  })
-  try {
-    await key.parseAsync(words, { from: 'user' })
-  } finally {
-    write.mockRestore()
-  }
-  return stdout
-}
+const run = async (...words: string[]) => (await runCommand(key, words)).stdout
 
 describe('key list', () => {
   const FULL = { name: 'nightly', userId: 'user_ada', isManagement: true, limitUsd: '5', limitReset: 'daily' } as const

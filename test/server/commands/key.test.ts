@@ -5,22 +5,14 @@ import { key } from '../../../pipeline/commands/key.ts'
 import { apiKeys, hashKey } from '../../../server/store/keys.ts'
 import { openStore } from '../../../server/store/store.ts'
 import { temporaryFolder } from '../../support/app.ts'
+import { runCommand } from '../../support/command.ts'
 
 /** Runs `tokenboard key …` on a store of its own; returns stdout, and what the store has of the key. */
 async function run(...words: string[]) {
   const dataDir = await temporaryFolder()
   vi.stubEnv('DATA_DIR', join(dataDir, 'data'))
   vi.stubEnv('DATABASE_URL', '')
-  let stdout = ''
-  const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    stdout += text
-    return true
-  })
-  try {
-    await key.parseAsync(words, { from: 'user' })
-  } finally {
-    write.mockRestore()
-  }
+  const { stdout } = await runCommand(key, words)
   const stored = async (secret: string) => {
     const store = await openStore(`sqlite:${dataDir}/data/store.sqlite`)
     const found = await apiKeys(store).findByHash(hashKey(secret))

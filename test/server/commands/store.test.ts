@@ -14,6 +14,7 @@ import { presets } from '../../../server/store/presets.ts'
 import { type Store, StoreError } from '../../../server/store/store.ts'
 import { keySpend } from '../../../server/store/usage.ts'
 import { NOW, temporaryFolder } from '../../support/app.ts'
+import { runCommand } from '../../support/command.ts'
 import { someModels } from '../../support/embeddings-models.ts'
 import { storeUrl, testStore } from '../../support/store.ts'
 import { recordSyncs } from '../../support/syncs.ts'
@@ -52,21 +53,7 @@ async function contentOf(store: Store) {
   }
 }
 
-async function run(...words: string[]): Promise<{ stdout: string; stderr: string }> {
-  const written = { stdout: '', stderr: '' }
-  const spies = (['stdout', 'stderr'] as const).map((stream) =>
-    vi.spyOn(process[stream], 'write').mockImplementation((text) => {
-      written[stream] += text
-      return true
-    }),
-  )
-  try {
-    await command.parseAsync(words, { from: 'user' })
-  } finally {
-    for (const spy of spies) spy.mockRestore()
-  }
-  return written
-}
+const run = (...words: string[]) => runCommand(command, words)
 
 describe('store backup', () => {
   test('makes one file, for its owner alone, that is the whole store once it lies in its place', async () => {

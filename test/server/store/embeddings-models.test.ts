@@ -35,13 +35,6 @@ describe('replacing', () => {
     expect((await catalogue.current()).entries).toEqual([JSON.stringify(model)])
   })
 
-  test('by nothing empties the catalogue', async () => {
-    const catalogue = await open()
-    await catalogue.replaceAll(someModels(3))
-    await catalogue.replaceAll([])
-    expect((await catalogue.current()).entries).toEqual([])
-  })
-
   test('raises the revision each time, from 0 of a store that never was filled', async () => {
     const catalogue = await open()
     const revisions = [await catalogue.revision()]

@@ -99,12 +99,16 @@ describe('a write that fails', () => {
   })
 })
 
-test('concurrent writers on one connection number the versions of a preset from 1, without gaps or repeats', async () => {
-  const { stored } = await newStore()
-  const names = ['a', 'b', 'c']
-  const made = await Promise.all(
-    Array.from({ length: 90 }, (_, index) => stored.addVersion(ADA, names[index % 3] ?? '', CONTENT)),
+test('concurrent writers on several connections number the versions of a preset from 1, without gaps or repeats', async () => {
+  const url = await storeUrl()
+  const stores = await Promise.all([1, 2, 3].map(() => testStore(url)))
+  const names = ['a', 'b', 'c', 'd']
+  const writes = stores.flatMap((store) =>
+    Array.from({ length: 40 }, (_, index) =>
+      presets(store, () => NOW).addVersion(ADA, names[index % 4] ?? '', CONTENT),
+    ),
   )
+  const made = await Promise.all(writes)
   for (const slug of names) {
     const numbers = made.filter((preset) => preset.slug === slug).map((preset) => preset.designated_version.version)
     expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, index) => index + 1))
