@@ -155,6 +155,7 @@ describe('a missing file that is kept', () => {
     expect(manifest.changes?.facts).not.toContain('old_counts')
 
     await gateway.deliver('monday.csv', [MONDAY])
+    await accept(gateway)
     expect((await gateway.rows())[0]).toBe('2025-03-03 acme/one 20')
     expect(await markedDates(gateway)).toEqual([])
   })
