@@ -6,16 +6,16 @@
  *
  * A step has
  *
- *   step.json      AS_OF; "run": the command line, `build` if there is none; {root} is
- *                  the folder that holds input/, data/ and public/; "exit": its exit code if it is not 0;
- *                  "remove": files and folders to remove first, such as input/late.csv or public/catalog.json
+ *   step.json      AS_OF; "run": the command line, `build` by default, run in the folder that holds input/, data/ and
+ *                  public/; "exit": its exit code if it is not 0; "remove": files and folders to remove first, such as
+ *                  input/late.csv or public/catalog.json
  *   input/         files that are added or replaced: sources.json and raw files. Without sources.json the sample is built
- *   data/, public/ the same for these folders, such as publisher.json or a damaged page
+ *   data/ …        the same for the folders data, public, and copy for exports, such as publisher.json or a damaged page
  *   arrange.json   optional: under which name a file of input/ is given to the build; its ending is its format
  *   expected/      what must be there now, byte for byte:
  *     NAME           a file of the current release
  *     v1/PATH        a file of the dataset
- *     public/PATH    a file of the public folder; data/PATH one of the data folder
+ *     public/PATH    a file of the public folder; data/PATH and copy/PATH: of those
  *     PATH.facts.json  the members of the published PATH.json that are listed here
  *     summary.json   members of the summary that the command prints with --json
  *     said.txt       what the command prints, without progress; a step that fails has one

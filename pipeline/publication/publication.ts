@@ -40,6 +40,8 @@ export interface Entry {
   /** Undefined for the files of releases and revisions, which are verified by rows and checksums. */
   text?: () => string
   target?: string
+  /** The published file that has the same bytes. */
+  sameAs?: string
   bytes?: number
   sha256?: string
   /** True if the file may have been removed with a withdrawn release. */
@@ -117,14 +119,18 @@ export function releaseEntries(entry: ReleaseEntry, manifest: Manifest | undefin
 /** Revisions and pointer files of days and months. A withdrawal may have removed superseded revisions. */
 export function periodEntries(coverage: Coverage, { releases }: ReleaseIndex): Entry[] {
   const hasGaps = releases.some(({ status }) => status === 'withdrawn')
-  return periodsOf(coverage).flatMap(({ folder, name, revision, content_hash }) =>
-    PERIOD_FORMATS[folder].flatMap((format) => [
-      ...Array.from({ length: revision ?? 0 }, (_, position): Entry => {
-        const isNewest = position + 1 === revision && content_hash !== null
-        const path = `${DATASET_PATH}/${revisionPath({ folder, name, revision: position + 1 }, format)}`
-        return { path, isOptional: hasGaps && !isNewest }
-      }),
-      ...(content_hash === null ? [] : [{ path: `${DATASET_PATH}/${pointerPath({ folder, name }, format)}` }]),
-    ]),
+  return periodsOf(coverage).flatMap(({ folder, name, revision: newest, content_hash }) =>
+    PERIOD_FORMATS[folder].flatMap((format) => {
+      const pathOf = (revision: number) => `${DATASET_PATH}/${revisionPath({ folder, name, revision }, format)}`
+      const revisions = Array.from({ length: newest ?? 0 }, (_, position): Entry => {
+        const isNewest = position + 1 === newest && content_hash !== null
+        return { path: pathOf(position + 1), isOptional: hasGaps && !isNewest }
+      })
+      if (newest === null || content_hash === null) return revisions
+      return [
+        ...revisions,
+        { path: `${DATASET_PATH}/${pointerPath({ folder, name }, format)}`, sameAs: pathOf(newest) },
+      ]
+    }),
   )
 }

@@ -101,3 +101,11 @@ export function countCharacters(text: string): number {
 export function queryParameter<T extends z.ZodType<unknown, string>>(schema: T) {
   return z.string({ error: 'must appear once' }).pipe(schema).optional()
 }
+
+/** ISO 8601 in UTC with milliseconds. */
+export function instantSuchAs(example: string) {
+  return z
+    .string()
+    .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
+    .meta({ format: 'date-time', examples: [example] })
+}

@@ -34,12 +34,12 @@ describe.each(BALANCER_KINDS)('two servers behind $name, with $file', ({ name, i
   const missing = noPostgres ?? (isHere ? undefined : `${name} is not installed`)
 
   if (missing !== undefined) {
-    test('is not proved here', ({ skip }) => {
+    test('is not tested: a program is not installed', ({ skip }) => {
       skipLoudly(skip, `${missing}, so two servers behind ${name} were not run`)
     })
   }
 
-  describe.skipIf(missing !== undefined)('they', () => {
+  describe.skipIf(missing !== undefined)('requests', () => {
     let folder: string
     let postgres: Postgres
     let servers: [ServerProcess, ServerProcess]
@@ -93,7 +93,7 @@ describe.each(BALANCER_KINDS)('two servers behind $name, with $file', ({ name, i
     const all = (status: number, paths: readonly string[]) =>
       Object.fromEntries(paths.map((path) => [`${status} ${path}`, CLIENTS * ROUNDS]))
 
-    test('take a body of exactly 4 MiB, and refuse one byte more as the server itself does', async () => {
+    test('with a body of 4 MiB are accepted, and with one byte more refused by the server', async () => {
       const post = (bytes: number, isChunked: boolean) => {
         const [head, tail] = ['{"model":"acme/one","messages":[{"role":"user","content":"', '"}]}']
         const body = `${head}${'x'.repeat(bytes - head.length - tail.length)}${tail}`
@@ -108,7 +108,7 @@ describe.each(BALANCER_KINDS)('two servers behind $name, with $file', ({ name, i
       }
     })
 
-    test('answer one key that asks for many older releases at once with 200 and 429 alone', async () => {
+    test('for many older releases at once are answered with 200 or 429', async () => {
       const names = [...releases]
       const counted = count(FILES)
       const statuses: number[] = []
@@ -128,7 +128,7 @@ describe.each(BALANCER_KINDS)('two servers behind $name, with $file', ({ name, i
       expect((await get('/api/v1/datasets/rankings-daily')).statusCode).toBe(200)
     })
 
-    test('serve every file while the database is away, and answer the API with 503 and Retry-After', async () => {
+    test('without the database get every file, and 503 with Retry-After from the API', async () => {
       await postgres.stop()
       const lookAt = (answer: ErrorAnswer) => {
         if (answer.statusCode === 200) return
@@ -145,7 +145,7 @@ describe.each(BALANCER_KINDS)('two servers behind $name, with $file', ({ name, i
       expect(await count([...FILES, ...API])).toEqual(all(200, [...FILES, ...API]))
     })
 
-    test('answer everything while one of them is lost, and 503 in the envelope only when both are', async () => {
+    test('are all answered while one server is lost, and get 503 in the envelope when both are', async () => {
       const [first, second] = servers
       await first.kill()
       expect(await count([...FILES, ...API])).toEqual(all(200, [...FILES, ...API]))

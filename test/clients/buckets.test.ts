@@ -94,13 +94,13 @@ it.each([
 })
 
 if (!isHere) {
-  it('the AWS command line is not installed here', ({ skip }) => {
+  it('is not tested: the AWS command line is not installed', ({ skip }) => {
     skipLoudly(skip, 'aws is not installed, so the script of docs/hosting.md was not run')
   })
 }
 
 describe.runIf(isHere)('publish-bucket, as docs/hosting.md has it', () => {
-  it('uploads every file with its media type and cache policy, what is pointed to before what points to it', async () => {
+  it('uploads every file with its media type and cache policy, and pointers last', async () => {
     await release(workspace, 1000, '2025-03-10T10:00:00Z')
     await release(workspace, 2000, WITHDRAWN.replace(/(....)(..)(..T..)(..)(..Z)/, '$1-$2-$3:$4:$5'))
     await writeFile(join(workspace.publicDir, 'assets/explore-0f3a5c7e9b1d2468.js'), 'export {}')
@@ -112,13 +112,13 @@ describe.runIf(isHere)('publish-bucket, as docs/hosting.md has it', () => {
     expect(changes.indexOf(`PUT ${DATASET}/latest.json`)).toBeGreaterThan(lastOfRelease)
   })
 
-  it('changes nothing where nothing changed', async () => {
+  it('changes nothing when nothing changed', async () => {
     bucket.changes.length = 0
     await publish()
     expect(bucket.changes).toEqual([])
   })
 
-  it('follows a withdrawal, though files of latest/ have the same size as before and an older origin', async () => {
+  it('follows a withdrawal, even if files of latest/ keep their size and get an older time', async () => {
     bucket.changes.length = 0
     await withdrawIn(workspace, WITHDRAWN, '2025-03-10T12:00:00Z')
     await publish()

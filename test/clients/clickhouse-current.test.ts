@@ -104,7 +104,7 @@ async function askingFor(clickhouse: Record<string, unknown>): Promise<Workspace
   return workspace
 }
 
-it('knows the settings that are sent, by the names that are sent', async ({ skip }) => {
+it('the current ClickHouse knows all settings that are sent', async ({ skip }) => {
   if ('reason' in python) skip()
   const names = [
     'distributed_group_by_no_merge',
@@ -168,7 +168,7 @@ const PRODUCTS = [
 ]
 
 it.for(PRODUCTS)(
-  'publishes the usage of $product by the view that is documented',
+  'publishes the usage of $product with the documented view',
   async ({ product, table, rows, csv }, { skip }) => {
     if ('reason' in python) skip()
     const page = readFileSync(join(REPOSITORY, 'docs/scaling.md'), 'utf8')

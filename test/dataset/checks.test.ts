@@ -25,7 +25,7 @@ it.each([
   await expect(buildIn(workspace)).rejects.toThrow(message)
 })
 
-describe('the rules of the ranking', () => {
+describe('the invariants of the ranking', () => {
   const SOUND: [date: string, model: string, tokens: bigint, position: number][] = [
     ['2025-03-01', 'acme/two', 20n, 1],
     ['2025-03-01', 'acme/one', 10n, 2],
@@ -57,7 +57,7 @@ describe('the rules of the ranking', () => {
   ])
   const tooBig = 2n ** 63n
 
-  it('accept a sound ranking', async () => {
+  it('accept a ranking that follows its rules', async () => {
     await assertInvariants(await databaseOf(SOUND, 30n), '2025-03-01')
   })
 
@@ -83,7 +83,7 @@ describe('the rules of the ranking', () => {
     await expect(proof).rejects.toThrow(message)
   })
 
-  it('stop the build, which publishes nothing', async () => {
+  it('stop a build whose ranking breaks a rule, and nothing is published', async () => {
     const { execute } = Database.prototype
     const spy = vi.spyOn(Database.prototype, 'execute').mockImplementation(async function (this: Database, sql, given) {
       await execute.call(this, sql, given)
@@ -97,7 +97,7 @@ describe('the rules of the ranking', () => {
     expect(existsSync(datasetFolder(workspace))).toBe(false)
   })
 
-  it('stop rows that do not add up to the counted tokens', async () => {
+  it('stop a ranking that does not add up to the counted tokens', async () => {
     const proof = assertInvariants(await databaseOf(SOUND, 31n), '2025-03-01')
     await expect(proof).rejects.toThrow('lost_tokens: ')
     await expect(proof).rejects.toThrow('  2025-03-01: publishes 30 tokens of 31')

@@ -6,9 +6,9 @@ import type { RankingRow } from '../../pipeline/contract/ranking.ts'
 import { addDays, daysBetween, type UtcDate } from '../../pipeline/contract/utc-date.ts'
 import { changeLog } from '../../pipeline/dataset/change-log.ts'
 import { nextVersion } from '../../pipeline/dataset/data-version.ts'
-import { createWorkspace, removeWorkspace, type Workspace, withdrawIn } from '../support/pipeline.ts'
+import { copyWorkspace, createWorkspace, removeWorkspace, type Workspace, withdrawIn } from '../support/pipeline.ts'
 import { tries } from '../support/property.ts'
-import { copyOf, release, type Use, verifyFolder } from '../support/releases.ts'
+import { release, type Use, verifyFolder } from '../support/releases.ts'
 import { editManifest, madeBy010, relistReleases } from '../support/reseal.ts'
 import { indexOf, releaseEntry } from '../support/site.ts'
 
@@ -108,7 +108,7 @@ const histories = fc.array(told, { minLength: 1, maxLength: 8 }).map((steps) => 
   })
 })
 
-describe('data_version', () => {
+describe('the data_version', () => {
   const { options, timeout_ms } = tries({ share: 100 })
   it('follows the rule for any history of releases and withdrawals', { timeout: timeout_ms }, () => {
     const property = fc.property(histories, (history) => {
@@ -132,20 +132,20 @@ describe('data_version', () => {
   const first: Told = { asOf, tokens: { '2025-03-02': 5, '2025-03-05': 5, '2025-03-09': 5 } }
 
   it.each<[string, string, Told['tokens']]>([
-    ['a final date changes', '2.0.0', { '2025-03-02': 6 }],
-    ['a final date goes', '2.0.0', { '2025-03-02': 0 }],
-    ['a date comes that was called missing and would have been final', '2.0.0', { '2025-03-04': 1 }],
-    ['a date comes before the first one', '2.0.0', { '2025-03-01': 1 }],
-    ['a final date changes and one is appended', '2.0.0', { '2025-03-02': 6, '2025-03-10': 1 }],
-    ['a date is appended', '1.1.0', { '2025-03-10': 1 }],
-    ['a date is appended and a provisional one changes', '1.1.0', { '2025-03-09': 6, '2025-03-10': 1 }],
-    ['a provisional date changes', '1.0.1', { '2025-03-09': 6 }],
-    ['the last date, a provisional one, goes', '1.0.1', { '2025-03-09': 0 }],
-    ['a date comes that was called missing and would have been provisional', '1.0.1', { '2025-03-08': 1 }],
-    ['the first provisional date comes', '1.0.1', { '2025-03-07': 1 }],
-    ['the last final date comes', '2.0.0', { '2025-03-06': 1 }],
-    ['no row changes', '1.0.1', {}],
-  ])('when %s is %s', (_what, version, changes) => {
+    ['2.0.0', 'a final date changes', { '2025-03-02': 6 }],
+    ['2.0.0', 'a final date goes', { '2025-03-02': 0 }],
+    ['2.0.0', 'a date comes that was called missing and would have been final', { '2025-03-04': 1 }],
+    ['2.0.0', 'a date comes before the first one', { '2025-03-01': 1 }],
+    ['2.0.0', 'a final date changes and one is appended', { '2025-03-02': 6, '2025-03-10': 1 }],
+    ['1.1.0', 'a date is appended', { '2025-03-10': 1 }],
+    ['1.1.0', 'a date is appended and a provisional one changes', { '2025-03-09': 6, '2025-03-10': 1 }],
+    ['1.0.1', 'a provisional date changes', { '2025-03-09': 6 }],
+    ['1.0.1', 'the last date, a provisional one, goes', { '2025-03-09': 0 }],
+    ['1.0.1', 'a date comes that was called missing and would have been provisional', { '2025-03-08': 1 }],
+    ['1.0.1', 'the first provisional date comes', { '2025-03-07': 1 }],
+    ['2.0.0', 'the last final date comes', { '2025-03-06': 1 }],
+    ['1.0.1', 'no row changes', {}],
+  ])('is %s after 1.0.0 when %s', (version, _what, changes) => {
     const merged = Object.entries({ ...first.tokens, ...changes }).filter(([, tokens]) => tokens > 0)
     expect(versionsOf([first, { asOf: '2025-03-11', tokens: Object.fromEntries(merged) }])).toEqual(['1.0.0', version])
   })
@@ -204,7 +204,7 @@ describe('verify', () => {
 
   /** A copy in which the manifest of a release is another, and the index fits it. */
   async function edited(name: string, edit: (manifest: Manifest) => Manifest): Promise<string> {
-    const workspace = await copyOf(original)
+    const workspace = await copyWorkspace(original)
     await editManifest(workspace, name, edit)
     await relistReleases(workspace)
     return workspace.publicDir
@@ -218,7 +218,7 @@ describe('verify', () => {
   })
 
   it('names a release with a wrong version although its previous release was withdrawn', async () => {
-    const workspace = await copyOf(original)
+    const workspace = await copyWorkspace(original)
     await withdrawIn(workspace, SECOND, '2025-03-10T13:00:00Z')
     expect(await verifyFolder(workspace.publicDir)).toMatchObject({ releases: 3 })
     await editManifest(workspace, THIRD, (manifest) => ({ ...manifest, data_version: '2.0.0' }))
@@ -227,7 +227,7 @@ describe('verify', () => {
   })
 
   it('names a release by the rule of 0.1.0 that follows one by the new rule', async () => {
-    const workspace = await copyOf(original)
+    const workspace = await copyWorkspace(original)
     await madeBy010(workspace, THIRD, '2.0.0')
     await relistReleases(workspace)
     const message = `${THIRD} has no version_rule, but a release before it has one`

@@ -28,7 +28,7 @@ describe('the top of the public folder', () => {
 
   afterAll(() => removeWorkspace(workspace))
 
-  it('has a catalog.json with the bytes and hashes of the files that it lists', async () => {
+  it('lists files in catalog.json with their true bytes and hashes', async () => {
     const { datasets, api } = Catalog.parse(JSON.parse(await file('catalog.json')))
     const files = [...(datasets[0]?.files ?? []), ...Object.values(api)]
     expect(files.length).toBeGreaterThan(10)
@@ -38,7 +38,7 @@ describe('the top of the public folder', () => {
     }
   })
 
-  it('has files for crawlers whose addresses are all published', async () => {
+  it('gives crawlers only addresses that are published', async () => {
     const text = (await file('sitemap.xml')) + (await file('llms.txt'))
     const addresses = text.matchAll(/[>(]https:\/\/tokens\.test-gateway\.example\/tokenboard\/([^<)]*)/g)
     const paths = [...addresses].map(([, path = '']) => path)
@@ -58,10 +58,10 @@ it('expects the next release an hour after the next day is complete, and calls t
   expect(dueDates('2025-12-31T00:00:00Z').stale_after).toBe('2026-01-02T01:00:00Z')
 })
 
-describe('the feeds', () => {
+describe('feeds', () => {
   const [first, second] = [releaseEntry('2025-03-08'), releaseEntry('2025-03-09')]
 
-  it('have notices of a changed schema, another publisher and a withdrawal', () => {
+  it('announce a changed schema, another publisher and a withdrawal', () => {
     const changed = [
       { ...first, changed: ['schema', 'publisher'] },
       {
@@ -78,13 +78,13 @@ describe('the feeds', () => {
     expect(items[1]?.content_text).toMatch(/publisher/)
   })
 
-  it('are well-formed XML although the name of the publisher has control characters', () => {
+  it('stay well-formed XML when the name of the publisher has control characters', () => {
     const publisher = { ...PUBLISHER, name: 'Us\u0001 & \u007fthem' }
     const [atom] = renderFeeds({ publisher, synthetic: false }, indexOf([first]), [])
     expect(atom?.text).toContain('<author><name>Us &amp; them</name></author>')
   })
 
-  it('have "synthetic sample" in the title of a sample', () => {
+  it('say "synthetic sample" in their title when the data are synthetic', () => {
     const [atom, json] = renderFeeds({ publisher: PUBLISHER, synthetic: true }, indexOf([first]), [])
     const title = `${PUBLISHER.title} (synthetic sample)`
     expect(atom?.text).toContain(`<title>${title}</title>`)

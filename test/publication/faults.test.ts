@@ -34,14 +34,14 @@ describe('a build', () => {
   })
   afterAll(() => ready?.remove())
 
-  it('leaves a complete release current when the machine is lost, and the next one completes the rest', async () => {
+  it('leaves a complete release current when the machine is lost, and the next build completes the rest', async () => {
     expect(ready.effects).toBeGreaterThan(150)
     const { times, current } = await loseMachines(ready, everyOneAndTheLast(50, ready))
     expect(times).toBeGreaterThan(4)
     expect(current).toEqual(new Set(['20250310T110000Z', '20250310T130000Z']))
   })
 
-  it.each(FAULTS)('that fails with %s reports it and leaves a complete release current', async (fault) => {
+  it.each(FAULTS)('reports a failure with %s and leaves a complete release current', async (fault) => {
     expect((await haveFail(ready, fault, everyOne(110))).times).toBeGreaterThan(1)
   })
 })

@@ -15,6 +15,7 @@ import { filesAfter, LOST } from '../support/crash.ts'
 import { readIndex } from '../support/history.ts'
 import {
   buildIn,
+  copyWorkspace,
   createWorkspace,
   datasetFolder,
   readLatest,
@@ -84,12 +85,6 @@ function writeOwnLogs(workspace: Workspace, tokens = 5): Promise<void> {
   return writeSmallBuild(workspace, { sources: [source] })
 }
 
-async function copyOf(original: Workspace): Promise<Workspace> {
-  const copy = await createWorkspace()
-  await cp(original.root, copy.root, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
-  return copy
-}
-
 /** What is published, but for what is hidden and scripts and styles, which stay for pages that are open. */
 async function published({ publicDir }: Pick<Workspace, 'publicDir'>): Promise<Record<string, string>> {
   const tree = Object.entries(await snapshotTree(publicDir))
@@ -114,7 +109,7 @@ beforeAll(async () => {
 afterAll(() => removeWorkspace(sample))
 
 async function withSample(work: (workspace: Workspace) => Promise<void>): Promise<void> {
-  const workspace = await copyOf(sample)
+  const workspace = await copyWorkspace(sample)
   try {
     await work(workspace)
   } finally {
@@ -124,7 +119,7 @@ async function withSample(work: (workspace: Workspace) => Promise<void>): Promis
 
 describe('the first real build over the sample', () => {
   it.each([EARLIER, SAMPLE_AS_OF])(
-    'as of %s never mixes its files with the sample’s wherever it stops, and the next build completes it',
+    'a build as of %s never mixes its files with the sample’s wherever it stops, and the next build completes it',
     async (asOf) => {
       const { steps, expected } = await counted(asOf)
       const publicSteps = steps.flatMap((path, step) => (/public\/(?!\.)|new-chain/.test(path) ? [step] : []))
@@ -188,7 +183,7 @@ describe('a switch to a new chain that stopped halfway', () => {
     )
   }
 
-  it('is reported by the build that stopped and by a dry run', () =>
+  it('makes the stopped build and a dry run report a switch that is not complete', () =>
     withSample(async (workspace) => {
       await stop(workspace, 'releases/index.json')
       await expect(run(workspace, SAMPLE_AS_OF, { dryRun: true })).rejects.toThrow(
@@ -196,7 +191,7 @@ describe('a switch to a new chain that stopped halfway', () => {
       )
     }))
 
-  it('does not make `models` and `archive --dry-run` miss the files of the sample', () =>
+  it('does not make `models` and `archive --dry-run` report files of the sample as missing', () =>
     withSample(async (workspace) => {
       await stop(workspace, 'releases/index.json')
       const config = { ...readPipelineConfig(settings(workspace, SAMPLE_AS_OF)), threads: 1 }
@@ -248,7 +243,7 @@ async function makeMixed(workspace: Workspace): Promise<void> {
 }
 
 describe('a chain in which version 0.1.0 mixed synthetic and real releases', () => {
-  it('is continued, and each build says that --new-chain starts a real one', () =>
+  it('continues a mixed chain, and each build says that --new-chain starts a real one', () =>
     withSample(async (workspace) => {
       await makeMixed(workspace)
       const { summary, notices } = await run(workspace, '2025-03-10T14:00:00Z')
@@ -262,13 +257,13 @@ describe('a chain in which version 0.1.0 mixed synthetic and real releases', () 
       await verifyFolder(workspace.publicDir)
     }))
 
-  it('takes no more synthetic releases', () =>
+  it('refuses more synthetic releases in a mixed chain', () =>
     withSample(async (workspace) => {
       await makeMixed(workspace)
       await expect(run(workspace, '2025-03-12T12:00:00Z', SAMPLE_BUILD)).rejects.toThrow('holds real releases')
     }))
 
-  it('ends with --new-chain, which keeps a copy of it', () =>
+  it('replaces a mixed chain with --new-chain, and keeps a copy of it', () =>
     withSample(async (workspace) => {
       await makeMixed(workspace)
       const before = await published(workspace)

@@ -1,12 +1,10 @@
-/** Everything is prepared out of sight; then one run of renames, in the order of DESIGN.md §5, switches to it. */
-import { cp } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { Database } from '../../pipeline/base/database.ts'
 import { verify } from '../../pipeline/publication/verify.ts'
 import { SCENARIOS, type Scenario } from '../support/fault-scenarios.ts'
 import { assertWhole } from '../support/fault-trials.ts'
 import { withEffects } from '../support/faults.ts'
-import { createWorkspace, removeWorkspace, snapshotTree, type Workspace } from '../support/pipeline.ts'
+import { copyWorkspace, removeWorkspace, snapshotTree, type Workspace } from '../support/pipeline.ts'
 
 /** Something that happened while a command ran: a step on the file system, or a question to the database. */
 interface Happening {
@@ -63,7 +61,7 @@ it.each(switching)(
         if (isLooking) return
         happenings.push(happening)
         if (!isRename(workspace, happening)) {
-          if (seen.length > 0) after ??= await copyOf(workspace)
+          if (seen.length > 0) after ??= await copyWorkspace(workspace)
           return
         }
         isLooking = true
@@ -135,10 +133,4 @@ it('a build switches in the documented order', async () => {
 async function published({ publicDir }: Workspace): Promise<Record<string, string>> {
   const tree = Object.entries(await snapshotTree(publicDir))
   return Object.fromEntries(tree.filter(([path]) => !path.startsWith('.')))
-}
-
-async function copyOf(original: Workspace): Promise<Workspace> {
-  const copy = await createWorkspace()
-  await cp(original.root, copy.root, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
-  return copy
 }

@@ -13,6 +13,7 @@ import { appendRelease } from '../../pipeline/release/index.ts'
 import { readManifest } from '../../pipeline/release/verify.ts'
 import { readCoverage, readIndex } from '../support/history.ts'
 import {
+  copyWorkspace,
   createWorkspace,
   datasetFolder,
   newWorkspace,
@@ -21,7 +22,7 @@ import {
   type Workspace,
   withdrawIn,
 } from '../support/pipeline.ts'
-import { copyOf, release, type Use, verifyFolder } from '../support/releases.ts'
+import { release, type Use, verifyFolder } from '../support/releases.ts'
 import { editManifest, relistReleases, replaceInRelease } from '../support/reseal.ts'
 
 const FIRST = '20250310T100000Z'
@@ -76,14 +77,14 @@ describe('verify', () => {
   })
 
   it('names a Parquet file of a day that holds the rows of another revision', async () => {
-    const workspace = await copyOf(original)
+    const workspace = await copyWorkspace(original)
     const folder = join(datasetFolder(workspace), 'daily/2025-02-28')
     await cp(join(folder, 'r1.parquet'), join(folder, 'r2.parquet'))
     await expectNamed(workspace, /r2\.parquet holds rows with the hash/)
   })
 
   it('names a Parquet file of a day that cannot be read', async () => {
-    const workspace = await copyOf(original)
+    const workspace = await copyWorkspace(original)
     const path = join(datasetFolder(workspace), 'daily/2025-02-28/r1.parquet')
     await writeFile(path, (await readFile(path)).subarray(0, -1))
     const message = expect.stringContaining(`${path} cannot be read as Parquet`)
@@ -93,20 +94,20 @@ describe('verify', () => {
   })
 
   it('names a file of a revision that no release has made', async () => {
-    const workspace = await copyOf(original)
+    const workspace = await copyWorkspace(original)
     await writeFile(join(datasetFolder(workspace), 'daily/2025-03-02/r3.csv'), '')
     await expectNamed(workspace, /r3\.csv is published, but no release has made it/)
   })
 
   it('names a release whose manifest is not the one that the index lists', async () => {
-    const workspace = await copyOf(original)
+    const workspace = await copyWorkspace(original)
     const folder = folderOf(workspace)
     await replaceInRelease(folder, 'changes.csv', await readFile(join(folder, 'changes.csv'), 'utf8'))
     await expectNamed(workspace, /20250310T110000Z\/? is not the release that the index lists/)
   })
 
   it('names the release behind an entry that was taken out of the index', async () => {
-    const workspace = await copyOf(original)
+    const workspace = await copyWorkspace(original)
     await change(workspace, `${DATASET}/releases/index.json`, (text) =>
       toJson({ ...JSON.parse(text), releases: JSON.parse(text).releases.slice(1) }),
     )
@@ -114,7 +115,7 @@ describe('verify', () => {
   })
 
   it('names pages of another version as outdated, and verifies the rest', async () => {
-    const workspace = await copyOf(original)
+    const workspace = await copyWorkspace(original)
     const provenance = await readFile(join(folderOf(workspace), 'provenance.json'), 'utf8')
     const older = provenance.replace(`"version": "${GENERATOR.version}"`, '"version": "0.0.1"')
     await replaceInRelease(folderOf(workspace), 'provenance.json', older, (manifest) => {
@@ -141,7 +142,7 @@ describe('verify, where every hash was made to fit,', () => {
       /changes\.csv lists rows that did not change/,
     ],
   ])('names a changes.csv that %s', async (_, edit, message) => {
-    const workspace = await copyOf(original)
+    const workspace = await copyWorkspace(original)
     const csv = edit(await readFile(join(folderOf(workspace), 'changes.csv'), 'utf8'))
     await replaceInRelease(folderOf(workspace), 'changes.csv', csv, (manifest) => {
       const rows = csv.trimEnd().split('\n').length - 1
@@ -172,14 +173,14 @@ describe('verify, where every hash was made to fit,', () => {
       /changes\.csv has 2 rows, but the manifest says 9/,
     ],
   ])('names a release that claims it %s', async (_, edit, message) => {
-    const workspace = await copyOf(original)
+    const workspace = await copyWorkspace(original)
     await editManifest(workspace, SECOND, edit)
     await relistReleases(workspace)
     await expectNamed(workspace, message)
   })
 
   it('names a release of which the index says something that its manifest does not', async () => {
-    const workspace = await copyOf(original)
+    const workspace = await copyWorkspace(original)
     const { changes, ...manifest } = await readManifest(folderOf(workspace))
     const own = sha256(await readFile(join(folderOf(workspace), 'manifest.json')))
     const index = await readIndex(workspace)
@@ -196,7 +197,7 @@ describe('verify, where every hash was made to fit,', () => {
     ['rankings-daily.json.gz', (bytes) => gzipSync(gunzipSync(bytes).toString().replace('T11:00:00Z', 'T10:00:00Z'))],
     ['rankings-daily.ndjson.gz', (bytes) => gzipSync(gunzipSync(bytes).toString().replace('{', '{"rank":1,'))],
   ])('names %s that writes its rows in another way', async (name, edit) => {
-    const workspace = await copyOf(original)
+    const workspace = await copyWorkspace(original)
     const path = join(folderOf(workspace), name)
     await replaceInRelease(folderOf(workspace), name, edit(await readFile(path)))
     await relistReleases(workspace)
@@ -208,7 +209,7 @@ describe('verify, where every hash was made to fit,', () => {
     ['lacks a model', (text) => text.replace(/\na,.*/, ''), /models\.csv does not follow from the rows/],
     ['has aliases that are no list', (text) => text.replace('[]', 'x'), /aliases: must be an array of texts in JSON/],
   ])('names a models.csv that %s', async (_, edit, message) => {
-    const workspace = await copyOf(original)
+    const workspace = await copyWorkspace(original)
     const text = await readFile(join(folderOf(workspace), 'models.csv'), 'utf8')
     expect(edit(text)).not.toBe(text)
     await replaceInRelease(folderOf(workspace), 'models.csv', edit(text))
@@ -217,7 +218,7 @@ describe('verify, where every hash was made to fit,', () => {
   })
 
   it('names a Parquet file of a release that holds the rows of another release', async () => {
-    const workspace = await copyOf(original)
+    const workspace = await copyWorkspace(original)
     const parquet = await readFile(join(folderOf(workspace, FIRST), 'rankings-daily.parquet'))
     await replaceInRelease(folderOf(workspace), 'rankings-daily.parquet', parquet)
     await relistReleases(workspace)
@@ -225,7 +226,7 @@ describe('verify, where every hash was made to fit,', () => {
   })
 
   it('names an answer of the API that does not follow from the release', async () => {
-    const workspace = await copyOf(original)
+    const workspace = await copyWorkspace(original)
     const path = 'api/v1/datasets/rankings-daily.json'
     const before = await readFile(join(workspace.publicDir, path))
     await change(workspace, path, (text) => text.replace('"total_tokens":"1"', '"total_tokens":"2"'))
@@ -237,7 +238,7 @@ describe('verify, where every hash was made to fit,', () => {
 
 describe('verify, after a withdrawal,', () => {
   async function withdrawn(...more: Use[][]): Promise<Workspace> {
-    const workspace = await copyOf(original)
+    const workspace = await copyWorkspace(original)
     for (const [position, next] of more.entries()) {
       await release(workspace, next, `2025-03-10T11:${position + 1}0:00Z`)
     }

@@ -6,6 +6,7 @@ import { crashAfter, filesAfter, LOST, recordSteps, someSteps } from '../support
 import { text } from '../support/history.ts'
 import {
   buildIn,
+  copyWorkspace,
   createWorkspace,
   datasetFolder,
   readLatest,
@@ -17,7 +18,7 @@ import {
   withdrawIn,
   writeSmallBuild,
 } from '../support/pipeline.ts'
-import { copyOf, release, verifyFolder } from '../support/releases.ts'
+import { release, verifyFolder } from '../support/releases.ts'
 
 const FIRST = '20250310T100000Z'
 const SECOND = '20250310T110000Z'
@@ -49,7 +50,7 @@ it.each([
 })
 
 it('prints its summary as JSON with --json', async () => {
-  const workspace = await copyOf(original)
+  const workspace = await copyWorkspace(original)
   const args = ['withdraw', SECOND, '--reason', REASON, '--json']
   const { code, stdout, stderr } = await runCli(args, settings(workspace, WITHDRAWN_AT))
   expect(code, stderr).toBe(0)
@@ -66,7 +67,7 @@ it('prints its summary as JSON with --json', async () => {
 })
 
 it('a stop at any step leaves a complete release current, and the next build or withdrawal completes the rest', async () => {
-  const whole = await copyOf(original)
+  const whole = await copyWorkspace(original)
   const { files: counted, steps } = recordSteps()
   await withdrawIn(whole, SECOND, WITHDRAWN_AT, { files: counted }, { reason: REASON })
   const expected = await snapshotTree(whole.publicDir)
@@ -74,7 +75,7 @@ it('a stop at any step leaves a complete release current, and the next build or 
   let mended = 0
   // An odd number takes turns between what mends; `make soak` stops at every one.
   for (const last of someSteps(steps, 31)) {
-    const workspace = await copyOf(original)
+    const workspace = await copyWorkspace(original)
     const files = crashAfter(last)
     await expect(withdrawIn(workspace, SECOND, WITHDRAWN_AT, { files }, { reason: REASON })).rejects.toThrow(LOST)
     const { path } = await readLatest(workspace)
@@ -98,7 +99,7 @@ it('a stop at any step leaves a complete release current, and the next build or 
 
 /** Withdraws, and calls `stop` when the switch puts the coverage in place. */
 async function withdrawStopped(stop: (controller: AbortController) => void) {
-  const workspace = await copyOf(original)
+  const workspace = await copyWorkspace(original)
   const controller = new AbortController()
   const files = filesAfter((_from, to) => {
     if (String(to).endsWith('v1/coverage.json') && !String(to).includes('.staging')) stop(controller)

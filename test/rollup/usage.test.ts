@@ -373,7 +373,7 @@ describe('the usage file', () => {
     expect(await readUsageOf(workspace)).toMatchObject({ header: { days: 0 }, rows: [] })
   })
 
-  it('is refused a DATA_DIR inside PUBLIC_DIR, where it would be published', async () => {
+  it('would be published from a DATA_DIR inside PUBLIC_DIR, which is refused', async () => {
     const workspace = await newWorkspace()
     await writeSmallBuild(workspace, { sources: [{ records: [BYSTANDER] }] })
     for (const dataDir of [workspace.publicDir, join(workspace.publicDir, 'data')]) {

@@ -84,7 +84,7 @@ describe('paths', () => {
   const TARGETS = ['secret.txt', 'data/store.sqlite', 'data/', '.env', 'public/.git/config', 'etc/passwd', '']
   const LINKS = ['file.txt', 'absolute', 'data', 'folder/up', 'hidden', 'chain', 'root', 'folder/inner', 'folder']
 
-  test('of every spelling lead to published files alone', async () => {
+  test('lead only to published files, however they are spelled', async () => {
     const { ask } = await site()
     const piece = fc.constantFrom(...UP, ...SEPARATORS, ...LINKS, ...TARGETS, '.', '?', 'http://x', '%20', '%0a', '%')
     const path = fc.array(piece, { minLength: 1, maxLength: 8 }).map((pieces) => `/${pieces.join('')}`)
@@ -104,7 +104,7 @@ describe('paths', () => {
     }
   })
 
-  test('of a link to the outside are unknown, also where it is the gzip beside a file', async () => {
+  test('that are links to the outside are not found, even if the link is the gzip beside a file', async () => {
     const { ask } = await site()
     for (const link of [
       'file.txt',
@@ -121,7 +121,7 @@ describe('paths', () => {
     expect([answer.status, answer.body]).toEqual([200, 'public'])
   })
 
-  test('as a whole URL, as proxies are asked, are paths of this server', async () => {
+  test('in an absolute URL are paths of this server, whatever its host', async () => {
     const { ask } = await site()
     for (const path of ['/folder/inner/file.txt', '/', '']) {
       expect(await ask(`GET http://evil.example${path} HTTP/1.1\r\nHost: a`)).toMatchObject({
@@ -139,7 +139,7 @@ describe('paths', () => {
 describe('headers', () => {
   const INJECTED = ['%0d%0aX-Evil:%201', '%0aX-Evil:1', '%0d%0a%0d%0a<script>', '%E5%98%8A%E5%98%8DX-Evil:1']
 
-  test.each(INJECTED)('of answers cannot be added to by %s, in a path, a redirect or a query', async (text) => {
+  test.each(INJECTED)('cannot be added to an answer by %s in a path, a redirect or a query', async (text) => {
     const { ask, authorized } = await site()
     const authorization = `Authorization: ${authorized.authorization}`
     for (const target of [
@@ -161,14 +161,14 @@ describe('headers', () => {
     }
   })
 
-  test('of a request do not become its id', async () => {
+  test('of a request do not set its id', async () => {
     const { ask, log } = await site()
     const answer = await ask('GET /healthz HTTP/1.1\r\nHost: a\r\nX-Request-Id: evil\r\nRequest-Id: evil')
     expect(headerOf(answer, 'x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
     expect(log.text()).not.toContain('evil')
   })
 
-  test('cannot make a line of the log', async () => {
+  test('cannot add a line to the log', async () => {
     const { ask, log } = await site({ trustProxy: 1 })
     await ask('GET /%0a{"level":60} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 1.1.1.1"}{"level":60')
     expect(log.lines().filter(({ level }) => level === 60)).toEqual([])

@@ -16,7 +16,7 @@ async function prepared(published = rows) {
   return datasetOf({ ...serialised, gzip: compressRelease(serialised) })
 }
 
-/** The specification of the forms, as plainly as it can be written. */
+/** The specification of the formats, as plainly as it can be written. */
 const EXPECTED: Record<Format, (expected: Row[], start_date: string, end_date: string) => string> = {
   json: (data, start_date, end_date) =>
     JSON.stringify({ data, meta: { as_of: DEFAULT_AS_OF, start_date, end_date, version: 'v1' } }),
@@ -25,7 +25,7 @@ const EXPECTED: Record<Format, (expected: Row[], start_date: string, end_date: s
   ndjson: (data) => data.map((row) => `${JSON.stringify(row)}\n`).join(''),
 }
 
-test.each(FORMATS)('any window is answered with exactly its rows: %s', async (format) => {
+test.each(FORMATS)('a window contains exactly its rows: %s', async (format) => {
   const dataset = await prepared()
   const day = fc.integer({ min: 1, max: 25 }).map((n) => `2025-01-${String(n).padStart(2, '0')}`)
   fc.assert(
@@ -40,7 +40,7 @@ test.each(FORMATS)('any window is answered with exactly its rows: %s', async (fo
   )
 })
 
-test.each(FORMATS)('the rows of an answer are not copied: %s', async (format) => {
+test.each(FORMATS)('answers share the bytes of their rows: %s', async (format) => {
   const dataset = await prepared()
   const rowsOf = (end_date: string) =>
     dataset.answer({ start_date: '2025-01-01', end_date }, format).pieces[format === 'ndjson' ? 0 : 1]
@@ -48,7 +48,7 @@ test.each(FORMATS)('the rows of an answer are not copied: %s', async (format) =>
   expect(rowsOf('2025-01-02')?.byteOffset).toBe(rowsOf('2025-01-20')?.byteOffset)
 })
 
-test('the canonical CSV of the whole release is the one that its content hash is of', async () => {
+test('the CSV of the whole release has the content hash of the manifest', async () => {
   const odd = ['a,b', 'a"b', 'a\rb'].map((model_permaslug, i) => ({
     date: '2025-01-01',
     model_permaslug,
@@ -61,7 +61,7 @@ test('the canonical CSV of the whole release is the one that its content hash is
   expect(`sha256:${createHash('sha256').update(csv).digest('hex')}`).toBe(dataset.manifest.content_hash)
 })
 
-test('what it takes in memory is all its rows in every format, and as gzip', async () => {
+test('bytes is the size of all rows in every format and of their gzip', async () => {
   const dataset = await prepared()
   const window = { start_date: '2025-01-01', end_date: '2025-01-31' }
   const head = 'date,model_permaslug,total_tokens\n'.length

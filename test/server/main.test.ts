@@ -26,7 +26,7 @@ import {
 
 const PATH = '/api/v1/datasets/rankings-daily'
 
-describe('what is printed', () => {
+describe('the printed text', () => {
   test('on a new store is the address, a management key and a curl line that works', async () => {
     const folders = await workspace(sampleRows({ days: 40 }))
     const { url, printed, key, close } = await start(folders)
@@ -193,7 +193,7 @@ describe.runIf(process.platform === 'linux')('open files', () => {
   })
 })
 
-test('slow clients keep nobody waiting, and get the release they asked for whole', async () => {
+test('slow clients do not delay others, and get the whole release they asked for', async () => {
   const folders = await workspace(LARGE)
   const { url, port, key, log } = await start(folders)
   const slow = await Promise.all(Array.from({ length: 5 }, () => readSlowly(port, key, 'close')))

@@ -15,6 +15,9 @@ const StepFile = z.strictObject({
 
 const Arrangement = z.record(z.string(), z.string())
 
+/** The folders of a workspace; `copy` is that of an export. */
+const FOLDERS = ['input', 'data', 'public', 'copy']
+
 /** A step of a case: its folder and its step.json. */
 export interface Step extends z.infer<typeof StepFile> {
   name: string
@@ -42,19 +45,21 @@ export interface Outcome {
 /** Removes, adds and replaces files as the step says. */
 export async function changeFiles(step: Step, workspace: Workspace): Promise<void> {
   for (const path of step.remove) await rm(join(workspace.root, path), { recursive: true })
-  for (const name of ['input', 'data', 'public']) {
+  for (const name of FOLDERS) {
     const from = join(step.folder, name)
-    await mkdir(join(workspace.root, name), { recursive: true })
+    if (name !== 'copy') await mkdir(join(workspace.root, name), { recursive: true })
     if (existsSync(from)) await cp(from, join(workspace.root, name), { recursive: true })
   }
   await arrange(join(step.folder, 'arrange.json'), workspace)
 }
 
+/** Runs the command of a step in the folder that holds input/, data/ and public/. */
 export async function runStep(step: Step, workspace: Workspace): Promise<Outcome> {
   const hasSummary = existsSync(join(step.folder, 'expected/summary.json'))
   const sources = existsSync(workspace.sources) ? workspace.sources : ''
-  const args = [...wordsOf(step.run.replaceAll('{root}', workspace.root)), ...(hasSummary ? ['--json'] : [])]
-  const { code, stdout, stderr } = await runCli(args, { ...settings(workspace, step.AS_OF), SOURCES: sources })
+  const args = [...wordsOf(step.run), ...(hasSummary ? ['--json'] : [])]
+  const environment = { ...settings(workspace, step.AS_OF), SOURCES: sources }
+  const { code, stdout, stderr } = await runCli(args, environment, workspace.root)
   return {
     exit: code,
     summary: hasSummary ? JSON.parse(stdout) : undefined,
@@ -62,12 +67,12 @@ export async function runStep(step: Step, workspace: Workspace): Promise<Outcome
   }
 }
 
-/** The words of a command line. Single quotes keep spaces. */
+/** The words of a command line. Single quotes keep spaces together. */
 function wordsOf(run: string): string[] {
   return [...run.matchAll(/'([^']*)'|\S+/g)].map(([word, quoted]) => quoted ?? word)
 }
 
-/** What remains does not change with the size of the site. */
+/** Leaves out sizes too: they change with each change of a page. */
 function withoutProgress(stderr: string): string {
   const isProgress = (line: string) => / \(0\.0 s\)$|^ {2}(published|in all) /.test(line)
   const lines = stderr.split('\n')
@@ -115,8 +120,7 @@ export async function actualText(
 
 async function publishedPath(name: string, workspace: Workspace): Promise<string> {
   const [top, ...rest] = name.split('/')
-  if (top === 'public') return join(workspace.publicDir, ...rest)
-  if (top === 'data') return join(workspace.dataDir, ...rest)
+  if (FOLDERS.includes(top ?? '')) return join(workspace.root, name)
   if (top === 'v1') return join(datasetFolder(workspace), ...rest)
   return join(await releaseFolder(workspace), name)
 }

@@ -1,8 +1,7 @@
-/** Small histories: releases of a few dates, copies of them, and what `verify` says of them. */
-import { cp } from 'node:fs/promises'
+/** Small histories: releases of a few dates, and what `verify` says of them. */
 import type { BuildOptions } from '../../pipeline/build.ts'
 import { verify } from '../../pipeline/publication/verify.ts'
-import { buildIn, newWorkspace, type Workspace, writeSmallBuild } from './pipeline.ts'
+import { buildIn, type Workspace, writeSmallBuild } from './pipeline.ts'
 
 /** Tokens of a model on a date; the model is `a` unless told otherwise. */
 export type Use = readonly [date: string, tokens: number, model?: string]
@@ -24,13 +23,6 @@ export async function release(
 ): Promise<string> {
   await deliver(workspace, uses)
   return (await buildIn(workspace, asOf, {}, options)).release
-}
-
-/** A copy with all folders, removed when the running test is over. */
-export async function copyOf(original: Workspace): Promise<Workspace> {
-  const workspace = await newWorkspace()
-  await cp(original.root, workspace.root, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
-  return workspace
 }
 
 export function verifyFolder(publicDir: string, { withPages = true } = {}): ReturnType<typeof verify> {

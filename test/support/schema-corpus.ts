@@ -45,6 +45,14 @@ export function corpusCases(schema: SchemaName): CorpusCase[] {
   return lines.map((line) => JSON.parse(line))
 }
 
+/** The formats in which the files of a schema may differ: Parquet with JSON text needs nested values. */
+export function corpusForms(schema: SchemaName): Form[] {
+  const isNested = (value: unknown) => typeof value === 'object' && value !== null
+  const records = corpusCases(schema).flatMap((each) => recordsOf(schema, each))
+  const hasNested = records.some((record) => Object.values(record).some(isNested))
+  return FORMS.filter((form) => form !== 'text.parquet' || hasNested)
+}
+
 /** The cases of a schema in one format, apart by their sources. */
 export function corpusLogs(schema: SchemaName, form: Form): CorpusLog[] {
   const cases = corpusCases(schema).filter(({ forms = FORMS }) => forms.includes(form))

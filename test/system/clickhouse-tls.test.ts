@@ -67,19 +67,19 @@ if (!isHere) {
 }
 
 describe.runIf(isHere)('a ClickHouse behind TLS', () => {
-  it('is asked with the certificates that are named', async () => {
+  it('is queried with the configured certificates', async () => {
     expect(await ask({ ca: cert, cert, key })).toEqual([{ name: 'prefer_global_in_and_join' }])
   })
 
-  it('is not asked without that of the client, where it wants one', async () => {
+  it('refuses a client without a certificate', async () => {
     await expect(ask({ ca: cert })).rejects.toThrow('certificate required')
   })
 
-  it('is not trusted because it says so', async () => {
+  it('is not trusted with an unknown certificate', async () => {
     await expect(ask({})).rejects.toThrow('self-signed certificate')
   })
 
-  it('is not asked where a certificate is missing', async () => {
+  it('is not queried when a certificate file is missing', async () => {
     await expect(ask({ ca: join(workspace.root, 'none.pem') })).rejects.toThrow('none.pem cannot be read')
   })
 })

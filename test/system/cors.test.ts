@@ -76,13 +76,13 @@ describe.each(HOST_KINDS)('from $name', ({ name, isHere, start }) => {
   })
 
   if (!canRun) {
-    it('is not here, or Chromium is not', ({ skip }) => {
+    it('is not tested: it or Chromium is not installed', ({ skip }) => {
       skipLoudly(skip, `Chromium or ${name} is not installed; no page has read from it`)
     })
   }
 
   describe.runIf(canRun)('a page of another origin', () => {
-    it('reads the Parquet file from its end, as readers do, and tells one state from another', async () => {
+    it('reads parts of the Parquet file and its tag', async () => {
       const whole = (await readFile(join(site, PARQUET))).toString('latin1')
       // The end of a file, or a part on a condition: before such requests the browser asks for leave.
       const end = await seen(`${host.url}${PARQUET}`, { range: 'bytes=-8' })
@@ -99,7 +99,7 @@ describe.each(HOST_KINDS)('from $name', ({ name, isHere, start }) => {
       expect((await seen(`${host.url}${PARQUET}`, { 'if-none-match': tag })).status).toBe(304)
     })
 
-    it('reads JSON, and the CSV by way of its gzip', async () => {
+    it('reads JSON, and the CSV compressed with gzip', async () => {
       const index = await seen(`${host.url}${DATASET}/latest.json`)
       expect(index.body).toBe((await readFile(join(site, DATASET, 'latest.json'))).toString('latin1'))
       const csv = await seen(`${host.url}${DATASET}/latest/rankings-daily.csv`)

@@ -84,7 +84,7 @@ async function traced(workspace: Workspace, asOf: string, ...words: string[]): P
   return callsOf(await readFile(output, 'utf8'))
 }
 
-it('build, archive, export and withdraw rename nothing that is not on disk', async ({ skip }) => {
+it('build, archive, export and withdraw flush everything before they rename it', async ({ skip }) => {
   if (!isInstalled('strace', '-o', '/dev/null', 'true')) {
     skipLoudly(skip, 'strace is not installed or not allowed, so no system calls were observed')
   }

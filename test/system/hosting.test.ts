@@ -52,7 +52,7 @@ describe.each(HOST_KINDS)('$name, as docs/hosting.md has it', ({ name, isHere, s
   })
 
   if (!isHere) {
-    it('is not installed here', ({ skip }) => {
+    it('is not tested: it is not installed', ({ skip }) => {
       skipLoudly(skip, `${name} is not installed, so its part of docs/hosting.md was not run`)
     })
   }
@@ -75,7 +75,7 @@ describe.each(HOST_KINDS)('$name, as docs/hosting.md has it', ({ name, isHere, s
   const file = (path: string) => readFile(join(site, path))
 
   describe.runIf(isHere)('it', () => {
-    it('serves every file with the bytes, the media type and the cache policy that the server of the project gives it', async () => {
+    it('serves every file with the bytes, media type and cache policy of tokenboard serve', async () => {
       const paths = await pathsBelow(site)
       expect(paths.length).toBeGreaterThan(60)
       for (const path of paths) {
@@ -102,7 +102,7 @@ describe.each(HOST_KINDS)('$name, as docs/hosting.md has it', ({ name, isHere, s
       expect(page.body).toEqual(await file('index.html'))
     })
 
-    it('serves parts of the Parquet file, while it is the same one', async () => {
+    it('serves parts of the Parquet file while its tag is the same', async () => {
       const whole = await file(PARQUET)
       const { status, headers, body } = await get(PARQUET, { range: 'bytes=0-3' })
       expect([status, body.toString(), headers.get('content-range')]).toEqual([
@@ -119,14 +119,14 @@ describe.each(HOST_KINDS)('$name, as docs/hosting.md has it', ({ name, isHere, s
       expect((await get(PARQUET, { range: 'bytes=0-3', 'if-range': '"another"' })).status).toBe(200)
     })
 
-    it('answers with 304 to whoever has the file', async () => {
+    it('answers 304 for the current tag', async () => {
       const { headers } = await get(CSV)
       const again = await get(CSV, { 'if-none-match': headers.get('etag') ?? '' })
       expect([again.status, again.body.length, again.headers.get('cache-control')]).toEqual([304, 0, cachePolicy(CSV)])
       expect((await get(CSV, { 'if-none-match': '"another"' })).status).toBe(200)
     })
 
-    it('sends the gzip beside a CSV to those who take it, under another tag, and a download as it is', async () => {
+    it('sends the gzip beside a CSV to clients that accept it, with its own tag', async () => {
       const [plain, packed] = [await get(CSV), await get(CSV, { 'accept-encoding': 'gzip' })]
       expect(packed.headers.get('content-encoding')).toBe('gzip')
       expect(packed.headers.get('content-type')).toBe(mediaType(CSV))
@@ -139,7 +139,7 @@ describe.each(HOST_KINDS)('$name, as docs/hosting.md has it', ({ name, isHere, s
       expect((await get(PARQUET, { 'accept-encoding': 'gzip' })).headers.get('content-encoding')).toBeNull()
     })
 
-    it('lets pages of any origin ask for parts, and read what was said of them', async () => {
+    it('lets pages of any origin request parts and read their headers', async () => {
       const asked = { origin: 'https://a.example', 'access-control-request-method': 'GET' }
       const { status, headers } = await get(PARQUET, { ...asked, 'access-control-request-headers': 'range' }, 'OPTIONS')
       expect(status).toBe(204)
@@ -167,7 +167,7 @@ describe.each(HOST_KINDS)('$name, as docs/hosting.md has it', ({ name, isHere, s
       expect((await get(`${DATASET}/releases/${FIRST}/manifest.json`)).status).toBe(200)
     })
 
-    it('lets nobody keep that a file is missing, and hides what is hidden', async () => {
+    it('answers 404 for missing and hidden files, not to be cached for long', async () => {
       const paths = [`${DATASET}/releases/${THIRD}/manifest.json`, '/.tokenboard-export/list.json', '/none.json']
       for (const path of paths) {
         const { status, headers } = await get(path)
@@ -180,7 +180,7 @@ describe.each(HOST_KINDS)('$name, as docs/hosting.md has it', ({ name, isHere, s
 })
 
 describe.runIf(HOST_KINDS.some(({ isHere }) => isHere))('the next export', () => {
-  it('is served at once, under other tags', async () => {
+  it('is served at once with other tags', async () => {
     const kinds = HOST_KINDS.filter(({ isHere }) => isHere)
     const hosts = await Promise.all(kinds.map(async ({ name, start }) => start(site, await ownFolder(`next ${name}`))))
     try {

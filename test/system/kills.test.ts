@@ -10,10 +10,10 @@ function options(share: number): SoakOptions {
   return { seed: Number(PROPERTY_SEED), share, signal: new AbortController().signal, report: () => {} }
 }
 
-test('6 builds that are killed at random moments leave nothing that the next one does not mend', async () => {
+test('the next build repairs whatever 6 builds leave that are killed at random moments', async () => {
   expect(await killBuilds(6, options(1))).toContainEqual(expect.objectContaining({ value: '6' }))
 })
 
-test('3 servers that are killed while clients write lose and double no version', async () => {
+test('3 servers that are killed while clients write lose no version and store none twice', async () => {
   expect(await store.run(options(0.03))).toContainEqual(expect.objectContaining({ value: '3' }))
 })

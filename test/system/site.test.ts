@@ -29,14 +29,17 @@ const LOOKS: Look[] = [
   { name: 'phone', viewport: PHONE, colorScheme: 'dark', host: 'subPath' },
 ]
 
-test.for(LOOKS)('pages are accessible and complain of nothing, $host, $name, $colorScheme', async (look, context) => {
-  expect(pages).toEqual(expect.arrayContaining(['index.html', 'explore.html']))
-  await expectGoodPages(browserOf(chromium, context), site, pages, look)
-})
+test.for(LOOKS)(
+  'pages are accessible and cause no browser errors: $host, $name, $colorScheme',
+  async (look, context) => {
+    expect(pages).toEqual(expect.arrayContaining(['index.html', 'explore.html']))
+    await expectGoodPages(browserOf(chromium, context), site, pages, look)
+  },
+)
 
 const [nginx] = HOST_KINDS.filter(({ name }) => name === 'nginx')
 
-test('pages from nginx, as docs/hosting.md sets it up, complain of nothing', async (context) => {
+test('pages from nginx as docs/hosting.md sets it up cause no browser errors', async (context) => {
   const browser = browserOf(chromium, context)
   if (!nginx?.isHere) return skipLoudly(context.skip, 'no nginx: install the package nginx-light')
   const folder = await mkdtemp(join(tmpdir(), 'tokenboard-nginx-'))
@@ -54,7 +57,7 @@ test('pages from nginx, as docs/hosting.md sets it up, complain of nothing', asy
   }
 })
 
-test('links between pages lead to pages, also below a sub-path', async (context) => {
+test('links between pages lead to pages, even below a sub-path', async (context) => {
   const browser = browserOf(chromium, context)
   const top = site.hosts.subPath
   const { page } = await openPage(browser, new URL(top).origin)

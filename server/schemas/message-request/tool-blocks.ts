@@ -8,12 +8,14 @@ import { DocumentBlock, ImageBlock, SearchResultBlock, TextBlock } from './sourc
  * addition and removal of tools from the reference).
  */
 
-export const ToolUseBlock = typed('tool_use', {
+const USE = {
   id: z.string(),
   name: z.string(),
   input: z.unknown().optional(),
   cache_control: CacheControl.optional(),
-})
+}
+
+export const ToolUseBlock = typed('tool_use', USE)
 
 const ToolReference = typed('tool_reference', { tool_name: z.string() })
 
@@ -27,12 +29,7 @@ export const ToolResultBlock = typed('tool_result', {
   cache_control: CacheControl.optional(),
 })
 
-export const ServerToolUseBlock = typed('server_tool_use', {
-  id: z.string(),
-  name: z.string(),
-  input: z.unknown().optional(),
-  cache_control: CacheControl.optional(),
-})
+export const ServerToolUseBlock = typed('server_tool_use', USE)
 
 const WebSearchResult = typed('web_search_result', {
   encrypted_content: z.string(),
@@ -51,20 +48,11 @@ export const WebSearchToolResultBlock = typed('web_search_tool_result', {
   cache_control: CacheControl.optional(),
 })
 
-export const AdvisorToolResultBlock = typed('advisor_tool_result', {
-  tool_use_id: z.string(),
-  content: z.looseObject({}),
-})
+const OPEN_RESULT = { tool_use_id: z.string(), content: z.looseObject({}) }
 
-export const ShellToolResultBlock = typed('openrouter_shell_tool_result', {
-  tool_use_id: z.string(),
-  content: z.looseObject({}),
-})
-
-export const BashToolResultBlock = typed('openrouter_bash_tool_result', {
-  tool_use_id: z.string(),
-  content: z.looseObject({}),
-})
+export const AdvisorToolResultBlock = typed('advisor_tool_result', OPEN_RESULT)
+export const ShellToolResultBlock = typed('openrouter_shell_tool_result', OPEN_RESULT)
+export const BashToolResultBlock = typed('openrouter_bash_tool_result', OPEN_RESULT)
 
 const ReferencedTool = tagged('type', [
   typed('tool_reference', { name: z.string() }),
@@ -72,12 +60,7 @@ const ReferencedTool = tagged('type', [
   typed('mcp_toolset_reference', { server_name: z.string() }),
 ])
 
-export const ToolAdditionBlock = typed('tool_addition', {
-  tool: ReferencedTool,
-  cache_control: CacheControl.optional(),
-})
+const CHANGE = { tool: ReferencedTool, cache_control: CacheControl.optional() }
 
-export const ToolRemovalBlock = typed('tool_removal', {
-  tool: ReferencedTool,
-  cache_control: CacheControl.optional(),
-})
+export const ToolAdditionBlock = typed('tool_addition', CHANGE)
+export const ToolRemovalBlock = typed('tool_removal', CHANGE)

@@ -55,55 +55,25 @@ describe('traffic of a day', () => {
 
   test('has small shares of late, duplicate, private, unregistered and invalid records', () => {
     const families = new Map(modelsBetween(addDays(THURSDAY, -6), THURSDAY).map((model) => [model.slug, model.family]))
-    const within = (value: number, low: number, high: number) => {
-      expect(value).toBeGreaterThan(low)
-      expect(value).toBeLessThan(high)
+    const shares = {
+      late: [share(({ delays }) => (delays[0] ?? 0) > 0), 0.02, 0.04],
+      duplicate: [share(({ delays }) => delays.length === 2), 0.01, 0.02],
+      optedOut: [share(({ isPrivate }) => isPrivate), 0.002, 0.01],
+      private: [share(({ slug }) => families.get(slug)?.visibility === 'private'), 0.01, 0.06],
+      unregistered: [share(({ slug }) => families.get(slug)?.visibility === 'unregistered'), 0.001, 0.015],
+      invalid: [
+        share(({ slug, instant, promptTokens }) => slug === '' || promptTokens < 0 || !(instant > 0)),
+        0,
+        0.001,
+      ],
+      edge: [share(({ source }) => source === 'edge'), 0.15, 0.25],
+      byok: [share(({ isByok }) => isByok), 0.01, 0.2],
+      failed: [share(({ status }) => status !== 'ok'), 0.02, 0.06],
+    } as const
+    for (const [what, [value, low, high]] of Object.entries(shares)) {
+      expect(value, what).toBeGreaterThan(low)
+      expect(value, what).toBeLessThan(high)
     }
-    within(
-      share(({ delays }) => (delays[0] ?? 0) > 0),
-      0.02,
-      0.04,
-    )
-    within(
-      share(({ delays }) => delays.length === 2),
-      0.01,
-      0.02,
-    )
-    within(
-      share(({ isPrivate }) => isPrivate),
-      0.002,
-      0.01,
-    )
-    within(
-      share(({ slug }) => families.get(slug)?.visibility === 'private'),
-      0.01,
-      0.06,
-    )
-    within(
-      share(({ slug }) => families.get(slug)?.visibility === 'unregistered'),
-      0.001,
-      0.015,
-    )
-    within(
-      share(({ slug, instant, promptTokens }) => slug === '' || promptTokens < 0 || !(instant > 0)),
-      0,
-      0.001,
-    )
-    within(
-      share(({ source }) => source === 'edge'),
-      0.15,
-      0.25,
-    )
-    within(
-      share(({ isByok }) => isByok),
-      0.01,
-      0.2,
-    )
-    within(
-      share(({ status }) => status !== 'ok'),
-      0.02,
-      0.06,
-    )
   })
 
   test('has no cost for free models and no completion tokens for embeddings', () => {

@@ -8,11 +8,12 @@ import {
   type CorpusCase,
   type CorpusLog,
   corpusCases,
+  corpusForms,
   corpusLogs,
   recordsOf,
   SCHEMA_CORPUS,
 } from '../../support/schema-corpus.ts'
-import { buildLogs, FORMS, type LogRecord, PATHS, type SchemaName } from '../../support/schemas.ts'
+import { buildLogs, type LogRecord, PATHS, type SchemaName } from '../../support/schemas.ts'
 
 const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0)
 
@@ -45,7 +46,7 @@ it('every schema has a corpus', () => {
 
 describe.each(SCHEMA_NAMES)('%s', (schema) => {
   it('counts each record of its corpus as expected, and a duplicate once, in every format', async () => {
-    const logs = FORMS.flatMap((form) => corpusLogs(schema, form))
+    const logs = corpusForms(schema).flatMap((form) => corpusLogs(schema, form))
     const repeated = logs.map((log) => repeatedOf(schema, log))
     const { rows, records, setAside, workspace } = await buildLogs(
       logs.map(({ log, ...rest }, index) => ({ ...rest, log: [...log, ...(repeated[index] ?? [])] })),

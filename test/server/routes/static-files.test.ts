@@ -46,7 +46,7 @@ test.each([
   ['has another size than the manifest lists', 'data.csv', GZIP.subarray(0, -9)],
   ['is empty', 'data.csv', Buffer.alloc(0)],
   ['stands beside a Parquet file', 'data.parquet', GZIP],
-])('the gzip beside a file is not sent where it %s', async (_why, name, written) => {
+])('the gzip beside a file is not sent when it %s', async (_why, name, written) => {
   const { get } = await siteWithGzip({ name, written })
   const answer = await get(`/${RELEASE}/${name}`, { 'accept-encoding': 'gzip' })
   expect(answer.body).toBe(CSV)
@@ -54,7 +54,7 @@ test.each([
   expect(answer.headers.vary).toBeUndefined()
 })
 
-test('the gzip beside a file is not sent where it is a link or a folder', async () => {
+test('the gzip beside a file is not sent when it is a link or a folder', async () => {
   const { get, publicDir, write } = await siteWithGzip()
   const gzip = join(publicDir, `${PATH}.gz`)
   await rename(gzip, join(publicDir, 'elsewhere.gz'))

@@ -99,7 +99,7 @@ describe('an entry', () => {
     ['per_request_limits', { prompt_tokens: 1, completion_tokens: 2 }],
     ['expiration_date', '2027-01-01'],
     ['knowledge_cutoff', '2025-05'],
-  ])('may have a value for %s', (path, value) => {
+  ])('accepts a value for %s', (path, value) => {
     expect(isAccepted(path, value)).toBe(true)
   })
 
@@ -109,7 +109,7 @@ describe('an entry', () => {
     ['name', ''],
     ['default_parameters', { temperature: 'warm' }],
     ['per_request_limits', { prompt_tokens: 1 }],
-  ])('is refused with %s %j', (path, value) => {
+  ])('refuses %s %j', (path, value) => {
     expect(isAccepted(path, value)).toBe(false)
   })
 
@@ -120,7 +120,7 @@ describe('an entry', () => {
     for (const price of wrong) expect(isAccepted(`pricing.${key}`, price), String(price)).toBe(false)
   })
 
-  test('decision: created is in seconds, so milliseconds are refused', () => {
+  test('decision: has created in seconds, and refuses milliseconds', () => {
     expect(isAccepted('created', 0)).toBe(true)
     expect(isAccepted('created', 4_102_444_800)).toBe(true)
     expect(problemsOf([modelWith('created', 1_761_857_455_000)])).toMatchObject([
@@ -128,7 +128,7 @@ describe('an entry', () => {
     ])
   })
 
-  test('links.details is a path', () => {
+  test('has a path in links.details', () => {
     for (const path of ['/', '/api/v1/models/acme/embed-1:free/endpoints']) {
       expect(isAccepted('links.details', path), path).toBe(true)
     }
@@ -154,7 +154,7 @@ describe('a catalogue', () => {
     expect(parseCatalogue('[]')).toEqual([])
   })
 
-  test('keeps its entries as they stand: the order of keys, unknown ones, the text of prices', () => {
+  test('keeps the order of keys, unknown keys and the text of prices', () => {
     const { id, pricing, ...rest } = someModel()
     const entry = { zeta: 1, pricing: { web_search: '0', ...pricing, prompt: '0.0000000050' }, ...rest, id }
     const text = JSON.stringify([entry])
@@ -168,7 +168,7 @@ describe('a catalogue', () => {
     ['{"data":{}}', /^neither an array/],
     ['null', /^neither an array/],
     ['"text"', /^neither an array/],
-  ])('is not %j', (text, message) => {
+  ])('refuses %j as no catalogue', (text, message) => {
     expect(() => parseCatalogue(text)).toThrow(CatalogueError)
     expect(() => parseCatalogue(text)).toThrow(message)
   })
@@ -177,7 +177,7 @@ describe('a catalogue', () => {
     expect(problemsOf([someModel(), entry])).toMatchObject([{ index: 1, path: '' }])
   })
 
-  test('has every id once', () => {
+  test('refuses an id that occurs twice', () => {
     const [first, second] = [someModel({ id: 'a/a' }), someModel({ id: 'b/b' })]
     expect(problemsOf([first, second, first, first])).toEqual([
       { index: 2, id: 'a/a', path: 'id', message: 'is that of [0] too' },
@@ -186,7 +186,7 @@ describe('a catalogue', () => {
     expect(problemsOf([first, someModel({ id: 'A/A' })])).toEqual([])
   })
 
-  test('is told all that is wrong with it, entry after entry', () => {
+  test('is refused with every problem, entry by entry', () => {
     const broken = modelWith('pricing.prompt', 0.1)
     const anonymous = modelWith('id', undefined)
     const { message } = caught(() => parseCatalogue(JSON.stringify([someModel(), broken, anonymous])))
@@ -197,7 +197,7 @@ describe('a catalogue', () => {
     ])
   })
 
-  test('is told the first fifty problems, and how many there are', () => {
+  test('is refused with the first fifty problems and their number', () => {
     const error = caught(() => parseCatalogue(JSON.stringify(Array.from({ length: 60 }, () => 'no entry'))))
     expect(error.problems).toHaveLength(50)
     expect(error.problemCount).toBe(60)

@@ -23,7 +23,7 @@ describe('config', () => {
     expect(() => parseMessageRequest(request({ max_tokens: 2 ** 53 }))).toThrow('max_tokens')
   })
 
-  test('has the values of the body, not copies', () => {
+  test('contains the values of the body, not copies', () => {
     const tools = [{ type: 'any' }]
     expect(parseMessageRequest(request({ tools })).config.tools).toBe(tools)
   })
@@ -33,13 +33,13 @@ describe('system_prompt', () => {
   const block = (text: string) => ({ type: 'text', text })
 
   test.each([
-    ['absent', undefined, null],
-    ['a string as it is', ' You\n', ' You\n'],
+    ['no system text', undefined, null],
+    ['a string, unchanged', ' You\n', ' You\n'],
     ['the empty string', '', ''],
     ['one block', [block('a')], 'a'],
-    ['blocks joined by a blank line', [block('a'), block('b\n'), block('c')], 'a\n\nb\n\n\nc'],
-    ['decision: no blocks are an empty text', [], ''],
-  ])('%s', (_, system, expected) => {
+    ['blocks, joined by a blank line', [block('a'), block('b\n'), block('c')], 'a\n\nb\n\n\nc'],
+    ['no blocks, as an empty text (decision)', [], ''],
+  ])('is stored for %s', (_, system, expected) => {
     const body = system === undefined ? request() : request({ system })
     expect(parseMessageRequest(body).system_prompt).toBe(expected)
   })
