@@ -57,7 +57,7 @@ test-system: $(INSTALLED) ## tests of the whole program as a user runs it
 	$(VITEST) --project system $(ARGS)
 test-clients: $(INSTALLED) ## the same with programs of others in full: PyPI's readers and SDK, S3, balancers, browsers × themes, load
 	$(VITEST) --project clients $(ARGS)
-soak: $(INSTALLED) ## try to break what docs/evidence/reliability.md promises, for an hour (ARGS="kills --share 0.1 --seed 1")
+soak: $(INSTALLED) ## try to break what docs/evidence/reliability.md promises, for an hour (ARGS="store --share 0.1 --seed 1")
 	$(RUN) test/soak/soak.ts $(ARGS)
 mutants: $(INSTALLED) ## put small faults into a copy of the project and list those that no test finds (ARGS="store/*")
 	$(RUN) test/mutants/run.ts $(ARGS)

@@ -9,9 +9,9 @@ import type { ChangeRow } from './contract/history.ts'
 import {
   type DataVersion,
   type Manifest,
+  type ManifestDraft,
   type Publisher,
   type ReleaseChanges,
-  type ReleaseDraft,
   type ReleaseIndex,
   type ReleaseName,
   releasePath,
@@ -37,7 +37,8 @@ import {
 import { nextVersion } from './dataset/data-version.ts'
 import { modelFacts } from './dataset/model-facts.ts'
 import { MODELS_FILE, writeModels } from './dataset/models-file.ts'
-import { checkOldCountsAccepted } from './dataset/old-counts.ts'
+import { refuseNewReading } from './dataset/new-reading.ts'
+import { refuseOldCounts } from './dataset/old-counts.ts'
 import {
   checkWithheldShare,
   describeUnknown,
@@ -56,12 +57,11 @@ import {
   publishedWarnings,
   type RecordCounts,
 } from './dataset/records.ts'
-import { type ChosenChain, completeStopped, findChain, previewHistory } from './publication/chosen-chain.ts'
-import { keepChain } from './publication/keep-chain.ts'
+import { type ChosenChain, findChain, keepChain, previewHistory } from './publication/chosen-chain.ts'
 import { readNewChain } from './publication/new-chain.ts'
 import { readNote } from './publication/note.ts'
 import { abandonStaging, openStaging, type PublicFolder } from './publication/public-folder.ts'
-import { publish } from './publication/publish.ts'
+import { publish, recover } from './publication/publish.ts'
 import { measure, type PublishedSize } from './publication/size.ts'
 import type { ModelNames } from './raw/registry.ts'
 import type { Sources } from './raw/sources.ts'
@@ -70,7 +70,7 @@ import { inputNames } from './release/input-names.ts'
 import { type Ingredients, PROVENANCE_FILE, provenanceOf } from './release/provenance.ts'
 import { readPublisher } from './release/publisher.ts'
 import { readBack } from './release/read-back.ts'
-import { draftRelease, stageRelease } from './release/stage.ts'
+import { draftManifest, stageRelease } from './release/stage.ts'
 import { readManifest, verifyRelease } from './release/verify.ts'
 import type { RollupEngine } from './rollup/engine.ts'
 import {
@@ -133,9 +133,9 @@ export interface BuildSummary {
   path: string
 }
 
-/** What a build knows before it decides whether to make a release. */
-export interface Built {
-  draft: ReleaseDraft
+/** A release that is being made: what a build knows before it decides whether to publish it. */
+export interface ReleaseDraft {
+  manifest: ManifestDraft
   ranking: Ranking
   /** The names that the registry has for a model. */
   names: (slug: string) => ModelNames
@@ -162,28 +162,28 @@ export async function build(
     throw new CliError(`AS_OF ${toTimestamp(asOf)} is before the dataset begins, ${DATASET_START}`)
   }
   const accepted = readAccepted(accept)
-  const told = { reason, note: note === undefined ? null : readNote('--note', note) }
+  const explanation = { reason, note: note === undefined ? null : readNote('--note', note) }
   const withFolders = dryRun ? withScratch : withWorkspace
   return withFolders(config, effects, async (workspace) => {
     const { database, folder, publicDir, stateDir } = workspace
     const { files } = effects
     const published = { publicDir, dataDir: config.dataDir, stateDir, files }
-    const { index, completed } = dryRun ? await previewHistory(publicDir) : await completeStopped(published, database)
+    const { index, completed } = dryRun ? await previewHistory(publicDir) : await recover(published, database)
     const named = await namedSources(config)
     const synthetic = await isSynthetic(named)
     const chain = await findChain(index, { config, synthetic, publicDir, newChain, completed, dryRun }, effects)
-    assertNotBefore(asOf, chain.index)
+    checkNotBefore(asOf, chain.index)
     const sampleFolder = dryRun ? join(folder, 'sample') : resolve(config.dataDir, 'raw/sample')
     const chosen = await chooseSources({ named, synthetic, config }, sampleFolder, lastDate, effects)
     const sources = await withObjects(chosen, workspace, config, effects)
     const publisher = await readPublisher(config.dataDir, synthetic)
     // Read the embeddings catalogue now: an error in it must stop the build before there is a release to switch to.
     await embeddingsModels(config.dataDir)
-    const recipe = { config, asOf, sources, synthetic, publisher, reread, mayFollowSample: !synthetic }
-    const { built, usage } = await prepare(workspace, recipe, effects)
+    const intake = { config, asOf, sources, synthetic, publisher, reread, mayFollowSample: !synthetic }
+    const { draft, usage } = await prepare(workspace, intake, effects)
     const summary = await release(
-      built,
-      { chain, folder: published, sources, accepted, dryRun, told },
+      draft,
+      { chain, folder: published, sources, accepted, dryRun, explanation },
       database,
       effects,
     )
@@ -196,7 +196,7 @@ export async function build(
 }
 
 /** What a release is made from, and its `as_of`. */
-export interface Recipe extends Intake {
+export interface ReleaseInputs extends Intake {
   publisher: Publisher
   /** Whether the state may still be that of the sample, although these sources are real. */
   mayFollowSample?: boolean
@@ -205,14 +205,14 @@ export interface Recipe extends Intake {
 /** Reads, ranks and checks: everything before the decision whether to make a release. */
 export async function prepare(
   workspace: Workspace,
-  recipe: Recipe,
+  intake: ReleaseInputs,
   effects: Effects,
-): Promise<{ built: Built; usage: KeySpendLedger }> {
+): Promise<{ draft: ReleaseDraft; usage: KeySpendLedger }> {
   const { database, stateDir } = workspace
-  const { asOf, sources, synthetic, publisher } = recipe
+  const { asOf, sources, synthetic, publisher } = intake
   const lastDate = mostRecentCompletedDay(asOf)
-  const { engine, archive, lastCredible } = await openEngine(workspace, recipe, effects)
-  if (recipe.mayFollowSample === true) await leaveSample(workspace, archive)
+  const { engine, archive, lastCredible } = await openEngine(workspace, intake, effects)
+  if (intake.mayFollowSample === true) await leaveSample(workspace, archive)
   const account = new Account()
   const usage = new KeySpendLedger()
   const inputs: string[] = []
@@ -230,7 +230,7 @@ export async function prepare(
     throw new BuildError(`${nothingToPublish(records, lastDate)}${describeUnknown(share, sources)}`)
   }
   await assertInvariants(database, lastDate)
-  const draft = draftRelease({
+  const manifest = draftManifest({
     rows: ranking.rows,
     asOf: toTimestamp(asOf),
     publisher,
@@ -244,7 +244,7 @@ export async function prepare(
     ...(account.hasMisdatedAfter(lastCredible) && { last_credible_date: lastCredible }),
   }
   const { names } = sources.registry
-  return { built: { draft, ranking, names, ingredients, account, records, share, findings }, usage }
+  return { draft: { manifest, ranking, names, ingredients, account, records, share, findings }, usage }
 }
 
 async function rankSources(
@@ -264,57 +264,65 @@ async function rankSources(
 
 /** Makes the release and switches to it, if it differs from the current one and nothing blocks it. */
 async function release(
-  built: Built,
+  draft: ReleaseDraft,
   options: {
     chain: ChosenChain
     folder: PublicFolder
     sources: Sources
     accepted: readonly Acceptable[]
     dryRun: boolean
-    told: Pick<BuildOptions, 'reason'> & Pick<Told, 'note'>
+    explanation: Pick<BuildOptions, 'reason'> & Pick<Explanation, 'note'>
   },
   database: Database,
   effects: Effects,
 ): Promise<BuildSummary> {
-  const { draft, ranking, findings } = built
-  const { chain, folder, sources, accepted, dryRun, told } = options
+  const { ranking, findings } = draft
+  const { chain, folder, sources, accepted, dryRun, explanation } = options
   const { index } = chain
   const path = (name: ReleaseName) => join(folder.publicDir, releasePath(name))
   const latest = currentEntry(index)
   const current = latest === undefined ? undefined : await readManifest(path(latest.release))
   const isFirst = index.releases.length === 0
-  if (!draft.synthetic) checkWithheldShare(built.share, { sources, isFirst, report: effects.report })
-  const facts = changedFacts(current, draft, ranking.rows)
+  if (!draft.manifest.synthetic) checkWithheldShare(draft.share, { sources, isFirst, report: effects.report })
+  const facts = changedFacts(current, draft.manifest, ranking.rows)
   const isUnchanged = current !== undefined && facts.length === 0
-  if (isUnchanged && !dryRun) return summarize('unchanged', current, built, path(current.release))
-  const before = current === undefined ? [] : await readBack(database, path(current.release), 'rankings-daily.parquet')
-  const changes = dryRun ? { changes: { facts, ...compareRows(before, ranking.rows) } } : {}
-  if (isUnchanged) return { ...summarize('unchanged', current, built, path(current.release)), ...changes }
-  if (index.releases.some((entry) => entry.release === draft.release)) {
-    throw new BuildError(`there is already a release as of ${draft.as_of} and its data differ; give a later AS_OF`)
+  if (isUnchanged && !dryRun) return summarize('unchanged', current, draft, path(current.release))
+  const previous =
+    current === undefined ? [] : await readBack(database, path(current.release), 'rankings-daily.parquet')
+  const changes = dryRun ? { changes: { facts, ...compareRows(previous, ranking.rows) } } : {}
+  if (isUnchanged) return { ...summarize('unchanged', current, draft, path(current.release)), ...changes }
+  if (index.releases.some((entry) => entry.release === draft.manifest.release)) {
+    throw new BuildError(
+      `there is already a release as of ${draft.manifest.as_of} and its data differ; give a later AS_OF`,
+    )
   }
   const published = current === undefined ? [] : await publishedWarnings(path(current.release))
   checkNothingBlocks(findings, { blocking: sources.blocking, accepted, published })
-  checkOldCountsAccepted(built.account.oldCounts, draft, { current, accepted })
   const started = chain.replaced.length > 0 && {
     new_chain: { replaced: [...chain.replaced], kept_in: chain.keptIn ?? null },
   }
-  const rows = changeLog(before, ranking.rows)
+  const rows = changeLog(previous, ranking.rows)
   const dates = restatedDates(rows, current)
-  const reason = told.reason ?? (dates.length > 0 && (await wasReread(database)) ? 'reading' : 'unspecified')
+  const isNewReading = dates.length > 0 && (await wasReread(database))
+  const refused = [
+    refuseOldCounts(draft.account.oldCounts, draft.manifest, { current, accepted }),
+    isNewReading && explanation.reason === undefined ? refuseNewReading(dates, rows, accepted) : undefined,
+  ].filter((problem) => problem !== undefined)
+  if (refused.length > 0) throw new BuildError(refused.join('\n'))
+  const reason = explanation.reason ?? (isNewReading ? 'reading' : 'unspecified')
   const changed = describeChanges(
-    { index, current, facts, told: { ...told, reason }, version_rule: VERSION_RULE },
+    { index, current, facts, explanation: { ...explanation, reason }, version_rule: VERSION_RULE },
     rows,
   )
   const restated = dates.length > 0 && { restated: { dates, reason } }
   const news = { data_version: changed.facts.data_version, ...restated, ...started }
   if (dryRun) {
     reportStart(chain, effects)
-    return { ...summarize('would_release', draft, built, path(draft.release)), ...changes, ...news }
+    return { ...summarize('would_release', draft.manifest, draft, path(draft.manifest.release)), ...changes, ...news }
   }
-  const manifest = await publishRelease(built, { changed, chain, folder }, database, effects)
+  const manifest = await publishRelease(draft, { changed, chain, folder }, database, effects)
   reportStart(chain, effects)
-  return { ...summarize('released', manifest, built, path(manifest.release)), ...news }
+  return { ...summarize('released', manifest, draft, path(manifest.release)), ...news }
 }
 
 function reportStart({ notice }: ChosenChain, { report }: Effects): void {
@@ -322,9 +330,9 @@ function reportStart({ notice }: ChosenChain, { report }: Effects): void {
 }
 
 /** The reason and the note that the publisher gives for a release. */
-type Told = Pick<ReleaseChanges, 'reason' | 'note'>
+type Explanation = Pick<ReleaseChanges, 'reason' | 'note'>
 
-function restatedDates(rows: readonly ChangeRow[], current: ReleaseDraft | undefined): UtcDate[] {
+function restatedDates(rows: readonly ChangeRow[], current: ManifestDraft | undefined): UtcDate[] {
   if (current === undefined) return []
   const dates = rows
     .map(({ date }) => date)
@@ -333,42 +341,40 @@ function restatedDates(rows: readonly ChangeRow[], current: ReleaseDraft | undef
 }
 
 /** How a release differs from the previous one: for its manifest, and row by row. */
-export interface Changed {
-  facts: Pick<ReleaseDraft, 'data_version' | 'version_rule' | 'changes'>
+export interface DraftChanges {
+  facts: Pick<ManifestDraft, 'data_version' | 'version_rule' | 'changes'>
   rows: ChangeRow[]
 }
 
-/** What describes a new release: the current one, what differs from it, and the rule for the new version. */
-export interface NextRelease {
-  index: ReleaseIndex
-  current: ReleaseDraft | undefined
-  facts: string[]
-  told: Told
-  /** Undefined to reproduce a release that version 0.1.0 made. */
-  version_rule: VersionRule | undefined
-}
-
 export function describeChanges(
-  { index, current, facts, told, version_rule }: NextRelease,
+  options: {
+    index: ReleaseIndex
+    current: ManifestDraft | undefined
+    facts: string[]
+    explanation: Explanation
+    /** Undefined to reproduce a release that version 0.1.0 made. */
+    version_rule: VersionRule | undefined
+  },
   rows: ChangeRow[],
-): Changed {
+): DraftChanges {
+  const { index, current, facts, explanation, version_rule } = options
   const previous = index.releases.find(({ release }) => release === current?.release)
   const data_version = nextVersion(index, previous, { version_rule, facts, changes: rows })
-  const changes = { previous: current?.release ?? null, facts, ...told }
+  const changes = { previous: current?.release ?? null, facts, ...explanation }
   return { facts: { data_version, ...(version_rule && { version_rule }), changes }, rows }
 }
 
 async function publishRelease(
-  built: Built,
-  { changed, chain, folder }: { changed: Changed; chain: ChosenChain; folder: PublicFolder },
+  draft: ReleaseDraft,
+  { changed, chain, folder }: { changed: DraftChanges; chain: ChosenChain; folder: PublicFolder },
   database: Database,
   effects: Effects,
 ): Promise<Manifest> {
   const { files, report, signal } = effects
   try {
     report({ kind: 'stage', stage: 'release' })
-    const staging = await openStaging(folder.publicDir, built.draft.release, files)
-    const manifest = await stageBuilt(built, changed, staging, database, files)
+    const staging = await openStaging(folder.publicDir, draft.manifest.release, files)
+    const manifest = await stageDraft(draft, changed, staging, database, files)
     await verifyRelease(database, staging)
     signal.throwIfAborted()
     if (chain.keptIn !== undefined) await keepChain(folder.publicDir, chain.keptIn, effects)
@@ -388,17 +394,17 @@ async function publishRelease(
 }
 
 /** Writes all files of the release into an empty folder. */
-export async function stageBuilt(
-  built: Built,
-  changed: Changed,
+export async function stageDraft(
+  draft: ReleaseDraft,
+  changed: DraftChanges,
   folder: string,
   database: Database,
   files: Files,
 ): Promise<Manifest> {
-  const draft = { ...built.draft, ...changed.facts }
-  const { rows } = built.ranking
-  const models = modelFacts(rows, built.names)
-  const quality = publicQuality(built)
+  const manifest = { ...draft.manifest, ...changed.facts }
+  const { rows } = draft.ranking
+  const models = modelFacts(rows, draft.names)
+  const quality = publicQuality(draft)
   const texts = [
     {
       path: CHANGES_FILE,
@@ -408,14 +414,14 @@ export async function stageBuilt(
     },
     { path: MODELS_FILE, media_type: 'text/csv; charset=utf-8', text: writeModels(models), rows: models.length },
     { path: QUALITY_FILE, media_type: 'application/json', text: toJson(quality) },
-    { path: PROVENANCE_FILE, media_type: 'application/json', text: toJson(provenanceOf(draft, built.ingredients)) },
+    { path: PROVENANCE_FILE, media_type: 'application/json', text: toJson(provenanceOf(manifest, draft.ingredients)) },
     releaseChart(rows),
   ]
   const page = (listed: Manifest) => releasePage(listed, { rows, changes: changed.rows, quality })
-  return stageRelease({ draft, rows, texts, page, folder }, database, files)
+  return stageRelease({ draft: manifest, rows, texts, page, folder }, database, files)
 }
 
-function assertNotBefore(asOf: Date, index: ReleaseIndex): void {
+function checkNotBefore(asOf: Date, index: ReleaseIndex): void {
   const latest = index.releases.at(-1)
   if (latest === undefined || toTimestamp(asOf) >= latest.as_of) return
   throw new BuildError(
@@ -425,8 +431,8 @@ function assertNotBefore(asOf: Date, index: ReleaseIndex): void {
 
 function summarize(
   outcome: BuildSummary['outcome'],
-  facts: ReleaseDraft,
-  { ranking, records, account, share, findings }: Built,
+  facts: ManifestDraft,
+  { ranking, records, account, share, findings }: ReleaseDraft,
   path: string,
 ): BuildSummary {
   const { release, as_of, synthetic, start_date, end_date, days, rows, content_hash } = facts

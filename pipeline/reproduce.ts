@@ -1,5 +1,5 @@
 import { mkdir, symlink } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { verifyChecksums } from './base/checksums.ts'
 import type { PipelineConfig } from './base/config.ts'
 import type { Database } from './base/database.ts'
@@ -7,19 +7,21 @@ import type { Effects } from './base/effects.ts'
 import { BuildError, CliError } from './base/errors.ts'
 import { hashFile, namesIn } from './base/files.ts'
 import { sideBySide } from './base/side-by-side.ts'
-import { type Built, type Changed, describeChanges, prepare, stageBuilt } from './build.ts'
+import { type DraftChanges, describeChanges, prepare, type ReleaseDraft, stageDraft } from './build.ts'
 import {
   DATASET_PATH,
   type Manifest,
   type ReleaseEntry,
   type ReleaseIndex,
   type ReleaseName,
+  releasePath,
 } from './contract/manifest.ts'
 import type { Provenance } from './contract/provenance.ts'
 import { MANIFEST_FILE } from './contract/release-files.ts'
 import { mostRecentCompletedDay } from './contract/utc-date.ts'
 import { CHANGES_FILE, changeLog, readChanges } from './dataset/change-log.ts'
 import { changedFacts, compareRows, type DateChange } from './dataset/changes.ts'
+import { releaseEntries } from './publication/publication.ts'
 import { isSampleFolder } from './raw/sample/folder.ts'
 import { SAMPLE_DEFAULTS } from './raw/sample/options.ts'
 import { writeSample } from './raw/sample/write.ts'
@@ -30,7 +32,7 @@ import { inputNames } from './release/input-names.ts'
 import { readProvenance } from './release/provenance.ts'
 import { compareProvenance, type ProvenanceDifferences } from './release/provenance-differences.ts'
 import { readBack } from './release/read-back.ts'
-import { readManifest } from './release/verify.ts'
+import { loadRelease, readManifest } from './release/verify.ts'
 import { defaultSources, namedSources, withObjects } from './rollup/intake.ts'
 import { type Workspace, withScratch } from './rollup/workspace.ts'
 
@@ -48,13 +50,15 @@ export interface Reproduction {
 export type FileComparison = 'equal' | 'differs' | 'not_made' | 'not_published'
 
 interface Original {
+  publicDir: string
+  entry: ReleaseEntry
   folder: string
   manifest: Manifest
   provenance: Provenance | undefined
   index: ReleaseIndex
   /** Folder of the previous release. Undefined for a first release or if the previous one was withdrawn. */
   previous: string | undefined
-  isPreviousGone: boolean
+  isPreviousWithdrawn: boolean
 }
 
 /**
@@ -87,14 +91,16 @@ async function findOriginal(publicDir: string, name: ReleaseName | undefined): P
   const earlier = releases.slice(0, releases.indexOf(entry))
   // Without the field, the release predates withdrawals.
   const previous = manifest.changes === undefined ? earlier.at(-1)?.release : (manifest.changes.previous ?? undefined)
-  const isPreviousGone = releases.some(({ release, status }) => release === previous && status === 'withdrawn')
+  const isPreviousWithdrawn = releases.some(({ release, status }) => release === previous && status === 'withdrawn')
   return {
+    publicDir,
+    entry,
     folder,
     manifest,
-    isPreviousGone,
+    isPreviousWithdrawn,
     provenance: await readProvenance(folder, manifest),
     index: { ...rest, releases: earlier },
-    previous: previous && !isPreviousGone ? pathOf({ path: `releases/${previous}/` }) : undefined,
+    previous: previous && !isPreviousWithdrawn ? pathOf({ path: `releases/${previous}/` }) : undefined,
   }
 }
 
@@ -111,41 +117,41 @@ async function makeAgain(
   const frozen = await freeze(sources, provenance, workspace, effects)
   const asOf = new Date(manifest.as_of)
   const lastCredible = provenance?.last_credible_date
-  const recipe = { config, asOf, sources: frozen.sources, synthetic, publisher, lastCredible }
-  const { built } = await prepare(workspace, recipe, effects)
-  const made = join(workspace.folder, 'release')
-  await stageAgain(original, built, made, workspace.database, effects)
-  const files = await compareFiles(folder, made)
+  const intake = { config, asOf, sources: frozen.sources, synthetic, publisher, lastCredible }
+  const { draft } = await prepare(workspace, intake, effects)
+  const made = join(workspace.folder, releasePath(manifest.release))
+  const again = await stageAgain(original, draft, made, workspace.database, effects)
+  const files = await compareFiles(original, workspace.folder, again)
   const published = await readBack(workspace.database, folder, 'rankings-daily.parquet')
   return {
     release: manifest.release,
     equal: files.every(({ comparison }) => comparison === 'equal'),
     files,
-    dates: compareRows(published, built.ranking.rows).dates,
+    dates: compareRows(published, draft.ranking.rows).dates,
     provenance: provenance && (await compareWithMade(provenance, made)),
-    left_out: frozen.leftOut,
+    left_out: frozen.excluded,
   }
 }
 
 async function stageAgain(
   original: Original,
-  built: Built,
+  draft: ReleaseDraft,
   folder: string,
   database: Database,
   { files, report }: Effects,
-): Promise<void> {
+): Promise<Manifest> {
   await files.makeFolder(folder)
-  if (original.isPreviousGone) {
-    const message = 'the release before was withdrawn: what changed since it is taken as published, and is not proved'
+  if (original.isPreviousWithdrawn) {
+    const message = 'the previous release was withdrawn: its changes are taken as published and are not verified'
     report({ kind: 'notice', message })
   }
-  const changed = original.isPreviousGone
+  const changes = original.isPreviousWithdrawn
     ? await changesAsPublished(original, database)
-    : await changesMadeAgain(original, built, database)
-  await stageBuilt(built, changed, folder, database, files)
+    : await changesMadeAgain(original, draft, database)
+  return stageDraft(draft, changes, folder, database, files)
 }
 
-async function changesAsPublished({ folder, manifest }: Original, database: Database): Promise<Changed> {
+async function changesAsPublished({ folder, manifest }: Original, database: Database): Promise<DraftChanges> {
   const { data_version, version_rule, changes } = manifest
   const rows = await readChanges(database, join(folder, CHANGES_FILE))
   const facts = {
@@ -158,16 +164,19 @@ async function changesAsPublished({ folder, manifest }: Original, database: Data
 
 async function changesMadeAgain(
   { manifest, index, previous }: Original,
-  built: Built,
+  draft: ReleaseDraft,
   database: Database,
-): Promise<Changed> {
-  const { rows } = built.ranking
-  const current = previous === undefined ? undefined : await readManifest(previous)
-  const before = previous === undefined ? [] : await readBack(database, previous, 'rankings-daily.parquet')
+): Promise<DraftChanges> {
+  const { rows } = draft.ranking
+  const current = previous === undefined ? undefined : await loadRelease(database, previous)
   const { reason, note } = manifest.changes ?? { reason: 'unspecified', note: null }
   const { version_rule } = manifest
-  const facts = changedFacts(current, built.draft, rows)
-  return describeChanges({ index, current, facts, told: { reason, note }, version_rule }, changeLog(before, rows))
+  const facts = changedFacts(current?.manifest, draft.manifest, rows)
+  const explanation = { reason, note }
+  return describeChanges(
+    { index, current: current?.manifest, facts, explanation, version_rule },
+    changeLog(current?.rows ?? [], rows),
+  )
 }
 
 async function sourcesOf(
@@ -213,19 +222,25 @@ async function freeze(
   }
   const message = 'the release does not say what it was made from: all that the sources have now is read'
   effects.report({ kind: 'notice', message })
-  return { sources, leftOut: [] }
+  return { sources, excluded: [] }
 }
 
-async function compareFiles(published: string, made: string): Promise<Reproduction['files']> {
-  const [were, are] = [new Set(await namesIn(published)), new Set(await namesIn(made))]
+/** Compares the bytes of each file of the published release below `publicDir` and of the one made below `root`. */
+async function compareFiles(
+  { publicDir, entry, manifest }: Original,
+  root: string,
+  made: Manifest,
+): Promise<Reproduction['files']> {
+  const pathsOf = (each: Manifest) => new Set(releaseEntries(entry, each).map(({ path }) => path))
+  const [published, reproduced] = [pathsOf(manifest), pathsOf(made)]
   const compare = async (path: string): Promise<FileComparison> => {
-    if (!are.has(path)) return 'not_made'
-    if (!were.has(path)) return 'not_published'
-    const [was, is] = await Promise.all([hashFile(join(published, path)), hashFile(join(made, path))])
-    return was.sha256 === is.sha256 ? 'equal' : 'differs'
+    if (!reproduced.has(path)) return 'not_made'
+    if (!published.has(path)) return 'not_published'
+    const [one, other] = await Promise.all([publicDir, root].map((each) => hashFile(join(each, path))))
+    return one?.sha256 === other?.sha256 ? 'equal' : 'differs'
   }
-  const paths = [...new Set([...were, ...are])].sort()
-  return sideBySide(paths, async (path) => ({ path, comparison: await compare(path) }))
+  const paths = [...new Set([...published, ...reproduced])].sort()
+  return sideBySide(paths, async (path) => ({ path: basename(path), comparison: await compare(path) }))
 }
 
 async function compareWithMade(provenance: Provenance, made: string): Promise<ProvenanceDifferences> {

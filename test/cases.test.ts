@@ -1,20 +1,41 @@
 /**
- * Golden builds: each folder below cases/ is a test.
+ * Golden builds: each folder below cases/ is a test of one step, or of several steps that follow each other.
  *
- *   README.md      what the case shows
- *   env.json       settings of the build
- *   input/         sources.json and raw files
- *   arrange.json   optional: under which name a file of input/ is given to the build; the ending says which form it gets
- *   expected/      files of the release, byte for byte, and summary.json, facts that the build's summary must hold
+ *   README.md      title, what the case shows, where it comes from
+ *   01-first/ …    its steps in order; a case of one step has the files of the step in its own folder
+ *
+ * A step has
+ *
+ *   step.json      AS_OF; "run": the command line, `build` by default, run in the folder that holds input/, data/ and
+ *                  public/; "exit": its exit code if it is not 0; "remove": files and folders to remove first, such as
+ *                  input/late.csv or public/catalog.json
+ *   input/         files that are added or replaced: sources.json and raw files. Without sources.json the sample is built
+ *   data/ …        the same for the folders data, public, and copy for exports, such as publisher.json or a damaged page
+ *   arrange.json   optional: under which name a file of input/ is given to the build; its ending is its format
+ *   expected/      what must be there now, byte for byte:
+ *     NAME           a file of the current release
+ *     v1/PATH        a file of the dataset
+ *     public/PATH    a file of the public folder; data/PATH and copy/PATH: of those
+ *     PATH.facts.json  the members of the published PATH.json that are listed here
+ *     summary.json   members of the summary that the command prints with --json
+ *     said.txt       what the command prints, without progress; a step that fails has one
+ *     files.txt      the names in the folders of the dataset
+ *
+ * A failed step changes nothing in the public folder, and a dry run nothing at all. `verify` accepts the folder after the
+ * last of several steps, after a withdrawal, and where something was removed or damaged.
+ *
+ * `make golden ARGS=-u` writes the expected files anew, and hashes of the whole public folder: read the difference before
+ * you commit it. To expect one more file, create it empty (`{}` for JSON facts: then it gets all members).
  */
 import { existsSync, readdirSync } from 'node:fs'
-import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
-import { z } from 'zod'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { hashesOf } from './golden/tree.ts'
-import { buildIn, newWorkspace, releaseFolder, sha256, type Workspace } from './support/pipeline.ts'
-import { compress, writeRecords } from './support/records.ts'
+import { actualText, changeFiles, type Outcome, readSteps, runStep, type Step } from './support/cases.ts'
+import { newWorkspace, sha256, snapshotTree, type Workspace } from './support/pipeline.ts'
+import { verifyFolder } from './support/releases.ts'
+import { useSmallSample } from './support/small-sample.ts'
 
 vi.mock('../pipeline/base/code.ts', async (load) => {
   const { FIXED_CODE } = await import('./golden/fixed.ts')
@@ -23,67 +44,60 @@ vi.mock('../pipeline/base/code.ts', async (load) => {
 
 const CASES = join(import.meta.dirname, 'cases')
 
-const Env = z.strictObject({ AS_OF: z.string() })
-const Arrangement = z.record(z.string(), z.string())
+useSmallSample()
+beforeAll(() => void vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-11-20T00:12:00.987Z') }))
+afterAll(() => void vi.useRealTimers())
 
-async function readJson(path: string): Promise<unknown> {
-  return JSON.parse(await readFile(path, 'utf8'))
-}
-
-/** Copies the case's input into the workspace and gives its files the names and forms of arrange.json. */
-async function arrangeInput(folder: string, workspace: Workspace): Promise<void> {
-  await cp(join(folder, 'input'), workspace.input, { recursive: true })
-  const arrangement = join(folder, 'arrange.json')
-  if (!existsSync(arrangement)) return
-  for (const [from, to] of Object.entries(Arrangement.parse(await readJson(arrangement)))) {
-    const text = await readFile(join(workspace.input, from), 'utf8')
-    await rm(join(workspace.input, from))
-    const path = join(workspace.input, to)
-    await mkdir(dirname(path), { recursive: true })
-    if (to.endsWith('.parquet')) await writePlainCsvAsParquet(path, text)
-    else await writeFile(path, compress(to, text))
+async function expectFiles(step: Step, outcome: Outcome, workspace: Workspace): Promise<void> {
+  const folder = join(step.folder, 'expected')
+  if (!existsSync(folder)) return
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true })
+  for (const entry of entries.filter((each) => each.isFile())) {
+    const path = join(entry.parentPath, entry.name)
+    const actual = await actualText(path.slice(folder.length + 1), await readFile(path, 'utf8'), outcome, workspace)
+    await expect(actual, path).toMatchFileSnapshot(path)
   }
 }
 
-/** For CSV without quotes. */
-async function writePlainCsvAsParquet(path: string, csv: string): Promise<void> {
-  const [columns = [], ...records] = csv
-    .trimEnd()
-    .split('\n')
-    .map((line) => line.split(','))
-  const named = records.map((fields) =>
-    Object.fromEntries(columns.map((column, index) => [column, fields[index] ?? ''])),
-  )
-  await writeRecords(path, named, { columns, typedColumns: true })
+/** The folder in which a step changes nothing: a dry run nowhere, what fails nothing that is published. */
+function untouched(step: Step, { root, publicDir }: Workspace): string | undefined {
+  if (step.run.includes('--dry-run') && step.exit === 0) return root
+  return step.exit === 0 ? undefined : publicDir
+}
+
+async function takeStep(step: Step, workspace: Workspace): Promise<void> {
+  await changeFiles(step, workspace)
+  const kept = untouched(step, workspace)
+  const before = kept === undefined ? {} : await snapshotTree(kept)
+  const outcome = await runStep(step, workspace)
+  expect(outcome.exit, `${step.name}: ${outcome.said}`).toBe(step.exit)
+  if (step.exit !== 0) expect(existsSync(join(step.folder, 'expected/said.txt')), step.name).toBe(true)
+  if (kept !== undefined) expect(await snapshotTree(kept), step.name).toEqual(before)
+  await expectFiles(step, outcome, workspace)
+}
+
+/** Where `verify` is run: at the end, and where a later step would not show what a step did wrong. */
+function isVerified({ run, exit, remove, folder }: Step, isLast: boolean): boolean {
+  const isSpecial = run.startsWith('withdraw') || remove.length > 0 || existsSync(join(folder, 'public'))
+  return exit === 0 && (isLast || isSpecial)
 }
 
 describe('golden builds', () => {
   const names = readdirSync(CASES, { withFileTypes: true }).filter((entry) => entry.isDirectory())
 
   it.each(names.map((entry) => entry.name))('%s', async (name) => {
-    const folder = join(CASES, name)
     const workspace = await newWorkspace()
-    await arrangeInput(folder, workspace)
-    const { AS_OF } = Env.parse(await readJson(join(folder, 'env.json')))
-
-    const summary = await buildIn(workspace, AS_OF)
-
-    const published = await releaseFolder(workspace)
-    const expected = (await readdir(join(folder, 'expected'))).filter((file) => file !== 'summary.json')
-    expect(expected).toContain('rankings-daily.csv')
-    expect(await readdir(published)).toEqual(expect.arrayContaining(expected))
-    for (const file of expected) {
-      expect(await readFile(join(published, file), 'utf8'), file).toBe(
-        await readFile(join(folder, 'expected', file), 'utf8'),
-      )
+    const steps = await readSteps(join(CASES, name))
+    for (const step of steps) {
+      await takeStep(step, workspace)
+      const isLast = steps.length > 1 && step === steps.at(-1)
+      if (isVerified(step, isLast)) await verifyFolder(workspace.publicDir)
     }
-    const facts = z.looseObject({}).parse(await readJson(join(folder, 'expected/summary.json')))
-    expect(summary).toMatchObject({ outcome: 'released', ...facts })
-    // The whole published folder: see `make golden`.
-    expect(sha256(await hashesOf(workspace.publicDir))).toMatchSnapshot()
+    // The whole published folder after the last step: see `make golden`.
+    expect(sha256(await hashesOf(workspace.publicDir))).toMatchSnapshot('public folder')
   })
 
-  it.each(names.map((entry) => entry.name))('%s says what it shows and where it comes from', async (name) => {
+  it.each(names.map((entry) => entry.name))('%s has a README with a title and its origin', async (name) => {
     const readme = await readFile(join(CASES, name, 'README.md'), 'utf8')
     expect(readme).toMatch(/^# \S/)
     expect(readme).toContain('Origin: ')

@@ -25,13 +25,13 @@ const lock: { lockfileVersion: number; packages: Record<string, LockedPackage> }
 const { '': project, ...packages } = lock.packages
 const nameOf = (path: string, { name }: LockedPackage) => name ?? path.slice(path.lastIndexOf('node_modules/') + 13)
 
-describe('the lock', () => {
-  it('is of the packages that package.json names', () => {
+describe('package-lock.json', () => {
+  it('has the dependencies of package.json', () => {
     const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read('package.json'))
     expect(project).toMatchObject({ dependencies, devDependencies, optionalDependencies })
   })
 
-  it('has the SHA-512 of every package, and no address: the registry is whichever npm is told', () => {
+  it('has the SHA-512 of every package, and no address of a registry', () => {
     expect(Object.keys(packages).length).toBeGreaterThan(100)
     for (const [path, { version, integrity, resolved, link }] of Object.entries(packages)) {
       expect(integrity, path).toMatch(/^sha512-[\w+/]{86}==$/)
@@ -41,8 +41,8 @@ describe('the lock', () => {
   })
 })
 
-describe('scripts of packages', () => {
-  it('are never run: nothing installs without --ignore-scripts', () => {
+describe('install scripts', () => {
+  it('never run: every npm command has --ignore-scripts', () => {
     const installs = tracked
       .filter((path) => /(^|\/)(Makefile|Dockerfile|run|[^/]+\.(md|ya?ml|sh))$/.test(path))
       .flatMap((path) =>
@@ -55,14 +55,14 @@ describe('scripts of packages', () => {
     for (const { path, line } of installs) expect(line, path).toContain('--ignore-scripts')
   })
 
-  it('are there in three packages, which work without: esbuild only makes its start faster, the SDK is for tests', () => {
+  it('exist only in packages that work without them', () => {
     const scripted = Object.entries(packages).filter(([, { hasInstallScript }]) => hasInstallScript)
     expect(new Set(scripted.map(([path, locked]) => nameOf(path, locked)))).toEqual(
       new Set(['@openrouter/sdk', 'esbuild']),
     )
   })
 
-  it('are not in the project itself', () => {
+  it('do not exist in the project itself', () => {
     const { scripts } = JSON.parse(read('package.json'))
     expect(
       Object.keys(scripts).filter((name) => /^(pre|post)|install|prepare|publish|dependencies/.test(name)),
@@ -74,7 +74,7 @@ describe('the SBOM', () => {
   const text = sbomText()
   const sbom: Sbom = JSON.parse(text)
 
-  it('lists every package of the lock, with hash and licence, and no other', () => {
+  it('lists exactly the packages of package-lock.json, with hash and license', () => {
     const locked = Object.entries(packages).map(([path, entry]) => `${nameOf(path, entry)}@${entry.version}`)
     expect(sbom.components.map((component) => component['bom-ref'])).toEqual([...new Set(locked)].toSorted())
     for (const { purl, hashes, licenses } of sbom.components) {
@@ -83,7 +83,7 @@ describe('the SBOM', () => {
     }
   })
 
-  it('is of the project, and says what needs what', () => {
+  it('describes the project and its dependencies', () => {
     expect(sbom).toMatchObject({
       bomFormat: 'CycloneDX',
       metadata: { component: { name: 'tokenboard', type: 'application' } },
@@ -93,7 +93,7 @@ describe('the SBOM', () => {
     expect(sbom.dependencies.find(({ ref }) => ref.startsWith('tokenboard@'))?.dependsOn.length).toBeGreaterThan(30)
   })
 
-  it('is the same each time', () => {
+  it('has the same bytes each time', () => {
     expect(text).toBe(sbomText())
     expect(text).not.toMatch(/serialNumber|timestamp/)
   })
@@ -104,7 +104,7 @@ describe('known vulnerabilities', () => {
   const report = (...via: (object | string)[]) =>
     JSON.stringify({ vulnerabilities: { one: { via }, two: { via: ['one'] } } })
 
-  it('of high and critical severity fail the check, each named once', () => {
+  it('fail the check if their severity is high or critical, each named once', () => {
     const line = 'one: Prototype pollution (high, https://github.com/advisories/GHSA-x)'
     expect(judgeAudit(report(advisory))).toEqual({ known: true, refused: [line], noted: [] })
     expect(judgeAudit(report({ ...advisory, severity: 'critical' }))).toMatchObject({
@@ -112,14 +112,14 @@ describe('known vulnerabilities', () => {
     })
   })
 
-  it('of less severity, and those that were accepted with a reason, are noted', () => {
+  it('are only listed if their severity is lower or they are accepted with a reason', () => {
     for (const severity of ['low', 'moderate']) {
       expect(judgeAudit(report({ ...advisory, severity }))).toMatchObject({ refused: [], noted: [expect.any(String)] })
     }
     expect(judgeAudit(report(advisory), { [advisory.url]: 'it is never called' })).toMatchObject({ refused: [] })
   })
 
-  it('are none in a clean report', () => {
+  it('are not found in a clean report', () => {
     expect(judgeAudit('{"vulnerabilities":{}}')).toEqual({ known: true, refused: [], noted: [] })
   })
 
@@ -128,7 +128,7 @@ describe('known vulnerabilities', () => {
     ['', 'npm audit printed no report'],
     ['<html>', 'npm audit printed no report'],
     ['{}', 'the report names nothing'],
-  ])('are unknown where the registry does not tell: %s', (text, reason) => {
+  ])('are unknown if npm audit prints no report: %s', (text, reason) => {
     expect(judgeAudit(text)).toEqual({ known: false, reason })
   })
 })

@@ -15,7 +15,7 @@ const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const sources = tracked.filter((path) => /^(pipeline|server)\/.*\.ts$/.test(path))
 
 describe('the repository', () => {
-  it('uses every named statement, and calls no other', () => {
+  it('uses all named SQL statements, and no unknown ones', () => {
     const { byName } = readStatements(join(ROOT, 'pipeline'))
     const code = sources.map(read).join('\n')
     for (const name of byName.keys()) {
@@ -29,17 +29,17 @@ describe('the repository', () => {
     for (const [, name] of called) expect([...byName.keys()]).toContain(name)
   })
 
-  it('says at the top of every file of statements what it is', () => {
+  it('has a comment at the top of every .sql file', () => {
     for (const path of readStatements(join(ROOT, 'pipeline')).files) {
       expect(read(path), path).toMatch(/^(-- (?!name: ).+\n){1,3}\n-- name: /)
     }
   })
 
-  it('has no source file too long to read', () => {
+  it('has no source file of 500 lines or more', () => {
     for (const path of sources) expect(read(path).split('\n').length, path).toBeLessThan(LONGEST_FILE)
   })
 
-  it('imports a package only where it belongs', () => {
+  it('imports packages only in the files that tidy.test.ts lists', () => {
     const rules: [RegExp, RegExp][] = [
       [/^@duckdb\//, /^pipeline\/base\/database\.ts$/],
       [/^@clickhouse\//, /^pipeline\/rollup\/clickhouse-client\.ts$/],
@@ -67,7 +67,7 @@ describe('the repository', () => {
     }
   })
 
-  it('links only to files and headings that are there', () => {
+  it('links only to files and headings that exist', () => {
     for (const path of tracked.filter((name) => name.endsWith('.md'))) {
       for (const [, target = '', heading] of read(path).matchAll(/\]\(([^)#:]*)(?:#([^)]*))?\)/g)) {
         const file = target === '' ? path : join(path, '..', target)
@@ -84,7 +84,7 @@ describe('the repository', () => {
     expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(120)
   })
 
-  it('shows each file in deploy/ verbatim, with its path', () => {
+  it('contains each file of deploy/ verbatim in docs/operations.md', () => {
     const page = read('docs/operations.md')
     const files = tracked.filter((path) => path.startsWith('deploy/'))
     expect(files).toEqual(['deploy/Caddyfile', 'deploy/nginx.conf'])
@@ -94,7 +94,7 @@ describe('the repository', () => {
     }
   })
 
-  it('documents every setting of the pipeline and the server', () => {
+  it('documents every setting in docs/reference.md', () => {
     const reference = read('docs/reference.md')
     for (const path of ['pipeline/base/config.ts', 'server/base/config.ts']) {
       const settings = [...read(path).matchAll(/^ {2,4}([A-Z][A-Z_]+):/gm)].map((match) => match[1] ?? '')

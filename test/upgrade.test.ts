@@ -1,4 +1,4 @@
-/** Takes an installation of version 0.1.0 through the upgrade: `test/fixtures/installation-0.1.0/README.md` says what it has. */
+/** Upgrades an installation of version 0.1.0. `test/fixtures/installation-0.1.0/README.md` describes it. */
 import { execFile } from 'node:child_process'
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -33,7 +33,8 @@ async function unpack(): Promise<Workspace> {
 }
 
 interface Built {
-  summary: BuildSummary
+  /** The summary, or the error. */
+  result: BuildSummary | Error
   notices: string[]
   /** The sources of which files were read. */
   read: string[]
@@ -41,11 +42,13 @@ interface Built {
 
 async function buildOf(installation: Workspace, asOf: string, options: BuildOptions = {}): Promise<Built> {
   const events: BuildEvent[] = []
-  const summary = await buildIn(installation, asOf, { report: (event) => events.push(event) }, options)
+  const result = await buildIn(installation, asOf, { report: (event) => events.push(event) }, options).catch(
+    (error: Error) => error,
+  )
   const stages = events.flatMap((event) => (event.kind === 'progress' ? [event.stage] : []))
   const read = stages.flatMap((stage) => /^(?:read|compare) (.*)/.exec(stage)?.[1] ?? [])
   const notices = events.flatMap((event) => (event.kind === 'notice' ? [event.message] : []))
-  return { summary, notices, read: [...new Set(read)] }
+  return { result, notices, read: [...new Set(read)] }
 }
 
 async function copyOf(installation: Workspace): Promise<Workspace> {
@@ -72,23 +75,23 @@ async function filesOfReleases(installation: Workspace): Promise<string[]> {
 
 let original: Workspace
 let upgraded: Workspace
-/** The first build of this version, which stops, and the one that accepts the old counts. */
-let refused: unknown
+/** The first build of this version, which stops, and the one that accepts old counts and the new reading. */
+let refused: Built
 let accepted: Built
 
 beforeAll(async () => {
   original = await unpack()
   upgraded = await unpack()
-  refused = await buildOf(upgraded, UPGRADED_AT).catch((error: unknown) => error)
-  accepted = await buildOf(upgraded, UPGRADED_AT, { accept: ['old_counts'] })
+  refused = await buildOf(upgraded, UPGRADED_AT)
+  accepted = await buildOf(upgraded, UPGRADED_AT, { accept: ['old_counts', 'new_reading'] })
 })
 
 afterAll(async () => {
   for (const { root } of [original, upgraded]) await rm(root, { recursive: true })
 })
 
-describe('before the first build', () => {
-  it('what 0.1.0 published verifies, but for its pages, which are named', async () => {
+describe('an installation of 0.1.0, before the first build', () => {
+  it('verifies, except its pages, which are listed', async () => {
     const { code, stderr } = await runCli(['verify'], settings(original, UPGRADED_AT))
     for (const release of RELEASES) expect(stderr).toContain(`${release}: `)
     expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('verified 5 releases') })
@@ -96,33 +99,27 @@ describe('before the first build', () => {
       /not verified: \d+ pages made by another version; the next build replaces them: index\.html, /,
     )
   })
-
-  it('a dry run says what would change, and changes nothing', async () => {
-    const summary = await buildIn(original, UPGRADED_AT, {}, { dryRun: true, accept: ['old_counts'] })
-    expect(summary.changes?.dates.map(({ date }) => date)).toEqual([...FINAL_DATES, ...PROVISIONAL_DATES])
-    expect(await readRestatements(original)).toHaveLength(1)
-  })
 })
 
-describe('the first build', () => {
-  it('stops and names the dates that it cannot read again', () => {
-    expect(String(refused)).toContain('source "helicone", raw files missing: 2025-02-27\n')
-    expect(String(refused)).toContain('source "helicone", archived: 2025-02-24 to 2025-02-26\n')
-    expect(String(refused)).toContain('tokenboard build --accept old_counts')
-    expect(String(refused)).not.toContain('"gateway"')
+describe('an installation of 0.1.0, in its first build', () => {
+  it('stops and names the dates that cannot be read again', () => {
+    expect(String(refused.result)).toContain('source "helicone", raw files missing: 2025-02-27\n')
+    expect(String(refused.result)).toContain('source "helicone", archived: 2025-02-24 to 2025-02-26\n')
+    expect(String(refused.result)).toContain('tokenboard build --accept old_counts')
+    expect(String(refused.result)).not.toContain('"gateway"')
+    for (const date of FINAL_DATES) expect(String(refused.result)).toContain(`  ${date}: `)
+    expect(String(refused.result)).toContain('tokenboard build --accept new_reading')
   })
 
-  it('reads no file of a source that is read as before', async () => {
-    const { read, notices } = await buildOf(await copyOf(original), UPGRADED_AT, { accept: ['old_counts'] })
-    expect(read).toEqual(['helicone'])
-    expect(notices.filter((notice) => notice.includes('read again'))).toEqual([
+  it('reads only the files of sources that are read differently now, once', () => {
+    expect(refused.read).toEqual(['helicone'])
+    expect(refused.notices.filter((notice) => notice.includes('read again'))).toEqual([
       expect.stringMatching(/^source "helicone": 8 files are read again/),
     ])
-    // The build that stopped had read them already.
     expect(accepted.read).toEqual([])
   })
 
-  it('counts what stands outside of the counts, and keeps what it cannot read', async () => {
+  it('counts the tokens that 0.1.0 did not count, and keeps the counts of dates that cannot be read', async () => {
     expect(await tokensOf(upgraded, 'claude/opus')).toEqual({
       ...each(OLD_DATES, '127'),
       ...each([...FINAL_DATES, ...PROVISIONAL_DATES], '130635'),
@@ -132,7 +129,7 @@ describe('the first build', () => {
     }
   })
 
-  it('restates final dates with the reason reading, and marks the others in the coverage', async () => {
+  it('restates final dates with the reason reading, and marks the dates with old counts in coverage.json', async () => {
     const restatements = await readRestatements(upgraded)
     expect(restatements.map(({ reason }) => reason)).toEqual(['late_data', 'reading'])
     expect(restatements.at(-1)?.dates.map(({ date }) => date)).toEqual(FINAL_DATES)
@@ -140,7 +137,7 @@ describe('the first build', () => {
     expect(days.filter(({ old_counts }) => old_counts).map(({ date }) => date)).toEqual(OLD_DATES)
   })
 
-  it('knows the records of what it took over by their new names', async () => {
+  it('renames the kept records', async () => {
     const names = await readdir(join(upgraded.dataDir, 'state/records'))
     expect(names.length).toBeGreaterThan(0)
     for (const name of names) {
@@ -148,7 +145,7 @@ describe('the first build', () => {
     }
   })
 
-  it('leaves the releases as they were, and all of it verifies', async () => {
+  it('changes no release of 0.1.0, and verifies', async () => {
     expect(await filesOfReleases(upgraded)).toEqual(await filesOfReleases(original))
     const before = JSON.parse(await text(original, 'releases/index.json')).releases
     const after = JSON.parse(await text(upgraded, 'releases/index.json')).releases
@@ -168,19 +165,19 @@ describe('the first build', () => {
   })
 })
 
-describe('the next builds', () => {
-  it('change nothing without new data, and ask for nothing again', async () => {
-    const { summary, read } = await buildOf(await copyOf(upgraded), '2025-03-08T02:00:00Z')
-    expect({ outcome: summary.outcome, read }).toEqual({ outcome: 'unchanged', read: [] })
+describe('an installation of 0.1.0, in later builds', () => {
+  it('makes no release without new data, and asks for nothing again', async () => {
+    const { result, read } = await buildOf(await copyOf(upgraded), '2025-03-08T02:00:00Z')
+    expect({ result, read }).toMatchObject({ result: { outcome: 'unchanged' }, read: [] })
   })
 
-  it('publish new data, and the marks stay', async () => {
+  it('publishes new data, and keeps the marks in coverage.json', async () => {
     const installation = await copyOf(upgraded)
     const header = 'timestamp,model_permaslug,prompt_tokens,completion_tokens,request_id\n'
     const day = `${header}2025-03-08T09:00:00Z,acme/one,70,7,new\n`
     await writeFile(join(installation.dataDir, 'raw/gateway/2025-03-08.csv'), day)
-    const { summary, read } = await buildOf(installation, NEXT_DAY)
-    expect(summary).toMatchObject({ outcome: 'released', end_date: '2025-03-08' })
+    const { result, read } = await buildOf(installation, NEXT_DAY)
+    expect(result).toMatchObject({ outcome: 'released', end_date: '2025-03-08' })
     expect(read).toEqual(['gateway'])
     expect((await tokensOf(installation, 'acme/one'))['2025-03-08']).toBe('77')
     expect((await readRestatements(installation)).map(({ reason }) => reason)).toEqual(['late_data', 'reading'])
@@ -188,15 +185,15 @@ describe('the next builds', () => {
     expect(days.filter(({ old_counts }) => old_counts).map(({ date }) => date)).toEqual(OLD_DATES)
   })
 
-  it('still know the archive and the kept files without the state', async () => {
+  it('reads the archive and the kept files without the state', async () => {
     const installation = await copyOf(upgraded)
     await rm(join(installation.dataDir, 'state'), { recursive: true })
-    expect((await buildOf(installation, '2025-03-08T02:00:00Z')).summary.outcome).toBe('unchanged')
+    expect(await buildOf(installation, '2025-03-08T02:00:00Z')).toMatchObject({ result: { outcome: 'unchanged' } })
   })
 })
 
-describe('the server', () => {
-  it('takes the keys and answers for presets and former releases as 0.1.0 did', async () => {
+describe('an installation of 0.1.0, on the server', () => {
+  it('has the same keys, and the same responses for presets and previous releases', async () => {
     const installation = await copyOf(upgraded)
     const recorded: { key: Keys; answers: Answer[] } = JSON.parse(await readFile(join(FIXTURE, 'answers.json'), 'utf8'))
     const { url } = await start(installation, { AS_OF: SERVED_AT })

@@ -26,12 +26,12 @@ async function openOrMend(path: string) {
     return await openExclusively(path)
   } catch (error) {
     if (!(error instanceof UnreadableDatabaseError)) throw error
-    await mend(path)
+    await repair(path)
     return openExclusively(path)
   }
 }
 
-async function mend(path: string): Promise<void> {
+async function repair(path: string): Promise<void> {
   try {
     await writeFile(path, await emptyDatabase(), { flag: 'r+' })
   } catch (error) {

@@ -4,7 +4,7 @@ import { CliError } from '../base/errors.ts'
 import { realFiles } from '../base/files.ts'
 import { counted } from '../base/numbers.ts'
 import { UtcDate } from '../contract/utc-date.ts'
-import type { ArchiveSummary } from '../rollup/close.ts'
+import type { ArchiveSummary } from '../rollup/archive-dates.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
 import { section } from './summary.ts'
@@ -28,7 +28,7 @@ Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, and 
     const clock = () => new Date()
     const report = createReporter(process.stderr, clock)
     const summary = await withInterrupt(async (signal) => {
-      const { archiveDates: closeDates } = await import('../rollup/close.ts')
+      const { archiveDates: closeDates } = await import('../rollup/archive-dates.ts')
       return closeDates(config, { now: clock, report, signal, files: realFiles }, { before, dryRun })
     })
     process.stderr.write(describe(summary, dryRun))

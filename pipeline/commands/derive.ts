@@ -17,7 +17,7 @@ export const derive = new Command('derive')
     const summary = await withInterrupt((signal) => module.derive(place, out, { signal, report }))
     report({ kind: 'done', stage: 'derive', detail: describe(summary) })
     if (json) process.stdout.write(`${JSON.stringify(summary)}\n`)
-    module.assertDerived(summary)
+    module.verifyDerived(summary)
   })
 
 const MEANINGS: Record<Comparison, string> = {

@@ -35,7 +35,7 @@ variants of its model: acme/large covers acme/large:free.
 Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, and those of ClickHouse (build --help).`,
   )
   .action(async (names, { add, all = false, dryRun = false, json = false }) => {
-    assertClear(names, add, all)
+    checkClear(names, add, all)
     const config = readPipelineConfig()
     const clock = () => new Date()
     const report = createReporter(process.stderr, clock)
@@ -48,7 +48,7 @@ Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, and 
     else print(found, add, dryRun)
   })
 
-function assertClear(names: readonly string[], add: string | undefined, all: boolean): void {
+function checkClear(names: readonly string[], add: string | undefined, all: boolean): void {
   if (all && names.length > 0) throw new CliError('give --all or the names of models, not both')
   if (all && add === undefined) throw new CliError('--all goes with --add public or --add private')
   if (add !== undefined && !all && names.length === 0) {

@@ -39,13 +39,13 @@ function notVerified(paths: readonly string[], noun: string, why: string): strin
 }
 
 async function verifyPlace(place: string, signal: AbortSignal): Promise<VerifySummary> {
-  const onProved = ({ release, rows }: { release: string; rows: number }) =>
+  const onVerified = ({ release, rows }: { release: string; rows: number }) =>
     process.stderr.write(`${release}: ${rows} rows, the same in every format\n`)
   if (!/^https?:/i.test(place)) {
     const module = await import('../publication/verify.ts')
-    return module.verify(place, { signal, report: onProved })
+    return module.verify(place, { signal, report: onVerified })
   }
   const module = await import('../publication/verify-remote.ts')
   const report = createReporter(process.stderr, () => new Date())
-  return module.verifyUrl(place, { signal, report, onProved })
+  return module.verifyUrl(place, { signal, report, onVerified })
 }

@@ -36,9 +36,9 @@ function describe({ outcome, release, reason, current, was_current, still_told_b
   const isDone = outcome === 'withdrawn'
   const headline = isDone ? `withdrew ${release}` : `dry run: ${release} would be withdrawn; nothing was changed`
   const follows = was_current ? (isDone ? 'is current again' : 'would be current again') : 'stays current'
-  const told =
+  const listed =
     still_told_by.length === 0
       ? ''
-      : `  told by   ${still_told_by.join(', ')}: changes.csv still lists withdrawn rows; withdraw it too where nobody may know them\n`
-  return `${headline}\n  reason    ${reason}\n  current   ${current} ${follows}\n${told}  tombstone ${path}\n`
+      : `  listed by ${still_told_by.join(', ')}: changes.csv still lists withdrawn rows; withdraw it too if nobody may know them\n`
+  return `${headline}\n  reason    ${reason}\n  current   ${current} ${follows}\n${listed}  tombstone ${path}\n`
 }

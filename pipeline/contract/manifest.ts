@@ -158,4 +158,5 @@ export function attributionLine(publisher: Publisher, asOf: Timestamp, synthetic
   return synthetic ? `${line} Synthetic sample data, not real usage.` : line
 }
 
-export type ReleaseDraft = Omit<Manifest, 'files'>
+/** A manifest before its files are made. */
+export type ManifestDraft = Omit<Manifest, 'files'>

@@ -100,6 +100,14 @@ export function publishedPath(path: string): PublishedPath {
   return { step, cache, readers }
 }
 
+/**
+ * Whether a copy has a file that does not follow from the releases. Pages may come from another version, open pages still
+ * load older assets, and publishers add files such as `robots.txt`. Other unlisted files do not belong there.
+ */
+export function isCopiedUnlisted(path: string): boolean {
+  return publishedPath(path).readers === 'people'
+}
+
 /** The release that a file belongs to. A tombstone belongs to none. */
 export function releaseOfPath(path: string): ReleaseName | undefined {
   return RELEASE.exec(path)?.[1]

@@ -1,5 +1,5 @@
 import { contentHash } from '../base/text.ts'
-import type { ReleaseDraft } from '../contract/manifest.ts'
+import type { ManifestDraft } from '../contract/manifest.ts'
 import { type RankingRow, sumTokens } from '../contract/ranking.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 
@@ -24,15 +24,15 @@ const FACTS = ['content_hash', 'end_date', 'publisher', 'schema', 'version', 'sy
 
 /** The facts that differ from the current release (DESIGN.md §5). `day_status`: other days are provisional. */
 export function changedFacts(
-  current: ReleaseDraft | undefined,
-  draft: ReleaseDraft,
+  current: ManifestDraft | undefined,
+  draft: ManifestDraft,
   rows: readonly RankingRow[],
 ): string[] {
   if (current === undefined) return [...FACTS, 'day_status']
   const facts: string[] = FACTS.filter((fact) => JSON.stringify(current[fact]) !== JSON.stringify(draft[fact]))
   if (JSON.stringify(current.old_counts) !== JSON.stringify(draft.old_counts)) facts.push('old_counts')
   // Equal rows have equal statuses if their first provisional date is equal.
-  const firstProvisional = ({ provisional_from }: ReleaseDraft) =>
+  const firstProvisional = ({ provisional_from }: ManifestDraft) =>
     rows.find(({ date }) => date >= provisional_from)?.date
   return firstProvisional(current) === firstProvisional(draft) ? facts : [...facts, 'day_status']
 }

@@ -5,10 +5,11 @@ import { type RankingRow, sumTokens } from '../contract/ranking.ts'
 import { addDays, DATASET_START, daysBetween, type UtcDate } from '../contract/utc-date.ts'
 import { hasOldCounts } from './old-counts.ts'
 
-export interface ReleasedRows {
-  manifest: Pick<Manifest, 'release' | 'as_of' | 'end_date' | 'provisional_from' | 'old_counts' | 'changes'>
-  rows: readonly RankingRow[]
-}
+/** What the coverage needs of a manifest. */
+export type ReleaseFacts = Pick<
+  Manifest,
+  'release' | 'as_of' | 'end_date' | 'provisional_from' | 'old_counts' | 'changes'
+>
 
 /** A day or a month, named like its files. */
 export interface Period {
@@ -30,10 +31,13 @@ export interface Step {
 const NOTHING: Published = { rows: 0, total_tokens: '0', revision: null, content_hash: null, release: null }
 
 /** The coverage after a release. Pure, so the history can be replayed from the first release. */
-export function advance(before: Coverage | undefined, { manifest, rows }: ReleasedRows): Step {
+export function advance(
+  previous: Coverage | undefined,
+  { manifest, rows }: { manifest: ReleaseFacts; rows: readonly RankingRow[] },
+): Step {
   const { release, as_of, end_date, provisional_from } = manifest
-  const days = coverDays(before, rows, manifest)
-  const months = coverMonths(before, rows, release)
+  const days = coverDays(previous, rows, manifest)
+  const months = coverMonths(previous, rows, release)
   const coverage: Coverage = {
     dataset: 'rankings-daily',
     release,
@@ -77,7 +81,7 @@ interface Covered<Entry extends Published> {
 function coverDays(
   coverage: Coverage | undefined,
   rows: readonly RankingRow[],
-  manifest: ReleasedRows['manifest'],
+  manifest: ReleaseFacts,
 ): Covered<CoverageDay>[] {
   const { release, end_date, provisional_from } = manifest
   const byDate = Map.groupBy(rows, ({ date }) => date)
@@ -138,10 +142,10 @@ export function periodsOf({ days, months }: Coverage): (Published & Period)[] {
 }
 
 function firstDate(days: readonly CoverageDay[], rows: readonly RankingRow[]): UtcDate | undefined {
-  const before = days.find(({ revision }) => revision !== null)?.date
+  const published = days.find(({ revision }) => revision !== null)?.date
   const now = rows[0]?.date
-  if (before === undefined || now === undefined) return before ?? now
-  return before < now ? before : now
+  if (published === undefined || now === undefined) return published ?? now
+  return published < now ? published : now
 }
 
 function datesBetween(first: UtcDate, last: UtcDate): UtcDate[] {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { BuildError } from '../base/errors.ts'
 import { readTextIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
-import type { ReleaseDraft } from '../contract/manifest.ts'
+import type { ManifestDraft } from '../contract/manifest.ts'
 import { QUALITY_FILE } from '../contract/release-files.ts'
 import { DATASET_START, type UtcDate } from '../contract/utc-date.ts'
 import { type Finding, toPublicWarnings, Warning } from './checks.ts'
@@ -97,7 +97,7 @@ function outsideReason(date: UtcDate): 'before_dataset_start' | 'not_yet_complet
 }
 
 export interface PublicQuality {
-  dataset: ReleaseDraft['dataset']
+  dataset: ManifestDraft['dataset']
   release: string
   as_of: string
   synthetic: boolean
@@ -107,21 +107,21 @@ export interface PublicQuality {
 }
 
 /** `quality.json`: totals by reason and day, and the warnings. Nothing in it is private. */
-export function publicQuality(built: {
-  draft: ReleaseDraft
+export function publicQuality(release: {
+  manifest: ManifestDraft
   ranking: Ranking
   account: Account
   records: RecordCounts
   findings: readonly Finding[]
 }): PublicQuality {
-  const { draft, ranking, account, records, findings } = built
+  const { manifest, ranking, account, records, findings } = release
   const { published, duplicates, left_out, archived_date, rejected, before_dataset_start, not_yet_complete } = records
   const outside = outsideDays(ranking).map(({ tokens: _, ...day }) => day)
   return {
-    dataset: draft.dataset,
-    release: draft.release,
-    as_of: draft.as_of,
-    synthetic: draft.synthetic,
+    dataset: manifest.dataset,
+    release: manifest.release,
+    as_of: manifest.as_of,
+    synthetic: manifest.synthetic,
     records: {
       published,
       duplicates,

@@ -1,23 +1,23 @@
 import type { Coverage, Restatement, Restatements } from '../contract/history.ts'
-import type { ReleasedRows } from './coverage.ts'
+import type { ReleaseFacts } from './coverage.ts'
 
 /**
  * What a release restates: changed dates that the previous coverage had as final, or as missing at that age. Undefined
  * if there are none. Provisional dates may change without notice.
  */
 export function restatementOf(
-  before: Coverage | undefined,
+  previous: Coverage | undefined,
   after: Coverage,
-  manifest: ReleasedRows['manifest'],
+  manifest: ReleaseFacts,
 ): Restatement | undefined {
   // An older release becomes current again after a withdrawal, which the index already states.
-  if (before === undefined || manifest.release <= before.release) return undefined
-  const previous = new Map(before.days.map((day) => [day.date, day]))
-  const lastDate = before.days.at(-1)?.date ?? ''
+  if (previous === undefined || manifest.release <= previous.release) return undefined
+  const days = new Map(previous.days.map((day) => [day.date, day]))
+  const lastDate = previous.days.at(-1)?.date ?? ''
   const dates = after.days.flatMap((is) => {
     // Dates before the first one had no rows.
-    const was = previous.get(is.date) ?? { rows: 0, total_tokens: '0', content_hash: null }
-    const isOpen = is.date >= before.provisional_from || is.date > lastDate
+    const was = days.get(is.date) ?? { rows: 0, total_tokens: '0', content_hash: null }
+    const isOpen = is.date >= previous.provisional_from || is.date > lastDate
     if (isOpen || is.content_hash === was.content_hash) return []
     return {
       date: is.date,
@@ -30,10 +30,7 @@ export function restatementOf(
   return dates.length === 0 ? undefined : toRestatement(dates, manifest)
 }
 
-export function toRestatement(
-  dates: Restatement['dates'],
-  { release, as_of, changes }: ReleasedRows['manifest'],
-): Restatement {
+export function toRestatement(dates: Restatement['dates'], { release, as_of, changes }: ReleaseFacts): Restatement {
   return {
     id: `restatement-${release}`,
     release,

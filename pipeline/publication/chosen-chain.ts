@@ -1,31 +1,23 @@
-import { resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import type { PipelineConfig } from '../base/config.ts'
-import type { Database } from '../base/database.ts'
 import type { Effects } from '../base/effects.ts'
 import { BuildError } from '../base/errors.ts'
+import { isThere, readTextIfAny } from '../base/files.ts'
 import { FIRST_DATA_VERSION, type ReleaseIndex } from '../contract/manifest.ts'
+import { INDEX_PATH } from '../contract/published-paths.ts'
 import { type Chain, chooseChain, kindOfChain } from '../release/chain.ts'
 import { readIndex } from '../release/index.ts'
-import { PREVIOUS_CHAINS_FOLDER, placeToKeep } from './keep-chain.ts'
-import { isCompleted, readNewChain } from './new-chain.ts'
-import type { PublicFolder } from './public-folder.ts'
-import { recover } from './publish.ts'
+import { copyFiles, publishedFiles } from './copy.ts'
+import { readNewChain } from './new-chain.ts'
+
+/** Below `DATA_DIR`: chains that `build --new-chain` ended, named after their newest release. */
+const PREVIOUS_CHAINS_FOLDER = 'previous-chains'
 
 export interface ChosenChain extends Chain {
   /** Where the replaced releases are kept. Undefined for the sample, which is not kept. */
   keptIn: string | undefined
   /** A build reports it after the release is made: it may still fail before. */
   notice: string | undefined
-}
-
-/** Completes or undoes what an interrupted build left. Returns the history and whether a new chain was completed. */
-export async function completeStopped(
-  folder: PublicFolder,
-  database: Database,
-): Promise<{ index: ReleaseIndex; completed: boolean }> {
-  const begun = await readNewChain(folder.publicDir)
-  const index = await recover(folder, database)
-  return { index, completed: begun !== undefined && isCompleted(begun, index) }
 }
 
 /** The history for a dry run. Throws `BuildError` after an interrupted switch to a new chain. */
@@ -76,4 +68,28 @@ function startNotice(
     return `--new-chain: ${starts}; the previous chain ${dryRun ? 'would be' : 'is'} kept in ${keptIn}`
   if (replaced.length > 0) return `${publicDir} holds the synthetic sample alone: ${starts} and takes its place`
   return undefined
+}
+
+/** Where to keep a chain: `path`, or `path-2` and so on if taken. A copy of the same chain is replaced. */
+async function placeToKeep(publicDir: string, path: string): Promise<string> {
+  const indexOf = (folder: string) => readTextIfAny(join(folder, INDEX_PATH))
+  const index = await indexOf(publicDir)
+  const isFree = async (place: string) => !(await isThere(place)) || (await indexOf(place)) === index
+  for (let number = 1; ; number += 1) {
+    const place = number === 1 ? path : `${path}-${number}`
+    if (await isFree(place)) return place
+  }
+}
+
+/** Copies everything published to `target`, which appears complete. Replaces what a stopped build left there. */
+export async function keepChain(publicDir: string, target: string, effects: Effects): Promise<void> {
+  const { files, report } = effects
+  const published = await publishedFiles(publicDir, { isPartial: true })
+  const staging = `${target}.next`
+  await files.remove(staging)
+  await copyFiles(published, staging, effects)
+  await files.remove(target)
+  await files.rename(staging, target)
+  await files.flush(dirname(dirname(target)))
+  report({ kind: 'done', stage: 'keep', detail: `${published.length} published files in ${target}` })
 }

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { BuildError } from '../base/errors.ts'
-import { hashFile, isMissing, linkTarget, namesIn, readTextIfAny, statsIfAny } from '../base/files.ts'
+import { hashFile, isMissing, isThere, linkTarget, namesIn, readTextIfAny, statsIfAny } from '../base/files.ts'
 import { isFolder } from '../base/move.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import type { Entry } from './publication.ts'
@@ -29,7 +29,7 @@ async function filesBelow(root: string, folder: string): Promise<string[]> {
 }
 
 /** Throws `BuildError` if the file or link on disk differs from its entry. */
-export async function assertEntry(root: string, entry: Entry): Promise<void> {
+export async function verifyFile(root: string, entry: Entry): Promise<void> {
   const fault = await faultOf(root, entry)
   if (fault !== undefined) throw fault.error
 }
@@ -39,9 +39,14 @@ export interface Fault {
   error: BuildError
 }
 
-export async function faultOf(root: string, { path, text, target }: Entry): Promise<Fault | undefined> {
+export async function faultOf(root: string, { path, text, target, sameAs }: Entry): Promise<Fault | undefined> {
   const place = join(root, path)
   if (target !== undefined) return faultOfLink(root, path, target)
+  if (sameAs !== undefined) {
+    if (await isSameFile(place, join(root, sameAs))) return undefined
+    const what = (await isThere(place)) ? `is not its newest revision, ${join(root, sameAs)}` : 'is missing'
+    return { path, error: new BuildError(`${place} ${what}`) }
+  }
   if (text === undefined) return undefined
   const found = await readTextIfAny(place)
   if (found === text()) return undefined

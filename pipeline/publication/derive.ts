@@ -7,7 +7,7 @@ import { BuildError, CliError } from '../base/errors.ts'
 import { namesIn, readIfAny, statsIfAny } from '../base/files.ts'
 import { jsonIfAny, parse } from '../base/json.ts'
 import { withTemporaryDatabase } from '../base/scratch.ts'
-import { sideBySide } from '../base/side-by-side.ts'
+import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import { contentHash, writeJson } from '../base/text.ts'
 import { ContentHash, provisionalFrom, ReleaseName } from '../contract/manifest.ts'
 import { PERIOD_FORMATS } from '../contract/published-paths.ts'
@@ -50,8 +50,6 @@ export interface DeriveSummary {
   files: DerivedFile[]
 }
 
-const AT_ONCE = 8
-
 /**
  * Rebuilds a release's formats, days and months from its Parquet file (or folder) and compares them with published
  * files beside it. Throws `CliError` for a missing file or a nonempty `out`, `BuildError` for a damaged or foreign
@@ -67,11 +65,17 @@ export async function derive(
   return withTemporaryDatabase('derive', { signal, folders: [dirname(parquet), out] }, async (database) => {
     const { footer, rows } = await readRelease(database, parquet)
     const beside = await lookBeside(dirname(parquet))
-    await mkdir(out, { recursive: true })
-    const files = [
-      ...(await deriveForms(rows, footer, { out, beside })),
-      ...(await derivePeriods(rows, footer, { out, beside, parquet }, database, report)),
-    ]
+    const entries = [...(await dataEntries(rows, footer, beside)), ...periodEntries(rows, footer, beside, database)]
+    for (const folder of Object.keys(PERIOD_FORMATS)) await mkdir(join(out, folder), { recursive: true })
+    const { size } = await stat(parquet)
+    let written = 0
+    const deriveFile = async ({ path, write, published, isSimilar }: DerivedEntry): Promise<DerivedFile> => {
+      const bytes = await write(join(out, path))
+      written += 1
+      report({ kind: 'progress', stage: 'derive', share: written / entries.length, bytes: size })
+      return { path, comparison: await compare(await published(), bytes, isSimilar) }
+    }
+    const files = await sideBySide(entries, deriveFile, SMALL_FILES_AT_ONCE)
     const { release, as_of, content_hash } = footer
     return { release, as_of, rows: rows.length, content_hash, out, files }
   })
@@ -98,62 +102,72 @@ async function readRelease(database: Database, path: string): Promise<{ footer: 
   return { footer: said, rows }
 }
 
-async function deriveForms(
+/** A file that follows from the rows of a release. */
+interface DerivedEntry {
+  path: string
+  /** Returns the bytes that it wrote. */
+  write(place: string): Promise<Buffer>
+  /** The published files that may be equal. */
+  published(): Promise<readonly string[]>
+  isSimilar?: (published: Buffer) => boolean
+}
+
+async function dataEntries(
   rows: readonly RankingRow[],
   { as_of, schema_version }: Footer,
-  { out, beside }: { out: string; beside: Beside },
-): Promise<DerivedFile[]> {
+  { release }: Beside,
+): Promise<DerivedEntry[]> {
   const [start_date, end_date] = [rows.at(0)?.date ?? '', rows.at(-1)?.date ?? '']
   const meta: RankingMeta = { as_of, start_date, end_date, version: schema_version }
-  return Promise.all(
-    (await renderRows(rows, meta)).map(async ([path, bytes]) => {
-      await writeFile(join(out, path), bytes)
-      return { path, comparison: await compareForm(beside, path, bytes) }
-    }),
+  return (await renderRows(rows, meta)).map(([path, bytes]) => ({
+    path,
+    write: (place) => writeBytes(place, bytes),
+    published: async () => (release === undefined ? [] : [join(release, path)]),
+  }))
+}
+
+function periodEntries(
+  rows: readonly RankingRow[],
+  { release, as_of }: Footer,
+  { dataset }: Beside,
+  database: Database,
+): DerivedEntry[] {
+  const manifest = { release, as_of, end_date: rows.at(-1)?.date ?? '', provisional_from: provisionalFrom(as_of) }
+  const { revisions } = advance(undefined, { manifest, rows })
+  return revisions.flatMap((revision) =>
+    PERIOD_FORMATS[revision.folder].map((format) => ({
+      path: pointerPath(revision, format),
+      write: (place) => writePeriod(place, revision, { format, asOf: as_of }, database),
+      published: () => revisionsOf(dataset, revision, format),
+      isSimilar: (published) => format === 'json' && isOtherAsOf(published, revision.rows),
+    })),
   )
 }
 
-async function derivePeriods(
-  rows: readonly RankingRow[],
-  { release, as_of }: Footer,
-  { out, beside, parquet }: { out: string; beside: Beside; parquet: string },
-  database: Database,
-  report: Effects['report'],
-): Promise<DerivedFile[]> {
-  const provisional_from = provisionalFrom(as_of)
-  const manifest = { release, as_of, end_date: rows.at(-1)?.date ?? '', provisional_from }
-  const { revisions } = advance(undefined, { manifest, rows })
-  for (const folder of Object.keys(PERIOD_FORMATS)) await mkdir(join(out, folder), { recursive: true })
-  const bytes = (await stat(parquet)).size
-  let written = 0
-  const files = await sideBySide(
-    revisions,
-    async (revision) => {
-      const derived: DerivedFile[] = []
-      for (const format of PERIOD_FORMATS[revision.folder]) {
-        const path = pointerPath(revision, format)
-        const content = await writePeriod(join(out, path), revision, format, as_of, database)
-        derived.push({ path, comparison: await compareRevision(beside, revision, format, content) })
-      }
-      written += 1
-      report({ kind: 'progress', stage: 'derive', share: written / revisions.length, bytes })
-      return derived
-    },
-    AT_ONCE,
-  )
-  return files.flat()
+async function writeBytes(place: string, bytes: Buffer): Promise<Buffer> {
+  await writeFile(place, bytes)
+  return bytes
 }
 
 async function writePeriod(
-  path: string,
+  place: string,
   revision: Revision,
-  format: PeriodFormat,
-  asOf: Timestamp,
+  { format, asOf }: { format: PeriodFormat; asOf: Timestamp },
   database: Database,
 ): Promise<Buffer> {
-  if (format === 'parquet') await database.run('history/write_period', { ...datesOf(revision), path })
-  else await writeFile(path, revisionText(revision, format, asOf))
-  return readFile(path)
+  if (format !== 'parquet') return writeBytes(place, revisionText(revision, format, asOf))
+  await database.run('history/write_period', { ...datesOf(revision), path: place })
+  return readFile(place)
+}
+
+async function revisionsOf(
+  dataset: string | undefined,
+  { folder, name }: Revision,
+  format: PeriodFormat,
+): Promise<readonly string[]> {
+  if (dataset === undefined) return []
+  const names = await namesIn(join(dataset, folder, name))
+  return names.filter((file) => file.endsWith(`.${format}`)).map((file) => join(dataset, folder, name, file))
 }
 
 interface Beside {
@@ -167,28 +181,15 @@ async function lookBeside(folder: string): Promise<Beside> {
   return { release: isRelease ? folder : undefined, dataset: isPublished ? dirname(dirname(folder)) : undefined }
 }
 
-async function compareForm({ release }: Beside, path: DataFile, bytes: Buffer): Promise<Comparison> {
-  const published = release && (await readIfAny(join(release, path)))
-  if (!published) return 'not_at_hand'
-  return published.equals(bytes) ? 'equal' : 'differs'
-}
-
-async function compareRevision(
-  { dataset }: Beside,
-  { folder, name, rows }: Revision,
-  format: PeriodFormat,
+async function compare(
+  paths: readonly string[],
   bytes: Buffer,
+  isSimilar = (_published: Buffer) => false,
 ): Promise<Comparison> {
-  const revisions = join(dataset ?? '', folder, name)
-  const names = dataset === undefined ? [] : await namesIn(revisions)
-  const paths = names.filter((file) => file.endsWith(`.${format}`))
-  let nearest: Comparison = paths.length === 0 ? 'not_at_hand' : 'differs'
-  for (const path of paths) {
-    const published = await readFile(join(revisions, path))
-    if (published.equals(bytes)) return 'equal'
-    if (format === 'json' && isOtherAsOf(published, rows)) nearest = 'other_as_of'
-  }
-  return nearest
+  const published = (await sideBySide(paths, (path) => readIfAny(path))).filter((each) => each !== undefined)
+  if (published.length === 0) return 'not_at_hand'
+  if (published.some((each) => each.equals(bytes))) return 'equal'
+  return published.some(isSimilar) ? 'other_as_of' : 'differs'
 }
 
 function isOtherAsOf(published: Buffer, rows: readonly RankingRow[]): boolean {
@@ -197,7 +198,7 @@ function isOtherAsOf(published: Buffer, rows: readonly RankingRow[]): boolean {
 }
 
 /** Throws `BuildError` that lists the files that differ from the published ones. */
-export function assertDerived({ files }: DeriveSummary): void {
+export function verifyDerived({ files }: DeriveSummary): void {
   const wrong = files.filter(({ comparison }) => comparison === 'differs').map(({ path }) => path)
   if (wrong.length === 0) return
   const shown = wrong.slice(0, 5).join(', ')

@@ -10,16 +10,9 @@ import { LATEST_PATH, publishedPath, STEPS } from '../contract/published-paths.t
 import { currentEntry, readIndex } from '../release/index.ts'
 import { readManifest } from '../release/verify.ts'
 import { lockPublic } from '../rollup/workspace.ts'
+import { copyFiles, hashFiles, type PublishedFile, publishedFiles, verifyUndamaged } from './copy.ts'
 import { type ExportList, OWN_FOLDER, readList, writeList } from './export-list.ts'
-import { assertComplete } from './publish.ts'
-import {
-  assertUndamaged,
-  copyEntries,
-  hashEntries,
-  isLink,
-  type PublishedEntry,
-  publishedEntries,
-} from './published.ts'
+import { verifyComplete } from './publish.ts'
 
 export interface ExportOptions {
   folder: string
@@ -34,12 +27,12 @@ export interface ExportSummary {
   bytes: number
   copied: number
   removed: number
-  /** Files of an earlier export that were damaged or missing. */
+  /** Files of an earlier export that were damaged or missing. A key of `--json`. */
   mended: string[]
   path: string
 }
 
-const MENDED_NAMED = 10
+const NAMED = 10
 
 /**
  * Copies the published files into `folder` or updates an earlier copy, leaving other files alone; rerun after a stop.
@@ -52,23 +45,23 @@ export async function exportPublished(
 ): Promise<ExportSummary> {
   const publicDir = resolve(config.publicDir)
   const target = resolve(folder)
-  assertApart(publicDir, target)
-  const before = await readList(target)
+  checkApart(publicDir, target)
+  const previous = await readList(target)
   if (currentEntry(await readIndex(publicDir)) === undefined) {
     throw new BuildError(`${publicDir} holds no release; run make build first`)
   }
   const publicLock = await lockPublic(publicDir)
   try {
-    const { release } = await assertComplete(publicDir)
-    const entries = await publishedEntries(publicDir, release, symlinks)
-    const updated = await update(target, before, entries, effects)
+    const { release } = await verifyComplete(publicDir)
+    const published = await publishedFiles(publicDir, { symlinks })
+    const updated = await update(target, previous, published, effects)
     if ((await readManifest(join(publicDir, releasePath(release)))).synthetic) {
       const message = `${target} holds the synthetic sample: no host may call its files immutable (docs/hosting.md)`
       effects.report({ kind: 'notice', message })
     }
-    const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0)
+    const bytes = published.reduce((sum, file) => sum + file.bytes, 0)
     const outcome = updated.copied + updated.removed > 0 ? 'exported' : 'unchanged'
-    return { outcome, release, files: entries.length, bytes, ...updated, path: target }
+    return { outcome, release, files: published.length, bytes, ...updated, path: target }
   } catch (error) {
     if (!effects.signal.aborted) throw error
     throw new BuildError(`stopped; ${target} is not complete until the same command is run again`, { cause: error })
@@ -79,110 +72,99 @@ export async function exportPublished(
 
 async function update(
   target: string,
-  before: ExportList,
-  entries: readonly PublishedEntry[],
+  previous: ExportList,
+  published: readonly PublishedFile[],
   effects: Effects,
 ): Promise<Pick<ExportSummary, 'copied' | 'removed' | 'mended'>> {
   const { files, report } = effects
-  const now = await hashEntries(entries, effects)
-  await assertUndamaged(entries, now)
-  const changed = await differing(target, entries, now, effects)
-  const gone = [...before.keys()].filter((path) => !now.has(path))
-  const mended = changed.map(({ path }) => path).filter((path) => before.get(path) === now.get(path))
-  const updated = { copied: changed.length, removed: gone.length, mended }
-  const isListed = [...now].every(([path, content]) => before.get(path) === content)
-  if (changed.length + gone.length === 0 && isListed) return updated
-  if (changed.length + gone.length > 0) await replaceFiles(target, { before, entries, changed, gone }, effects)
-  await writeList(target, now, files)
-  if (changed.length + gone.length > 0) {
-    report({ kind: 'done', stage: 'copy', detail: `${changed.length} copied, ${gone.length} removed` })
+  const contents = await hashFiles(published, effects)
+  verifyUndamaged(published, contents)
+  const changed = await differing(target, published, contents, effects)
+  const removed = [...previous.keys()].filter((path) => !contents.has(path))
+  const repaired = changed.map(({ path }) => path).filter((path) => previous.get(path) === contents.get(path))
+  const updated = { copied: changed.length, removed: removed.length, mended: repaired }
+  if (changed.length + removed.length > 0) {
+    // Content is unknown while files change: after a stop they are copied again.
+    const unknown = changed.map(({ path }): [string, null] => [path, null])
+    await writeList(target, new Map([...previous, ...unknown]), files)
+    await placeChanged(target, changed, published, effects)
+    await removeFiles(target, removed, files)
+  } else if ([...contents].every(([path, content]) => previous.get(path) === content)) return updated
+  await writeList(target, contents, files)
+  if (changed.length + removed.length > 0) {
+    report({ kind: 'done', stage: 'copy', detail: `${changed.length} copied, ${removed.length} removed` })
   }
-  reportMended(target, mended, effects)
+  reportDamaged(target, repaired, effects)
   return updated
 }
 
-async function replaceFiles(
+async function placeChanged(
   target: string,
-  {
-    before,
-    entries,
-    changed,
-    gone,
-  }: {
-    before: ExportList
-    entries: readonly PublishedEntry[]
-    changed: readonly PublishedEntry[]
-    gone: readonly string[]
-  },
+  changed: readonly PublishedFile[],
+  published: readonly PublishedFile[],
   effects: Effects,
 ): Promise<void> {
   const { files } = effects
-  // Content is unknown while files change: after a stop they are copied again.
-  const unknown = changed.map(({ path }): [string, null] => [path, null])
-  await writeList(target, new Map([...before, ...unknown]), files)
   const staging = join(target, OWN_FOLDER, 'next')
   try {
     await files.remove(staging)
-    await copyEntries(changed, staging, effects, (path) => join(publishedPath(path).step, path))
-    await makeWay(target, entries, files)
+    await copyFiles(changed, staging, effects, (path) => join(publishedPath(path).step, path))
+    await makeWay(target, published, files)
     for (const step of STEPS) {
       if (await isFolder(join(staging, step))) await moveInto(files, join(staging, step), target)
     }
   } finally {
     await files.remove(staging)
   }
-  await removeGone(target, gone, files)
 }
 
-function reportMended(target: string, mended: readonly string[], { report }: Effects): void {
-  const notice = (what: string) =>
-    report({ kind: 'notice', message: `${what} damaged or missing in the copy: copied again` })
-  for (const path of mended.slice(0, MENDED_NAMED)) notice(`${join(target, path)} was`)
-  const more = mended.length - MENDED_NAMED
-  if (more > 0) notice(more === 1 ? '1 more file was' : `${more} more files were`)
+function reportDamaged(target: string, paths: readonly string[], { report }: Effects): void {
+  const more = paths.length - NAMED
+  const named = paths.slice(0, NAMED).map((path) => `${join(target, path)} was`)
+  if (more > 0) named.push(more === 1 ? '1 more file was' : `${more} more files were`)
+  for (const what of named) report({ kind: 'notice', message: `${what} damaged or missing in the copy: copied again` })
 }
 
 /** Reads every byte of the copy: size and time prove nothing. */
 async function differing(
   target: string,
-  entries: readonly PublishedEntry[],
-  now: ExportList,
+  published: readonly PublishedFile[],
+  contents: ExportList,
   { signal }: Effects,
-): Promise<PublishedEntry[]> {
+): Promise<PublishedFile[]> {
   const isLinked = (await linkTarget(join(target, LATEST_PATH))) !== undefined
-  const checked = await sideBySide(entries, async (entry) => {
+  const checked = await sideBySide(published, async (file) => {
     signal.throwIfAborted()
     // The bytes behind the link are right, but the copy needs a file of its own.
-    if (isLinked && entry.path.startsWith(`${LATEST_PATH}/`)) return [entry]
-    return (await isThere(target, entry, now)) ? [] : [entry]
+    if (isLinked && file.path.startsWith(`${LATEST_PATH}/`)) return [file]
+    return (await isCopied(target, file, contents)) ? [] : [file]
   })
   return checked.flat()
 }
 
-async function isThere(target: string, entry: PublishedEntry, now: ExportList): Promise<boolean> {
-  const path = join(target, entry.path)
+async function isCopied(target: string, file: PublishedFile, contents: ExportList): Promise<boolean> {
+  const path = join(target, file.path)
   const link = await linkTarget(path)
-  if (isLink(entry)) return link === entry.target
-  const stats = link === undefined ? await statsIfAny(path) : undefined
-  if (stats?.isFile() !== true || stats.size !== entry.bytes) return false
-  return `sha256:${(await hashFile(path)).sha256}` === now.get(entry.path)
+  if (file.target !== undefined || link !== undefined) return link === file.target
+  const stats = await statsIfAny(path)
+  if (stats?.isFile() !== true || stats.size !== file.bytes) return false
+  return `sha256:${(await hashFile(path)).sha256}` === contents.get(file.path)
 }
 
 /** A rename cannot replace a link by a folder or a folder by a link, so remove the wrong one first. */
-async function makeWay(target: string, entries: readonly PublishedEntry[], files: Files): Promise<void> {
+async function makeWay(target: string, published: readonly PublishedFile[], files: Files): Promise<void> {
   const path = join(target, LATEST_PATH)
-  const willBeLink = entries.some((entry) => entry.path === LATEST_PATH)
+  const willBeLink = published.some((file) => file.path === LATEST_PATH)
   const isInTheWay = willBeLink ? await isFolder(path) : (await linkTarget(path)) !== undefined
   if (isInTheWay) await files.remove(path)
 }
 
-async function removeGone(target: string, gone: readonly string[], files: Files): Promise<void> {
+async function removeFiles(target: string, paths: readonly string[], files: Files): Promise<void> {
   // Never delete through the link: its files have paths of their own.
   const isLinked = (await linkTarget(join(target, LATEST_PATH))) !== undefined
-  const own = gone.filter((path) => !(isLinked && path.startsWith(`${LATEST_PATH}/`)) && path !== LATEST_PATH)
+  const own = paths.filter((path) => !(isLinked && path.startsWith(`${LATEST_PATH}/`)) && path !== LATEST_PATH)
   for (const path of own) await files.remove(join(target, path))
-  const folders = new Set(own.flatMap(foldersAbove))
-  const deepestFirst = [...folders].sort((a, b) => b.length - a.length)
+  const deepestFirst = [...new Set(own.flatMap(foldersAbove))].sort((a, b) => b.length - a.length)
   for (const folder of deepestFirst) {
     const path = join(target, folder)
     if ((await isFolder(path)) && (await namesIn(path)).length === 0) await files.remove(path)
@@ -195,7 +177,7 @@ function foldersAbove(path: string): string[] {
 }
 
 /** A copy inside the public folder would copy itself; a public folder inside the copy would be removed. */
-function assertApart(publicDir: string, target: string): void {
+function checkApart(publicDir: string, target: string): void {
   if (!isInside(target, publicDir) && !isInside(publicDir, target)) return
   throw new CliError(`${target} and PUBLIC_DIR ${publicDir} lie in each other; give the copy a folder of its own`)
 }

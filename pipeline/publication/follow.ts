@@ -9,11 +9,10 @@ import type { Coverage } from '../contract/history.ts'
 import { DATASET_PATH, type ReleaseName, releasePath } from '../contract/manifest.ts'
 import { COVERAGE_PATH, PERIOD_FORMATS, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
 import type { Timestamp } from '../contract/ranking.ts'
-import { advance, fromFirstDate, type Period, type ReleasedRows, type Revision } from '../dataset/coverage.ts'
+import { advance, fromFirstDate, type Period, type Revision } from '../dataset/coverage.ts'
 import { restatementOf, withRestatement } from '../dataset/restatements.ts'
 import { NO_RESTATEMENTS, readCoverage, readRestatements } from '../release/ledger.ts'
-import { readBack } from '../release/read-back.ts'
-import { readManifest } from '../release/verify.ts'
+import { loadRelease } from '../release/verify.ts'
 import type { NextTree } from './next-tree.ts'
 import { datesOf, type PeriodFormat, pointerPath, revisionPath, revisionText } from './periods.ts'
 
@@ -42,28 +41,20 @@ function behind(coverage: Coverage | undefined, releases: readonly ReleaseName[]
 
 async function followRelease(
   tree: NextTree,
-  before: Coverage | undefined,
+  previous: Coverage | undefined,
   release: ReleaseName,
   database: Database,
 ): Promise<Coverage> {
-  const folder = join(tree.rootOf(releasePath(release)), releasePath(release))
-  const released = await readReleased(folder, database)
-  const { coverage, revisions, emptied } = advance(before, released)
+  const folder = tree.pathOf(releasePath(release))
+  const released = await loadRelease(database, folder)
+  const { coverage, revisions, emptied } = advance(previous, released)
   await database.run('history/create_rows', { path: join(folder, 'rankings-daily.parquet') })
   await stageRevisions(tree, { asOf: released.manifest.as_of, revisions, emptied }, database)
-  const restatement = restatementOf(before, coverage, released.manifest)
-  const former = before === undefined ? NO_RESTATEMENTS : await readRestatements(tree.rootOf(RESTATEMENTS_PATH))
-  const restatements = withRestatement(former, restatement)
-  await tree.replace(RESTATEMENTS_PATH, toJson(restatements))
+  const restatement = restatementOf(previous, coverage, released.manifest)
+  const restatements = previous === undefined ? NO_RESTATEMENTS : await readRestatements(tree.rootOf(RESTATEMENTS_PATH))
+  await tree.replace(RESTATEMENTS_PATH, toJson(withRestatement(restatements, restatement)))
   await tree.replace(COVERAGE_PATH, toJson(coverage))
   return coverage
-}
-
-async function readReleased(folder: string, database: Database): Promise<ReleasedRows> {
-  return {
-    manifest: await readManifest(folder),
-    rows: await readBack(database, folder, 'rankings-daily.parquet'),
-  }
 }
 
 /** Expects the rows in the table `out_release_rows`. Existing revisions are kept: they are immutable. */
@@ -93,7 +84,7 @@ async function stageFormat(
   database: Database,
 ): Promise<Buffer> {
   const path = join(DATASET_PATH, revisionPath(revision, format))
-  const place = join(tree.rootOf(path), path)
+  const place = tree.pathOf(path)
   const published = await readIfAny(place)
   if (format === 'parquet') {
     if (published !== undefined) return published

@@ -56,11 +56,11 @@ export class RemoteFiles {
     return this.#readPatiently(path, limit, [403, 404, 410])
   }
 
-  async #readPatiently(path: string, limit: number, absent: readonly number[]): Promise<Buffer | undefined> {
+  async #readPatiently(path: string, limit: number, missing: readonly number[]): Promise<Buffer | undefined> {
     const url = this.urlOf(path)
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await this.#fetch(url, limit, absent)
+        return await this.#fetch(url, limit, missing)
       } catch (error) {
         this.#signal.throwIfAborted()
         if (!(error instanceof PassingError)) throw error
@@ -71,7 +71,7 @@ export class RemoteFiles {
     }
   }
 
-  async #fetch(url: string, limit: number, absent: readonly number[]): Promise<Buffer | undefined> {
+  async #fetch(url: string, limit: number, missing: readonly number[]): Promise<Buffer | undefined> {
     const idle = new AbortController()
     const timer = setTimeout(() => idle.abort(), this.#patience.idleMs)
     const signal = AbortSignal.any([this.#signal, idle.signal])
@@ -81,7 +81,7 @@ export class RemoteFiles {
       const response = await fetch(url, { signal, headers })
       if (response.status === 200) return await collect(response, limit, url, () => timer.refresh())
       await response.body?.cancel()
-      if (absent.includes(response.status)) return undefined
+      if (missing.includes(response.status)) return undefined
       throw refusal(response, url)
     } catch (error) {
       if (error instanceof BuildError || error instanceof PassingError) throw error
@@ -106,7 +106,7 @@ function readBase(text: string): URL {
 }
 
 async function collect(response: Response, limit: number, url: string, onChunk: () => void): Promise<Buffer> {
-  assertAsPublished(response, url)
+  verifyAsPublished(response, url)
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body ?? []) {
@@ -119,7 +119,7 @@ async function collect(response: Response, limit: number, url: string, onChunk: 
 }
 
 /** Other files may arrive with a content coding: the decoded bytes are what we verify. */
-function assertAsPublished({ headers }: Response, url: string): void {
+function verifyAsPublished({ headers }: Response, url: string): void {
   const coding = headers.get('content-encoding') ?? 'identity'
   if (coding === 'identity' || !url.endsWith('.gz')) return
   throw new BuildError(

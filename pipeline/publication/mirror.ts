@@ -4,15 +4,7 @@ import { BuildError } from '../base/errors.ts'
 import { namesIn, readTextIfAny, statsIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import { sideBySide } from '../base/side-by-side.ts'
-import { Coverage } from '../contract/history.ts'
-import {
-  DATASET_PATH,
-  Manifest,
-  type ReleaseEntry,
-  ReleaseIndex,
-  type ReleaseName,
-  releasePath,
-} from '../contract/manifest.ts'
+import { DATASET_PATH, ReleaseIndex, releasePath } from '../contract/manifest.ts'
 import {
   CATALOG_FILE,
   COVERAGE_PATH,
@@ -22,11 +14,10 @@ import {
   publishedPath,
 } from '../contract/published-paths.ts'
 import { MANIFEST_FILE } from '../contract/release-files.ts'
-import { periodsOf } from '../dataset/coverage.ts'
-import { currentEntry } from '../release/index.ts'
-import { NO_RESTATEMENTS } from '../release/ledger.ts'
+import { currentEntry, standingReleases } from '../release/index.ts'
 import type { RemoteFiles } from './http-client.ts'
-import { type Entry, publication } from './publication.ts'
+import type { Entry } from './publication.ts'
+import { releasedEntries } from './released-entries.ts'
 
 const AT_ONCE = 12
 
@@ -37,17 +28,16 @@ export async function mirrorSite(
   onProgress: (share: number) => void,
 ): Promise<void> {
   const index = await fetchIndex(remote, folder)
-  const { standing = [], withdrawn = [] } = Object.groupBy(index.releases, ({ status }) =>
-    status === 'withdrawn' ? 'withdrawn' : 'standing',
-  )
   // An earlier attempt may have fetched a release that has since been withdrawn.
-  for (const { release } of withdrawn) await rm(join(folder, releasePath(release)), { recursive: true, force: true })
-  const manifests = await sideBySide(standing, (entry) => fetchManifest(remote, folder, entry), AT_ONCE)
-  const coverage = await fetchCoverage(remote, folder, index)
-  const facts = { index, coverage, manifests: new Map(manifests), restatements: NO_RESTATEMENTS, api: [], pages: [] }
-  // Fetched already; a second fetch could return those of another release.
-  const isNew = ({ path, target }: Entry) => target === undefined && path !== INDEX_PATH && path !== COVERAGE_PATH
-  const wanted = publication(facts).filter(isNew)
+  for (const { release, status } of index.releases) {
+    if (status === 'withdrawn') await rm(join(folder, releasePath(release)), { recursive: true, force: true })
+  }
+  const manifests = standingReleases(index).map((release) => `${releasePath(release)}/${MANIFEST_FILE}`)
+  // What is fetched here is not fetched again below, where it could be that of another release.
+  const first = new Set([INDEX_PATH, COVERAGE_PATH, ...manifests])
+  await sideBySide([COVERAGE_PATH, ...manifests], (path) => fetchEntry(remote, folder, { path }), AT_ONCE)
+  const entries = await releasedEntries(folder)
+  const wanted = entries.filter(({ path, target }) => target === undefined && !first.has(path))
   let done = 0
   const fetchNext = async (entry: Entry) => {
     await fetchEntry(remote, folder, entry)
@@ -83,37 +73,6 @@ async function isOfAnotherChain(path: string, { releases }: ReleaseIndex): Promi
   return text !== undefined && ReleaseIndex.parse(JSON.parse(text)).releases[0]?.hash !== releases[0]?.hash
 }
 
-async function fetchManifest(
-  remote: RemoteFiles,
-  folder: string,
-  { release }: ReleaseEntry,
-): Promise<[ReleaseName, Manifest]> {
-  const path = `${releasePath(release)}/${MANIFEST_FILE}`
-  await fetchEntry(remote, folder, { path })
-  const text = await readFile(join(folder, path), 'utf8')
-  const manifest = parseJson(Manifest, text, remote.urlOf(path), BuildError)
-  if (manifest.release === release) return [release, withoutDots(manifest)]
-  throw new BuildError(`${remote.urlOf(path)} is the manifest of ${manifest.release}`)
-}
-
-/** The manifest schema allows these names, but no release has them. */
-function withoutDots(manifest: Manifest): Manifest {
-  return { ...manifest, files: manifest.files.filter(({ path }) => path !== '.' && path !== '..') }
-}
-
-async function fetchCoverage(remote: RemoteFiles, folder: string, { releases }: ReleaseIndex): Promise<Coverage> {
-  const path = COVERAGE_PATH
-  const bytes = await remote.read(path)
-  await save(folder, path, bytes)
-  const coverage = parseJson(Coverage, bytes.toString(), remote.urlOf(path), BuildError)
-  // A withdrawal publishes the rows of the previous release again, so up to two revisions per release.
-  const wrong = periodsOf(coverage).find(({ revision }) => (revision ?? 0) > 2 * releases.length)
-  if (wrong === undefined) return coverage
-  throw new BuildError(
-    `${remote.urlOf(path)} tells of ${wrong.revision} revisions of ${wrong.name}, more than its releases can have made`,
-  )
-}
-
 async function fetchEntry(remote: RemoteFiles, folder: string, { path, bytes, isOptional }: Entry): Promise<void> {
   const isImmutable = publishedPath(path).cache !== 'pointer' && isOptional !== true
   if (isImmutable && (await statsIfAny(join(folder, path))) !== undefined) return
@@ -123,15 +82,15 @@ async function fetchEntry(remote: RemoteFiles, folder: string, { path, bytes, is
 }
 
 /** Compares the host's `latest/`, a copy or a link, with `folder`. Throws `BuildError` for the first difference. */
-export async function proveLatest(remote: RemoteFiles, folder: string): Promise<void> {
+export async function verifyLatest(remote: RemoteFiles, folder: string): Promise<void> {
   const release = join(folder, LATEST_PATH)
-  const proveSame = async (name: string) => {
+  const verifySame = async (name: string) => {
     const path = `${LATEST_PATH}/${name}`
     const [found, expected] = [await remote.read(path), await readFile(join(release, name))]
     if (!found.equals(expected)) throw new BuildError(`${remote.urlOf(path)} is not that of the newest release`)
   }
-  await proveSame(MANIFEST_FILE)
-  await sideBySide(await namesIn(release), proveSame, AT_ONCE)
+  await verifySame(MANIFEST_FILE)
+  await sideBySide(await namesIn(release), verifySame, AT_ONCE)
 }
 
 async function linkLatest(folder: string, index: ReleaseIndex): Promise<void> {

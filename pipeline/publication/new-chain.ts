@@ -8,7 +8,7 @@ import { ReleaseEntry, type ReleaseIndex, ReleaseName, releasePath } from '../co
 import { PERIOD_FOLDERS, POINTER_PATH } from '../contract/published-paths.ts'
 import { MANIFEST_FILE } from '../contract/release-files.ts'
 import { NextTree } from './next-tree.ts'
-import { asideFolder, goneFolder, type PublicFolder, STAGING_FOLDER } from './public-folder.ts'
+import { asideFolder, type PublicFolder, removedFolder, STAGING_FOLDER } from './public-folder.ts'
 
 /** A switch to a new chain in progress. On disk from before the first rename until the switch is done. */
 const NewChain = z.strictObject({
@@ -26,15 +26,15 @@ export async function readNewChain(publicDir: string): Promise<NewChain | undefi
   return text === undefined ? undefined : parseJson(NewChain, text, path, BuildError)
 }
 
-/** True if the history is that of the new chain, so the switch was completed and not undone. */
-export function isCompleted({ manifest_sha256 }: NewChain, { releases }: ReleaseIndex): boolean {
-  return releases.some((entry) => entry.manifest_sha256 === manifest_sha256)
-}
-
 /** Records the switch on disk. From here on the next build completes or undoes it after a stop. */
-export async function beginNewChain({ publicDir, files }: PublicFolder, chain: NewChain): Promise<void> {
+export async function beginNewChain(
+  { publicDir, files }: PublicFolder,
+  { releases }: ReleaseIndex,
+  replaced: readonly ReleaseName[],
+): Promise<void> {
+  const { release, manifest_sha256 } = releases[0] ?? {}
   await files.makeFolder(dirname(join(publicDir, NEW_CHAIN_FILE)))
-  await replaceFile(files, join(publicDir, NEW_CHAIN_FILE), toJson(chain))
+  await replaceFile(files, join(publicDir, NEW_CHAIN_FILE), toJson({ release, manifest_sha256, replaced }))
   // The staging folder is new: a power cut must not keep the first rename and lose this file.
   await files.flush(publicDir)
 }
@@ -72,7 +72,8 @@ export async function resumeNewChain(folder: PublicFolder, chain: NewChain): Pro
     if (await isFolder(aside)) await moveInto(files, aside, publicDir)
     return undefined
   }
-  for (const name of [aside, goneFolder(publicDir), join(publicDir, STAGING_FOLDER, 'next')]) await files.remove(name)
+  for (const name of [aside, removedFolder(publicDir), join(publicDir, STAGING_FOLDER, 'next')])
+    await files.remove(name)
   const tree = new NextTree(folder, { isNewChain: true })
   tree.keep(releasePath(chain.release))
   const others = chain.replaced.filter((release) => release !== chain.release)

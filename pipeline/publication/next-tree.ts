@@ -5,8 +5,8 @@ import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import { publishedPath } from '../contract/published-paths.ts'
 import {
   asideFolder,
-  goneFolder,
   type PublicFolder,
+  removedFolder,
   STAGING_FOLDER,
   STEPS,
   type Step,
@@ -31,9 +31,14 @@ export class NextTree {
     this.isNewChain = isNewChain
   }
 
-  /** Where a published path will be found: the staging root of its step, or the public folder. */
+  /** The folder below which a published path will be found: the staging root of its step, or the public folder. */
   rootOf(path: string): string {
     return this.#roots.get(path) ?? (this.isNewChain ? NOWHERE : this.folder.publicDir)
+  }
+
+  /** Where the file or folder of a published path will be found. */
+  pathOf(path: string): string {
+    return join(this.rootOf(path), path)
   }
 
   /** Adds a folder already staged and flushed below `stagingRoot`. */
@@ -48,7 +53,7 @@ export class NextTree {
   }
 
   read(path: string): Promise<string | undefined> {
-    return readTextIfAny(join(this.rootOf(path), path))
+    return readTextIfAny(this.pathOf(path))
   }
 
   /** Stages a file unless the same text is already staged or published. */
@@ -95,7 +100,7 @@ export class NextTree {
       this.#roots.delete(path)
       await this.folder.files.remove(join(root, path))
     }
-    await this.#note(this.#removed, step, path, goneFolder(this.folder.publicDir))
+    await this.#note(this.#removed, step, path, removedFolder(this.folder.publicDir))
   }
 
   async flush(): Promise<void> {
@@ -116,7 +121,7 @@ export class NextTree {
       if (await isFolder(root)) await moveInto(files, root, publicDir)
       for (const path of await wholeFolders(publicDir, this.#removed.get(step) ?? new Set())) {
         taken += 1
-        await files.rename(join(publicDir, path), join(goneFolder(publicDir), `${taken}`))
+        await files.rename(join(publicDir, path), join(removedFolder(publicDir), `${taken}`))
       }
     }
   }

@@ -26,8 +26,8 @@ export function asideFolder(publicDir: string): string {
 }
 
 /** Where a switch moves removed paths, under numbers, until it is done. */
-export function goneFolder(publicDir: string): string {
-  return join(publicDir, STAGING_FOLDER, 'gone')
+export function removedFolder(publicDir: string): string {
+  return join(publicDir, STAGING_FOLDER, 'removed')
 }
 
 /** Exists from before the first rename of a switch until it is done. */

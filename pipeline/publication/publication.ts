@@ -1,4 +1,5 @@
-import { CHECKSUMS_FILE } from '../base/checksums.ts'
+import { hash } from 'node:crypto'
+import { CHECKSUMS_FILE, toChecksums } from '../base/checksums.ts'
 import { toJson } from '../base/json.ts'
 import type { Coverage, Restatements } from '../contract/history.ts'
 import {
@@ -39,7 +40,10 @@ export interface Entry {
   /** Undefined for the files of releases and revisions, which are verified by rows and checksums. */
   text?: () => string
   target?: string
+  /** The published file that has the same bytes. */
+  sameAs?: string
   bytes?: number
+  sha256?: string
   /** True if the file may have been removed with a withdrawn release. */
   isOptional?: boolean
 }
@@ -54,7 +58,7 @@ export interface Facts {
   pages: readonly Page[]
 }
 
-/** All published entries, in the order of a switch. If texts are not needed, facts that only they use may be empty. */
+/** All published entries, in the order of a switch. */
 export function publication(facts: Facts): Entry[] {
   const { index, manifests, coverage, restatements, api, pages } = facts
   const current = currentEntry(index)
@@ -106,23 +110,27 @@ export function releaseEntries(entry: ReleaseEntry, manifest: Manifest | undefin
     return [{ path: `${place}/${TOMBSTONE_FILE}`, text: () => toJson(tombstoneOf(entry, withdrawal)) }]
   }
   if (manifest === undefined) return []
-  return [
-    ...[CHECKSUMS_FILE, MANIFEST_FILE].map((name) => ({ path: `${place}/${name}` })),
-    ...manifest.files.map(({ path, bytes }) => ({ path: `${place}/${path}`, bytes })),
-  ]
+  const resources = manifest.files.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 }))
+  const listed = [...resources, { path: MANIFEST_FILE, sha256: entry.manifest_sha256 }]
+  const files = [...listed, { path: CHECKSUMS_FILE, sha256: hash('sha256', toChecksums(listed)) }]
+  return files.map((file) => ({ ...file, path: `${place}/${file.path}` }))
 }
 
 /** Revisions and pointer files of days and months. A withdrawal may have removed superseded revisions. */
 export function periodEntries(coverage: Coverage, { releases }: ReleaseIndex): Entry[] {
   const hasGaps = releases.some(({ status }) => status === 'withdrawn')
-  return periodsOf(coverage).flatMap(({ folder, name, revision, content_hash }) =>
-    PERIOD_FORMATS[folder].flatMap((format) => [
-      ...Array.from({ length: revision ?? 0 }, (_, position): Entry => {
-        const isNewest = position + 1 === revision && content_hash !== null
-        const path = `${DATASET_PATH}/${revisionPath({ folder, name, revision: position + 1 }, format)}`
-        return { path, isOptional: hasGaps && !isNewest }
-      }),
-      ...(content_hash === null ? [] : [{ path: `${DATASET_PATH}/${pointerPath({ folder, name }, format)}` }]),
-    ]),
+  return periodsOf(coverage).flatMap(({ folder, name, revision: newest, content_hash }) =>
+    PERIOD_FORMATS[folder].flatMap((format) => {
+      const pathOf = (revision: number) => `${DATASET_PATH}/${revisionPath({ folder, name, revision }, format)}`
+      const revisions = Array.from({ length: newest ?? 0 }, (_, position): Entry => {
+        const isNewest = position + 1 === newest && content_hash !== null
+        return { path: pathOf(position + 1), isOptional: hasGaps && !isNewest }
+      })
+      if (newest === null || content_hash === null) return revisions
+      return [
+        ...revisions,
+        { path: `${DATASET_PATH}/${pointerPath({ folder, name }, format)}`, sameAs: pathOf(newest) },
+      ]
+    }),
   )
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { CHECKSUMS_FILE, verifyChecksums } from '../base/checksums.ts'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
-import { hashFile, namesIn, readTextIfAny } from '../base/files.ts'
+import { hashFile, readTextIfAny } from '../base/files.ts'
 import { isFolder } from '../base/move.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import {
@@ -16,7 +16,15 @@ import { COVERAGE_PATH, INDEX_PATH, POINTER_PATH, RESTATEMENTS_PATH } from '../c
 import { MANIFEST_FILE } from '../contract/release-files.ts'
 import type { Tombstone } from '../contract/tombstone.ts'
 import type { Chain } from '../release/chain.ts'
-import { appendRelease, currentEntry, EMPTY_INDEX, readIndex, standingReleases, withStatus } from '../release/index.ts'
+import {
+  appendRelease,
+  currentEntry,
+  EMPTY_INDEX,
+  readIndex,
+  standingReleases,
+  unlistedReleases,
+  withStatus,
+} from '../release/index.ts'
 import { readCoverage, readRestatements } from '../release/ledger.ts'
 import { readManifest } from '../release/verify.ts'
 import { renderApi } from '../site/api.ts'
@@ -29,7 +37,8 @@ import { type Entry, publication } from './publication.ts'
 import { markWithdrawn, removeWithdrawn, verifyWithdrawn, withTombstone } from './tombstone.ts'
 
 /**
- * Makes the public folder consistent after a build or withdrawal that stopped at any point. Returns the index.
+ * Makes the public folder consistent after a build or withdrawal that stopped at any point. Returns the index, and
+ * whether this completed a switch to a new chain.
  *
  * - A release counts once its folder is in place. If the index does not list it, this adds it and updates everything
  *   that follows from it. A folder without checksums is removed.
@@ -37,17 +46,18 @@ import { markWithdrawn, removeWithdrawn, verifyWithdrawn, withTombstone } from '
  *   and removes the files of the withdrawn one.
  * - A switch to a new chain is completed if the first release of that chain is in place, and undone otherwise.
  */
-export async function recover(folder: PublicFolder, database: Database): Promise<ReleaseIndex> {
+export async function recover(
+  folder: PublicFolder,
+  database: Database,
+): Promise<{ index: ReleaseIndex; completed: boolean }> {
   const { publicDir, files } = folder
   const chain = await readNewChain(publicDir)
-  const begun = chain && (await resumeNewChain(folder, chain))
-  if (begun === undefined) await closeStaging(publicDir, files)
-  const tree = begun ?? new NextTree(folder)
+  const tree = chain && (await resumeNewChain(folder, chain))
+  if (tree === undefined) await closeStaging(publicDir, files)
   const index =
-    begun && chain ? await grow(join(publicDir, releasePath(chain.release)), EMPTY_INDEX) : await findIndex(folder)
-  await follow(tree, index, database)
-  await closeStaging(publicDir, files)
-  return index
+    tree && chain ? await grow(join(publicDir, releasePath(chain.release)), EMPTY_INDEX) : await findIndex(folder)
+  await follow(tree ?? new NextTree(folder), index, database)
+  return { index, completed: tree !== undefined }
 }
 
 /** The index, with what a stopped build or withdrawal put in place but not into the index. */
@@ -62,13 +72,12 @@ async function findIndex(folder: PublicFolder): Promise<ReleaseIndex> {
  * Returns the current release. Throws `BuildError` if a build or a withdrawal was stopped, because the public folder
  * may then be half old and half new.
  */
-export async function assertComplete(publicDir: string): Promise<ReleaseEntry> {
+export async function verifyComplete(publicDir: string): Promise<ReleaseEntry> {
   const index = await readIndex(publicDir)
+  const current = currentEntry(index)
   const marked = await markWithdrawn(publicDir, index)
   const isMarked = index.releases.every(({ status }, position) => status === marked.releases[position]?.status)
-  const isStopped = await isFolder(join(publicDir, STAGING_FOLDER))
-  const current = currentEntry(index)
-  if (current === undefined || isStopped || !isMarked || (await unlisted(publicDir, index)) !== undefined) {
+  if (current === undefined || !isMarked || (await isFolder(join(publicDir, STAGING_FOLDER)))) {
     throw new BuildError(`${publicDir} was left by a build that was stopped; make build completes it`)
   }
   for (const entry of index.releases) if (entry.status === 'withdrawn') await verifyWithdrawn(publicDir, entry)
@@ -81,14 +90,12 @@ export async function assertComplete(publicDir: string): Promise<ReleaseEntry> {
  * it was published, so the index is wrong.
  */
 async function unlisted(publicDir: string, index: ReleaseIndex): Promise<ReleaseName | undefined> {
-  const dataset = join(publicDir, DATASET_PATH)
-  const known = new Set(['index.json', ...index.releases.map((entry) => entry.release)])
-  const unknown = (await namesIn(join(dataset, 'releases'))).filter((name) => !known.has(name)).sort()
+  const unknown = await unlistedReleases(publicDir, index)
   const latest = await readTextIfAny(join(publicDir, POINTER_PATH))
   const isNext = (name: string) => name > (index.releases.at(-1)?.release ?? '') && !latest?.includes(name)
   if (unknown.length <= 1 && unknown.every(isNext)) return unknown[0]
   throw new BuildError(
-    `${join(publicDir, INDEX_PATH)} does not list ${unknown.join(', ')}, found in ${dataset}; ` +
+    `${join(publicDir, INDEX_PATH)} does not list ${unknown.join(', ')}, found in ${join(publicDir, DATASET_PATH)}; ` +
       'releases are never removed: restore the index from a backup, or remove by hand what does not belong there',
   )
 }
@@ -124,12 +131,10 @@ export async function publish(
   tree.adopt(releasePath(release))
   const grown = await grow(staged.path, index)
   if (isNewChain) await replaceChain(tree, release, replaced)
-  const { sha256: manifest_sha256 } = await hashFile(join(staged.path, MANIFEST_FILE))
   await follow(tree, grown, database, async () => {
     signal.throwIfAborted()
-    if (isNewChain) await beginNewChain(folder, { release, manifest_sha256, replaced: [...replaced] })
+    if (isNewChain) await beginNewChain(folder, grown, replaced)
   })
-  await closeStaging(folder.publicDir, folder.files)
   return grown
 }
 
@@ -141,10 +146,9 @@ export async function publishTombstone(
   database: Database,
 ): Promise<void> {
   await follow(new NextTree(folder), withTombstone(index, tombstone), database)
-  await closeStaging(folder.publicDir, folder.files)
 }
 
-/** Stages everything that follows from the releases, then switches to it. Calls `begin` before the first rename. */
+/** Stages everything that follows from the releases and switches to it. Calls `begin` before the first rename. */
 async function follow(
   tree: NextTree,
   index: ReleaseIndex,
@@ -157,6 +161,7 @@ async function follow(
   await begin()
   await tree.commit()
   await notePages()
+  await closeStaging(tree.folder.publicDir, tree.folder.files)
 }
 
 /** Stages the entries that differ. Returns a function that notes which pages exist; call it when they are in place. */
@@ -167,8 +172,7 @@ async function stage(tree: NextTree, index: ReleaseIndex, database: Database): P
   const coverage = await readCoverage(tree.rootOf(COVERAGE_PATH))
   if (coverage === undefined) throw new Error('there is no coverage of the releases')
   const restatements = await readRestatements(tree.rootOf(RESTATEMENTS_PATH))
-  const place = releasePath(current.release)
-  const path = join(tree.rootOf(place), place)
+  const path = tree.pathOf(releasePath(current.release))
   const manifest = await readManifest(path)
   const api = await renderApi(path, manifest, tree.folder.dataDir)
   const { pages, note } = await changedPages(tree, { manifest, index }, database)

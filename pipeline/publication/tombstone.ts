@@ -19,7 +19,7 @@ import type { DataFile } from '../contract/release-files.ts'
 import { TOMBSTONE_FILE, Tombstone, tombstoneOf } from '../contract/tombstone.ts'
 import { standingReleases, withStatus } from '../release/index.ts'
 import { readBack } from '../release/read-back.ts'
-import { assertEntry, strayFiles } from './compare.ts'
+import { strayFiles, verifyFile } from './compare.ts'
 import type { NextTree } from './next-tree.ts'
 import { releaseEntries } from './publication.ts'
 
@@ -57,7 +57,7 @@ export async function verifyWithdrawn(root: string, entry: ReleaseEntry): Promis
   const entries = releaseEntries(entry, undefined)
   if (entries.length === 0)
     throw new BuildError(`${join(root, INDEX_PATH)} does not say why ${entry.release} is withdrawn`)
-  for (const each of entries) await assertEntry(root, each)
+  for (const each of entries) await verifyFile(root, each)
   const [left] = await strayFiles(root, [releasePath(entry.release)], entries)
   if (left === undefined) return
   throw new BuildError(`${join(root, left)} is published, but its release was withdrawn; make build removes it`)
@@ -81,10 +81,8 @@ async function revisionsOf(
   standing: readonly ReleaseName[],
   database: Database,
 ): Promise<string[]> {
-  const holdingsOf = async (name: ReleaseName) => {
-    const place = releasePath(name)
-    return holdings(await readBack(database, join(tree.rootOf(place), place), LAST_FILE))
-  }
+  const holdingsOf = async (name: ReleaseName) =>
+    holdings(await readBack(database, tree.pathOf(releasePath(name)), LAST_FILE))
   const orphans = await holdingsOf(release)
   // Newest first: it shares the most rows with the withdrawn release, usually the newest too.
   for (const name of standing.toReversed()) {

@@ -4,18 +4,20 @@ import type { Coverage, CoverageDay, CoverageMonth, Published, Restatement, Rest
 import type { ReleaseIndex } from '../contract/manifest.ts'
 import { COVERAGE_FILE, RESTATEMENTS_FILE } from '../contract/published-paths.ts'
 import { daysBetween, type UtcDate } from '../contract/utc-date.ts'
-import { missingReason, type ReleasedRows } from '../dataset/coverage.ts'
+import { missingReason, type ReleaseFacts } from '../dataset/coverage.ts'
 import { toRestatement } from '../dataset/restatements.ts'
 
-export interface Told {
+export interface ExpectedRestatement {
+  manifest: ReleaseFacts
+  restatement: Restatement | undefined
+  /** Later dates may come from a withdrawn release. Undefined if the previous release was withdrawn. */
+  lastDate: UtcDate | '' | undefined
+}
+
+interface Expected {
   /** Coverage as if the withdrawn releases had never existed; revision numbers may differ. */
   coverage: Coverage
-  /** Up to `lastDate`; later dates may come from a withdrawn release. Undefined if the previous release is gone. */
-  restatements: {
-    manifest: ReleasedRows['manifest']
-    restatement: Restatement | undefined
-    lastDate: UtcDate | '' | undefined
-  }[]
+  restatements: readonly ExpectedRestatement[]
 }
 
 /** Throws `BuildError`. Withdrawals leave only index entries, so revision numbers may not be countable again. */
@@ -23,11 +25,11 @@ export function verifyLedger(
   dataset: string,
   index: ReleaseIndex,
   { coverage, restatements }: { coverage: Coverage; restatements: Restatements },
-  told: Told,
+  expected: Expected,
 ): void {
   const hasGaps = index.releases.some(({ status }) => status === 'withdrawn')
-  verifyCoverage(join(dataset, COVERAGE_FILE), index, { found: coverage, expected: told.coverage, hasGaps })
-  verifyRestatements(join(dataset, RESTATEMENTS_FILE), index, restatements, told.restatements, hasGaps)
+  verifyCoverage(join(dataset, COVERAGE_FILE), index, { found: coverage, expected: expected.coverage, hasGaps })
+  verifyRestatements(join(dataset, RESTATEMENTS_FILE), index, restatements, expected.restatements, hasGaps)
 }
 
 function verifyCoverage(
@@ -87,11 +89,11 @@ function verifyRestatements(
   path: string,
   { releases }: ReleaseIndex,
   { restatements }: Restatements,
-  told: Told['restatements'],
+  expected: Expected['restatements'],
   hasGaps: boolean,
 ): void {
   const found = new Map(restatements.map((each) => [each.release, each]))
-  for (const { manifest, restatement, lastDate } of told) {
+  for (const { manifest, restatement, lastDate } of expected) {
     const listed = found.get(manifest.release)
     const isProvable = (date: UtcDate) => !hasGaps || (lastDate !== undefined && date <= lastDate)
     const datesIn = (of: Restatement | undefined) =>

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { basename, join } from 'node:path'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
-import { hashFile, namesIn, readIfAny, statsIfAny } from '../base/files.ts'
+import { namesIn, readIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import { contentHash, writeJson } from '../base/text.ts'
 import type { Coverage, Published } from '../contract/history.ts'
@@ -11,7 +11,7 @@ import { COVERAGE_FILE, PERIOD_FORMATS } from '../contract/published-paths.ts'
 import { RankingResponse, type Timestamp } from '../contract/ranking.ts'
 import { type Period, periodsOf } from '../dataset/coverage.ts'
 import { readParquet } from '../release/read-back.ts'
-import { datesOf, type PeriodFormat, pointerPath, revisionPath } from './periods.ts'
+import { datesOf, type PeriodFormat, revisionPath } from './periods.ts'
 
 interface Held {
   hash: ContentHash
@@ -35,7 +35,7 @@ interface Found extends Held {
   revision: number
 }
 
-/** Verifies days and months. `notVerified` lists revisions gone with withdrawn releases. Throws `BuildError`. */
+/** Verifies the revisions of days and months. `notVerified` lists those removed with a withdrawn release. */
 export async function verifyPeriods(
   dataset: string,
   coverage: Coverage,
@@ -49,12 +49,12 @@ export async function verifyPeriods(
     const place = placeOf(period)
     const own = made.get(place) ?? []
     const found = await verifyRevisions(dataset, period, { ...standing, made: own }, database)
-    assertMade(join(dataset, place), own, found)
-    const gone = goneNumbers(period, found)
-    assertWithdrawn(join(dataset, place), period, gone, standing.index)
-    notVerified.push(...gone.map((number) => `${place}/r${number}`))
-    const pointers = await verifyPointers(dataset, period)
-    files += found.length * PERIOD_FORMATS[period.folder].length + pointers
+    verifyMade(join(dataset, place), own, found)
+    const missing = missingNumbers(period, found)
+    verifyMissing(join(dataset, place), period, missing, standing.index)
+    notVerified.push(...missing.map((number) => `${place}/r${number}`))
+    const pointers = period.content_hash === null ? 0 : 1
+    files += (found.length + pointers) * PERIOD_FORMATS[period.folder].length
   }
   return { files, notVerified }
 }
@@ -107,8 +107,7 @@ async function verifyRevision(
   for (const format of PERIOD_FORMATS[revision.folder]) {
     const path = join(dataset, revisionPath(revision, format))
     const held = await readRevision(path, { format, name: revision.name }, database)
-    if (expected === undefined) assertHeld(path, revision, held, standing)
-    else assertExpected(path, revision, held, expected)
+    verifyHeld(path, revision, { held, expected }, standing)
     first ??= { ...held, path }
     if (held.hash !== first.hash) throw new BuildError(`${path} holds other rows than ${basename(first.path)}`)
   }
@@ -116,17 +115,21 @@ async function verifyRevision(
   return { hash: first.hash, asOf: first.asOf ?? expected?.asOf }
 }
 
-function assertExpected(path: string, { name }: Period, held: Held, expected: Held): void {
-  if (held.hash !== expected.hash) {
-    throw new BuildError(`${path} holds rows with the hash ${held.hash}, but they were published with ${expected.hash}`)
+function verifyHeld(
+  path: string,
+  period: Period,
+  { held: { hash, asOf }, expected }: { held: Held; expected: Held | undefined },
+  { index, holdings }: Standing,
+): void {
+  const isRight = expected === undefined ? holdings.has(`${placeOf(period)} ${hash}`) : hash === expected.hash
+  if (!isRight) {
+    const why = expected
+      ? `but they were published with ${expected.hash}`
+      : 'which no release has that is not withdrawn'
+    throw new BuildError(`${path} holds rows with the hash ${hash}, ${why}`)
   }
-  if (held.asOf === undefined || expected.asOf === undefined || held.asOf === expected.asOf) return
-  throw new BuildError(`${path} is not the API's answer for ${name} as of ${expected.asOf}`)
-}
-
-function assertHeld(path: string, period: Period, { hash, asOf }: Held, { index, holdings }: Standing): void {
-  if (!holdings.has(`${placeOf(period)} ${hash}`)) {
-    throw new BuildError(`${path} holds rows with the hash ${hash}, which no release has that is not withdrawn`)
+  if (asOf !== undefined && expected?.asOf !== undefined && asOf !== expected.asOf) {
+    throw new BuildError(`${path} is not the API's answer for ${period.name} as of ${expected.asOf}`)
   }
   if (asOf !== undefined && !index.releases.some(({ as_of }) => as_of === asOf)) {
     throw new BuildError(`${path} is as of ${asOf}, when there was no release`)
@@ -150,7 +153,7 @@ async function readRevision(
 }
 
 /** Releases made revisions in order, so search for each after the previous one. */
-function assertMade(place: string, made: readonly Made[], found: readonly Found[]): void {
+function verifyMade(place: string, made: readonly Made[], found: readonly Found[]): void {
   let last = 0
   for (const { release, hash, asOf, revision } of made) {
     const match = found.find((each) => {
@@ -166,32 +169,19 @@ function assertMade(place: string, made: readonly Made[], found: readonly Found[
   }
 }
 
-function goneNumbers({ revision }: Published, found: readonly Found[]): number[] {
+function missingNumbers({ revision }: Published, found: readonly Found[]): number[] {
   const present = new Set(found.map((each) => each.revision))
   return numbersTo(revision).filter((number) => !present.has(number))
 }
 
 /** A withdrawn release made at most one revision here, and its withdrawal one more for another release. */
-function assertWithdrawn(place: string, period: Period, gone: readonly number[], { releases }: ReleaseIndex): void {
-  if (gone.length === 0) return
+function verifyMissing(place: string, period: Period, missing: readonly number[], { releases }: ReleaseIndex): void {
+  if (missing.length === 0) return
   const { first_date, last_date } = datesOf(period)
   const withdrawn = releases.filter(({ status }) => status === 'withdrawn')
   const having = withdrawn.filter(({ start_date, end_date }) => start_date <= last_date && end_date >= first_date)
-  if (having.length > 0 && gone.length <= having.length + withdrawn.length) return
+  if (having.length > 0 && missing.length <= having.length + withdrawn.length) return
   throw new BuildError(
-    `${place} lacks ${gone.map((number) => `r${number}`).join(', ')}, more than withdrawn releases can have made`,
+    `${place} lacks ${missing.map((number) => `r${number}`).join(', ')}, more than withdrawn releases can have made`,
   )
-}
-
-async function verifyPointers(dataset: string, period: Published & Period): Promise<number> {
-  const { folder, revision, content_hash } = period
-  if (revision === null || content_hash === null) return 0
-  for (const format of PERIOD_FORMATS[folder]) {
-    const pointer = join(dataset, pointerPath(period, format))
-    if ((await statsIfAny(pointer)) === undefined) throw new BuildError(`${pointer} is missing`)
-    const newest = join(dataset, revisionPath({ ...period, revision }, format))
-    if ((await hashFile(pointer)).sha256 === (await hashFile(newest)).sha256) continue
-    throw new BuildError(`${pointer} is not its newest revision, ${newest}`)
-  }
-  return PERIOD_FORMATS[folder].length
 }

@@ -3,7 +3,7 @@ import { BuildError } from '../base/errors.ts'
 import { withTemporaryFolder } from '../base/scratch.ts'
 import type { ReleaseEntry } from '../contract/manifest.ts'
 import { type Patience, RemoteFiles } from './http-client.ts'
-import { mirrorSite, proveLatest, readPointers } from './mirror.ts'
+import { mirrorSite, readPointers, verifyLatest } from './mirror.ts'
 import { type VerifySummary, verify } from './verify.ts'
 
 /** A host that changes more often than this is never at rest. */
@@ -15,9 +15,14 @@ const ATTEMPTS = 3
  */
 export async function verifyUrl(
   url: string,
-  options: { signal: AbortSignal; report: Effects['report']; onProved(entry: ReleaseEntry): void; patience?: Patience },
+  options: {
+    signal: AbortSignal
+    report: Effects['report']
+    onVerified(entry: ReleaseEntry): void
+    patience?: Patience
+  },
 ): Promise<VerifySummary> {
-  const { signal, report, onProved, patience } = options
+  const { signal, report, onVerified, patience } = options
   const remote = new RemoteFiles(url, signal, patience)
   const onProgress = (share: number) => report({ kind: 'progress', stage: 'fetch', share })
   return withTemporaryFolder('verify', async (folder) => {
@@ -26,8 +31,8 @@ export async function verifyUrl(
       try {
         await mirrorSite(remote, folder, onProgress)
         report({ kind: 'done', stage: 'fetch', detail: remote.urlOf('') })
-        const summary = await verify(folder, { signal, report: onProved, withPages: false })
-        await proveLatest(remote, folder)
+        const summary = await verify(folder, { signal, report: onVerified, withPages: false })
+        await verifyLatest(remote, folder)
         return summary
       } catch (error) {
         if (!(error instanceof BuildError)) throw error

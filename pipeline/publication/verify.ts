@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
-import { endsOfLinks, namesIn, readTextIfAny } from '../base/files.ts'
+import { endsOfLinks, readTextIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import { withTemporaryDatabase } from '../base/scratch.ts'
 import { sideBySide } from '../base/side-by-side.ts'
@@ -25,14 +25,14 @@ import {
   PERIOD_FOLDERS,
   publishedPath,
 } from '../contract/published-paths.ts'
-import { currentEntry, publishedFolders, readIndex } from '../release/index.ts'
+import { currentEntry, publishedFolders, readIndex, unlistedReleases } from '../release/index.ts'
 import { readCoverage, readRestatements } from '../release/ledger.ts'
 import { verifyEntry, verifyRelease } from '../release/verify.ts'
 import { renderRankingsDaily } from '../site/api.ts'
 import { readFacts } from '../site/facts.ts'
 import type { Page } from '../site/layout.ts'
 import { renderSite } from '../site/render.ts'
-import { assertEntry, faultOf, missing, strayFiles } from './compare.ts'
+import { faultOf, missing, strayFiles, verifyFile } from './compare.ts'
 import { isSwitching } from './public-folder.ts'
 import { type Facts, pointerEntries, publication } from './publication.ts'
 import { verifyWithdrawn } from './tombstone.ts'
@@ -42,7 +42,7 @@ export interface VerifySummary {
   releases: number
   files: number
   latest: string
-  /** Superseded revisions, such as `daily/2026-11-19/r2`, gone with a withdrawn release. */
+  /** Superseded revisions, such as `daily/2026-11-19/r2`, removed with a withdrawn release. */
   not_verified: string[]
   /** Pages, feeds and metadata that another version rendered: after an upgrade, until the next build. */
   outdated_pages: string[]
@@ -76,11 +76,10 @@ async function verifyFolder(root: string, options: VerifyOptions): Promise<Verif
   if (current === undefined) {
     throw new BuildError(`${join(root, DATASET_PATH)} holds no release; run make build first`)
   }
-  for (const entry of pointerEntries(index, current)) await assertEntry(root, entry)
-  const releases = join(root, DATASET_PATH, 'releases')
-  const known = new Set(['index.json', ...index.releases.map(({ release }) => release)])
-  const stranger = (await namesIn(releases)).sort().find((name) => !known.has(name))
-  if (stranger !== undefined) throw new BuildError(`${join(releases, stranger)} is not listed in ${INDEX_PATH}`)
+  for (const entry of pointerEntries(index, current)) await verifyFile(root, entry)
+  const [unlisted] = await unlistedReleases(root, index)
+  if (unlisted !== undefined)
+    throw new BuildError(`${join(root, releasePath(unlisted))} is not listed in ${INDEX_PATH}`)
   const folders = [root, ...(await endsOfLinks(publishedFolders(root)))]
   return withTemporaryDatabase('verify', { signal: options.signal, folders }, (database) =>
     verifyAll(database, root, { index, current }, options),
@@ -93,14 +92,14 @@ async function verifyAll(
   { index, current }: { index: ReleaseIndex; current: ReleaseEntry },
   { report, withPages = true }: VerifyOptions,
 ): Promise<VerifySummary> {
-  const history = new HistoryCheck(join(root, DATASET_PATH), index)
+  const history = new HistoryCheck(join(root, DATASET_PATH), index, database)
   const manifests = await verifyReleases(database, root, { index, history, report })
   const manifest = manifests.get(current.release)
   if (manifest === undefined) throw new Error('the current release was not verified')
   const coverage = await readCoverage(root)
   if (coverage === undefined) throw missing(join(root, COVERAGE_PATH))
   const restatements = await readRestatements(root)
-  const { files, notVerified } = await history.finish({ coverage, restatements }, database)
+  const { files, notVerified } = await history.finish({ coverage, restatements })
   const api = await readApi(root, manifest)
   const pages = withPages ? await renderSite(await readFacts(() => root, { manifest, index }, database)) : []
   const facts: Facts = { index, manifests, coverage, restatements, api, pages }
@@ -127,7 +126,7 @@ async function verifyReleases(
     else {
       const release = await verifyRelease(database, folder)
       verifyEntry(folder, release, entry)
-      await history.follow(entry, release.manifest, release.rows, database)
+      await history.follow(entry, release)
       manifests.set(entry.release, release.manifest)
       report(entry)
     }

@@ -28,7 +28,7 @@ export interface WithdrawSummary {
   /** The current release afterwards. It differs only if the withdrawn release was current. */
   current: ReleaseName
   was_current: boolean
-  /** Releases whose `changes.csv` lists changes to the withdrawn rows. */
+  /** Releases whose `changes.csv` lists changes to the withdrawn rows. A key of `--json`. */
   still_told_by: ReleaseName[]
   path: string
 }
@@ -58,19 +58,19 @@ export async function withdraw(
     await database.confine(reach)
     const { files, signal, report } = effects
     const folder = { publicDir, dataDir: config.dataDir, stateDir, files }
-    const index = await recover(folder, database)
+    const { index } = await recover(folder, database)
     const planned = await plan(index, asked, publicDir)
     signal.throwIfAborted()
     report({ kind: 'stage', stage: 'withdraw' })
     const tombstone = tombstoneOf(findEntry(index, asked.release), planned)
-    await assertWithdrawn(() => publishTombstone(folder, index, tombstone, database), planned, folder, signal)
+    await explainingFailure(() => publishTombstone(folder, index, tombstone, database), planned, folder, signal)
     report({ kind: 'done', stage: 'withdraw', detail: `${release}, and all that followed from it` })
     return { outcome: 'withdrawn', ...planned }
   })
 }
 
 /** With the tombstone in place the release is withdrawn, even if the rest fails; the error must say so. */
-async function assertWithdrawn(
+async function explainingFailure(
   work: () => Promise<void>,
   { release, path }: Plan,
   { publicDir, files }: PublicFolder,
@@ -125,19 +125,19 @@ async function plan(index: ReleaseIndex, { release, reason, at }: Asked, publicD
     reason,
     current: current.release,
     was_current: currentEntry(index) === entry,
-    still_told_by: await followersOf(release, index, publicDir),
+    still_told_by: await successorsOf(release, index, publicDir),
     path: join(publicDir, releasePath(release), TOMBSTONE_FILE),
   }
 }
 
-async function followersOf(release: ReleaseName, index: ReleaseIndex, publicDir: string): Promise<ReleaseName[]> {
-  const followers: ReleaseName[] = []
+async function successorsOf(release: ReleaseName, index: ReleaseIndex, publicDir: string): Promise<ReleaseName[]> {
+  const successors: ReleaseName[] = []
   for (const later of index.releases) {
     if (later.release <= release || later.status === 'withdrawn') continue
     const { changes } = await readManifest(join(publicDir, DATASET_PATH, later.path))
-    if (changes?.previous === release) followers.push(later.release)
+    if (changes?.previous === release) successors.push(later.release)
   }
-  return followers
+  return successors
 }
 
 function findEntry(index: ReleaseIndex, release: ReleaseName): ReleaseEntry {

@@ -1,15 +1,19 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
+import { Readable } from 'node:stream'
 import { Database } from '../base/database.ts'
 import type { Effects } from '../base/effects.ts'
 import { BuildError, CliError, reasonOf } from '../base/errors.ts'
+import { withTemporaryFolder } from '../base/scratch.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import { DATASET_START } from '../contract/utc-date.ts'
 import { lastCredibleDate, setCredibleDates } from './credible-dates.ts'
+import { delimiterOf } from './files/columns.ts'
+import { readHead } from './files/decompress.ts'
 import { describeFile, foldersOf, type InputFile, isFile } from './files/find.ts'
 import { groupFiles, type InputGroup, readColumns } from './files/group.ts'
 import { type LinkedFile, linkFile } from './files/link.ts'
+import { splitCsv } from './files/split.ts'
 import { defineSample, defineUsage } from './ingest.ts'
 import { SCHEMA_NAMES, SCHEMAS, type SchemaName } from './schemas/index.ts'
 import { levelsOf, listsOf } from './schemas/of-source.ts'
@@ -20,6 +24,9 @@ import { Source } from './sources.ts'
 
 const RECORDS_READ = 100
 const RECORDS_SHOWN = 10
+/** Of a CSV file. More than are read: malformed records do not count. */
+const RECORDS_COPIED = 1_000
+const BYTES_READ = 16 * 1_048_576
 
 /** Placeholders in a proposed source, which the maintainer must replace. */
 const MODEL_TO_SAY = 'author/model'
@@ -29,6 +36,10 @@ const BASE_TIME_TO_SAY = '2025-01-01T00:00:00Z'
 const UNIX_MILLISECONDS = 1e11
 const UNIX_SECONDS = 1e9
 const UNIX_EPOCH = '1970-01-01T00:00:00Z'
+
+const LINE_FEED = Buffer.from('\n')
+
+const KNOWN_COLUMNS = SCHEMA_NAMES.flatMap((name) => schemaColumns(SCHEMAS[name]))
 
 export interface MappedRecord extends Record<string, string | boolean | null> {
   date: string | null
@@ -73,7 +84,8 @@ export async function inspect(paths: readonly string[], effects: InspectEffects)
   return withFiles(files, effects, async (database, folder) => {
     const inspections: Inspection[] = []
     for (const [position, file] of files.entries()) {
-      inspections.push(await inspectFile(database, await linkFile(file, join(folder, `${position}.${file.format}`))))
+      const linked = await linkBeginning(file, join(folder, `${position}.${file.format}`))
+      inspections.push(await inspectFile(database, linked))
     }
     return inspections
   })
@@ -87,8 +99,7 @@ export async function withFiles<Result>(
   { now, signal }: InspectEffects,
   work: (database: Database, folder: string) => Promise<Result>,
 ): Promise<Result> {
-  const folder = await mkdtemp(join(tmpdir(), 'tokenboard-inspect-'))
-  try {
+  return withTemporaryFolder('inspect', async (folder) => {
     const temporaryFolder = join(folder, 'spill')
     const database = await Database.open({ path: ':memory:', temporaryFolder, memoryLimit: undefined, signal })
     try {
@@ -99,9 +110,7 @@ export async function withFiles<Result>(
     } finally {
       database.close()
     }
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
+  })
 }
 
 /** Throws `CliError` if the file is missing or has an unknown ending. */
@@ -110,20 +119,40 @@ export async function describeGiven(path: string): Promise<InputFile> {
   return describeFile(resolve(path), path)
 }
 
+/**
+ * Links a file. DuckDB fails on CSV with line ends of more than one kind, and only a scan of all of it would find them,
+ * so copy the first records.
+ */
+async function linkBeginning(file: InputFile, link: string): Promise<LinkedFile> {
+  if (file.format !== 'csv') return linkFile(file, link)
+  const head = await readHead(file, BYTES_READ)
+  const batches = splitCsv(Readable.from([head]), await delimiterOf(file, KNOWN_COLUMNS))
+  const records = (await Array.fromAsync(batches)).flat()
+  if (head.length === BYTES_READ) records.pop()
+  const copied = records.slice(0, RECORDS_COPIED).flatMap((record) => [record, LINE_FEED])
+  await writeFile(link, Buffer.concat(copied))
+  const unknown = { csvReading: 'ordered', readsAllColumns: true, csvRecords: undefined } as const
+  return { ...file, ...unknown, link, compression: 'uncompressed' }
+}
+
 async function inspectFile(database: Database, file: LinkedFile): Promise<Inspection> {
   try {
     const sample = await readSample(database, file)
     const { columns } = sample
     const known = { file: file.name, format: file.format, columns }
     const problems: string[] = []
+    let leftOut: Inspection | undefined
     for (const source of proposals(file, sample)) {
       const records = await mapRecords(database, source, file)
       if (typeof records === 'string') problems.push(records)
       else if (records.some(isRead)) {
         const shown = records.slice(0, RECORDS_SHOWN)
-        return { ...known, schema: source.schema, records: shown, source, notes: notesOn(source, records) }
+        const found = { ...known, schema: source.schema, records: shown, source, notes: notesOn(source, records) }
+        if (records.some(({ reject_reason }) => reject_reason === null)) return found
+        leftOut ??= found
       }
     }
+    if (leftOut !== undefined) return leftOut
     const notes = problems.length > 0 ? problems : [whatIsMissing(sample)]
     return { ...known, schema: undefined, records: [], source: undefined, notes }
   } catch (error) {
@@ -135,8 +164,7 @@ async function inspectFile(database: Database, file: LinkedFile): Promise<Inspec
 const isRead = ({ reject_reason }: MappedRecord) => reject_reason === null || reject_reason === 'left_out'
 
 async function readSample(database: Database, file: LinkedFile): Promise<Sample> {
-  const wanted = SCHEMA_NAMES.flatMap((name) => schemaColumns(SCHEMAS[name]))
-  const header = file.format === 'ndjson' ? undefined : await readColumns(database, file, wanted)
+  const header = file.format === 'ndjson' ? undefined : await readColumns(database, file, KNOWN_COLUMNS)
   if (file.format !== 'ndjson' && header === undefined) throw new BuildError(`${file.name} is empty`)
   const { names = [], types = [], delimiter = '' } = header ?? {}
   const source = Source.parse({ name: file.name, schema: 'canonical', files: [file.name] })

@@ -9,7 +9,7 @@ import type { InputName } from './input-names.ts'
 
 export interface FrozenSources {
   sources: Sources
-  leftOut: string[]
+  excluded: string[]
 }
 
 /** Keeps only files whose content was an input of the release, by any name. Disables checks that the release passed. */
@@ -19,7 +19,7 @@ export async function freezeSources(
   nameOf: InputName,
   { signal, report }: Pick<Effects, 'signal' | 'report'>,
 ): Promise<FrozenSources> {
-  if (sources.engine.kind !== 'duckdb') return { sources: { ...sources, max_rejected_share: 1 }, leftOut: [] }
+  if (sources.engine.kind !== 'duckdb') return { sources: { ...sources, max_rejected_share: 1 }, excluded: [] }
   const wanted = new Map([...Map.groupBy(inputs, ({ sha256 }) => sha256)].map(([hash, { length }]) => [hash, length]))
   const take = (hash: string | undefined) => {
     const name = hash === undefined ? '' : nameOf(hash)
@@ -27,7 +27,7 @@ export async function freezeSources(
     if (times > 0) wanted.set(name, times - 1)
     return times > 0
   }
-  const leftOut: string[] = []
+  const excluded: string[] = []
   const frozen: Sources['sources'] = []
   for (const source of sources.sources) {
     const { files } = await findInputFiles(source, sources)
@@ -36,14 +36,14 @@ export async function freezeSources(
       take(hashes[position]) ? 'chosen' : 'others',
     )
     frozen.push({ ...source, files: chosen.map(({ name }) => name) })
-    leftOut.push(...others.map(({ name }) => name))
+    excluded.push(...others.map(({ name }) => name))
   }
   const wanting = [...wanted.values()].reduce((sum, times) => sum + times, 0)
   if (wanting > 0) {
     const message = `${wanting} of ${inputs.length} inputs of the release are no files of the sources now; the archive may have them`
     report({ kind: 'notice', message })
   }
-  return { sources: { ...sources, sources: frozen, max_rejected_share: 1 }, leftOut: leftOut.sort() }
+  return { sources: { ...sources, sources: frozen, max_rejected_share: 1 }, excluded: excluded.sort() }
 }
 
 /** Skips a truncated file with a notice: it cannot have been an input. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { BuildError } from '../base/errors.ts'
-import { readTextIfAny } from '../base/files.ts'
+import { namesIn, readTextIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import {
   DATASET_PATH,
@@ -25,8 +25,15 @@ export async function readIndex(publicDir: string): Promise<ReleaseIndex> {
   const text = await readTextIfAny(path)
   if (text === undefined) return EMPTY_INDEX
   const index = parseJson(ReleaseIndex, text, path, BuildError)
-  assertChain(index, path)
+  verifyChain(index, path)
   return index
+}
+
+/** What lies below `releases/` and is not in the index. */
+export async function unlistedReleases(publicDir: string, { releases }: ReleaseIndex): Promise<string[]> {
+  const names = await namesIn(dirname(join(publicDir, DATASET_PATH, INDEX_FILE)))
+  const known = new Set([basename(INDEX_FILE), ...releases.map(({ release }) => release)])
+  return names.filter((name) => !known.has(name)).sort()
 }
 
 export function appendRelease(index: ReleaseIndex, manifest: Manifest, manifestSha256: string): ReleaseIndex {
@@ -99,7 +106,7 @@ function entryHash(facts: Facts): string {
   return hash('sha256', JSON.stringify(facts))
 }
 
-function assertChain(index: ReleaseIndex, path: string): void {
+function verifyChain(index: ReleaseIndex, path: string): void {
   let previous: string | null = null
   for (const { hash, status: _status, superseded_by: _successor, withdrawal: _why, ...facts } of index.releases) {
     if (facts.previous !== previous || entryHash(facts) !== hash) {

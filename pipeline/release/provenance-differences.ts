@@ -8,22 +8,22 @@ export interface ProvenanceDifferences {
   other: Provenance['inputs']
 }
 
-export function compareProvenance(before: Provenance, after: Provenance): ProvenanceDifferences {
+export function compareProvenance(first: Provenance, second: Provenance): ProvenanceDifferences {
   return {
-    tools: toolsThatDiffer(before, after),
-    gone: withoutThose(before.inputs, after.inputs),
-    other: withoutThose(after.inputs, before.inputs),
+    tools: toolsThatDiffer(first, second),
+    gone: withoutThose(first.inputs, second.inputs),
+    other: withoutThose(second.inputs, first.inputs),
   }
 }
 
-function toolsThatDiffer(before: Provenance, after: Provenance): string[] {
+function toolsThatDiffer(first: Provenance, second: Provenance): string[] {
   const facts: [what: string, was: string | null, is: string | null][] = [
-    ['the version of Tokenboard', before.code.version, after.code.version],
-    ['the code of the pipeline', before.code.sha256, after.code.sha256],
-    ['the SQL of the pipeline', before.sql_sha256, after.sql_sha256],
-    ['DuckDB', before.duckdb, after.duckdb],
-    ['the file of models', before.registry.models_sha256, after.registry.models_sha256],
-    ['the file of aliases', before.registry.aliases_sha256, after.registry.aliases_sha256],
+    ['the version of Tokenboard', first.code.version, second.code.version],
+    ['the code of the pipeline', first.code.sha256, second.code.sha256],
+    ['the SQL of the pipeline', first.sql_sha256, second.sql_sha256],
+    ['DuckDB', first.duckdb, second.duckdb],
+    ['the file of models', first.registry.models_sha256, second.registry.models_sha256],
+    ['the file of aliases', first.registry.aliases_sha256, second.registry.aliases_sha256],
   ]
   return facts.flatMap(([what, was, is]) => (was === is ? [] : `${what} was ${shown(was)} and is ${shown(is)}`))
 }

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { hashOfCode, hashOfSql } from '../base/code.ts'
 import { BuildError } from '../base/errors.ts'
 import { parseJson } from '../base/json.ts'
-import type { Manifest } from '../contract/manifest.ts'
+import type { Manifest, ManifestDraft } from '../contract/manifest.ts'
 import { Provenance } from '../contract/provenance.ts'
 import { QUALITY_FILE } from '../contract/release-files.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
@@ -18,10 +18,7 @@ export interface Ingredients {
   last_credible_date?: Provenance['last_credible_date']
 }
 
-export function provenanceOf(
-  draft: Omit<Manifest, 'files'>,
-  { inputs, registry, last_credible_date }: Ingredients,
-): Provenance {
+export function provenanceOf(draft: ManifestDraft, { inputs, registry, last_credible_date }: Ingredients): Provenance {
   const { dataset, release, as_of, version, content_hash, generator } = draft
   return {
     dataset,
@@ -52,10 +49,10 @@ export async function verifyProvenance(folder: string, manifest: Manifest): Prom
   const path = join(folder, PROVENANCE_FILE)
   const { code, registry, inputs, last_credible_date } = provenance
   const expected = provenanceOf(manifest, { inputs: inputs.map(({ sha256 }) => sha256), registry, last_credible_date })
-  const told = { ...provenance, code: { ...code, sha256: '' }, sql_sha256: '' }
+  const listed = { ...provenance, code: { ...code, sha256: '' }, sql_sha256: '' }
   const same = { ...expected, code: { ...expected.code, sha256: '' }, sql_sha256: '' }
   const wrong = Object.entries(same).find(
-    ([key, value]) => JSON.stringify(told[key as keyof Provenance]) !== JSON.stringify(value),
+    ([key, value]) => JSON.stringify(listed[key as keyof Provenance]) !== JSON.stringify(value),
   )
   if (wrong === undefined) return verifyLastCredibleDate(folder, last_credible_date)
   const [key, value] = wrong

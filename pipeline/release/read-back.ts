@@ -40,12 +40,12 @@ async function readTextRows(
 /** Reads rows in file order. Throws `BuildError` for a damaged file or wrong columns or types. */
 export function readParquet(database: Database, path: string): Promise<RankingRow[]> {
   return naming(path, 'Parquet', async () => {
-    await assertParquetTypes(database, path)
+    await verifyParquetTypes(database, path)
     return database.rows<RankingRow>('data-files/read_parquet', { path })
   })
 }
 
-async function assertParquetTypes(database: Database, path: string): Promise<void> {
+async function verifyParquetTypes(database: Database, path: string): Promise<void> {
   const columns = await database.rows<{ column_name: string; column_type: string }>('parquet/columns', { path })
   const written = Object.fromEntries(columns.map(({ column_name, column_type }) => [column_name, column_type]))
   if (JSON.stringify(written) === JSON.stringify(PARQUET_TYPES)) return

@@ -7,7 +7,7 @@ import { toJson } from '../base/json.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import { contentHash, gzip, writeCsv, writeJson, writeNdjson } from '../base/text.ts'
 import { GENERATOR } from '../base/version.ts'
-import type { ReleaseDraft } from '../contract/manifest.ts'
+import type { ManifestDraft } from '../contract/manifest.ts'
 import {
   attributionLine,
   LICENSE,
@@ -27,13 +27,13 @@ import { renderDocuments } from './documents/documents.ts'
 import { parquetKeys } from './documents/parquet-keys.ts'
 
 /** Drafts the release of `rows`, in published order, as of an instant. Throws `BuildError` if there are no rows. */
-export function draftRelease(options: {
+export function draftManifest(options: {
   rows: readonly RankingRow[]
   asOf: Timestamp
   publisher: Publisher
   synthetic: boolean
   oldCounts?: readonly OldCounts[]
-}): ReleaseDraft {
+}): ManifestDraft {
   const { rows, asOf, publisher, synthetic, oldCounts = [] } = options
   const first = rows.at(0)
   const last = rows.at(-1)
@@ -60,7 +60,7 @@ export function draftRelease(options: {
   }
 }
 
-export function metaOf({ as_of, start_date, end_date, version }: ReleaseDraft): RankingMeta {
+export function metaOf({ as_of, start_date, end_date, version }: ManifestDraft): RankingMeta {
   return { as_of, start_date, end_date, version }
 }
 
@@ -74,7 +74,7 @@ export interface TextFile {
 /** Writes all files of a release into an empty folder. The table `out_rankings_daily` must hold the same rows. */
 export async function stageRelease(
   options: {
-    draft: ReleaseDraft
+    draft: ManifestDraft
     rows: readonly RankingRow[]
     texts: readonly TextFile[]
     /** Renders the page of the release, after all files that the given manifest lists. */

@@ -13,28 +13,36 @@ import { verifyDocuments } from './documents/verify.ts'
 import { isEntryOf } from './index.ts'
 import { verifyProvenance } from './provenance.ts'
 import { readBack, readText } from './read-back.ts'
-import { draftRelease, metaOf, rowsAsText } from './stage.ts'
+import { draftManifest, metaOf, rowsAsText } from './stage.ts'
 
-export interface VerifiedRelease {
+/** A release that was read back from disk. */
+export interface LoadedRelease {
   manifest: Manifest
+  rows: readonly RankingRow[]
+}
+
+export interface VerifiedRelease extends LoadedRelease {
   manifestSha256: string
-  rows: RankingRow[]
+}
+
+export async function loadRelease(database: Database, folder: string): Promise<LoadedRelease> {
+  return { manifest: await readManifest(folder), rows: await readBack(database, folder, 'rankings-daily.parquet') }
 }
 
 /** Verifies sizes, checksums, equal rows in every format, and documents. Throws `BuildError`. */
 export async function verifyRelease(database: Database, folder: string): Promise<VerifiedRelease> {
   const manifest = await readManifest(folder)
   const found = await verifyChecksums(folder)
-  assertListed(folder, manifest, found)
+  verifyListed(folder, manifest, found)
   const rows = await verifyRows(database, folder, manifest)
-  assertFacts(folder, manifest, rows)
+  verifyFacts(folder, manifest, rows)
   if (found.has(MODELS_FILE)) await verifyModels(database, join(folder, MODELS_FILE), rows)
   await verifyDocuments(database, folder, manifest)
   await verifyProvenance(folder, manifest)
   return { manifest, manifestSha256: found.get(MANIFEST_FILE)?.sha256 ?? '', rows }
 }
 
-function assertListed(folder: string, manifest: Manifest, found: ReadonlyMap<string, FileHash>): void {
+function verifyListed(folder: string, manifest: Manifest, found: ReadonlyMap<string, FileHash>): void {
   for (const { path, bytes, sha256 } of manifest.files) {
     const file = found.get(path)
     if (file?.bytes !== bytes || file.sha256 !== sha256) {
@@ -67,9 +75,9 @@ async function verifyRows(database: Database, folder: string, manifest: Manifest
 
 const FACTS = ['release', 'start_date', 'end_date', 'days', 'provisional_from'] as const
 
-function assertFacts(folder: string, manifest: Manifest, rows: readonly RankingRow[]): void {
+function verifyFacts(folder: string, manifest: Manifest, rows: readonly RankingRow[]): void {
   const { as_of: asOf, publisher, synthetic } = manifest
-  const draft = draftRelease({ rows, asOf, publisher, synthetic })
+  const draft = draftManifest({ rows, asOf, publisher, synthetic })
   const wrong = FACTS.find((fact) => manifest[fact] !== draft[fact])
   if (wrong === undefined) return
   throw new BuildError(

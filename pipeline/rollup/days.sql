@@ -42,7 +42,7 @@ best AS (
   JOIN core_models ON member.name = core_models.model
   GROUP BY ALL
 )
-SELECT state_ties.day_number, models, model AS former, winner, records, tokens
+SELECT state_ties.day_number, models, model AS previous, winner, records, tokens
 FROM state_ties
 JOIN best USING (day_number, models)
 WHERE source = getvariable('source') AND model IS DISTINCT FROM winner
@@ -52,9 +52,9 @@ WHERE source = getvariable('source') AND model IS DISTINCT FROM winner
 INSERT INTO state_surplus
 SELECT getvariable('source'), day_number, winner, NULL, NULL, NULL, -records, 0, -tokens, 0, 0 FROM core_winners
 UNION ALL
-SELECT getvariable('source'), day_number, former, NULL, NULL, NULL, records, 0, tokens, 0, 0
+SELECT getvariable('source'), day_number, previous, NULL, NULL, NULL, records, 0, tokens, 0, 0
 FROM core_winners
-WHERE former IS NOT NULL
+WHERE previous IS NOT NULL
 
 -- name: note_winners
 UPDATE state_ties

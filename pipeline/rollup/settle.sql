@@ -44,7 +44,7 @@ UPDATE state_sums SET identified_records = 0 WHERE file_id IN (SELECT unnest($fi
 
 -- name: create_previous_surplus
 -- The surplus from when the files that are now kept without their records could still be read.
-CREATE OR REPLACE TEMP TABLE core_former_surplus AS
+CREATE OR REPLACE TEMP TABLE core_previous_surplus AS
 SELECT * FROM state_surplus
 WHERE source = getvariable('source') AND day_number IN (SELECT day_number FROM core_touched_days)
 
@@ -58,7 +58,7 @@ SELECT model, model_permaslug, visibility, is_valid FROM state_models WHERE sour
 -- found again.
 INSERT INTO state_sums BY NAME
 WITH change AS (
-  SELECT * FROM core_former_surplus
+  SELECT * FROM core_previous_surplus
   UNION ALL
   SELECT * REPLACE (-records AS records, -tokens AS tokens, -cost_usd AS cost_usd, -misread_charges AS misread_charges)
   FROM state_surplus

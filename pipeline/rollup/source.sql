@@ -68,7 +68,7 @@ changed AS (
   ANTI JOIN core_archived_inputs USING (sha256, day_number)
 ),
 -- A file that grew still holds what was archived of it; one that was renamed has another in its place.
-former AS (
+replaced AS (
   SELECT name, day_number, sum(records) AS records, sum(tokens) AS tokens
   FROM core_archived_inputs
   WHERE sha256 NOT IN (SELECT sha256 FROM present)
@@ -77,8 +77,8 @@ former AS (
 SELECT
   changed.name AS file,
   changed.day_number,
-  changed.records - coalesce(former.records, 0) AS records,
-  greatest(0, changed.tokens - coalesce(former.tokens, 0)) AS tokens
+  changed.records - coalesce(replaced.records, 0) AS records,
+  greatest(0, changed.tokens - coalesce(replaced.tokens, 0)) AS tokens
 FROM changed
-LEFT JOIN former USING (name, day_number)
-WHERE changed.records > coalesce(former.records, 0)
+LEFT JOIN replaced USING (name, day_number)
+WHERE changed.records > coalesce(replaced.records, 0)

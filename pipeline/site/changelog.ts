@@ -11,8 +11,8 @@ import { reasonSentences } from './reasons.ts'
 import { releaseLink } from './release-link.ts'
 import { table } from './table.ts'
 
-const RELEASES_TOLD = 100
-const RESTATEMENTS_TOLD = 20
+const RELEASES_SHOWN = 100
+const RESTATEMENTS_SHOWN = 20
 
 /** `changelog.html` with the newest releases and restatements, and a full page per year. */
 export function changelogPages(facts: SiteFacts): Page[] {
@@ -42,10 +42,10 @@ provisional days or what is said of the data.
 the same to programs, and the <a href="feed.atom">feed</a> tells of what is new.</p>
 <section aria-labelledby="restatements">
 <h2 id="restatements">Restatements</h2>
-${toldOf(restatements.length, RESTATEMENTS_TOLD, 'restatement')}${restatementList(restatements.slice(0, RESTATEMENTS_TOLD), facts, path)}</section>
+${countNote(restatements.length, RESTATEMENTS_SHOWN, 'restatement')}${restatementList(restatements.slice(0, RESTATEMENTS_SHOWN), facts, path)}</section>
 <section aria-labelledby="releases">
 <h2 id="releases">Releases</h2>
-${toldOf(releases.length, RELEASES_TOLD, 'release')}${releaseTable('Releases, newest first', releases.slice(0, RELEASES_TOLD), facts, path)}</section>
+${countNote(releases.length, RELEASES_SHOWN, 'release')}${releaseTable('Releases, newest first', releases.slice(0, RELEASES_SHOWN), facts, path)}</section>
 <section aria-labelledby="years">
 <h2 id="years">By year</h2>
 <ul class="years">
@@ -56,10 +56,10 @@ ${links}</ul>
   return renderPage({ path, title: `Changelog`, description, main }, manifest)
 }
 
-function toldOf(count: number, told: number, noun: string): Html {
-  return count <= told
+function countNote(count: number, shown: number, noun: string): Html {
+  return count <= shown
     ? html``
-    : html`<p>The newest ${told} of ${counted(count, noun)}; those of the years have all.</p>\n`
+    : html`<p>The newest ${shown} of ${counted(count, noun)}; those of the years have all.</p>\n`
 }
 
 function yearPage(facts: SiteFacts, newestFirst: readonly ReleaseEntry[], year: string): Page {
@@ -112,8 +112,8 @@ function whatChanged(entry: ReleaseEntry, before: ReleaseEntry | undefined): str
     version: 'form of the dataset',
     synthetic: 'another kind of data: synthetic or real',
   }
-  const told = Object.entries(words).filter(([fact]) => changed.includes(fact))
-  return told.flatMap(([, text]) => (text === '' ? [] : text)).join('; ')
+  const differing = Object.entries(words).filter(([fact]) => changed.includes(fact))
+  return differing.flatMap(([, text]) => (text === '' ? [] : text)).join('; ')
 }
 
 function whichRows({ data_version, version_rule, changed = [] }: ReleaseEntry): string {

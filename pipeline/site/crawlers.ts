@@ -8,8 +8,8 @@ import {
   LATEST_PATH,
   RESTATEMENTS_PATH,
 } from '../contract/published-paths.ts'
-import { siteUrl } from './feeds.ts'
 import type { Page } from './layout.ts'
+import { siteUrl } from './site-url.ts'
 
 /** Files for crawlers: `robots.txt`, `sitemap.xml` and `llms.txt`. */
 export function renderCrawlerFiles(manifest: Manifest, pages: readonly Page[]): Page[] {

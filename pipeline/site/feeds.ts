@@ -14,8 +14,9 @@ import { TOMBSTONE_FILE } from '../contract/tombstone.ts'
 import { DATASET_START } from '../contract/utc-date.ts'
 import { titleOf } from '../release/documents/describe.ts'
 import type { Page } from './layout.ts'
+import { siteUrl } from './site-url.ts'
 
-const RELEASES_TOLD = 100
+const RELEASES_LISTED = 100
 
 export type Category = 'release' | 'restatement' | 'schema' | 'notice'
 
@@ -37,10 +38,10 @@ export function renderFeeds(
   restatements: readonly Restatement[],
 ): Page[] {
   const publisher = { ...about.publisher, title: titleOf(about) }
-  const told = index.releases.slice(-RELEASES_TOLD)
-  const items = told.flatMap((entry, position) =>
+  const listed = index.releases.slice(-RELEASES_LISTED)
+  const items = listed.flatMap((entry, position) =>
     itemsOf(publisher, entry, {
-      isFirst: position === 0 && told.length === index.releases.length,
+      isFirst: position === 0 && listed.length === index.releases.length,
       restatement: restatements.find(({ release }) => release === entry.release),
     }),
   )
@@ -124,12 +125,6 @@ function describeRestatement({ dates, rows_before, rows_after, tokens_before, to
 /** A `tag:` URI (RFC 4151) of the publisher's host, so that copies have the same ids. */
 function tag(publisher: Publisher, name: string): string {
   return `tag:${new URL(publisher.url).hostname},${DATASET_START}:${DATASET_PATH}${name === '' ? '' : `/${name}`}`
-}
-
-/** The URL of a published file below the publisher's URL. */
-export function siteUrl(publisher: Publisher, path: string): string {
-  const base = publisher.url.endsWith('/') ? publisher.url : `${publisher.url}/`
-  return new URL(path, base).href
 }
 
 function atom(publisher: Publisher, items: readonly Item[]): string {

@@ -22,7 +22,8 @@ export interface LatestDay {
   weekBefore: UtcDate
   total: bigint
   rows: RankedRow[]
-  gone: string[]
+  /** Models that had a row a week earlier and have none now. */
+  dropped: string[]
 }
 
 /** The newest date of rows in published order. Expects at least one row. */
@@ -49,6 +50,6 @@ export function latestDay(rows: readonly RankingRow[]): LatestDay {
       tokens: BigInt(total_tokens),
       change: changeOf(slug),
     })),
-    gone: [...before.keys()].filter((slug) => slug !== OTHER && !named.has(slug)),
+    dropped: [...before.keys()].filter((slug) => slug !== OTHER && !named.has(slug)),
   }
 }

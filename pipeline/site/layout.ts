@@ -1,7 +1,7 @@
 import { type Html, html } from '../contract/html.ts'
 import type { Manifest } from '../contract/manifest.ts'
 import { SYNTHETIC_NOTICE } from '../release/documents/describe.ts'
-import { siteUrl } from './feeds.ts'
+import { siteUrl } from './site-url.ts'
 
 export interface Page {
   path: string

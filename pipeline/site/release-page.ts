@@ -23,8 +23,8 @@ import { factList, table } from './table.ts'
 export const CHART_FILE = 'chart.svg'
 export const PAGE_FILE = 'index.html'
 
-const CHANGES_TOLD = 10
-const DATES_TOLD = 30
+const CHANGES_SHOWN = 10
+const DATES_SHOWN = 30
 
 /** `chart.svg` of a release: its last 90 days. */
 export function releaseChart(rows: readonly RankingRow[]): TextFile {
@@ -104,15 +104,15 @@ function fileTable(files: readonly Resource[]): Html {
   return table('Files of this release', { words: ['File', 'What it is', 'SHA-256'], numbers: ['Size', 'Rows'] }, rows)
 }
 
-function whatChanged({ changes: told }: Manifest, { rows, changes }: ReleaseFacts, root: string): Html {
-  if (told === undefined || told.previous === null) return html`<p>This is the first release.</p>\n`
+function whatChanged({ changes: stated }: Manifest, { rows, changes }: ReleaseFacts, root: string): Html {
+  if (stated === undefined || stated.previous === null) return html`<p>This is the first release.</p>\n`
   // Link to the changelog: the previous release may have no page or be withdrawn later.
-  const link = html`<a href="${root}changelog/${told.previous.slice(0, 4)}.html">${told.previous}</a>`
+  const link = html`<a href="${root}changelog/${stated.previous.slice(0, 4)}.html">${stated.previous}</a>`
   if (changes.length === 0) return html`<p>No row differs from release ${link}; what is said about them does.</p>\n`
   const count = (op: ChangeRow['op']) => counted(changes.filter((change) => change.op === op).length, 'row')
   const dates = changedDates(rows, changes)
   return html`<p>Against release ${link}: ${count('insert')} new, ${count('update')} with other tokens, ${count('delete')} gone, on
-${counted(dates.length, 'day')}.${reasonSentences(told)} <a href="${CHANGES_FILE}">${CHANGES_FILE}</a> has each of them.</p>
+${counted(dates.length, 'day')}.${reasonSentences(stated)} <a href="${CHANGES_FILE}">${CHANGES_FILE}</a> has each of them.</p>
 ${dateTable(dates)}${biggest(changes, dates)}`
 }
 
@@ -142,7 +142,7 @@ function differenceOf({ tokens_before, tokens_after }: ChangeRow): bigint {
 function dateTable(dates: readonly ChangedDate[]): Html {
   const newestFirst = dates.toReversed()
   const rows = newestFirst
-    .slice(0, DATES_TOLD)
+    .slice(0, DATES_SHOWN)
     .map(({ date, rows_before, rows_after, before, after }) => [
       date,
       rows_before === 0 ? 'new' : rows_after === 0 ? 'gone' : 'changed',
@@ -165,7 +165,7 @@ function biggest(changes: readonly ChangeRow[], dates: readonly ChangedDate[]): 
     .filter(({ date }) => !fresh.has(date))
     .map((change) => ({ change, size: size(change) }))
     .sort((a, b) => (a.size === b.size ? 0 : a.size > b.size ? -1 : 1))
-    .slice(0, CHANGES_TOLD)
+    .slice(0, CHANGES_SHOWN)
   if (largest.length === 0) return html``
   const tokens = (text: string) => (text === '' ? '' : formatInteger(BigInt(text)))
   const rows = largest.map(({ change: { date, model_permaslug, tokens_before, tokens_after } }) => [

@@ -1,16 +1,11 @@
-/** Writes log lines in batches: one write per line costs as much as a response. */
-export interface LogBatch {
-  write(line: string): void
-  flush(): void
-}
-
 /** How long a line may wait, in milliseconds. */
 const LONGEST_WAIT_MS = 20
 
 /** The size of an atomic pipe write on Linux (PIPE_BUF). Larger batches could mix with lines of other processes. */
 const ATOMIC_BYTES = 4096
 
-export function logBatch(target: { write(text: string): unknown }): LogBatch {
+/** Writes log lines in batches: one write per line costs as much as a response. */
+export function logBatch(target: { write(text: string): unknown }) {
   let batches: string[] = []
   let bytesOfLast = 0
 
@@ -21,7 +16,7 @@ export function logBatch(target: { write(text: string): unknown }): LogBatch {
   }
 
   return {
-    write(line) {
+    write(line: string) {
       if (batches.length === 0) setTimeout(flush, LONGEST_WAIT_MS).unref()
       const bytes = Buffer.byteLength(line)
       if (batches.length > 0 && bytesOfLast + bytes <= ATOMIC_BYTES) {

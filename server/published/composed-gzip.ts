@@ -48,12 +48,7 @@ const GZIP_HEAD = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff])
 const STORED_HEAD_BYTES = 5
 const TRAILER_BYTES = 8
 
-export interface GzipComposer {
-  /** One gzip member of the rows of dates `from` (inclusive) to `to` (exclusive); no rows if they are equal. */
-  compose(from: number, to: number, tail: Buffer): Buffer[]
-}
-
-export function gzipComposer(head: Buffer, rows: DateRows, pieces: GzipPieces): GzipComposer {
+export function gzipComposer(head: Buffer, rows: DateRows, pieces: GzipPieces) {
   const headPiece = Buffer.concat([
     GZIP_HEAD,
     deflateRawSync(head, { level: LEVEL, finishFlush: constants.Z_SYNC_FLUSH }),
@@ -68,7 +63,8 @@ export function gzipComposer(head: Buffer, rows: DateRows, pieces: GzipPieces): 
   }
 
   return {
-    compose(from, to, tail) {
+    /** One gzip member of the rows of dates `from` (inclusive) to `to` (exclusive); no rows if they are equal. */
+    compose(from: number, to: number, tail: Buffer): Buffer[] {
       const bytes = rowBytes(rows, from, to)
       const crc = (moveCrc(crcOf(from, to, bytes) >>> 0, tail.length) ^ crc32(tail)) >>> 0
       const end = endPiece(tail, crc, head.length + bytes + tail.length)
@@ -80,7 +76,7 @@ export function gzipComposer(head: Buffer, rows: DateRows, pieces: GzipPieces): 
 }
 
 /** Bytes of the rows of a window, without the first separator. */
-export function rowBytes({ offsets, separatorBytes }: DateRows, from: number, to: number): number {
+function rowBytes({ offsets, separatorBytes }: DateRows, from: number, to: number): number {
   return from === to ? 0 : (offsets[to] ?? 0) - (offsets[from] ?? 0) - separatorBytes
 }
 

@@ -3,7 +3,7 @@ import { DATASET_VERSION, type RankingMeta } from '../../pipeline/contract/ranki
 import type { Window } from '../../pipeline/contract/window.ts'
 import { compressDates, type GzipPieces, gzipComposer } from './composed-gzip.ts'
 import { type DateRows, ROW_FORMATS, serialiseDates } from './date-rows.ts'
-import { FORMS, type Form } from './forms.ts'
+import { FORMATS, type Format } from './formats.ts'
 import type { Release } from './release.ts'
 import { slice } from './run.ts'
 
@@ -18,14 +18,14 @@ export interface Dataset {
   readonly bytes: number
   readonly hasGzip: boolean
   /** The body of a resolved window. Gzip is composed, not compressed (docs/decisions/0019-serving-windows.md). */
-  answer(window: Window, form: Form, coding?: 'identity' | 'gzip'): Answer
+  answer(window: Window, format: Format, coding?: 'identity' | 'gzip'): Answer
 }
 
 export interface PreparedRelease {
   manifest: Manifest
   dates: string[]
-  rows: Record<Form, DateRows>
-  gzip?: Record<Form, GzipPieces>
+  rows: Record<Format, DateRows>
+  gzip?: Record<Format, GzipPieces>
 }
 
 export function serialiseRelease({ manifest, rows }: Release): PreparedRelease {
@@ -33,36 +33,36 @@ export function serialiseRelease({ manifest, rows }: Release): PreparedRelease {
   return {
     manifest,
     dates: [...byDate.keys()],
-    rows: ofEachForm((form) => serialiseDates(byDate.values(), ROW_FORMATS[form])),
+    rows: ofEachFormat((format) => serialiseDates(byDate.values(), ROW_FORMATS[format])),
   }
 }
 
-export function compressRelease({ rows }: PreparedRelease): Record<Form, GzipPieces> {
-  return ofEachForm((form) => compressDates(rows[form]))
+export function compressRelease({ rows }: PreparedRelease): Record<Format, GzipPieces> {
+  return ofEachFormat((format) => compressDates(rows[format]))
 }
 
 export function datasetOf({ manifest, dates, rows, gzip }: PreparedRelease): Dataset {
-  const composers = gzip && ofEachForm((form) => gzipComposer(ROW_FORMATS[form].head, rows[form], gzip[form]))
+  const composers = gzip && ofEachFormat((format) => gzipComposer(ROW_FORMATS[format].head, rows[format], gzip[format]))
 
   function rangeOf({ start_date, end_date }: Window): [from: number, to: number] {
     return [countBefore(dates, (date) => date < start_date), countBefore(dates, (date) => date <= end_date)]
   }
 
-  function tailOf({ start_date, end_date }: Window, form: Form): Buffer {
-    if (form !== 'json') return NOTHING
+  function tailOf({ start_date, end_date }: Window, format: Format): Buffer {
+    if (format !== 'json') return NOTHING
     const meta: RankingMeta = { as_of: manifest.as_of, start_date, end_date, version: DATASET_VERSION }
     return Buffer.from(`],"meta":${JSON.stringify(meta)}}`)
   }
 
   return {
     manifest,
-    bytes: FORMS.reduce((sum, form) => sum + rows[form].bytes.length + (gzip ? bytesOf(gzip[form]) : 0), 0),
+    bytes: FORMATS.reduce((sum, format) => sum + rows[format].bytes.length + (gzip ? bytesOf(gzip[format]) : 0), 0),
     hasGzip: composers !== undefined,
-    answer(window, form, coding = 'identity') {
+    answer(window, format, coding = 'identity') {
       const [from, to] = rangeOf(window)
-      const tail = tailOf(window, form)
-      if (coding === 'gzip' && composers !== undefined) return answerOf(composers[form].compose(from, to, tail))
-      return answerOf([ROW_FORMATS[form].head, rowsBetween(rows[form], from, to), tail])
+      const tail = tailOf(window, format)
+      if (coding === 'gzip' && composers !== undefined) return answerOf(composers[format].compose(from, to, tail))
+      return answerOf([ROW_FORMATS[format].head, rowsBetween(rows[format], from, to), tail])
     },
   }
 }
@@ -82,7 +82,7 @@ function bytesOf({ first, next }: GzipPieces): number {
   return first.bytes.length + next.bytes.length
 }
 
-function ofEachForm<T>(make: (form: Form) => T): Record<Form, T> {
+function ofEachFormat<T>(make: (format: Format) => T): Record<Format, T> {
   return { json: make('json'), csv: make('csv'), ndjson: make('ndjson') }
 }
 

@@ -2,7 +2,7 @@ import { DATASET_PATH, LICENSE, type Manifest } from '../../pipeline/contract/ma
 import type { Window } from '../../pipeline/contract/window.ts'
 import { BoundedCache } from '../base/bounded-cache.ts'
 import type { Answer, Dataset } from './dataset.ts'
-import { CONTENT_TYPE_OF, type Form } from './forms.ts'
+import { CONTENT_TYPE_OF, type Format } from './formats.ts'
 import type { Coding } from './negotiation.ts'
 
 export interface RankingsAnswer {
@@ -15,51 +15,47 @@ export interface RankingsAnswer {
 
 const MOST_ANSWERS = 2000
 
-export interface RankingsAnswers {
-  find(dataset: Dataset, window: Window, form: Form, coding: Coding): RankingsAnswer
-}
-
 /** Caches answers for as long as their release is loaded. A cached answer shares its rows with the release. */
-export function rankingsAnswers(): RankingsAnswers {
+export function rankingsAnswers() {
   const answers = new WeakMap<Dataset, BoundedCache<RankingsAnswer>>()
 
   return {
-    find(dataset, window, form, coding) {
+    find(dataset: Dataset, window: Window, format: Format, coding: Coding): RankingsAnswer {
       const ofDataset = answers.get(dataset) ?? new BoundedCache(MOST_ANSWERS)
       answers.set(dataset, ofDataset)
-      const name = `${window.start_date} ${window.end_date} ${form} ${coding}`
-      return ofDataset.find(name, () => describe(dataset, window, form, coding))
+      const name = `${window.start_date} ${window.end_date} ${format} ${coding}`
+      return ofDataset.find(name, () => describe(dataset, window, format, coding))
     },
   }
 }
 
-function describe(dataset: Dataset, window: Window, form: Form, coding: Coding): RankingsAnswer {
+function describe(dataset: Dataset, window: Window, format: Format, coding: Coding): RankingsAnswer {
   const { manifest } = dataset
-  const etag = rankingsEtag(manifest, window, form, coding)
+  const etag = rankingsEtag(manifest, window, format, coding)
   let body: Answer | undefined
   return {
     etag,
     headers: { etag, ...answerHeaders(manifest, window) },
     contentHeaders: {
-      'content-type': CONTENT_TYPE_OF[form],
+      'content-type': CONTENT_TYPE_OF[format],
       ...(coding === 'identity' ? {} : { 'content-encoding': coding }),
     },
     body: () => {
-      body ??= dataset.answer(window, form, coding)
+      body ??= dataset.answer(window, format, coding)
       return body
     },
   }
 }
 
 /** A strong ETag. It has the content hash because a dataset that is built from scratch may reuse a release name. */
-export function rankingsEtag(
+function rankingsEtag(
   { release, content_hash }: Pick<Manifest, 'release' | 'content_hash'>,
   { start_date, end_date }: Window,
-  form: Form,
+  format: Format,
   coding: Coding,
 ): string {
   const content = content_hash.slice('sha256:'.length).slice(0, 16)
-  return `"${release}-${content}-${start_date}-${end_date}-${form}-${coding}"`
+  return `"${release}-${content}-${start_date}-${end_date}-${format}-${coding}"`
 }
 
 function answerHeaders(manifest: Manifest, window: Window): Record<string, string> {

@@ -1,6 +1,6 @@
+import { isDocument, mediaType } from '../../pipeline/contract/published-paths.ts'
 import { cachePolicy } from './cache-policy.ts'
 import type { Validators } from './conditional.ts'
-import { DOCUMENT_HEADERS, isDocument, mediaType } from './media-types.ts'
 import type { Representation } from './public-files.ts'
 
 export interface StaticAnswer extends Validators {
@@ -19,6 +19,12 @@ export interface SmallAnswer extends StaticAnswer {
 export const LARGEST_SMALL_FILE = 256 * 1024
 
 const BYTES_OF_HEADERS = 2000
+
+/** Headers of every document: hide the referrer, and isolate the page from its opener. */
+export const DOCUMENT_HEADERS = {
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+}
 
 /** Documents load only files of this site. Pages say so too, except for framing, which needs a header. */
 const PAGE_POLICY = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'; object-src 'none'"

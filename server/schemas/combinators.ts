@@ -34,6 +34,11 @@ export function tagged<Tag extends string, const Options extends TaggedOptions>(
   return union as z.ZodDiscriminatedUnion<Options, Tag>
 }
 
+/** An open object whose `type` has one value. */
+export function typed<const Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) {
+  return z.looseObject({ type: z.literal(type), ...shape })
+}
+
 type TaggedOptions = readonly [z.core.$ZodTypeDiscriminable, ...z.core.$ZodTypeDiscriminable[]]
 
 const TaggedUnion = z.core.$constructor<z.ZodDiscriminatedUnion>('TaggedUnion', (inst, def) => {
@@ -95,4 +100,12 @@ export function countCharacters(text: string): number {
 /** An optional query parameter that may appear once (API.md § Order of checks). */
 export function queryParameter<T extends z.ZodType<unknown, string>>(schema: T) {
   return z.string({ error: 'must appear once' }).pipe(schema).optional()
+}
+
+/** ISO 8601 in UTC with milliseconds. */
+export function instantSuchAs(example: string) {
+  return z
+    .string()
+    .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
+    .meta({ format: 'date-time', examples: [example] })
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { instantSuchAs } from './combinators.ts'
 
 /** When a key's spending limit resets; null is never. */
 export const LIMIT_RESETS = ['daily', 'weekly', 'monthly'] as const
@@ -9,11 +10,7 @@ const Amount = z
   .nonnegative()
   .meta({ format: 'double', examples: [25.5] })
 
-/** ISO 8601 in UTC with milliseconds. */
-const Instant = z
-  .string()
-  .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
-  .meta({ format: 'date-time', examples: ['2027-01-01T00:00:00.000Z'] })
+const Instant = instantSuchAs('2027-01-01T00:00:00.000Z')
 
 const RateLimit = z
   .object({ requests: z.int(), interval: z.string(), note: z.string() })

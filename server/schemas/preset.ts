@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { instantSuchAs } from './combinators.ts'
 
 /* Presets in responses (SPECIFICATION.md § Resources and their fields, API.md § POST /presets/{slug}/messages) and paths. */
 
@@ -26,11 +27,7 @@ export const VersionNumber = z
 export const PresetStatus = z.enum(['active', 'disabled', 'archived']).meta({ id: 'PresetStatus' })
 export type PresetStatus = z.infer<typeof PresetStatus>
 
-/** ISO 8601 in UTC with milliseconds. */
-const Instant = z
-  .string()
-  .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
-  .meta({ format: 'date-time', examples: ['2026-11-20T09:30:00.000Z'] })
+const Instant = instantSuchAs('2026-11-20T09:30:00.000Z')
 
 const UserId = z.string().meta({ examples: ['user_default'] })
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { Page } from '../schemas/pagination.ts'
-import type { Preset, PresetVersion, PresetWithDesignatedVersion } from '../schemas/preset.ts'
+import { Preset, type PresetVersion, type PresetWithDesignatedVersion } from '../schemas/preset.ts'
 import type { ApiKey } from './keys.ts'
 import type { Store } from './store.ts'
 import type { PresetVersionTable, Tables } from './tables.ts'
@@ -28,19 +28,7 @@ export interface VersionList {
   totalCount: number
 }
 
-const PRESET_COLUMNS = [
-  'id',
-  'slug',
-  'name',
-  'description',
-  'status',
-  'status_updated_at',
-  'workspace_id',
-  'creator_user_id',
-  'designated_version_id',
-  'created_at',
-  'updated_at',
-] as const satisfies (keyof Preset)[]
+const PRESET_COLUMNS = Object.keys(Preset.shape) as (keyof Preset)[]
 
 /** Reads the `clock` inside the write transaction, so that later versions have later times. */
 export function presets(store: Store, clock: () => Date): Presets {

@@ -1,5 +1,5 @@
 import type { LimitReset } from '../schemas/key.ts'
-import type { PresetStatus } from '../schemas/preset.ts'
+import type { Preset, PresetVersion } from '../schemas/preset.ts'
 
 /** Instants are ISO 8601 UTC text, flags 0 or 1, money decimal text, as on every engine. */
 export interface ApiKeyTable {
@@ -20,42 +20,25 @@ export interface ApiKeyTable {
 }
 
 /** `version_count` is also the number of the newest version, which is the designated one. */
-export interface PresetTable {
-  id: string
-  workspace_id: string
-  slug: string
-  name: string
-  description: string | null
-  status: PresetStatus
-  status_updated_at: string | null
-  creator_user_id: string
-  designated_version_id: string
+interface PresetTable extends Preset {
   version_count: number
   /** Orders updates in a workspace, even within the same millisecond. */
   update_number: number
-  created_at: string
-  updated_at: string
 }
 
 /** JSON text: plain text columns would lose lone surrogates (SQLite) or reject U+0000 (PostgreSQL). */
-export interface PresetVersionTable {
-  id: string
-  preset_id: string
-  version: number
-  creator_id: string
-  created_at: string
-  updated_at: string
+export interface PresetVersionTable extends Omit<PresetVersion, 'config' | 'system_prompt'> {
   system_prompt_json: string
   config_json: string
 }
 
-export interface EmbeddingsModelTable {
+interface EmbeddingsModelTable {
   position: number
   id: string
   entry: string
 }
 
-export interface EmbeddingsCatalogueTable {
+interface EmbeddingsCatalogueTable {
   id: 1
   revision: number
 }
@@ -70,13 +53,13 @@ export interface UsageTable {
   free_requests: number
 }
 
-export interface UsageDayTable {
+interface UsageDayTable {
   date: string
   digest: string
 }
 
 /** Uses in the window from `started` to `ends`, in milliseconds since 1970. PostgreSQL only. */
-export interface RateLimitTable {
+interface RateLimitTable {
   name: string
   started: number
   ends: number

@@ -1,4 +1,4 @@
-/** Folders with SHA256SUMS: every byte counts, and nothing may come or go. */
+/** Folders with SHA256SUMS. */
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -15,7 +15,7 @@ async function checkedFolder(): Promise<string> {
   return folder
 }
 
-it('a folder is accepted as it was listed, with the size of each file', async () => {
+it('verifyChecksums accepts an unchanged folder and returns the size of each file', async () => {
   const found = await verifyChecksums(await checkedFolder())
   expect([...found].map(([name, { bytes }]) => [name, bytes])).toEqual([
     ['a.txt', 17],
@@ -29,7 +29,7 @@ it.each<[string, (folder: string) => Promise<void>, string]>([
   ['a missing file', (folder) => rm(join(folder, 'a.txt')), 'a.txt is listed in SHA256SUMS but missing'],
   ['no list of checksums', (folder) => rm(join(folder, 'SHA256SUMS')), 'SHA256SUMS is missing'],
   ['a line too many', (folder) => writeFile(join(folder, 'SHA256SUMS'), '\n', { flag: 'a' }), 'lines that are no'],
-])('a folder with %s is refused, and the error names the file', async (_what, damage, message) => {
+])('verifyChecksums refuses a folder with %s, and names the file', async (_what, damage, message) => {
   const folder = await checkedFolder()
   await damage(folder)
   await expect(verifyChecksums(folder)).rejects.toThrow(BuildError)

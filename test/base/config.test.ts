@@ -9,7 +9,7 @@ import { newWorkspace } from '../support/pipeline.ts'
 const GIB = 2 ** 30
 const UNLIMITED = 2 ** 64
 
-/** Fails with what DuckDB says its limit is when that is another one. */
+/** Fails with the limit of DuckDB if it is another one. */
 const ASSERT_LIMIT = `SELECT if(current_setting('memory_limit') = $expected, '', error(current_setting('memory_limit')))`
 
 describe('MEMORY_LIMIT', () => {
@@ -23,12 +23,12 @@ describe('MEMORY_LIMIT', () => {
     expect(defaultMemoryLimit(machine, constrained)).toBe(expected)
   })
 
-  it('is this machine’s by default, and what is set where it is set', () => {
+  it('is that of this machine unless it is set', () => {
     expect(readPipelineConfig({}).memoryLimit).toBe(defaultMemoryLimit(totalmem(), process.constrainedMemory()))
     expect(readPipelineConfig({ MEMORY_LIMIT: '512MiB' }).memoryLimit).toBe('512MiB')
   })
 
-  it.each(['lots', '512', '-1GB', '60%'])('is wrong usage as %s', (MEMORY_LIMIT) => {
+  it.each(['lots', '512', '-1GB', '60%'])('is refused as %s', (MEMORY_LIMIT) => {
     expect(() => readPipelineConfig({ MEMORY_LIMIT })).toThrow(CliError)
   })
 

@@ -10,7 +10,7 @@ function openAt(path: string): Promise<Database> {
   return Database.open({ path, temporaryFolder: join(dirname(path), 'spill'), memoryLimit: undefined, signal })
 }
 
-it('a transaction that fails when it ends says why, and not that there is nothing to roll back', async () => {
+it('a transaction that fails at its end throws its own error, not that of the rollback', async () => {
   const database = await openAt(join((await newWorkspace()).root, 'build.duckdb'))
   onTestFinished(() => database.close())
   const failed = database.transaction(async () => {
@@ -20,7 +20,7 @@ it('a transaction that fails when it ends says why, and not that there is nothin
   await expect(failed).rejects.toThrow('no space left on device')
 })
 
-it('a database that cannot be opened is not taken for a damaged one by the words of its path', async () => {
+it('a database that cannot be opened is not called damaged because of words in its path', async () => {
   const path = join((await newWorkspace()).root, 'wal serialized corrupt/build.duckdb')
   await mkdir(path, { recursive: true })
   const error = await openAt(path).catch((thrown: unknown) => thrown)
@@ -28,7 +28,7 @@ it('a database that cannot be opened is not taken for a damaged one by the words
   expect(error).not.toBeInstanceOf(UnreadableDatabaseError)
 })
 
-it('a database has as many threads as it is given', async () => {
+it('a database uses the given number of threads', async () => {
   const path = join((await newWorkspace()).root, 'build.duckdb')
   const { signal } = new AbortController()
   const temporaryFolder = join(dirname(path), 'spill')
@@ -40,7 +40,7 @@ it('a database has as many threads as it is given', async () => {
   await expect(demand(4)).rejects.toThrow('another number')
 })
 
-it('views are defined once, and again when their SQL or their types are others or the transaction came to nothing', async () => {
+it('views are defined again only for other SQL, other types or after a rollback', async () => {
   const database = await openAt(join((await newWorkspace()).root, 'build.duckdb'))
   onTestFinished(() => database.close())
   await database.execute('CREATE TEMP SEQUENCE times')
@@ -76,7 +76,7 @@ describe('a confined database', () => {
     return { database, root }
   }
 
-  it('reads and writes below its folders, its own file and its temporary one', async () => {
+  it('reads and writes its own files and those below its folders', async () => {
     const { database, root } = await confined()
     for (const name of ['a', 'leads-in']) await database.execute(`FROM read_csv('${root}/in/${name}.csv')`)
     await database.execute(`COPY (SELECT 1) TO '${root}/in/b.csv'`)
@@ -103,12 +103,12 @@ describe('a confined database', () => {
     ["SET allowed_configs = ['memory_limit']", /has been locked/],
     ['SET lock_configuration = false', /has been locked/],
     ["SET temp_directory = '/tmp'", /has been locked/],
-  ])('cannot %s', async (sql, message) => {
+  ])('cannot run %s', async (sql, message) => {
     const { database, root } = await confined()
     await expect(database.execute(sql.replaceAll('ROOT', root))).rejects.toThrow(message)
   })
 
-  it('is what reads raw files: those of the sources alone, also behind links and in folders that are made later', async () => {
+  it('has access only to the folders of raw files during a build, links followed', async () => {
     const workspace = await newWorkspace()
     const record = 'timestamp,model_permaslug,prompt_tokens,completion_tokens\n2025-03-02,acme/one,1,2\n'
     await mkdir(join(workspace.root, 'elsewhere'))

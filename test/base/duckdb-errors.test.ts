@@ -1,4 +1,4 @@
-/** The words by which errors of DuckDB are known, said by DuckDB itself. */
+/** The patterns of duckdb-errors.ts against errors that DuckDB throws. */
 import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { sqlText } from '../support/records.ts'
 
 const CONTENT = ['badQuote', 'longLine', 'notGzip', 'badContent'] as const
 
-/** What goes wrong with SQL in a database of its own. */
+/** The error of SQL in a new database. */
 async function errorOf(sql: string, path = ':memory:', settings: Record<string, string> = {}): Promise<unknown> {
   try {
     const instance = await DuckDBInstance.create(path, { threads: '1', ...settings })
@@ -58,14 +58,14 @@ async function errorOfFile(
 const csv = (path: string) =>
   `FROM read_csv(${path}, columns = {a: 'VARCHAR', b: 'VARCHAR'}, auto_detect = false, header = true, delim = ',', quote = '"', escape = '"')`
 
-describe('DuckDB', () => {
-  it('says that there is too little memory', async () => {
+describe('isDuckDbError', () => {
+  it('recognizes too little memory', async () => {
     const error = await errorOf('SELECT list(range) FROM range(10000000)', ':memory:', { memory_limit: '2MB' })
     expect(isDuckDbError(error, 'lowMemory')).toBe(true)
     expect(isDuckDbError(error, 'damaged', 'cut', 'unreadable', 'held', ...CONTENT)).toBe(false)
   })
 
-  it('says that another process has a database', async () => {
+  it('recognizes a database that another process holds', async () => {
     const path = join(await temporaryFolder(), 'a.duckdb')
     const instance = await DuckDBInstance.create(path)
     const script = `
@@ -84,13 +84,13 @@ describe('DuckDB', () => {
     ['another header', ['unreadable', 'damaged'], (bytes) => flipped(bytes, 100)],
     ['half of it', ['unreadable', 'cut'], (bytes) => bytes.subarray(0, bytes.length / 2)],
     ['another block', ['unreadable', 'damaged'], (bytes) => flipped(bytes, bytes.length - 100_000)],
-  ])('says that a file that has %s cannot be read', async (_, names, damage) => {
+  ])('recognizes a database file with %s', async (_, names, damage) => {
     const error = await errorOf('SELECT sum(range) FROM t', await damaged(damage))
     for (const name of names) expect(isDuckDbError(error, name), `${error}`).toBe(true)
     expect(isDuckDbError(error, 'held', 'lowMemory', ...CONTENT)).toBe(false)
   })
 
-  it('says that the log of changes cannot be read', async () => {
+  it('recognizes a damaged write-ahead log', async () => {
     const path = join(await temporaryFolder(), 'a.duckdb')
     const instance = await DuckDBInstance.create(path)
     await (await instance.connect()).run('CREATE TABLE t AS FROM range(1000)')
@@ -102,7 +102,7 @@ describe('DuckDB', () => {
   })
 
   it.each<[string, DuckDbError, () => Promise<unknown>]>([
-    ['a quote out of place', 'badQuote', () => errorOfFile('a.csv', 'a,b\r\n1,2\n3,4\r\n', csv)],
+    ['a misplaced quote', 'badQuote', () => errorOfFile('a.csv', 'a,b\r\n1,2\n3,4\r\n', csv)],
     [
       'a long line',
       'longLine',
@@ -119,15 +119,15 @@ describe('DuckDB', () => {
       'badContent',
       () => errorOfFile('a.parquet', 'PAR1 not PAR1', (path) => `FROM read_parquet(${path})`),
     ],
-    ['no number', 'badContent', () => errorOf("SELECT 'x'::INTEGER")],
+    ['text instead of a number', 'badContent', () => errorOf("SELECT 'x'::INTEGER")],
     ['a number that is too large', 'badContent', () => errorOf('SELECT 9223372036854775807 + 1::BIGINT')],
-  ])('says that there is %s', async (_, name, fail) => {
+  ])('recognizes %s', async (_, name, fail) => {
     const error = await fail()
     expect(isDuckDbError(error, name), `${error}`).toBe(true)
     expect(isDuckDbError(error, 'held', 'lowMemory', 'damaged', 'notInstalled')).toBe(false)
   })
 
-  it('says that an extension is not installed', async () => {
+  it('recognizes a missing extension', async () => {
     const settings = { extension_directory: await temporaryFolder(), autoinstall_known_extensions: 'false' }
     expect(isDuckDbError(await errorOf('LOAD httpfs', ':memory:', settings), 'notInstalled')).toBe(true)
   })

@@ -9,7 +9,7 @@ import { recordSyncs } from '../support/syncs.ts'
 
 const ROUNDS = 200
 
-it('makes folders at the same time whose missing parents are the same', async () => {
+it('makeFolder creates missing parents, also for several folders at once', async () => {
   const root = await mkdtemp(join(tmpdir(), 'tokenboard-test-'))
   onTestFinished(() => rm(root, { recursive: true, force: true }))
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -20,7 +20,7 @@ it('makes folders at the same time whose missing parents are the same', async ()
   }
 })
 
-it('isInside resolves links, and works for paths that do not exist yet', async () => {
+it('isInside follows links, and accepts paths that do not exist', async () => {
   const root = await mkdtemp(join(tmpdir(), 'tokenboard-test-'))
   onTestFinished(() => rm(root, { recursive: true, force: true }))
   await mkdir(join(root, 'site/inner'), { recursive: true })
@@ -39,7 +39,7 @@ it('isInside resolves links, and works for paths that do not exist yet', async (
   expect(within('site', 'site/inner')).toBe(false)
 })
 
-describe('a step waits until the disk has it', () => {
+describe('a change of a file is on disk before it is reported as done', () => {
   const TEXT = 'text that is to be on disk\n'
   const inodeOf = (path: string) => statSync(path).ino
 
@@ -59,14 +59,14 @@ describe('a step waits until the disk has it', () => {
         yield* TEXT
       },
     ],
-  ])('write: all bytes of %s', async (_name, content) => {
+  ])('write: the bytes of %s', async (_name, content) => {
     const { folder, syncs } = await watchedFolder()
     const path = join(folder, 'new')
     await realFiles.write(path, content())
     expect(syncs).toEqual([{ inode: inodeOf(path), bytes: TEXT.length, seen: ['new'] }])
   })
 
-  it('copy: all bytes of the copy', async () => {
+  it('copy: the bytes of the copy', async () => {
     const { folder, syncs } = await watchedFolder()
     const [from, to] = [join(folder, 'from'), join(folder, 'to')]
     await writeFile(from, TEXT)
@@ -74,7 +74,7 @@ describe('a step waits until the disk has it', () => {
     expect(syncs).toEqual([{ inode: inodeOf(to), bytes: TEXT.length, seen: ['from', 'to'] }])
   })
 
-  it('rename: the folder, once the new name is in it', async () => {
+  it('rename: the folder with the new name', async () => {
     const { folder, syncs } = await watchedFolder()
     const from = await temporaryFolder()
     await writeFile(join(from, 'old'), TEXT)
@@ -82,7 +82,7 @@ describe('a step waits until the disk has it', () => {
     expect(syncs).toMatchObject([{ inode: inodeOf(folder), seen: ['new'] }])
   })
 
-  it('flush: a file or a folder that another program wrote', async () => {
+  it('flush: the file or folder', async () => {
     const { folder, syncs } = await watchedFolder()
     await writeFile(join(folder, 'new'), TEXT)
     await realFiles.flush(join(folder, 'new'))
@@ -93,7 +93,7 @@ describe('a step waits until the disk has it', () => {
     ])
   })
 
-  it('replaceFile: the bytes before they have their name, then the folder', async () => {
+  it('replaceFile: first the bytes, then the folder with the new name', async () => {
     const { folder, syncs } = await watchedFolder()
     await replaceFile(realFiles, join(folder, 'new'), TEXT)
     expect(syncs).toMatchObject([

@@ -1,4 +1,4 @@
-/** The lock of a folder: one process has it at a time, and what a stopped process left of its file locks nobody out. */
+/** The lock of a folder. */
 import { execFileSync } from 'node:child_process'
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { lock } from '../../pipeline/base/lock.ts'
 import { AS_OF, newWorkspace, runProcess, settings, writeSmallBuild } from '../support/pipeline.ts'
 
-it.each([0, 1, 4096, 8192, 12_287])('is had where a full disk left %d bytes of its file', async (bytes) => {
+it.each([0, 1, 4096, 8192, 12_287])('a lock can be taken if a full disk left %d bytes of its file', async (bytes) => {
   const { root } = await newWorkspace()
   const path = join(root, '.lock')
   await writeFile(path, Buffer.alloc(bytes))
@@ -15,7 +15,7 @@ it.each([0, 1, 4096, 8192, 12_287])('is had where a full disk left %d bytes of i
   expect(await readdir(root)).not.toContain('.lock')
 })
 
-it('keeps others away whatever bytes its file has', async () => {
+it('a lock keeps other processes out, even if its file is damaged', async () => {
   const workspace = await newWorkspace()
   await writeSmallBuild(workspace, { sources: [{ records: [] }] })
   const path = join(workspace.publicDir, '.lock')

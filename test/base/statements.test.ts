@@ -14,7 +14,7 @@ async function folderWith(files: Record<string, string>): Promise<string> {
 }
 
 describe('named statements', () => {
-  it('are read from the files of all rooms, each with its comment', async () => {
+  it('are read with their comments from all .sql files', async () => {
     const folder = await folderWith({
       'raw/files/parquet.sql':
         '-- About the file.\n\n-- name: columns\n-- Two\n-- lines.\nSELECT 1 -- one\n\n-- name: b\nFROM a',
@@ -33,12 +33,12 @@ describe('named statements', () => {
   it.each([
     ['one file', { 'raw/a.sql': '-- name: b\nSELECT 1\n-- name: b\nSELECT 2' }],
     ['two rooms', { 'base/a.sql': '-- name: b\nSELECT 1', 'raw/a.sql': '-- name: b\nSELECT 2' }],
-  ])('are refused when %s has a name twice', async (_, files) => {
+  ])('are refused if %s has a name twice', async (_, files) => {
     const folder = await folderWith(files)
     expect(() => readStatements(folder)).toThrow('pipeline/raw/a.sql: there are two SQL statements a/b')
   })
 
-  it('are called by names that exist', () => {
+  it('are found by stage and name, and unknown names are errors', () => {
     expect(readStatement('state/version')).toBe('SELECT version FROM state_version')
     expect(readComment('checks/doubled_model')).toEqual(['A model has one row a date.'])
     for (const name of ['state/nope', 'nope/version', 'version', 'state/__proto__']) {

@@ -3,14 +3,10 @@ import { join } from 'node:path'
 import { Argument, Command, InvalidArgumentError } from '@commander-js/extra-typings'
 import { describeMachine, measuredOn } from '../support/machine.ts'
 import { replaceBetweenMarks } from '../support/page.ts'
-import { compare } from './comparison.ts'
+import { compare, type Suite } from './comparison.ts'
 import { mergedTable, type SuiteReport, table } from './report.ts'
-import type { Suite } from './suite.ts'
 
-const SUITES: Record<string, () => Promise<{ openSuite: () => Promise<Suite> }>> = {
-  pipeline: () => import('./pipeline/suite.ts'),
-  server: () => import('./server/suite.ts'),
-}
+const SUITES = ['pipeline', 'server']
 
 const PAGE = join(import.meta.dirname, '../../docs/evidence/performance.md')
 
@@ -24,14 +20,12 @@ interface Options {
 /** `make bench`: runs suites and prints their tables; `--write` puts them into docs/evidence/performance.md. */
 const program = new Command('bench')
   .description('measure Tokenboard against the bare machine; docs/evidence/performance.md says how to read it')
-  .addArgument(
-    new Argument('[suite...]', 'what to measure: all of them unless some are named').choices(Object.keys(SUITES)),
-  )
+  .addArgument(new Argument('[suite...]', 'what to measure: everything unless some are named').choices(SUITES))
   .option('--rounds <number>', 'how often each is measured', readRounds, 7)
   .option('--only <text>', 'measure only the comparisons whose name has this text', '')
   .option('--json <file>', 'write all that was measured, and on which machine, into a file')
   .option('--write', 'put the tables into docs/evidence/performance.md')
-  .action((names, options: Options) => run(names.length > 0 ? names : Object.keys(SUITES), options))
+  .action((names, options: Options) => run(names.length > 0 ? names : SUITES, options))
 
 function readRounds(text: string): number {
   if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1 to 9999.')
@@ -42,9 +36,8 @@ async function run(names: readonly string[], { rounds, only, json, write }: Opti
   const machine = describeMachine()
   const reports: SuiteReport[] = []
   for (const name of names) {
-    const suite = await SUITES[name]?.()
-    if (suite === undefined) continue
-    const report = await runSuite(name, await suite.openSuite(), rounds, only)
+    const { openSuite }: { openSuite: () => Promise<Suite> } = await import(`./${name}/suite.ts`)
+    const report = await runSuite(name, await openSuite(), rounds, only)
     if (report.results.length > 0) process.stdout.write(`${table(report)}\n\n`)
     reports.push(report)
   }
@@ -53,7 +46,12 @@ async function run(names: readonly string[], { rounds, only, json, write }: Opti
     program.error(`no comparison has ${JSON.stringify(only)} in its name; there are${known.join('')}`)
   }
   if (json !== undefined) await writeFile(json, `${JSON.stringify({ machine, suites: reports }, null, 2)}\n`)
-  if (write) for (const report of reports) await writeIntoPage(report, machine)
+  if (!write) return
+  // Rows of what was not measured this time stay.
+  for (const report of reports) {
+    const tableBeside = (earlier: string) => `${measuredOn(machine)}\n\n${mergedTable(report, earlier)}`
+    await replaceBetweenMarks(PAGE, `bench ${report.suite}`, tableBeside)
+  }
 }
 
 async function runSuite(name: string, suite: Suite, rounds: number, only: string): Promise<SuiteReport> {
@@ -67,15 +65,6 @@ async function runSuite(name: string, suite: Suite, rounds: number, only: string
     await suite.close()
   }
   return report
-}
-
-/** Replaces the table of the suite, but for the rows of what was not measured this time. */
-function writeIntoPage(report: SuiteReport, machine: Record<string, string | number>): Promise<void> {
-  return replaceBetweenMarks(
-    PAGE,
-    `bench ${report.suite}`,
-    (earlier) => `${measuredOn(machine)}\n\n${mergedTable(report, earlier)}`,
-  )
 }
 
 await program.parseAsync()

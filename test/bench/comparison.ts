@@ -7,21 +7,27 @@ export interface Measured {
 /** Two ways to do the same work, measured in turns. */
 export interface Comparison {
   name: string
-  /** The number of the row in the issue of requirements, where it has one. */
+  /** The number of the row in the requirements, where it has one. */
   row?: number
   unit: string
-  /** Whether a larger value is a better one. */
   higherIsBetter: boolean
-  /** What `value of ours / value of the baseline` has to be: at least, or at most where lower is better. */
+  /** What `value of ours / value of the baseline` must be: at least, or at most where lower is better. */
   required?: number
   goal?: number
   ours: () => Promise<Measured>
   baseline: () => Promise<Measured>
   baselineName: string
-  /** What details and facts may be at most, beside the ratio, for it to be met. */
+  /** What details and facts may be at most, beside the ratio. */
   limits?: Record<string, number>
   /** Facts that hold for all rounds, such as sizes of answers. */
   facts?: () => Promise<Record<string, number | string>>
+}
+
+/** Comparisons that share what they are measured on; `close` ends every process that was started for them. */
+export interface Suite {
+  comparisons: Comparison[]
+  skipped: string[]
+  close(): Promise<void>
 }
 
 export interface Spread {
@@ -30,29 +36,23 @@ export interface Spread {
   max: number
 }
 
-export interface Result {
-  name: string
-  row: number | undefined
-  unit: string
+export interface Result extends Pick<Comparison, 'name' | 'row' | 'unit' | 'baselineName' | 'required' | 'goal'> {
   rounds: number
   ours: Spread
   baseline: Spread
-  baselineName: string
   /** Of the ratios of the rounds: what is measured one right after the other meets the same machine. */
   ratio: Spread
-  required: number | undefined
-  goal: number | undefined
   isMet: boolean
-  /** The limits that are not held, in words. */
+  /** The limits that are exceeded, in words. */
   exceeded: string[]
   details: Record<string, Spread>
   facts: Record<string, number | string>
 }
 
-/** Runs a comparison: the baseline and ours take turns, and every other round ours goes first. */
+/** Runs a comparison: the baseline and ours take turns, and ours goes first every other round. */
 export async function compare(comparison: Comparison, rounds: number): Promise<Result> {
-  const { ours, baseline, higherIsBetter, required } = comparison
-  // Not counted: the first round finds both sides cold, and whichever is Node not compiled yet.
+  const { ours, baseline, higherIsBetter, limits = {}, facts: findFacts, ...described } = comparison
+  // Not counted: in the first round both sides are cold.
   await baseline()
   await ours()
   const measured: { ours: Measured; baseline: Measured }[] = []
@@ -62,20 +62,19 @@ export async function compare(comparison: Comparison, rounds: number): Promise<R
   }
   const ratio = spreadOf(measured.map((round) => round.ours.value / round.baseline.value))
   const details = detailsOf(measured)
-  const facts = (await comparison.facts?.()) ?? {}
-  const exceeded = exceededOf(comparison.limits ?? {}, (name) => details[name]?.median ?? Number(facts[name]))
+  const facts = (await findFacts?.()) ?? {}
+  const exceeded = Object.entries(limits).flatMap(([name, most]) => {
+    const value = details[name]?.median ?? Number(facts[name])
+    return value <= most ? [] : [`${name} is ${value.toPrecision(3)}, at most ${most}`]
+  })
+  const { required } = described
   const isReached = required === undefined || (higherIsBetter ? ratio.median >= required : ratio.median <= required)
   return {
-    name: comparison.name,
-    row: comparison.row,
-    unit: comparison.unit,
+    ...described,
     rounds,
     ours: spreadOf(measured.map((round) => round.ours.value)),
     baseline: spreadOf(measured.map((round) => round.baseline.value)),
-    baselineName: comparison.baselineName,
     ratio,
-    required,
-    goal: comparison.goal,
     isMet: isReached && exceeded.length === 0,
     exceeded,
     details,
@@ -83,34 +82,25 @@ export async function compare(comparison: Comparison, rounds: number): Promise<R
   }
 }
 
-function exceededOf(limits: Record<string, number>, of: (name: string) => number): string[] {
-  return Object.entries(limits).flatMap(([name, most]) => {
-    const value = of(name)
-    return value <= most ? [] : [`${name} is ${value.toPrecision(3)}, at most ${most}`]
-  })
-}
-
 /** The details of both sides, and the ratio of each. */
-function detailsOf(measured: { ours: Measured; baseline: Measured }[]): Record<string, Spread> {
+function detailsOf(measured: readonly { ours: Measured; baseline: Measured }[]): Record<string, Spread> {
   const names = Object.keys(measured[0]?.ours.details ?? {})
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const [ours, baseline] = (['ours', 'baseline'] as const).map((side) =>
-        measured.map((round) => round[side].details?.[name] ?? Number.NaN),
-      ) as [number[], number[]]
-      return [
-        [name, spreadOf(ours)],
-        [`${name} of the baseline`, spreadOf(baseline)],
-        [`${name}, ratio`, spreadOf(ours.map((value, round) => value / (baseline[round] ?? Number.NaN)))],
-      ]
-    }),
-  )
+  const spreads = names.flatMap((name) => {
+    const rounds = measured.map(({ ours, baseline }) => {
+      return [ours.details?.[name] ?? Number.NaN, baseline.details?.[name] ?? Number.NaN] as const
+    })
+    return [
+      [name, spreadOf(rounds.map(([ours]) => ours))],
+      [`${name} of the baseline`, spreadOf(rounds.map(([, baseline]) => baseline))],
+      [`${name}, ratio`, spreadOf(rounds.map(([ours, baseline]) => ours / baseline))],
+    ]
+  })
+  return Object.fromEntries(spreads)
 }
 
-export function spreadOf(values: readonly number[]): Spread {
-  const sorted = [...values].sort((a, b) => a - b)
-  const middle = sorted.length >> 1
-  const upper = sorted[middle] ?? Number.NaN
-  const median = sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2
-  return { median, min: sorted[0] ?? Number.NaN, max: sorted.at(-1) ?? Number.NaN }
+function spreadOf(values: readonly number[]): Spread {
+  const sorted = values.toSorted((a, b) => a - b)
+  const at = (index: number) => sorted[index] ?? Number.NaN
+  const [low, high] = [(sorted.length - 1) >> 1, sorted.length >> 1]
+  return { median: (at(low) + at(high)) / 2, min: at(0), max: at(sorted.length - 1) }
 }

@@ -14,9 +14,9 @@ import { assertEnvelope, type ErrorAnswer } from '../support/envelope.ts'
 import { PRESETS } from '../support/presets.ts'
 import { FOLDER, publish, sampleRows } from '../support/publish.ts'
 import { writeIndex } from '../support/release-index.ts'
-import type { Host } from '../system/hosting.ts'
+import { type ServerProcess, serveTokenboard } from '../support/server-process.ts'
+import { type Host, skipLoudly } from '../system/hosting.ts'
 import { noPostgres, type Postgres, startPostgres } from '../system/postgres.ts'
-import { type ServerProcess, startServer } from '../system/server-process.ts'
 import { BALANCER_KINDS } from './balancing.ts'
 
 /** How many requests arrive at once. */
@@ -34,13 +34,12 @@ describe.each(BALANCER_KINDS)('two servers behind $name, with $file', ({ name, i
   const missing = noPostgres ?? (isHere ? undefined : `${name} is not installed`)
 
   if (missing !== undefined) {
-    test('is not proved here', ({ skip }) => {
-      process.stderr.write(`SKIPPED, NOT PROVED: ${missing}, so two servers behind ${name} were not run\n`)
-      skip()
+    test('is not tested: a program is not installed', ({ skip }) => {
+      skipLoudly(skip, `${missing}, so two servers behind ${name} were not run`)
     })
   }
 
-  describe.skipIf(missing !== undefined)('they', () => {
+  describe.skipIf(missing !== undefined)('requests', () => {
     let folder: string
     let postgres: Postgres
     let servers: [ServerProcess, ServerProcess]
@@ -49,22 +48,21 @@ describe.each(BALANCER_KINDS)('two servers behind $name, with $file', ({ name, i
     /** Releases that nobody asked for yet. */
     let releases: string[]
 
-    const settings = (port = '0') => ({
-      PORT: port,
-      DATA_DIR: join(folder, 'data'),
-      PUBLIC_DIR: join(folder, 'public'),
-      DATABASE_URL: postgres.url,
-      LOG_LEVEL: 'warn',
-      TRUST_PROXY: '1',
-    })
+    const startServer = (port = '0') => {
+      const folders = { publicDir: join(folder, 'public'), dataDir: join(folder, 'data') }
+      const settings = { PORT: port, DATABASE_URL: postgres.url, TRUST_PROXY: '1' }
+      return serveTokenboard(folders, settings, { lines: 1 })
+    }
 
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), 'tokenboard-balancer-'))
       postgres = await startPostgres('fsync=off')
       releases = await publishMany(join(folder, 'public'), 3 * CLIENTS)
-      servers = [await startServer(settings()), await startServer(settings())]
-      key = /^key (.*)$/m.exec(servers.flatMap(({ lines }) => lines).join('\n'))?.[1] ?? ''
-      const [first, second] = servers.map(({ address }) => new URL(address).host)
+      servers = [await startServer(), await startServer()]
+      const printedKey = () => /^key (.*)$/m.exec(servers.flatMap(({ lines }) => lines).join('\n'))?.[1]
+      await expect.poll(printedKey).toBeDefined()
+      key = printedKey() ?? ''
+      const [first, second] = servers.map(({ url }) => new URL(url).host)
       host = await start([first ?? '', second ?? ''], folder)
     })
 
@@ -95,7 +93,7 @@ describe.each(BALANCER_KINDS)('two servers behind $name, with $file', ({ name, i
     const all = (status: number, paths: readonly string[]) =>
       Object.fromEntries(paths.map((path) => [`${status} ${path}`, CLIENTS * ROUNDS]))
 
-    test('take a body of exactly 4 MiB, and refuse one byte more as the server itself does', async () => {
+    test('with a body of 4 MiB are accepted, and with one byte more refused by the server', async () => {
       const post = (bytes: number, isChunked: boolean) => {
         const [head, tail] = ['{"model":"acme/one","messages":[{"role":"user","content":"', '"}]}']
         const body = `${head}${'x'.repeat(bytes - head.length - tail.length)}${tail}`
@@ -110,7 +108,7 @@ describe.each(BALANCER_KINDS)('two servers behind $name, with $file', ({ name, i
       }
     })
 
-    test('answer one key that asks for many older releases at once with 200 and 429 alone', async () => {
+    test('for many older releases at once are answered with 200 or 429', async () => {
       const names = [...releases]
       const counted = count(FILES)
       const statuses: number[] = []
@@ -130,7 +128,7 @@ describe.each(BALANCER_KINDS)('two servers behind $name, with $file', ({ name, i
       expect((await get('/api/v1/datasets/rankings-daily')).statusCode).toBe(200)
     })
 
-    test('serve every file while the database is away, and answer the API with 503 and Retry-After', async () => {
+    test('without the database get every file, and 503 with Retry-After from the API', async () => {
       await postgres.stop()
       const lookAt = (answer: ErrorAnswer) => {
         if (answer.statusCode === 200) return
@@ -147,11 +145,11 @@ describe.each(BALANCER_KINDS)('two servers behind $name, with $file', ({ name, i
       expect(await count([...FILES, ...API])).toEqual(all(200, [...FILES, ...API]))
     })
 
-    test('answer everything while one of them is lost, and 503 in the envelope only when both are', async () => {
+    test('are all answered while one server is lost, and get 503 in the envelope when both are', async () => {
       const [first, second] = servers
       await first.kill()
       expect(await count([...FILES, ...API])).toEqual(all(200, [...FILES, ...API]))
-      servers[0] = await startServer(settings(new URL(first.address).port))
+      servers[0] = await startServer(`${first.port}`)
       await second.kill()
       await expect.poll(async () => (await get('/api/v1/key')).statusCode, { timeout: 120_000 }).toBe(200)
       expect(await count(FILES)).toEqual(all(200, FILES))

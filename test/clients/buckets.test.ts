@@ -5,25 +5,13 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readPipelineConfig } from '../../pipeline/base/config.ts'
-import { realFiles } from '../../pipeline/base/files.ts'
 import { toJson } from '../../pipeline/base/json.ts'
-import { exportPublished } from '../../pipeline/publication/export.ts'
+import { mediaType } from '../../pipeline/contract/published-paths.ts'
 import { cachePolicy } from '../../server/published/cache-policy.ts'
-import { mediaType } from '../../server/published/media-types.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import {
-  buildIn,
-  createWorkspace,
-  crowd,
-  removeWorkspace,
-  snapshotTree,
-  type Workspace,
-  withdrawIn,
-  writeSmallBuild,
-} from '../support/pipeline.ts'
+import { createWorkspace, removeWorkspace, snapshotTree, type Workspace, withdrawIn } from '../support/pipeline.ts'
 import { run } from '../system/clone.ts'
-import { documented, isInstalled } from '../system/hosting.ts'
+import { documented, exportTo, isInstalled, release, skipLoudly } from '../system/hosting.ts'
 import { type Bucket, startBucket } from './bucket.ts'
 
 const isHere = isInstalled('aws', '--version')
@@ -49,17 +37,9 @@ afterAll(async () => {
   await removeWorkspace(workspace)
 })
 
-async function release(tokens: number, asOf: string): Promise<void> {
-  await writeSmallBuild(workspace, { sources: [{ records: crowd(60, (index) => tokens + index) }] })
-  await buildIn(workspace, asOf)
-}
-
 /** Exports, and copies the export into the bucket. */
 async function publish(): Promise<void> {
-  const config = readPipelineConfig({ PUBLIC_DIR: workspace.publicDir, DATA_DIR: workspace.dataDir })
-  const { signal } = new AbortController()
-  const effects = { now: () => new Date(), report: () => {}, signal, files: realFiles }
-  await exportPublished(config, effects, { folder: site, symlinks: false })
+  await exportTo(workspace, site, { symlinks: false })
   const env = {
     ...process.env,
     AWS_ENDPOINT_URL: bucket.url,
@@ -114,16 +94,15 @@ it.each([
 })
 
 if (!isHere) {
-  it('the AWS command line is not installed here', ({ skip }) => {
-    process.stderr.write('SKIPPED, NOT PROVED: aws is not installed, so the script of docs/hosting.md was not run\n')
-    skip()
+  it('is not tested: the AWS command line is not installed', ({ skip }) => {
+    skipLoudly(skip, 'aws is not installed, so the script of docs/hosting.md was not run')
   })
 }
 
 describe.runIf(isHere)('publish-bucket, as docs/hosting.md has it', () => {
-  it('uploads every file with its media type and cache policy, what is pointed to before what points to it', async () => {
-    await release(1000, '2025-03-10T10:00:00Z')
-    await release(2000, WITHDRAWN.replace(/(....)(..)(..T..)(..)(..Z)/, '$1-$2-$3:$4:$5'))
+  it('uploads every file with its media type and cache policy, and pointers last', async () => {
+    await release(workspace, 1000, '2025-03-10T10:00:00Z')
+    await release(workspace, 2000, WITHDRAWN.replace(/(....)(..)(..T..)(..)(..Z)/, '$1-$2-$3:$4:$5'))
     await writeFile(join(workspace.publicDir, 'assets/explore-0f3a5c7e9b1d2468.js'), 'export {}')
     await publish()
     await expectBucketIsSite()
@@ -133,13 +112,13 @@ describe.runIf(isHere)('publish-bucket, as docs/hosting.md has it', () => {
     expect(changes.indexOf(`PUT ${DATASET}/latest.json`)).toBeGreaterThan(lastOfRelease)
   })
 
-  it('changes nothing where nothing changed', async () => {
+  it('changes nothing when nothing changed', async () => {
     bucket.changes.length = 0
     await publish()
     expect(bucket.changes).toEqual([])
   })
 
-  it('follows a withdrawal, though files of latest/ have the same size as before and an older origin', async () => {
+  it('follows a withdrawal, even if files of latest/ keep their size and get an older time', async () => {
     bucket.changes.length = 0
     await withdrawIn(workspace, WITHDRAWN, '2025-03-10T12:00:00Z')
     await publish()

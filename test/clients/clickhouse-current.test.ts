@@ -19,6 +19,7 @@ import {
   writeInput,
 } from '../support/pipeline.ts'
 import { DATES, MODELS, writeRecordFiles } from '../system/clickhouse-records.ts'
+import { skipLoudly } from '../system/hosting.ts'
 import { type Python, pythonWith } from './python.ts'
 
 const RECORDS = 300_000
@@ -65,8 +66,7 @@ afterAll(async () => {
 
 it('publishes on the current ClickHouse what DuckDB publishes', async ({ skip }) => {
   if ('reason' in python) {
-    process.stderr.write(`SKIPPED, NOT PROVED: ${python.reason}, so no rollup ran on the current ClickHouse\n`)
-    skip()
+    skipLoudly(skip, `${python.reason}, so no rollup ran on the current ClickHouse`)
   }
   const files = await newFolders()
   const { parquet } = await writeRecordFiles(files.input, RECORDS)
@@ -104,7 +104,7 @@ async function askingFor(clickhouse: Record<string, unknown>): Promise<Workspace
   return workspace
 }
 
-it('knows the settings that are sent, by the names that are sent', async ({ skip }) => {
+it('the current ClickHouse knows all settings that are sent', async ({ skip }) => {
   if ('reason' in python) skip()
   const names = [
     'distributed_group_by_no_merge',
@@ -168,7 +168,7 @@ const PRODUCTS = [
 ]
 
 it.for(PRODUCTS)(
-  'publishes the usage of $product by the view that is documented',
+  'publishes the usage of $product with the documented view',
   async ({ product, table, rows, csv }, { skip }) => {
     if ('reason' in python) skip()
     const page = readFileSync(join(REPOSITORY, 'docs/scaling.md'), 'utf8')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { part } from '../soak/load.ts'
 
-test('good requests succeed and a stop is orderly beside slow, aborted, idle and unwelcome clients, with releases that switch', async ({
+test('good requests succeed and a stop is orderly beside hostile clients, while releases switch', async ({
   signal,
 }) => {
   const figures = await part.run({ seed: 20_250_304, share: 0.03, signal, report: () => {} })

@@ -28,6 +28,9 @@ const LOOKS: Look[] = SCREENS.flatMap((screen) =>
   ),
 )
 
-test.for(LOOKS)('pages are accessible and complain of nothing, $host, $name, $colorScheme', async (look, context) => {
-  await expectGoodPages(browserOf(chromium, context), site, await pagesOf(site.publicDir), look)
-})
+test.for(LOOKS)(
+  'pages are accessible and cause no browser errors: $host, $name, $colorScheme',
+  async (look, context) => {
+    await expectGoodPages(browserOf(chromium, context), site, await pagesOf(site.publicDir), look)
+  },
+)

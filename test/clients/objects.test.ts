@@ -22,6 +22,7 @@ import {
   writeInput,
 } from '../support/pipeline.ts'
 import { finish } from '../system/clone.ts'
+import { skipLoudly } from '../system/hosting.ts'
 import { type ObjectService, python, serveHttpfs, startService } from './object-service.ts'
 
 const found = await python()
@@ -115,14 +116,13 @@ async function copies(workspace: Workspace): Promise<string[]> {
 }
 
 if ('reason' in found) {
-  it('PyPI has not what this needs', ({ skip }) => {
-    process.stderr.write(`SKIPPED, NOT PROVED: sources in buckets: ${found.reason}\n`)
-    skip()
+  it('sources in buckets are not tested: PyPI lacks a package', ({ skip }) => {
+    skipLoudly(skip, `sources in buckets: ${found.reason}`)
   })
 }
 
 describe.runIf('bin' in found)('sources in buckets', () => {
-  it('need one command first, which downloads the extension and proves that it loads', async () => {
+  it('need one command first, which downloads the extension and loads it', async () => {
     const proxy = await serveHttpfs('bin' in found ? found.bin : '')
     onTestFinished(proxy.stop)
     const { code, stdout, stderr } = await runCli(['httpfs', '--json'], { HOME: home, HTTP_PROXY: proxy.url })
@@ -132,7 +132,7 @@ describe.runIf('bin' in found)('sources in buckets', () => {
     expect((await stat(path)).size).toBeGreaterThan(1e6)
   })
 
-  it('make the bytes that the same files make on this machine, whatever their keys', async () => {
+  it('give the same release as local files, whatever their keys', async () => {
     const { bucket, workspace } = await withBucket(OBJECTS)
     expect(await build(workspace)).toContain(`fetch gateway: ${COUNTED.length} objects, ${COUNTED.length} new`)
     expect(fetched(bucket)).toEqual([...COUNTED].sort())
@@ -162,7 +162,7 @@ describe.runIf('bin' in found)('sources in buckets', () => {
     expect(rowsOf(await publishedCsv(workspace))).toEqual(['2025-03-01 acme/model-0 40'])
   })
 
-  it('are only listed where nothing is new, and made again from the same bytes', async () => {
+  it('are only listed when nothing is new, and reproduced from kept bytes', async () => {
     const { bucket, workspace } = await withBucket(OBJECTS)
     await build(workspace)
     expect(await build(workspace, SECOND)).toMatch(/objects, none new .*nothing changed/s)
@@ -172,7 +172,7 @@ describe.runIf('bin' in found)('sources in buckets', () => {
     expect(fetched(bucket)).toEqual([])
   })
 
-  it('are fetched where they are new or were written anew, and nothing else is', async () => {
+  it('are fetched only when they are new or replaced', async () => {
     const { bucket, workspace } = await withBucket({
       'gateway/a.csv': csv('a', '2025-03-01', [10]),
       'gateway/b.csv': csv('b', '2025-03-02', [20]),
@@ -189,7 +189,7 @@ describe.runIf('bin' in found)('sources in buckets', () => {
     ])
   })
 
-  it('change nothing that is kept in a dry run', async () => {
+  it('are not kept in a dry run', async () => {
     const { bucket, workspace } = await withBucket({ 'gateway/a.csv': csv('a', '2025-03-01', [10]) })
     await build(workspace)
     await service.put(bucket, 'gateway/a.csv', csv('a', '2025-03-01', [1000]))
@@ -200,7 +200,7 @@ describe.runIf('bin' in found)('sources in buckets', () => {
     expect(await snapshotTree(join(workspace.dataDir, 'state/objects'))).toEqual(before)
   })
 
-  describe('of which an object is gone', () => {
+  describe('with a missing object', () => {
     const two = { 'gateway/a.csv': csv('a', '2025-03-01', [10]), 'gateway/b.csv': csv('b', '2025-03-02', [20]) }
 
     async function lose(on_missing: string): Promise<{ workspace: Workspace; result: CliResult }> {
@@ -210,7 +210,7 @@ describe.runIf('bin' in found)('sources in buckets', () => {
       return { workspace, result: await cli(workspace, ['build'], SECOND) }
     }
 
-    it('fail, name it, and leave its copy, which may be the last', async () => {
+    it('fail, name it, and keep its copy', async () => {
       const { workspace, result } = await lose('fail')
       expect(result.code).toBe(1)
       expect(result.stderr).toMatch(/are missing: s3:\/\/logs-\d+\/gateway\/b\.csv \(1 records\)/)
@@ -220,14 +220,14 @@ describe.runIf('bin' in found)('sources in buckets', () => {
     it.each([
       ['keep', ['2025-03-01 acme/model-0 10', '2025-03-02 acme/model-0 20']],
       ['remove', ['2025-03-01 acme/model-0 10']],
-    ])('%s its records where on_missing says so, and its copy goes', async (on_missing, rows) => {
+    ])('%s its records when on_missing says so, and delete its copy', async (on_missing, rows) => {
       const { workspace, result } = await lose(on_missing)
       expect(result.code, result.stderr).toBe(0)
       expect(rowsOf(await publishedCsv(workspace))).toEqual(rows)
       expect(await copies(workspace)).toHaveLength(1)
     })
 
-    it('say so where the entry does not name it any more: that is no loss', async () => {
+    it('report an object that the source no longer names', async () => {
       const { bucket, workspace } = await withBucket(two)
       await build(workspace)
       await name(workspace, [`s3://${bucket}/gateway/a.csv`])
@@ -237,7 +237,7 @@ describe.runIf('bin' in found)('sources in buckets', () => {
     })
   })
 
-  it('are refused with the source and the key where DuckDB cannot list it', async () => {
+  it('are refused by source and key when DuckDB cannot list them', async () => {
     const { bucket, workspace } = await withBucket({ 'gateway/what?.csv': csv('a', '2025-03-01', [10]) })
     const { code, stderr } = await cli(workspace, ['build'])
     expect(code).toBe(1)
@@ -245,7 +245,7 @@ describe.runIf('bin' in found)('sources in buckets', () => {
     expect(stderr).toContain(`s3://${bucket}/gateway/what?.csv has a question mark in its name`)
   })
 
-  it('are refused before anything is fetched where one has no known ending', async () => {
+  it('are refused before anything is fetched when one has an unknown ending', async () => {
     const objects = { 'gateway/a.csv': csv('a', '2025-03-01', [10]), 'gateway/notes.txt': 'no log' }
     const { bucket, workspace } = await withBucket(objects)
     await name(workspace, [`s3://${bucket}/gateway/*`])
@@ -255,7 +255,7 @@ describe.runIf('bin' in found)('sources in buckets', () => {
     expect(fetched(bucket)).toEqual([])
   })
 
-  it('are refused where an object takes more memory than there is', async () => {
+  it('are refused when an object needs more memory than allowed', async () => {
     const large = csv('a', '2025-03-01', [10]).padEnd(12e6, '\n')
     const { bucket, workspace } = await withBucket({ 'gateway/a.csv': large })
     const { code, stderr } = await cli(workspace, ['build'], FIRST, { MEMORY_LIMIT: '10MiB' })
@@ -263,7 +263,7 @@ describe.runIf('bin' in found)('sources in buckets', () => {
     expect(stderr).toContain(`s3://${bucket}/gateway/a.csv cannot be fetched: out of memory`)
   })
 
-  it('name the bucket that is none, and the service that does not answer', async () => {
+  it('fail with the name of a missing bucket or of a service that does not answer', async () => {
     const { workspace } = await withBucket({}, { files: ['s3://no-such-bucket/*.csv'] })
     const missing = await cli(workspace, ['build'])
     expect(missing.code).toBe(1)
@@ -275,7 +275,7 @@ describe.runIf('bin' in found)('sources in buckets', () => {
     expect(silent.stderr).toContain('source "gateway": s3://no-such-bucket/*.csv cannot be listed: ')
   })
 
-  describe('whose service ends in the middle', () => {
+  describe('whose service fails midway', () => {
     const four = Object.fromEntries(
       [1, 2, 3, 4].map((day) => [
         `gateway/${day}.csv`,
@@ -290,7 +290,7 @@ describe.runIf('bin' in found)('sources in buckets', () => {
       }
     }
 
-    it('fail with the name of the object, keep what is whole, and fetch the rest the next time', async () => {
+    it('fail with the name of the object, keep whole copies, and fetch the rest next time', async () => {
       const { bucket, workspace } = await withBucket(four)
       service.intercept((question, response) => {
         if (!question.startsWith('GET ') || question < `GET ${bucket}/gateway/3`) return false
@@ -336,7 +336,7 @@ describe.runIf('bin' in found)('sources in buckets', () => {
     })
   })
 
-  it('are asked for with the credentials of the environment, of which no secret is ever shown', async () => {
+  it('are requested with the credentials of the environment, which are never printed', async () => {
     const { bucket, workspace } = await withBucket({ 'gateway/a.csv': csv('a', '2025-03-01', [10]) })
     const login = await service.requireLogin()
     const secret = 'N0TTHESECRET'

@@ -12,6 +12,7 @@ import { captureLog, NOW, temporaryFolder } from '../support/app.ts'
 import { someModels } from '../support/embeddings-models.ts'
 import { publish, sampleRows } from '../support/publish.ts'
 import { storeUrl, testStore } from '../support/store.ts'
+import { skipLoudly } from '../system/hosting.ts'
 import { pythonWith, runPython } from './python.ts'
 
 const PROGRAM = join(import.meta.dirname, 'python_sdk.py')
@@ -39,8 +40,7 @@ describe.each(['1.3.84', '0.10.0'])('PyPI openrouter %s', (sdk) => {
   ])('calls the five operations with a key %s', async ([, details, budget], { skip }) => {
     const python = await pythonWith([`openrouter==${sdk}`])
     if (!('bin' in python)) {
-      process.stderr.write(`SKIPPED, NOT PROVED: ${python.reason}\n`)
-      return skip(python.reason)
+      skipLoudly(skip, python.reason)
     }
     const { url, key } = await start(details)
     const { code, stdout, stderr } = await runPython(join(python.bin, 'python'), [PROGRAM, url, key])

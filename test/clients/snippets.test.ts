@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { weekTop } from '../support/week.ts'
+import { skipLoudly } from '../system/hosting.ts'
 import { runSnippet, useWeek } from '../system/snippet.ts'
 import { DATA_TOOLS, pythonWith } from './python.ts'
 
@@ -17,8 +18,7 @@ it.for([
   async ([file, place], { skip }) => {
     const python = await pythonWith(DATA_TOOLS)
     if (!('bin' in python)) {
-      process.stderr.write(`SKIPPED, NOT PROVED: ${python.reason}\n`)
-      return skip(python.reason)
+      skipLoudly(skip, python.reason)
     }
     const base = place === 'url' ? week.url() : week.workspace().publicDir
     const { stdout, stderr } = await runSnippet(file, join(python.bin, 'python'), base)

@@ -19,6 +19,7 @@ import {
   removeWorkspace,
   type Workspace,
 } from '../support/pipeline.ts'
+import { skipLoudly } from '../system/hosting.ts'
 import { DATA_TOOLS, type Python, pythonWith, runPython } from './python.ts'
 
 /** In an environment of its own: it wants an older jsonschema than frictionless does. */
@@ -45,8 +46,7 @@ afterAll(() => removeWorkspace(workspace))
 /** The programs of an environment; without one the test is skipped, loudly. */
 function programs(python: Python, { skip }: TestContext): string {
   if ('bin' in python) return python.bin
-  process.stderr.write(`SKIPPED, NOT PROVED: ${python.reason}\n`)
-  return skip(python.reason)
+  return skipLoudly(skip, python.reason)
 }
 
 async function succeed(command: string, words: readonly string[], cwd = folder): Promise<string> {
@@ -82,7 +82,7 @@ describe('a release', () => {
     expect(code).not.toBe(0)
   })
 
-  it('passes mlcroissant validate without a warning, and so does the live description', async (test) => {
+  it('passes mlcroissant validate without a warning, like the live description', async (test) => {
     const bin = programs(tools, test)
     for (const path of [join(folder, 'croissant.json'), join(datasetFolder(workspace), 'croissant.json')]) {
       const { code, stdout, stderr } = await runPython(join(bin, 'mlcroissant'), ['validate', '--jsonld', path])
@@ -91,15 +91,18 @@ describe('a release', () => {
     }
   })
 
-  it.for(['rankings-daily-parquet', 'rankings-daily-csv'])('has records by way of Croissant: %s', async (set, test) => {
-    const bin = programs(tools, test)
-    const words = ['load', '--jsonld', join(folder, 'croissant.json'), '--record_set', set, '--num_records', '1']
-    const { code, stdout, stderr } = await runPython(join(bin, 'mlcroissant'), words)
-    expect(code, stderr).toBe(0)
-    expect(stdout).toContain(`'${set}/total_tokens': np.int64(18014398509481982)`)
-  })
+  it.for(['rankings-daily-parquet', 'rankings-daily-csv'])(
+    'has records that Croissant can read: %s',
+    async (set, test) => {
+      const bin = programs(tools, test)
+      const words = ['load', '--jsonld', join(folder, 'croissant.json'), '--record_set', set, '--num_records', '1']
+      const { code, stdout, stderr } = await runPython(join(bin, 'mlcroissant'), words)
+      expect(code, stderr).toBe(0)
+      expect(stdout).toContain(`'${set}/total_tokens': np.int64(18014398509481982)`)
+    },
+  )
 
-  it('passes cffconvert --validate, and becomes APA', async (test) => {
+  it('passes cffconvert --validate, and converts to APA', async (test) => {
     const bin = programs(citations, test)
     for (const file of [join(folder, 'CITATION.cff'), join(workspace.publicDir, 'CITATION.cff')]) {
       await succeed(join(bin, 'cffconvert'), ['--validate', '--infile', file])
@@ -109,7 +112,7 @@ describe('a release', () => {
     expect(apa.trim()).toBe(`${publisher.name} (2025). ${publisher.title} (version ${release}). URL: ${publisher.url}`)
   })
 
-  it('is RDF whose downloads are its files, and so is the catalogue', async (test) => {
+  it('is RDF with its files as downloads, like the catalogue', async (test) => {
     const bin = programs(tools, test)
     const script = fileURLToPath(new URL('./graph.py', import.meta.url))
     const documents = [join(folder, 'dcat.jsonld'), join(workspace.publicDir, 'dcat.jsonld')]
@@ -121,7 +124,7 @@ describe('a release', () => {
 })
 
 describe('pandas, polars, pyarrow, DuckDB for Python, hyparquet and arrow', () => {
-  it('read every format to the rows of content_hash and the sums of the API', async (test) => {
+  it('read every format with the rows of content_hash and the sums of the API', async (test) => {
     const bin = programs(tools, test)
     const script = fileURLToPath(new URL('./readers.py', import.meta.url))
     const python: Reading[] = JSON.parse(await succeed(join(bin, 'python'), [script, folder]))

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { DUCKDB_VERSION } from '../../pipeline/base/database.ts'
 import { newWorkspace, runProcess } from '../support/pipeline.ts'
 
-/** A proxy that has nothing; the addresses that it was asked for. */
+/** A proxy that answers 404, and the URLs that were requested. */
 async function startProxy(): Promise<{ url: string; asked: string[] }> {
   const asked: string[] = []
   const server = createServer((request, response) => {
@@ -19,7 +19,7 @@ async function startProxy(): Promise<{ url: string; asked: string[] }> {
 }
 
 describe('tokenboard httpfs', () => {
-  it('asks for the extension of the DuckDB that is here, and fails with one line where it does not come', async () => {
+  it('downloads the extension of the installed DuckDB version, and fails with one line if it cannot', async () => {
     const { root } = await newWorkspace()
     const proxy = await startProxy()
     const { code, stdout, stderr } = await runProcess(['httpfs'], { HOME: root, HTTP_PROXY: proxy.url })

@@ -1,4 +1,4 @@
-/** `tokenboard inspect --sql`: SQL that reads a raw file as a build does, without anything of Tokenboard. */
+/** `tokenboard inspect --sql`: SQL that reads a raw file as a build does, in DuckDB without Tokenboard. */
 import { readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -7,9 +7,10 @@ import { describe, expect, it } from 'vitest'
 import { BuildError, CliError } from '../../pipeline/base/errors.ts'
 import { inspectSql } from '../../pipeline/raw/inspect-sql.ts'
 import { SCHEMA_NAMES } from '../../pipeline/raw/schemas/index.ts'
-import { newWorkspace, REPOSITORY, runCli, type Workspace, writeInput } from '../support/pipeline.ts'
+import { newWorkspace, runCli, type Workspace, writeInput } from '../support/pipeline.ts'
 import { compress, query, sqlText } from '../support/records.ts'
-import { buildLogs, type Form, formsOf, type Log, type LogRecord, RECORDS, writeLog } from '../support/schemas.ts'
+import { corpusLogs } from '../support/schema-corpus.ts'
+import { buildLogs, formOf, RECORDS, writeLog } from '../support/schemas.ts'
 
 const AS_OF = '2026-06-10T12:00:00Z'
 const effects = { now: () => new Date(AS_OF), signal: new AbortController().signal, sources: undefined }
@@ -34,18 +35,6 @@ async function runBare(sql: string, ...questions: string[]): Promise<Record<stri
     connection.closeSync()
     instance.closeSync()
   }
-}
-
-/** The records of the corpus of a schema, apart by the settings of their source. */
-function corpusOf(schema: string, form: Form | undefined): Log[] {
-  const lines = readFileSync(join(REPOSITORY, 'test/corpus', `${schema}.ndjson`), 'utf8')
-    .trimEnd()
-    .split('\n')
-  const cases = lines.map((line): { settings?: LogRecord; record: LogRecord } => JSON.parse(line))
-  const bySettings = Map.groupBy(cases, ({ settings }) => JSON.stringify(settings))
-  return [...bySettings.values()].map((same) => {
-    return { schema, form, settings: same[0]?.settings, log: same.map(({ record }) => record) }
-  })
 }
 
 const SUMS = `
@@ -113,10 +102,8 @@ async function workspaceWith(
 }
 
 describe('the SQL of inspect', () => {
-  it('reads the corpus of every schema as a build does', async () => {
-    const logs = SCHEMA_NAMES.flatMap((schema, index) =>
-      corpusOf(schema, formsOf(schema)[index % formsOf(schema).length]),
-    )
+  it('reads and rejects the records of every schema as a build does', async () => {
+    const logs = SCHEMA_NAMES.flatMap((schema, index) => corpusLogs(schema, formOf(schema, index)))
     const { workspace } = await buildLogs(logs, AS_OF)
     const sources = join(workspace.input, 'sources.json')
     await query(`ATTACH ${sqlText(join(workspace.dataDir, 'state/build.duckdb'))} AS built (READ_ONLY)`)
@@ -132,33 +119,28 @@ describe('the SQL of inspect', () => {
     }
   })
 
-  it.each([
-    'own.csv',
-    'own.csv.gz',
-    'own.csv.zst',
-    "it's [a] *?.csv",
-    '{a,b}\\.csv',
-    'line\nfeed.csv',
-    'year=2025/[!x]*/own.csv',
-  ])('counts records and malformed ones of the file %j alone', async (name) => {
-    const { workspace, path } = await workspaceWith(name, compress(name, OWN))
-    for (const other of ["it's a xy.csv", 'year=2025/y/own.csv']) await writeInput(workspace, other, OWN)
-    const sql = await inspectSql(path, effects)
-    expect(sql).toContain('\n-- schema canonical, guessed\n')
-    expect(sql).toContain('\n-- c1 is "Model Name"\n')
-    const [records, counts] = await runBare(sql, 'SELECT * FROM counts ORDER BY reject_reason NULLS FIRST')
-    expect(records).toHaveLength(2)
-    expect(counts).toEqual(OWN_COUNTS)
-  })
+  it.each(['own.csv.gz', 'own.csv.zst', "it's [a] *?.csv", '{a,b}\\.csv', 'line\nfeed.csv', 'year=2025/[!x]*/own.csv'])(
+    'reads only the file %j, and counts its malformed records',
+    async (name) => {
+      const { workspace, path } = await workspaceWith(name, compress(name, OWN))
+      for (const other of ["it's a xy.csv", 'year=2025/y/own.csv']) await writeInput(workspace, other, OWN)
+      const sql = await inspectSql(path, effects)
+      expect(sql).toContain('\n-- schema canonical, guessed\n')
+      expect(sql).toContain('\n-- c1 is "Model Name"\n')
+      const [records, counts] = await runBare(sql, 'SELECT * FROM counts ORDER BY reject_reason NULLS FIRST')
+      expect(records).toHaveLength(2)
+      expect(counts).toEqual(OWN_COUNTS)
+    },
+  )
 
-  it('reads text without an offset in the zone of the source', async () => {
+  it('reads times without an offset in the time zone of the source', async () => {
     const { workspace, path } = await workspaceWith('own.csv', OWN.replace('12:00:00Z', '22:00:00'))
     await writeInput(workspace, 'sources.json', { sources: [{ ...OWN_SOURCE, timezone: 'America/New_York' }] })
     const sql = await inspectSql(path, { ...effects, sources: join(workspace.input, 'sources.json') })
     expect((await runBare(sql))[0]).toMatchObject([{ date: '2025-06-02' }, { date: '2025-06-01' }])
   })
 
-  it('puts no name of a file or a column into SQL but as text', async () => {
+  it('contains names of files and columns only as text and in comments', async () => {
     const name = "'); DROP TABLE counts; --\n.quit"
     const content = `Date;Model Name;inputTokens;outputTokens;"\u2028${name}"\n2025-06-01T12:00:00Z;m;8;2;\n`
     const { path } = await workspaceWith(`${name}.csv`, content)
@@ -173,7 +155,7 @@ describe('the SQL of inspect', () => {
 })
 
 describe('inspect --sql', () => {
-  it('prints the SQL and nothing else', async () => {
+  it('prints only the SQL', async () => {
     const { path } = await workspaceWith('own.csv', OWN)
     const { stdout, stderr, code } = await runCli(['inspect', '--sql', path], {})
     expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
@@ -184,7 +166,7 @@ describe('inspect --sql', () => {
     ['two files', ['--sql', 'own.csv', 'own.csv'], '--sql takes one file, not 2'],
     ['--json', ['--sql', '--json', 'own.csv'], 'give one of them'],
     ['a file that is missing', ['--sql', 'none.csv'], 'there is no file none.csv'],
-  ])('is refused with %s', async (_, words, message) => {
+  ])('exits with code 2 for %s', async (_, words, message) => {
     const { stdout, stderr, code } = await runCli(['inspect', ...words], {})
     expect({ stdout, code }).toEqual({ stdout: '', code: 2 })
     expect(stderr).toContain(message)
@@ -195,7 +177,7 @@ describe('inspect --sql', () => {
     ['a byte order mark', 'log.ndjson', 'begins with a byte order mark; remove it'],
     ['mixed line ends', 'own.csv', 'line ends of more than one kind'],
     ['a backslash and a wildcard', 'a\\[1].csv', 'has a backslash and a wildcard'],
-  ])('refuses a file with %s, which DuckDB does not read in place', async (_, name, message) => {
+  ])('refuses a file with %s, which DuckDB cannot read in place', async (_, name, message) => {
     const { workspace, path } = await workspaceWith(name, OWN.replace('\n', '\r\n'))
     if (name.endsWith('.ndjson')) await writeFile(path, `\ufeff${JSON.stringify(RECORDS.canonical)}\n`)
     if (name.endsWith('.gz')) {
@@ -209,7 +191,7 @@ describe('inspect --sql', () => {
     await expect(refused).rejects.toThrow(message)
   })
 
-  it('says why no schema fits', async () => {
+  it('fails with the reason if no schema fits', async () => {
     const { path } = await workspaceWith('own.csv', 'a,b\n1,2\n')
     const refused = inspectSql(path, effects)
     await expect(refused).rejects.toThrow(BuildError)

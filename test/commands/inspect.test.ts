@@ -1,4 +1,4 @@
-/** `tokenboard inspect` (docs/sources.md): what it makes of files that nobody has described. */
+/** `tokenboard inspect` (docs/sources.md): which schema it guesses for a file. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { BuildError, CliError } from '../../pipeline/base/errors.ts'
@@ -15,11 +15,10 @@ import {
   writeInput,
 } from '../support/pipeline.ts'
 import { compress } from '../support/records.ts'
-import { formsOf, type LogRecord, RECORDS, toLines, writeLog } from '../support/schemas.ts'
+import { FORMS, formOf, type LogRecord, RECORDS, toLines, writeLog } from '../support/schemas.ts'
 
 const effects = { now: () => new Date('2026-11-20T00:12:00Z'), signal: new AbortController().signal }
 
-/** What a file of these contents seems to be. */
 async function inspectContent(
   name: string,
   content: string | Uint8Array,
@@ -47,42 +46,32 @@ function recordOf(schema: keyof typeof RECORDS, model: string): LogRecord {
 const OWN = 'When;Model Name;inputTokens;outputTokens\n2025-06-01T12:00:00Z;m;8;2\n2025-06-01T13:00:00Z;;1;1\n'
 
 describe('inspect', () => {
-  it('knows files of every schema in every format, and proposes sources that build', async () => {
+  it('recognizes every schema and every format, and proposes sources that build', async () => {
     const workspace = await newWorkspace()
-    const logs = SCHEMA_NAMES.flatMap((name) =>
-      formsOf(name).map((form) => ({ name, form, model: `${name} as ${form}` })),
+    const logs = SCHEMA_NAMES.map((name, index) => {
+      const form = formOf(name, index)
+      return { name, form, model: `${name} as ${form}`, path: join(workspace.input, `${name}.${form}`) }
+    })
+    expect(logs.length).toBeGreaterThanOrEqual(FORMS.length)
+    for (const { name, form, model, path } of logs) await writeLog(path, [recordOf(name, model)], form)
+    const inspections = await inspect(
+      logs.map(({ path }) => path),
+      effects,
     )
-    const pathOf = ({ name, form }: { name: string; form: string }) => join(workspace.input, `${name}.${form}`)
-    for (const log of logs) await writeLog(pathOf(log), [recordOf(log.name, log.model)], log.form)
-    const inspections = await inspect(logs.map(pathOf), effects)
+    const read = { date: '2025-06-01', prompt_tokens: '8', completion_tokens: '2', has_request_id: true }
     expect(inspections).toMatchObject(
-      logs.map(({ name, form, model }) => ({
+      logs.map(({ name, model, path }) => ({
         schema: name,
-        records: [
-          {
-            date: '2025-06-01',
-            model,
-            prompt_tokens: '8',
-            completion_tokens: '2',
-            has_request_id: true,
-            reject_reason: null,
-          },
-        ],
-        source: { name, schema: name, files: [pathOf({ name, form })] },
+        records: [{ ...read, model, reject_reason: null }],
+        source: { name, schema: name, files: [path] },
       })),
     )
-    // One format of each is enough for a build.
-    const built = SCHEMA_NAMES.map((name, index) => {
-      const ofSchema = logs.filter((log) => log.name === name)
-      return ofSchema[index % ofSchema.length] as (typeof logs)[number]
-    })
-    const proposed = built.map((log) => inspections[logs.indexOf(log)]?.source)
-    expect(await buildProposed(workspace, ...proposed)).toEqual(
-      built.map(({ model }) => `2025-06-01 ${model} 10`).toSorted(),
+    expect(await buildProposed(workspace, ...inspections.map(({ source }) => source))).toEqual(
+      logs.map(({ model }) => `2025-06-01 ${model} 10`).toSorted(),
     )
   })
 
-  it.each(['', '.gz', '.zst'])('knows columns by other names, as canonical ones renamed, in .csv%s', async (ending) => {
+  it.each(['', '.gz', '.zst'])('recognizes renamed canonical columns in .csv%s', async (ending) => {
     const content = OWN.replace('When', 'Created-At')
     const found = await inspectContent(`own.csv${ending}`, compress(ending, content))
     expect(found).toMatchObject({
@@ -109,24 +98,24 @@ describe('inspect', () => {
     ])
   })
 
-  it('shows ten records in the order of the file, of more', async () => {
-    const lines = Array.from({ length: 5000 }, (_, index) => ({ ...RECORDS.canonical, prompt_tokens: index }))
-    const { records } = await inspectContent('usage.ndjson', toLines(lines))
-    expect(records.map(({ prompt_tokens }) => prompt_tokens)).toEqual([
-      '0',
-      '1',
-      '2',
-      '3',
-      '4',
-      '5',
-      '6',
-      '7',
-      '8',
-      '9',
-    ])
+  it.each([
+    ['CR LF', '\r\n'],
+    ['CR', '\r'],
+  ])('reads a CSV file with line ends of %s and LF', async (_, end) => {
+    const lines = Array.from({ length: 5000 }, (_, index) => `2025-06-01T12:00:00Z,"m\n",${index},1\n`)
+    const content = `\ufeffts,model,inputTokens,outputTokens${end}${lines.join('')}`
+    const { schema, records } = await inspectContent('usage.csv', content.replace('"m\n"', 'm'))
+    expect(schema).toBe('canonical')
+    expect(records.map(({ prompt_tokens }) => prompt_tokens)).toEqual([...'0123456789'])
   })
 
-  it('shows keys that only some lines have, and a value where the first has none', async () => {
+  it('returns the first ten records in the order of the file', async () => {
+    const lines = Array.from({ length: 5000 }, (_, index) => ({ ...RECORDS.canonical, prompt_tokens: index }))
+    const { records } = await inspectContent('usage.ndjson', toLines(lines))
+    expect(records.map(({ prompt_tokens }) => prompt_tokens)).toEqual([...'0123456789'])
+  })
+
+  it('returns the keys of all lines, each with its first value', async () => {
     const lines = [
       RECORDS.canonical,
       { ...RECORDS.canonical, note: null },
@@ -140,24 +129,24 @@ describe('inspect', () => {
     expect(columns.at(-1)).toEqual({ name: 'note', sample: '{"a":1}' })
   })
 
-  it('shows what a schema leaves out as such', async () => {
+  it('returns records that the schema leaves out with that reason, and without a note', async () => {
     const log = [RECORDS['cloudflare-ai-gateway-logs'], { ...RECORDS['cloudflare-ai-gateway-logs'], cached: true }]
     const { records, notes } = await inspectContent('logs.ndjson', toLines(log))
     expect(records.map(({ reject_reason }) => reject_reason)).toEqual([null, 'left_out'])
     expect(notes).toEqual([])
   })
 
-  it.each<[string, number, string]>([
-    ['seconds', 1748779200, '1970-01-01T00:00:00Z'],
-    ['milliseconds', 1748779200123, '1970-01-01T00:00:00Z'],
-  ])('takes large numbers for Unix time in %s', async (time_unit, ts, base_time) => {
+  it.each([
+    ['seconds', 1748779200],
+    ['milliseconds', 1748779200123],
+  ])('reads large numbers as Unix time in %s', async (time_unit, ts) => {
     const line = { ts, model: 'm', input_tokens: 8, output_tokens: 2 }
-    const found = await inspectContent('usage.ndjson', toLines([line]))
-    expect(found.source).toMatchObject({ base_time, time_unit, columns: { timestamp: 'ts' } })
-    expect(await buildProposed(found.workspace, found.source)).toEqual(['2025-06-01 m 10'])
+    const { source, records } = await inspectContent('usage.ndjson', toLines([line]))
+    expect(source).toMatchObject({ base_time: '1970-01-01T00:00:00Z', time_unit, columns: { timestamp: 'ts' } })
+    expect(records).toMatchObject([{ date: '2025-06-01', reject_reason: null }])
   })
 
-  it('says what only the maintainer knows', async () => {
+  it('proposes placeholders, with notes, for what only the maintainer knows', async () => {
     const lines = [{ timestamp: 0, input_length: 8, output_length: 2 }]
     const { source, notes } = await inspectContent('trace.ndjson', toLines(lines))
     expect(source).toMatchObject({ model: 'author/model', base_time: '2025-01-01T00:00:00Z' })
@@ -189,21 +178,21 @@ describe('inspect', () => {
       ['timestamp', 'timestamp', 'model_permaslug', 'prompt_tokens', 'completion_tokens'],
       /two columns/,
     ],
-  ])('fits no schema to %s, and says why', async (name, content, columns, reason) => {
+  ])('finds no schema for %s, and returns the reason', async (name, content, columns, reason) => {
     const found = await inspectContent(name, content)
     expect(found).toMatchObject({ schema: undefined, records: [], source: undefined })
     expect(found.columns.map((column) => column.name)).toEqual(columns)
     expect(found.notes.join()).toMatch(reason)
   })
 
-  it('names a file that is empty, and one that cannot be read, without the name of a link', async () => {
+  it('fails for an empty and for an unreadable file, and names it', async () => {
     await expect(inspectContent('none.csv', '')).rejects.toThrow(/none\.csv is empty/)
     const broken = expect(inspectContent('broken.parquet', 'no Parquet')).rejects
     await broken.toThrow(BuildError)
     await broken.toThrow(/^\S*broken\.parquet cannot be read/)
   })
 
-  it('refuses a file that is missing or of another ending before it reads any', async () => {
+  it('refuses a missing file and an unknown ending before it reads any file', async () => {
     const workspace = await newWorkspace()
     await writeInput(workspace, 'good.csv', OWN)
     await writeInput(workspace, 'usage.xlsx', 'a spreadsheet')
@@ -221,7 +210,7 @@ describe('tokenboard inspect', () => {
     return workspace
   }
 
-  it('prints columns, records and the source to paste, and touches nothing', async () => {
+  it('prints columns, records and the source to paste, and changes no file', async () => {
     const workspace = await workspaceWith({ 'own.csv': OWN.replace('When', 'time') })
     const before = await snapshotTree(workspace.root)
     const { code, stdout, stderr } = await runCli(['inspect', 'own.csv'], {}, workspace.input)
@@ -234,7 +223,7 @@ describe('tokenboard inspect', () => {
     expect(await snapshotTree(workspace.root)).toEqual(before)
   })
 
-  it('prints one object for several files with --json', async () => {
+  it('prints one JSON object for several files with --json', async () => {
     const workspace = await workspaceWith({
       'a.csv': OWN.replace('When', 'ts'),
       'b.ndjson': toLines([RECORDS['portkey-logs']]),
@@ -247,7 +236,7 @@ describe('tokenboard inspect', () => {
     ])
   })
 
-  it('ends with 1 where no schema fits, and shows the columns all the same', async () => {
+  it('prints the columns and exits with code 1 if no schema fits', async () => {
     const workspace = await workspaceWith({
       'weather.csv': 'city,degrees\nOslo,7\n',
       'own.csv': OWN.replace('When', 'ts'),
@@ -259,14 +248,14 @@ describe('tokenboard inspect', () => {
     expect(stderr).toMatch(/no schema fits weather\.csv\n$/)
   })
 
-  it.each([['missing.csv'], ['usage.xlsx'], []])('ends with 2 for %s', async (...files) => {
+  it.each([['missing.csv'], ['usage.xlsx'], []])('exits with code 2 for the file %s', async (...files) => {
     const workspace = await workspaceWith({ 'usage.xlsx': 'a spreadsheet' })
     const { code, stdout } = await runCli(['inspect', ...files], {}, workspace.input)
     expect(code).toBe(2)
     expect(stdout).toBe('')
   })
 
-  it('prints no character of a file that would move the cursor', async () => {
+  it('escapes control characters of the file', async () => {
     const line = { ...RECORDS.canonical, model_permaslug: 'm\u001b[2J\u202e\u009b', note: 'a\nb' }
     const workspace = await workspaceWith({ 'odd.ndjson': toLines([RECORDS.canonical, line]) })
     const { stdout } = await runCli(['inspect', 'odd.ndjson'], {}, workspace.input)

@@ -4,14 +4,14 @@ import { version as duckdb } from '@duckdb/node-api'
 import { expect, it } from 'vitest'
 import { REPOSITORY, runProcess } from '../support/pipeline.ts'
 
-it('says its version, and of what it is made that a report of a fault has to name', async () => {
+it('tokenboard --version prints the versions of Tokenboard, DuckDB and Node', async () => {
   const { version } = JSON.parse(await readFile(join(REPOSITORY, 'package.json'), 'utf8'))
   const { code, stdout } = await runProcess(['--version'], {})
   expect(code).toBe(0)
   expect(stdout).toBe(`tokenboard ${version} (DuckDB ${duckdb()}, Node ${process.version})\n`)
 })
 
-it('refuses a command that it has not, and names one like it', async () => {
+it('tokenboard refuses an unknown command, and names a similar one', async () => {
   const { code, stderr } = await runProcess(['biuld'], {})
   expect(code).toBe(2)
   expect(stderr).toBe("error: unknown command 'biuld'\n(Did you mean build?)\n")

@@ -1,4 +1,4 @@
-/** `tokenboard rejects`: what the last build rejected, counted and shown. */
+/** `tokenboard rejects`: the records that the last build rejected. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
@@ -58,13 +58,13 @@ describe('tokenboard rejects', () => {
     return () => removeWorkspace(workspace)
   })
 
-  it('is a command of the program', async () => {
+  it('reads DATA_DIR', async () => {
     const inProcess = await run(workspace, '--limit', '9')
     expect(inProcess).toMatchObject({ code: 0, stdout: expect.stringContaining('a.csv:2') })
     expect(await runCli(['rejects', '--limit', '9'], { DATA_DIR: workspace.dataDir })).toEqual(inProcess)
   })
 
-  it('counts by source, file and reason', async () => {
+  it('prints counts by source, file and reason', async () => {
     const { code, stdout, stderr } = await run(workspace)
     expect(stdout.split('\n').map((line) => line.split(/ +/))).toEqual([
       ['source', 'file', 'reason', 'records'],
@@ -92,7 +92,7 @@ describe('tokenboard rejects', () => {
       ['--limit', '9'],
       ['a.csv:2', 'a.csv:4', 'a.csv:5', 'b.ndjson:2'],
     ],
-  ])('%j shows where %j are and what they say', async (args, places) => {
+  ])('with %j prints the places %j and the records', async (args, places) => {
     const { code, stdout } = await run(workspace, ...args)
     const lines = stdout.trimEnd().split('\n')
     expect(lines.map((line) => line.split('  ')[1]).toSorted()).toEqual(places)
@@ -100,18 +100,18 @@ describe('tokenboard rejects', () => {
     expect(code).toBe(0)
   })
 
-  it('shows nothing that steers a terminal', async () => {
+  it('escapes control characters of records', async () => {
     const { stdout } = await run(workspace, '--source', 'json')
     expect(stdout).toContain('\\u{1b}]0;title\\u{7} \\u{202e}')
     expect(stdout).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u)
   })
 
-  it('says how many more there are than it shows', async () => {
+  it('prints how many records it leaves out', async () => {
     expect((await run(workspace, '--limit', '1')).stderr).toContain('1 of 4 rejected records; --limit shows more')
     expect((await run(workspace, '--limit', '4')).stderr).not.toContain('shows more')
   })
 
-  it('prints the records with --json, all of them unless told otherwise', async () => {
+  it('prints all records with --json, or as many as --limit allows', async () => {
     const { stdout } = await run(workspace, '--json', '--source', 'csv')
     expect(
       stdout
@@ -132,7 +132,7 @@ describe('tokenboard rejects', () => {
     [['--source', 'cvs'], 'no rejected record has the source "cvs"; "csv" has some'],
     [['--file', 'input/a.csv'], 'no rejected record has the file "input/a.csv"; "a.csv" has some'],
     [['--source', 'json', '--reason', 'invalid_model'], 'no rejected record is of that kind; there are 4 others'],
-  ])('says of %j that there are none', async (args, message) => {
+  ])('prints the known names if no record fits %j', async (args, message) => {
     const { code, stdout, stderr } = await run(workspace, ...args)
     expect([code, stdout, stderr]).toEqual([0, '', `${message}\n`])
   })
@@ -142,22 +142,22 @@ describe('tokenboard rejects', () => {
     [['--limit', '0'], '--limit "0" must be a whole number'],
     [['--limit', 'many'], '--limit "many" must be a whole number'],
     [['b.ndjson'], 'too many arguments'],
-  ])('%j is wrong usage', async (args, message) => {
+  ])('exits with code 2 for %j', async (args, message) => {
     const { code, stdout, stderr } = await run(workspace, ...args)
     expect([code, stdout]).toEqual([2, ''])
     expect(stderr).toContain(message)
   })
 })
 
-describe('tokenboard rejects without rejected records', () => {
-  it('says so', async () => {
+describe('tokenboard rejects', () => {
+  it('prints that there are no rejected records', async () => {
     const workspace = await newWorkspace()
     const { code, stdout, stderr } = await run(workspace)
     expect([code, stdout]).toEqual([0, ''])
     expect(stderr).toContain('there are no rejected records')
   })
 
-  it('is what a build names that rejects too much', async () => {
+  it('is named by the error of a build that rejects too many records, and prints them', async () => {
     const workspace = await newWorkspace()
     await writeSources(workspace, { max_rejected_share: 0.1 })
     await expect(buildIn(workspace)).rejects.toThrow(/max_rejected_share.*tokenboard rejects/)
@@ -165,7 +165,7 @@ describe('tokenboard rejects without rejected records', () => {
     expect(stdout.trimEnd().split('\n')).toHaveLength(4)
   })
 
-  it('names a file that it cannot read', async () => {
+  it('fails for a damaged list of rejects, and names the file', async () => {
     const workspace = await newWorkspace()
     await writeSources(workspace)
     await buildIn(workspace)

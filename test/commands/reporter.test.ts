@@ -38,8 +38,8 @@ function drawn(events: At[], columns = 200): string[] {
   return written({ ...TERMINAL, columns }, events).filter((text) => text.includes(STAGE))
 }
 
-describe('in a log', () => {
-  it('a short stage has one line when it is done, and a notice its own', () => {
+describe('progress in a log', () => {
+  it('is one line for a stage of less than ten seconds, and one for a notice', () => {
     const events: At[] = [
       [0, { kind: 'notice', message: 'there is something to know' }],
       [0, { kind: 'stage', stage: 'read' }],
@@ -49,7 +49,7 @@ describe('in a log', () => {
     expect(written(LOG, events)).toEqual(['there is something to know\n', `${STAGE}: 2000000 records (9.5 s)\n`])
   })
 
-  it('a long stage says every ten seconds how far it is, without a control character', () => {
+  it('is one line every ten seconds of a long stage, without control characters', () => {
     const events = [...steadily(40, (second) => second / 40, 8_000_000_000), [40, done] satisfies At]
     expect(written(LOG, events)).toEqual([
       `${STAGE} … 25 %, 2.0 GB of 8.0 GB\n`,
@@ -60,7 +60,7 @@ describe('in a log', () => {
     ])
   })
 
-  it('the ten seconds begin with each stage', () => {
+  it('begins its ten seconds again with each stage', () => {
     const events: At[] = [
       [0, progress(0, 10)],
       [8, progress(0.9, 10)],
@@ -71,16 +71,16 @@ describe('in a log', () => {
   })
 })
 
-describe('on a terminal', () => {
-  it('one line moves: share and bytes', () => {
+describe('progress on a terminal', () => {
+  it('is one line with share and bytes', () => {
     expect(drawn(steadily(2, (second) => second / 20, 200_000_000)).at(-1)).toBe(`${STAGE} … 10 %, 20.0 MB of 200 MB`)
   })
 
-  it('has the share alone where no bytes are known', () => {
+  it('is the share alone if the bytes are unknown', () => {
     expect(drawn(steadily(40, (second) => second / 340)).at(-1)).toBe(`${STAGE} … 11 %`)
   })
 
-  it('never goes back', () => {
+  it('never decreases', () => {
     expect(
       drawn([
         [0, progress(0.5)],
@@ -89,12 +89,12 @@ describe('on a terminal', () => {
     ).toBe(`${STAGE} … 50 %`)
   })
 
-  it('is drawn ten times a second at most', () => {
+  it('is drawn at most ten times a second', () => {
     const events = Array.from({ length: 1000 }, (_, index): At => [index / 1000, progress(index / 1000)])
     expect(drawn(events)).toHaveLength(10)
   })
 
-  it('never wraps', () => {
+  it('is cut to the width of the terminal', () => {
     expect(
       drawn(
         steadily(5, (second) => second / 20, 200_000_000),
@@ -103,7 +103,7 @@ describe('on a terminal', () => {
     ).toBe(`${STAGE} … 25 %`)
   })
 
-  it('is cleared for what stays', () => {
+  it('is cleared before a line that stays', () => {
     const pieces = written(TERMINAL, [
       [0, progress(0.5)],
       [1, done],

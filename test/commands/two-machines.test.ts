@@ -1,4 +1,4 @@
-/** Equal inputs, AS_OF and earlier releases give equal bytes of all that is published, on whatever machine. */
+/** Equal inputs, AS_OF and earlier releases give equal bytes on every machine. */
 import { copyFile, mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -19,11 +19,11 @@ import { COLUMNS, type FileRecord, writeRecords } from '../support/records.ts'
 
 const [AS_OF_FIRST, AS_OF_SECOND] = ['2025-03-10T10:00:00Z', '2025-03-11T10:00:00Z']
 
-/** Enough for DuckDB to share the work among threads: it hands out no less than 2,048 rows or a file at once. */
+/** Enough for several threads: DuckDB gives each at least 2,048 rows or a file. */
 const RECORDS_PER_FILE = 6000
 const FORMATS = ['csv', 'ndjson.gz', 'parquet', 'csv.zst', 'ndjson', 'parquet']
 
-/** Equal tokens in many places, so that order is decided by more than numbers, and slugs that locales order otherwise. */
+/** Many equal token counts, and slugs that some locales order differently. */
 function recordsOf(file: number): FileRecord[] {
   return Array.from({ length: RECORDS_PER_FILE }, (_, index) => {
     const number = file * RECORDS_PER_FILE + index
@@ -92,7 +92,7 @@ async function publishOn({ nameOf, build: buildOn }: Machine, workspace: Workspa
   return snapshotTree(workspace.publicDir)
 }
 
-describe('two machines publish the same bytes', () => {
+describe('published bytes', () => {
   let expected: Record<string, string>
 
   beforeAll(async () => {
@@ -102,11 +102,11 @@ describe('two machines publish the same bytes', () => {
     expect(Object.keys(expected).filter((path) => path.endsWith('SHA256SUMS'))).toHaveLength(2)
   })
 
-  it('with 1 thread and with 4', async () => {
+  it('are the same with 1 thread and with 4', async () => {
     expect(await publishOn(machineOf(4), await newWorkspace())).toEqual(expected)
   })
 
-  it('with as many threads as there are cores, in another zone, locale and folder, from files of other names in another order', async () => {
+  it('are the same with another time zone, locale, folder and memory limit, and other names and order of raw files', async () => {
     const workspace = await createWorkspace('Eingänge von 2025')
     try {
       await mkdir(join(workspace.root, 'cwd'))

@@ -8,7 +8,7 @@ it.each([
   ['colums', 'columns'],
   ['Files', 'files'],
   ['time_zone', 'timezone'],
-])('%s is near %s', (word, expected) => expect(nearest(word, known)).toBe(expected))
+])('nearest finds for %s the key %s', (word, expected) => expect(nearest(word, known)).toBe(expected))
 
-it('nothing is near a word of another kind', () => expect(nearest('xyzzyplugh', known)).toBeUndefined())
-it('nothing is near where nothing is known', () => expect(nearest('files', [])).toBeUndefined())
+it('nearest finds nothing for an unrelated word', () => expect(nearest('xyzzyplugh', known)).toBeUndefined())
+it('nearest finds nothing without known keys', () => expect(nearest('files', [])).toBeUndefined())

@@ -8,7 +8,7 @@ test.each([
   ['0.000000001', 1n],
   ['12.50', 12_500_000_000n],
   ['11999999999.999999988', 11_999_999_999_999_999_988n],
-])('%s USD are %s billionths', (text, nanos) => {
+])('toNanos reads %s USD as %s billionths', (text, nanos) => {
   expect(toNanos(text)).toBe(nanos)
 })
 
@@ -17,16 +17,16 @@ test.each([
   [1n, '0.000000001'],
   [2_500_000_000n, '2.5'],
   [10_000_000_000n, '10'],
-])('%s billionths are %s USD', (nanos, text) => {
+])('toUsd writes %s billionths as %s USD', (nanos, text) => {
   expect(toUsd(nanos)).toBe(text)
 })
 
-test('text and billionths say the same, however large', () => {
+test('toNanos reads what toUsd writes, for any amount', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 10n ** 38n - 1n }), (nanos) => toNanos(Usd.parse(toUsd(nanos))) === nanos),
   )
 })
 
-test.each(['', '-1', '1.', '.5', '1e3', '0.0000000001', '1,5', ' 1'])('%j is no amount', (text) => {
+test.each(['', '-1', '1.', '.5', '1e3', '0.0000000001', '1,5', ' 1'])('Usd refuses %j', (text) => {
   expect(Usd.safeParse(text).success).toBe(false)
 })

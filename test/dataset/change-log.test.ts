@@ -21,7 +21,7 @@ const AFTER = [
 ]
 
 describe('changes.csv', () => {
-  it('says what was inserted, updated and deleted, the row of the rest included, in one order', () => {
+  it('lists inserted, updated and deleted rows, `other` included, by date and slug', () => {
     expect(writeChanges(changeLog(BEFORE, AFTER)).toString()).toBe(
       [
         'op,date,model_permaslug,tokens_before,tokens_after',
@@ -35,27 +35,7 @@ describe('changes.csv', () => {
     )
   })
 
-  it('inserts everything in a first release, and is a header alone where nothing changed', () => {
-    expect(changeLog([], AFTER).map(({ op }) => op)).toEqual(['insert', 'insert', 'insert', 'insert'])
-    expect(writeChanges(changeLog(AFTER, AFTER)).toString()).toBe(
-      'op,date,model_permaslug,tokens_before,tokens_after\n',
-    )
-  })
-
-  it('explains the difference of each day in full', () => {
-    const sum = (date: string, tokens: readonly { date: string; value: string }[]) =>
-      tokens.filter((entry) => entry.date === date).reduce((total, { value }) => total + BigInt(value || '0'), 0n)
-    const changes = changeLog(BEFORE, AFTER)
-    for (const date of ['2025-03-01', '2025-03-02', '2025-03-03']) {
-      const of = (rows: RankingRow[]) => rows.map((entry) => ({ date: entry.date, value: entry.total_tokens }))
-      const by = (key: 'tokens_before' | 'tokens_after') => changes.map((c) => ({ date: c.date, value: c[key] }))
-      expect(sum(date, by('tokens_after')) - sum(date, by('tokens_before')), date).toBe(
-        sum(date, of(AFTER)) - sum(date, of(BEFORE)),
-      )
-    }
-  })
-
-  it('applied to the former rows gives the new ones in published order', () => {
+  it('turns the previous rows into the new ones in published order', () => {
     expect(applyChanges(BEFORE, changeLog(BEFORE, AFTER))).toEqual(AFTER)
     // By code points, which is not the order of JavaScript's strings, and by numbers beyond 2^53.
     const odd = [
@@ -71,7 +51,7 @@ describe('changes.csv', () => {
     ['insert', 'a row that is there', { tokens_before: '', tokens_after: '1' }],
     ['update', 'a row with other tokens', { tokens_before: '6', tokens_after: '1' }],
     ['delete', 'a row with other tokens', { tokens_before: '6', tokens_after: '' }],
-  ] as const)('does not apply as %s of %s', (op, _, tokens) => {
+  ] as const)('cannot be applied when it has an %s of %s', (op, _, tokens) => {
     const change = { op, date: '2025-03-02', model_permaslug: 'a', ...tokens }
     expect(() => applyChanges(AFTER, [change])).toThrow(/2025-03-02.*but there is 7/)
   })

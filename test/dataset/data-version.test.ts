@@ -1,23 +1,14 @@
-/** Versions of the data against a plain oracle of the rule (DESIGN.md §6.14), and releases of 0.1.0 by the rule of their time. */
-import { cp } from 'node:fs/promises'
+/** Versions of the data against a plain oracle of the rule (DESIGN.md §6.14). */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Manifest } from '../../pipeline/contract/manifest.ts'
 import type { RankingRow } from '../../pipeline/contract/ranking.ts'
 import { addDays, daysBetween, type UtcDate } from '../../pipeline/contract/utc-date.ts'
 import { changeLog } from '../../pipeline/dataset/change-log.ts'
 import { nextVersion } from '../../pipeline/dataset/data-version.ts'
-import { verify } from '../../pipeline/publication/verify.ts'
-import { readIndex } from '../support/history.ts'
-import {
-  buildIn,
-  createWorkspace,
-  newWorkspace,
-  removeWorkspace,
-  type Workspace,
-  withdrawIn,
-  writeSmallBuild,
-} from '../support/pipeline.ts'
+import { copyWorkspace, createWorkspace, removeWorkspace, type Workspace, withdrawIn } from '../support/pipeline.ts'
 import { tries } from '../support/property.ts'
+import { release, type Use, verifyFolder } from '../support/releases.ts'
 import { editManifest, madeBy010, relistReleases } from '../support/reseal.ts'
 import { indexOf, releaseEntry } from '../support/site.ts'
 
@@ -117,9 +108,9 @@ const histories = fc.array(told, { minLength: 1, maxLength: 8 }).map((steps) => 
   })
 })
 
-describe('data_version', () => {
+describe('the data_version', () => {
   const { options, timeout_ms } = tries({ share: 100 })
-  it('is that of the plain rule, whatever releases come and are withdrawn', { timeout: timeout_ms }, () => {
+  it('follows the rule for any history of releases and withdrawals', { timeout: timeout_ms }, () => {
     const property = fc.property(histories, (history) => {
       expect(versionsOf(history)).toEqual(expectedVersions(history))
     })
@@ -140,26 +131,26 @@ describe('data_version', () => {
   const asOf = '2025-03-10'
   const first: Told = { asOf, tokens: { '2025-03-02': 5, '2025-03-05': 5, '2025-03-09': 5 } }
 
-  it.each<[string, Told['tokens'], string]>([
-    ['a final date changes', { '2025-03-02': 6 }, '2.0.0'],
-    ['a final date goes', { '2025-03-02': 0 }, '2.0.0'],
-    ['a date comes that was called missing and would have been final', { '2025-03-04': 1 }, '2.0.0'],
-    ['a date comes before the first one', { '2025-03-01': 1 }, '2.0.0'],
-    ['a final date changes and one is appended', { '2025-03-02': 6, '2025-03-10': 1 }, '2.0.0'],
-    ['a date is appended', { '2025-03-10': 1 }, '1.1.0'],
-    ['a date is appended and a provisional one changes', { '2025-03-09': 6, '2025-03-10': 1 }, '1.1.0'],
-    ['a provisional date changes', { '2025-03-09': 6 }, '1.0.1'],
-    ['the last date, a provisional one, goes', { '2025-03-09': 0 }, '1.0.1'],
-    ['a date comes that was called missing and would have been provisional', { '2025-03-08': 1 }, '1.0.1'],
-    ['the first provisional date comes', { '2025-03-07': 1 }, '1.0.1'],
-    ['the last final date comes', { '2025-03-06': 1 }, '2.0.0'],
-    ['no row changes', {}, '1.0.1'],
-  ])('when %s', (_what, changes, version) => {
+  it.each<[string, string, Told['tokens']]>([
+    ['2.0.0', 'a final date changes', { '2025-03-02': 6 }],
+    ['2.0.0', 'a final date goes', { '2025-03-02': 0 }],
+    ['2.0.0', 'a date comes that was called missing and would have been final', { '2025-03-04': 1 }],
+    ['2.0.0', 'a date comes before the first one', { '2025-03-01': 1 }],
+    ['2.0.0', 'a final date changes and one is appended', { '2025-03-02': 6, '2025-03-10': 1 }],
+    ['1.1.0', 'a date is appended', { '2025-03-10': 1 }],
+    ['1.1.0', 'a date is appended and a provisional one changes', { '2025-03-09': 6, '2025-03-10': 1 }],
+    ['1.0.1', 'a provisional date changes', { '2025-03-09': 6 }],
+    ['1.0.1', 'the last date, a provisional one, goes', { '2025-03-09': 0 }],
+    ['1.0.1', 'a date comes that was called missing and would have been provisional', { '2025-03-08': 1 }],
+    ['1.0.1', 'the first provisional date comes', { '2025-03-07': 1 }],
+    ['2.0.0', 'the last final date comes', { '2025-03-06': 1 }],
+    ['1.0.1', 'no row changes', {}],
+  ])('is %s after 1.0.0 when %s', (version, _what, changes) => {
     const merged = Object.entries({ ...first.tokens, ...changes }).filter(([, tokens]) => tokens > 0)
     expect(versionsOf([first, { asOf: '2025-03-11', tokens: Object.fromEntries(merged) }])).toEqual(['1.0.0', version])
   })
 
-  it('starts the lower parts again at 0', () => {
+  it('resets the lower parts to 0', () => {
     const patched: Told = { asOf, tokens: { ...first.tokens, '2025-03-09': 6 } }
     const appended: Told = { asOf: '2025-03-11', tokens: { ...patched.tokens, '2025-03-10': 1 } }
     const patchedAgain: Told = { asOf: '2025-03-11', tokens: { ...appended.tokens, '2025-03-10': 2 } }
@@ -173,120 +164,80 @@ describe('data_version', () => {
     expect(versionsOf([early, { asOf, tokens: { '2025-03-02': 5, '2025-03-05': 1 } }])).toEqual(['1.0.0', '1.1.0'])
   })
 
-  it('is MINOR for a date that an earlier release had and the previous one ended before', () => {
+  it('is MINOR for a date that the previous release ended before, although an earlier one had it', () => {
     const shorter: Told = { asOf, tokens: { '2025-03-02': 5 } }
     expect(versionsOf([first, shorter, first])).toEqual(['1.0.0', '2.0.0', '2.1.0'])
   })
 
-  it('is MAJOR for another schema', () => {
+  it('is MAJOR for a changed schema', () => {
     expect(versionsOf([first, { ...first, isSchemaNew: true }])).toEqual(['1.0.0', '2.0.0'])
   })
 
-  it('follows from the release that was current, and counts on from the last one', () => {
+  it('compares with the release that was current, and continues from the newest version, withdrawn or not', () => {
     const wrong: Told = { asOf: '2025-03-11', tokens: { '2025-03-02': 9 }, isWithdrawn: true }
     const right: Told = { asOf: '2025-03-11', tokens: { ...first.tokens, '2025-03-10': 1 } }
     expect(versionsOf([first, wrong, right])).toEqual(['1.0.0', '2.0.0', '2.1.0'])
   })
 
-  it('of a release of 0.1.0 is MAJOR for any date that the release before reached', () => {
+  it('by the rule of 0.1.0 is MAJOR for any changed date that the previous release covered', () => {
     const late: Told = { asOf: '2025-03-11', tokens: { ...first.tokens, '2025-03-09': 6, '2025-03-10': 1 } }
     expect(versionsOf([first, late], {})).toEqual(['1.0.0', '2.0.0'])
     expect(versionsOf([first, { ...first, asOf: '2025-03-13' }], {})).toEqual(['1.0.0', '1.0.1'])
   })
 })
 
-const [FIRST, SECOND, THIRD] = ['20250310T100000Z', '20250310T110000Z', '20250310T120000Z']
-
-/** Publishes one provisional date, with these tokens, beside a final one. */
-async function release(workspace: Workspace, tokens: number, hour: number): Promise<void> {
-  const records = [
-    ['2025-03-02', 1],
-    ['2025-03-09', tokens],
-  ].map(([date, count]) => ({ timestamp: `${date}T12:00:00Z`, model_permaslug: 'a', prompt_tokens: String(count) }))
-  await writeSmallBuild(workspace, { sources: [{ records }] })
-  await buildIn(workspace, `2025-03-10T${hour}:00:00Z`)
-}
-
-function prove({ publicDir }: Workspace): ReturnType<typeof verify> {
-  return verify(publicDir, { signal: new AbortController().signal, report: () => {} })
-}
-
-async function listedVersions(workspace: Workspace): Promise<(string | undefined)[]> {
-  return (await readIndex(workspace)).releases.map(({ data_version }) => data_version)
-}
+const [SECOND, THIRD] = ['20250310T110000Z', '20250310T120000Z']
 
 describe('verify', () => {
-  let two: Workspace
   let original: Workspace
 
   /** Three releases, each with another number for a provisional date. */
   beforeAll(async () => {
-    two = await createWorkspace()
-    for (const [position, tokens] of [5, 6].entries()) await release(two, tokens, 10 + position)
     original = await createWorkspace()
-    await cp(two.root, original.root, { recursive: true, verbatimSymlinks: true })
-    await release(original, 7, 12)
+    for (const [position, tokens] of [5, 6, 7].entries()) {
+      const uses: Use[] = [['2025-03-02', 1], ['2025-03-09', tokens]] // biome-ignore format: rows
+      await release(original, uses, `2025-03-10T1${position}:00:00Z`)
+    }
   })
 
-  afterAll(async () => {
-    for (const workspace of [two, original]) await removeWorkspace(workspace)
-  })
+  afterAll(() => removeWorkspace(original))
 
-  async function copied(from = original): Promise<Workspace> {
-    const workspace = await newWorkspace()
-    await cp(from.root, workspace.root, { recursive: true, verbatimSymlinks: true })
-    return workspace
+  /** A copy in which the manifest of a release is another, and the index fits it. */
+  async function edited(name: string, edit: (manifest: Manifest) => Manifest): Promise<string> {
+    const workspace = await copyWorkspace(original)
+    await editManifest(workspace, name, edit)
+    await relistReleases(workspace)
+    return workspace.publicDir
   }
 
-  it('derives each version again', async () => {
-    expect(await listedVersions(original)).toEqual(['1.0.0', '1.0.1', '1.0.2'])
-    const workspace = await copied()
-    await editManifest(workspace, SECOND, (manifest) => ({ ...manifest, data_version: '1.1.0' }))
-    await relistReleases(workspace)
-    await expect(prove(workspace)).rejects.toThrow(
+  it('names a release whose version does not follow from its changes', async () => {
+    const publicDir = await edited(SECOND, (manifest) => ({ ...manifest, data_version: '1.1.0' }))
+    await expect(verifyFolder(publicDir)).rejects.toThrow(
       `the data_version of ${SECOND} is 1.1.0 in its manifest and 1.1.0 in the index, but by its changes it is 1.0.1`,
     )
   })
 
-  it('derives the version of a release whose previous one was withdrawn', async () => {
-    const workspace = await copied()
+  it('names a release with a wrong version although its previous release was withdrawn', async () => {
+    const workspace = await copyWorkspace(original)
     await withdrawIn(workspace, SECOND, '2025-03-10T13:00:00Z')
-    expect(await prove(workspace)).toMatchObject({ releases: 3 })
+    expect(await verifyFolder(workspace.publicDir)).toMatchObject({ releases: 3 })
     await editManifest(workspace, THIRD, (manifest) => ({ ...manifest, data_version: '2.0.0' }))
     await relistReleases(workspace)
-    await expect(prove(workspace)).rejects.toThrow(`the data_version of ${THIRD} is 2.0.0`)
+    await expect(verifyFolder(workspace.publicDir)).rejects.toThrow(`the data_version of ${THIRD} is 2.0.0`)
   })
 
-  it('accepts releases of 0.1.0 by the rule of their time, and continues them by the new one', async () => {
-    const workspace = await copied(two)
-    await madeBy010(workspace, FIRST, '1.0.0')
-    await madeBy010(workspace, SECOND, '2.0.0')
-    await relistReleases(workspace)
-    const before = await readIndex(workspace)
-    await release(workspace, 7, 12)
-    expect(await listedVersions(workspace)).toEqual(['1.0.0', '2.0.0', '2.0.1'])
-    const after = await readIndex(workspace)
-    expect(after.releases.map(({ hash }) => hash).slice(0, 2)).toEqual(before.releases.map(({ hash }) => hash))
-    expect(after.releases.map(({ version_rule }) => version_rule)).toEqual([undefined, undefined, 2])
-    expect(await prove(workspace)).toMatchObject({ releases: 3, latest: THIRD })
-    await madeBy010(workspace, SECOND, '1.0.1')
-    await relistReleases(workspace)
-    await expect(prove(workspace)).rejects.toThrow(`the data_version of ${SECOND} is 1.0.1`)
-  })
-
-  it('names a release by the rule of 0.1.0 after one by the new rule', async () => {
-    const workspace = await copied()
+  it('names a release by the rule of 0.1.0 that follows one by the new rule', async () => {
+    const workspace = await copyWorkspace(original)
     await madeBy010(workspace, THIRD, '2.0.0')
     await relistReleases(workspace)
-    await expect(prove(workspace)).rejects.toThrow(`${THIRD} has no version_rule, but a release before it has one`)
+    const message = `${THIRD} has no version_rule, but a release before it has one`
+    await expect(verifyFolder(workspace.publicDir)).rejects.toThrow(message)
   })
 
-  it('names a release that says its schema is another', async () => {
-    const workspace = await copied()
-    await editManifest(workspace, THIRD, ({ changes, ...manifest }) => {
+  it('names a release that claims another schema without having one', async () => {
+    const publicDir = await edited(THIRD, ({ changes, ...manifest }) => {
       return { ...manifest, data_version: '2.0.0', changes: changes && { ...changes, facts: ['schema'] } }
     })
-    await relistReleases(workspace)
-    await expect(prove(workspace)).rejects.toThrow(`${THIRD} says that its schema is another, but it is not`)
+    await expect(verifyFolder(publicDir)).rejects.toThrow(`${THIRD} says that its schema is another, but it is not`)
   })
 })

@@ -19,7 +19,7 @@ const ROWS = [
 ]
 
 describe('the facts of the models', () => {
-  it('follow from the rows: first and last date, days, best rank and when it first was, the sum of all tokens', () => {
+  it('take from the rows: first and last date, number of days, best rank and its first date, tokens', () => {
     const facts = { name: '', author: '', aliases: [] }
     expect(modelFacts(ROWS)).toEqual([
       {
@@ -45,7 +45,7 @@ describe('the facts of the models', () => {
     ])
   })
 
-  it('rank equal models as they are published, and the rest not at all', () => {
+  it('rank models with equal tokens as published, and leave `other` out', () => {
     const tied = [row('2025-01-01', 'a', 5), row('2025-01-01', 'b', 5), row('2025-01-01', 'other', 9)]
     expect(appearances(tied)).toEqual(
       new Map([
@@ -55,19 +55,19 @@ describe('the facts of the models', () => {
     )
   })
 
-  it('are ordered by tokens, equal ones by the code points of the slug', () => {
+  it('order models by tokens, then by the code points of the slug', () => {
     const slugs = ['\u{1f600}', '\uffee', 'a']
     const rows = slugs.toReversed().map((slug) => row('2025-01-01', slug, 5))
     expect(modelFacts(rows).map(({ model_permaslug }) => model_permaslug)).toEqual(['a', '\uffee', '\u{1f600}'])
   })
 
-  it('are no more than the contract says', () => {
+  it('write only members that the contract has', () => {
     for (const facts of modelFacts(ROWS)) expect(ModelFacts.parse(facts)).toEqual(facts)
   })
 })
 
 describe('models.csv', () => {
-  it('has the columns that the data dictionary describes, and aliases as JSON', () => {
+  it('writes the columns of the data dictionary, and aliases as JSON', () => {
     const names = { name: 'One, "the first"', author: 'Acme', aliases: ['1', 'a,"b"'] }
     const [header, ...lines] = writeModels(modelFacts(ROWS.slice(0, 1), () => names))
       .toString()
@@ -92,19 +92,19 @@ describe('the names of a model', () => {
     [{ alias: 'deployment-7', model_permaslug: 'acme/one' }],
   )
 
-  it('are those of the registry, and its aliases in order, but none of the aliases file', () => {
+  it('come from the registry, with sorted aliases and without those of the aliases file', () => {
     expect(registry.names('acme/one')).toEqual({ name: 'Acme One', author: 'Acme', aliases: ['one', 'one-2', 'uno'] })
   })
 
-  it('of an unlisted variant come from its base', () => {
+  it('come from the base model for an unlisted variant', () => {
     expect(registry.names('acme/one:free')).toEqual({ name: 'Acme One (free)', author: 'Acme', aliases: [] })
   })
 
-  it.each(['acme/secret', 'acme/secret:free', 'acme/unknown'])('of %s, which is not public, are none', (slug) => {
+  it.each(['acme/secret', 'acme/secret:free', 'acme/unknown'])('stay empty for %s, which is not public', (slug) => {
     expect(registry.names(slug)).toEqual({ name: '', author: '', aliases: [] })
   })
 
-  it('are empty where the registry has none, or where a spreadsheet would run them', () => {
+  it('stay empty when the registry has none and when a spreadsheet would run them as a formula', () => {
     expect(registry.names('acme/plain')).toEqual({ name: '', author: '', aliases: [] })
     expect(registry.names('acme/formula')).toEqual({ name: '', author: '', aliases: [] })
   })

@@ -1,4 +1,4 @@
-/** The build against the independent oracle, on generated records in files of every form. */
+/** The build against the independent oracle, on generated records in files of every format. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -319,7 +319,7 @@ function expectAccounts(summary: BuildSummary, expected: OracleAnswer): void {
 
 describe('the published ranking', () => {
   it(
-    'equals the oracle, byte for byte, whatever the records and the forms of their files',
+    'equals that of the oracle, byte for byte, for any records in files of any format',
     async () => {
       let published = 0
       await fc.assert(
@@ -343,7 +343,7 @@ describe('the published ranking', () => {
   )
 
   it(
-    'does not depend on the order of records, sources, files and columns, nor on the forms of the files',
+    'does not depend on the order of records, sources, files and columns, nor on the formats of the files',
     async () => {
       await fc.assert(
         fc.asyncProperty(dataset, async ({ sources, registry: models, layout }) => {
@@ -360,7 +360,7 @@ describe('the published ranking', () => {
   )
 
   it(
-    'has at most 51 rows on a date, `other` only after 50 models, and keeps the total of every date',
+    'has at most 51 rows per date, `other` only after 50 models, and keeps the total of every date',
     async () => {
       const crowded = fc.array(
         fc.tuple(fc.integer({ min: 0, max: 70 }), fc.constantFrom('0', '1', '1', '2', MAX_TOKENS)),

@@ -7,7 +7,8 @@ import { startServer } from '../../server/main.ts'
 import { apiKeys, type NewKey } from '../../server/store/keys.ts'
 import { openStore } from '../../server/store/store.ts'
 import { captureLog, temporaryFolder } from '../support/app.ts'
-import type { KeyName } from './requests.ts'
+
+type KeyName = 'management' | 'limited' | 'other' | 'expired' | 'revoked'
 
 const NOW = new Date('2025-03-12T09:30:00Z')
 const HOUR_MS = 3_600_000

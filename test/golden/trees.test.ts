@@ -17,7 +17,7 @@ async function expectTree(name: string, { publicDir }: Workspace): Promise<void>
 }
 
 it.each(['2025-01-15T06:00:00Z', '2025-04-01T00:00:00Z', '2026-11-20T00:12:00Z'])(
-  'the sample as of %s is published as before',
+  'publishes the sample as of %s with the recorded bytes',
   async (asOf) => {
     const workspace = await newWorkspace()
     await buildIn({ ...workspace, sources: '' }, asOf)
@@ -25,6 +25,6 @@ it.each(['2025-01-15T06:00:00Z', '2025-04-01T00:00:00Z', '2026-11-20T00:12:00Z']
   },
 )
 
-it('four releases, the restatement and the withdrawal of one are published as before', async () => {
+it('publishes four releases, a restatement and a withdrawal with the recorded bytes', async () => {
   await buildHistory((step, workspace) => expectTree(`history-${step}`, workspace))
 })

@@ -38,6 +38,8 @@ const CANARIES = {
   'the id of a duplicate': 'zq-canary-duplicate',
   'a column that is not ours': 'zq-canary-column',
   'a value of that column': 'zq-canary-value',
+  'the share of withheld tokens': 'withheld_tokens',
+  'the published share': 'published_share',
 } as const
 
 const SOURCE = CANARIES['a source']
@@ -150,7 +152,7 @@ function filesWith(word: string, files: { path: string; texts: string[] }[]): st
     .map(({ path }) => path)
 }
 
-describe('nothing private enters public/', () => {
+describe('nothing private is published', () => {
   let files: { path: string; texts: string[] }[] = []
   let names: string[] = []
   let summary: BuildSummary
@@ -164,13 +166,13 @@ describe('nothing private enters public/', () => {
     return () => removeWorkspace(workspace)
   })
 
-  it('finds a public model in every data file of the release: the search can find', () => {
+  it('a search for a public model finds it in every data file of the release', () => {
     const found = filesWith('crowd/model-001', files).map((path) => path.replace(/.*\//, ''))
     for (const ending of ['parquet', 'csv', 'csv.gz', 'json.gz', 'ndjson.gz'])
       expect(found).toContain(`rankings-daily.${ending}`)
   })
 
-  it('builds from every kind of record: the canaries were read', () => {
+  it('the build read every kind of record that a canary is in', () => {
     expect(summary.records.read).toBe(51 + 10 + 2 + 1)
     expect(summary.records.rejected).toEqual({ invalid_model: 1, malformed_record: 1 })
     expect(summary.records).toMatchObject({ duplicates: 1, before_dataset_start: 1, not_yet_complete: 1 })
@@ -179,7 +181,7 @@ describe('nothing private enters public/', () => {
     expect(summary.warnings.map(({ finding }) => finding).join()).toContain(`${SOURCE}-silent`)
   })
 
-  it.each(Object.entries(CANARIES))('keeps %s inside: %s', (_, canary) => {
+  it.each(Object.entries(CANARIES))('no published file or name contains %s: %s', (_, canary) => {
     expect(filesWith(canary, files)).toEqual([])
     expect(names.filter((name) => name.includes(canary.toLowerCase()))).toEqual([])
   })

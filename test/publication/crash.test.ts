@@ -1,4 +1,4 @@
-/** What a build makes of what another one has left; `faults.test.ts` has that other one stopped anywhere. */
+/** What a build does with the remains of another; `faults.test.ts` stops that one anywhere. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -35,7 +35,7 @@ async function indexedReleases(workspace: Workspace): Promise<string[]> {
   return ReleaseIndex.parse(JSON.parse(text)).releases.map((entry) => entry.release)
 }
 
-it('removes part of a release, and stops at one that was changed', async () => {
+it('removes an incomplete release folder, and stops at a changed one', async () => {
   const workspace = await workspaceWithRelease()
   const folder = join(datasetFolder(workspace), 'releases', NEXT)
   await mkdir(folder)
@@ -51,7 +51,7 @@ it('removes part of a release, and stops at one that was changed', async () => {
   await expect(buildIn(another, MENDING_AS_OF)).rejects.toThrow(/manifest\.json does not have the checksum.*remove it/)
 })
 
-it('gives its locks back when even tidying up fails', async () => {
+it('releases its locks although the cleanup after a failed build fails too', async () => {
   const workspace = await workspaceWithRelease()
   await expect(buildIn(workspace, NEXT_AS_OF, { files: crashAfter(5) })).rejects.toThrow(LOST)
   const { code, stderr } = await runProcess(['build'], settings(workspace, MENDING_AS_OF))

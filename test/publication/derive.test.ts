@@ -1,10 +1,9 @@
-/** `tokenboard derive`: an outsider makes every form of a release again from its Parquet file alone. */
+/** `tokenboard derive`: an outsider makes every format of a release again from its Parquet file alone. */
 import { copyFile, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { assertDerived, type DeriveSummary, derive } from '../../pipeline/publication/derive.ts'
+import { type DeriveSummary, derive, verifyDerived } from '../../pipeline/publication/derive.ts'
 import {
-  buildIn,
   createWorkspace,
   datasetFolder,
   newWorkspace,
@@ -13,28 +12,23 @@ import {
   runCli,
   snapshotTree,
   type Workspace,
-  writeSmallBuild,
 } from '../support/pipeline.ts'
+import { release, type Use } from '../support/releases.ts'
 
 const FIRST = '20250310T100000Z'
 const DATES = ['2025-02-28', '2025-03-02', '2025-03-09']
-const FORMS = ['rankings-daily.csv', 'rankings-daily.csv.gz', 'rankings-daily.json.gz', 'rankings-daily.ndjson.gz']
+const FORMATS = ['rankings-daily.csv', 'rankings-daily.csv.gz', 'rankings-daily.json.gz', 'rankings-daily.ndjson.gz']
 
 let published: Workspace
 
 /** Two releases; the second has other numbers on one of three days, so that two days keep the revision of the first. */
 beforeAll(async () => {
   published = await createWorkspace()
-  for (const tokens of [5, 7]) {
-    const records = DATES.flatMap((date) =>
-      ['a', 'b,"quoted"', 'ü'].map((model_permaslug) => ({
-        timestamp: `${date}T12:00:00Z`,
-        model_permaslug,
-        prompt_tokens: date === '2025-03-02' ? String(tokens) : '1',
-      })),
+  for (const [hour, tokens] of [5, 7].entries()) {
+    const uses = DATES.flatMap((date) =>
+      ['a', 'b,"quoted"', 'ü'].map((model): Use => [date, date === '2025-03-02' ? tokens : 1, model]),
     )
-    await writeSmallBuild(published, { sources: [{ records }] })
-    await buildIn(published, tokens === 5 ? '2025-03-10T10:00:00Z' : '2025-03-10T11:00:00Z')
+    await release(published, uses, `2025-03-10T1${hour}:00:00Z`)
   }
 })
 
@@ -46,13 +40,13 @@ function deriveTo(out: string, place: string): Promise<DeriveSummary> {
 }
 
 describe('derive', () => {
-  it('makes the forms of a release, and of its days and months, to equal bytes', async () => {
+  it('makes equal bytes of the formats of a release and of its days and months', async () => {
     const { root } = await newWorkspace()
     const out = join(root, 'derived')
     const summary = await deriveTo(out, join(datasetFolder(published), 'latest'))
     expect(summary).toMatchObject({ release: '20250310T110000Z', rows: 9 })
     expect(Object.fromEntries(summary.files.map(({ path, comparison }) => [path, comparison]))).toEqual({
-      ...Object.fromEntries(FORMS.map((name) => [name, 'equal'])),
+      ...Object.fromEntries(FORMATS.map((name) => [name, 'equal'])),
       'daily/2025-02-28.json': 'other_as_of',
       'daily/2025-02-28.csv': 'equal',
       'daily/2025-02-28.parquet': 'equal',
@@ -67,23 +61,23 @@ describe('derive', () => {
       'monthly/2025-03.csv': 'equal',
       'monthly/2025-03.parquet': 'equal',
     })
-    for (const { path, comparison } of summary.files.filter((file) => !FORMS.includes(file.path))) {
+    for (const { path, comparison } of summary.files.filter((file) => !FORMATS.includes(file.path))) {
       const [bytes, current] = await Promise.all([
         readFile(join(out, path)),
         readFile(join(datasetFolder(published), path)),
       ])
       expect(bytes.equals(current), path).toBe(comparison === 'equal')
     }
-    expect(() => assertDerived(summary)).not.toThrow()
+    expect(() => verifyDerived(summary)).not.toThrow()
   })
 
-  it('finds the revisions of an older release, which others have replaced since', async () => {
+  it('compares the days of an older release with their superseded revisions', async () => {
     const { root } = await newWorkspace()
     const { files } = await deriveTo(join(root, 'derived'), join(datasetFolder(published), 'releases', FIRST))
     expect(files.filter(({ comparison }) => comparison !== 'equal')).toEqual([])
   })
 
-  it('needs nothing but the Parquet file', async () => {
+  it('makes the same files from a Parquet file alone', async () => {
     const { root } = await newWorkspace()
     await copyFile(join(await releaseFolder(published), 'rankings-daily.parquet'), join(root, 'copy.parquet'))
     const alone = await deriveTo(join(root, 'alone'), join(root, 'copy.parquet'))
@@ -92,7 +86,7 @@ describe('derive', () => {
     expect(await snapshotTree(join(root, 'alone'))).toEqual(await snapshotTree(join(root, 'beside')))
   })
 
-  it('names what is published otherwise, and ends with exit code 1', async () => {
+  it('ends with exit code 1 and names a published file that differs', async () => {
     const { root } = await newWorkspace()
     const place = join(root, 'releases', 'r')
     await cp(await releaseFolder(published), place, { recursive: true })
@@ -105,7 +99,7 @@ describe('derive', () => {
     expect(JSON.parse(stdout).files).toContainEqual({ path: 'rankings-daily.csv', comparison: 'differs' })
   })
 
-  it('refuses a folder that holds something, and leaves it alone', async () => {
+  it('refuses a folder that is not empty, and leaves it alone', async () => {
     const { root } = await newWorkspace()
     await mkdir(join(root, 'full'))
     await writeFile(join(root, 'full', 'mine.txt'), 'mine')
@@ -116,9 +110,9 @@ describe('derive', () => {
   })
 
   it.each([
-    ['a file that is not there', 'absent.parquet', /there is no file .*absent\.parquet/],
-    ['a file that is no Parquet', 'text.parquet', /text\.parquet cannot be read as Parquet/],
-    ['a file that says nothing of itself', 'day.parquet', /the footer of .*day\.parquet: .*as_of/],
+    ['a missing file', 'absent.parquet', /there is no file .*absent\.parquet/],
+    ['a file that is not Parquet', 'text.parquet', /text\.parquet cannot be read as Parquet/],
+    ['a Parquet file without a description of its release', 'day.parquet', /the footer of .*day\.parquet: .*as_of/],
   ])('refuses %s', async (_what, name, message) => {
     const { root } = await newWorkspace()
     await writeFile(join(root, 'text.parquet'), 'no Parquet')

@@ -1,27 +1,25 @@
-/** `tokenboard export`: what the copy holds, what it leaves alone, what is refused, and that a stop anywhere is mended. */
-import { cp, mkdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
+/** `tokenboard export`: the bytes of the copy, what is refused, and that the next export completes a stopped one. See also the case export. */
+import { cp, mkdir, readFile, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import type { BuildEvent, Effects } from '../../pipeline/base/effects.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
 import { type ExportSummary, exportPublished } from '../../pipeline/publication/export.ts'
-import { verify } from '../../pipeline/publication/verify.ts'
 import { lockPublic } from '../../pipeline/rollup/workspace.ts'
 import { crashAfter, filesAfter, LOST, recordSteps, someSteps } from '../support/crash.ts'
 import {
-  buildIn,
+  copyWorkspace,
   createWorkspace,
   newWorkspace,
   removeWorkspace,
-  runCli,
   runProcess,
   settings,
   snapshotTree,
   type Workspace,
   withdrawIn,
-  writeSmallBuild,
 } from '../support/pipeline.ts'
+import { release, verifyFolder } from '../support/releases.ts'
 
 const DATASET = 'datasets/rankings-daily/v1'
 const FIRST = '20250310T100000Z'
@@ -34,31 +32,15 @@ let two: Workspace
 /** One release, and the same with a second one that changes a day. */
 beforeAll(async () => {
   one = await createWorkspace()
-  await release(one, ['1', '5'], '2025-03-10T10:00:00Z')
+  await release(one, [['2025-03-01', 1], ['2025-03-02', 5]], '2025-03-10T10:00:00Z') // biome-ignore format: rows
   two = await createWorkspace()
   await cp(one.root, two.root, { recursive: true, verbatimSymlinks: true })
-  await release(two, ['1', '7'], '2025-03-10T11:00:00Z')
+  await release(two, [['2025-03-01', 1], ['2025-03-02', 7]], '2025-03-10T11:00:00Z') // biome-ignore format: rows
 })
 
 afterAll(async () => {
   for (const workspace of [one, two]) await removeWorkspace(workspace)
 })
-
-async function release(workspace: Workspace, tokens: string[], asOf: string): Promise<void> {
-  const records = tokens.map((prompt_tokens, day) => ({
-    timestamp: `2025-03-0${1 + day}T12:00:00Z`,
-    model_permaslug: 'a',
-    prompt_tokens,
-  }))
-  await writeSmallBuild(workspace, { sources: [{ records }] })
-  await buildIn(workspace, asOf)
-}
-
-async function copyOf(original: Workspace): Promise<Workspace> {
-  const workspace = await newWorkspace()
-  await cp(original.root, workspace.root, { recursive: true, verbatimSymlinks: true })
-  return workspace
-}
 
 /** A folder for an export that is not there yet. */
 async function newTarget(): Promise<string> {
@@ -90,74 +72,38 @@ async function withFolderLatest(workspace: Workspace, current: string): Promise<
   return { ...all, [`${DATASET}/latest`]: 'folder', ...Object.fromEntries(latest) }
 }
 
-function prove(publicDir: string): ReturnType<typeof verify> {
-  return verify(publicDir, { signal: new AbortController().signal, report: () => {} })
-}
-
 describe('an export', () => {
-  it('is the public folder without what is hidden, its link included', async () => {
+  it('has every file of the public folder that is not hidden, and the link latest', async () => {
     const folder = await newTarget()
     const summary = await exportFrom(one, folder)
     const files = Object.values(await served(one.publicDir)).filter((content) => content !== 'folder')
     expect(await served(folder)).toEqual(await served(one.publicDir))
     expect((await served(folder))[`${DATASET}/latest`]).toBe(`link to releases/${FIRST}`)
     expect(summary).toMatchObject({ outcome: 'exported', release: FIRST, files: files.length, copied: files.length })
-    expect(await prove(folder)).toMatchObject({ latest: FIRST })
+    expect(await verifyFolder(folder)).toMatchObject({ latest: FIRST })
   })
 
-  it('without links has the files of the current release in latest/, and is proved by verify', async () => {
+  it('without links has the files of the current release in latest/, and verify compares them', async () => {
     const folder = await newTarget()
     await exportFrom(two, folder, { symlinks: false })
     expect(await served(folder)).toEqual(await withFolderLatest(two, SECOND))
-    expect(await prove(folder)).toMatchObject({ latest: SECOND })
+    expect(await verifyFolder(folder)).toMatchObject({ latest: SECOND })
     const path = join(folder, DATASET, 'latest/rankings-daily.csv')
     await writeFile(path, (await readFile(path, 'utf8')).replace(',7', ',8'))
-    await expect(prove(folder)).rejects.toThrow(`${path} is not the file of the newest release`)
+    await expect(verifyFolder(folder)).rejects.toThrow(`${path} is not the file of the newest release`)
   })
 
-  it('says how far it is, in bytes', async () => {
+  it('reports its progress in bytes', async () => {
     const events: BuildEvent[] = []
     await exportFrom(one, await newTarget(), { report: (event) => events.push(event) })
     const progress = events.filter((event) => event.kind === 'progress' && event.stage === 'copy')
     expect(progress.at(-1)).toMatchObject({ share: 1, bytes: expect.any(Number) })
     expect(events.filter(({ kind }) => kind === 'done')).toHaveLength(2)
   })
-
-  it('is a command, with its summary as JSON', async () => {
-    const folder = await newTarget()
-    const { code, stdout, stderr } = await runCli(['export', folder, '--json'], settings(one, ''))
-    expect(code, stderr).toBe(0)
-    expect(JSON.parse(stdout)).toMatchObject({ outcome: 'exported', release: FIRST, path: folder })
-    const again = await runCli(['export', folder], settings(one, ''))
-    expect(again.stderr).toContain(`nothing changed: ${folder} is as it was`)
-  })
 })
 
 describe('the next export into the same folder', () => {
-  it('copies what changed, removes what is gone and says so', async () => {
-    const folder = await newTarget()
-    const all = await exportFrom(two, folder)
-    expect(await exportFrom(two, folder)).toMatchObject({ outcome: 'unchanged', copied: 0, removed: 0 })
-    const workspace = await copyOf(two)
-    await withdrawIn(workspace, SECOND, '2025-03-10T12:00:00Z')
-    const next = await exportFrom(workspace, folder)
-    expect(await served(folder)).toEqual(await served(workspace.publicDir))
-    expect(next).toMatchObject({ outcome: 'exported', release: FIRST })
-    expect(next.copied).toBeLessThan(all.copied / 2)
-    expect(next.removed).toBeGreaterThan(10)
-  })
-
-  it('leaves alone what it did not put there', async () => {
-    const folder = await newTarget()
-    await exportFrom(one, folder)
-    await writeFile(join(folder, 'CNAME'), 'data.example.org')
-    await writeFile(join(folder, DATASET, '.htaccess'), 'mine')
-    await exportFrom(two, folder, { symlinks: false })
-    expect(await readFile(join(folder, 'CNAME'), 'utf8')).toBe('data.example.org')
-    expect(await readFile(join(folder, DATASET, '.htaccess'), 'utf8')).toBe('mine')
-  })
-
-  it('replaces a file of the copy that was damaged or lost, and names it', async () => {
+  it('replaces a damaged file of the copy that has the same size and time, and names it', async () => {
     const folder = await newTarget()
     await exportFrom(one, folder)
     const csv = `${DATASET}/releases/${FIRST}/rankings-daily.csv`
@@ -165,62 +111,28 @@ describe('the next export into the same folder', () => {
     const { atime, mtime } = await stat(join(folder, csv))
     await writeFile(join(folder, csv), (await readFile(join(folder, csv), 'utf8')).replace(',5', ',6'))
     await utimes(join(folder, csv), atime, mtime)
-    await writeFile(join(folder, 'catalog.json'), '')
-    await rm(join(folder, DATASET, 'latest.json'))
     const notices: string[] = []
     const report = (event: BuildEvent) => event.kind === 'notice' && notices.push(event.message)
-    const mended = ['catalog.json', `${DATASET}/latest.json`, csv]
     expect(await exportFrom(one, folder, { report })).toMatchObject({
       outcome: 'exported',
-      copied: 3,
+      copied: 1,
       removed: 0,
-      mended,
+      mended: [csv],
     })
-    expect(notices).toEqual(
-      mended.map((path) => `${join(folder, path)} was damaged or missing in the copy: copied again`),
-    )
+    expect(notices).toEqual([`${join(folder, csv)} was damaged or missing in the copy: copied again`])
     expect(await served(folder)).toEqual(await served(one.publicDir))
   })
 
-  it('does not call a file damaged that a new release replaces', async () => {
+  it.each([true, false])('has links or none as asked, whatever the previous one had (links: %s)', async (symlinks) => {
     const folder = await newTarget()
-    await exportFrom(one, folder)
-    expect(await exportFrom(two, folder)).toMatchObject({ outcome: 'exported', mended: [] })
+    await exportFrom(one, folder, { symlinks: !symlinks })
+    await exportFrom(one, folder, { symlinks })
+    expect(await served(folder)).toEqual(symlinks ? await served(one.publicDir) : await withFolderLatest(one, FIRST))
   })
-
-  it('names at most ten damaged files', async () => {
-    const folder = await newTarget()
-    await exportFrom(one, folder)
-    await rm(join(folder, DATASET, 'releases'), { recursive: true })
-    const notices: string[] = []
-    const report = (event: BuildEvent) => event.kind === 'notice' && notices.push(event.message)
-    const { mended } = await exportFrom(one, folder, { report })
-    expect(mended.length).toBeGreaterThan(11)
-    expect(notices).toHaveLength(11)
-    expect(notices.at(-1)).toBe(`${mended.length - 10} more files were damaged or missing in the copy: copied again`)
-  })
-
-  it('says in its headline how many files were damaged', async () => {
-    const folder = await newTarget()
-    await exportFrom(one, folder)
-    await writeFile(join(folder, 'catalog.json'), '')
-    const { stderr } = await runCli(['export', folder], settings(one, ''))
-    expect(stderr).toContain(`exported to ${folder}: 1 file copied, 0 removed; 1 damaged or missing in the copy`)
-  })
-
-  it.each([true, false])(
-    'may have links where that before had none (%s), and the other way round',
-    async (symlinks) => {
-      const folder = await newTarget()
-      await exportFrom(one, folder, { symlinks: !symlinks })
-      await exportFrom(one, folder, { symlinks })
-      expect(await served(folder)).toEqual(symlinks ? await served(one.publicDir) : await withFolderLatest(one, FIRST))
-    },
-  )
 })
 
-describe('it refuses', () => {
-  it('to copy a damaged file of a release over the good one of the copy', async () => {
+describe('an export', () => {
+  it('refuses to copy a damaged file of a release over the good one of the copy', async () => {
     const folder = await newTarget()
     await exportFrom(one, folder)
     const copied = await served(folder)
@@ -235,7 +147,7 @@ describe('it refuses', () => {
     expect(await served(folder)).toEqual(copied)
   })
 
-  it('a folder that holds anything else, but for hidden names', async () => {
+  it('refuses a folder that holds other files, except hidden ones', async () => {
     const folder = await newTarget()
     await mkdir(join(folder, '.git'), { recursive: true })
     await exportFrom(one, folder)
@@ -249,8 +161,8 @@ describe('it refuses', () => {
     await expect(exportFrom(one, join(other, 'thesis.txt'))).rejects.toThrow(/is not a folder/)
   })
 
-  it('the public folder itself, one in it and one around it, through links too', async () => {
-    const workspace = await copyOf(one)
+  it('refuses the public folder itself, one in it and one around it, also through links', async () => {
+    const workspace = await copyWorkspace(one)
     await symlink(workspace.publicDir, join(workspace.root, 'link'))
     for (const name of ['public', 'public/copy', '.', 'link/copy']) {
       const exporting = exportFrom(workspace, join(workspace.root, name))
@@ -258,8 +170,8 @@ describe('it refuses', () => {
     }
   })
 
-  it('while a build runs, where nothing is published, and after a build that was stopped', async () => {
-    const workspace = await copyOf(two)
+  it('refuses to run during a build, without a release, and after a stopped build', async () => {
+    const workspace = await copyWorkspace(two)
     const lock = await lockPublic(workspace.publicDir)
     // In a process of its own: DuckDB lets one process open a file twice.
     const { code, stderr } = await runProcess(['export', await newTarget()], settings(workspace, ''))
@@ -270,15 +182,15 @@ describe('it refuses', () => {
     await expect(exportFrom(workspace, await newTarget())).rejects.toThrow(/was left by a build that was stopped/)
   })
 
-  it('a withdrawal that is not complete', async () => {
-    const workspace = await copyOf(two)
+  it('refuses to copy a withdrawal that is not complete', async () => {
+    const workspace = await copyWorkspace(two)
     await withdrawIn(workspace, SECOND, '2025-03-10T12:00:00Z')
     await writeFile(join(workspace.publicDir, DATASET, 'releases', SECOND, 'rankings-daily.csv'), '')
     await expect(exportFrom(workspace, await newTarget())).rejects.toThrow(/but its release was withdrawn/)
   })
 
-  it('to copy what a link leads to, and to remove anything outside of the copy', async () => {
-    const workspace = await copyOf(one)
+  it('refuses to follow a link, and to remove anything outside of the copy', async () => {
+    const workspace = await copyWorkspace(one)
     await symlink(workspace.dataDir, join(workspace.publicDir, 'assets/private'))
     await expect(exportFrom(workspace, await newTarget())).rejects.toThrow(/is neither a file nor a folder/)
     const folder = await newTarget()
@@ -288,7 +200,7 @@ describe('it refuses', () => {
   })
 })
 
-it('Ctrl-C leaves the copy as it was, and the same command completes it', async () => {
+it('after Ctrl-C the copy is as it was, and the same command completes it', async () => {
   const folder = await newTarget()
   await exportFrom(one, folder)
   const before = await served(folder)
@@ -308,9 +220,9 @@ it('Ctrl-C leaves the copy as it was, and the same command completes it', async 
 })
 
 it.each([true, false])(
-  'a stop leaves every file old or new, and the next export mends the rest (links: %s)',
+  'a stopped export leaves each file either old or new, and the next one completes the rest (links: %s)',
   async (symlinks) => {
-    const workspace = await copyOf(two)
+    const workspace = await copyWorkspace(two)
     await withdrawIn(workspace, SECOND, '2025-03-10T12:00:00Z')
     const original = await newTarget()
     await exportFrom(two, original, { symlinks })
@@ -339,7 +251,7 @@ it.each([true, false])(
   },
 )
 
-it('what a stop has left is not taken for what was there before it, though as large', async () => {
+it('an export after a stopped one replaces files of the same size that the stopped one wrote', async () => {
   const original = await newTarget()
   await exportFrom(one, original)
   const { files, steps } = recordSteps()

@@ -34,19 +34,19 @@ describe('a build', () => {
   })
   afterAll(() => ready?.remove())
 
-  it('leaves a whole release current where the machine is lost, and the next one mends the rest', async () => {
+  it('leaves a complete release current when the machine is lost, and the next build completes the rest', async () => {
     expect(ready.effects).toBeGreaterThan(150)
     const { times, current } = await loseMachines(ready, everyOneAndTheLast(50, ready))
     expect(times).toBeGreaterThan(4)
     expect(current).toEqual(new Set(['20250310T110000Z', '20250310T130000Z']))
   })
 
-  it.each(FAULTS)('that fails with %s says so and does the same', async (fault) => {
+  it.each(FAULTS)('reports a failure with %s and leaves a complete release current', async (fault) => {
     expect((await haveFail(ready, fault, everyOne(110))).times).toBeGreaterThan(1)
   })
 })
 
-it('a new chain leaves a whole release current where the machine is lost, and the next build mends the rest', async () => {
+it('a new chain leaves a complete release current when the machine is lost, and the next build completes the rest', async () => {
   const ready = await makeReady(newChain)
   try {
     const { current } = await loseMachines(ready, everyOneAndTheLast(100, ready))
@@ -92,7 +92,7 @@ it.each(SCENARIOS.filter(({ name }) => name === 'build'))(
   },
 )
 
-it('a clock that stepped back since the last build stops the next one, until it is right again', async () => {
+it('a clock that was set back stops the next build until it is right again', async () => {
   const gateway = await newGateway()
   await gateway.deliver('a.csv', [useOn('2025-03-03', 'acme/one', 1)])
   const at = (time: string) => ({ now: () => new Date(time) })

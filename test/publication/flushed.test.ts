@@ -8,7 +8,7 @@ import { removeWorkspace } from '../support/pipeline.ts'
 /** What `Files` writes it flushes itself; what DuckDB writes, and the entries of folders, must be flushed by who asks for it. */
 const MAKES_AN_ENTRY = ['write', 'copy', 'copyTo', 'link']
 
-it.each(SCENARIOS)('$name renames nothing that is not on disk', async (scenario) => {
+it.each(SCENARIOS)('a $name renames nothing that was not flushed to disk', async (scenario) => {
   const workspace = await scenario.prepare()
   const waiting = new Set<string>()
   const early = new Set<string>()

@@ -35,7 +35,7 @@ async function pairsDuring(workspace: Workspace, work: (files: Files) => Promise
   return pairs
 }
 
-it('by a build and by a withdrawal, at every step', async () => {
+it('switches the link latest before latest.json, in a build and in a withdrawal', async () => {
   const workspace = await newWorkspace()
   await writeSmallBuild(workspace, { sources: [{ records: crowd(1, () => 1) }] })
   await buildIn(workspace, '2025-03-10T12:00:00Z')

@@ -36,7 +36,7 @@ async function manyModels(): Promise<Workspace> {
   return workspace
 }
 
-it('builds the pages of 1,500 models twice, exports and verifies them', async () => {
+it('builds the pages of 1,500 models twice, exports and verifies them with at most 256 open files', async () => {
   const workspace = await manyModels()
   const run = (args: string[], asOf: string) => runWithFewFiles(args, settings(workspace, asOf))
   expect(await run(['build'], '2025-03-10T12:00:00Z')).toMatchObject({ code: 0 })

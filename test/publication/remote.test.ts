@@ -1,21 +1,19 @@
-/** `tokenboard verify URL`: what any static host publishes is proved as a folder is, and named by its address. */
+/** `tokenboard verify URL` verifies what any static host publishes like a folder, and names files by their addresses. */
 import { cp, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { verify } from '../../pipeline/publication/verify.ts'
 import { verifyUrl } from '../../pipeline/publication/verify-remote.ts'
-import { copyOf, Gateway } from '../support/gateway.ts'
 import {
-  buildIn,
+  copyWorkspace,
   createWorkspace,
   newWorkspace,
   removeWorkspace,
   runCli,
   type Workspace,
   withdrawIn,
-  writeSmallBuild,
 } from '../support/pipeline.ts'
+import { release, type Use, verifyFolder } from '../support/releases.ts'
 import { type Answer, type StaticHost, serveFolder, status, whole } from '../support/static-host.ts'
 
 const DATASET = 'datasets/rankings-daily/v1'
@@ -39,14 +37,8 @@ beforeAll(async () => {
   }
 })
 
-async function deliverTo(workspace: Workspace, tokens: number, asOf: string): Promise<void> {
-  const records = ['2025-02-28', '2025-03-02'].map((date) => ({
-    timestamp: `${date}T12:00:00Z`,
-    model_permaslug: 'a',
-    prompt_tokens: date === '2025-03-02' ? String(tokens) : '1',
-  }))
-  await writeSmallBuild(workspace, { sources: [{ records }] })
-  await buildIn(workspace, asOf)
+function deliverTo(workspace: Workspace, tokens: number, asOf: string): Promise<string> {
+  return release(workspace, [['2025-02-28', 1], ['2025-03-02', tokens]], asOf) // biome-ignore format: rows
 }
 
 afterAll(() => removeWorkspace(published))
@@ -56,7 +48,7 @@ const IDLE_MS = 30_000
 /** No waiting between attempts. */
 function prove(url: string, { signal = new AbortController().signal } = {}) {
   const patience = { idleMs: IDLE_MS, waitsMs: [0, 0] }
-  return verifyUrl(url, { signal, report: () => {}, onProved: () => {}, patience })
+  return verifyUrl(url, { signal, report: () => {}, onVerified: () => {}, patience })
 }
 
 /** A timer that only `pass` moves. */
@@ -127,14 +119,13 @@ const broken: Answer = (response, bytes, count) => {
 }
 
 describe('verify URL', () => {
-  it('proves as much as verify proves of the folder, and fetches what never changes once', async () => {
+  it('verifies as much as it does of the folder, and fetches immutable files once', async () => {
     const { url, requests } = await hostWith({})
-    const { signal } = new AbortController()
-    expect(await prove(url)).toEqual(await verify(published.publicDir, { signal, report: () => {} }))
+    expect(await prove(url)).toEqual(await verifyFolder(published.publicDir))
     expect(requests.get(CSV)).toBe(1)
   })
 
-  it('proves a folder below a path, with and without a slash at the end', async () => {
+  it('accepts an address with a path, with and without a slash at the end', async () => {
     const { url } = await serveFolder(published.publicDir, { below: '/data/of/ours/' })
     expect(await prove(url.slice(0, -1))).toMatchObject({ releases: 2, latest: SECOND })
     expect(await prove(url)).toMatchObject({ releases: 2, latest: SECOND })
@@ -146,7 +137,7 @@ describe('verify URL', () => {
     ['the pointer to a revision', `${DATASET}/monthly/2025-03.csv`],
     ['the copy of the newest release', `${DATASET}/latest/rankings-daily.csv`],
     ['an answer of the API', 'api/v1/embeddings/models.json'],
-  ])('names %s with one broken bit by its address', async (_what, path) => {
+  ])('names the address of %s with one flipped bit', async (_what, path) => {
     const { url } = await hostWith({ [path]: broken })
     await expect(prove(url)).rejects.toThrow(`${url}${path}`)
   })
@@ -155,19 +146,19 @@ describe('verify URL', () => {
     ['manifest.json', `${DATASET}/releases/${FIRST}/manifest.json`],
     ['a revision', `${DATASET}/daily/2025-03-02/r1.parquet`],
     ['a file below latest/', `${DATASET}/latest/SHA256SUMS`],
-  ])('names %s when it is missing', async (_what, path) => {
+  ])('names the address of %s when it is missing', async (_what, path) => {
     const { url } = await hostWith({ [path]: status(404) })
     await expect(prove(url)).rejects.toThrow(`${url}${path} is missing: the host answers 404`)
   })
 
-  it('says which address to give when nothing is published there', async () => {
+  it('asks for the address of the public folder when nothing is published at the given one', async () => {
     const { url } = await hostWith({})
     await expect(prove(`${url}datasets/`)).rejects.toThrow(
       `there is no ${url}datasets/${INDEX}; give the address of the folder that is published`,
     )
   })
 
-  it('asks again after 500, 429 and a connection that broke', async () => {
+  it('tries again after 500, 429 and a broken connection', async () => {
     const { url, requests } = await hostWith({
       [CSV]: status(500, 2),
       [CSV_GZIP]: status(429, 1),
@@ -182,7 +173,7 @@ describe('verify URL', () => {
     expect(requests.get(CSV)).toBe(3)
   })
 
-  it('gives up on a host that answers 500 again and again', async () => {
+  it('gives up after three answers with 500', async () => {
     const { url, requests } = await hostWith({ [CSV]: status(500) })
     await expect(prove(url)).rejects.toThrow(
       `${url}${CSV} cannot be had: the host answers 500; it was asked for 3 times`,
@@ -190,13 +181,13 @@ describe('verify URL', () => {
     expect(requests.get(CSV)).toBe(3)
   })
 
-  it('does not ask again where the answer will be the same', async () => {
+  it('does not try again after 403', async () => {
     const { url, requests } = await hostWith({ [CSV]: status(403) })
     await expect(prove(url)).rejects.toThrow(`${url}${CSV} cannot be had: the host answers 403`)
     expect(requests.get(CSV)).toBe(1)
   })
 
-  it('says that nobody listens', async () => {
+  it('reports an address at which nothing listens', async () => {
     const { url } = await hostWith({})
     const closed = url.replace(/:\d+/, ':1')
     await expect(prove(closed)).rejects.toThrow(
@@ -213,7 +204,7 @@ describe('verify URL', () => {
     expect(await prove(url)).toMatchObject({ releases: 2 })
   })
 
-  it('gives up on a host that sends nothing more', async () => {
+  it('gives up on a host that stops sending', async () => {
     const clock = idleClock(CSV)
     const { url, requests } = await hostWith({
       [CSV]: async (response, bytes) => {
@@ -226,7 +217,7 @@ describe('verify URL', () => {
     expect(requests.get(CSV)).toBe(3)
   })
 
-  it('waits for a host that is slow, as long as something comes', async () => {
+  it('waits for a slow host as long as it keeps sending', async () => {
     const clock = idleClock(CSV)
     const { url, requests } = await hostWith({
       [CSV]: async (response, bytes) => {
@@ -243,7 +234,7 @@ describe('verify URL', () => {
     expect(requests.get(CSV)).toBe(1)
   })
 
-  it('stops reading what is longer than the manifest says', async () => {
+  it('stops reading a file that is longer than the manifest says', async () => {
     const { url } = await hostWith({
       [CSV]: (response, bytes) => {
         response.writeHead(200).end(Buffer.concat([bytes, Buffer.alloc(1000)]))
@@ -253,7 +244,7 @@ describe('verify URL', () => {
     await expect(prove(url)).rejects.toThrow(`${url}${CSV} is longer than the ${length} bytes that it should have`)
   })
 
-  it('proves what comes out of a Content-Encoding, but not of one around a gzip file', async () => {
+  it('decodes a Content-Encoding, except one around a gzip file', async () => {
     const encoded: Answer = (response, bytes) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(bytes))
     }
@@ -262,7 +253,7 @@ describe('verify URL', () => {
     await expect(prove(url)).rejects.toThrow(`${url}${CSV_GZIP} is sent with Content-Encoding gzip`)
   })
 
-  it('begins again when a release came in the meantime', async () => {
+  it('starts over when a release is published meanwhile', async () => {
     const switching: Answer = (response, bytes, count) => {
       host.folder = published.publicDir
       whole(response, bytes, count)
@@ -273,13 +264,10 @@ describe('verify URL', () => {
     expect(await prove(host.url)).toMatchObject({ releases: 2, latest: SECOND })
   })
 
-  it('begins again from nothing when a new chain took the place of the releases in the meantime', async () => {
-    const { workspace } = await copyOf(new Gateway(published))
-    const records = ['2025-02-28', '2025-03-02'].map((date) => {
-      return { timestamp: `${date}T12:00:00Z`, model_permaslug: 'b', prompt_tokens: '9' }
-    })
-    await writeSmallBuild(workspace, { sources: [{ records }] })
-    await buildIn(workspace, '2025-03-10T09:00:00Z', {}, { newChain: true })
+  it('starts over without its copies when a new chain is published meanwhile', async () => {
+    const workspace = await copyWorkspace(published)
+    const uses: Use[] = [['2025-02-28', 9, 'b'], ['2025-03-02', 9, 'b']] // biome-ignore format: rows
+    await release(workspace, uses, '2025-03-10T09:00:00Z', { newChain: true })
     let host: StaticHost | undefined
     const switching: Answer = (response, bytes, count) => {
       if (host !== undefined) host.folder = workspace.publicDir
@@ -290,8 +278,8 @@ describe('verify URL', () => {
     expect(await prove(host.url)).toMatchObject({ releases: 1, latest: '20250310T090000Z' })
   })
 
-  it('passes over a release that was withdrawn, whose files are gone', async () => {
-    const { workspace } = await copyOf(new Gateway(published))
+  it('verifies the tombstone of a withdrawn release', async () => {
+    const workspace = await copyWorkspace(published)
     await withdrawIn(workspace, FIRST, '2025-03-10T12:00:00Z')
     const { url } = await serveFolder(workspace.publicDir)
     expect(await prove(url)).toMatchObject({ releases: 2, latest: SECOND })
@@ -321,44 +309,43 @@ describe('verify URL', () => {
 
     afterAll(() => removeWorkspace(withdrawn))
 
-    it('proves the superseded revisions that are left, and names those that went with the withdrawn release', async () => {
+    it('verifies the superseded revisions that remain, and lists those that were removed with the withdrawn release', async () => {
       const { url, requests } = await serveFolder(withdrawn.publicDir)
       const summary = await prove(url)
       expect(summary).toMatchObject({ releases: 3, latest: THIRD })
       expect(summary.not_verified).toEqual(['daily/2025-03-02/r2', 'monthly/2025-03/r2'])
       expect(requests.get(`${day}/r1.json`)).toBe(1)
-      const { signal } = new AbortController()
-      expect(summary).toEqual(await verify(withdrawn.publicDir, { signal, report: () => {} }))
+      expect(summary).toEqual(await verifyFolder(withdrawn.publicDir))
     })
 
-    it('does the same on a host that answers 403 for what is not there', async () => {
+    it('takes 403 for 404 of revisions on a host that answers missing files so', async () => {
       const { url } = await serveFolder(withdrawn.publicDir, { missing: 403 })
       expect((await prove(url)).not_verified).toEqual(['daily/2025-03-02/r2', 'monthly/2025-03/r2'])
     })
 
-    it('says what the host answers where a file has to be there', async () => {
+    it('reports a 403 for a file that must be there', async () => {
       const path = `${DATASET}/latest.json`
       const { url } = await serveFolder(withdrawn.publicDir, { answers: { [path]: status(403) } })
       await expect(prove(url)).rejects.toThrow(`${url}${path} cannot be had: the host answers 403`)
     })
 
-    it.each(['r1.json', 'r3.csv'])('names %s with one broken bit', async (name) => {
+    it.each(['r1.json', 'r3.csv'])('names the address of revision %s with one flipped bit', async (name) => {
       const { url } = await serveFolder(withdrawn.publicDir, { answers: { [`${day}/${name}`]: broken } })
       await expect(prove(url)).rejects.toThrow(`${url}${day}/${name}`)
     })
 
-    it('names a format of a superseded revision that is missing', async () => {
+    it('names the address of a missing format of a superseded revision', async () => {
       const { url } = await serveFolder(withdrawn.publicDir, { answers: { [`${day}/r1.parquet`]: status(404) } })
       await expect(prove(url)).rejects.toThrow(`${url}${day}/r1.parquet is missing`)
     })
 
-    it('names a superseded revision of a release that stands and is missing in every format', async () => {
+    it('names the address of a revision of a standing release that is missing in every format', async () => {
       const answers = Object.fromEntries(['csv', 'json', 'parquet'].map((form) => [`${day}/r1.${form}`, status(404)]))
       const { url } = await serveFolder(withdrawn.publicDir, { answers })
       await expect(prove(url)).rejects.toThrow(`${url}${day}/r1.json is missing`)
     })
 
-    it('begins again when a release was withdrawn in the meantime', async () => {
+    it('starts over when a release is withdrawn meanwhile', async () => {
       const switching: Answer = (response, bytes, count) => {
         host.folder = withdrawn.publicDir
         whole(response, bytes, count)
@@ -372,7 +359,7 @@ describe('verify URL', () => {
       expect(await prove(host.url)).toMatchObject({ releases: 3, latest: THIRD })
     })
 
-    it('says in words what it did not verify', async () => {
+    it('prints which revisions it did not verify', async () => {
       const { url } = await serveFolder(withdrawn.publicDir)
       const { code, stderr } = await runCli(['verify', url], {})
       expect(code, stderr).toBe(0)
@@ -382,7 +369,7 @@ describe('verify URL', () => {
     })
   })
 
-  it('gives up on a host that is never at rest', async () => {
+  it('gives up on a host whose files change in each attempt', async () => {
     const restless: Answer = (response, bytes, count) => {
       whole(response, Buffer.concat([bytes, Buffer.alloc(count, ' ')]), count)
     }
@@ -392,7 +379,7 @@ describe('verify URL', () => {
     expect(requests.get(`${DATASET}/latest.json`)).toBe(3 * 3 - 1)
   })
 
-  it('does not believe a coverage that tells of more revisions than there are releases', async () => {
+  it('rejects a coverage.json with more revisions than there are releases', async () => {
     const { url } = await hostWith({
       [`${DATASET}/coverage.json`]: (response, bytes, count) => {
         whole(response, Buffer.from(bytes.toString().replaceAll(/"revision": ?2/g, '"revision":2000000000')), count)
@@ -401,7 +388,7 @@ describe('verify URL', () => {
     await expect(prove(url)).rejects.toThrow(/tells of 2000000000 revisions of 2025-03-02/)
   })
 
-  it('stops when it is told to, and leaves nothing behind in any case', async () => {
+  it('stops on its signal, and leaves no temporary files', async () => {
     const { root } = await newWorkspace()
     const scratch = join(root, 'input')
     vi.stubEnv('TMPDIR', scratch)
@@ -421,11 +408,11 @@ describe('verify URL', () => {
     'https://user:password@example.org/',
     'https://example.org/?a=b',
     'https://example.org/#a',
-  ])('refuses %s', async (url) => {
+  ])('refuses the address %s', async (url) => {
     await expect(prove(url)).rejects.toThrow(expect.objectContaining({ name: 'CliError' }))
   })
 
-  it('is a command, whose argument may be a folder too', async () => {
+  it('prints the same for an address as for a folder, and fails with exit code 1', async () => {
     const { url } = await hostWith({})
     const remote = await runCli(['verify', url, '--json'], {})
     const local = await runCli(['verify', published.publicDir, '--json'], {})

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { strayFiles } from '../../pipeline/publication/compare.ts'
 import { newWorkspace } from '../support/pipeline.ts'
 
-it('finds the pages that are made no more', async () => {
+it('finds pages that no release makes any more', async () => {
   const { publicDir } = await newWorkspace()
   const kept = ['models/acme/one.html', 'models/top.html']
   const gone = ['models/acme/two.html', 'models/acme/two/three.html', 'models/five.html', 'models/other/four.html']

@@ -1,20 +1,12 @@
-/** Whatever is built and withdrawn, verify accepts it, and a superseded revision that is then lost is never passed over. */
+/** Superseded revisions, against any history of builds and withdrawals. */
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { verify } from '../../pipeline/publication/verify.ts'
 import { readCoverage, readIndex } from '../support/history.ts'
-import {
-  buildIn,
-  createWorkspace,
-  datasetFolder,
-  removeWorkspace,
-  type Workspace,
-  withdrawIn,
-  writeSmallBuild,
-} from '../support/pipeline.ts'
+import { createWorkspace, datasetFolder, removeWorkspace, type Workspace, withdrawIn } from '../support/pipeline.ts'
 import { tries } from '../support/property.ts'
+import { release, type Use, verifyFolder } from '../support/releases.ts'
 
 const DATES = ['2025-02-27', '2025-02-28', '2025-03-02']
 
@@ -29,25 +21,14 @@ const step = fc.oneof(
 async function take(workspace: Workspace, next: Step, minute: number): Promise<void> {
   const asOf = `2025-03-10T12:${String(minute).padStart(2, '0')}:00Z`
   if ('tokens' in next) {
-    const uses = next.tokens.map((count, day) => ({ date: DATES[day], count })).filter(({ count }) => count > 0)
+    const uses = next.tokens.map((count, day): Use => [DATES[day] ?? '', count]).filter(([, count]) => count > 0)
     // A build without any usage publishes nothing.
-    const all = uses.length > 0 ? uses : [{ date: DATES[0], count: 1 }]
-    const records = all.map(({ date, count }) => ({
-      timestamp: `${date}T12:00:00Z`,
-      model_permaslug: 'a',
-      prompt_tokens: String(count),
-    }))
-    await writeSmallBuild(workspace, { sources: [{ records }], top: { on_missing: 'remove' } })
-    await buildIn(workspace, asOf)
+    await release(workspace, uses.length > 0 ? uses : [[DATES[0] ?? '', 1]], asOf)
     return
   }
   const standing = (await readIndex(workspace)).releases.filter(({ status }) => status !== 'withdrawn')
-  const { release } = standing.toReversed()[next.withdrawn] ?? {}
-  if (release !== undefined && standing.length > 1) await withdrawIn(workspace, release, asOf)
-}
-
-function prove({ publicDir }: Workspace): ReturnType<typeof verify> {
-  return verify(publicDir, { signal: new AbortController().signal, report: () => {}, withPages: false })
+  const chosen = standing.toReversed()[next.withdrawn]
+  if (chosen !== undefined && standing.length > 1) await withdrawIn(workspace, chosen.release, asOf)
 }
 
 /** Every superseded revision whose files are there, as `daily/2025-02-28/r1`. */
@@ -69,14 +50,16 @@ async function supersededRevisions(workspace: Workspace): Promise<string[]> {
 
 const { options, timeout_ms } = tries({ share: 1, seed: 7 })
 
-it('is proved, or named', { timeout: timeout_ms }, async () => {
+it('verify accepts any history of builds and withdrawals, and names a superseded revision that is lost later', {
+  timeout: timeout_ms,
+}, async () => {
   const histories = fc.asyncProperty(
     fc.array(step, { minLength: 3, maxLength: 8 }),
     fc.nat(),
     async (steps, chosen) => {
       const workspace = await createWorkspace()
       for (const [position, next] of [{ tokens: [1, 1, 1] }, ...steps].entries()) await take(workspace, next, position)
-      const { not_verified } = await prove(workspace)
+      const { not_verified } = await verifyFolder(workspace.publicDir, { withPages: false })
       const all = await supersededRevisions(workspace)
       expect(not_verified.filter((revision) => all.includes(revision))).toEqual([])
       const lost = all[chosen % Math.max(all.length, 1)]
@@ -84,7 +67,7 @@ it('is proved, or named', { timeout: timeout_ms }, async () => {
         for (const form of ['csv', 'json', 'parquet']) {
           await rm(join(datasetFolder(workspace), `${lost}.${form}`), { force: true })
         }
-        const found = await prove(workspace).catch((error: unknown) => error)
+        const found = await verifyFolder(workspace.publicDir, { withPages: false }).catch((error: unknown) => error)
         const isNamed = 'not_verified' in Object(found) && Object(found).not_verified.includes(lost)
         expect(isNamed || found instanceof Error, `${lost} of ${JSON.stringify(steps)}`).toBe(true)
       }

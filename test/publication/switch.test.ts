@@ -1,12 +1,10 @@
-/** Everything is prepared out of sight; then one run of renames, in the order of DESIGN.md §5, switches to it. */
-import { cp } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { Database } from '../../pipeline/base/database.ts'
 import { verify } from '../../pipeline/publication/verify.ts'
 import { SCENARIOS, type Scenario } from '../support/fault-scenarios.ts'
 import { assertWhole } from '../support/fault-trials.ts'
 import { withEffects } from '../support/faults.ts'
-import { createWorkspace, removeWorkspace, snapshotTree, type Workspace } from '../support/pipeline.ts'
+import { copyWorkspace, removeWorkspace, snapshotTree, type Workspace } from '../support/pipeline.ts'
 
 /** Something that happened while a command ran: a step on the file system, or a question to the database. */
 interface Happening {
@@ -50,7 +48,7 @@ const isRename = (workspace: Workspace, { name, paths }: Happening) =>
 const switching = SCENARIOS.filter(({ name }) => ['build', 'new chain', 'withdraw'].includes(name))
 
 it.each(switching)(
-  'a $name switches in one run of renames, before each of which a release is complete',
+  'a $name switches in one run of renames, and before each of them a complete release is current',
   async (scenario) => {
     const workspace = await scenario.prepare()
     try {
@@ -63,7 +61,7 @@ it.each(switching)(
         if (isLooking) return
         happenings.push(happening)
         if (!isRename(workspace, happening)) {
-          if (seen.length > 0) after ??= await copyOf(workspace)
+          if (seen.length > 0) after ??= await copyWorkspace(workspace)
           return
         }
         isLooking = true
@@ -115,7 +113,7 @@ const ORDER: [string, RegExp][] = [
   ['feeds', /^feed\.(atom|json)$/],
 ]
 
-it('a build switches in the order that is laid down', async () => {
+it('a build switches in the documented order', async () => {
   const [scenario] = switching
   if (scenario === undefined) throw new Error('there is no build')
   const workspace = await scenario.prepare()
@@ -135,10 +133,4 @@ it('a build switches in the order that is laid down', async () => {
 async function published({ publicDir }: Workspace): Promise<Record<string, string>> {
   const tree = Object.entries(await snapshotTree(publicDir))
   return Object.fromEntries(tree.filter(([path]) => !path.startsWith('.')))
-}
-
-async function copyOf(original: Workspace): Promise<Workspace> {
-  const copy = await createWorkspace()
-  await cp(original.root, copy.root, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
-  return copy
 }

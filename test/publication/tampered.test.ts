@@ -5,9 +5,9 @@
 import { cp, lstat, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { verify } from '../../pipeline/publication/verify.ts'
 import { buildHistory } from '../golden/history.ts'
 import { createWorkspace, removeWorkspace, type Workspace } from '../support/pipeline.ts'
+import { verifyFolder } from '../support/releases.ts'
 
 const DATASET = 'datasets/rankings-daily/v1'
 const [R1, R2, R3, R4] = ['20250306T001500Z', '20250307T001500Z', '20250311T001500Z', '20250312T001500Z']
@@ -107,12 +107,18 @@ const WHOLE: Case[] = [
   ['/index.html', 'a space', space],
   ['/coverage/2025.html', 'missing', remove],
   ['/assets/site.css', 'a space', space],
+  ['/robots.txt', 'a space', space],
+  ['/llms.txt', 'a space', space],
+  ['/feed.atom', 'missing', remove],
   ['/sitemap.xml', 'missing', remove],
 ]
 
 const WITHDRAWN: Case[] = [
   [`releases/${R2}/TOMBSTONE.json`, 'missing', remove],
   [`releases/${R2}/TOMBSTONE.json`, 'another reason', say('It counted a test.', 'Nothing.')],
+  [`releases/${R2}/TOMBSTONE.json`, 'another release', say(R2, R1)],
+  ['releases/index.json', 'another reason', say('It counted a test.', 'Nothing.'), `releases/${R2}/TOMBSTONE.json`],
+  ['coverage.json', 'another reason', say('"no_public_usage"', '"removed"')],
   [`releases/${R2}/rankings-daily.csv`, 'a stray', create],
   ['releases/index.json', 'called superseded', say('"status": "withdrawn"', '"status": "superseded"')],
   [`releases/${R1}/rankings-daily.csv.gz`, 'one bit', flip],
@@ -135,13 +141,13 @@ beforeAll(async () => {
   for (const name of ['release-4', 'withdrawal']) folders.set(name, await createWorkspace())
 })
 
-it('builds the histories, which verify', async () => {
+it('verifies both histories before they are changed', async () => {
   await buildHistory(async (step, workspace) => {
     const copy = folders.get(step)
     if (copy !== undefined) await cp(workspace.publicDir, copy.publicDir, { recursive: true, verbatimSymlinks: true })
   })
   for (const [name, { publicDir }] of folders) {
-    expect(await prove(publicDir), name).toMatchObject({ releases: 4, latest: R4 })
+    expect(await verifyFolder(publicDir), name).toMatchObject({ releases: 4, latest: R4 })
     expect((await readdir(join(publicDir, 'models'))).length).toBeGreaterThan(5)
   }
 })
@@ -153,22 +159,18 @@ afterAll(async () => {
 describe.each([
   ['release-4', WHOLE],
   ['withdrawal', WITHDRAWN],
-] as const)('after %s verify names', (step, cases) => {
-  it.each(cases)('%s: %s', async (path, _how, tampering, named = path) => {
+] as const)('in the history up to the %s verify names', (step, cases) => {
+  it.each(cases)('%s after this change: %s', async (path, _how, tampering, named = path) => {
     const publicDir = folders.get(step)?.publicDir ?? ''
     const full = (each: string) => join(publicDir, each.startsWith('/') ? each : `${DATASET}/${each}`)
     const restore = await tamper(full(path), tampering)
     try {
-      await expect(prove(publicDir)).rejects.toThrow(full(named))
+      await expect(verifyFolder(publicDir)).rejects.toThrow(full(named))
     } finally {
       await restore()
     }
   })
 })
-
-function prove(publicDir: string): ReturnType<typeof verify> {
-  return verify(publicDir, { signal: new AbortController().signal, report: () => {} })
-}
 
 /** Returns what takes it back. */
 async function tamper(path: string, tampering: Tampering): Promise<() => Promise<void>> {

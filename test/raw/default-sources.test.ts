@@ -29,10 +29,10 @@ function runB({ root }: Workspace, words: string[], environment: Record<string, 
   return runCli(words, { DATA_DIR: 'B', PUBLIC_DIR: 'public', AS_OF, ...environment }, root)
 }
 
-describe('SOURCES that is unset', () => {
+describe('an unset SOURCES', () => {
   useSmallSample()
 
-  it('is the sources.json of DATA_DIR', async () => {
+  it('stands for the sources.json of DATA_DIR', async () => {
     const workspace = await twoInstallations()
     await writeSources(join(workspace.root, 'B'), 'b/one')
     const { code, stderr } = await runB(workspace, ['build'])
@@ -46,7 +46,7 @@ describe('SOURCES that is unset', () => {
     [['serve', '--port', '0']],
     [['archive', '--before', '2025-03-02']],
     [['archive', '--before', '2025-03-02', '--dry-run']],
-  ])('stops %j where DATA_DIR has none and data/ has one, and names both', async (words) => {
+  ])('stops %j if DATA_DIR has no sources.json and data/ has one, and names both', async (words) => {
     const workspace = await twoInstallations()
     const { code, stdout, stderr } = await runB(workspace, words)
     expect(code).toBe(2)
@@ -58,7 +58,7 @@ describe('SOURCES that is unset', () => {
     expect(await readdir(join(workspace.root, 'B'))).not.toContain('raw')
   })
 
-  it('stops a reproduction in the same way', async () => {
+  it('stops reproduce in the same way', async () => {
     const workspace = await twoInstallations()
     await writeSources(join(workspace.root, 'B'), 'b/one')
     expect((await runB(workspace, ['build'])).code).toBe(0)
@@ -68,7 +68,7 @@ describe('SOURCES that is unset', () => {
     expect(stderr).toMatch(/there is no B\/sources\.json.* data\/sources\.json/)
   })
 
-  it('builds the sample where neither folder has one, under the publisher that comes with the project', async () => {
+  it('builds the sample if neither folder has a sources.json, with the publisher of the project', async () => {
     const workspace = await twoInstallations()
     await rm(join(workspace.dataDir, 'sources.json'))
     await rm(join(workspace.root, 'B/publisher.json'))
@@ -78,7 +78,7 @@ describe('SOURCES that is unset', () => {
     expect(JSON.parse(stdout)).toMatchObject({ synthetic: true })
   })
 
-  it('never builds the sample in place of a link that leads nowhere', async () => {
+  it('never builds the sample in place of a broken link', async () => {
     const workspace = await twoInstallations()
     await symlink('gone.json', join(workspace.root, 'B/sources.json'))
     const { code, stderr } = await runB(workspace, ['build'])
@@ -87,8 +87,8 @@ describe('SOURCES that is unset', () => {
   })
 })
 
-describe('SOURCES that is set', () => {
-  it('is read, whatever the data folders have', async () => {
+describe('SOURCES', () => {
+  it('is read whatever the data folders have', async () => {
     const workspace = await twoInstallations()
     await writeSources(join(workspace.root, 'B'), 'b/one')
     const { code, stderr } = await runB(workspace, ['build'], { SOURCES: 'data/sources.json' })
@@ -96,7 +96,7 @@ describe('SOURCES that is set', () => {
     expect(rowsOf(await publishedCsv(workspace))).toEqual(['2025-03-01 a/one 15'])
   })
 
-  it('is wrong usage where the file is missing, though there is a default', async () => {
+  it('is refused if the file is missing, although there is a default', async () => {
     const workspace = await twoInstallations()
     const { code, stderr } = await runB(workspace, ['build'], { SOURCES: 'nowhere.json' })
     expect(code).toBe(2)

@@ -19,14 +19,14 @@ async function reading(engine: unknown, top: Record<string, unknown> = {}) {
 }
 
 describe('the engine of a sources file', () => {
-  it('is DuckDB where none is named', async () => {
+  it('is DuckDB by default', async () => {
     const source = { name: 'a', schema: 'canonical', files: ['a.csv'], visibility: 'public' }
     const { engine, usageSources } = await reading(undefined, { sources: [source] })
     expect(engine).toEqual({ kind: 'duckdb' })
     expect(usageSources).toEqual([expect.objectContaining({ name: 'a', visibility: 'public' })])
   })
 
-  it('is a ClickHouse with its defaults, and what it has stands in the place of sources', async () => {
+  it('is ClickHouse with default settings, in place of sources', async () => {
     const { engine, usageSources, sources } = await reading({ clickhouse: CLICKHOUSE, visibility: 'public' })
     const source = { name: 'clickhouse', visibility: 'public' }
     expect(engine).toEqual({
@@ -40,7 +40,7 @@ describe('the engine of a sources file', () => {
     expect({ usageSources, sources }).toEqual({ usageSources: [source], sources: [] })
   })
 
-  it('has certificates beside the sources file', async () => {
+  it('has certificates with paths relative to the sources file', async () => {
     const workspace = await withEngine({ clickhouse: { ...CLICKHOUSE, ca: 'ca.pem' }, visibility: 'public' })
     expect((await readSources(workspace.sources)).engine).toMatchObject({ ca: join(workspace.input, 'ca.pem') })
   })
@@ -111,7 +111,7 @@ describe('the engine of a sources file', () => {
       'needs an https: url',
     ],
     ['a registry that is not there', { clickhouse: CLICKHOUSE }, {}, 'leaves visibility to the model registry'],
-  ])('is wrong usage with %s', async (_, engine, top, message) => {
+  ])('is refused with %s', async (_, engine, top, message) => {
     const failed = reading(engine, top)
     await expect(failed).rejects.toThrow(CliError)
     await expect(failed).rejects.toThrow(message)
@@ -119,14 +119,14 @@ describe('the engine of a sources file', () => {
   })
 })
 
-describe('ENGINE', () => {
-  it('need not be set, and is duckdb or clickhouse', () => {
+describe('the setting ENGINE', () => {
+  it('is optional, and is duckdb or clickhouse', () => {
     expect(readPipelineConfig({}).engine).toBeUndefined()
     expect(readPipelineConfig({ ENGINE: 'clickhouse' }).engine).toBe('clickhouse')
     expect(() => readPipelineConfig({ ENGINE: 'spark' })).toThrow(CliError)
   })
 
-  it('must be what the sources file says', async () => {
+  it('must be the engine of the sources file', async () => {
     const workspace = await withEngine({ clickhouse: CLICKHOUSE, visibility: 'public' })
     const { code, stderr } = await runBuild(workspace, { ENGINE: 'duckdb' })
     expect(code).toBe(2)
@@ -139,13 +139,13 @@ describe('ENGINE', () => {
     expect(other.stderr).toContain('ENGINE is clickhouse, but the sources file does not say which')
   })
 
-  it('has its password from one place', async () => {
+  it('takes the password of ClickHouse from one setting', async () => {
     expect(() => readPipelineConfig({ CLICKHOUSE_PASSWORD: 'a', CLICKHOUSE_PASSWORD_FILE: 'b' })).toThrow('keep one')
   })
 })
 
-describe('--reread', () => {
-  it('means nothing to raw files', async () => {
+describe('the option --reread', () => {
+  it('is refused for raw files', async () => {
     const workspace = await newWorkspace()
     await writeFile(join(workspace.input, 'a.csv'), 'timestamp,model_permaslug,prompt_tokens,completion_tokens\n')
     await writeInput(workspace, 'sources.json', {
@@ -155,7 +155,7 @@ describe('--reread', () => {
     await expect(failed).rejects.toThrow('--reread is for ClickHouse')
   })
 
-  it('is a date', async () => {
+  it('must be a date', async () => {
     const { code, stderr } = await runBuild(await newWorkspace(), {}, ['--reread', '2025-02-30'])
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('--reread 2025-02-30') })
   })

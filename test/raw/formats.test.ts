@@ -1,4 +1,4 @@
-/** Every form in which raw files may come. One build reads them all: each file is of a model that is called as the case. */
+/** Every format of raw files. One build reads them all: each file is of a model with the name of the case. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
@@ -173,10 +173,10 @@ beforeAll(async () => {
       compress(ending, await readFile(join(workspace.input, name))),
     )
   }
-  await writeInput(workspace, 'deep/er/usage.csv', csv('a file that several patterns match').join('\n'))
+  await writeInput(workspace, 'deep/er/usage.csv', csv('a file once that several patterns match').join('\n'))
   await writeParquet(
     'zone.parquet',
-    `SELECT TIMESTAMP '2025-03-03 07:59:59' AS timestamp, 'a declared zone' AS model_permaslug, 4 AS prompt_tokens, 0 AS completion_tokens`,
+    `SELECT TIMESTAMP '2025-03-03 07:59:59' AS timestamp, 'Parquet in a declared zone' AS model_permaslug, 4 AS prompt_tokens, 0 AS completion_tokens`,
   )
   const source = (name: string, files: string[], settings = {}) => {
     return { name, schema: 'canonical', files, visibility: 'public', ...settings }
@@ -198,17 +198,17 @@ it.each([
   ...Object.keys(TEXTS),
   ...Object.keys(PARQUET),
   ...COMPRESSED.map(compressedParquet),
-  'a file that several patterns match',
-  'a declared zone',
+  'a file once that several patterns match',
+  'Parquet in a declared zone',
 ])('reads %s', (what) => {
   expect(tokens.get(`2025-03-02 ${what}`)).toBe('4')
 })
 
-it('reads nothing else', () => {
+it('reads no other models from them', () => {
   expect(tokens.size).toBe(Object.keys(TEXTS).length + Object.keys(PARQUET).length + COMPRESSED.length + 2)
 })
 
-it('names a file that lacks a required column', async () => {
+it('the build fails and names a file without a required column', async () => {
   const other = await createWorkspace()
   await writeInput(other, 'usage.csv', `timestamp,model,prompt_tokens,completion_tokens\n${NOON},a,1,2\n`)
   const source = { name: 's', schema: 'canonical', files: ['usage.csv'], visibility: 'public' }

@@ -27,6 +27,12 @@ const MODELS = [
 ]
 const ALIASES = 'alias,model_permaslug\nuno,acme/one\n"du,o",acme/two\n'
 
+/** A sources file of one source with other settings. */
+function withSource(settings: object): string {
+  const source = { name: 's', schema: 'canonical', files: ['*'], visibility: 'public', ...settings }
+  return JSON.stringify({ sources: [source] })
+}
+
 /** Everything that JSON can hold where something else belongs. */
 const STRANGE: readonly unknown[] = [
   null,
@@ -82,7 +88,7 @@ describe.each([
   ['models.json', JSON.stringify(MODELS)],
   ['aliases.csv', ALIASES],
 ])('a damaged %s', (name, text) => {
-  it('is wrong usage that names a file, or says something else that is right', async () => {
+  it('is refused with an error that names a file, or is valid', async () => {
     const workspace = await newWorkspace()
     await writeAll(workspace)
     const named = /(sources|models)\.json|aliases\.csv|there is no file |cannot be read/
@@ -115,7 +121,7 @@ async function writeAll(workspace: Workspace): Promise<void> {
   await writeInput(workspace, 'aliases.csv', ALIASES)
 }
 
-describe('wrong usage, by file and field', () => {
+describe('files of settings', () => {
   it.each([
     ['sources.json', '{"sources": [], "sources": [{}]}', /sources\.json: sources: is a duplicate key; keep one/],
     [
@@ -145,7 +151,13 @@ describe('wrong usage, by file and field', () => {
     ['sources.json', '', /sources\.json is not JSON/],
     ['sources.json', '{"blocking": [{"toString": 1}], "sources": []}', /sources\.json: blocking\[0\]: /],
     ['sources.json', '\0'.repeat(100), /sources\.json is not JSON/],
-  ])('%s: %j', async (name, content, message) => {
+    ['sources.json', withSource({ timezone: '+05:30' }), /timezone.*IANA/],
+    [
+      'sources.json',
+      withSource({ time_unit: 'milliseconds' }),
+      /sources\[0\]\.time_unit: .*"base_time": "1970-01-01T00:00:00Z"/,
+    ],
+  ])('are refused with an error that names file and field: %s with %j', async (name, content, message) => {
     const workspace = await newWorkspace()
     await writeAll(workspace)
     await writeInput(workspace, name, content)
@@ -154,7 +166,7 @@ describe('wrong usage, by file and field', () => {
     await failed.toThrow(message)
   })
 
-  it('a build ends with exit code 2 and has published nothing', async () => {
+  it('end a build with exit code 2 before it publishes anything', async () => {
     const workspace = await newWorkspace()
     await writeAll(workspace)
     await writeInput(workspace, 'models.json', '[{"model_permaslug": "a/b", "public": "yes"}]')
@@ -171,7 +183,7 @@ describe('wrong usage, by file and field', () => {
     ['embeddings-models.json', '{"data": []}', /embeddings-models\.json: /],
     ['embeddings-models.json', '[{"id": "a/b", "created": "x"}]', /embeddings-models\.json: \[0\]: /],
     ['embeddings-models.json', '[', /embeddings-models\.json is not JSON/],
-  ])('a wrong %s (%j) is found before anything is published', async (name, content, message) => {
+  ])('are checked before anything is published: %s with %j', async (name, content, message) => {
     const workspace = await newWorkspace()
     const row = '2025-03-01T10:00:00Z,a/b,10,5'
     await writeInput(workspace, 'a.csv', `timestamp,model_permaslug,prompt_tokens,completion_tokens\n${row}\n`)
@@ -185,7 +197,7 @@ describe('wrong usage, by file and field', () => {
   })
 })
 
-it('a damaged catalogue of embeddings models is refused with each problem, or says something else that is right', () => {
+it('a damaged embeddings catalogue is refused with each problem, or is valid', () => {
   const text = JSON.stringify([someModel(), someModel({ id: 'acme/two' })])
   let refused = 0
   for (let number = 0; number < 1000; number++) {

@@ -9,10 +9,10 @@ import { realFiles } from '../../pipeline/base/files.ts'
 import { build } from '../../pipeline/build.ts'
 import { USAGE_FILE } from '../../pipeline/contract/usage.ts'
 import { inspect } from '../../pipeline/raw/inspect.ts'
-import { archiveDates } from '../../pipeline/rollup/close.ts'
+import { archiveDates } from '../../pipeline/rollup/archive-dates.ts'
 import { readRejects } from '../../pipeline/rollup/list-rejects.ts'
 import { type Gateway, newGateway, use, useOn } from '../support/gateway.ts'
-import { buildIn, publishedCsv, releaseFolder, rowsOf, settings, sha256, writeInput } from '../support/pipeline.ts'
+import { buildIn, publishedCsv, releaseFolder, rowsOf, settings, sha256 } from '../support/pipeline.ts'
 import type { FileRecord } from '../support/records.ts'
 import { useSmallSample } from '../support/small-sample.ts'
 
@@ -38,9 +38,9 @@ async function rejectsOf({ workspace }: Gateway): Promise<string[]> {
   return rejects.map(({ file, record, reason }) => `${file} ${record} ${reason}`).sort()
 }
 
-async function gatewayOf(records: FileRecord[], name = 'a.csv'): Promise<Gateway> {
+async function gatewayOf(records: FileRecord[]): Promise<Gateway> {
   const gateway = await newGateway({ max_rejected_share: 1 })
-  await gateway.deliver(name, records)
+  await gateway.deliver('a.csv', records)
   return gateway
 }
 
@@ -48,104 +48,120 @@ async function readJson(folder: string, name: string) {
   return JSON.parse(await readFile(join(folder, name), 'utf8'))
 }
 
+const NOON = Date.parse('2025-03-02T12:00:00Z')
+const MILLISECONDS = { base_time: '1970-01-01T00:00:00Z', time_unit: 'milliseconds' }
+
 describe('a wrong unit of time', () => {
-  it('fails the build where microseconds are read as milliseconds, and says what to check', async () => {
-    const gateway = await newGateway({}, { base_time: '1970-01-01T00:00:00Z', time_unit: 'milliseconds' })
-    const noon = Date.parse('2025-03-02T12:00:00Z')
-    const right = Array.from({ length: 90 }, (_, index) => at(String(noon + index)))
-    const wrong = Array.from({ length: 30 }, (_, index) => at(String((noon + index) * 1000)))
-    await gateway.deliver('a.csv', [...right, ...wrong])
+  it.each([
+    {
+      what: 'microseconds read as milliseconds',
+      rejected: 30,
+      source: MILLISECONDS,
+      records: Array.from({ length: 120 }, (_, index) => at(String((NOON + index) * (index < 90 ? 1 : 1000)))),
+      messages: [
+        '30 of 120 records (25.00 %) were rejected',
+        'raw/a.csv: 30 invalid_timestamp, dated 9999-12-31',
+        'check "time_unit" and "base_time" of the source',
+      ],
+    },
+    {
+      what: 'numbers without a time_unit',
+      rejected: 1,
+      source: {},
+      records: [at(String(NOON))],
+      messages: [
+        'raw/a.csv: 1 invalid_timestamp\nsome timestamps could not be read: numbers need "base_time" and "time_unit"',
+      ],
+    },
+  ])('fails the build, which says what to check: $what', async ({ source, records, rejected, messages }) => {
+    const gateway = await newGateway({}, source)
+    await gateway.deliver('a.csv', records)
     const failed = buildAt(gateway, CLOCK)
     await expect(failed).rejects.toThrow(BuildError)
-    await expect(failed).rejects.toThrow('30 of 120 records (25.00 %) were rejected')
-    await expect(failed).rejects.toThrow('raw/a.csv: 30 invalid_timestamp, dated 9999-12-31')
-    await expect(failed).rejects.toThrow('check "time_unit" and "base_time" of the source')
-    expect(await rejectsOf(gateway)).toHaveLength(30)
+    for (const message of messages) await expect(failed).rejects.toThrow(message)
+    expect(await rejectsOf(gateway)).toHaveLength(rejected)
   })
 
-  it('says what to check where timestamps are numbers and the source has no time_unit', async () => {
-    const gateway = await newGateway()
-    await gateway.deliver('a.csv', [at(String(Date.parse('2025-03-02T12:00:00Z')))])
-    await expect(buildAt(gateway, CLOCK)).rejects.toThrow(
-      'raw/a.csv: 1 invalid_timestamp\nsome timestamps could not be read: numbers need "base_time" and "time_unit"',
-    )
-  })
-
-  it('fails the build where seconds are read as milliseconds', async () => {
-    const gateway = await newGateway({}, { base_time: '1970-01-01T00:00:00Z', time_unit: 'milliseconds' })
-    await gateway.deliver('a.csv', [at(String(Date.parse('2025-03-02T12:00:00Z') / 1000))])
+  it('fails the build until the sources file is corrected: seconds read as milliseconds', async () => {
+    const gateway = await newGateway({}, MILLISECONDS)
+    await gateway.deliver('a.csv', [at(String(NOON / 1000))])
     await expect(buildAt(gateway, CLOCK)).rejects.toThrow('raw/a.csv: 1 invalid_timestamp, dated 1970-01-21')
-  })
-
-  it('is corrected by a correct sources file, or by a file of another name', async () => {
-    const gateway = await newGateway({}, { base_time: '1970-01-01T00:00:00Z', time_unit: 'milliseconds' })
-    await gateway.deliver('a.csv', [at(String(Date.parse('2025-03-02T12:00:00Z') / 1000))])
-    await expect(buildAt(gateway, CLOCK)).rejects.toThrow(BuildError)
-    await gateway.configure({}, { base_time: '1970-01-01T00:00:00Z', time_unit: 'seconds' })
+    await gateway.configure({}, { ...MILLISECONDS, time_unit: 'seconds' })
     await buildAt(gateway, CLOCK)
     expect(rowsOf(await publishedCsv(gateway.workspace))).toEqual(['2025-03-02 acme/one 1'])
+  })
 
-    const other = await newGateway()
-    await other.deliver('wrong.csv', [at('1970-01-21T00:00:00Z')])
-    await expect(buildAt(other, CLOCK)).rejects.toThrow(BuildError)
-    await other.takeAway('wrong.csv')
-    await other.deliver('right.csv', [GOOD])
-    await buildAt(other, CLOCK)
+  it('fails the build until a corrected file of another name replaces the wrong one', async () => {
+    const gateway = await newGateway()
+    await gateway.deliver('wrong.csv', [at('1970-01-21T00:00:00Z')])
+    await expect(buildAt(gateway, CLOCK)).rejects.toThrow(BuildError)
+    await gateway.takeAway('wrong.csv')
+    await gateway.deliver('right.csv', [GOOD])
+    await buildAt(gateway, CLOCK)
   })
 })
 
-describe('the dates that can be right', () => {
-  it('are those from 2015 on to the day after today by the clock', async () => {
-    const gateway = await gatewayOf([
-      GOOD,
+describe('records dated before 2015 or after tomorrow by the clock', () => {
+  it('are rejected in every format, for that reason first, with dates in the private quality.json alone', async () => {
+    const key = { api_key_hash: sha256('a key'), cost_usd: '1' }
+    const gateway = await newGateway({ max_rejected_share: 1 })
+    await gateway.deliver('a.csv', [
+      { ...GOOD, ...key },
       at('2014-12-31T23:59:59.999999Z'),
       at('2015-01-01T00:00:00Z'),
       at('2025-03-11T23:59:59.999999Z'),
-      at('2025-03-12T00:00:00Z'),
+      at('2025-03-12T00:00:00Z', key),
+      at('2031-01-01T00:00:00Z', { model_permaslug: '=x', prompt_tokens: '-1' }),
     ])
+    const names = ['b.ndjson', 'c.parquet']
+    for (const name of names)
+      await gateway.deliver(name, [at('2031-01-01T00:00:00Z'), GOOD, at('2001-01-01T00:00:00Z')])
     const { records } = await buildAt(gateway, CLOCK)
     expect(records).toMatchObject({
-      read: 5,
-      published: 1,
-      rejected: { invalid_timestamp: 2 },
+      read: 12,
+      published: 3,
+      rejected: { invalid_timestamp: 7 },
       before_dataset_start: 1,
       not_yet_complete: 1,
     })
-    expect(await rejectsOf(gateway)).toEqual(['raw/a.csv 2 invalid_timestamp', 'raw/a.csv 5 invalid_timestamp'])
-    const { outside } = await readJson(join(gateway.workspace.dataDir, 'state'), 'quality.json')
+    expect(await rejectsOf(gateway)).toEqual([
+      ...[2, 5, 6].map((record) => `raw/a.csv ${record} invalid_timestamp`),
+      ...names.flatMap((name) => [1, 3].map((record) => `raw/${name} ${record} invalid_timestamp`)),
+    ])
+    const quality = await readJson(await releaseFolder(gateway.workspace), 'quality.json')
+    const withoutDate = quality.days.filter(({ reason }: { reason: string }) => reason === 'invalid_timestamp')
+    expect(withoutDate).toEqual([{ date: null, reason: 'invalid_timestamp', records: 7 }])
+    const { outside, rejected_in_files } = await readJson(join(gateway.workspace.dataDir, 'state'), 'quality.json')
     expect(outside).toEqual([
       { date: '2015-01-01', reason: 'before_dataset_start', records: 1, tokens: '1' },
       { date: '2025-03-11', reason: 'not_yet_complete', records: 1, tokens: '1' },
     ])
-  })
+    const misdated = { first_date: '2001-01-01', last_date: '2031-01-01' }
+    expect(rejected_in_files).toContainEqual({
+      ...{ source: 'gateway', file: 'raw/b.ndjson', reason: 'invalid_timestamp', records: 2 },
+      misdated,
+    })
+    const usage = await readFile(join(gateway.workspace.dataDir, USAGE_FILE), 'utf8')
+    expect(usage).toContain('2025-03-02')
+    expect(usage).not.toContain('2025-03-12')
 
-  it('do not end with an AS_OF in the past: later records are of days not yet complete', async () => {
-    const gateway = await gatewayOf([GOOD, useOn('2025-03-09', 'acme/one', 1), at('2025-03-11T12:00:00Z')])
-    const { records } = await buildAt(gateway, '2025-03-05T12:00:00Z', CLOCK)
-    expect(records).toMatchObject({ read: 3, published: 1, rejected: {}, not_yet_complete: 2 })
-  })
-
-  it('do not extend to an AS_OF in the future', async () => {
-    const gateway = await gatewayOf([GOOD, at('2025-06-01T12:00:00Z')])
-    const { records } = await buildAt(gateway, '2025-07-01T12:00:00Z', CLOCK)
-    expect(records).toMatchObject({ published: 1, rejected: { invalid_timestamp: 1 } })
-  })
-
-  it('are asked for by inspect too', async () => {
-    const gateway = await gatewayOf([GOOD, at('2014-12-31T12:00:00Z'), at('2025-03-12T00:00:00Z')])
-    const signal = new AbortController().signal
-    const [inspection] = await inspect([gateway.path('a.csv')], { now: () => new Date(CLOCK), signal })
-    expect(inspection?.records.map(({ reject_reason }) => reject_reason)).toEqual([
-      null,
-      'invalid_timestamp',
-      'invalid_timestamp',
-    ])
+    const { signal } = new AbortController()
+    const [inspection] = await inspect([gateway.path('b.ndjson')], { now: () => new Date(CLOCK), signal })
+    const reasons = inspection?.records.map(({ reject_reason }) => reject_reason)
+    expect(reasons).toEqual(['invalid_timestamp', null, 'invalid_timestamp'])
     expect(inspection?.notes).toContain('2 of the first 3 records would be rejected')
   })
-})
 
-describe('a date that lies in the future', () => {
-  it('is counted when it has come, without the file being read again', async () => {
+  it('are rejected by the clock, whether AS_OF is in the past or the future', async () => {
+    const late = at('2025-06-01T12:00:00Z')
+    const gateway = await gatewayOf([GOOD, useOn('2025-03-09', 'acme/one', 1), at('2025-03-11T12:00:00Z'), late])
+    const past = await buildAt(gateway, '2025-03-05T12:00:00Z', CLOCK)
+    expect(past.records).toMatchObject({ published: 1, rejected: { invalid_timestamp: 1 }, not_yet_complete: 2 })
+    const future = await buildAt(gateway, '2025-07-01T12:00:00Z', CLOCK)
+    expect(future.records).toMatchObject({ published: 3, rejected: { invalid_timestamp: 1 } })
+  })
+
+  it('count once their date has come, without the file being read again', async () => {
     const future = [at('2025-03-20T12:00:00Z', { request_id: 'r' }), at('2025-03-20T13:00:00Z', { request_id: 'r' })]
     const gateway = await gatewayOf([GOOD, ...future])
     const before = await buildAt(gateway, CLOCK)
@@ -163,7 +179,7 @@ describe('a date that lies in the future', () => {
     expect(rowsOf(await publishedCsv(gateway.workspace))).toEqual(['2025-03-02 acme/one 1', '2025-03-20 acme/one 1'])
   })
 
-  it('does not stop the build when its file is missing', async () => {
+  it('do not stop the build if their file is missing', async () => {
     const gateway = await gatewayOf([GOOD])
     await gateway.deliver('b.csv', [at('2031-01-01T00:00:00Z')])
     await buildAt(gateway, CLOCK)
@@ -172,49 +188,7 @@ describe('a date that lies in the future', () => {
     expect(records.rejected).toEqual({})
   })
 
-  it('is in the usage of no key', async () => {
-    const api_key_hash = sha256('a key')
-    const key = { api_key_hash, cost_usd: '1' }
-    const gateway = await gatewayOf([{ ...GOOD, ...key }, at('2031-01-01T00:00:00Z', key)])
-    await buildAt(gateway, CLOCK)
-    const usage = await readFile(join(gateway.workspace.dataDir, USAGE_FILE), 'utf8')
-    expect(usage).toContain('2025-03-02')
-    expect(usage).not.toContain('2031')
-  })
-})
-
-describe('misdated records', () => {
-  it.each(['a.csv', 'a.ndjson', 'a.parquet'])('are kept with file and number, in %s', async (name) => {
-    const gateway = await gatewayOf([at('2031-01-01T00:00:00Z'), GOOD, at('2001-01-01T00:00:00Z')], name)
-    await buildAt(gateway, CLOCK)
-    expect(await rejectsOf(gateway)).toEqual([`raw/${name} 1 invalid_timestamp`, `raw/${name} 3 invalid_timestamp`])
-  })
-
-  it('are one count without a date in the public quality.json, and have their dates in the private one', async () => {
-    const gateway = await gatewayOf([GOOD, at('2031-01-01T00:00:00Z'), at('2032-01-01T00:00:00Z')])
-    await buildAt(gateway, CLOCK)
-    const quality = await readJson(await releaseFolder(gateway.workspace), 'quality.json')
-    expect(quality.days).toEqual([{ date: null, reason: 'invalid_timestamp', records: 2 }])
-    const detail = await readJson(join(gateway.workspace.dataDir, 'state'), 'quality.json')
-    expect(detail.rejected_in_files).toEqual([
-      {
-        source: 'gateway',
-        file: 'raw/a.csv',
-        reason: 'invalid_timestamp',
-        records: 2,
-        misdated: { first_date: '2031-01-01', last_date: '2032-01-01' },
-      },
-    ])
-  })
-
-  it('are rejected for that first, whatever else is wrong with them', async () => {
-    const gateway = await gatewayOf([GOOD, at('2031-01-01T00:00:00Z', { model_permaslug: '=x', prompt_tokens: '-1' })])
-    const { records } = await buildAt(gateway, CLOCK)
-    expect(records.rejected).toEqual({ invalid_timestamp: 1 })
-    expect(await rejectsOf(gateway)).toEqual(['raw/a.csv 2 invalid_timestamp'])
-  })
-
-  it('count as rejected when their dates are archived, and when they come later', async () => {
+  it('count as rejected if they are archived, and if they come later', async () => {
     const old = (id: string) => at('2001-01-01T00:00:00Z', { request_id: id })
     const gateway = await gatewayOf([GOOD, old('a'), useOn('2025-03-09', 'acme/one', 1)])
     await buildAt(gateway, CLOCK)
@@ -233,22 +207,12 @@ describe('misdated records', () => {
       'raw/late.csv: 1 invalid_timestamp, dated 2001-01-01',
     )
   })
-
-  it('count as rows in the share of sums that another engine wrote', async () => {
-    const gateway = await newGateway()
-    const header = 'utc_date,model_permaslug,tokens,requests\n'
-    const good = [2, 3, 4].map((day) => `2025-03-0${day},acme/one,1,1\n`).join('')
-    await writeInput(gateway.workspace, 'sums.csv', `${header}${good}2031-01-01,acme/one,1,1000000\n`)
-    const engine = { rollup_files: ['sums.csv'], visibility: 'public' }
-    await writeInput(gateway.workspace, 'sources.json', { engine, max_rejected_share: 0.24 })
-    await expect(buildAt(gateway, CLOCK)).rejects.toThrow('1 of 4 rows (25.00 %) were rejected')
-  })
 })
 
 describe('the synthetic sample', () => {
   useSmallSample()
 
-  it('is built as of a moment after the clock: its units are right', async () => {
+  it('has dates that can be right as of a moment after the clock', async () => {
     const { workspace } = await newGateway()
     await rm(workspace.sources)
     const config = readPipelineConfig({ ...settings(workspace, '2025-01-08T00:12:00Z'), SOURCES: '' })

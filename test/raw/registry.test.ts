@@ -7,7 +7,7 @@ const models: Model[] = [
   { model_permaslug: 'acme/large-20260101:beta', aliases: [], public: false },
 ]
 
-describe('resolve', () => {
+describe('the registry resolves names', () => {
   const { resolve } = createRegistry(models, [{ alias: 'extra', model_permaslug: 'acme/large-20260101' }])
 
   it.each([
@@ -21,10 +21,10 @@ describe('resolve', () => {
     ['nothing is trimmed', ' large', ' large'],
     ['a name that is all suffix is itself', ':free', ':free'],
     ['a name whose suffix is empty is itself', 'large:', 'large:'],
-  ])('%s', (_, name, slug) => expect(resolve(name)).toBe(slug))
+  ])('resolves: %s', (_, name, slug) => expect(resolve(name)).toBe(slug))
 })
 
-describe('visibility', () => {
+describe('the registry knows visibility', () => {
   const { visibility } = createRegistry(models, [])
 
   it.each([
@@ -35,10 +35,10 @@ describe('visibility', () => {
     ['an unknown model is withheld', 'acme/unknown', 'withheld'],
     ['a variant of an unknown model is withheld', 'acme/unknown:free', 'withheld'],
     ['a colon alone makes no variant', 'acme/large-20260101:', 'withheld'],
-  ])('%s', (_, slug, expected) => expect(visibility(slug)).toBe(expected))
+  ])('visibility: %s', (_, slug, expected) => expect(visibility(slug)).toBe(expected))
 })
 
-describe('createRegistry refuses', () => {
+describe('the registry refuses', () => {
   const model = (model_permaslug: string, aliases: string[] = []): Model => ({ model_permaslug, aliases, public: true })
 
   it.each([
@@ -48,9 +48,9 @@ describe('createRegistry refuses', () => {
     ['the reserved slug', [model('other')], /reserved/],
     ['a slug that a spreadsheet would run', [model('=1+1')], /formula/],
     ['an empty slug', [model('')], /is empty/],
-  ])('%s', (_, listed, message) => expect(() => createRegistry(listed, [])).toThrow(message))
+  ])('refuses %s', (_, listed, message) => expect(() => createRegistry(listed, [])).toThrow(message))
 
-  it('an alias of the aliases file that models.json has too', () => {
+  it('refuses an alias of the aliases file that models.json has too', () => {
     const extra = [{ alias: 'x', model_permaslug: 'a' }]
     expect(() => createRegistry([model('a', ['x'])], extra)).toThrow(/"x" is given twice/)
   })
@@ -58,7 +58,7 @@ describe('createRegistry refuses', () => {
   it.each([
     ['after it', ['x', 'y', 'y', 'z']],
     ['before it', ['y', 'z', 'x', 'y']],
-  ])('an alias that another alias stands for, %s', (_, [a = '', b = '', c = '', d = '']) => {
+  ])('refuses an alias that another alias stands for, %s', (_, [a = '', b = '', c = '', d = '']) => {
     const aliases = [
       { alias: a, model_permaslug: b },
       { alias: c, model_permaslug: d },
@@ -66,7 +66,7 @@ describe('createRegistry refuses', () => {
     expect(() => createRegistry([], aliases)).toThrow(/alias "y" is also the slug/)
   })
 
-  it('but not an alias equal to its own slug', () => {
+  it('accepts an alias equal to its own slug', () => {
     expect(createRegistry([model('a', ['a'])], []).resolve('a')).toBe('a')
   })
 })

@@ -14,7 +14,7 @@ describe('decision 6.6: which slugs may be published', () => {
     '🦜'.repeat(300),
     ' a',
     'a=b',
-  ])('%j may', (slug) => expect(slugProblem(slug)).toBeUndefined())
+  ])('%j may be published as a slug', (slug) => expect(slugProblem(slug)).toBeUndefined())
 
   it.each([
     ['', /empty/],
@@ -29,5 +29,5 @@ describe('decision 6.6: which slugs may be published', () => {
     ['+1', /begins with \+/],
     ['-1', /begins with -/],
     ['@a', /begins with @/],
-  ])('%j may not', (slug, problem) => expect(slugProblem(slug)).toMatch(problem))
+  ])('%j may not be published as a slug: %s', (slug, problem) => expect(slugProblem(slug)).toMatch(problem))
 })

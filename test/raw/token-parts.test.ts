@@ -1,11 +1,11 @@
-/** The check of units: records whose token counts contradict each other are counted, by reason, and warned of. */
+/** Records whose token counts contradict each other are counted by reason, and the check `token_parts_disagree` warns. */
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
 import { describeSummary } from '../../pipeline/commands/summary.ts'
-import { archiveDates } from '../../pipeline/rollup/close.ts'
+import { archiveDates } from '../../pipeline/rollup/archive-dates.ts'
 import {
   buildIn,
   newWorkspace,
@@ -16,182 +16,135 @@ import {
   type Workspace,
   writeInput,
 } from '../support/pipeline.ts'
-import { having, type LogRecord, RECORDS, toLines } from '../support/schemas.ts'
+import { type LogRecord, RECORDS, toLines } from '../support/schemas.ts'
 
+const AS_OF = '2025-06-10T12:00:00Z'
 const LATER = '2025-06-10T13:00:00Z'
 const LAST = '2025-06-10T14:00:00Z'
 const CHECK = 'token_parts_disagree'
-const AS_OF = '2025-06-10T12:00:00Z'
+const SOURCE = { name: 'log', schema: 'langfuse-observations', files: ['*.ndjson'], visibility: 'public' }
 
-/** A span of 2025-06-01 with 30 output tokens. */
-function span(id: number, input: number, cached: number, fields: LogRecord = {}): LogRecord {
-  const record = having(RECORDS['otel-genai-spans'], ['attributes'], {
-    'gen_ai.operation.name': 'chat',
-    'gen_ai.response.model': 'm',
-    'gen_ai.usage.input_tokens': input,
-    'gen_ai.usage.output_tokens': 30,
-    'gen_ai.usage.cache_read.input_tokens': cached,
-  })
-  return { ...record, spanId: String(id).padStart(16, '0'), ...fields }
+/** An observation of 2025-06-01 of 34 tokens, or of 50 that its parts contradict. */
+function observation(id: number | string, isContradictory: boolean, fields: LogRecord = {}): LogRecord {
+  const usage_details = { input: 4, output: 30, total: isContradictory ? 50 : 34 }
+  return { ...RECORDS['langfuse-observations'], id: `${id}`, usage_details, ...fields }
 }
 
-/** Spans of which the first `contradictory` have more cached input than input. */
-function spans(count: number, contradictory: number): LogRecord[] {
-  return Array.from({ length: count }, (_, id) => span(id, 4, id < contradictory ? 2000 : 4))
+/** Observations of which the first `contradictory` contradict themselves. */
+function observations(count: number, contradictory: number): LogRecord[] {
+  return Array.from({ length: count }, (_, id) => observation(id, id < contradictory))
 }
 
-/** A workspace with one public source of spans, `spans`, in the file `a.ndjson`. */
-async function workspaceOf(records: LogRecord[], top: LogRecord = {}, source: LogRecord = {}): Promise<Workspace> {
+/** A workspace with one public source, whose file `a.ndjson` has these records. */
+async function workspaceOf(records: LogRecord[], top: LogRecord = {}): Promise<Workspace> {
   const workspace = await newWorkspace()
   await writeInput(workspace, 'a.ndjson', toLines(records))
-  await configure(workspace, top, source)
+  await writeInput(workspace, 'sources.json', { sources: [SOURCE], ...top })
   return workspace
-}
-
-function configure(workspace: Workspace, top: LogRecord = {}, source: LogRecord = {}): Promise<void> {
-  const spansSource = {
-    name: 'spans',
-    schema: 'otel-genai-spans',
-    files: ['*.ndjson'],
-    visibility: 'public',
-    ...source,
-  }
-  return writeInput(workspace, 'sources.json', { sources: [spansSource], ...top })
 }
 
 async function readQuality(folder: string) {
   return JSON.parse(await readFile(join(folder, 'quality.json'), 'utf8'))
 }
 
-/** The counts of the last build for the maintainer. */
-async function detailOf({ dataDir }: Workspace): Promise<unknown> {
-  return (await readQuality(join(dataDir, 'state')))[CHECK]
-}
-
 describe('records whose token counts contradict each other', () => {
-  it('count with their tokens, and are counted by reason, unless they are rejected or left out', async () => {
-    const attributes = { 'gen_ai.usage.input_tokens': 4, 'gen_ai.usage.cache_read.input_tokens': 2000 }
+  it('count with their tokens and are counted by reason, unless they are rejected or excluded', async () => {
     const workspace = await workspaceOf(
       [
-        ...[span(1, 4, 2000), span(2, 4, 4), span(3, 4, 0)],
-        span(4, 4, 2000, {
-          attributes: { ...attributes, 'gen_ai.usage.output_tokens': -1, 'gen_ai.response.model': 'm' },
-        }),
-        span(5, 4, 2000, { attributes: { ...attributes, 'gen_ai.operation.name': 'invoke_agent' } }),
-        span(6, 4, 2000, { attributes: { ...attributes, 'gen_ai.response.model': '=m' } }),
-        span(7, 4, 2000, { startTimeUnixNano: '1' }),
+        ...[observation(1, true), observation(2, false), observation(3, false)],
+        observation(4, true, { usage_details: { input: -1, output: 30, total: 50 } }),
+        observation(5, true, { type: 'SPAN' }),
+        observation(6, true, { provided_model_name: '=m' }),
+        observation(7, true, { start_time: '1970-01-01 00:00:00' }),
       ],
       { max_rejected_share: 1 },
     )
     const summary = await buildIn(workspace, AS_OF)
-    const token_parts_disagree = { cached_above_prompt: 1 }
+    const token_parts_disagree = { parts_not_total: 1 }
     expect(summary.records).toMatchObject({ read: 7, published: 3, left_out: 1, token_parts_disagree })
     expect(describeSummary(summary)).toContain(
-      'counted although their token counts contradict each other: 1 cached_above_prompt\n',
+      'counted although their token counts contradict each other: 1 parts_not_total\n',
     )
-    expect(rowsOf(await publishedCsv(workspace))).toEqual(['2025-06-01 m 102'])
+    expect(rowsOf(await publishedCsv(workspace))).toEqual(['2025-06-01 m 118'])
     const quality = await readQuality(await releaseFolder(workspace))
     expect(quality.records.token_parts_disagree).toEqual(token_parts_disagree)
-    expect(await detailOf(workspace)).toEqual([
-      { source: 'spans', reason: 'cached_above_prompt', records: 1, accepted_records: 3 },
+    expect((await readQuality(join(workspace.dataDir, 'state')))[CHECK]).toEqual([
+      { source: 'log', reason: 'parts_not_total', records: 1, accepted_records: 3 },
     ])
   })
 
-  it('stay counted by builds that read no file again, until their file goes or their dates are archived', async () => {
-    const workspace = await workspaceOf(spans(2, 1))
-    await buildIn(workspace, AS_OF)
-    await writeInput(workspace, 'b.ndjson', toLines([span(7, 4, 2000), span(8, 4, 0)]))
-    const second = await buildIn(workspace, LATER)
-    expect(second.records.token_parts_disagree).toEqual({ cached_above_prompt: 2 })
+  it('stay counted in later builds and while missing files are kept, until they are removed or archived', async () => {
+    const workspace = await workspaceOf(observations(2, 1), { on_missing: 'keep' })
+    const count = async (asOf: string) => (await buildIn(workspace, asOf)).records.token_parts_disagree
+    expect(await count(AS_OF)).toEqual({ parts_not_total: 1 })
+    await writeInput(workspace, 'b.ndjson', toLines([observation(7, true), observation(8, false)]))
+    expect(await count(LATER)).toEqual({ parts_not_total: 2 })
     await rm(join(workspace.input, 'a.ndjson'))
-    await configure(workspace, { on_missing: 'remove' })
-    const third = await buildIn(workspace, LAST)
-    expect(third.records.token_parts_disagree).toEqual({ cached_above_prompt: 1 })
-    const effects = {
-      now: () => new Date('2026-11-20T00:12:00Z'),
-      report: () => {},
-      signal: new AbortController().signal,
-      files: realFiles,
-    }
+    expect(await count(LAST)).toEqual({ parts_not_total: 2 })
+    await rm(join(workspace.dataDir, 'state'), { recursive: true })
+    expect(await count('2025-06-10T15:00:00Z')).toEqual({ parts_not_total: 2 })
+    await rm(join(workspace.input, 'b.ndjson'))
+    await writeInput(workspace, 'sources.json', { sources: [SOURCE], on_missing: 'remove' })
+    expect(await count('2025-06-10T16:00:00Z')).toEqual({ parts_not_total: 1 })
+    const { signal } = new AbortController()
+    const effects = { now: () => new Date('2026-11-20T00:12:00Z'), report: () => {}, signal, files: realFiles }
     await archiveDates(readPipelineConfig(settings(workspace, LAST)), effects, { before: '2025-06-02' })
     // The archive has sums alone.
-    const archived = await buildIn(workspace, '2025-06-10T15:00:00Z')
-    expect(archived.records).toMatchObject({ published: 2, token_parts_disagree: {} })
-  })
-
-  it('stay counted where the records of a file that is gone are kept, without the state too', async () => {
-    const workspace = await workspaceOf(spans(2, 1), { on_missing: 'keep' })
-    await writeInput(workspace, 'b.ndjson', toLines([span(8, 4, 0)]))
-    await buildIn(workspace, AS_OF)
-    await rm(join(workspace.input, 'a.ndjson'))
-    expect((await buildIn(workspace, LATER)).records.token_parts_disagree).toEqual({ cached_above_prompt: 1 })
-    await rm(join(workspace.dataDir, 'state'), { recursive: true })
-    expect((await buildIn(workspace, LAST)).records.token_parts_disagree).toEqual({ cached_above_prompt: 1 })
-  })
-
-  it('are published of public usage alone: how much private usage there is tells nobody', async () => {
-    const workspace = await workspaceOf(spans(5, 5), {
-      sources: [
-        { name: 'spans', schema: 'otel-genai-spans', files: ['a.ndjson'], visibility: 'private' },
-        { name: 'others', schema: 'otel-genai-spans', files: ['b.ndjson'], visibility: 'public' },
-      ],
-    })
-    await writeInput(workspace, 'b.ndjson', toLines(spans(3, 2)))
-    const { records } = await buildIn(workspace, AS_OF)
-    expect(records.token_parts_disagree).toEqual({ cached_above_prompt: 7 })
-    const quality = await readQuality(await releaseFolder(workspace))
-    expect(quality.records.token_parts_disagree).toEqual({ cached_above_prompt: 2 })
+    expect(await count('2025-06-10T17:00:00Z')).toEqual({})
   })
 })
 
-describe('token_parts_disagree', () => {
+describe('the check token_parts_disagree', () => {
   const finding =
     'has token counts that contradict each other in more than 1 % of its records, most recently on this date'
   const date = '2025-06-01'
 
-  it('is a source with more than 1 % of such records, whose name and numbers are the maintainer’s alone', async () => {
-    const workspace = await workspaceOf(spans(100, 1))
+  it('warns of more than 1 % of the records of a source, and publishes neither its name nor numbers', async () => {
+    const workspace = await workspaceOf(observations(100, 1))
     expect((await buildIn(workspace, AS_OF)).warnings).toEqual([])
-    await writeInput(
-      workspace,
-      'b.ndjson',
-      toLines([...spans(99, 1)].map((each, id) => ({ ...each, traceId: `${id}` }))),
-    )
+    const more = Array.from({ length: 99 }, (_, id) => observation(`more-${id}`, id === 0))
+    await writeInput(workspace, 'b.ndjson', toLines(more))
     expect((await buildIn(workspace, LATER)).warnings).toEqual([
-      { check: CHECK, date, finding: `source "spans" ${finding}: 2 of 199 (cached_above_prompt 2)` },
+      { check: CHECK, date, finding: `source "log" ${finding}: 2 of 199 (parts_not_total 2)` },
     ])
     const { warnings } = await readQuality(await releaseFolder(workspace))
     expect(warnings).toEqual([{ check: CHECK, date, finding: `a source ${finding}` }])
   })
 
-  it('stops a release where it is blocking unless it is accepted, and again for a later date alone', async () => {
-    const next = { startTimeUnixNano: `${Date.parse('2025-06-02T12:00:00Z')}000000` }
-    const workspace = await workspaceOf(spans(2, 1), { blocking: [CHECK] })
+  it('stops a release if it is blocking and not accepted, and again only for a later date', async () => {
+    const next = { start_time: '2025-06-02 12:00:00' }
+    const workspace = await workspaceOf(observations(2, 1), { blocking: [CHECK] })
     const failed = buildIn(workspace, AS_OF)
-    await expect(failed).rejects.toThrow(`source "spans" ${finding}: 1 of 2 (cached_above_prompt 1)`)
+    await expect(failed).rejects.toThrow(`source "log" ${finding}: 1 of 2 (parts_not_total 1)`)
     await expect(failed).rejects.toThrow(`tokenboard build --accept ${CHECK}`)
     await buildIn(workspace, AS_OF, {}, { accept: [CHECK] })
-    const some = Array.from({ length: 100 }, (_, id) => span(100 + id, 4, id === 0 ? 2000 : 4, next))
+    const some = Array.from({ length: 100 }, (_, id) => observation(100 + id, id === 0, next))
     await writeInput(workspace, 'b.ndjson', toLines(some))
     expect((await buildIn(workspace, LATER)).outcome).toBe('released')
-    await writeInput(workspace, 'c.ndjson', toLines([span(8, 4, 2000, next)]))
+    await writeInput(workspace, 'c.ndjson', toLines([observation(8, true, next)]))
     await expect(buildIn(workspace, LAST)).rejects.toThrow(
-      `2025-06-02: source "spans" ${finding}: 3 of 103 (cached_above_prompt 3)`,
+      `2025-06-02: source "log" ${finding}: 3 of 103 (parts_not_total 3)`,
     )
   })
 
-  it('is told to the maintainer alone and stops nothing where only hidden usage contradicts itself', async () => {
-    const workspace = await workspaceOf(spans(5, 5), {
+  it('warns only the maintainer of private usage, and only public usage is counted in public', async () => {
+    const workspace = await workspaceOf(observations(5, 5), {
       blocking: [CHECK],
       sources: [
-        { name: 'spans', schema: 'otel-genai-spans', files: ['a.ndjson'], visibility: 'private' },
-        { name: 'others', schema: 'otel-genai-spans', files: ['b.ndjson'], visibility: 'public' },
+        { ...SOURCE, files: ['a.ndjson'], visibility: 'private' },
+        { ...SOURCE, name: 'others', files: ['b.ndjson'] },
       ],
     })
-    await writeInput(workspace, 'b.ndjson', toLines(spans(3, 0)))
+    await writeInput(workspace, 'b.ndjson', toLines(observations(3, 0)))
     const { warnings } = await buildIn(workspace, AS_OF)
-    const detail = '5 of 5 (cached_above_prompt 5), of public usage 0 of 0'
-    expect(warnings).toEqual([{ check: CHECK, date, finding: `source "spans" ${finding}: ${detail}` }])
+    const detail = '5 of 5 (parts_not_total 5), of public usage 0 of 0'
+    expect(warnings).toEqual([{ check: CHECK, date, finding: `source "log" ${finding}: ${detail}` }])
     expect((await readQuality(await releaseFolder(workspace))).warnings).toEqual([])
+
+    await writeInput(workspace, 'b.ndjson', toLines(observations(3, 2)))
+    const { records } = await buildIn(workspace, LATER, {}, { accept: [CHECK] })
+    expect(records.token_parts_disagree).toEqual({ parts_not_total: 7 })
+    const quality = await readQuality(await releaseFolder(workspace))
+    expect(quality.records.token_parts_disagree).toEqual({ parts_not_total: 2 })
   })
 })

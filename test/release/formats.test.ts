@@ -1,19 +1,22 @@
-/** What a release holds (issue 2, DESIGN.md §5 "Published files"). */
-import { readdir, readFile, readlink, stat } from 'node:fs/promises'
+/** The files of a release (docs/data-dictionary.md). */
+import { readdir, readFile, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { BuildSummary } from '../../pipeline/build.ts'
-import { LatestPointer, Manifest, type ReleaseEntry, ReleaseIndex } from '../../pipeline/contract/manifest.ts'
+import { ReleaseIndex } from '../../pipeline/contract/manifest.ts'
 import { RankingResponse, RankingRow } from '../../pipeline/contract/ranking.ts'
-import { type OracleRow, toCsv } from '../support/oracle.ts'
+import { readManifest } from '../../pipeline/release/verify.ts'
+import { readWithJavaScript, withVersions } from '../support/javascript-readers.ts'
+import { toCsv } from '../support/oracle.ts'
 import {
   buildIn,
   createWorkspace,
   crowd,
   datasetFolder,
-  newWorkspace,
+  publish,
   readLatest,
+  releaseFolder,
   removeWorkspace,
   sha256,
   type Workspace,
@@ -59,7 +62,6 @@ describe('a release', () => {
   let summary: BuildSummary
   let folder = ''
   let csv = ''
-  let rows: OracleRow[] = []
 
   beforeAll(async () => {
     workspace = await createWorkspace()
@@ -67,32 +69,20 @@ describe('a release', () => {
     summary = await buildIn(workspace, '2025-03-10T12:34:56Z')
     folder = join(datasetFolder(workspace), 'releases/20250310T123456Z')
     csv = await readFile(join(folder, 'rankings-daily.csv'), 'utf8')
-    const parquet = sqlText(join(folder, 'rankings-daily.parquet'))
-    // In the order of the file, which is a part of what is published.
-    const read = await query(
-      `SELECT date::VARCHAR AS date, model_permaslug, total_tokens::VARCHAR AS total_tokens FROM read_parquet(${parquet})`,
-    )
-    rows = read.map((row) => RankingRow.parse(row))
     return () => removeWorkspace(workspace)
   })
 
-  it('lies in a folder named by its as_of and is what the summary tells of', async () => {
+  it('has a folder named by its as_of', () => {
     expect(summary).toMatchObject({
       outcome: 'released',
       release: '20250310T123456Z',
       as_of: '2025-03-10T12:34:56Z',
       rows: 58,
+      content_hash: `sha256:${sha256(csv)}`,
     })
-    expect(await readdir(join(datasetFolder(workspace), 'releases'))).toEqual(
-      expect.arrayContaining(['20250310T123456Z', 'index.json']),
-    )
   })
 
-  it('holds these files and no others', async () => {
-    expect((await readdir(folder)).toSorted()).toEqual(RELEASE_FILES)
-  })
-
-  it('has gzip files whose header says nothing of the machine: no name, no time, no operating system', async () => {
+  it('has gzip files whose headers contain no name, no time and no operating system', async () => {
     const names = (await readdir(workspace.publicDir, { recursive: true })).filter((name) => name.endsWith('.gz'))
     expect(names.length).toBeGreaterThanOrEqual(3)
     // RFC 1952 § 2.3: magic number, deflate, no flags, four bytes of time, slowest compression, unknown system.
@@ -103,7 +93,7 @@ describe('a release', () => {
     }
   })
 
-  it('has canonical CSV: header, minimal quoting, LF, no byte order mark', () => {
+  it('has canonical CSV: a header, minimal quoting, line feeds and no byte order mark', () => {
     const [header, first] = csv.split('\n')
     expect(header).toBe('date,model_permaslug,total_tokens')
     expect(first).toBe('2025-03-02,crowd/model-001,18014398509481982')
@@ -121,137 +111,95 @@ describe('a release', () => {
     )
   })
 
-  it('has a content_hash that is the SHA-256 of the canonical CSV, everywhere the same', async () => {
-    const hash = `sha256:${sha256(csv)}`
-    const manifest = Manifest.parse(JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')))
-    expect([summary.content_hash, manifest.content_hash, (await readLatest(workspace)).content_hash]).toEqual([
-      hash,
-      hash,
-      hash,
-    ])
-  })
-
-  it('holds the same rows in CSV and in Parquet', () => {
+  it('has the same rows in CSV, compressed CSV, Parquet, NDJSON and the JSON of the endpoint', async () => {
+    const unzip = async (name: string) => gunzipSync(await readFile(join(folder, name))).toString()
+    const parquet = sqlText(join(folder, 'rankings-daily.parquet'))
+    // The order of the rows in the file is part of what is published.
+    const read = await query(
+      `SELECT date::VARCHAR AS date, model_permaslug, total_tokens::VARCHAR AS total_tokens FROM read_parquet(${parquet})`,
+    )
+    const rows = read.map((row) => RankingRow.parse(row))
     expect(toCsv(rows)).toBe(csv)
-  })
-
-  it('holds the same bytes in CSV and in compressed CSV', async () => {
-    expect(gunzipSync(await readFile(join(folder, 'rankings-daily.csv.gz'))).toString()).toBe(csv)
-  })
-
-  it('holds the same rows in JSON, in the body of the endpoint', async () => {
-    const body = JSON.parse(gunzipSync(await readFile(join(folder, 'rankings-daily.json.gz'))).toString())
+    expect(await unzip('rankings-daily.csv.gz')).toBe(csv)
+    expect(await unzip('rankings-daily.ndjson.gz')).toBe(rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+    const body = JSON.parse(await unzip('rankings-daily.json.gz'))
     expect(Object.keys(body)).toEqual(['data', 'meta'])
     expect(RankingResponse.parse(body).data).toEqual(rows)
-    expect(Object.keys(body.data[0])).toEqual(['date', 'model_permaslug', 'total_tokens'])
     expect(body.meta).toMatchObject({ as_of: '2025-03-10T12:34:56Z', version: 'v1' })
   })
 
-  it('holds the same rows in NDJSON', async () => {
-    const text = gunzipSync(await readFile(join(folder, 'rankings-daily.ndjson.gz'))).toString()
-    expect(text.endsWith('\n')).toBe(true)
-    const lines = text
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line))
-    expect(lines).toEqual(rows)
-  })
-
-  it('has Parquet columns date, model_permaslug, total_tokens of types DATE, VARCHAR, BIGINT', async () => {
-    const file = sqlText(join(folder, 'rankings-daily.parquet'))
-    const columns = await query(`SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM read_parquet(${file}))`)
-    expect(columns).toEqual([
-      { column_name: 'date', column_type: 'DATE' },
-      { column_name: 'model_permaslug', column_type: 'VARCHAR' },
-      { column_name: 'total_tokens', column_type: 'BIGINT' },
+  // `test/clients/standards.test.ts` has the readers of Python.
+  it('has Parquet and Arrow types that hyparquet and arrow read to the last digit', async () => {
+    const { content_hash } = await readManifest(folder)
+    const readings = await readWithJavaScript(folder)
+    expect(readings.map(({ reader }) => withVersions(reader))).toEqual([
+      expect.stringMatching(/^hyparquet \d+\.\d+\.\d+$/),
+      expect.stringMatching(/^parquet-wasm \d+\.\d+\.\d+, apache-arrow \d+\.\d+\.\d+$/),
     ])
-    const schema = await query(`SELECT name, type FROM parquet_schema(${file}) WHERE type IS NOT NULL`)
-    expect(schema).toEqual([
-      { name: 'date', type: 'INT32' },
-      { name: 'model_permaslug', type: 'BYTE_ARRAY' },
-      { name: 'total_tokens', type: 'INT64' },
+    for (const reading of readings) expect(reading).toMatchObject({ rows: 58, content_hash })
+    expect(readings.map(({ types }) => types)).toEqual([
+      ['Date', 'string', 'bigint'],
+      ['Date32<DAY>', 'Utf8', 'Int64'],
     ])
   })
 
-  it('has SHA256SUMS that `sha256sum -c` would accept, of every other file', async () => {
+  it('has every other file in SHA256SUMS, in the format of `sha256sum -c`', async () => {
     const lines = (await readFile(join(folder, 'SHA256SUMS'), 'utf8')).trimEnd().split('\n')
-    const sums = new Map<string, string>()
-    for (const line of lines) {
-      const [, sum, name] = /^([0-9a-f]{64}) [ *](.+)$/.exec(line) ?? []
-      sums.set(name ?? line, sum ?? 'no sum')
-    }
+    const sums = new Map(lines.map((line) => [line.slice(66), line]))
     expect([...sums.keys()].toSorted()).toEqual(RELEASE_FILES.filter((name) => name !== 'SHA256SUMS'))
-    for (const [name, sum] of sums) expect(sha256(await readFile(join(folder, name))), name).toBe(sum)
+    for (const [name, line] of sums) expect(line).toBe(`${sha256(await readFile(join(folder, name)))}  ${name}`)
   })
 
-  it('has a manifest that says what the files are', async () => {
-    const manifest = Manifest.parse(JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')))
+  it('has a manifest with the size, hash and rows of its files', async () => {
+    const manifest = await readManifest(folder)
     expect(manifest).toMatchObject({
       release: '20250310T123456Z',
       as_of: '2025-03-10T12:34:56Z',
       rows: 58,
       synthetic: false,
+      content_hash: summary.content_hash,
+      license: { name: 'CC-BY-4.0' },
     })
-    expect(manifest.license.name).toBe('CC-BY-4.0')
     expect(manifest.attribution).toContain('2025-03-10T12:34:56Z')
-    const data = RELEASE_FILES.filter((name) => name.startsWith('rankings-daily'))
-    expect(manifest.files.map((file) => file.path)).toEqual(expect.arrayContaining(data))
+    const listed = manifest.files.map(({ path }) => path)
+    expect([...listed, 'SHA256SUMS', 'manifest.json'].toSorted()).toEqual(RELEASE_FILES)
     for (const file of manifest.files) {
       const bytes = await readFile(join(folder, file.path))
       expect([file.path, file.bytes, file.sha256]).toEqual([file.path, bytes.length, sha256(bytes)])
-      if (data.includes(file.path)) expect(file.rows).toBe(58)
+      if (file.path.startsWith('rankings-daily')) expect(file.rows).toBe(58)
     }
   })
 
-  it('is what latest.json and the link `latest` point to', async () => {
+  it('is the target of latest.json and the link `latest`, and the first entry of the index', async () => {
     const latest = await readLatest(workspace)
     expect(latest).toMatchObject({
       release: '20250310T123456Z',
       as_of: '2025-03-10T12:34:56Z',
       path: 'releases/20250310T123456Z/',
       rows: 58,
+      content_hash: summary.content_hash,
     })
     const link = await readlink(join(datasetFolder(workspace), 'latest'))
     expect(link.replace(/\/$/, '')).toBe('releases/20250310T123456Z')
-    const [linked, real] = [
-      await stat(join(datasetFolder(workspace), 'latest', 'manifest.json')),
-      await stat(join(folder, 'manifest.json')),
-    ]
-    expect(linked.ino).toBe(real.ino)
-  })
-
-  it('is the first entry of the index of releases', async () => {
-    const index = ReleaseIndex.parse(
-      JSON.parse(await readFile(join(datasetFolder(workspace), 'releases/index.json'), 'utf8')),
-    )
-    const [entry] = index.releases
-    expect(index.releases).toHaveLength(1)
-    expect(entry).toMatchObject({ ...(await readLatest(workspace)), previous: null })
-    expect(entry?.manifest_sha256).toBe(sha256(await readFile(join(folder, 'manifest.json'))))
+    const index = JSON.parse(await readFile(join(datasetFolder(workspace), 'releases/index.json'), 'utf8'))
+    const manifest_sha256 = sha256(await readFile(join(folder, 'manifest.json')))
+    expect(ReleaseIndex.parse(index).releases).toMatchObject([{ ...latest, previous: null, manifest_sha256 }])
   })
 })
 
-describe('the index of releases', () => {
-  it('is append-only, and each entry carries the hash of the one before it', async () => {
-    const workspace = await newWorkspace()
-    const indexes: ReleaseIndex[] = []
-    for (const tokens of [1, 2, 3]) {
-      await writeSmallBuild(workspace, { sources: [{ records: crowd(1, () => tokens) }] })
-      await buildIn(workspace, `2025-03-1${tokens}T00:00:00Z`)
-      indexes.push(
-        ReleaseIndex.parse(JSON.parse(await readFile(join(datasetFolder(workspace), 'releases/index.json'), 'utf8'))),
-      )
-    }
-    const [first, second, third] = indexes.map((index) => index.releases)
-    expect(third).toHaveLength(3)
-    // What an entry says of itself never changes; its status does.
-    const lasting = (entries: ReleaseEntry[] = []) =>
-      entries.map(({ status: _status, superseded_by: _successor, ...facts }) => facts)
-    expect(lasting(third).slice(0, 2)).toEqual(lasting(second))
-    expect(lasting(second).slice(0, 1)).toEqual(lasting(first))
-    expect(third?.map((entry) => entry.release)).toEqual(['20250311T000000Z', '20250312T000000Z', '20250313T000000Z'])
-    expect(third?.map((entry) => entry.previous)).toEqual([null, third?.[0]?.hash, third?.[1]?.hash])
-    expect(new Set(third?.map((entry) => entry.hash)).size).toBe(3)
-    expect(LatestPointer.parse(third?.[2])).toEqual(await readLatest(workspace))
-  })
+it('the Parquet file of a release has columns of types DATE, VARCHAR and BIGINT', async () => {
+  const { workspace } = await publish(crowd(2, () => 9_007_199_254_740_991n))
+  const file = sqlText(join(await releaseFolder(workspace), 'rankings-daily.parquet'))
+  const columns = await query(`SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM read_parquet(${file}))`)
+  expect(columns).toEqual([
+    { column_name: 'date', column_type: 'DATE' },
+    { column_name: 'model_permaslug', column_type: 'VARCHAR' },
+    { column_name: 'total_tokens', column_type: 'BIGINT' },
+  ])
+  const schema = await query(`SELECT name, type FROM parquet_schema(${file}) WHERE type IS NOT NULL`)
+  expect(schema).toEqual([
+    { name: 'date', type: 'INT32' },
+    { name: 'model_permaslug', type: 'BYTE_ARRAY' },
+    { name: 'total_tokens', type: 'INT64' },
+  ])
 })

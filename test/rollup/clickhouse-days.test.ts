@@ -53,29 +53,30 @@ async function renameReadings(workspace: Workspace, reading: string): Promise<vo
   instance.closeSync()
 }
 
-describe('days that version 0.1.0 asked for', () => {
-  it('are not asked for again once they are final', async () => {
-    const { workspace, fake } = await askedFor()
-    const { engine } = await readSources(workspace.sources)
-    if (engine.kind !== 'clickhouse') throw new Error('the engine is not ClickHouse')
-    await renameReadings(workspace, takenOverClickHouseReading(engine) ?? '')
-    await buildIn(workspace, '2025-03-10T13:00:00Z')
-    expect(daysAsked(fake)).toEqual(['2025-03-08'])
-  })
+it('final days are asked for again only if they were asked for in another way', async () => {
+  const { workspace, fake } = await askedFor()
+  await describeEngine(workspace, { url: `${fake.url}/` })
+  await buildIn(workspace, '2025-03-10T13:00:00Z')
+  expect(daysAsked(fake)).toEqual(['2025-03-08'])
 
-  it('in another way are asked for again', async () => {
-    const { workspace, fake } = await askedFor()
-    await renameReadings(workspace, '0123456789abcdef')
-    await buildIn(workspace, '2025-03-10T13:00:00Z')
-    expect(daysAsked(fake)).toEqual(Object.keys(DAYS))
-  })
+  const { engine } = await readSources(workspace.sources)
+  if (engine.kind !== 'clickhouse') throw new Error('the engine is not ClickHouse')
+  for (const [reading, asked] of [
+    [takenOverClickHouseReading(engine) ?? '', ['2025-03-08']],
+    ['0123456789abcdef', Object.keys(DAYS)],
+  ] as const) {
+    await renameReadings(workspace, reading)
+    fake.asked.length = 0
+    await buildIn(workspace, '2025-03-10T14:00:00Z')
+    expect(daysAsked(fake)).toEqual(asked)
+  }
 })
 
 const published = (days: Record<string, number>) =>
   csvOf(Object.entries(days).map(([date, records]) => [date, 'acme/one', records * 10]))
 
 describe('days that were asked for in another way', () => {
-  it('are asked for again, and a day that lost records fails the build', async () => {
+  it('are asked for again, and the build fails if a day lost records', async () => {
     const { workspace, fake } = await askedFor()
     await describeEngine(workspace, { url: fake.url, view: 'other' })
     delete fake.days['2025-03-01']
@@ -87,7 +88,7 @@ describe('days that were asked for in another way', () => {
     expect(await publishedCsv(workspace)).toBe(published({ ...DAYS, '2025-03-01': 5 }))
   })
 
-  it('stay where the sources file says so', async () => {
+  it('are kept if they lost records and on_missing is keep', async () => {
     const { workspace, fake } = await askedFor()
     await describeEngine(workspace, { url: fake.url, view: 'other' }, { on_missing: 'keep' })
     delete fake.days['2025-03-01']
@@ -95,10 +96,15 @@ describe('days that were asked for in another way', () => {
     await buildIn(workspace, '2025-03-10T13:00:00Z')
     expect(await publishedCsv(workspace)).toBe(published({ ...DAYS, '2025-03-02': 7 }))
   })
+})
 
-  it('are not forgotten while ClickHouse does not answer', async () => {
+describe('known days', () => {
+  it.each([
+    ['before another first date', { from: '2025-03-03' }],
+    ['of another view', { view: 'other' }],
+  ])('are not forgotten while ClickHouse does not answer: days %s', async (_, change) => {
     const { workspace, fake } = await askedFor()
-    await describeEngine(workspace, { url: fake.url, view: 'other' })
+    await describeEngine(workspace, { url: fake.url, ...change })
     fake.isDown = true
     await expect(buildIn(workspace, '2025-03-10T13:00:00Z')).rejects.toThrow('Nothing works')
     fake.isDown = false
@@ -109,55 +115,31 @@ describe('days that were asked for in another way', () => {
     expect(daysAsked(fake)).not.toContain('2025-03-02')
   })
 
-  it('are not those of the same url in another spelling', async () => {
+  it('are forgotten if they are before another first date', async () => {
     const { workspace, fake } = await askedFor()
-    await describeEngine(workspace, { url: `${fake.url}/` })
-    await buildIn(workspace, '2025-03-10T13:00:00Z')
-    expect(daysAsked(fake)).toEqual(['2025-03-08'])
-  })
-})
-
-describe('days before the first date that is asked for', () => {
-  it('are forgotten, and not before ClickHouse has answered', async () => {
-    const { workspace, fake } = await askedFor()
-    await describeEngine(workspace, { url: fake.url, from: '2025-03-03' })
-    fake.isDown = true
-    await expect(buildIn(workspace, '2025-03-10T13:00:00Z')).rejects.toThrow('Nothing works')
-    fake.isDown = false
-    await describeEngine(workspace, { url: fake.url })
-    await buildIn(workspace, '2025-03-10T14:00:00Z')
-    expect(daysAsked(fake)).toEqual(['2025-03-08'])
     await describeEngine(workspace, { url: fake.url, from: '2025-03-03' })
     await buildIn(workspace, '2025-03-10T15:00:00Z')
     expect(await publishedCsv(workspace)).toBe(published({ '2025-03-03': 3, '2025-03-08': 4 }))
   })
 })
 
-describe('a day that records arrive for while it is asked for', () => {
-  it('is asked for again until nothing came meanwhile', async () => {
-    const { workspace, fake } = await askedFor()
-    let arriving = 3
-    fake.onDay = (date) => {
-      if (arriving-- > 0) fake.days[date] = (fake.days[date] ?? 0) + 1
-    }
-    await buildIn(workspace, '2025-03-10T13:00:00Z')
-    expect(daysAsked(fake)).toEqual(Array(4).fill('2025-03-08'))
-    expect(await publishedCsv(workspace)).toBe(published({ ...DAYS, '2025-03-08': 7 }))
-  })
-
-  it('fails the build when there is no end to them', async () => {
-    const { workspace, fake } = await askedFor()
-    fake.onDay = (date) => {
-      fake.days[date] = (fake.days[date] ?? 0) + 1
-    }
-    const failed = buildIn(workspace, '2025-03-10T13:00:00Z')
-    await expect(failed).rejects.toThrow(BuildError)
-    await expect(failed).rejects.toThrow('the records of 2025-03-08 change while they are summed')
-  })
+it('a day is asked for again while records arrive for it, and the build fails if that does not end', async () => {
+  const { workspace, fake } = await askedFor()
+  let arriving = 3
+  fake.onDay = (date) => {
+    if (arriving-- > 0) fake.days[date] = (fake.days[date] ?? 0) + 1
+  }
+  await buildIn(workspace, '2025-03-10T13:00:00Z')
+  expect(daysAsked(fake)).toEqual(Array(4).fill('2025-03-08'))
+  expect(await publishedCsv(workspace)).toBe(published({ ...DAYS, '2025-03-08': 7 }))
+  arriving = Number.POSITIVE_INFINITY
+  const failed = buildIn(workspace, '2025-03-10T14:00:00Z')
+  await expect(failed).rejects.toThrow(BuildError)
+  await expect(failed).rejects.toThrow('the records of 2025-03-08 change while they are summed')
 })
 
-describe('a build that is stopped', () => {
-  it('has entered the days that were answered, and the next goes on with the others', async () => {
+describe('a build from ClickHouse that is stopped', () => {
+  it('keeps the days that were answered, and the next build asks for the others', async () => {
     const fake = await startFakeClickHouse(DAYS)
     const workspace = await newWorkspace()
     await describeEngine(workspace, { url: fake.url })
@@ -175,7 +157,7 @@ describe('a build that is stopped', () => {
 })
 
 describe('a day that is not over when it is asked for', () => {
-  it('is asked for again, whatever AS_OF said', async () => {
+  it('is asked for again, whatever AS_OF was', async () => {
     const { workspace, fake } = await askedFor()
     const now = () => new Date('2025-03-10T13:00:00Z')
     fake.days['2025-03-10'] = 1
@@ -195,7 +177,7 @@ describe('the view', () => {
     ['model', "Enum8('a' = 1)", 'toString(…)'],
     ['prompt_tokens', 'Float64', 'toInt64(…)'],
     ['completion_tokens', 'Nullable(Decimal(18, 2))', 'toInt64(…)'],
-  ])('is refused when its column %s is %s', async (column, type, remedy) => {
+  ])('is refused if its column %s is %s', async (column, type, remedy) => {
     const fake = await startFakeClickHouse(DAYS)
     fake.columns = { ...COLUMN_TYPES, [column]: type }
     const workspace = await newWorkspace()
@@ -223,7 +205,7 @@ describe('the view', () => {
     expect(await publishedCsv(workspace)).toBe(published(DAYS))
   })
 
-  it('is refused when another node has it otherwise', async () => {
+  it('is refused if a column has another type on another node', async () => {
     const fake = await startFakeClickHouse(DAYS)
     fake.columnsElsewhere = { utc_date: 'DateTime' }
     const workspace = await newWorkspace()
@@ -232,7 +214,7 @@ describe('the view', () => {
   })
 })
 
-describe('raw files whose place ClickHouse takes', () => {
+describe('raw files that ClickHouse replaces', () => {
   const record = (day: number, request_id: string) => {
     return { timestamp: `2025-03-0${day}T12:00:00Z`, model_permaslug: 'acme/one', prompt_tokens: '7', request_id }
   }
@@ -246,7 +228,7 @@ describe('raw files whose place ClickHouse takes', () => {
     return { workspace, fake: await startFakeClickHouse({ '2025-03-01': 2, '2025-03-02': 1 }) }
   }
 
-  it('are not counted beside it, nor is what they repeated taken off it', async () => {
+  it('do not count beside it, and their duplicates are not subtracted from it', async () => {
     const { workspace, fake } = await afterRawFiles()
     await describeEngine(workspace, { url: fake.url })
     await buildIn(workspace, '2025-03-10T13:00:00Z')
@@ -257,7 +239,7 @@ describe('raw files whose place ClickHouse takes', () => {
   })
 
   it.each(['fail', 'keep'])(
-    'are a loss where it has fewer records of a day, when on_missing is %s',
+    'stop the build if ClickHouse has fewer records of a day, unless on_missing is remove: %s',
     async (on_missing) => {
       const { workspace, fake } = await afterRawFiles({ on_missing })
       delete fake.days['2025-03-02']
@@ -267,19 +249,11 @@ describe('raw files whose place ClickHouse takes', () => {
       await expect(failed).rejects.toThrow(
         'raw files had 1 records of 2025-03-02, but ClickHouse, which replaces them, has 0',
       )
-      fake.days['2025-03-02'] = 1
+      await describeEngine(workspace, { url: fake.url }, { on_missing: 'remove' }, 'gateway')
       await buildIn(workspace, '2025-03-10T14:00:00Z')
       expect(await publishedCsv(workspace)).toBe(published(fake.days))
     },
   )
-
-  it('give way to fewer records when on_missing is remove', async () => {
-    const { workspace, fake } = await afterRawFiles()
-    delete fake.days['2025-03-02']
-    await describeEngine(workspace, { url: fake.url }, { on_missing: 'remove' }, 'gateway')
-    await buildIn(workspace, '2025-03-10T13:00:00Z')
-    expect(await publishedCsv(workspace)).toBe(published(fake.days))
-  })
 })
 
 describe('records without ids on several nodes', () => {
@@ -291,7 +265,7 @@ describe('records without ids on several nodes', () => {
     return buildIn(workspace)
   }
 
-  it('are refused where every node has the same: the view reads them all', async () => {
+  it('stop the build if every node has the same, because the view reads them all', async () => {
     const failed = onNodes({ nodes: '2', different: '1', records: '100' })
     await expect(failed).rejects.toThrow(BuildError)
     await expect(failed).rejects.toThrow('each of the 2 nodes has the same records of 2025-03-01')
@@ -301,38 +275,21 @@ describe('records without ids on several nodes', () => {
     ['nodes have different ones', { nodes: '2', different: '2', records: '100' }],
     ['there is one node', { nodes: '1', different: '1', records: '100' }],
     ['they are few', { nodes: '2', different: '1', records: '99' }],
-  ])('are summed where %s', async (_, nodes) => {
+  ])('are summed if %s', async (_, nodes) => {
     expect((await onNodes(nodes)).records.published).toBe(4)
   })
 })
 
-describe('records whose date cannot be right', () => {
-  it('are rejected, though they are on no day that is asked for', async () => {
-    const { workspace, fake } = await askedFor()
-    fake.misdated = { records: '10', first_date: '1970-01-01', last_date: '2031-01-01' }
-    const failed = buildIn(workspace, '2025-03-10T13:00:00Z')
-    await expect(failed).rejects.toThrow('10 of 20 records (50.00 %) were rejected')
-    await expect(failed).rejects.toThrow('default.usage: 10 invalid_timestamp, dated 1970-01-01 to 2031-01-01')
-    const { statement = '' } = fake.asked.find((asked) => asked.statement.includes('part_first')) ?? {}
-    expect(statement).toContain("utc_date < toDate('2015-01-01') OR utc_date > toDate('2026-11-21')")
-  })
-
-  it('are counted with those of the days', async () => {
-    const { workspace, fake } = await askedFor()
-    await describeEngine(workspace, { url: fake.url }, { max_rejected_share: 0.5 })
-    fake.misdated = { records: '10', first_date: '2031-01-01', last_date: '2031-01-01' }
-    const { records } = await buildIn(workspace, '2025-03-10T13:00:00Z')
-    expect(records).toMatchObject({ read: 20, published: 10, rejected: { invalid_timestamp: 10 } })
-  })
-})
-
-describe('usage without ids', () => {
-  it('is named in the summary', async () => {
-    const fake = await startFakeClickHouse({ ...DAYS })
-    const workspace = await newWorkspace()
-    await describeEngine(workspace, { url: fake.url }, {}, 'gateway')
-    expect((await buildIn(workspace)).sources_without_request_id).toEqual([
-      { source: 'gateway', records: 10, accepted_records: 10 },
-    ])
-  })
+it('records whose date cannot be right are rejected, although they are on no day that is asked for', async () => {
+  const { workspace, fake } = await askedFor()
+  fake.misdated = { records: '10', first_date: '1970-01-01', last_date: '2031-01-01' }
+  const failed = buildIn(workspace, '2025-03-10T13:00:00Z')
+  await expect(failed).rejects.toThrow('10 of 20 records (50.00 %) were rejected')
+  await expect(failed).rejects.toThrow('default.usage: 10 invalid_timestamp, dated 1970-01-01 to 2031-01-01')
+  const { statement = '' } = fake.asked.find((asked) => asked.statement.includes('part_first')) ?? {}
+  expect(statement).toContain("utc_date < toDate('2015-01-01') OR utc_date > toDate('2026-11-21')")
+  await describeEngine(workspace, { url: fake.url }, { max_rejected_share: 0.5 })
+  const { records, sources_without_request_id } = await buildIn(workspace, '2025-03-10T14:00:00Z')
+  expect(records).toMatchObject({ read: 20, published: 10, rejected: { invalid_timestamp: 10 } })
+  expect(sources_without_request_id).toEqual([{ source: 'clickhouse', records: 10, accepted_records: 10 }])
 })

@@ -6,8 +6,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { ClickHouseLogin } from '../../pipeline/base/config.ts'
 import { BuildError, CliError } from '../../pipeline/base/errors.ts'
 import type { ClickHouseChoice } from '../../pipeline/raw/engine.ts'
-import { readDay } from '../../pipeline/rollup/clickhouse-answer.ts'
 import { ClickHouse } from '../../pipeline/rollup/clickhouse-client.ts'
+import { readDay } from '../../pipeline/rollup/clickhouse-day-rows.ts'
 import { renderStatement } from '../../pipeline/rollup/clickhouse-statement.ts'
 import { newWorkspace, writeInput } from '../support/pipeline.ts'
 
@@ -92,8 +92,8 @@ const BUSY = {
   body: 'Code: 202. DB::Exception: Too many simultaneous queries. (TOO_MANY_SIMULTANEOUS_QUERIES)',
 }
 
-describe('a question to ClickHouse', () => {
-  it('goes with the settings that no answer may be without', async () => {
+describe('a query to ClickHouse', () => {
+  it('is sent with the settings that make answers complete', async () => {
     const { clickhouse, requests } = await fakeClickHouse(() => ROW)
     expect(await clickhouse.rows('SELECT 1')).toEqual([{ a: '1' }])
     const sent = Object.fromEntries(requests[0]?.parameters ?? [])
@@ -105,7 +105,7 @@ describe('a question to ClickHouse', () => {
     })
   })
 
-  it('goes with settings that cut no answer, as far as the server knows them', async () => {
+  it('is sent with settings against truncated answers, if the server knows them', async () => {
     const { clickhouse, requests } = await fakeClickHouse(() => ROW)
     await clickhouse.rows('SELECT 1')
     const sent = requests[0]?.parameters
@@ -130,7 +130,7 @@ describe('a question to ClickHouse', () => {
     ['secret\r\n', 'secret'],
     ['secret \n\n', 'secret \n'],
     [' secret\t', ' secret\t'],
-  ])('goes with the password of a file but for one line ending: %j', async (content, password) => {
+  ])('is sent with the password of a file without its last line ending: %j', async (content, password) => {
     const workspace = await newWorkspace()
     await writeInput(workspace, 'password', content)
     const login = { user: 'me', password: undefined, passwordFile: join(workspace.input, 'password') }
@@ -142,21 +142,21 @@ describe('a question to ClickHouse', () => {
   it.each<[string, Reply]>([
     ['ClickHouse is busy', BUSY],
     [
-      'an older one says so',
+      'an older ClickHouse cannot connect',
       {
         status: 500,
         body: 'Code: 279, e.displayText() = DB::NetException: All connection tries failed, e.what() = DB::NetException',
       },
     ],
     ['the connection breaks', 'hang up'],
-  ])('is asked again under another id when %s', async (_, first) => {
+  ])('is sent again with another id if %s', async (_, first) => {
     const { clickhouse, requests } = await fakeClickHouse((__, position) => (position === 0 ? first : ROW))
     expect(await clickhouse.rows('SELECT 1')).toEqual([{ a: '1' }])
     const ids = requests.map(({ parameters }) => parameters.get('query_id'))
     expect(new Set(ids).size).toBe(2)
   })
 
-  it('is given up in the end', async () => {
+  it('fails after three attempts', async () => {
     const { clickhouse, requests } = await fakeClickHouse(() => BUSY)
     await expect(clickhouse.rows('SELECT 1')).rejects.toThrow(BuildError)
     expect(requests).toHaveLength(3)
@@ -187,7 +187,7 @@ describe('a question to ClickHouse', () => {
       CliError,
       'readonly = 2',
     ],
-  ])('is not asked again after %s', async (_, body, kind, message) => {
+  ])('is not sent again after %s', async (_, body, kind, message) => {
     const { clickhouse, requests } = await fakeClickHouse(() => ({ status: 500, body }))
     const failed = clickhouse.rows('SELECT 1')
     await expect(failed).rejects.toThrow(kind)
@@ -196,13 +196,13 @@ describe('a question to ClickHouse', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('is not asked again after it took too long', async () => {
+  it('is not sent again after a time-out', async () => {
     const { clickhouse, requests } = await fakeClickHouse(() => 'silence', { timeout_seconds: 0.2 })
     await expect(clickhouse.rows('SELECT 1')).rejects.toThrow('raise engine.clickhouse.timeout_seconds')
     expect(requests).toHaveLength(1)
   })
 
-  it('leaves nothing in the log of the program', async () => {
+  it('writes nothing to the console', async () => {
     const spies = (['log', 'info', 'warn', 'error', 'debug'] as const).map((method) => vi.spyOn(console, method))
     const { clickhouse } = await fakeClickHouse(() => BUSY)
     await expect(clickhouse.rows('SELECT 1')).rejects.toThrow()
@@ -212,7 +212,7 @@ describe('a question to ClickHouse', () => {
 })
 
 describe('a statement for ClickHouse', () => {
-  it('has its marks filled in', () => {
+  it('has values in place of its marks', () => {
     const values = {
       nodes: 'clickhouse/all_nodes',
       cluster: 'my-cluster',
@@ -234,7 +234,7 @@ describe('a statement for ClickHouse', () => {
     ['a date', { first: "2025-03-02') OR (1" }],
     ['a calendar', { last: '2025-02-30' }],
     ['a value', { cluster: '' }],
-  ])('takes nothing that is not %s', (_, wrong) => {
+  ])('refuses a value that is not %s', (_, wrong) => {
     const values = {
       nodes: 'clickhouse/all_nodes',
       cluster: 'c',
@@ -246,12 +246,12 @@ describe('a statement for ClickHouse', () => {
     expect(() => renderStatement('clickhouse/dates', { ...values, ...wrong })).toThrow()
   })
 
-  it('has a value for each mark', () => {
+  it('refuses to leave a mark without a value', () => {
     expect(() => renderStatement('clickhouse/kill', {})).toThrow('{query_id:String}')
   })
 })
 
-describe('the answer for a day', () => {
+describe('the answer of ClickHouse for a day', () => {
   const row = (kind: string, models: string[], records: number, tokens: bigint) => {
     return {
       kind,
@@ -263,7 +263,7 @@ describe('the answer for a day', () => {
     }
   }
 
-  it('has as surplus what is repeated and does not stay, and apart what only the registry can tell', () => {
+  it('has duplicates as surplus, and ties apart that only the registry can decide', () => {
     const answer = readDay([
       row('delivered', ['a'], 10, 2n ** 70n),
       row('repeated', ['a'], 5, 50n),

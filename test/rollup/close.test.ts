@@ -1,4 +1,4 @@
-/** Closing of dates: what it says, what it leaves when it is stopped, and what it does beside other sources and files. */
+/** `tokenboard archive`: what it says and keeps, how archived dates outlive their raw files, and what damages them. */
 import { existsSync } from 'node:fs'
 import { readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import type { Effects } from '../../pipeline/base/effects.ts'
 import { BuildError, CliError } from '../../pipeline/base/errors.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
-import { type ArchiveSummary, archiveDates } from '../../pipeline/rollup/close.ts'
+import { type ArchiveSummary, archiveDates } from '../../pipeline/rollup/archive-dates.ts'
 import { crashAfter, LOST, recordSteps } from '../support/crash.ts'
 import { copyOf, Gateway, newGateway, useOn } from '../support/gateway.ts'
 import {
@@ -21,18 +21,24 @@ import {
   snapshotTree,
   writeInput,
 } from '../support/pipeline.ts'
+import type { FileRecord } from '../support/records.ts'
+import { HASH_A, HASH_B, readUsageOf } from '../support/usage.ts'
 
-const MONDAY = useOn('2025-03-03', 'acme/monday', 10, { request_id: 'm1' })
-const TUESDAY = useOn('2025-03-04', 'acme/tuesday', 20, { request_id: 't1' })
-const THURSDAY = useOn('2025-03-06', 'acme/thursday', 40, { request_id: 'h1' })
+const MONDAY = useOn('2025-03-03', 'acme/monday', 10, { request_id: 'm1', api_key_hash: HASH_A, cost_usd: '1.5' })
+const TUESDAY = useOn('2025-03-04', 'acme/tuesday', 20, { request_id: 't1', api_key_hash: HASH_B, cost_usd: '2' })
+const THURSDAY = useOn('2025-03-06', 'acme/thursday', 40, { request_id: 'h1', api_key_hash: HASH_A, cost_usd: '4' })
 const ROWS = ['2025-03-03 acme/monday 10', '2025-03-04 acme/tuesday 20', '2025-03-06 acme/thursday 40']
+const [MONDAY_ROW = '', TUESDAY_ROW = '', THURSDAY_ROW = ''] = ROWS
+/** Everything before this date is archived: Monday's file, and one of the two records of Tuesday's. */
 const BEFORE = '2025-03-06'
+/** The builds are on 10 March: this is the first date that is not final. */
+const LATEST_BEFORE = '2025-03-07'
 
 /** Has built Monday's file, and one that holds Tuesday and Thursday; tests begin with copies of it. */
 let built: Gateway
-/** The same where `keep` has kept the records of Monday's file. */
+/** The same after `keep` has kept the records of Monday's file. */
 let kept: Gateway
-/** The same where all dates before `BEFORE` are closed. */
+/** The same after all dates before `BEFORE` were archived. */
 let closed: Gateway
 
 beforeAll(async () => {
@@ -53,7 +59,7 @@ async function buildFiles(top: Record<string, unknown>): Promise<Gateway> {
   await gateway.configure(top)
   await gateway.deliver('monday.csv', [MONDAY])
   await gateway.deliver('tuesday.ndjson', [TUESDAY, THURSDAY])
-  // A copy of a file has its time to the millisecond, and is to be no file that was touched.
+  // A copy of a file keeps its time only to the millisecond.
   await utimes(gateway.path('monday.csv'), 0, new Date('2025-03-03T23:59:59Z'))
   await utimes(gateway.path('tuesday.ndjson'), 0, new Date('2025-03-06T23:59:59Z'))
   expect(await gateway.rows()).toEqual(ROWS)
@@ -84,51 +90,54 @@ function rawFile(gateway: Gateway, name: string): ArchiveSummary['deletable_file
   return { source: 'gateway', file: `raw/${name}`, path: gateway.path(name) }
 }
 
-describe('the summary', () => {
-  it('says what was archived, and which raw files may be deleted', async () => {
+/** Expects rows of the next build, and of one without its state. */
+async function expectRows(gateway: Gateway, rows: string[]): Promise<void> {
+  expect(await gateway.rows()).toEqual(rows)
+  await gateway.forget()
+  expect(await gateway.rows()).toEqual(rows)
+}
+
+describe('archive', () => {
+  it('sums up what it archived and which raw files may be deleted, and does so once', async () => {
     const gateway = await copyOf(built)
+    expect((await close(gateway, { before: '2025-03-03' })).outcome).toBe('unchanged')
+    const { outcome, as_of: _, ...dry } = await close(gateway, { dryRun: true })
+    expect(outcome).toBe('would_archive')
+    expect(existsSync(archiveFolder(gateway))).toBe(false)
+
+    const published = await snapshotTree(gateway.workspace.publicDir)
     const summary = await close(gateway)
+    expect(summary).toMatchObject(dry)
     expect(summary).toEqual({
       outcome: 'archived',
       before: BEFORE,
-      as_of: '2025-03-10T12:02:00Z',
+      as_of: '2025-03-10T12:04:00Z',
       records: 2,
       sources: [{ source: 'gateway', start_date: '2025-03-03', end_date: '2025-03-04', dates: 2, records: 2 }],
       deletable_files: [rawFile(gateway, 'monday.csv')],
       needed_files: [{ ...rawFile(gateway, 'tuesday.ndjson'), records_left: 1 }],
       path: join(archiveFolder(gateway), 'dates', BEFORE),
     })
-  })
+    expect(await snapshotTree(gateway.workspace.publicDir)).toEqual(published)
 
-  it('is the same of a dry run, which keeps nothing', async () => {
-    const gateway = await copyOf(built)
-    const before = await snapshotTree(gateway.workspace.root)
-    const { outcome, as_of: _, ...dry } = await close(gateway, { dryRun: true })
-    expect(outcome).toBe('would_archive')
-    expect(await snapshotTree(gateway.workspace.root)).toEqual(before)
-    const { path, ...real } = await close(gateway)
-    expect(real).toMatchObject(dry)
-  })
-
-  it('says of a second call that there is nothing to do, and the files that may go all the same', async () => {
-    const gateway = await copyOf(closed)
     const archive = await snapshotTree(archiveFolder(gateway))
-    for (const before of [BEFORE, '2025-03-04', '2025-01-01']) {
-      const summary = await close(gateway, { before })
-      expect(summary).toMatchObject({ outcome: 'unchanged', records: 0, sources: [] })
-      expect(summary.deletable_files).toEqual([rawFile(gateway, 'monday.csv')])
-      expect(summary).not.toHaveProperty('path')
+    for (const earlier of [BEFORE, '2025-03-04', '2025-01-01']) {
+      const again = await close(gateway, { before: earlier })
+      expect(again).toMatchObject({ outcome: 'unchanged', records: 0, sources: [] })
+      expect(again.deletable_files).toEqual([rawFile(gateway, 'monday.csv')])
+      expect(again).not.toHaveProperty('path')
     }
     expect(await snapshotTree(archiveFolder(gateway))).toEqual(archive)
   })
 
-  it('makes no archive where there is nothing to put in', async () => {
+  it('changes nothing in a dry run', async () => {
     const gateway = await copyOf(built)
-    expect((await close(gateway, { before: '2025-03-03' })).outcome).toBe('unchanged')
-    expect(existsSync(archiveFolder(gateway))).toBe(false)
+    const before = await snapshotTree(gateway.workspace.root)
+    await close(gateway, { dryRun: true })
+    expect(await snapshotTree(gateway.workspace.root)).toEqual(before)
   })
 
-  it('stands on stdout with --json, and in words on stderr', async () => {
+  it('prints the summary as text to stderr, and with --json to stdout', async () => {
     const gateway = await copyOf(built)
     const dry = await gateway.run(['archive', '--before', BEFORE, '--dry-run', '--json'])
     expect([dry.code, JSON.parse(dry.stdout).outcome]).toEqual([0, 'would_archive'])
@@ -146,7 +155,7 @@ describe('the summary', () => {
     expect(again.stderr).toContain('nothing to archive')
   })
 
-  it('lets a file go that has records without a date besides', async () => {
+  it('lists a file for deletion that has rejected records without a date besides archived ones', async () => {
     const gateway = await copyOf(built)
     await gateway.configure({ max_rejected_share: 0.5 })
     await gateway.deliver('monday.csv', [MONDAY, { ...MONDAY, request_id: 'm2', timestamp: 'soon' }])
@@ -154,10 +163,35 @@ describe('the summary', () => {
     await gateway.takeAway('monday.csv')
     expect(await gateway.rows()).toEqual(ROWS)
   })
+
+  it('refuses a date after the first that is not final, and names that date', async () => {
+    const gateway = await copyOf(built)
+    const { code, stderr } = await gateway.run(['archive', '--before', '2025-03-08'])
+    expect([1, 2]).toContain(code)
+    expect(stderr).toContain(LATEST_BEFORE)
+    expect(stderr).not.toMatch(/^\s+at /m)
+    expect(await parts(gateway)).toEqual([])
+  })
+
+  it.each([[['--before', '2025-02-30']], [['--before', 'yesterday']], [['--before', '']], [[]]])(
+    'exits with 2 for %j',
+    async (args) => {
+      const { code, stderr } = await (await newGateway()).run(['archive', ...args])
+      expect(code).toBe(2)
+      expect(stderr).not.toMatch(/^\s+at /m)
+    },
+  )
+
+  it('explains its options with --help', async () => {
+    const { code, stdout } = await (await newGateway()).run(['archive', '--help'])
+    expect(code).toBe(0)
+    expect(stdout).toContain('--before')
+    expect(stdout).toContain('--dry-run')
+  })
 })
 
-describe('closing stops', () => {
-  it('for a larger share of rejected records than a build takes', async () => {
+describe('archive that cannot finish', () => {
+  it('fails and writes nothing if too many records are rejected', async () => {
     const gateway = await copyOf(built)
     await gateway.deliver('bad.csv', [{ ...MONDAY, prompt_tokens: 'many' }])
     const closing = close(gateway)
@@ -166,14 +200,14 @@ describe('closing stops', () => {
     expect(existsSync(archiveFolder(gateway))).toBe(false)
   })
 
-  it('for a file that cannot be read whole', async () => {
+  it('fails and writes nothing if a file cannot be read to its end', async () => {
     const gateway = await copyOf(built)
     await writeInput(gateway.workspace, 'raw/cut.csv.gz', new Uint8Array([0x1f, 0x8b, 8, 0, 0]))
     await expect(close(gateway)).rejects.toThrow(/cut\.csv\.gz/)
     expect(existsSync(archiveFolder(gateway))).toBe(false)
   })
 
-  it('where there are no sources but the synthetic sample', async () => {
+  it('refuses the synthetic sample', async () => {
     const { root, dataDir, publicDir } = await newWorkspace()
     const environment = { DATA_DIR: dataDir, PUBLIC_DIR: publicDir }
     const { code, stderr } = await runCli(['archive', '--before', '2025-03-01'], environment, root)
@@ -182,7 +216,7 @@ describe('closing stops', () => {
     expect(await readdir(dataDir)).toEqual(['publisher.json'])
   })
 
-  it('when it is interrupted, and leaves the archive as it was', async () => {
+  it('leaves the archive as it was if it is interrupted', async () => {
     const gateway = await copyOf(built)
     const controller = new AbortController()
     const interrupted = close(gateway, {
@@ -199,7 +233,7 @@ describe('closing stops', () => {
   })
 })
 
-it('a machine lost at any step leaves the former archive or the new one whole', async () => {
+it('a machine lost at any step of archive leaves the previous archive or the new one whole', async () => {
   const original = await copyOf(built)
   await close(original, { before: '2025-03-04' })
   const { files, steps } = recordSteps()
@@ -222,6 +256,97 @@ it('a machine lost at any step leaves the former archive or the new one whole', 
   expect([...left]).toEqual(['2025-03-04', `2025-03-04,${BEFORE}`])
 })
 
+describe('raw files of archived dates', () => {
+  it('can be deleted whatever on_missing says: rankings and usage of keys stay, with the state and without', async () => {
+    const gateway = await copyOf(closed)
+    const usage = (await readUsageOf(gateway.workspace)).rows
+    expect(usage.map(({ date, cost_usd }) => `${date} ${cost_usd}`)).toEqual([
+      '2025-03-03 1.5',
+      '2025-03-04 2',
+      '2025-03-06 4',
+    ])
+    await gateway.takeAway('monday.csv')
+    for (const on_missing of ['fail', 'keep', 'remove']) {
+      await gateway.configure({ on_missing })
+      expect((await gateway.build()).summary.outcome).toBe('unchanged')
+    }
+    expect(await gateway.rows('2025-03-11T12:00:00Z')).toEqual(ROWS)
+    await gateway.forget()
+    expect(await gateway.rows('2025-03-11T13:00:00Z')).toEqual(ROWS)
+    expect((await readUsageOf(gateway.workspace)).rows).toEqual(usage)
+  })
+
+  it('count once if they stay and the state is deleted', async () => {
+    const gateway = await copyOf(closed)
+    await gateway.forget()
+    expect(await gateway.rows()).toEqual(ROWS)
+  })
+
+  it('can all be deleted, also after a second archive, and new dates are added', async () => {
+    const gateway = await copyOf(closed)
+    await gateway.takeAway('monday.csv')
+    await close(gateway, { before: LATEST_BEFORE })
+    await gateway.takeAway('tuesday.ndjson')
+    await expectRows(gateway, ROWS)
+    await gateway.deliver('saturday.csv', [useOn('2025-03-08', 'acme/saturday', 60)])
+    expect(await gateway.rows()).toEqual([...ROWS, '2025-03-08 acme/saturday 60'])
+  })
+
+  it('still count for their later dates, and are missed', async () => {
+    const gateway = await copyOf(closed)
+    await gateway.deliver('tuesday.ndjson', [TUESDAY, { ...THURSDAY, prompt_tokens: '41' }])
+    await expectRows(gateway, [MONDAY_ROW, TUESDAY_ROW, '2025-03-06 acme/thursday 41'])
+    await gateway.takeAway('tuesday.ndjson')
+    expect(await gateway.failure()).toContain('raw/tuesday.ndjson')
+    await gateway.configure({ on_missing: 'remove' })
+    expect(await gateway.rows()).toEqual([MONDAY_ROW, TUESDAY_ROW])
+  })
+})
+
+it('the registry still decides about archived dates, and names withheld models of them', async () => {
+  const models = (monday: Record<string, unknown>) => [
+    { model_permaslug: 'acme/monday', aliases: [], public: true, ...monday },
+    ...['tuesday', 'thursday'].map((day) => ({ model_permaslug: `acme/${day}`, aliases: [], public: true })),
+  ]
+  const gateway = await newGateway({ models: 'models.json' }, { visibility: 'registry' })
+  await writeInput(gateway.workspace, 'models.json', models({}))
+  await gateway.deliver('monday.csv', [MONDAY, { ...MONDAY, request_id: 'm2', model_permaslug: 'unlisted' }])
+  await gateway.deliver('tuesday.ndjson', [TUESDAY, THURSDAY])
+  await close(gateway)
+  await gateway.takeAway('monday.csv')
+  const { rows, summary } = await gateway.build()
+  expect(rows).toEqual(ROWS)
+  expect(summary.records.withheld).toMatchObject([{ model: 'unlisted', records: 1, tokens: '10' }])
+  await writeInput(gateway.workspace, 'models.json', models({ public: false }))
+  expect(await gateway.rows()).toEqual([TUESDAY_ROW, THURSDAY_ROW])
+  await writeInput(gateway.workspace, 'models.json', models({ aliases: ['unlisted'] }))
+  await expectRows(gateway, ['2025-03-03 acme/monday 20', TUESDAY_ROW, THURSDAY_ROW])
+})
+
+describe('after the newest part of the archive was deleted', () => {
+  const models = (slug: string) => [
+    { model_permaslug: slug, aliases: ['acme/monday'].filter((alias) => alias !== slug), public: true },
+    { model_permaslug: 'acme/copy', aliases: [], public: true },
+  ]
+
+  it.each<[string, (gateway: Gateway) => Promise<void>]>([
+    ['the files that are there', (gateway) => gateway.takeAway('monday.csv')],
+    ['the current registry', (gateway) => writeInput(gateway.workspace, 'models.json', models('a/monday'))],
+  ])('decides between duplicates again by %s', async (_, change) => {
+    const top = { models: 'models.json', on_missing: 'remove' }
+    const gateway = await newGateway(top, { visibility: 'registry' })
+    await gateway.deliver('monday.csv', [MONDAY])
+    await gateway.deliver('copy.csv', [{ ...MONDAY, model_permaslug: 'acme/copy' }])
+    await writeInput(gateway.workspace, 'models.json', models('acme/monday'))
+    expect(await gateway.rows()).toEqual([MONDAY_ROW])
+    await close(gateway)
+    await change(gateway)
+    await gateway.rows()
+    await rm(archiveFolder(gateway), { recursive: true })
+    await expectRows(gateway, ['2025-03-03 acme/copy 10'])
+  })
+})
+
 describe('several sources', () => {
   const source = (name: string) => ({
     name,
@@ -229,50 +354,24 @@ describe('several sources', () => {
     files: [`raw/${name}*`],
     visibility: 'public',
   })
-  const PARTNER = ['2025-03-03 partner/old 5', '2025-03-04 acme/tuesday 20']
+  const PARTNER = ['2025-03-03 partner/old 5', TUESDAY_ROW]
 
-  /** Monday and Tuesday of the first source are closed when the second one comes. */
-  let withPartner: Gateway
-
-  beforeAll(async () => {
-    withPartner = new Gateway(await createWorkspace())
-    await withPartner.configure({ sources: [source('monday'), source('tuesday')] })
-    await withPartner.deliver('monday.csv', [MONDAY])
-    await withPartner.deliver('tuesday.ndjson', [TUESDAY, THURSDAY])
-    await close(withPartner)
-    await withPartner.configure({ sources: [source('monday'), source('tuesday'), source('partner')] })
-    await withPartner.deliver('partner.csv', [useOn('2025-03-03', 'partner/old', 5)])
-  })
-
-  afterAll(() => removeWorkspace(withPartner.workspace))
-
-  it('count their old dates where they come after those of others were closed', async () => {
-    const gateway = await copyOf(withPartner)
-    expect(await gateway.rows()).toEqual([ROWS[0], ...PARTNER, ROWS[2]])
-  })
-
-  it('are each closed once, in parts of their own', async () => {
-    const gateway = await copyOf(withPartner)
-    expect((await close(gateway)).sources.map((part) => part.source)).toEqual(['partner'])
-    expect(await parts(gateway)).toEqual([BEFORE, `${BEFORE}.2`])
-    await gateway.takeAway('monday.csv')
-    await gateway.takeAway('partner.csv')
-    await gateway.forget()
-    expect(await gateway.rows()).toEqual([ROWS[0], ...PARTNER, ROWS[2]])
-    expect((await close(gateway)).outcome).toBe('unchanged')
-  })
-
-  it('stay open where they have nothing to close', async () => {
+  it('are archived once each, in parts of their own, also a source that comes later', async () => {
     const gateway = await newGateway({ sources: [source('monday'), source('tuesday')] })
     await gateway.deliver('monday.csv', [MONDAY])
-    expect((await close(gateway)).sources.map((part) => part.source)).toEqual(['monday'])
     await gateway.deliver('tuesday.ndjson', [TUESDAY, THURSDAY])
-    expect(await gateway.rows()).toEqual(ROWS)
-  })
+    await close(gateway)
+    await gateway.configure({ sources: [source('monday'), source('tuesday'), source('partner')] })
+    await gateway.deliver('partner.csv', [useOn('2025-03-03', 'partner/old', 5)])
+    expect(await gateway.rows()).toEqual([MONDAY_ROW, ...PARTNER, THURSDAY_ROW])
+    expect((await close(gateway)).sources.map((part) => part.source)).toEqual(['partner'])
+    expect(await parts(gateway)).toEqual([BEFORE, `${BEFORE}.2`])
+    for (const name of ['monday.csv', 'partner.csv']) await gateway.takeAway(name)
+    await gateway.forget()
+    expect(await gateway.rows()).toEqual([MONDAY_ROW, ...PARTNER, THURSDAY_ROW])
+    expect((await close(gateway)).outcome).toBe('unchanged')
 
-  it('cannot leave the sources file when dates of them are archived', async () => {
-    const gateway = await copyOf(withPartner)
-    await gateway.rows()
+    // A source of which dates are archived cannot leave the sources file.
     await gateway.configure({ sources: [source('tuesday'), source('partner')] })
     const before = await snapshotTree(gateway.workspace.publicDir)
     const building = buildIn(gateway.workspace, gateway.later())
@@ -282,46 +381,52 @@ describe('several sources', () => {
     await gateway.configure({
       sources: [{ ...source('monday'), visibility: 'private' }, source('tuesday'), source('partner')],
     })
-    expect(await gateway.rows()).toEqual([...PARTNER, ROWS[2]])
+    expect(await gateway.rows()).toEqual([...PARTNER, THURSDAY_ROW])
+  })
+
+  it('are not archived while they have no records', async () => {
+    const gateway = await newGateway({ sources: [source('monday'), source('tuesday')] })
+    await gateway.deliver('monday.csv', [MONDAY])
+    expect((await close(gateway)).sources.map((part) => part.source)).toEqual(['monday'])
+    await gateway.deliver('tuesday.ndjson', [TUESDAY, THURSDAY])
+    expect(await gateway.rows()).toEqual(ROWS)
   })
 })
 
-describe('records that come late', () => {
+describe('late records of archived dates', () => {
   async function late(gateway: Gateway): Promise<{ records: number; notice: string | undefined; rows: string[] }> {
     const { summary, notices, rows } = await gateway.build()
     const notice = notices.find((text) => text.includes('came after their date was archived'))
     return { records: summary.records.archived_date, notice, rows }
   }
-  const more = (ids: string[]) => ids.map((request_id) => ({ ...MONDAY, request_id }))
+  const more = (ids: string[]): FileRecord[] => ids.map((request_id) => ({ ...MONDAY, request_id }))
 
-  it('are told of by source and file', async () => {
+  it('are excluded, counted by date in quality.json, and reported by source and file', async () => {
     const gateway = await copyOf(closed)
-    for (const name of ['a', 'b', 'c', 'd', 'e', 'f'])
-      await gateway.deliver(`late-${name}.csv`, more([name, `${name}2`]))
+    await gateway.takeAway('monday.csv')
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await gateway.deliver(`late-${name}.csv`, more([name, `${name}2`]))
+    const copies = [
+      { ...MONDAY, prompt_tokens: '999' },
+      { ...TUESDAY, model_permaslug: 'zz' },
+    ]
+    await gateway.deliver('late-f.csv', [...copies, useOn('2025-03-06', 'acme/thursday', 2, { request_id: 'h2' })])
     const { records, notice, rows } = await late(gateway)
-    expect(rows).toEqual(ROWS)
+    expect(rows).toEqual([MONDAY_ROW, TUESDAY_ROW, '2025-03-06 acme/thursday 42'])
     expect(records).toBe(12)
     expect(notice).toMatch(
       /^source "gateway": 12 records .*: raw\/late-a\.csv \(2 records\), .*late-e.* and 1 more files$/,
     )
     const { stderr } = await gateway.run(['build'])
     expect(stderr).toContain('12 of dates that were archived before they came')
-  })
-
-  it('stand in quality.json by date', async () => {
-    const gateway = await copyOf(closed)
-    await gateway.deliver('late.csv', [...more(['m2', 'm3']), { ...TUESDAY, request_id: 't2' }])
-    await gateway.deliver('later.csv', [{ ...THURSDAY, request_id: 'h2' }])
-    await gateway.build()
     const quality = JSON.parse(await readFile(join(await releaseFolder(gateway.workspace), 'quality.json'), 'utf8'))
-    expect(quality.records.archived_date).toBe(3)
+    expect(quality.records.archived_date).toBe(12)
     expect(quality.days).toEqual([
-      { date: '2025-03-03', reason: 'archived_date', records: 2 },
+      { date: '2025-03-03', reason: 'archived_date', records: 11 },
       { date: '2025-03-04', reason: 'archived_date', records: 1 },
     ])
   })
 
-  it('keep their file from being deleted: it holds what is not archived', async () => {
+  it('keep their file needed until it is deleted', async () => {
     const gateway = await copyOf(closed)
     await gateway.deliver('late.csv', more(['m2', 'm3']))
     const { needed_files } = await close(gateway)
@@ -330,22 +435,19 @@ describe('records that come late', () => {
     expect(await late(gateway)).toEqual({ records: 0, notice: undefined, rows: ROWS })
   })
 
-  it('are the new ones alone of a file that grew', async () => {
+  it('are only the new ones of a file that grew, and all of a new file with the name of a renamed one', async () => {
     const gateway = await copyOf(closed)
     await gateway.deliver('monday.csv', [MONDAY, ...more(['m2', 'm3'])])
     expect(await late(gateway)).toMatchObject({ records: 2, rows: ROWS })
     await gateway.forget()
     expect(await late(gateway)).toMatchObject({ records: 2, rows: ROWS })
+    const other = await copyOf(closed)
+    await other.rename('monday.csv', 'monday.csv.1.csv')
+    await other.deliver('monday.csv', more(['m2']))
+    expect(await late(other)).toMatchObject({ records: 1, rows: ROWS })
   })
 
-  it('are all of a new file that took the name of an archived one which was renamed', async () => {
-    const gateway = await copyOf(closed)
-    await gateway.rename('monday.csv', 'monday.csv.1.csv')
-    await gateway.deliver('monday.csv', more(['m2']))
-    expect(await late(gateway)).toMatchObject({ records: 1, rows: ROWS })
-  })
-
-  it('are not those of an archived file that came back, under whatever name', async () => {
+  it('are not those of an archived file that came back under another name', async () => {
     const gateway = await copyOf(closed)
     await gateway.takeAway('monday.csv')
     await gateway.build()
@@ -357,41 +459,36 @@ describe('records that come late', () => {
     const gateway = await copyOf(built)
     await close(gateway, { before: '2025-03-05' })
     await gateway.deliver('tuesday.ndjson', [TUESDAY, THURSDAY, { ...THURSDAY, request_id: 'h2' }])
-    expect((await close(gateway, { before: '2025-03-07' })).needed_files).toEqual([])
+    expect((await close(gateway, { before: LATEST_BEFORE })).needed_files).toEqual([])
     expect(await late(gateway)).toMatchObject({ records: 0 })
   })
 })
 
 describe('a damaged archive', () => {
-  /** Changes each file below a folder of copies of a gateway, and expects the build to name it. */
-  async function damageEach(original: Gateway, folder: string): Promise<void> {
-    const root = join(archiveFolder(original), folder)
+  it.each([
+    ['archived dates', 'dates', () => closed],
+    ['kept files', 'files', () => kept],
+  ])('stops the build, which names each changed and each missing file of %s', async (_, folder, original) => {
+    const gateway = await copyOf(original())
+    const root = join(archiveFolder(gateway), folder)
     const names = Object.entries(await snapshotTree(root)).flatMap(([name, kind]) => (kind === 'folder' ? [] : [name]))
     expect(names.length).toBeGreaterThan(3)
-    for (const name of names) {
-      const gateway = await copyOf(original)
-      const path = join(archiveFolder(gateway), folder, name)
+    for (const [index, name] of names.entries()) {
+      const path = join(root, name)
       const bytes = await readFile(path)
-      for (const position of [0, bytes.length >> 1, bytes.length - 1]) {
-        const damaged = Buffer.from(bytes)
-        damaged.writeUInt8(bytes.readUInt8(position) ^ 1, position)
-        await writeFile(path, damaged)
-        expect(await gateway.failure(), `${name} at ${position}`).toContain(name.split('/').at(-1))
-      }
+      const damaged = Buffer.from(bytes)
+      const position = [0, bytes.length >> 1, bytes.length - 1][index % 3] ?? 0
+      damaged.writeUInt8(bytes.readUInt8(position) ^ 1, position)
+      await writeFile(path, damaged)
+      expect(await gateway.failure(), `${name} at ${position}`).toContain(name.split('/').at(-1))
       await rm(path)
       expect(await gateway.failure(), `${name} away`).toContain(name.split('/').at(-1))
+      await writeFile(path, bytes)
     }
-  }
-
-  it('of closed dates stops the build', async () => {
-    await damageEach(closed, 'dates')
+    expect(await gateway.rows()).toEqual(ROWS)
   })
 
-  it('of files that are gone stops the build', async () => {
-    await damageEach(kept, 'files')
-  })
-
-  it('stops archiving, and says to a dry run where it really lies', async () => {
+  it('stops archive too, also a dry run, which names the real path', async () => {
     const gateway = await copyOf(kept)
     const [name = ''] = await readdir(join(archiveFolder(gateway), 'files'))
     const path = join(archiveFolder(gateway), 'files', name, 'sums.parquet')
@@ -399,18 +496,18 @@ describe('a damaged archive', () => {
     for (const dryRun of [true, false]) await expect(close(gateway, { dryRun })).rejects.toThrow(path)
   })
 
-  it('stops the build where a part is missing before or between others', async () => {
+  it('stops the build if a part is missing before or between others', async () => {
     const gateway = await copyOf(built)
-    for (const before of ['2025-03-04', '2025-03-05', '2025-03-07']) await close(gateway, { before })
-    const parts = join(archiveFolder(gateway), 'dates')
+    for (const before of ['2025-03-04', '2025-03-05', LATEST_BEFORE]) await close(gateway, { before })
+    const folder = join(archiveFolder(gateway), 'dates')
     for (const missing of ['2025-03-04', '2025-03-05']) {
-      await rename(join(parts, missing), join(parts, '.aside'))
+      await rename(join(folder, missing), join(folder, '.aside'))
       expect(await gateway.failure()).toContain(`"gateway": the part that ends before ${missing} is missing`)
-      await rename(join(parts, '.aside'), join(parts, missing))
+      await rename(join(folder, '.aside'), join(folder, missing))
     }
   })
 
-  it('stops the build where something lies in a part that does not belong there', async () => {
+  it('stops the build if a part has a file that does not belong there', async () => {
     const gateway = await copyOf(closed)
     await writeFile(join(archiveFolder(gateway), 'dates', BEFORE, 'usage-1.parquet'), '')
     expect(await gateway.failure()).toMatch(/usage-1\.parquet is not listed in SHA256SUMS/)

@@ -77,8 +77,8 @@ const delivered = (model: string, records: bigint, tokens: bigint) => ({
   tokens,
 })
 
-describe('the days of a source', () => {
-  it('are known with what counts of them, and with when they were asked for', async () => {
+describe('days of a source in the state', () => {
+  it('have their net records and the time when they were asked for', async () => {
     await enter('2025-03-01', {
       ...NOTHING,
       delivered: [delivered('a', 5n, 50n)],
@@ -95,7 +95,7 @@ describe('the days of a source', () => {
     expect(days.map(wasFinal)).toEqual([true, false, false])
   })
 
-  it('stand in the place of what was known of them', async () => {
+  it('replace what was known of them, and can be forgotten', async () => {
     await enter('2025-03-01', {
       ...NOTHING,
       delivered: [delivered('a', 5n, 50n)],
@@ -108,7 +108,7 @@ describe('the days of a source', () => {
     expect(await resultWith({})).toEqual(['0 records of 0 models'])
   })
 
-  it('are not less what was repeated among records that are forgotten', async () => {
+  it('are not reduced by duplicates among forgotten records', async () => {
     const surplus = [{ model: 'a', records: 2n, tokens: 20n }]
     const ties = [{ models: ['a', 'b'], records: 1n, tokens: 10n }]
     await enter('2025-03-01', { ...NOTHING, delivered: [delivered('a', 5n, 50n)], surplus, ties })
@@ -117,7 +117,7 @@ describe('the days of a source', () => {
     expect(await resultWith({})).toEqual(['5 records of 1 models'])
   })
 
-  it('have of copies with the same counts the one of the greatest slug, as the registry sees it by now', async () => {
+  it('keep the duplicate with the greatest slug by the current registry if counts are equal', async () => {
     const answer: DaySums = {
       ...NOTHING,
       delivered: [delivered('a', 1n, 9n), delivered('b', 1n, 9n)],
@@ -135,7 +135,7 @@ describe('the days of a source', () => {
     expect((await knownDays(database)).map(({ net_records }) => net_records)).toEqual([1n])
   })
 
-  it('leave nothing behind when files take their place under the same name', async () => {
+  it('leave nothing behind when raw files of the same source replace them', async () => {
     const surplus = [{ model: 'acme/one', records: 2n, tokens: 20n }]
     await enter('2025-03-01', { ...NOTHING, delivered: [delivered('acme/one', 5n, 50n)], surplus })
     await inPlaceOfState()
@@ -153,17 +153,20 @@ describe('the days of a source', () => {
     expect(records).toMatchObject({ read: 2, published: 1, duplicates: 1 })
   })
 
-  it.each(['fail', 'keep'])('are not kept beside files of the same name when on_missing is %s', async (on_missing) => {
-    await enter('2025-03-01', { ...NOTHING, delivered: [delivered('acme/one', 5n, 50n)] })
-    await inPlaceOfState()
-    const record = { timestamp: '2025-03-01T12:00:00Z', model_permaslug: 'acme/one', prompt_tokens: '7' }
-    await writeSmallBuild(workspace, {
-      sources: [{ records: [record], settings: { name: ORIGIN.name } }],
-      top: { on_missing },
-    })
-    const failed = buildIn(workspace)
-    await expect(failed).rejects.toThrow(BuildError)
-    await expect(failed).rejects.toThrow('raw files would replace 1 days from ClickHouse, such as 2025-03-01')
-    await expect(failed).rejects.not.toThrow('"keep"')
-  })
+  it.each(['fail', 'keep'])(
+    'are not kept beside raw files of the same source if on_missing is %s',
+    async (on_missing) => {
+      await enter('2025-03-01', { ...NOTHING, delivered: [delivered('acme/one', 5n, 50n)] })
+      await inPlaceOfState()
+      const record = { timestamp: '2025-03-01T12:00:00Z', model_permaslug: 'acme/one', prompt_tokens: '7' }
+      await writeSmallBuild(workspace, {
+        sources: [{ records: [record], settings: { name: ORIGIN.name } }],
+        top: { on_missing },
+      })
+      const failed = buildIn(workspace)
+      await expect(failed).rejects.toThrow(BuildError)
+      await expect(failed).rejects.toThrow('raw files would replace 1 days from ClickHouse, such as 2025-03-01')
+      await expect(failed).rejects.not.toThrow('"keep"')
+    },
+  )
 })

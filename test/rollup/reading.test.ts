@@ -37,7 +37,7 @@ const CLUSTER = {
 }
 
 describe('the reading of a source', () => {
-  it('is the same whatever its name, its files and its visibility are, and in whatever order its settings stand', () => {
+  it('does not depend on its name, files and visibility, nor on the order of its settings', () => {
     const reading = readingOf(source(RENAMED))
     const { columns, ...rest } = RENAMED
     const reordered = { ...rest, columns: Object.fromEntries(Object.entries(columns).reverse()) }
@@ -51,11 +51,11 @@ describe('the reading of a source', () => {
     { timezone: 'Europe/Paris' },
     { model: 'a/b' },
     { base_time: '2025-01-01T00:00:00Z' },
-  ])('is another with %o', (settings) => {
+  ])('changes with %o', (settings) => {
     expect(readingOf(source(settings))).not.toBe(readingOf(source()))
   })
 
-  it('does not change with words in comments', async () => {
+  it('does not change with comments in the source text', async () => {
     const folder = await copyWithOtherComments()
     const script = `
       const { readingOf } = await import('./pipeline/rollup/reading.ts')
@@ -83,20 +83,20 @@ async function copyWithOtherComments(): Promise<string> {
 }
 
 // Version 0.1.0 gave these names on a checkout of its own, commit 9e74390.
-describe('what version 0.1.0 read', () => {
+describe('a reading of version 0.1.0', () => {
   it.each([
     ['fc4ae338b944aca1', {}],
     ['ea29a08b4af8f2cb', RENAMED],
-  ])('is known as %s', (reading, settings) => {
+  ])('is taken over by its name: %s', (reading, settings) => {
     expect(takenOverReading(source(settings))).toEqual({ reading, onlyWithIds: false })
   })
 
-  it('of ClickHouse is known by the question', () => {
+  it('is taken over by its query for ClickHouse', () => {
     expect(takenOverClickHouseReading(CLICKHOUSE)).toBe('83c17da4373e2e9d')
     expect(takenOverClickHouseReading(CLUSTER)).toBe('574f937eb51e8596')
   })
 
-  it('is read again where its schema has another number by now', () => {
+  it('is not taken over if its schema has another number', () => {
     expect(takenOverReading(source({ schema: 'helicone-requests' }))).toBeUndefined()
     expect(isOutdated('fc4ae338b944aca1', 'helicone-requests')).toBe(true)
     expect(isOutdated('fc4ae338b944aca1', 'canonical')).toBe(false)

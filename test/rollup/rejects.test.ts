@@ -1,11 +1,19 @@
 /** Rejected records are kept with file, record number and reason (DESIGN.md §6.8), in a form that people and tools read. */
-import { readdir, readFile, rm } from 'node:fs/promises'
+import { readdir, rm, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Content, realFiles } from '../../pipeline/base/files.ts'
-import type { RejectedRecord } from '../../pipeline/rollup/list-rejects.ts'
-import { buildIn, newWorkspace, type Workspace, writeInput } from '../support/pipeline.ts'
-import { compress, query, sqlText } from '../support/records.ts'
+import { type RejectedRecord, readRejects } from '../../pipeline/rollup/list-rejects.ts'
+import { copyOf, Gateway, inputAlone, use, useOn } from '../support/gateway.ts'
+import {
+  buildIn,
+  createWorkspace,
+  newWorkspace,
+  removeWorkspace,
+  type Workspace,
+  writeInput,
+} from '../support/pipeline.ts'
+import { compress, type FileRecord, query, sqlText } from '../support/records.ts'
 
 const HEADER = 'timestamp,model_permaslug,prompt_tokens,completion_tokens'
 const GOOD = '2025-03-02T12:00:00Z,acme/one,1,2'
@@ -17,12 +25,14 @@ const GOOD_JSON = JSON.stringify({
 })
 const BAD_JSON = GOOD_JSON.replace('2025-03-02T12:00:00Z', 'soon')
 
+type Contents = Record<string, string | Uint8Array>
+
 /** A workspace whose one public source, `s`, is `files`, by name and content. */
-async function workspaceOf(files: Record<string, string | Uint8Array>): Promise<Workspace> {
+async function workspaceOf(files: Contents, top: Record<string, unknown> = {}): Promise<Workspace> {
   const workspace = await newWorkspace()
   for (const [name, content] of Object.entries(files)) await writeInput(workspace, name, content)
   const source = { name: 's', schema: 'canonical', files: Object.keys(files), visibility: 'public' }
-  await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources: [source] })
+  await writeInput(workspace, 'sources.json', { max_rejected_share: 1, ...top, sources: [source] })
   return workspace
 }
 
@@ -31,35 +41,9 @@ function rejectsFolder(workspace: Workspace): string {
 }
 
 /** What is kept after the last build, ordered by file. */
-async function readRejects(workspace: Workspace): Promise<RejectedRecord[]> {
-  const folder = rejectsFolder(workspace)
-  const texts = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8')))
-  const records = texts.flatMap((text) => text.split('\n').slice(0, -1)).map((line) => JSON.parse(line))
-  return records.toSorted((a, b) => (a.file === b.file ? 0 : a.file < b.file ? -1 : 1))
-}
-
-/** Number, reason and content of what one build of these files rejects of each. */
-async function rejectsOfEach(files: Record<string, string | Uint8Array>): Promise<Record<string, unknown[]>> {
-  const workspace = await workspaceOf(files)
-  const { records } = await buildIn(workspace)
-  const rejects = await readRejects(workspace)
-  expect(Object.values(records.rejected).reduce((sum, count) => sum + count, 0)).toBe(rejects.length)
-  expect(rejects.filter(({ file }) => !(file in files))).toEqual([])
-  const ofEach = Object.keys(files).map((name) => {
-    const ofFile = rejects.filter(({ file }) => file === name)
-    return [name, ofFile.map(({ record, reason, content }) => [record, reason, content])]
-  })
-  return Object.fromEntries(ofEach)
-}
-
-/** The same of one file. */
-async function rejectsOf(name: string, content: string | Uint8Array): Promise<unknown[] | undefined> {
-  return (await rejectsOfEach({ [name]: content }))[name]
-}
-
-/** What of each of these files is as expected. */
-function eachOf<Expected>(names: readonly string[], expected: Expected): Record<string, Expected> {
-  return Object.fromEntries(names.map((name) => [name, expected]))
+async function rejectsIn(workspace: Workspace): Promise<RejectedRecord[]> {
+  const records = await Array.fromAsync(readRejects(workspace.dataDir))
+  return records.toSorted((a, b) => Number(a.file > b.file) - Number(a.file < b.file))
 }
 
 /** CSV records as an object of their columns. */
@@ -68,122 +52,160 @@ function fields(line: string): Record<string, string> {
   return Object.fromEntries(line.split(',').map((value, position) => [names[position], value]))
 }
 
-describe('rejected records of NDJSON', () => {
-  it('are kept with the number and text of their line, however the file is compressed', async () => {
-    const text = `${BAD_JSON}\n${GOOD_JSON}\n{"timestamp": \n[1]\n${GOOD_JSON}\n42\n`
-    const names = ['a.ndjson', 'a.ndjson.gz', 'a.ndjson.zst']
-    const files = Object.fromEntries(names.map((name) => [name, compress(name, text)]))
-    expect(await rejectsOfEach(files)).toEqual(
-      eachOf(names, [
-        [1, 'invalid_timestamp', BAD_JSON],
-        [3, 'malformed_record', '{"timestamp": '.trimEnd()],
-        [4, 'malformed_record', '[1]'],
-        [6, 'malformed_record', '42'],
-      ]),
-    )
-  })
+const bad = (number: number) => `soon,acme/${number},1,2`
+const latin1 = (text: string) => Buffer.from(text, 'latin1')
 
-  it('have the number that an editor shows', async () => {
-    const texts = {
-      'blank lines': `\n${GOOD_JSON}\n\n  \t\n${BAD_JSON}\n\n{\n`,
-      CRLF: `\r\n${GOOD_JSON}\r\n\r\n  \t\r\n${BAD_JSON}\r\n\r\n{\r\n`,
-      'line ends of both kinds': `\r\n${GOOD_JSON}\n\n  \t\r\n${BAD_JSON}\n\r\n{\n`,
-      'a byte order mark': `\ufeff\n${GOOD_JSON}\n\n  \t\n${BAD_JSON}\n\n{\n`,
-      'no line end at the end': `\n${GOOD_JSON}\n\n  \t\n${BAD_JSON}\n\n{`,
-    }
-    const files = Object.fromEntries(
-      Object.entries(texts).flatMap(([what, text]) =>
-        ['ndjson', 'ndjson.gz'].map((ending) => [`${what}.${ending}`, compress(ending, text)]),
-      ),
-    )
-    expect(await rejectsOfEach(files)).toEqual(
-      eachOf(Object.keys(files), [
-        [5, 'invalid_timestamp', BAD_JSON],
-        [7, 'malformed_record', '{'],
-      ]),
-    )
-  })
+/** Files whose records are rejected: content, and number, reason and content of each. */
+type Rejects = [record: number, reason: string, content: unknown][]
+interface Case {
+  what: string
+  files: Contents
+  rejects: Rejects
+}
 
-  it('may hold bytes that are no UTF-8', async () => {
-    const broken = Buffer.from(BAD_JSON.replace('acme', '\xff'), 'latin1')
-    const bytes = Buffer.concat([Buffer.from(`${GOOD_JSON}\n`), broken, Buffer.from(`\n${BAD_JSON}\n`)])
-    expect(await rejectsOf('a.ndjson', bytes)).toEqual([
+const NDJSON = `${BAD_JSON}\n${GOOD_JSON}\n{"timestamp": \n[1]\n${GOOD_JSON}\n42\n`
+const CSV = `${HEADER}\n${GOOD}\n${bad(2)}\n${GOOD}\n2025-03-02,=x,1,\n`
+const MIXED = [bad(1), 'one,two', bad(3), GOOD, '1,2,3,4,5', 'x,y,z', bad(7), `2025-03-02,"a\n\n,b",1,1`, bad(9)]
+const mixedCsv = (newline: string) => [HEADER, ...MIXED, ''].join(newline)
+const compressed = (name: string, text: string): Contents =>
+  Object.fromEntries(['', '.gz', '.zst'].map((ending) => [`${name}${ending}`, compress(ending, text)]))
+
+const CASES: Case[] = [
+  {
+    what: 'keeps lines of NDJSON with number and text, however the file is compressed',
+    files: compressed('lines.ndjson', NDJSON),
+    rejects: [
+      [1, 'invalid_timestamp', BAD_JSON],
+      [3, 'malformed_record', '{"timestamp":'],
+      [4, 'malformed_record', '[1]'],
+      [6, 'malformed_record', '42'],
+    ],
+  },
+  {
+    what: 'numbers lines of NDJSON as an editor does',
+    files: {
+      'blank-lines.ndjson': `\n${GOOD_JSON}\n\n  \t\n${BAD_JSON}\n\n{\n`,
+      'crlf.ndjson': `\r\n${GOOD_JSON}\r\n\r\n  \t\r\n${BAD_JSON}\r\n\r\n{\r\n`,
+      'both-line-ends.ndjson': `\r\n${GOOD_JSON}\n\n  \t\r\n${BAD_JSON}\n\r\n{\n`,
+      'byte-order-mark.ndjson': `\ufeff\n${GOOD_JSON}\n\n  \t\n${BAD_JSON}\n\n{\n`,
+      'no-last-line-end.ndjson': `\n${GOOD_JSON}\n\n  \t\n${BAD_JSON}\n\n{`,
+      'compressed.ndjson.gz': compress('.gz', `\r\n${GOOD_JSON}\n\n  \t\r\n${BAD_JSON}\n\r\n{`),
+    },
+    rejects: [
+      [5, 'invalid_timestamp', BAD_JSON],
+      [7, 'malformed_record', '{'],
+    ],
+  },
+  {
+    what: 'keeps lines of NDJSON that are not UTF-8',
+    files: {
+      'latin1.ndjson': Buffer.concat([
+        Buffer.from(`${GOOD_JSON}\n`),
+        latin1(BAD_JSON.replace('acme', '\xff')),
+        Buffer.from(`\n${BAD_JSON}\n`),
+      ]),
+    },
+    rejects: [
       [2, 'malformed_record', BAD_JSON.replace('acme', '\ufffd')],
       [3, 'invalid_timestamp', BAD_JSON],
-    ])
-  })
-})
-
-describe('rejected records of CSV', () => {
-  const bad = (number: number) => `soon,acme/${number},1,2`
-
-  it('are kept with their number and what each column said, however the file is compressed', async () => {
-    const text = `${HEADER}\n${GOOD}\n${bad(2)}\n${GOOD}\n2025-03-02,=x,1,\n`
-    const names = ['a.csv', 'a.csv.gz', 'a.csv.zst']
-    const files = Object.fromEntries(names.map((name) => [name, compress(name, text)]))
-    expect(await rejectsOfEach(files)).toEqual(
-      eachOf(names, [
-        [2, 'invalid_timestamp', fields(bad(2))],
-        [4, 'invalid_model', fields('2025-03-02,=x,1,')],
-      ]),
-    )
-  })
-
-  it('have the right number among malformed ones, whatever ends a line', async () => {
-    const records = [bad(1), 'one,two', bad(3), GOOD, '1,2,3,4,5', 'x,y,z', bad(7), `2025-03-02,"a\n\n,b",1,1`, bad(9)]
-    const withEnds = (newline: string) => [HEADER, ...records, ''].join(newline)
-    expect(await rejectsOfEach({ 'LF.csv': withEnds('\n'), 'CRLF.csv': withEnds('\r\n') })).toEqual(
-      eachOf(
-        ['LF.csv', 'CRLF.csv'],
-        [
-          [1, 'invalid_timestamp', fields(bad(1))],
-          [2, 'malformed_record', 'one,two'],
-          [3, 'invalid_timestamp', fields(bad(3))],
-          [5, 'malformed_record', '1,2,3,4,5'],
-          [6, 'malformed_record', 'x,y,z'],
-          [7, 'invalid_timestamp', fields(bad(7))],
-          [8, 'invalid_model', { ...fields('2025-03-02,,1,1'), model_permaslug: 'a\n\n,b' }],
-          [9, 'invalid_timestamp', fields(bad(9))],
-        ],
-      ),
-    )
-  })
-
-  it('count no empty line', async () => {
-    const text = `${HEADER}\n\n${GOOD}\n\n\none,two\n\n${bad(3)}\n\nx\n${bad(5)}\n\n`
-    expect(await rejectsOf('a.csv', text)).toEqual([
+    ],
+  },
+  {
+    what: 'keeps CSV records with number and columns, however the file is compressed',
+    files: compressed('columns.csv', CSV),
+    rejects: [
+      [2, 'invalid_timestamp', fields(bad(2))],
+      [4, 'invalid_model', fields('2025-03-02,=x,1,')],
+    ],
+  },
+  {
+    what: 'numbers CSV records among malformed ones, whatever ends a line',
+    files: { 'lf.csv': mixedCsv('\n'), 'crlf.csv': mixedCsv('\r\n') },
+    rejects: [
+      [1, 'invalid_timestamp', fields(bad(1))],
+      [2, 'malformed_record', 'one,two'],
+      [3, 'invalid_timestamp', fields(bad(3))],
+      [5, 'malformed_record', '1,2,3,4,5'],
+      [6, 'malformed_record', 'x,y,z'],
+      [7, 'invalid_timestamp', fields(bad(7))],
+      [8, 'invalid_model', { ...fields('2025-03-02,,1,1'), model_permaslug: 'a\n\n,b' }],
+      [9, 'invalid_timestamp', fields(bad(9))],
+    ],
+  },
+  {
+    what: 'does not number empty lines of CSV',
+    files: { 'empty-lines.csv': `${HEADER}\n\n${GOOD}\n\n\none,two\n\n${bad(3)}\n\nx\n${bad(5)}\n\n` },
+    rejects: [
       [2, 'malformed_record', 'one,two'],
       [3, 'invalid_timestamp', fields(bad(3))],
       [4, 'malformed_record', 'x'],
       [5, 'invalid_timestamp', fields(bad(5))],
-    ])
-  })
-
-  it('name their columns so that none is lost', async () => {
-    const text = `${HEADER},,note,note\nsoon,acme/one,1,2,a,b,c\n${GOOD},a,b,c\n`
-    const columns = { 'column 5': 'a', note: 'b', 'note (column 7)': 'c' }
-    expect(await rejectsOf('a.csv', `\ufeff${text}`)).toEqual([
-      [1, 'invalid_timestamp', { ...fields('soon,acme/one,1,2'), ...columns }],
-    ])
-  })
-
-  it('may hold bytes that are no UTF-8 and quotes out of place', async () => {
-    const broken = Buffer.from(`2025-03-02,acme/\xff,1,2\n`, 'latin1')
-    const bytes = Buffer.concat([
-      Buffer.from(`${HEADER}\n`),
-      broken,
-      Buffer.from(`${GOOD}\n"2025"x,a,1,1\n${bad(4)}\n`),
-    ])
-    expect(await rejectsOf('a.csv', bytes)).toEqual([
+    ],
+  },
+  {
+    what: 'keeps every column of CSV, also without a name or with the same name',
+    files: { 'names.csv': `\ufeff${HEADER},,note,note\nsoon,acme/one,1,2,a,b,c\n${GOOD},a,b,c\n` },
+    rejects: [
+      [1, 'invalid_timestamp', { ...fields('soon,acme/one,1,2'), 'column 5': 'a', note: 'b', 'note (column 7)': 'c' }],
+    ],
+  },
+  {
+    what: 'keeps CSV records that are not UTF-8 or have misplaced quotes',
+    files: {
+      'latin1.csv': Buffer.concat([
+        Buffer.from(`${HEADER}\n`),
+        latin1('2025-03-02,acme/\xff,1,2\n'),
+        Buffer.from(`${GOOD}\n"2025"x,a,1,1\n${bad(4)}\n`),
+      ]),
+    },
+    rejects: [
       [1, 'malformed_record', '2025-03-02,acme/\ufffd,1,2'],
       [3, 'malformed_record', '"2025"x,a,1,1'],
       [4, 'invalid_timestamp', fields(bad(4))],
-    ])
-  })
-})
+    ],
+  },
+]
 
-describe('rejected records of Parquet', () => {
-  it('are kept with the number of their row and what each column said', async () => {
+/** Names that only quoting makes harmless. */
+const ODD_NAMES = ["it's; DROP TABLE x --.csv", '\u{1f600} {a,b} [1]*.csv', `${'long'.repeat(50)}.csv`]
+
+describe('rejected records', () => {
+  let original: Workspace
+  let found: Map<string, Rejects>
+
+  beforeAll(async () => {
+    original = await createWorkspace()
+    const odd = ODD_NAMES.map((name) => [name, `${HEADER}\n${GOOD}\n${bad(2)}\n`])
+    const files = Object.assign({ 'clean.csv': `${HEADER}\n${GOOD}\n` }, ...CASES.map((each) => each.files))
+    for (const [name, content] of [...Object.entries(files), ...odd]) await writeInput(original, `raw/${name}`, content)
+    const source = { name: 's', schema: 'canonical', files: ['raw/*'], visibility: 'public' }
+    await writeInput(original, 'sources.json', { max_rejected_share: 1, sources: [source] })
+    const { records } = await buildIn(original)
+    const rejects = await rejectsIn(original)
+    expect(Object.values(records.rejected).reduce((sum, count) => sum + count, 0)).toBe(rejects.length)
+    found = new Map()
+    for (const { file, record, reason, content } of rejects) {
+      const name = file.replace('raw/', '')
+      found.set(name, [...(found.get(name) ?? []), [record, reason, content]])
+    }
+  })
+
+  afterAll(() => removeWorkspace(original))
+
+  it.each(CASES.map((each) => [each.what, each] as const))('%s', (_, { files, rejects }) => {
+    for (const name of Object.keys(files)) expect(found.get(name), name).toEqual(rejects)
+  })
+
+  it('are in a file of their own for each raw file that has any, under names without those of raw files', async () => {
+    expect([...found.keys()].toSorted()).toEqual(
+      [...CASES.flatMap((each) => Object.keys(each.files)), ...ODD_NAMES].toSorted(),
+    )
+    const names = await readdir(rejectsFolder(original))
+    expect(names).toHaveLength(found.size)
+    for (const name of names) expect(name).toMatch(/^[0-9a-f]{32}\.ndjson$/)
+  })
+
+  it('are kept with row number and columns of Parquet', async () => {
     const workspace = await workspaceOf({ 'a.parquet': '' })
     await query(
       `COPY (
@@ -194,7 +216,7 @@ describe('rejected records of Parquet', () => {
     )
     await buildIn(workspace)
     const said = { model_permaslug: 'acme/one', completion_tokens: null }
-    expect(await readRejects(workspace)).toEqual(
+    expect(await rejectsIn(workspace)).toEqual(
       [2, 250_000].map((record) => ({
         source: 's',
         file: 'a.parquet',
@@ -204,87 +226,27 @@ describe('rejected records of Parquet', () => {
       })),
     )
   })
-})
 
-describe('rejected records of large files', () => {
-  const RECORDS = 250_000
-  const EVERY = 12_345
-  const numbers = Array.from({ length: Math.floor(RECORDS / EVERY) }, (_, index) => (index + 1) * EVERY)
-
-  const csvLine = (index: number) =>
-    index % EVERY !== 0
-      ? `2025-03-02T12:00:00Z,acme/one,${index},${'2'.padStart(9)}`
-      : index % 2 === 0
-        ? `soon,${index},1,2`
-        : `malformed,${index}`
-  const csv = `${HEADER}\n${Array.from({ length: RECORDS }, (_, index) => `${csvLine(index + 1)}\n`).join('')}`
-
-  it('have the right number in CSV, plain and compressed', async () => {
-    expect(csv.length).toBeGreaterThan(10_000_000)
-    const endings = ['.csv', '.csv.gz', '.csv.zst']
-    const workspace = await workspaceOf(
-      Object.fromEntries(endings.map((ending) => [`usage${ending}`, compress(ending, csv)])),
-    )
+  it('have their numbers in files of more than 10 MB', async () => {
+    const [count, every] = [250_000, 12_345]
+    const lines = (line: (number: number) => string) =>
+      Array.from({ length: count }, (_, index) => `${line(index + 1)}\n`).join('')
+    const csvLine = (number: number) => {
+      if (number % every !== 0) return `2025-03-02T12:00:00Z,acme/one,${number},${'2'.padStart(9)}`
+      return number % 2 === 0 ? `soon,${number},1,2` : `malformed,${number}`
+    }
+    const csv = `${HEADER}\n${lines(csvLine)}`
+    const ndjson = lines((number) => (number % every === 0 ? `{"number": ${number}}` : GOOD_JSON))
+    for (const text of [csv, ndjson]) expect(text.length).toBeGreaterThan(10_000_000)
+    const workspace = await workspaceOf({ 'a.csv': csv, 'b.csv.zst': compress('.zst', csv), 'c.ndjson': ndjson })
     await buildIn(workspace)
-    const found = (await readRejects(workspace)).map(({ file, record, content }) => [file, record, content])
-    const expected = endings.flatMap((ending) =>
-      numbers.map((number) => [
-        `usage${ending}`,
-        number,
-        number % 2 === 0 ? fields(`soon,${number},1,2`) : `malformed,${number}`,
-      ]),
-    )
-    expect(found).toEqual(expected)
-  })
-
-  it('have the right number in NDJSON', async () => {
-    const line = (number: number) => (number % EVERY === 0 ? `{"number": ${number}}` : GOOD_JSON)
-    const text = Array.from({ length: RECORDS }, (_, index) => `${line(index + 1)}\n`).join('')
-    expect(text.length).toBeGreaterThan(10_000_000)
-    expect(await rejectsOf('a.ndjson', text)).toEqual(
-      numbers.map((number) => [number, 'invalid_timestamp', `{"number": ${number}}`]),
-    )
-  })
-})
-
-describe('the files of rejected records', () => {
-  it('are one for each raw file that has any, under names of our own', async () => {
-    const odd = ["it's; DROP TABLE x --.csv", '../input/\u{1f600} {a,b} [1]*.csv', `${'long'.repeat(50)}.csv`]
-    const text = `${HEADER}\n${GOOD}\nsoon,a,1,1\n`
-    const workspace = await workspaceOf({
-      ...Object.fromEntries(odd.map((name) => [name, text])),
-      'clean.csv': `${HEADER}\n${GOOD}\n`,
-    })
-    await buildIn(workspace)
-    const names = await readdir(rejectsFolder(workspace))
-    expect(names).toHaveLength(odd.length)
-    for (const name of names) expect(name).toMatch(/^[0-9a-f]{32}\.ndjson$/)
-    const files = (await readRejects(workspace)).map(({ file }) => file)
-    expect(files).toEqual(odd.map((name) => name.replace('../input/', '')).toSorted())
-  })
-
-  it('are those of the last build alone', async () => {
-    const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${GOOD}\nsoon,a,1,1\n`, 'b.csv': `${HEADER}\nx\n` })
-    await buildIn(workspace)
-    await writeInput(workspace, 'a.csv', `${HEADER}\n${GOOD}\n`)
-    await writeInput(workspace, 'b.csv', `${HEADER}\ny\n`)
-    await buildIn(workspace)
-    expect(await readRejects(workspace)).toEqual([
-      { source: 's', file: 'b.csv', record: 1, reason: 'malformed_record', content: 'y' },
+    const numbers = Array.from({ length: Math.floor(count / every) }, (_, index) => (index + 1) * every)
+    const ofCsv = (number: number) => (number % 2 === 0 ? fields(`soon,${number},1,2`) : `malformed,${number}`)
+    expect((await rejectsIn(workspace)).map(({ file, record, content }) => [file, record, content])).toEqual([
+      ...numbers.map((number) => ['a.csv', number, ofCsv(number)]),
+      ...numbers.map((number) => ['b.csv.zst', number, ofCsv(number)]),
+      ...numbers.map((number) => ['c.ndjson', number, `{"number": ${number}}`]),
     ])
-  })
-
-  it('go with their raw file, and come back when they were removed', async () => {
-    const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${GOOD}\nx\n`, 'b.csv': `${HEADER}\ny\n` })
-    await buildIn(workspace)
-    const source = { name: 's', schema: 'canonical', files: ['*.csv'], visibility: 'public' }
-    await writeInput(workspace, 'sources.json', { max_rejected_share: 1, on_missing: 'remove', sources: [source] })
-    await rm(join(workspace.input, 'b.csv'))
-    await buildIn(workspace)
-    expect((await readRejects(workspace)).map(({ file }) => file)).toEqual(['a.csv'])
-    await rm(rejectsFolder(workspace), { recursive: true })
-    await buildIn(workspace)
-    expect((await readRejects(workspace)).map(({ file }) => file)).toEqual(['a.csv'])
   })
 
   it('are never half written', async () => {
@@ -301,11 +263,98 @@ describe('the files of rejected records', () => {
     expect(await readdir(rejectsFolder(workspace))).toEqual([])
   })
 
-  it('are kept although the build rejects too much', async () => {
-    const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${GOOD}\nx\n` })
-    const source = { name: 's', schema: 'canonical', files: ['a.csv'], visibility: 'public' }
-    await writeInput(workspace, 'sources.json', { sources: [source] })
+  it('are kept although the build rejects too many', async () => {
+    const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${GOOD}\nx\n` }, { max_rejected_share: 0.01 })
     await expect(buildIn(workspace)).rejects.toThrow(/max_rejected_share/)
-    expect(await readRejects(workspace)).toHaveLength(1)
+    expect(await rejectsIn(workspace)).toHaveLength(1)
+  })
+})
+
+describe('rejected records of later builds', () => {
+  const RIGHT = use('acme/one', 1)
+  const BAD_TIME: FileRecord = { ...RIGHT, timestamp: 'soon' }
+  const BAD_COUNT: FileRecord = { ...RIGHT, prompt_tokens: '-1' }
+  const BAD_MODEL: FileRecord = { ...RIGHT, model_permaslug: '=one' }
+
+  let original: Gateway
+  /** What the command lists of it. */
+  let before: string[]
+
+  beforeAll(async () => {
+    original = new Gateway(await createWorkspace())
+    await original.configure({ max_rejected_share: 1 })
+    await original.deliver('a.csv', [RIGHT, BAD_TIME])
+    await original.deliver('b.ndjson.gz', [BAD_COUNT, RIGHT])
+    await original.deliver('c.parquet', [RIGHT, RIGHT, BAD_MODEL])
+    // A copy of a file keeps its time only to the millisecond.
+    for (const [day, name] of ['a.csv', 'b.ndjson.gz', 'c.parquet'].entries()) {
+      await utimes(original.path(name), 0, new Date(`2025-03-0${3 + day}T23:59:59Z`))
+    }
+    await original.build()
+    const { code, stdout, stderr } = await original.run(['rejects', '--json', '--limit', '1000'])
+    expect(code, stderr).toBe(0)
+    before = stdout.trimEnd().split('\n').sort()
+    expect(before.map(place)).toEqual([
+      'raw/a.csv 2 invalid_timestamp',
+      'raw/b.ndjson.gz 1 invalid_token_count',
+      'raw/c.parquet 3 invalid_model',
+    ])
+  })
+
+  afterAll(() => removeWorkspace(original.workspace))
+
+  async function listed({ workspace }: Gateway): Promise<string[]> {
+    return (await Array.fromAsync(readRejects(workspace.dataDir))).map((record) => JSON.stringify(record)).sort()
+  }
+
+  /** What a first build of the same input lists. */
+  async function listedAtOnce(gateway: Gateway): Promise<string[]> {
+    const fresh = new Gateway(await inputAlone(gateway.workspace))
+    try {
+      await fresh.build()
+      return await listed(fresh)
+    } finally {
+      await removeWorkspace(fresh.workspace)
+    }
+  }
+
+  function place(line: string): string {
+    const { file, record, reason } = JSON.parse(line)
+    return `${file} ${record} ${reason}`
+  }
+
+  it('stay listed if their files are not read again, and are listed again if they or the state were deleted', async () => {
+    const gateway = await copyOf(original)
+    const { summary } = await gateway.build()
+    expect(summary.records.rejected).toEqual({ invalid_timestamp: 1, invalid_token_count: 1, invalid_model: 1 })
+    expect(await listed(gateway)).toEqual(before)
+    await rm(rejectsFolder(gateway.workspace), { recursive: true })
+    await gateway.build()
+    expect(await listed(gateway)).toEqual(before)
+    await gateway.forget()
+    await gateway.build()
+    expect(await listed(gateway)).toEqual(before)
+  })
+
+  it('follow files that are new, changed, renamed, corrected and removed', async () => {
+    const gateway = await copyOf(original)
+    await gateway.deliver('a.csv', [BAD_COUNT, RIGHT, useOn('2025-03-03', 'acme/one', 1), BAD_TIME])
+    await gateway.rename('b.ndjson.gz', 'renamed.ndjson.gz')
+    await gateway.deliver('c.parquet', [RIGHT, RIGHT, RIGHT])
+    await gateway.deliver('d.csv.zst', [BAD_MODEL])
+    await gateway.build()
+    expect((await listed(gateway)).map(place)).toEqual([
+      'raw/a.csv 1 invalid_token_count',
+      'raw/a.csv 4 invalid_timestamp',
+      'raw/d.csv.zst 1 invalid_model',
+      'raw/renamed.ndjson.gz 1 invalid_token_count',
+    ])
+    expect(await listed(gateway)).toEqual(await listedAtOnce(gateway))
+
+    await gateway.configure({ max_rejected_share: 1, on_missing: 'remove' })
+    await gateway.takeAway('a.csv')
+    const { summary } = await gateway.build()
+    expect(summary.records.rejected).toEqual({ invalid_token_count: 1, invalid_model: 1 })
+    expect(await listed(gateway)).toEqual(await listedAtOnce(gateway))
   })
 })

@@ -36,51 +36,52 @@ function describeFiles(
 }
 
 describe('files of sums', () => {
-  it('are published, rows of one day and model added up, and the requests that they sum are counted', async () => {
-    const workspace = await withFiles({
-      'a.csv': `${HEADER}2025-03-02,acme/one,100,7\n2025-03-02,acme/two,50,1\n2025-03-03,acme/one,5,2\n`,
-      'b.ndjson': '{"utc_date":"2025-03-02","model_permaslug":"acme/one","tokens":1,"requests":3}\n',
-    })
-    const { records } = await buildIn(workspace)
-    expect(await publishedCsv(workspace)).toBe(
-      csvOf([
-        ['2025-03-02', 'acme/one', 101],
-        ['2025-03-02', 'acme/two', 50],
-        ['2025-03-03', 'acme/one', 5],
-      ]),
-    )
-    expect(records).toMatchObject({ read: 13, published: 13, rejected: {} })
-  })
-
-  it('have sums beyond the counts that JSON holds, exactly, in Parquet with a date or a text for the day', async () => {
+  it('are summed per day and model beyond 2^53 in every format, and wrong rows are rejected with their reasons', async () => {
     const large = 2n ** 63n - 4n
+    const wrong = [
+      '2025-3-2,a,1,1',
+      '2025-03-02,=a,1,1',
+      '2025-03-02,a,-1,1',
+      '2025-03-02,a,1,0',
+      '2025-03-02,a,9223372036854775808,1',
+      '2025-03-02,a,1,1,1',
+    ]
     const workspace = await withFiles({
-      'a.csv': `${HEADER}2025-03-02,acme/one,${large},1\n`,
-      'b.ndjson': `{"utc_date":"2025-03-03","model_permaslug":"acme/one","tokens":${large},"requests":1}\n`,
+      'a.csv': `${HEADER}2025-03-02,acme/one,100,7\n2025-03-02,acme/two,50,1\n2025-03-03,acme/one,${large},2\n`,
+      'b.ndjson': [
+        '{"utc_date":"2025-03-02","model_permaslug":"acme/one","tokens":1,"requests":3}\n',
+        `{"utc_date":"2025-03-04","model_permaslug":"acme/one","tokens":${large},"requests":1}\n`,
+      ].join(''),
+      'wrong.csv': `${HEADER}${wrong.join('\n')}\n`,
     })
     const connection = await (await DuckDBInstance.create()).connect()
     for (const [name, day, tokens, requests] of [
-      ['c', "'2025-03-04'", large, '1'],
-      ['d', "DATE '2025-03-05'", 9007199254740991n, '1::BIGINT'],
-      ['e', "'2025-03-05'", 9007199254740991n, '1::BIGINT'],
+      ['c', "'2025-03-05'", large, '1'],
+      ['d', "DATE '2025-03-06'", 9007199254740991n, '1::BIGINT'],
+      ['e', "'2025-03-06'", 9007199254740991n, '1::BIGINT'],
     ] as const) {
       const select = `SELECT ${day} AS utc_date, 'acme/one' AS model_permaslug, ${tokens}::DECIMAL(38, 0) AS tokens, ${requests} AS requests`
       await connection.run(`COPY (${select}) TO '${join(workspace.input, `${name}.parquet`)}'`)
     }
     connection.closeSync()
-    await describeFiles(workspace, ['a.csv', 'b.ndjson', '*.parquet'])
-    await buildIn(workspace)
+    await describeFiles(workspace, ['*.csv', 'b.ndjson', '*.parquet'], { max_rejected_share: 1 })
+    const { records } = await buildIn(workspace)
     expect(await publishedCsv(workspace)).toBe(
       csvOf([
-        ['2025-03-02', 'acme/one', large],
+        ['2025-03-02', 'acme/one', 101],
+        ['2025-03-02', 'acme/two', 50],
         ['2025-03-03', 'acme/one', large],
         ['2025-03-04', 'acme/one', large],
-        ['2025-03-05', 'acme/one', 2n * 9007199254740991n],
+        ['2025-03-05', 'acme/one', large],
+        ['2025-03-06', 'acme/one', 2n * 9007199254740991n],
       ]),
     )
+    const rejected = { malformed_record: 1, invalid_timestamp: 1, invalid_token_count: 3, invalid_model: 1 }
+    expect(records).toMatchObject({ published: 17, rejected })
+    expect(await Array.fromAsync(readRejects(workspace.dataDir))).toHaveLength(wrong.length)
   })
 
-  it('go through the registry as raw logs do', async () => {
+  it('are resolved by the registry as raw files are', async () => {
     const workspace = await withFiles({
       'a.csv': `${HEADER}2025-03-02,one,10,1\n2025-03-02,acme/secret,20,2\n2025-03-02,acme/new,30,3\n`,
     })
@@ -102,28 +103,7 @@ describe('files of sums', () => {
     })
   })
 
-  it('have bad rows rejected, each with its reason, and kept', async () => {
-    const bad = [
-      '2025-3-2,a,1,1',
-      '2025-03-02,=a,1,1',
-      '2025-03-02,a,-1,1',
-      '2025-03-02,a,1,0',
-      '2025-03-02,a,9223372036854775808,1',
-      '2025-03-02,a,1,1,1',
-    ]
-    const workspace = await withFiles(
-      { 'a.csv': `${HEADER}2025-03-02,acme/one,1,5\n${bad.join('\n')}\n` },
-      { max_rejected_share: 1 },
-    )
-    const { records } = await buildIn(workspace)
-    expect(records).toMatchObject({
-      published: 5,
-      rejected: { malformed_record: 1, invalid_timestamp: 1, invalid_token_count: 3, invalid_model: 1 },
-    })
-    expect(await Array.fromAsync(readRejects(workspace.dataDir))).toHaveLength(bad.length)
-  })
-
-  it('count as one row each where too many are rejected, however many requests they sum', async () => {
+  it('count as one row each in the share of rejected rows, however many requests they sum', async () => {
     const good = [2, 3, 4].map((day) => `2025-03-0${day},acme/one,1,1000000\n`).join('')
     const files = { 'a.csv': `${HEADER}${good}2025-03-02,acme/two,-1,1\n` }
     const workspace = await withFiles(files, { max_rejected_share: 0.24 })
@@ -132,7 +112,7 @@ describe('files of sums', () => {
     await buildIn(workspace)
   })
 
-  it.each(['DOUBLE', 'FLOAT'])('are refused when their tokens are %s', async (type) => {
+  it.each(['DOUBLE', 'FLOAT'])('are refused if their tokens are %s', async (type) => {
     const workspace = await withFiles({})
     const connection = await (await DuckDBInstance.create()).connect()
     const select = `SELECT DATE '2025-03-02' AS utc_date, 'acme/one' AS model_permaslug, 1e6::${type} AS tokens, 1 AS requests`
@@ -146,7 +126,7 @@ describe('files of sums', () => {
     )
   })
 
-  it('are not kept beside files that restate their days', async () => {
+  it('are not kept beside new files for the same days', async () => {
     const workspace = await withFiles({
       'a-1.csv': `${HEADER}2025-03-02,acme/one,1,1\n`,
       'b.csv': `${HEADER}2025-03-03,acme/one,2,1\n`,
@@ -177,23 +157,7 @@ describe('files of sums', () => {
     expect(await publishedCsv(workspace)).toBe(csvOf([...days, ['2025-03-04', 'acme/one', 8]]))
   })
 
-  it('are read again when they change, and a restated day is one file written anew', async () => {
-    const workspace = await withFiles({
-      'a.csv': `${HEADER}2025-03-02,acme/one,1,1\n`,
-      'b.csv': `${HEADER}2025-03-03,acme/one,2,1\n`,
-    })
-    await buildIn(workspace)
-    await writeInput(workspace, 'a.csv', `${HEADER}2025-03-02,acme/one,4,2\n`)
-    await buildIn(workspace, '2025-03-10T13:00:00Z')
-    expect(await publishedCsv(workspace)).toBe(
-      csvOf([
-        ['2025-03-02', 'acme/one', 4],
-        ['2025-03-03', 'acme/one', 2],
-      ]),
-    )
-  })
-
-  it('have names in what is published that tell nothing of them, and the same ones each time', async () => {
+  it('have stable names in provenance.json that only their publisher can compute, and are read again if they change', async () => {
     const content = `${HEADER}2025-03-02,acme/one,1,1\n`
     const files = { 'a.csv': content, 'b.csv': `${HEADER}2025-03-03,acme/one,2,1\n` }
     const workspace = await withFiles(files)
@@ -207,6 +171,12 @@ describe('files of sums', () => {
 
     await writeInput(workspace, 'b.csv', `${HEADER}2025-03-03,acme/one,3,1\n`)
     await buildIn(workspace, '2025-03-10T13:00:00Z')
+    expect(await publishedCsv(workspace)).toBe(
+      csvOf([
+        ['2025-03-02', 'acme/one', 1],
+        ['2025-03-03', 'acme/one', 3],
+      ]),
+    )
     const hashes = new Set(first.map((input) => input.sha256))
     expect((await inputs()).filter((input) => hashes.has(input.sha256))).toHaveLength(1)
 
@@ -216,7 +186,7 @@ describe('files of sums', () => {
     expect((await inputs(other)).filter((input) => hashes.has(input.sha256))).toEqual([])
   })
 
-  it('are missed when they are gone', async () => {
+  it('stop the build if they are missing', async () => {
     const files = { 'a.csv': `${HEADER}2025-03-02,acme/one,1,1\n`, 'b.csv': `${HEADER}2025-03-03,acme/one,2,1\n` }
     const workspace = await withFiles(files)
     await describeFiles(workspace, ['*.csv'])
@@ -229,8 +199,8 @@ describe('files of sums', () => {
 
   it.each([
     ['a column that is not there', 'utc_date,model,tokens,requests\n2025-03-02,a,1,1\n', 'model_permaslug'],
-    ['no requests', 'utc_date,model_permaslug,tokens\n2025-03-02,a,1\n', 'requests'],
-  ])('stop the build with %s', async (_, content, message) => {
+    ['no column requests', 'utc_date,model_permaslug,tokens\n2025-03-02,a,1\n', 'requests'],
+  ])('stop the build if they have %s', async (_, content, message) => {
     const failed = buildIn(await withFiles({ 'a.csv': content }))
     await expect(failed).rejects.toThrow(BuildError)
     await expect(failed).rejects.toThrow(message)

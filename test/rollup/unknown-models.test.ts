@@ -84,8 +84,8 @@ async function refused(workspace: Workspace, options: Partial<UnknownModelsOptio
 
 const slugs = (models: readonly { model: string }[]) => models.map(({ model }) => model)
 
-describe('the list', () => {
-  it('has every unknown model with its records and tokens, most tokens first, before there is any release', async () => {
+describe('the list of unknown models', () => {
+  it('has records and tokens of each, most tokens first, before there is a release, and prints them', async () => {
     const workspace = await newInstallation()
     const found = await find(workspace)
     expect(found.unknown).toEqual([
@@ -98,27 +98,8 @@ describe('the list', () => {
     expect(found.published_share).toMatchObject({ public_tokens: '7', withheld_tokens: '3995' })
     expect((await readdir(workspace.publicDir)).filter((name) => !name.startsWith('.'))).toEqual([])
     expect(await modelsText(workspace)).toBe(JSON.stringify(MODELS))
-  })
+    expect(JSON.parse((await run(workspace, '--json')).stdout)).toEqual(found)
 
-  it('is of the models asked for where there are names', async () => {
-    const workspace = await newInstallation()
-    expect(slugs((await find(workspace, { names: ['acme/*', 'known'] })).unknown)).toEqual([
-      'acme/large',
-      'acme/large:free',
-      'acme/small',
-    ])
-  })
-
-  it('follows the registry as it is now, not as it was at the last build', async () => {
-    const workspace = await newInstallation(UNKNOWN.map((slug) => ({ model_permaslug: slug, public: true })))
-    await expect(buildIn(workspace)).rejects.toThrow('max_withheld_share')
-    expect(slugs((await find(workspace)).unknown)).toEqual(['acme/secret', 'known'])
-    await writeInput(workspace, 'models.json', MODELS)
-    expect(slugs((await find(workspace)).unknown)).toEqual(UNKNOWN)
-  })
-
-  it('is printed as a table, and as JSON', async () => {
-    const workspace = await newInstallation()
     const { code, stdout, stderr } = await run(workspace)
     expect(code, stderr).toBe(0)
     expect(stdout).toBe(
@@ -133,24 +114,33 @@ describe('the list', () => {
     )
     expect(stderr).toContain(`${join(workspace.input, 'models.json')} does not know 4 models; 0.17 % of the tokens`)
     expect(stderr).toContain('--add public')
-    const json = await run(workspace, '--json')
-    expect(JSON.parse(json.stdout)).toEqual(await find(workspace))
   })
 
-  it('is empty where the registry knows every model, or is not asked', async () => {
+  it('follows the current registry, and names if there are any', async () => {
+    const workspace = await newInstallation(UNKNOWN.map((slug) => ({ model_permaslug: slug, public: true })))
+    await expect(buildIn(workspace)).rejects.toThrow('max_withheld_share')
+    expect(slugs((await find(workspace)).unknown)).toEqual(['acme/secret', 'known'])
+    await writeInput(workspace, 'models.json', MODELS)
+    expect(slugs((await find(workspace)).unknown)).toEqual(UNKNOWN)
+    const ofAcme = UNKNOWN.filter((slug) => slug.startsWith('acme/'))
+    expect(slugs((await find(workspace, { names: ['acme/*', 'known'] })).unknown)).toEqual(ofAcme)
+  })
+
+  it('is empty if no source asks a registry', async () => {
     const workspace = await newWorkspace()
     await writeSmallBuild(workspace, { sources: [{ records: [useOn('2025-03-02', 'a/b', 5)] }] })
     expect(await find(workspace)).toMatchObject({ models_file: null, unknown: [], published_share: { share: 1 } })
     const { code, stdout, stderr } = await run(workspace)
     expect([code, stdout]).toEqual([0, ''])
     expect(stderr).toContain('no source asks a registry')
+    expect(await refused(workspace, { add: 'public' })).toContain('add "models": "models.json" to it')
   })
 })
 
 describe('after the sample', () => {
   useSmallSample()
 
-  it('is of your own logs, though they are called like those of the sample, and so is what is archived', async () => {
+  it('finds unknown models of your own logs and archives those, even if they are named like files of the sample', async () => {
     const workspace = await newInstallation()
     await buildIn({ ...workspace, sources: '' }, '2025-03-04T12:00:00Z')
     expect(slugs((await find(workspace)).unknown)).toEqual(UNKNOWN)
@@ -160,9 +150,15 @@ describe('after the sample', () => {
   })
 })
 
-describe('adding', () => {
-  it('writes all of them behind the entries that are there, and the next build publishes them', async () => {
+describe('adding unknown models', () => {
+  it('writes all of them after the present entries, once, and the next build publishes them', async () => {
     const workspace = await newInstallation()
+    const before = await snapshotTree(workspace.root)
+    const dry = await run(workspace, '--add', 'public', '--all', '--dry-run')
+    expect(dry.code, dry.stderr).toBe(0)
+    expect(dry.stderr).toContain('dry run: would add 3 models')
+    expect(await snapshotTree(workspace.root)).toEqual(before)
+
     await expect(buildIn(workspace)).rejects.toThrow('tokenboard models --add public NAME…')
     const { code, stdout, stderr } = await run(workspace, '--add', 'public', '--all')
     expect(code, stderr).toBe(0)
@@ -179,24 +175,20 @@ describe('adding', () => {
     expect(stderr).toContain(`added 3 models to ${join(workspace.input, 'models.json')}; no model is unknown now`)
     const entries = ['acme/large', 'lab/one', 'acme/small'].map((slug) => ({ model_permaslug: slug, public: true }))
     expect(await modelsText(workspace)).toBe(`${JSON.stringify([...MODELS, ...entries], undefined, 2)}\n`)
+
+    const written = await stat(join(workspace.input, 'models.json'), { bigint: true })
+    for (const words of [['--all'], ['acme/*', 'lab/one']]) {
+      const again = await run(workspace, '--add', 'public', ...words)
+      expect([again.code, again.stdout]).toEqual([0, ''])
+      expect(again.stderr).toContain('nothing to add')
+    }
+    const { ino, mtimeNs } = await stat(join(workspace.input, 'models.json'), { bigint: true })
+    expect([ino, mtimeNs]).toEqual([written.ino, written.mtimeNs])
     expect(await buildIn(workspace)).toMatchObject({ models: 5, published_share: { share: 1 } })
     expect((await run(workspace)).stderr).toContain('models.json knows every model that you asked for')
   })
 
-  it('changes nothing the second time', async () => {
-    const workspace = await newInstallation()
-    for (const words of [['--all'], ['acme/*', 'lab/one']]) {
-      await run(workspace, '--add', 'public', '--all')
-      const before = await stat(join(workspace.input, 'models.json'), { bigint: true })
-      const { code, stdout, stderr } = await run(workspace, '--add', 'public', ...words)
-      expect([code, stdout]).toEqual([0, ''])
-      expect(stderr).toContain('nothing to add')
-      const after = await stat(join(workspace.input, 'models.json'), { bigint: true })
-      expect([after.ino, after.mtimeNs]).toEqual([before.ino, before.mtimeNs])
-    }
-  })
-
-  it('takes names and patterns, and says what stays unknown', async () => {
+  it('takes names and patterns, variants alone, and bases with their variants, and lists what stays unknown', async () => {
     const workspace = await newInstallation()
     const found = await find(workspace, { names: ['*/one', 'acme/small'], add: 'private' })
     expect(found.added).toMatchObject([
@@ -208,19 +200,12 @@ describe('adding', () => {
       { model_permaslug: 'lab/one', public: false },
       { model_permaslug: 'acme/small', public: false },
     ])
-  })
-
-  it('adds a variant alone, without its base', async () => {
-    const workspace = await newInstallation()
-    const found = await find(workspace, { names: ['acme/large:free'], add: 'public' })
-    expect(slugs(found.added)).toEqual(['acme/large:free'])
-    expect(slugs(found.unknown)).toEqual(['acme/large', 'lab/one', 'acme/small'])
-  })
-
-  it('says which variants a base takes with it that was named alone', async () => {
-    const found = await find(await newInstallation(), { names: ['acme/large'], add: 'public' })
-    expect(found.covered).toMatchObject([{ model: 'acme/large:free', follows: 'acme/large' }])
-    expect(slugs(found.unknown)).toEqual(['lab/one', 'acme/small'])
+    const variant = await find(workspace, { names: ['acme/large:free'], add: 'public' })
+    expect([slugs(variant.added), slugs(variant.unknown)]).toEqual([['acme/large:free'], ['acme/large']])
+    await writeInput(workspace, 'models.json', MODELS)
+    const base = await find(workspace, { names: ['acme/large'], add: 'public' })
+    expect(base.covered).toMatchObject([{ model: 'acme/large:free', follows: 'acme/large' }])
+    expect(slugs(base.unknown)).toEqual(['lab/one', 'acme/small'])
   })
 
   it('creates a models file that does not exist', async () => {
@@ -231,16 +216,7 @@ describe('adding', () => {
     expect(await modelsText(workspace)).toBe('[\n  {\n    "model_permaslug": "known",\n    "public": true\n  }\n]\n')
   })
 
-  it('keeps nothing in a dry run', async () => {
-    const workspace = await newInstallation()
-    const before = await snapshotTree(workspace.root)
-    const { code, stderr } = await run(workspace, '--add', 'public', '--all', '--dry-run')
-    expect(code, stderr).toBe(0)
-    expect(stderr).toContain('dry run: would add 3 models')
-    expect(await snapshotTree(workspace.root)).toEqual(before)
-  })
-
-  it('replaces the file as a whole, where a link leads to, with the mode it has', async () => {
+  it('replaces the file that a link points to by a rename, and keeps its mode', async () => {
     const workspace = await newInstallation()
     const [link, target] = [join(workspace.input, 'models.json'), join(workspace.root, 'registry/all.json')]
     await mkdir(join(workspace.root, 'registry'))
@@ -263,7 +239,7 @@ describe('adding', () => {
     expect(await readdir(join(workspace.root, 'registry'))).toEqual(['all.json'])
   })
 
-  it('leaves the old file where the new one cannot be written', async () => {
+  it('keeps the old file if the new one cannot be written', async () => {
     const workspace = await newInstallation()
     const files: Files = {
       ...realFiles,
@@ -275,8 +251,8 @@ describe('adding', () => {
   })
 })
 
-describe('is wrong usage', () => {
-  it('to name models that are not unknown', async () => {
+describe('tokenboard models', () => {
+  it('refuses names of models that are not unknown', async () => {
     const installation = await newInstallation()
     const cases = [
       [['acme/largo'], 'public', /have a model "acme\/largo", did you mean "acme\/large"\?/],
@@ -291,25 +267,19 @@ describe('is wrong usage', () => {
       expect(await refused(installation, { names, add }), `${names} ${add}`).toMatch(message)
   })
 
-  it('where the sources file names no file of models', async () => {
-    const workspace = await newWorkspace()
-    await writeSmallBuild(workspace, { sources: [{ records: [useOn('2025-03-02', 'a/b', 5)] }] })
-    expect(await refused(workspace, { add: 'public' })).toContain('add "models": "models.json" to it')
-  })
-
   it.each([
     [['--add', 'public'], /say which models to add/],
     [['--all'], /--all goes with --add/],
     [['--add', 'public', '--all', 'a'], /not both/],
     [['--add', 'secret', '--all'], /Allowed choices are public, private/],
-  ])('to say %j', async (words, message) => {
+  ])('exits with 2 for %j', async (words, message) => {
     const workspace = await newInstallation()
     const { code, stdout, stderr } = await run(workspace, ...words)
     expect([code, stdout]).toEqual([2, ''])
     expect(stderr).toMatch(message)
   })
 
-  it('where there are no sources but the synthetic sample', async () => {
+  it('exits with 2 if the only source is the synthetic sample', async () => {
     const { root, dataDir, publicDir } = await newWorkspace()
     const { code, stderr } = await runCli(['models'], { DATA_DIR: dataDir, PUBLIC_DIR: publicDir }, root)
     expect(code).toBe(2)
@@ -320,14 +290,14 @@ describe('is wrong usage', () => {
   it.each([
     ['{"a": 1}', /models\.json: /],
     ['[{"model_permaslug": "a/b"}]', /models\.json: \[0\]\.public: /],
-  ])('where the registry is %s', async (text, message) => {
+  ])('refuses a registry that is %s', async (text, message) => {
     const workspace = await newInstallation()
     await writeFile(join(workspace.input, 'models.json'), text)
     expect(await refused(workspace, { add: 'public' })).toMatch(message)
   })
 })
 
-describe('a pattern', () => {
+describe('a pattern of names', () => {
   it.each([
     ['a/b', 'a/b', true],
     ['a/b', 'a/bc', false],
@@ -340,12 +310,12 @@ describe('a pattern', () => {
     ['a.c', 'abc', false],
     ['[a]*', '[a]b', true],
     ['a*', 'a*', true],
-  ])('%s and the name %s', (pattern, name, isMatch) => {
+  ])('%s matches %s: %s', (pattern, name, isMatch) => {
     expect(matches(pattern, name)).toBe(isMatch)
   })
 })
 
-it('a variant of a variant needs an entry where its base follows another model', () => {
+it('a variant of a variant needs an entry if its base follows another model', () => {
   const models = ['a/b:c:d', 'a/b:c', 'a/b'].map((model) => ({ model, records: 1, tokens: '1' }))
   const { added, covered } = entriesOf(models, models, true)
   expect(slugs(added)).toEqual(['a/b:c:d', 'a/b'])

@@ -1,11 +1,10 @@
 /** What each API key used, summed from the raw records into a private file (API.md § GET /key). */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { BuildEvent } from '../../pipeline/base/effects.ts'
 import { CliError } from '../../pipeline/base/errors.ts'
-import { compareCodePoints, isModelSlug, parseTimestamp } from '../support/oracle.ts'
+import { addDays } from '../../pipeline/contract/utc-date.ts'
 import {
   buildIn,
   createWorkspace,
@@ -20,443 +19,361 @@ import { COLUMNS, type FileRecord, query, sqlText, writeRecords } from '../suppo
 import { HASH_A, HASH_B, readUsageOf, type UsageRow } from '../support/usage.ts'
 
 const KEY_COLUMNS = ['api_key_hash', 'cost_usd', 'is_byok']
+/** A record of no key that can always be published. */
 const BYSTANDER = { timestamp: '2025-03-01T00:00:00Z', model_permaslug: 'bystander', prompt_tokens: '1' }
-const charge = (fields: FileRecord = {}): FileRecord => ({
-  model_permaslug: 'acme/one',
-  prompt_tokens: '1',
-  api_key_hash: HASH_A,
-  cost_usd: '1.25',
-  ...fields,
-})
+const [LOW_KEY = '', HIGH_KEY = ''] = [HASH_A, HASH_B].sort()
 
-interface BuiltUsage {
-  rows: UsageRow[]
-  notices: string[]
-  workspace: Workspace
+function charge(fields: FileRecord = {}): FileRecord {
+  return { model_permaslug: 'acme/one', prompt_tokens: '1', api_key_hash: HASH_A, cost_usd: '1.25', ...fields }
 }
 
-/** Builds one NDJSON source, with a record beside it that can always be published. */
-async function usageOf(records: FileRecord[], settings: Record<string, unknown> = {}): Promise<BuiltUsage> {
-  const workspace = await newWorkspace()
-  const source = { records: [BYSTANDER, ...records], settings, extraColumns: KEY_COLUMNS }
-  await writeSmallBuild(workspace, { sources: [source], top: { max_rejected_share: 1 } })
-  return { ...(await buildAndRead(workspace)), workspace }
-}
-
-async function buildAndRead(workspace: Workspace): Promise<{ rows: UsageRow[]; notices: string[] }> {
+async function buildAndRead(workspace: Workspace, asOf?: string): Promise<{ rows: UsageRow[]; notices: string[] }> {
   const events: BuildEvent[] = []
-  await buildIn(workspace, undefined, { report: (event) => events.push(event) })
+  await buildIn(workspace, asOf, { report: (event) => events.push(event) })
   const notices = events.flatMap((event) => (event.kind === 'notice' ? [event.message] : []))
   return { rows: (await readUsageOf(workspace)).rows, notices: notices.filter((notice) => notice.includes('API keys')) }
 }
 
-/** What became of one case of several that were built together: its usage without the date, and what was said of it. */
-interface CaseUsage {
-  usage: Omit<UsageRow, 'date'>[]
-  notices: string[]
+/** Records of a day and what the file says of that day. */
+interface Case {
+  what: string
+  /** A timestamp without a date is a time of that day; without a timestamp it is noon. */
+  records: FileRecord[]
+  usage: Partial<UsageRow>[]
+  /** How many records have a cost_usd or is_byok that cannot be read. */
+  misread?: number
 }
 
-/**
- * Builds many cases at once. The records of each are of a day of its own, by which its usage is found again; notices name
- * no more than a source, so that cases of which something is said need one each.
- */
-async function usageOfEach<Case>(
-  sources: readonly (readonly Case[])[],
-  recordsOf: (one: Case) => FileRecord[],
-): Promise<Map<Case, CaseUsage>> {
-  const cases = sources.flat()
-  const dayOf = (one: Case) => `2025-01-${String(cases.indexOf(one) + 1).padStart(2, '0')}`
-  const timed = (one: Case) => recordsOf(one).map((record) => ({ ...record, timestamp: `${dayOf(one)}T12:00:00Z` }))
-  const workspace = await createWorkspace()
-  try {
-    const files = sources.map((ofSource) => ({
-      records: [BYSTANDER, ...ofSource.flatMap(timed)],
-      extraColumns: KEY_COLUMNS,
-    }))
-    await writeSmallBuild(workspace, { sources: files, top: { max_rejected_share: 1 } })
-    const { rows, notices } = await buildAndRead(workspace)
-    expect(rows.filter(({ date }) => !cases.map(dayOf).includes(date))).toEqual([])
-    const usageOn = (day: string) => rows.filter(({ date }) => date === day).map(({ date: _, ...row }) => row)
-    const saidOf = (source: number) => notices.filter((notice) => notice.startsWith(`source "source-${source}": `))
-    return new Map(
-      sources.flatMap((ofSource, source) =>
-        ofSource.map((one) => [one, { usage: usageOn(dayOf(one)), notices: saidOf(source) }]),
-      ),
-    )
-  } finally {
-    await removeWorkspace(workspace)
-  }
-}
+const copy = (fields: FileRecord) => charge({ request_id: 'r1', ...fields })
 
-const costs = (rows: UsageRow[]) => rows.map(({ cost_usd }) => cost_usd)
-
-describe('the sums', () => {
-  it('are one for each key, UTC day and is_byok, in this order', async () => {
-    const next = '2025-03-03T00:00:00Z'
-    const { rows } = await usageOf([
-      charge({ timestamp: next }),
+const SUMS: Case[] = [
+  {
+    what: 'sums each key, with and without BYOK apart, in the order of keys',
+    records: [
+      charge({ api_key_hash: HIGH_KEY, timestamp: 'T00:00:00Z' }),
+      charge({ api_key_hash: LOW_KEY, is_byok: 'true', cost_usd: '8' }),
+      charge({ api_key_hash: LOW_KEY, cost_usd: '0.75' }),
+      charge({ api_key_hash: HIGH_KEY, timestamp: 'T23:59:59.9999999Z' }),
+      charge({ api_key_hash: LOW_KEY }),
+    ],
+    usage: [
+      { api_key_hash: LOW_KEY, is_byok: false, cost_usd: '2', requests: 2, free_requests: 0 },
+      { api_key_hash: LOW_KEY, is_byok: true, cost_usd: '8', requests: 1, free_requests: 0 },
+      { api_key_hash: HIGH_KEY, is_byok: false, cost_usd: '2.5', requests: 2, free_requests: 0 },
+    ],
+  },
+  {
+    what: 'sums exactly where binary fractions would not',
+    records: Array.from({ length: 30 }, () => charge({ cost_usd: '0.1' })),
+    usage: [{ cost_usd: '3', requests: 30 }],
+  },
+  {
+    what: 'sums to more than one amount may be',
+    records: Array.from({ length: 12 }, () => charge({ cost_usd: '999999999.999999999' })),
+    usage: [{ cost_usd: '11999999999.999999988' }],
+  },
+  {
+    what: 'excludes rejected records',
+    records: [
       charge(),
-      charge({ cost_usd: '0.75' }),
-      charge({ is_byok: 'true', cost_usd: '8' }),
-      charge({ api_key_hash: HASH_B }),
-      charge({ timestamp: '2025-03-02T23:59:59.9999999Z', api_key_hash: HASH_B }),
-    ])
-    const [first, second] = [HASH_A, HASH_B].sort()
-    expect(rows.map(({ date, api_key_hash }) => [date, api_key_hash])).toEqual([
-      ...[HASH_A, HASH_A, HASH_B].sort((a, b) => (a < b ? -1 : 1)).map((hash) => ['2025-03-02', hash]),
-      ['2025-03-03', HASH_A],
-    ])
-    expect(first).not.toBe(second)
-    expect(rows).toContainEqual({
-      date: '2025-03-02',
-      api_key_hash: HASH_A,
-      is_byok: false,
-      cost_usd: '2',
-      requests: 2,
-      free_requests: 0,
-    })
-    expect(rows.find(({ is_byok }) => is_byok)).toMatchObject({ cost_usd: '8', requests: 1 })
-    expect(rows.find(({ api_key_hash }) => api_key_hash === HASH_B)).toMatchObject({ cost_usd: '2.5', requests: 2 })
-  })
-
-  it('are exact where binary fractions are not, and wider than one amount may be', async () => {
-    const tenths = Array.from({ length: 30 }, () => charge({ cost_usd: '0.1' }))
-    const largest = Array.from({ length: 12 }, () =>
-      charge({ cost_usd: '999999999.999999999', timestamp: '2025-03-03T12:00:00Z' }),
-    )
-    expect(costs((await usageOf([...tenths, ...largest])).rows)).toEqual(['3', '11999999999.999999988'])
-  })
-
-  it('add up over all sources', async () => {
-    const workspace = await newWorkspace()
-    const source = { records: [BYSTANDER, charge()], extraColumns: KEY_COLUMNS }
-    await writeSmallBuild(workspace, { sources: [source, source, source] })
-    expect(costs((await buildAndRead(workspace)).rows)).toEqual(['3.75'])
-  })
-
-  it('take in private and withheld models, and days that are not published', async () => {
-    const workspace = await newWorkspace()
-    const records = [
-      charge({ visibility: 'private', cost_usd: '1' }),
-      charge({ model_permaslug: 'acme/hidden', cost_usd: '2' }),
-      charge({ model_permaslug: 'unknown', cost_usd: '4' }),
-      charge({ timestamp: '2019-01-01T00:00:00Z' }),
-      charge({ timestamp: '2025-03-10T11:00:00Z' }),
-      charge({ timestamp: '2025-12-01T00:00:00Z' }),
-    ]
-    await writeSmallBuild(workspace, {
-      sources: [
-        { records: [BYSTANDER, ...records], settings: { visibility: 'registry' }, extraColumns: KEY_COLUMNS },
-        { records: [charge({ cost_usd: '8' })], settings: { visibility: 'private' }, extraColumns: KEY_COLUMNS },
-      ],
-      models: [{ model_permaslug: 'bystander' }, { model_permaslug: 'acme/hidden', public: false }],
-    })
-    const { rows } = await buildAndRead(workspace)
-    expect(rows.map(({ date, cost_usd }) => `${date} ${cost_usd}`)).toEqual([
-      '2019-01-01 1.25',
-      '2025-03-02 15',
-      '2025-03-10 1.25',
-      '2025-12-01 1.25',
-    ])
-  })
-
-  it('leave out what is rejected, for whatever reason', async () => {
-    const { rows } = await usageOf([
-      charge(),
-      charge({ timestamp: 'yesterday' }),
       charge({ prompt_tokens: '-1' }),
       charge({ visibility: 'secret' }),
       charge({ model_permaslug: 'other' }),
       charge({ model_permaslug: '=cmd' }),
-    ])
-    expect(rows).toMatchObject([{ cost_usd: '1.25', requests: 1 }])
-  })
-
-  it('count a repeated record once, and the copy that stays decides on cost, key and is_byok', async () => {
-    const copy = (fields: FileRecord) => charge({ request_id: 'r1', ...fields })
-    const early = copy({ timestamp: '2025-03-02T11:00:00Z', cost_usd: '9', is_byok: 'true', api_key_hash: HASH_B })
-    const late = copy({ timestamp: '2025-03-02T12:00:00Z', cost_usd: '0.5' })
-    for (const records of [
-      [early, late, early],
-      [late, early, late],
-    ]) {
-      const { rows } = await usageOf(records)
-      expect(rows).toMatchObject([{ api_key_hash: HASH_A, is_byok: false, cost_usd: '0.5', requests: 1 }])
-    }
-  })
-
-  it('take the dearest of copies that are otherwise equal, then the greatest key, then BYOK, in whatever order', async () => {
-    const great = [HASH_A, HASH_B].sort().at(-1) ?? ''
-    const copies = [
-      charge({ request_id: 'r1', cost_usd: '0.5', api_key_hash: great, is_byok: 'true' }),
-      charge({ request_id: 'r1', cost_usd: '2', api_key_hash: [HASH_A, HASH_B].sort()[0] ?? '', is_byok: 'true' }),
-      charge({ request_id: 'r1', cost_usd: '2', api_key_hash: great }),
-      charge({ request_id: 'r1', cost_usd: '2', api_key_hash: great, is_byok: 'true' }),
-    ]
-    for (const records of [copies, copies.toReversed()]) {
-      const { rows } = await usageOf(records)
-      expect(rows).toMatchObject([{ api_key_hash: great, is_byok: true, cost_usd: '2', requests: 1 }])
-    }
-  })
-
-  it('count requests for free variants, by the name that an alias stands for', async () => {
-    const workspace = await newWorkspace()
-    const slugs = ['acme/one', 'acme/one:free', 'short:free', 'gratis', 'paid:free']
-    await writeSmallBuild(workspace, {
-      sources: [
-        {
-          records: [BYSTANDER, ...slugs.map((slug) => charge({ model_permaslug: slug }))],
-          settings: { visibility: 'registry' },
-          extraColumns: KEY_COLUMNS,
-        },
-      ],
-      models: [
-        { model_permaslug: 'bystander' },
-        { model_permaslug: 'acme/one', aliases: ['short', 'paid:free'] },
-        { model_permaslug: 'acme/two:free', aliases: ['gratis'] },
-      ],
-    })
-    expect((await buildAndRead(workspace)).rows).toMatchObject([{ requests: 5, free_requests: 3 }])
-  })
-})
-
-describe('a key is its SHA-256 in lower-case hex', () => {
-  const wrong = [
-    ['in upper case', HASH_A.toUpperCase()],
-    ['too short', HASH_A.slice(1)],
-    ['too long', `${HASH_A}0`],
-    ['with a space', ` ${HASH_A}`],
-    ['a secret', 'sk-tb-v1-0a1b2c'],
-    ['absent', ''],
-  ] as const
-  let found: Map<string, CaseUsage>
-
-  beforeAll(async () => {
-    const keys = [HASH_A, ...wrong.map(([, api_key_hash]) => api_key_hash)]
-    found = await usageOfEach([keys], (api_key_hash) => [charge({ api_key_hash })])
-    expect(found.get(HASH_A)?.usage).toMatchObject([{ api_key_hash: HASH_A, requests: 1 }])
-  })
-
-  it.each(wrong)('one that is %s is no key, and counts nowhere', (_, api_key_hash) => {
-    expect(found.get(api_key_hash)?.usage).toEqual([])
-  })
-})
-
-describe('an amount', () => {
-  const counted = [
-    ['0.001', '0.001'],
-    ['1e-7', '0.0000001'],
-    ['1E-7', '0.0000001'],
-    ['0.000000001', '0.000000001'],
-    ['0.0000000005', '0.000000001'],
-    ['0.00000000049', '0'],
-    ['12', '12'],
-    ['+0.5', '0.5'],
-    ['.5', '0.5'],
-    ['-0', '0'],
-    ['', '0'],
-  ] as const
-  const unreadable = ['-0.01', '-1e-3', 'free', '1,5', '$1', '1_000', 'NaN', 'Infinity', '1e9', ' ']
-  let found: Map<string, CaseUsage>
-
-  beforeAll(async () => {
-    const sources = [counted.map(([cost_usd]) => cost_usd), ...unreadable.map((cost_usd) => [cost_usd])]
-    found = await usageOfEach<string>(sources, (cost_usd) =>
-      unreadable.includes(cost_usd) ? [charge({ cost_usd }), charge()] : [charge({ cost_usd })],
-    )
-  })
-
-  it.each(counted)('written %j counts as %s', (cost_usd, sum) => {
-    expect(found.get(cost_usd)).toMatchObject({ usage: [{ cost_usd: sum, requests: 1 }], notices: [] })
-  })
-
-  it.each(unreadable)('written %j counts as 0, its record stays, and the maintainer is told', (cost_usd) => {
-    expect(found.get(cost_usd)).toMatchObject({
-      usage: [{ cost_usd: '1.25', requests: 2 }],
-      notices: [expect.stringMatching(/^source "source-\d+": 1 records of API keys have a cost_usd /)],
-    })
-  })
-
-  it('that cannot be read is told once for each record, repeated deliveries and keyless records not counted', async () => {
-    const bad = charge({ cost_usd: '-1', request_id: 'r1' })
-    const { notices } = await usageOf([
-      bad,
-      bad,
-      bad,
+    ],
+    usage: [{ cost_usd: '1.25', requests: 1 }],
+  },
+  {
+    what: 'counts a duplicate once, with cost, key and BYOK of the copy that stays',
+    records: [
+      copy({ timestamp: 'T11:00:00Z', cost_usd: '9', is_byok: 'true', api_key_hash: HASH_B }),
+      copy({ timestamp: 'T12:00:00Z', cost_usd: '0.5' }),
+      copy({ timestamp: 'T11:00:00Z', cost_usd: '9', is_byok: 'true', api_key_hash: HASH_B }),
+    ],
+    usage: [{ api_key_hash: HASH_A, is_byok: false, cost_usd: '0.5', requests: 1 }],
+  },
+  {
+    what: 'prefers a copy with more tokens to a dearer one',
+    records: [copy({ prompt_tokens: '2', cost_usd: '0.5' }), copy({ cost_usd: '9' })],
+    usage: [{ cost_usd: '0.5', requests: 1 }],
+  },
+  {
+    what: 'prefers a private copy to a dearer one',
+    records: [copy({ visibility: 'private', cost_usd: '0.5' }), copy({ visibility: 'public', cost_usd: '9' })],
+    usage: [{ cost_usd: '0.5', requests: 1 }],
+  },
+  {
+    what: 'takes the dearest of otherwise equal copies, then the greatest key, then BYOK',
+    records: [
+      copy({ cost_usd: '0.5', api_key_hash: HIGH_KEY, is_byok: 'true' }),
+      copy({ cost_usd: '2', api_key_hash: LOW_KEY, is_byok: 'true' }),
+      copy({ cost_usd: '2', api_key_hash: HIGH_KEY }),
+      copy({ cost_usd: '2', api_key_hash: HIGH_KEY, is_byok: 'true' }),
+      copy({ cost_usd: '2', api_key_hash: HIGH_KEY, is_byok: 'false' }),
+    ],
+    usage: [{ api_key_hash: HIGH_KEY, is_byok: true, cost_usd: '2', requests: 1 }],
+  },
+  {
+    what: 'reports an unreadable cost once per record, and not those of records without a key',
+    records: [
+      ...Array.from({ length: 3 }, () => copy({ cost_usd: '-1' })),
       charge({ cost_usd: 'x' }),
       charge({ cost_usd: 'x', api_key_hash: '' }),
-    ])
-    expect(notices).toEqual([expect.stringContaining(': 2 records')])
-  })
-})
+    ],
+    usage: [{ cost_usd: '0', requests: 2 }],
+    misread: 2,
+  },
+]
 
-describe('is_byok', () => {
-  const read = [
-    ['true', true],
-    ['True', true],
-    ['1', true],
-    ['false', false],
-    ['FALSE', false],
-    ['0', false],
-    ['', false],
-  ] as const
-  const unreadable = ['yes', '2', 'maybe']
-  let found: Map<string, CaseUsage>
+const WRONG_KEYS = {
+  'in upper case': HASH_A.toUpperCase(),
+  'that is too short': HASH_A.slice(1),
+  'that is too long': `${HASH_A}0`,
+  'with a space': ` ${HASH_A}`,
+  'in clear text': 'sk-tb-v1-0a1b2c',
+  'that is empty': '',
+}
+const AMOUNTS = {
+  '0.001': '0.001',
+  '1e-7': '0.0000001',
+  '1E-7': '0.0000001',
+  '0.000000001': '0.000000001',
+  '0.0000000005': '0.000000001',
+  '0.00000000049': '0',
+  '12': '12',
+  '+0.5': '0.5',
+  '.5': '0.5',
+  '-0': '0',
+  '': '0',
+}
+const WRONG_AMOUNTS = ['-0.01', '-1e-3', 'free', '1,5', '$1', '1_000', 'NaN', 'Infinity', '1e9', ' ']
+const FLAGS = { true: true, True: true, '1': true, false: false, FALSE: false, '0': false, '': false }
+const WRONG_FLAGS = ['yes', '2', 'maybe']
 
-  beforeAll(async () => {
-    const sources = [read.map(([text]) => text), ...unreadable.map((text) => [text])]
-    found = await usageOfEach<string>(sources, (is_byok) => [charge({ is_byok })])
-  })
+const CASES: Case[] = [
+  ...SUMS,
+  ...Object.entries(WRONG_KEYS).map(([which, api_key_hash]) => ({
+    what: `takes an API key hash ${which} for no key`,
+    records: [charge({ api_key_hash })],
+    usage: [],
+  })),
+  ...Object.entries(AMOUNTS).map(([cost_usd, counted]) => ({
+    what: `reads a cost of "${cost_usd}" as ${counted}`,
+    records: [charge({ cost_usd })],
+    usage: [{ cost_usd: counted, requests: 1 }],
+  })),
+  ...WRONG_AMOUNTS.map((cost_usd) => ({
+    what: `counts a record with a cost of "${cost_usd}" as free of charge and reports it`,
+    records: [charge({ cost_usd }), charge()],
+    usage: [{ cost_usd: '1.25', requests: 2 }],
+    misread: 1,
+  })),
+  ...Object.entries(FLAGS).map(([flag, is_byok]) => ({
+    what: `reads is_byok "${flag}" as ${is_byok}`,
+    records: [charge({ is_byok: flag })],
+    usage: [{ is_byok, requests: 1 }],
+  })),
+  ...WRONG_FLAGS.map((is_byok) => ({
+    what: `reads is_byok "${is_byok}" as false and reports it`,
+    records: [charge({ is_byok })],
+    usage: [{ is_byok: false, cost_usd: '1.25' }],
+    misread: 1,
+  })),
+]
 
-  it.each(read)('written %j is %s', (text, is_byok) => {
-    expect(found.get(text)).toMatchObject({ usage: [{ is_byok }], notices: [] })
-  })
+/** The day of a case, before the first day that is published: the file has those days too. */
+function dayOf(position: number): string {
+  return addDays('2024-01-01', position)
+}
 
-  it.each(unreadable)('written %j counts as false, and the maintainer is told', (text) => {
-    expect(found.get(text)).toMatchObject({
-      usage: [{ is_byok: false, cost_usd: '1.25' }],
-      notices: [expect.stringContaining(': 1 records')],
-    })
-  })
-})
+describe('usage of API keys by day', () => {
+  let rows: UsageRow[]
+  let notices: string[]
+  let texts: string[]
 
-describe('every format', () => {
-  /**
-   * Builds files, each in a source of its own with one record beside it that can always be published, and gives the usage
-   * of each, which is of the date that `write` is told.
-   */
-  async function usageOfFiles(
-    names: readonly string[],
-    write: (path: string, date: string, position: number) => Promise<unknown>,
-  ): Promise<UsageRow[][]> {
-    const workspace = await newWorkspace()
-    const dates = names.map((_, position) => `2025-03-${String(position + 1).padStart(2, '0')}`)
-    for (const [position, name] of names.entries()) {
-      const folder = join(workspace.input, String(position))
-      await writeRecords(join(folder, 'bystander.csv'), [BYSTANDER], { columns: COLUMNS })
-      await write(join(folder, name), dates[position] ?? '', position)
+  /** Builds all cases at once, one day each, and gives the text of the file. */
+  async function build(cases: readonly Case[]): Promise<string> {
+    const workspace = await createWorkspace()
+    try {
+      const records = cases.flatMap((each, position) =>
+        each.records.map(({ timestamp = 'T12:00:00Z', ...record }) => ({
+          ...record,
+          timestamp: `${dayOf(position)}${timestamp}`,
+        })),
+      )
+      const clean = { records: [charge({ timestamp: '2023-01-01T00:00:00Z' })], extraColumns: KEY_COLUMNS }
+      await writeSmallBuild(workspace, {
+        sources: [{ records: [BYSTANDER, ...records], extraColumns: KEY_COLUMNS }, clean],
+        top: { max_rejected_share: 1 },
+      })
+      const built = await buildAndRead(workspace)
+      rows = built.rows
+      notices = built.notices
+      return await readFile(join(workspace.dataDir, 'state/usage.ndjson'), 'utf8')
+    } finally {
+      await removeWorkspace(workspace)
     }
-    const sources = names.map((name, position) => {
-      const files = [`${position}/bystander.csv`, `${position}/${name}`]
-      return { name: `source-${position}`, schema: 'canonical', files, visibility: 'public' }
-    })
-    await writeInput(workspace, 'sources.json', { sources })
-    const { rows } = await buildAndRead(workspace)
-    expect(rows.filter(({ date }) => !dates.includes(date))).toEqual([])
-    return dates.map((ofCase) => rows.filter(({ date }) => date === ofCase))
   }
 
-  it('says the same', async () => {
-    const names = ['usage.csv', 'usage.csv.gz', 'usage.csv.zst', 'usage.ndjson', 'usage.ndjson.gz', 'usage.parquet']
-    const usage = await usageOfFiles(names, (path, date) => {
-      const record = charge({ timestamp: `${date}T12:00:00Z`, is_byok: 'true', cost_usd: '1e-7' })
-      return writeRecords(path, [record], { columns: [...COLUMNS, ...KEY_COLUMNS] })
-    })
-    const same = [{ api_key_hash: HASH_A, is_byok: true, cost_usd: '0.0000001', requests: 1 }]
-    expect(usage.map((rows, position) => [names[position], rows])).toMatchObject(names.map((name) => [name, same]))
+  beforeAll(async () => {
+    const reversed = CASES.map((each) => ({ ...each, records: each.records.toReversed() }))
+    texts = [await build(reversed), await build(CASES)]
   })
 
-  it('has costs as numbers in NDJSON, and is_byok as any of its words', async () => {
-    const cases = [
-      ['1e-7', 'true', '0.0000001'],
-      ['0.1', '1', '0.1'],
-      ['25', '"true"', '25'],
-    ]
-    const names = cases.map(() => 'usage.ndjson')
-    const usage = await usageOfFiles(names, (path, date, position) => {
-      const [cost, flag] = cases[position] ?? []
-      const line = `{"timestamp":"${date}T12:00:00Z","model_permaslug":"a","prompt_tokens":1,"completion_tokens":0,"api_key_hash":"${HASH_A}","cost_usd":${cost},"is_byok":${flag}}\n`
-      return writeFile(path, line)
-    })
-    expect(usage.map((rows, position) => [cases[position]?.[0], rows])).toMatchObject(
-      cases.map(([cost, , counted]) => [cost, [{ is_byok: true, cost_usd: counted }]]),
-    )
+  it.each(CASES.map((each, position) => [each.what, each.usage, position] as const))('%s', (_, usage, position) => {
+    expect(rows.filter(({ date }) => date === dayOf(position))).toMatchObject(usage)
   })
 
-  it('has costs and is_byok in several types of Parquet', async () => {
-    const cases = [
-      ['0.1::DOUBLE', 'true::BOOLEAN', '0.1'],
-      ['0.1::FLOAT', '1::TINYINT', '0.1'],
-      ['0.000000123::DECIMAL(38, 12)', 'true::BOOLEAN', '0.000000123'],
-      ['3::INTEGER', 'true::BOOLEAN', '3'],
-    ]
-    const names = cases.map(() => 'usage.parquet')
-    const usage = await usageOfFiles(names, (path, date, position) => {
-      const [cost, flag] = cases[position] ?? []
-      return query(
-        `COPY (SELECT '${date}T12:00:00Z' AS timestamp, 'a' AS model_permaslug, 1 AS prompt_tokens, 0 AS completion_tokens, '${HASH_A}' AS api_key_hash, ${cost} AS cost_usd, ${flag} AS is_byok) TO ${sqlText(path)} (FORMAT parquet)`,
-      )
-    })
-    expect(usage.map((rows, position) => [cases[position]?.[0], rows])).toMatchObject(
-      cases.map(([cost, , counted]) => [cost, [{ is_byok: true, cost_usd: counted }]]),
-    )
+  it('has no other days', () => {
+    const days = new Set(['2023-01-01', ...CASES.map((_, position) => dayOf(position))])
+    expect(rows.filter(({ date }) => !days.has(date))).toEqual([])
   })
 
-  it('may lack the columns: such a file has no usage, and one beside it keeps its own', async () => {
-    const write = (path: string) => writeRecords(path, [BYSTANDER], { columns: COLUMNS })
-    expect(await usageOfFiles(['usage.csv'], write)).toEqual([[]])
+  it('reports per source how many records have an unreadable cost or is_byok', () => {
+    const misread = CASES.reduce((sum, each) => sum + (each.misread ?? 0), 0)
+    expect(notices).toEqual([
+      expect.stringContaining(`source "source-0": ${misread} records of API keys have a cost_usd`),
+    ])
   })
 
-  it('may call the columns otherwise', async () => {
-    const workspace = await newWorkspace()
-    await writeSmallBuild(workspace, {
-      sources: [
-        {
-          records: [{ ...BYSTANDER, key: HASH_A, usd: '7', own: '1' }],
-          settings: { columns: { api_key_hash: 'key', cost_usd: 'usd', is_byok: 'own' } },
-          extraColumns: ['key', 'usd', 'own'],
-        },
-      ],
-    })
-    expect((await buildAndRead(workspace)).rows).toMatchObject([{ cost_usd: '7', is_byok: true }])
+  it('writes the same bytes whatever the order of the records', () => {
+    expect(texts[0]).toBe(texts[1])
   })
 })
 
-describe('the file', () => {
-  it('says its form, when it was built, and how many days follow', async () => {
-    const { workspace } = await usageOf([charge(), charge({ timestamp: '2025-03-03T00:00:00Z' })])
-    const { header } = await readUsageOf(workspace)
-    expect(header).toEqual({ version: 1, as_of: '2025-03-10T12:00:00Z', days: 2 })
+it('counts usage of private and withheld models, of all sources and days, and free variants after their aliases', async () => {
+  const workspace = await newWorkspace()
+  const free = ['acme/one', 'acme/one:free', 'short:free', 'gratis', 'paid:free']
+  await writeSmallBuild(workspace, {
+    sources: [
+      {
+        records: [
+          BYSTANDER,
+          charge({ visibility: 'private', cost_usd: '1' }),
+          charge({ model_permaslug: 'acme/hidden', cost_usd: '2' }),
+          charge({ model_permaslug: 'unknown', cost_usd: '4' }),
+          charge({ timestamp: 'yesterday' }),
+          charge({ timestamp: '2019-01-01T00:00:00Z' }),
+          charge({ timestamp: '2025-03-10T11:00:00Z' }),
+          charge({ timestamp: '2025-12-01T00:00:00Z' }),
+          ...free.map((slug) => charge({ model_permaslug: slug, timestamp: '2025-03-03T00:00:00Z' })),
+        ],
+        settings: { visibility: 'registry' },
+        extraColumns: KEY_COLUMNS,
+      },
+      { records: [charge({ cost_usd: '8' })], settings: { visibility: 'private' }, extraColumns: KEY_COLUMNS },
+    ],
+    models: [
+      { model_permaslug: 'bystander' },
+      { model_permaslug: 'acme/hidden', public: false },
+      { model_permaslug: 'acme/one', aliases: ['short', 'paid:free'] },
+      { model_permaslug: 'acme/two:free', aliases: ['gratis'] },
+    ],
+    top: { max_rejected_share: 1 },
   })
+  const { rows } = await buildAndRead(workspace)
+  expect(rows.map(({ date, cost_usd, free_requests }) => `${date} ${cost_usd} ${free_requests}`)).toEqual([
+    '2019-01-01 1.25 0',
+    '2025-03-02 15 0',
+    '2025-03-03 6.25 3',
+    '2025-03-10 1.25 0',
+    '2025-12-01 1.25 0',
+  ])
+})
 
-  it('is written anew by a build that changes nothing public, and empty where no key is left', async () => {
-    const { workspace } = await usageOf([charge({ timestamp: '2025-03-10T01:00:00Z' })])
-    const write = (records: FileRecord[]) =>
-      writeSmallBuild(workspace, {
-        sources: [{ records: [BYSTANDER, ...records], extraColumns: KEY_COLUMNS }],
-        top: { on_missing: 'remove' },
+describe('usage in every format', () => {
+  const ENDINGS = ['csv', 'csv.gz', 'csv.zst', 'ndjson', 'ndjson.gz', 'parquet']
+  const NDJSON = [
+    ['1e-7', 'true', '0.0000001'],
+    ['0.1', '1', '0.1'],
+    ['25', '"true"', '25'],
+  ] as const
+  const PARQUET = [
+    ['0.1::DOUBLE', 'true::BOOLEAN', '0.1'],
+    ['0.1::FLOAT', '1::TINYINT', '0.1'],
+    ['0.000000123::DECIMAL(38, 12)', 'true::BOOLEAN', '0.000000123'],
+    ['3::INTEGER', 'true::BOOLEAN', '3'],
+  ] as const
+
+  it('reads costs and is_byok as text, numbers and booleans, under other names, and not at all', async () => {
+    const workspace = await newWorkspace()
+    const expected: string[] = []
+    const next = (cost: string) => {
+      const date = dayOf(expected.length)
+      expected.push(`${date} true ${cost}`)
+      return date
+    }
+    for (const ending of ENDINGS) {
+      const timestamp = `${next('0.0000001')}T12:00:00Z`
+      const record = charge({ timestamp, is_byok: 'true', cost_usd: '1e-7' })
+      await writeRecords(join(workspace.input, `all/text.${ending}`), [record], {
+        columns: [...COLUMNS, ...KEY_COLUMNS],
       })
-    await write([charge({ timestamp: '2025-03-10T01:00:00Z', cost_usd: '3' })])
-    expect((await buildIn(workspace, '2025-03-10T13:00:00Z')).outcome).toBe('unchanged')
-    expect(await readUsageOf(workspace)).toMatchObject({
-      header: { as_of: '2025-03-10T13:00:00Z' },
-      rows: [{ cost_usd: '3' }],
+    }
+    const lines = NDJSON.map(([cost, flag, counted]) => {
+      const fields = `"prompt_tokens":1,"completion_tokens":0,"api_key_hash":"${HASH_A}"`
+      return `{"timestamp":"${next(counted)}","model_permaslug":"a",${fields},"cost_usd":${cost},"is_byok":${flag}}\n`
     })
-    await write([])
-    expect((await buildIn(workspace, '2025-03-10T14:00:00Z')).outcome).toBe('unchanged')
-    expect(await readUsageOf(workspace)).toMatchObject({ header: { days: 0 }, rows: [] })
+    await writeFile(join(workspace.input, 'all/numbers.ndjson'), lines.join(''))
+    for (const [index, [cost, flag, counted]] of PARQUET.entries()) {
+      const select = `SELECT '${next(counted)}' AS timestamp, 'a' AS model_permaslug, 1 AS prompt_tokens, 0 AS completion_tokens,
+        '${HASH_A}' AS api_key_hash, ${cost} AS cost_usd, ${flag} AS is_byok`
+      await query(`COPY (${select}) TO ${sqlText(join(workspace.input, `all/${index}.parquet`))} (FORMAT parquet)`)
+    }
+    await writeRecords(join(workspace.input, 'all/without.csv'), [BYSTANDER], { columns: COLUMNS })
+    const renamed = { ...BYSTANDER, timestamp: next('7'), key: HASH_A, usd: '7', own: '1' }
+    await writeRecords(join(workspace.input, 'renamed.csv'), [renamed], { columns: [...COLUMNS, 'key', 'usd', 'own'] })
+    const source = { schema: 'canonical', visibility: 'public' }
+    const columns = { api_key_hash: 'key', cost_usd: 'usd', is_byok: 'own' }
+    await writeInput(workspace, 'sources.json', {
+      sources: [
+        { ...source, name: 'all', files: ['all/*'] },
+        { ...source, name: 'renamed', files: ['renamed.csv'], columns },
+      ],
+    })
+    const { rows } = await buildAndRead(workspace)
+    expect(rows.map(({ date, is_byok, cost_usd }) => `${date} ${is_byok} ${cost_usd}`)).toEqual(expected)
   })
+})
 
-  it('has the same bytes but for its header when it is built again, in whatever order the records come', async () => {
-    const records = [charge(), charge({ api_key_hash: HASH_B }), charge({ is_byok: '1' }), charge({ cost_usd: '3' })]
-    const [forward, backward] = [await usageOf(records), await usageOf(records.toReversed())]
-    const text = ({ workspace }: BuiltUsage) => readFile(join(workspace.dataDir, 'state/usage.ndjson'), 'utf8')
-    expect(await text(backward)).toBe(await text(forward))
-  })
+describe('the usage file', () => {
+  const written = (workspace: Workspace, records: FileRecord[]) =>
+    writeSmallBuild(workspace, { sources: [{ records, extraColumns: KEY_COLUMNS }], top: { on_missing: 'remove' } })
 
-  it('never enters the public folder, nor does anything it says', async () => {
-    const { workspace } = await usageOf([charge({ cost_usd: '7777.123456789' })])
-    const published = await snapshotTree(workspace.publicDir)
-    expect(Object.keys(published).filter((name) => /usage/i.test(name))).toEqual([])
-    const files = Object.keys(published).filter((name) => /\.(json|csv|html|cff|md|txt)$/.test(name))
-    for (const name of files) {
+  it('follows private changes, keeps its content when a build fails, and never enters the public folder', async () => {
+    const workspace = await newWorkspace()
+    const today = (cost_usd: string) => charge({ timestamp: '2025-03-10T01:00:00Z', cost_usd })
+    await written(workspace, [BYSTANDER, today('7777.123456789')])
+    await buildIn(workspace)
+    const first = await readUsageOf(workspace)
+    expect(first).toMatchObject({
+      header: { version: 1, as_of: '2025-03-10T12:00:00Z', days: 1 },
+      rows: [{ cost_usd: '7777.123456789' }],
+    })
+    const published = Object.keys(await snapshotTree(workspace.publicDir))
+    expect(published.filter((name) => /usage/i.test(name))).toEqual([])
+    for (const name of published.filter((path) => /\.(json|csv|html|cff|md|txt)$/.test(path))) {
       const text = await readFile(join(workspace.publicDir, name), 'utf8')
       expect(text).not.toContain(HASH_A)
       expect(text).not.toContain('7777.123')
     }
+
+    await written(workspace, [charge({ visibility: 'private', cost_usd: '9' })])
+    await expect(buildIn(workspace, '2025-03-10T13:00:00Z')).rejects.toThrow('no public usage')
+    expect(await readUsageOf(workspace)).toEqual(first)
+
+    await written(workspace, [BYSTANDER, today('3')])
+    expect((await buildIn(workspace, '2025-03-10T14:00:00Z')).outcome).toBe('unchanged')
+    expect(await readUsageOf(workspace)).toMatchObject({
+      header: { as_of: '2025-03-10T14:00:00Z' },
+      rows: [{ cost_usd: '3' }],
+    })
+    await written(workspace, [BYSTANDER])
+    expect((await buildIn(workspace, '2025-03-10T15:00:00Z')).outcome).toBe('unchanged')
+    expect(await readUsageOf(workspace)).toMatchObject({ header: { days: 0 }, rows: [] })
   })
 
-  it('is not written where it would be published: DATA_DIR in PUBLIC_DIR is wrong usage', async () => {
+  it('would be published from a DATA_DIR inside PUBLIC_DIR, which is refused', async () => {
     const workspace = await newWorkspace()
     await writeSmallBuild(workspace, { sources: [{ records: [BYSTANDER] }] })
     for (const dataDir of [workspace.publicDir, join(workspace.publicDir, 'data')]) {
@@ -464,144 +381,4 @@ describe('the file', () => {
     }
     expect(await snapshotTree(workspace.publicDir)).toEqual({})
   })
-
-  it('stays as it was when the build fails', async () => {
-    const { workspace } = await usageOf([charge()])
-    const before = await readUsageOf(workspace)
-    await writeSmallBuild(workspace, {
-      sources: [{ records: [charge({ visibility: 'private', cost_usd: '9' })], extraColumns: KEY_COLUMNS }],
-      top: { on_missing: 'remove' },
-    })
-    await expect(buildIn(workspace, '2025-03-10T13:00:00Z')).rejects.toThrow('no public usage')
-    expect(await readUsageOf(workspace)).toEqual(before)
-  })
-})
-
-/** Amounts as written, and the billionths of a dollar that each is; undefined counts as 0 and is reported. */
-const COSTS: Record<string, bigint | undefined> = {
-  '': 0n,
-  '0': 0n,
-  '0.1': 100_000_000n,
-  '0.2': 200_000_000n,
-  '1e-7': 100n,
-  '0.000000001': 1n,
-  '999999999.999999999': 999_999_999_999_999_999n,
-  '-1': undefined,
-  free: undefined,
-}
-const FLAGS: Record<string, boolean> = { '': false, true: true, false: false, '1': true, '0': false, maybe: false }
-const ALIASES: Record<string, string> = { short: 'acme/one', 'short:free': 'acme/one:free', gratis: 'acme/two:free' }
-const PRIVATE = ['acme/hidden', 'acme/hidden:free']
-
-const Charge = fc.record({
-  timestamp: fc.constantFrom(
-    ...['2019-06-01T00:00:00Z', '2025-03-01T23:59:59.9999999Z', '2025-03-02T00:00:00Z', '2025-03-02T12:00:00Z'],
-    ...['2025-03-03T05:29:59+05:30', '2025-03-10T11:59:59Z', '2031-01-01T00:00:00Z', 'never'],
-  ),
-  model_permaslug: fc.constantFrom(
-    ...['acme/one', 'acme/one:free', 'short', 'short:free', 'gratis', 'acme/hidden', 'acme/hidden:free'],
-    ...['unknown', 'unknown:free', 'other', '=cmd'],
-  ),
-  prompt_tokens: fc.constantFrom('0', '1', '2', '-1'),
-  completion_tokens: fc.constantFrom('0', '1'),
-  request_id: fc.constantFrom('', 'r1', 'r2', 'r3'),
-  visibility: fc.constantFrom('', '', 'public', 'private', 'secret'),
-  api_key_hash: fc.constantFrom(HASH_A, HASH_A, HASH_B, HASH_A.toUpperCase(), ''),
-  cost_usd: fc.constantFrom(...Object.keys(COSTS)),
-  is_byok: fc.constantFrom(...Object.keys(FLAGS)),
-})
-type Charge = typeof Charge extends fc.Arbitrary<infer T> ? T : never
-
-/** The sums once more, in plain TypeScript: read, reject, resolve, keep one of each copy, add. */
-function expectedUsage(charges: readonly Charge[]): UsageRow[] {
-  const kept = new Map<string, ReturnType<typeof readCharge>>()
-  for (const [index, raw] of charges.entries()) {
-    const read = readCharge(raw)
-    if (read === undefined) continue
-    const name = raw.request_id === '' ? `record ${index}` : `id ${read.date} ${raw.request_id}`
-    const rival = kept.get(name)
-    if (rival === undefined || compare(read.rank, rival.rank) > 0) kept.set(name, read)
-  }
-  const sums = new Map<string, { nanos: bigint; requests: number; free_requests: number }>()
-  for (const read of kept.values()) {
-    if (read === undefined || read.key === '') continue
-    const name = JSON.stringify([read.date, read.key, read.isByok])
-    const sum = sums.get(name) ?? { nanos: 0n, requests: 0, free_requests: 0 }
-    sum.nanos += read.nanos
-    sum.requests += 1
-    sum.free_requests += read.model.endsWith(':free') ? 1 : 0
-    sums.set(name, sum)
-  }
-  return [...sums]
-    .map(([name, { nanos, ...counts }]) => {
-      const [date, api_key_hash, is_byok] = JSON.parse(name)
-      const digits = String(nanos).padStart(10, '0')
-      const cost_usd = `${digits.slice(0, -9)}.${digits.slice(-9)}`.replace(/\.?0+$/, '')
-      return { date, api_key_hash, is_byok, cost_usd, ...counts }
-    })
-    .sort((a, b) => compare([a.date, a.api_key_hash, BigInt(a.is_byok)], [b.date, b.api_key_hash, BigInt(b.is_byok)]))
-}
-
-function readCharge(raw: Charge) {
-  const instant = parseTimestamp(raw.timestamp, 'UTC')
-  if (instant === undefined || raw.prompt_tokens === '-1' || raw.visibility === 'secret') return undefined
-  if (!isModelSlug(raw.model_permaslug)) return undefined
-  const date = new Date(Number(instant / 1000n)).toISOString().slice(0, 10)
-  // Later than tomorrow by the clock of `buildIn`: nothing that was used.
-  if (date > '2026-11-21') return undefined
-  const model = ALIASES[raw.model_permaslug] ?? raw.model_permaslug
-  const ofRegistry = PRIVATE.includes(model) ? 'private' : model.startsWith('unknown') ? 'withheld' : 'public'
-  const secrecy = ['public', 'withheld', 'private'].indexOf(raw.visibility === '' ? ofRegistry : raw.visibility)
-  const nanos = COSTS[raw.cost_usd] ?? 0n
-  const key = /^[0-9a-f]{64}$/.test(raw.api_key_hash) ? raw.api_key_hash : ''
-  const isByok = FLAGS[raw.is_byok] ?? false
-  return {
-    ...{ date, model, nanos, key, isByok },
-    rank: [instant, raw.prompt_tokens, raw.completion_tokens, model, BigInt(secrecy), nanos, key, BigInt(isByok)],
-  }
-}
-
-function compare(a: readonly (string | bigint)[], b: readonly (string | bigint)[]): number {
-  for (const [index, left] of a.entries()) {
-    const right = b[index] ?? ''
-    const isNumber = typeof left === 'bigint' && typeof right === 'bigint'
-    const order = isNumber
-      ? Number(left > right) - Number(left < right)
-      : compareCodePoints(String(left), String(right))
-    if (order !== 0) return order
-  }
-  return 0
-}
-
-it('is what plain TypeScript makes of the same records, whatever they are and in whatever files', async () => {
-  const Format = fc.constantFrom('csv', 'csv.gz', 'ndjson', 'ndjson.zst', 'parquet')
-  const File = fc.record({ format: Format, charges: fc.array(Charge, { maxLength: 40 }) })
-  await fc.assert(
-    fc.asyncProperty(fc.array(File, { minLength: 1, maxLength: 3 }), async (files) => {
-      const workspace = await newWorkspace()
-      const columns = [...COLUMNS, ...KEY_COLUMNS]
-      const names = files.map(({ format }, index) => `usage-${index}.${format}`)
-      for (const [index, { charges }] of files.entries()) {
-        await writeRecords(join(workspace.input, names[index] ?? ''), charges, { columns })
-      }
-      await writeRecords(join(workspace.input, 'bystander.csv'), [BYSTANDER], { columns: COLUMNS })
-      const model = (slug: string, fields: object = {}) => ({ model_permaslug: slug, public: true, ...fields })
-      await writeInput(workspace, 'models.json', [
-        model('bystander'),
-        model('acme/one', { aliases: ['short'] }),
-        model('acme/two:free', { aliases: ['gratis'] }),
-        model('acme/hidden', { public: false }),
-      ])
-      const source = { name: 's', schema: 'canonical', files: ['bystander.csv', ...names] }
-      await writeInput(workspace, 'sources.json', {
-        models: 'models.json',
-        max_rejected_share: 1,
-        max_withheld_share: 1,
-        sources: [source],
-      })
-      const { rows } = await buildAndRead(workspace)
-      expect(rows).toEqual(expectedUsage(files.flatMap(({ charges }) => charges)))
-    }),
-    { numRuns: 4, seed: 20250302 },
-  )
 })

@@ -152,7 +152,7 @@ function placeOf(name: string): string {
   return `reading of pipeline/raw/schemas/${name}.json`
 }
 
-it('changes what is read only together with the number of the reading', async () => {
+it('what is read of the corpus changes only together with the number of the reading', async () => {
   const golden: Record<string, Entry> = JSON.parse(readFileSync(GOLDEN, 'utf8'))
   const current = await currentEntries()
   // Where the shared code has a new number all is read again, whatever the numbers of the schemas are.

@@ -56,43 +56,19 @@ export const FULL_REQUEST: MessagesRequest = {
   trace: { traceId: 'trace-1' },
 }
 
-/** What a preset keeps of it. */
-export const FULL_CONFIG = {
-  model: 'acme/one',
-  max_tokens: 4096,
-  temperature: 0.2,
-  top_p: 0.9,
-  top_k: 40,
-  stop_sequences: ['END'],
-  service_tier: 'auto',
-  speed: 'fast',
-  cache_control: { type: 'ephemeral', ttl: '1h' },
-  fallbacks: [{ model: 'acme/two' }, { model: 'acme/three' }],
-  context_management: {
-    edits: [
-      { type: 'clear_tool_uses_20250919', keep: { type: 'tool_uses', value: 3 }, clear_tool_inputs: true },
-      { type: 'clear_thinking_20251015', keep: 'all' },
-      { type: 'compact_20260112', pause_after_compaction: false, trigger: { type: 'input_tokens', value: 100_000 } },
-    ],
-  },
-  output_config: { effort: 'high', task_budget: { type: 'tokens', total: 20_000, remaining: 0 } },
-  thinking: { type: 'enabled', budget_tokens: 1024, display: 'omitted' },
-  tool_choice: { type: 'auto', disable_parallel_tool_use: true },
-  tools: [
-    { type: 'custom', name: 'clock', input_schema: { type: 'object', properties: {}, required: [] } },
-    { type: 'bash_20250124', name: 'bash' },
-    { type: 'text_editor_20250124', name: 'str_replace_editor' },
-    { type: 'web_search_20250305', name: 'web_search', max_uses: 3, allowed_domains: ['example.org'] },
-    { type: 'openrouter:datetime', parameters: { timezone: 'UTC' } },
-  ],
-  plugins: [
-    { id: 'auto-router', allowed_models: ['acme/*'], cost_tier: 'low' },
-    { id: 'web', max_results: 3, engine: 'exa' },
-    { id: 'response-healing', enabled: false },
-    { id: 'file-parser', pdf: { engine: 'native' } },
-    { id: 'pareto-router', min_coding_score: 0.66 },
-    { id: 'moderation' },
-  ],
-  provider: { order: ['acme'], allow_fallbacks: false, sort: 'price', max_price: { prompt: '1' } },
-  stop_server_tools_when: [{ type: 'step_count_is', step_count: 5 }],
+/** What belongs to one request. */
+const NOT_STORED = ['messages', 'system', 'stream', 'metadata', 'user', 'sessionId', 'trace']
+
+/** What a preset keeps of it, in the words of the API. */
+export const FULL_CONFIG = inSnakeCase(
+  Object.fromEntries(Object.entries(FULL_REQUEST).filter(([key]) => !NOT_STORED.includes(key))),
+)
+
+function inSnakeCase(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(inSnakeCase)
+  const entries = Object.entries(value).map(([key, part]) => {
+    return [key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), inSnakeCase(part)]
+  })
+  return Object.fromEntries(entries)
 }

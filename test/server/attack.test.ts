@@ -84,7 +84,7 @@ describe('paths', () => {
   const TARGETS = ['secret.txt', 'data/store.sqlite', 'data/', '.env', 'public/.git/config', 'etc/passwd', '']
   const LINKS = ['file.txt', 'absolute', 'data', 'folder/up', 'hidden', 'chain', 'root', 'folder/inner', 'folder']
 
-  test('of every spelling lead to published files alone', async () => {
+  test('lead only to published files, however they are spelled', async () => {
     const { ask } = await site()
     const piece = fc.constantFrom(...UP, ...SEPARATORS, ...LINKS, ...TARGETS, '.', '?', 'http://x', '%20', '%0a', '%')
     const path = fc.array(piece, { minLength: 1, maxLength: 8 }).map((pieces) => `/${pieces.join('')}`)
@@ -104,7 +104,7 @@ describe('paths', () => {
     }
   })
 
-  test('of a link to the outside are unknown, also where it is the gzip beside a file', async () => {
+  test('that are links to the outside are not found, even if the link is the gzip beside a file', async () => {
     const { ask } = await site()
     for (const link of [
       'file.txt',
@@ -121,7 +121,7 @@ describe('paths', () => {
     expect([answer.status, answer.body]).toEqual([200, 'public'])
   })
 
-  test('as a whole URL, as proxies are asked, are paths of this server', async () => {
+  test('in an absolute URL are paths of this server, whatever its host', async () => {
     const { ask } = await site()
     for (const path of ['/folder/inner/file.txt', '/', '']) {
       expect(await ask(`GET http://evil.example${path} HTTP/1.1\r\nHost: a`)).toMatchObject({
@@ -139,7 +139,7 @@ describe('paths', () => {
 describe('headers', () => {
   const INJECTED = ['%0d%0aX-Evil:%201', '%0aX-Evil:1', '%0d%0a%0d%0a<script>', '%E5%98%8A%E5%98%8DX-Evil:1']
 
-  test.each(INJECTED)('of answers cannot be added to by %s, in a path, a redirect or a query', async (text) => {
+  test.each(INJECTED)('cannot be added to an answer by %s in a path, a redirect or a query', async (text) => {
     const { ask, authorized } = await site()
     const authorization = `Authorization: ${authorized.authorization}`
     for (const target of [
@@ -161,14 +161,14 @@ describe('headers', () => {
     }
   })
 
-  test('of a request do not become its id', async () => {
+  test('of a request do not set its id', async () => {
     const { ask, log } = await site()
     const answer = await ask('GET /healthz HTTP/1.1\r\nHost: a\r\nX-Request-Id: evil\r\nRequest-Id: evil')
     expect(headerOf(answer, 'x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
     expect(log.text()).not.toContain('evil')
   })
 
-  test('cannot make a line of the log', async () => {
+  test('cannot add a line to the log', async () => {
     const { ask, log } = await site({ trustProxy: 1 })
     await ask('GET /%0a{"level":60} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 1.1.1.1"}{"level":60')
     expect(log.lines().filter(({ level }) => level === 60)).toEqual([])
@@ -218,69 +218,3 @@ describe('headers', () => {
 function withoutId({ headers, ...answer }: Answer): Answer {
   return { ...answer, headers: headers.filter(([name]) => name !== 'x-request-id' && name !== 'date') }
 }
-
-describe('JSON that names what objects inherit', () => {
-  const EVIL = '{"polluted":"yes","isAdmin":true,"max_tokens":-1,"workspace_id":"x"}'
-
-  test('is kept as any other key, and changes no object', async () => {
-    const { app, createKey } = await site()
-    const headers = {
-      authorization: `Bearer ${await createKey({ isManagement: true })}`,
-      'content-type': 'application/json',
-    }
-    const provider = `{"__proto__":${EVIL},"constructor":{"prototype":${EVIL}}}`
-    const payload = `{"model":"a/b","messages":[],"__proto__":${EVIL},"constructor":{"prototype":${EVIL}},"provider":${provider}}`
-    const answer = await app.inject({ method: 'POST', url: `${PRESETS}/one/messages`, headers, payload })
-    expect(answer.statusCode, answer.body).toBe(200)
-    const config = '{"model":"a/b","provider":'.concat(provider, '}')
-    expect(answer.body).toContain(`"config":${config}`)
-    const read = await app.inject({ url: `${PRESETS}/one/versions/1`, headers })
-    expect(read.body).toContain(`"config":${config}`)
-    expect(Object.keys(Object.prototype)).toEqual([])
-    expect(Reflect.get({}, 'polluted')).toBeUndefined()
-  })
-
-  test.each([
-    ['{"__proto__":{"model":"a/b","messages":[]}}', /model is required/],
-    ['{"model":"a/b","messages":[],"thinking":{"__proto__":{"type":"disabled"}}}', /thinking\.type is required/],
-    ['{"model":"a/b","messages":[],"plugins":[{"id":"constructor"}]}', /plugins\[0\]\.id must be one of/],
-    ['{"model":"a/b","messages":[],"plugins":[{"id":"__proto__"}]}', /plugins\[0\]\.id must be one of/],
-    ['{"model":"a/b","messages":[],"tool_choice":{"type":"toString"}}', /tool_choice\.type must be one of/],
-  ])('stands for nothing that is asked for: %s', async (payload, message) => {
-    const { app, createKey } = await site()
-    const headers = {
-      authorization: `Bearer ${await createKey({ isManagement: true })}`,
-      'content-type': 'application/json',
-    }
-    const answer = await app.inject({ method: 'POST', url: `${PRESETS}/one/messages`, headers, payload })
-    expect(answer.statusCode).toBe(400)
-    expect(answer.json().error.message).toMatch(message)
-  })
-
-  test.each(['__proto__', 'constructor', 'hasOwnProperty', 'toString'])(
-    'is no preset and no parameter: %s',
-    async (name) => {
-      const { app, authorized } = await site()
-      expect((await app.inject({ url: `${PRESETS}/${name}`, headers: authorized })).statusCode).toBeOneOf([400, 404])
-      const url = `/api/v1/embeddings/models?${name}=1&${name}[limit]=1&limit=1`
-      expect((await app.inject({ url, headers: { ...authorized, [name]: '1' } })).statusCode).toBe(200)
-    },
-  )
-})
-
-describe('keys', () => {
-  test('are taken from the one header alone', async () => {
-    const { ask, createKey } = await site()
-    const key = await createKey()
-    for (const [target, header] of [
-      [`/api/v1/key?key=${key}`, 'X-Api-Key: x'],
-      [`/api/v1/key?access_token=${key}`, `X-Api-Key: ${key}`],
-      ['/api/v1/key', `Cookie: Authorization=Bearer ${key}; key=${key}`],
-      ['/api/v1/key', `Proxy-Authorization: Bearer ${key}`],
-      ['/api/v1/key', `X-Authorization: Bearer ${key}`],
-      ['/api/v1/key', `Authorization: Basic ${Buffer.from(`${key}:`).toString('base64')}`],
-    ]) {
-      expect((await ask(`GET ${target} HTTP/1.1\r\nHost: a\r\n${header}`)).status, header).toBe(401)
-    }
-  })
-})

@@ -3,7 +3,7 @@ import { BoundedCache } from '../../server/base/bounded-cache.ts'
 
 const of = (bytes: number) => ({ bytes })
 
-test('forgets what was not used for longest, and no more than it must', () => {
+test('forgets the least recently used values, and no more than it must', () => {
   const cache = new BoundedCache<{ bytes: number }>(10, ({ bytes }) => bytes)
   cache.set('a', of(4))
   cache.set('b', of(3))
@@ -13,7 +13,7 @@ test('forgets what was not used for longest, and no more than it must', () => {
   expect(['a', 'b', 'c', 'd'].filter((name) => cache.get(name) !== undefined)).toEqual(['a', 'c', 'd'])
 })
 
-test('a value that takes the place of another counts once', () => {
+test('counts a replaced value once', () => {
   const cache = new BoundedCache<{ bytes: number }>(10, ({ bytes }) => bytes)
   for (let i = 0; i < 5; i++) cache.set('a', of(6))
   cache.set('b', of(4))
@@ -21,7 +21,7 @@ test('a value that takes the place of another counts once', () => {
   expect(cache.get('b')).toEqual(of(4))
 })
 
-test('a value that is too large alone is kept until the next', () => {
+test('keeps a value that is too large until the next one', () => {
   const cache = new BoundedCache<{ bytes: number }>(10, ({ bytes }) => bytes)
   cache.set('a', of(1))
   cache.set('large', of(100))

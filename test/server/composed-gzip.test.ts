@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { crc32, gunzipSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -6,7 +5,7 @@ import { logNormal, seededRandom } from '../../pipeline/raw/sample/random.ts'
 import { compressDates, gzipComposer } from '../../server/published/composed-gzip.ts'
 import { moveCrc } from '../../server/published/crc.ts'
 import { compressRelease, type Dataset, datasetOf, serialiseRelease } from '../../server/published/dataset.ts'
-import { FORMS } from '../../server/published/forms.ts'
+import { FORMATS } from '../../server/published/formats.ts'
 import { readCurrentRelease } from '../../server/published/release.ts'
 import { runOf } from '../../server/published/run.ts'
 import { temporaryFolder } from '../support/app.ts'
@@ -15,7 +14,7 @@ import { publish, type Row, sampleRows } from '../support/publish.ts'
 const bytes = fc.uint8Array({ maxLength: 2000 })
 
 describe('checksums', () => {
-  test('of two texts are put together from those of each', () => {
+  test('of two texts are combined from those of each', () => {
     fc.assert(
       fc.property(bytes, bytes, (a, b) => {
         expect((moveCrc(crc32(a), b.length) ^ crc32(b)) >>> 0).toBe(crc32(Buffer.concat([a, b])))
@@ -24,7 +23,7 @@ describe('checksums', () => {
     )
   })
 
-  test('of lengths beyond what the tests can hold: moving twice is moving by the sum', () => {
+  test('of any length: moving twice equals moving by the sum', () => {
     const length = fc.integer({ min: 0, max: 2 ** 31 - 1 })
     fc.assert(
       fc.property(fc.nat(), length, length, (crc, a, b) => {
@@ -53,12 +52,12 @@ describe('a gzip of any window', () => {
     .tuple(day, day)
     .map(([a, b]) => ({ start_date: date(Math.min(a, b)), end_date: date(Math.max(a, b)) }))
 
-  test.each(FORMS)('holds what the plain answer is, byte for byte: %s', async (form) => {
+  test.each(FORMATS)('unpacks to the bytes of the plain answer: %s', async (format) => {
     const dataset = await prepared()
     fc.assert(
       fc.property(window, (asked) => {
-        const plain = Buffer.concat(dataset.answer(asked, form).pieces)
-        const packed = dataset.answer(asked, form, 'gzip')
+        const plain = Buffer.concat(dataset.answer(asked, format).pieces)
+        const packed = dataset.answer(asked, format, 'gzip')
         const whole = Buffer.concat(packed.pieces)
         expect(whole.length).toBe(packed.bytes)
         // One member, and nothing after it: zlib checks CRC and size, and would read further members.
@@ -87,46 +86,29 @@ describe('a gzip of any window', () => {
     }).flat()
   }
 
-  test.each(FORMS)('is not larger than gzip -6 makes the default window: %s', async (form) => {
+  test.each(FORMATS)('is not larger than the default window by gzip -6: %s', async (format) => {
     const dataset = await prepared(driftingRows())
     const asked = { start_date: '2025-01-10', end_date: '2025-02-09' }
-    const plain = Buffer.concat(dataset.answer(asked, form).pieces)
-    expect(dataset.answer(asked, form, 'gzip').bytes).toBeLessThanOrEqual(gzipSync(plain, { level: 6 }).length)
+    const plain = Buffer.concat(dataset.answer(asked, format).pieces)
+    expect(dataset.answer(asked, format, 'gzip').bytes).toBeLessThanOrEqual(gzipSync(plain, { level: 6 }).length)
   })
 
-  test.each(FORMS)(
-    'has a header that says nothing of the machine: no name, no time, no operating system: %s',
-    async (form) => {
-      const dataset = await prepared()
-      // RFC 1952 § 2.3: magic number, deflate, no flags, four bytes of time, no level, unknown system.
-      const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255])
-      for (const [start_date, end_date] of [
-        ['2025-01-02', '2025-01-02'],
-        ['2025-01-01', '2025-02-09'],
-        ['2025-02-20', '2025-02-21'],
-      ] as const) {
-        const bytes = Buffer.concat(dataset.answer({ start_date, end_date }, form, 'gzip').pieces)
-        expect(bytes.subarray(0, header.length)).toEqual(header)
-      }
-    },
-  )
-
-  test('is read by gunzip too', async () => {
+  test.each(FORMATS)('has a header without name, time or operating system: %s', async (format) => {
     const dataset = await prepared()
+    // RFC 1952 § 2.3: magic number, deflate, no flags, four bytes of time, no level, unknown system.
+    const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255])
     for (const [start_date, end_date] of [
-      ['2025-01-01', '2025-01-01'],
-      ['2025-01-08', '2025-01-10'],
+      ['2025-01-02', '2025-01-02'],
       ['2025-01-01', '2025-02-09'],
       ['2025-02-20', '2025-02-21'],
     ] as const) {
-      const { pieces } = dataset.answer({ start_date, end_date }, 'json', 'gzip')
-      const plain = Buffer.concat(dataset.answer({ start_date, end_date }, 'json').pieces)
-      expect(execFileSync('gunzip', ['-c'], { input: Buffer.concat(pieces) }).equals(plain)).toBe(true)
+      const bytes = Buffer.concat(dataset.answer({ start_date, end_date }, format, 'gzip').pieces)
+      expect(bytes.subarray(0, header.length)).toEqual(header)
     }
   })
 })
 
-test('any bytes before, in and after any dates', () => {
+test('a composer takes any bytes before, in and after any dates', () => {
   fc.assert(
     fc.property(
       fc.array(bytes, { minLength: 1, maxLength: 6 }),

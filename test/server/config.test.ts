@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { ConfigError, isLoopback, readServerConfig } from '../../server/base/config.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
-test('without settings the defaults hold', () => {
+test('uses the defaults without settings', () => {
   expect(readServerConfig({}, {})).toEqual({
     host: '127.0.0.1',
     port: 8080,
@@ -20,7 +20,7 @@ test('without settings the defaults hold', () => {
   })
 })
 
-test('every setting is read, and flags win over the environment', () => {
+test('reads every setting, and prefers flags over the environment', () => {
   const environment = {
     HOST: '::1',
     PORT: '0',
@@ -50,7 +50,7 @@ test('every setting is read, and flags win over the environment', () => {
   })
 })
 
-test('an empty variable counts as absent', () => {
+test('treats an empty variable as absent', () => {
   expect(readServerConfig({ PORT: '' }, { PORT: '81', AS_OF: '', HOST: '' })).toMatchObject({
     host: '127.0.0.1',
     port: 81,
@@ -75,12 +75,12 @@ test.each([
   ['RATE_LIMIT_PER_MINUTE', '-1'],
   ['RATE_LIMIT_PER_DAY', '1.5'],
   ['RATE_LIMIT_BAD_KEYS_PER_MINUTE', 'off'],
-])('%s=%s is refused', (name, value) => {
+])('refuses %s=%s', (name, value) => {
   expect(() => readServerConfig({}, { [name]: value })).toThrow(ConfigError)
   expect(() => readServerConfig({}, { [name]: value })).toThrow(name)
 })
 
-test('all problems are reported at once', () => {
+test('reports all problems at once', () => {
   expect(() => readServerConfig({}, { PORT: 'x', LOG_LEVEL: 'x', TRUST_PROXY: 'x' })).toThrow(
     /PORT .*; LOG_LEVEL .*; TRUST_PROXY /,
   )
@@ -91,7 +91,7 @@ test.each([
   'postgresql://ada@localhost/tokenboard',
   'postgres:///tokenboard?host=/run/postgresql',
   'postgres://ada@/tokenboard?host=/run/postgresql',
-])('the store may lie in PostgreSQL: %s', (url) => {
+])('accepts a store in PostgreSQL: %s', (url) => {
   expect(readServerConfig({}, { DATABASE_URL: url }).databaseUrl).toBe(url)
 })
 
@@ -99,7 +99,7 @@ test.each([
   ['mysql://ada:hunter2@host/db', 'mysql: is not supported'],
   ['postgres:ada:hunter2@host/db', 'must have the form postgres://USER'],
   ['postgresql://ada:hunter2/x@host/db', 'must have the form postgresql://USER'],
-])('another database is refused without showing its password: %s', (url, reason) => {
+])('refuses another database without showing its password: %s', (url, reason) => {
   const read = () => readServerConfig({}, { DATABASE_URL: url })
   expect(read).toThrow(reason)
   expect(read).not.toThrow(/hunter2/)
@@ -110,20 +110,20 @@ test.each([
   ['1', 1],
   ['2', 2],
   ['127.0.0.1', ['127.0.0.1']],
-])('TRUST_PROXY=%s', (text, trustProxy) => {
+])('reads TRUST_PROXY=%s', (text, trustProxy) => {
   expect(readServerConfig({}, { TRUST_PROXY: text }).trustProxy).toEqual(trustProxy)
 })
 
-test('loopback hosts are told from others', () => {
+test('isLoopback distinguishes loopback hosts from others', () => {
   expect(['127.0.0.1', '127.1.2.3', '::1', 'localhost'].filter((host) => !isLoopback(host))).toEqual([])
   expect(['0.0.0.0', '::', '10.0.0.1', '127.example.org', 'example.org'].filter(isLoopback)).toEqual([])
 })
 
-describe('what would be served', () => {
+describe('PUBLIC_DIR', () => {
   const refused = (settings: Record<string, string>) =>
     expect(() => readServerConfig({}, settings)).toThrow(/is inside PUBLIC_DIR/)
 
-  test('is no place for what builds keep, wherever the store is', () => {
+  test('must not contain DATA_DIR, wherever the store is', () => {
     const elsewhere = 'sqlite:/srv/store.sqlite'
     for (const url of [elsewhere, 'postgres://db.example.org/tokenboard']) {
       refused({ PUBLIC_DIR: '/srv/site', DATA_DIR: '/srv/site/data', DATABASE_URL: url })
@@ -134,7 +134,7 @@ describe('what would be served', () => {
     expect(readServerConfig({}, around).dataDir).toBe('/srv/data')
   })
 
-  test('is told also where a link leads there', async () => {
+  test('must not contain DATA_DIR through a link', async () => {
     const folder = await temporaryFolder()
     await mkdir(join(folder, 'site/inner'), { recursive: true })
     await symlink('site/inner', join(folder, 'data'))
@@ -148,7 +148,7 @@ describe('what would be served', () => {
   })
 })
 
-test('the store may not lie where it would be served', () => {
+test('PUBLIC_DIR must not contain the store', () => {
   const inside = { PUBLIC_DIR: '/srv/site', DATABASE_URL: 'sqlite:/srv/site/db/store.sqlite' }
   expect(() => readServerConfig({}, inside)).toThrow(/is inside PUBLIC_DIR/)
   expect(() => readServerConfig({}, { PUBLIC_DIR: 'data', DATA_DIR: 'data/private' })).toThrow(/is inside PUBLIC_DIR/)

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { Server } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -9,9 +10,13 @@ import { sampleRows } from '../support/publish.ts'
 import {
   beginStop,
   bothEnds,
+  getLarge,
+  LARGE,
+  NEVER_MS,
   parseAnswer,
   rawAnswer,
   rawConnection,
+  readSlowly,
   sendPackets,
   start,
   workspace,
@@ -19,18 +24,7 @@ import {
 
 const PATH = '/api/v1/datasets/rankings-daily'
 const NONSENSE = 'nonsense\r\n\r\n'
-/** No test waits for it: whatever waited for it would be ended as a hanging test. */
-const NEVER_MS = 2 ** 31 - 1
 const HEALTH = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
-/** More than sockets hold. */
-const LARGE = sampleRows({ days: 40 })
-  .filter(({ model_permaslug }) => model_permaslug.startsWith('vendor/'))
-  .map((row) => ({ ...row, model_permaslug: row.model_permaslug.padEnd(3000, 'x') }))
-
-function get(path: string, key: string, more = ''): string {
-  return `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n${more}\r\n`
-}
-
 function post(key: string, headers: string): string {
   return `POST /api/v1/presets/agent/messages HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\n${headers}\r\n\r\n`
 }
@@ -50,7 +44,7 @@ async function isOpen(socket: Socket): Promise<boolean> {
   return (await converse(socket, HEALTH).catch(() => undefined)) !== undefined
 }
 
-describe('what is wrong with HTTP itself is answered in the envelope', () => {
+describe('malformed HTTP', () => {
   const REFUSED = [
     ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n', 400],
     ['two Hosts', 'GET /healthz HTTP/1.1\r\nhost: a\r\nHost: b\r\n\r\n', 400],
@@ -68,7 +62,7 @@ describe('what is wrong with HTTP itself is answered in the envelope', () => {
     ['too many headers', `GET / HTTP/1.1\r\nhost: x\r\n${'a:b\r\n'.repeat(4000)}\r\n`, 431],
   ] as const
 
-  test('whatever it is, and chunks that break in a body that is being read', async () => {
+  test('is refused in the envelope, also when a chunk of a body is broken', async () => {
     const { port, key } = await start(await workspace())
     for (const [what, request, status] of REFUSED) {
       const answer = await rawAnswer(port, request)
@@ -78,14 +72,14 @@ describe('what is wrong with HTTP itself is answered in the envelope', () => {
     assertEnvelope(await rawAnswer(port, `${post(key, 'transfer-encoding: chunked')}zz\r\n`), 400)
   })
 
-  test('HTTP/1.0 needs no Host, and 100-continue is an expectation that is met', async () => {
+  test('does not include HTTP/1.0 without Host, or 100-continue', async () => {
     const { port } = await start(await workspace())
     expect((await rawAnswer(port, 'GET /healthz HTTP/1.0\r\n\r\n')).statusCode).toBe(200)
     const expecting = 'GET /healthz HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\n\r\n'
     expect((await rawAnswer(port, expecting)).statusCode).toBe(100)
   })
 
-  test('but not for a second time, where the request was refused before its body broke', async () => {
+  test('is not answered a second time when the request was refused before its body broke', async () => {
     const { port } = await start(await workspace())
     const socket = await rawConnection(port)
     const answer = await converse(socket, post('none', 'transfer-encoding: chunked'))
@@ -94,7 +88,7 @@ describe('what is wrong with HTTP itself is answered in the envelope', () => {
     expect(await text(socket)).toBe('')
   })
 
-  test('and logged, with the reason that Node gives', async () => {
+  test('is logged with the reason that Node gives', async () => {
     const { port, log } = await start(await workspace())
     await rawAnswer(port, 'nonsense\r\n\r\n')
     await expect
@@ -103,63 +97,58 @@ describe('what is wrong with HTTP itself is answered in the envelope', () => {
   })
 })
 
-describe('what comes behind a good request does not harm its answer', () => {
+describe('nonsense behind a good request does not harm its answer', () => {
   test.each<[string, (good: string) => string[]]>([
-    ['in one packet', (good) => [good + good + NONSENSE]],
-    ['later', (good) => [good + good, NONSENSE]],
+    ['when both are in one packet', (good) => [good + good + NONSENSE]],
+    ['when it comes later', (good) => [good + good, NONSENSE]],
   ])('%s', async (_, packets) => {
     const { port, key } = await start(await workspace(LARGE))
-    const socket = await sendPackets(port, packets(get(`${PATH}?start_date=2025-01-01`, key)))
+    const socket = await sendPackets(port, packets(getLarge(key)))
     const [first = '', second = '', third = ''] = (await text(socket)).split(/(?=HTTP\/1\.1 )/)
     for (const answer of [first, second]) expect(JSON.parse(parseAnswer(answer).body).data).toHaveLength(LARGE.length)
     assertEnvelope(parseAnswer(third), 400)
   })
 })
 
-test('whoever goes on with nonsense is read no further, and told of it once', async () => {
+test('a client that continues with nonsense is answered once and read no further', async () => {
   const { port, key, log } = await start(await workspace(LARGE))
-  const good = get(`${PATH}?start_date=2025-01-01`, key)
-  const socket = await sendPackets(port, [good, ...Array<string>(20).fill(NONSENSE)])
+  const socket = await sendPackets(port, [getLarge(key), ...Array<string>(20).fill(NONSENSE)])
   const answers = (await text(socket)).split(/(?=HTTP\/1\.1 )/)
   expect(answers.map((answer) => parseAnswer(answer).statusCode)).toEqual([200, 400])
   expect(log.lines().filter(({ msg }) => msg === 'unreadable request')).toHaveLength(1)
 })
 
 describe('time', () => {
-  /** What is answered to a request that goes on and on. */
-  async function answerToDrip(port: number, start: string, rest: string): Promise<string> {
-    const socket = await rawConnection(port)
-    socket.write(start)
-    const drip = setInterval(() => socket.write(rest), 20)
-    const answer = await text(socket)
-    clearInterval(drip)
-    // A machine that is very busy sends the first byte too late, and a connection without one is closed without a word.
-    return answer === '' ? answerToDrip(port, start, rest) : answer
-  }
+  /** The HTTP server of Node that a connection belongs to. */
+  const serverOf = (served: Socket) => (served as Socket & { server: Server }).server
 
-  test('a head that comes too slowly is 408, and so is a body', async () => {
-    const { port, key } = await startWith({ headMs: 500, requestMs: 1000 })
-    assertEnvelope(parseAnswer(await answerToDrip(port, 'GET /healthz HTTP/1.1\r\nx: ', 'x')), 408)
-    assertEnvelope(parseAnswer(await answerToDrip(port, post(key, 'content-length: 1000'), ' ')), 408)
+  test('limits are those of the HTTP server of Node, which test/clients/slow-clients.test.ts waits for', async () => {
+    const { port } = await startWith({ headMs: 11_000, requestMs: 22_000, idleMs: 33_000 })
+    const { served } = await bothEnds(port)
+    const limits = { headersTimeout: 11_000, requestTimeout: 22_000, keepAliveTimeout: 33_000 }
+    expect(serverOf(served)).toMatchObject(limits)
   })
 
-  test('a connection that asks nothing is closed without a word', async () => {
-    const { port } = await startWith({ headMs: 500, requestMs: 1000 })
-    expect(await text(await rawConnection(port))).toBe('')
+  test('a request that comes too slowly is a 408, and a connection that asks nothing is closed without an answer', async () => {
+    const { port } = await startWith({})
+    for (const sent of ['GET /healthz HTTP/1.1\r\nx: x', '']) {
+      const { socket, served } = await bothEnds(port)
+      socket.write(sent)
+      await expect.poll(() => served.bytesRead).toBe(sent.length)
+      // What Node emits when it has waited long enough.
+      const error = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
+      serverOf(served).emit('clientError', error, served)
+      const answer = await text(socket)
+      if (sent === '') expect(answer).toBe('')
+      else assertEnvelope(parseAnswer(answer), 408)
+    }
   })
 
-  test('so is one that asks nothing more after an answer', async () => {
-    const { port } = await startWith({ idleMs: 500 })
-    const kept = await rawConnection(port)
-    expect((await converse(kept, HEALTH)).statusCode).toBe(200)
-    expect(await text(kept)).toBe('')
-  })
-
-  test('a client that takes nothing of its answer any more is cut off', async () => {
+  test('a client that stops reading its answer is cut off', async () => {
     const { port, key, log } = await startWith({ stalledMs: 90_000 }, LARGE)
     const { socket, served } = await bothEnds(port)
     socket.pause()
-    socket.write(get(`${PATH}?start_date=2025-01-01`, key))
+    socket.write(getLarge(key))
     await once(socket, 'readable')
     expect(served.timeout).toBe(90_000)
     // What Node emits after so long without a byte.
@@ -172,7 +161,7 @@ describe('time', () => {
 })
 
 describe('the number of connections', () => {
-  test('beyond it the one that was not used for longest is closed', async () => {
+  test('is limited: a new one replaces the least recently used', async () => {
     const { port } = await startWith({ most: 3 })
     const [unused, used, usedLater] = [await rawConnection(port), await rawConnection(port), await rawConnection(port)]
     await isOpen(usedLater)
@@ -187,7 +176,7 @@ describe('the number of connections', () => {
     expect(await isOpen(used)).toBe(true)
   })
 
-  test('one whose request is under way is never closed for another, which is refused', async () => {
+  test('is limited: a new one is refused when requests are under way on all others', async () => {
     const { port, key } = await startWith({ most: 2 })
     const busy = [await rawConnection(port), await rawConnection(port)]
     for (const socket of busy) socket.write(post(key, 'content-length: 36\r\nexpect: 100-continue'))
@@ -202,7 +191,7 @@ describe('the number of connections', () => {
     expect(await isOpen(await rawConnection(port))).toBe(true)
   })
 
-  test('one that is answered has no claim, whatever body it owes', async () => {
+  test('is limited: a connection that was answered is replaced, even if its body is not sent yet', async () => {
     const { port, log } = await startWith({ most: 2 })
     const owing = [await rawConnection(port), await rawConnection(port)]
     for (const socket of owing) await converse(socket, post('none', 'content-length: 10'))
@@ -211,12 +200,12 @@ describe('the number of connections', () => {
     await expect.poll(warnings).toHaveLength(1)
   })
 
-  test('leaves a quarter of the files that may be open to all else', () => {
+  test('leaves a quarter of the open files to everything else', () => {
     expect([mostConnections(1000), mostConnections(20_000), mostConnections(Infinity)]).toEqual([750, 15_000, 20_000])
   })
 })
 
-test('a client that goes away in the middle of its body is one line in the log, and no error', async () => {
+test('a client that goes away in the middle of its body is one line in the log, not an error', async () => {
   const { port, key, log } = await start(await workspace())
   const socket = await rawConnection(port)
   socket.write(`${post(key, 'content-length: 100\r\nexpect: 100-continue')}{`)
@@ -229,7 +218,7 @@ test('a client that goes away in the middle of its body is one line in the log, 
   await expect.poll(requests).toMatchObject([aborted, { level: 30, msg: 'request', url: '/healthz' }])
 })
 
-test('clients that reset the connection at the worst moment harm nobody', async () => {
+test('clients that reset connections at any moment cause no warning, and the server keeps answering', async () => {
   const { port, log } = await start(await workspace())
   const HTTP = 'HTTP/1.1\r\nhost: x\r\n'
   for (const request of [
@@ -251,7 +240,7 @@ test('clients that reset the connection at the worst moment harm nobody', async 
 })
 
 describe('stopping', () => {
-  test('does not wait for the rest of a head, on a connection that was used before too', async () => {
+  test('does not wait for the rest of a head, even on a connection that was used before', async () => {
     const { port, close } = await start(await workspace(), {}, { stopDeadlineMs: NEVER_MS })
     const { socket, served } = await bothEnds(port)
     expect((await converse(socket, HEALTH)).statusCode).toBe(200)
@@ -261,15 +250,13 @@ describe('stopping', () => {
     await close()
   })
 
-  test('waits for what is under way, and for no more of its connection', async () => {
+  test('waits for requests under way, but not for further ones on their connections', async () => {
     const { port, key, close } = await start(await workspace(LARGE), {}, { stopDeadlineMs: NEVER_MS })
-    const [posting, owing, loading] = [await rawConnection(port), await rawConnection(port), await rawConnection(port)]
+    const [posting, owing] = [await rawConnection(port), await rawConnection(port)]
     posting.write(post(key, 'content-length: 36\r\nexpect: 100-continue'))
     await once(posting, 'data')
     await converse(owing, post('none', 'content-length: 2'))
-    loading.pause()
-    loading.write(get(`${PATH}?start_date=2025-01-01`, key))
-    await once(loading, 'readable')
+    const loading = await readSlowly(port, key)
     const { closed } = await beginStop(port, close)
     const answered = await converse(posting, '{"model":"acme/one", "messages": []}')
     expect(answered.statusCode).toBe(200)
@@ -279,7 +266,7 @@ describe('stopping', () => {
     await closed
   })
 
-  test('HOST=localhost is one address, so that nothing is accepted behind the back of a stop', async () => {
+  test('ends all listening with HOST=localhost, which is one address', async () => {
     const { url, port, close } = await start(await workspace(), { HOST: 'localhost' })
     expect(url).toBe(`http://localhost:${port}`)
     assertEnvelope(await rawAnswer(port, 'nonsense\r\n\r\n'), 400)

@@ -23,17 +23,7 @@ async function followed() {
   return { publicDir, log, messages, releases, name: () => releases.dataset()?.manifest.release }
 }
 
-test('there is no dataset until a release is there', async () => {
-  const { publicDir, releases, name, messages } = await followed()
-  await releases.check()
-  expect(name()).toBeUndefined()
-  expect(messages()).toEqual([])
-  await publish(publicDir, rows, FIRST)
-  await releases.check()
-  expect(name()).toBe('20250104T000000Z')
-})
-
-test('a new release is picked up, and an unchanged one is not loaded again', async () => {
+test('picks up a new release, and does not load an unchanged one again', async () => {
   const { publicDir, releases, name, messages } = await followed()
   await publish(publicDir, rows, FIRST)
   await releases.check()
@@ -46,7 +36,7 @@ test('a new release is picked up, and an unchanged one is not loaded again', asy
   expect(messages()).toEqual(['release loaded', 'release loaded'])
 })
 
-test('a pointer that was replaced within the same second and size is seen', async () => {
+test('sees a pointer that was replaced within the same second and size', async () => {
   const { publicDir, releases, name } = await followed()
   const pointer = join(publicDir, FOLDER, 'latest.json')
   const instant = new Date('2025-01-06T00:00:00Z')
@@ -58,7 +48,7 @@ test('a pointer that was replaced within the same second and size is seen', asyn
   expect(name()).toBe('20250105T000000Z')
 })
 
-test('an invalid release is refused and logged, and the one before keeps serving', async () => {
+test('refuses and logs an invalid release, and keeps serving the previous one', async () => {
   const { publicDir, releases, log, name } = await followed()
   await publish(publicDir, rows, FIRST)
   await releases.check()
@@ -74,7 +64,7 @@ test('an invalid release is refused and logged, and the one before keeps serving
   })
 })
 
-test('a refused release is tried again, ever less often, and taken once its bytes are right', async () => {
+test('tries a refused release again, less and less often, until its bytes are right', async () => {
   const { publicDir, releases, messages, name } = await followed()
   await publish(publicDir, rows, broken)
   for (let i = 0; i < 40; i++) await releases.check()
@@ -88,7 +78,7 @@ test('a refused release is tried again, ever less often, and taken once its byte
   expect(name()).toBe('20250105T000000Z')
 })
 
-test('bytes that arrive after the pointer are found without another change of the pointer', async () => {
+test('finds bytes that arrive after the pointer, without another change of the pointer', async () => {
   const { publicDir, releases, name } = await followed()
   const arriving = await temporaryFolder()
   await publish(publicDir, rows, FIRST)
@@ -102,7 +92,7 @@ test('bytes that arrive after the pointer are found without another change of th
   expect(name()).toBe('20250104T000000Z')
 })
 
-test('a pointer that vanished changes nothing', async () => {
+test('keeps serving when the pointer vanishes', async () => {
   const { publicDir, releases, name } = await followed()
   await publish(publicDir, rows, FIRST)
   await releases.check()
@@ -111,14 +101,14 @@ test('a pointer that vanished changes nothing', async () => {
   expect(name()).toBe('20250104T000000Z')
 })
 
-test('checks at the same time load once', async () => {
+test('loads a release once for checks at the same time', async () => {
   const { publicDir, releases, messages } = await followed()
   await publish(publicDir, rows, FIRST)
   await Promise.all([releases.check(), releases.check(), releases.check()])
   expect(messages()).toEqual(['release loaded'])
 })
 
-test('follow checks every second until stop', async () => {
+test('follow() checks every second until stop()', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   try {
     const { publicDir, releases, name } = await followed()
@@ -133,19 +123,4 @@ test('follow checks every second until stop', async () => {
   } finally {
     vi.useRealTimers()
   }
-})
-
-test('an answer that began before a switch stays one of the old release', async () => {
-  const { publicDir, releases } = await followed()
-  await publish(publicDir, rows, FIRST)
-  await releases.check()
-  const answer = releases.dataset()?.answer(WINDOW, 'json')
-  const before = Buffer.concat(answer?.pieces ?? []).toString()
-  await publish(publicDir, sampleRows({ days: 3, scale: 7 }), SECOND)
-  await releases.check()
-  expect(Buffer.concat(answer?.pieces ?? []).toString()).toBe(before)
-  expect(JSON.parse(before)).toEqual({
-    data: rows,
-    meta: { as_of: FIRST.asOf, ...WINDOW, version: 'v1' },
-  })
 })

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { compressRelease, datasetOf, serialiseRelease } from '../../server/published/dataset.ts'
-import { FORMS, type Form } from '../../server/published/forms.ts'
+import { FORMATS, type Format } from '../../server/published/formats.ts'
 import { readCurrentRelease } from '../../server/published/release.ts'
 import { temporaryFolder } from '../support/app.ts'
 import { DEFAULT_AS_OF, publish, type Row, sampleRows } from '../support/publish.ts'
@@ -16,8 +16,8 @@ async function prepared(published = rows) {
   return datasetOf({ ...serialised, gzip: compressRelease(serialised) })
 }
 
-/** The specification of the forms, as plainly as it can be written. */
-const EXPECTED: Record<Form, (expected: Row[], start_date: string, end_date: string) => string> = {
+/** The specification of the formats, as plainly as it can be written. */
+const EXPECTED: Record<Format, (expected: Row[], start_date: string, end_date: string) => string> = {
   json: (data, start_date, end_date) =>
     JSON.stringify({ data, meta: { as_of: DEFAULT_AS_OF, start_date, end_date, version: 'v1' } }),
   csv: (data) =>
@@ -25,30 +25,30 @@ const EXPECTED: Record<Form, (expected: Row[], start_date: string, end_date: str
   ndjson: (data) => data.map((row) => `${JSON.stringify(row)}\n`).join(''),
 }
 
-test.each(FORMS)('any window is answered with exactly its rows: %s', async (form) => {
+test.each(FORMATS)('a window contains exactly its rows: %s', async (format) => {
   const dataset = await prepared()
   const day = fc.integer({ min: 1, max: 25 }).map((n) => `2025-01-${String(n).padStart(2, '0')}`)
   fc.assert(
     fc.property(day, day, (a, b) => {
       const [start_date, end_date] = a < b ? [a, b] : [b, a]
-      const { pieces, bytes } = dataset.answer({ start_date, end_date }, form)
+      const { pieces, bytes } = dataset.answer({ start_date, end_date }, format)
       const body = Buffer.concat(pieces)
       expect(bytes).toBe(body.length)
       const expected = rows.filter(({ date }) => date >= start_date && date <= end_date)
-      expect(body.toString()).toBe(EXPECTED[form](expected, start_date, end_date))
+      expect(body.toString()).toBe(EXPECTED[format](expected, start_date, end_date))
     }),
   )
 })
 
-test.each(FORMS)('the rows of an answer are not copied: %s', async (form) => {
+test.each(FORMATS)('answers share the bytes of their rows: %s', async (format) => {
   const dataset = await prepared()
   const rowsOf = (end_date: string) =>
-    dataset.answer({ start_date: '2025-01-01', end_date }, form).pieces[form === 'ndjson' ? 0 : 1]
+    dataset.answer({ start_date: '2025-01-01', end_date }, format).pieces[format === 'ndjson' ? 0 : 1]
   expect(rowsOf('2025-01-02')?.buffer).toBe(rowsOf('2025-01-20')?.buffer)
   expect(rowsOf('2025-01-02')?.byteOffset).toBe(rowsOf('2025-01-20')?.byteOffset)
 })
 
-test('the canonical CSV of the whole release is the one that its content hash is of', async () => {
+test('the CSV of the whole release has the content hash of the manifest', async () => {
   const odd = ['a,b', 'a"b', 'a\rb'].map((model_permaslug, i) => ({
     date: '2025-01-01',
     model_permaslug,
@@ -61,7 +61,7 @@ test('the canonical CSV of the whole release is the one that its content hash is
   expect(`sha256:${createHash('sha256').update(csv).digest('hex')}`).toBe(dataset.manifest.content_hash)
 })
 
-test('what it takes in memory is all its rows in every form, and as gzip', async () => {
+test('bytes is the size of all rows in every format and of their gzip', async () => {
   const dataset = await prepared()
   const window = { start_date: '2025-01-01', end_date: '2025-01-31' }
   const head = 'date,model_permaslug,total_tokens\n'.length

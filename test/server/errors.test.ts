@@ -29,19 +29,19 @@ test('an invalid request names its fields', () => {
   })
 })
 
-test('a store without a turn is a conflict', () => {
+test('a StoreConflictError is a 409', () => {
   expect(toEnvelope(new StoreConflictError('locked')).body.error).toEqual({
     code: 409,
     message: 'Resource conflict. Please try again later.',
   })
 })
 
-test.each(['EMFILE', 'ENFILE'])('no file can be opened any more (%s): not for good, so a 503', (code) => {
+test.each(['EMFILE', 'ENFILE'])('running out of open files (%s) is a 503', (code) => {
   const { status, body } = toEnvelope(Object.assign(new Error(`${code}: open '/srv/public/x'`), { code }))
   expect([status, body.error.message]).toEqual([503, 'The service is not available. Please try again later.'])
 })
 
-test('what Fastify says to clients is kept, what it says of itself is not', () => {
+test('an error of Fastify keeps its message for a 4xx, and is a bare 500 otherwise', () => {
   expect(toEnvelope(fastifyError('FST_ERR_CTP_INVALID_JSON_BODY', 400)).body.error).toEqual({
     code: 400,
     message: 'Body is not valid JSON',
@@ -51,7 +51,7 @@ test('what Fastify says to clients is kept, what it says of itself is not', () =
 })
 
 test.each([new Error('/etc/passwd'), new TypeError('x'), 'text', null, undefined, 42, { status: 404 }])(
-  'anything else is a 500 without a cause: %s',
+  'any other thrown value is a 500 without a cause: %s',
   (thrown) => {
     expect(toEnvelope(thrown)).toEqual({
       status: 500,

@@ -24,7 +24,7 @@ async function kept(path: string) {
   return { at, memory, value, sight }
 }
 
-test('what was kept is recalled again and again, by its name alone', async () => {
+test('recalls a value by its name, again and again', async () => {
   const { memory, value } = await kept('/data.csv')
   expect([memory.recall('name'), memory.recall('name')]).toEqual([value, value])
   expect(memory.recall('another')).toBeUndefined()
@@ -42,21 +42,21 @@ test.each<[string, string, (at: (name: string) => string) => Promise<unknown>]>(
     `/${RELEASES}/${RELEASE}/a.csv`,
     (at) => writeFile(at(`${RELEASES}/${RELEASE}/TOMBSTONE.json`), '{}'),
   ],
-])('a file is forgotten at once when it %s', async (_what, path, change) => {
+])('forgets a file at once when it %s', async (_what, path, change) => {
   const { at, memory, value } = await kept(path)
   expect(memory.recall('name')).toBe(value)
   await change(at)
   expect(memory.recall('name')).toBeUndefined()
 })
 
-test('a file that changed while it was read is not kept as it was before', async () => {
+test('does not keep a file that changed while it was read', async () => {
   const { at, memory, sight } = await kept('/latest/data.csv')
   await pointAtNew(at)
   memory.keep('later', sight, { bytes: 4 })
   expect(memory.recall('later')).toBeUndefined()
 })
 
-test('a file elsewhere changes nothing', async () => {
+test('keeps a file when others change', async () => {
   const { at, memory, value } = await kept('/page.html')
   await writeFile(at('other.html'), 'text')
   await writeFile(at('page.html.gz'), 'of no use, as pages are not looked for as gzip')

@@ -87,7 +87,7 @@ function requestOf({ operation, isManager, slug, number }: Step, own: Tenant, ot
   }
 }
 
-test('no answer to a key of one workspace ever holds anything of another', async () => {
+test('no answer to a key of one workspace contains anything of another', async () => {
   const { options } = tries({ seed: 9 })
   const steps = fc.array(STEP, { minLength: 40, maxLength: 80 })
   const statuses = new Set<number>()
@@ -109,7 +109,7 @@ test('no answer to a key of one workspace ever holds anything of another', async
   expect([...statuses].toSorted()).toEqual([200, 400, 403, 404])
 })
 
-test('the usage and the limit of a key are marks that its own answers do hold', async () => {
+test('the answers to a key contain its own usage and limit', async () => {
   const { app, tenants } = await sharedApp()
   for (const { manager, marks } of tenants) {
     const { body } = await app.inject({ url: '/api/v1/key', headers: { authorization: `Bearer ${manager}` } })

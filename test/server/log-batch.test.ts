@@ -7,7 +7,7 @@ function batch() {
   return { log: logBatch({ write }), written }
 }
 
-test('lines of a moment are written together, a little later, once', () => {
+test('writes the lines of 20 ms together, once', () => {
   vi.useFakeTimers()
   const { log, written } = batch()
   log.write('one\n')
@@ -22,7 +22,7 @@ test('lines of a moment are written together, a little later, once', () => {
   vi.useRealTimers()
 })
 
-test('no more is written at once than reaches a pipe undivided, and a line is never cut', () => {
+test('writes whole lines, at most 4096 bytes at a time unless a line is longer', () => {
   const { log, written } = batch()
   const lines = Array.from({ length: 500 }, (_, index) => `${index} ${'\u00e9'.repeat(index % 90)}\n`)
   const long = `${'x'.repeat(9000)}\n`

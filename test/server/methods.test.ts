@@ -6,10 +6,12 @@ describe('the methods of a path', () => {
   known.add({ url: '/api/v1/key', method: ['GET', 'HEAD'] })
   known.add({ url: '/api/v1/presets/:slug/messages', method: 'POST' })
 
-  test.each(['/api/v1/key', '/api/v1/%6Bey'])('%s has them', (path) => expect(known.of(path)).toEqual(['GET', 'HEAD']))
+  test.each(['/api/v1/key', '/api/v1/%6Bey'])('GET and HEAD are known for %s', (path) =>
+    expect(known.of(path)).toEqual(['GET', 'HEAD']),
+  )
 
   test.each(['/api/v1/presets/a.b/messages', '/api/v1/presets//messages', '/api/v1/presets/../messages'])(
-    '%s has those of its pattern',
+    'POST is known for %s, which fits a pattern',
     (path) => expect(known.of(path)).toEqual(['POST']),
   )
 
@@ -19,11 +21,11 @@ describe('the methods of a path', () => {
     '/api/v1/x/%2e%2e/key',
     '/api/v1/keys',
     '/api/v1/presets/a/b/messages',
-  ])('%s, taken as it was sent, is unknown', (path) => expect(known.of(path)).toEqual([]))
+  ])('nothing is known for %s', (path) => expect(known.of(path)).toEqual([]))
 })
 
 describe('the target of a request', () => {
-  test.each(['/a?b=http://c', '/', '//a', '*', 'ftp://a/b'])('%s stays as it is', (target) =>
+  test.each(['/a?b=http://c', '/', '//a', '*', 'ftp://a/b'])('%s is unchanged', (target) =>
     expect(originForm(target)).toBe(target),
   )
 
@@ -37,7 +39,7 @@ describe('the target of a request', () => {
 })
 
 describe('a URL that can be decoded', () => {
-  test.each(['/a%20b?x=%zz', '/', '/%C3%A9'])('%s stays as it is', (url) => expect(decodableUrl(url)).toBe(url))
+  test.each(['/a%20b?x=%zz', '/', '/%C3%A9'])('%s is unchanged', (url) => expect(decodableUrl(url)).toBe(url))
 
   test.each([
     ['/%zz', '/%25zz'],

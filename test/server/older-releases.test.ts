@@ -36,7 +36,7 @@ function heldLoads() {
   return { load, begun: begun.promise, letGo: held.resolve }
 }
 
-test('a release is found by its name, and read once', async () => {
+test('finds a release by its name, and reads it once', async () => {
   const { releases, loaded } = await published()
   const [first, again, second] = [await releases.find(FIRST), await releases.find(FIRST), await releases.find(SECOND)]
   expect(first?.manifest.release).toBe(FIRST)
@@ -45,14 +45,14 @@ test('a release is found by its name, and read once', async () => {
   expect(loaded()).toEqual([FIRST, SECOND])
 })
 
-test('many who ask at once are given one reading', async () => {
+test('reads a release once for many requests at a time', async () => {
   const { releases, loaded } = await published()
   const found = await Promise.all([FIRST, SECOND, FIRST, FIRST].map(releases.find))
   expect(new Set(found.map((dataset) => dataset?.manifest)).size).toBe(2)
   expect(loaded().toSorted()).toEqual([FIRST, SECOND])
 })
 
-test('nobody waits behind too many others: one more is told to come again', async () => {
+test('refuses a request with 429 when too many releases are being loaded', async () => {
   const { load, begun, letGo } = heldLoads()
   const { releases } = await published({ mostLoading: 1 }, load)
   const waiting = [FIRST, FIRST].map(releases.find)
@@ -65,13 +65,13 @@ test('nobody waits behind too many others: one more is told to come again', asyn
   expect((await releases.find(SECOND))?.manifest.release).toBe(SECOND)
 })
 
-test('no more is kept than there is room for', async () => {
+test('keeps no more releases than fit into its memory', async () => {
   const { releases, loaded } = await published({ mostBytes: 1 })
   for (const name of [FIRST, FIRST, SECOND, FIRST]) await releases.find(name)
   expect(loaded()).toEqual([FIRST, SECOND, FIRST])
 })
 
-test('a name that the index does not list is nothing, whatever folders there are', async () => {
+test('finds nothing under a name that the index does not list, even if the folder exists', async () => {
   const { publicDir, releases } = await published()
   await publish(publicDir, sampleRows({ days: 5 }), { asOf: '2025-01-06T00:00:00Z' })
   expect(await releases.find('20250106T000000Z')).toBeUndefined()
@@ -79,13 +79,13 @@ test('a name that the index does not list is nothing, whatever folders there are
   expect((await releases.find('20250106T000000Z'))?.manifest.days).toBe(5)
 })
 
-test('without an index there is nothing', async () => {
+test('finds nothing without an index', async () => {
   const { publicDir, releases } = await published()
   await rm(join(publicDir, FOLDER, 'releases/index.json'))
   expect(await releases.find(FIRST)).toBeUndefined()
 })
 
-test('a dataset that was rebuilt from nothing may use a name again', async () => {
+test('reads a release again when a rebuilt dataset uses its name', async () => {
   const { publicDir, releases } = await published()
   const before = await releases.find(FIRST)
   await publish(publicDir, sampleRows({ days: 2, scale: 3 }), { asOf: '2025-01-04T00:00:00Z' })
@@ -95,7 +95,7 @@ test('a dataset that was rebuilt from nothing may use a name again', async () =>
   expect(after?.answer(WINDOW, 'ndjson').pieces.join('').split('\n')).toHaveLength(2 * 51 + 1)
 })
 
-test('a withdrawn release is gone, also when it was in memory', async () => {
+test('refuses a withdrawn release with 410, even if it was in memory', async () => {
   const { publicDir, releases } = await published()
   await releases.find(FIRST)
   await withdraw(publicDir, FIRST)
@@ -107,7 +107,7 @@ test('a withdrawn release is gone, also when it was in memory', async () => {
   })
 })
 
-test('a release whose manifest is not that of the index is refused each time, and others are not', async () => {
+test('refuses a release whose manifest differs from the index, each time, but no other', async () => {
   const { publicDir, releases } = await published()
   await writeFile(join(publicDir, FOLDER, 'releases', FIRST, 'manifest.json'), '{}')
   for (let i = 0; i < 2; i++) {
@@ -118,7 +118,7 @@ test('a release whose manifest is not that of the index is refused each time, an
   expect((await releases.find(SECOND))?.manifest.release).toBe(SECOND)
 })
 
-test('an index that cannot be read is said so, and read again once it is right', async () => {
+test('reports an unreadable index, and reads it again once it is right', async () => {
   const { publicDir, releases } = await published()
   await writeFile(join(publicDir, FOLDER, 'releases/index.json'), '{"dataset":')
   await expect(releases.find(FIRST)).rejects.toThrow(/index.json is not valid/)

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { SCHEMAS } from '../../server/api/openapi/components.ts'
 import { openApiDocument } from '../../server/api/openapi/document.ts'
@@ -9,12 +8,8 @@ import { testApp } from '../support/app.ts'
 const API = '/api/v1'
 const document = openApiDocument()
 
-test('golden: every change of the contract shows here', async () => {
+test('the document equals openapi.golden.json', async () => {
   await expect(`${JSON.stringify(document, undefined, 2)}\n`).toMatchFileSnapshot('openapi.golden.json')
-})
-
-test('is made the same each time', () => {
-  expect(openApiDocument()).toEqual(document)
 })
 
 test('the interface is version 1.0.0, and v1 in its paths', () => {
@@ -22,8 +17,8 @@ test('the interface is version 1.0.0, and v1 in its paths', () => {
   expect(document.servers).toEqual([{ url: API }])
 })
 
-describe('the operations are those of the server', () => {
-  test('each route has its operation, and validates by the schemas that it names', async () => {
+describe('the operations of the document', () => {
+  test('are those of all routes, which validate by the schemas that they name', async () => {
     const { app } = await testApp()
     const routes = new Map<string, Record<string, unknown>>()
     app.addHook('onRoute', ({ method, url, schema = {} }) => {
@@ -59,14 +54,14 @@ describe('examples', () => {
 describe('schemas', () => {
   const schemas = Object.entries(document.components.schemas)
 
-  test('are named once, without twins for requests and answers', () => {
+  test('of components are named once, without twins for requests and answers', () => {
     const names = schemas.map(([name]) => name)
     expect(names.filter((name) => /(Input|Output|\d+)$/.test(name) || name.startsWith('__'))).toEqual([])
     expect(new Set(schemas.map(([, schema]) => JSON.stringify(schema))).size).toBe(names.length)
   })
 })
 
-test('deprecated is what the specification calls so, and the twin that it gives is_management_key', () => {
+test('deprecated is what the specification deprecates, and is_provisioning_key', () => {
   const names = Object.values(document.components.schemas).flatMap((schema) => deprecatedProperties(schema))
   expect([...new Set(names)].toSorted()).toEqual([
     'cost_quality_tradeoff',
@@ -115,7 +110,7 @@ describe('GET /docs', () => {
     expect(body).toContain('/api/v1/presets/support-agent/messages')
   })
 
-  test('leads nowhere that is not there', async () => {
+  test('has links only to sections that exist', async () => {
     const { app } = await testApp()
     const { body } = await app.inject('/docs')
     const ids = new Set([...body.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))
@@ -135,18 +130,11 @@ describe('GET /docs', () => {
     expect(style.body).not.toMatch(/url\(|@import/)
   })
 
-  test('repeats nothing of the request, and has examples that run in a shell', async () => {
+  test('repeats nothing of the request, and shows examples for a shell', async () => {
     const { app } = await testApp()
     const { body } = await app.inject('/docs')
     expect((await app.inject({ url: '/docs?x=<b>', headers: { host: `"><script>'x` } })).body).toBe(body)
     expect(body).toContain('curl -sS &quot;$SERVER/api/v1/key&quot; \\\n  -H &quot;Authorization: Bearer $KEY&quot;')
-  })
-
-  test('is cached by a tag of its bytes', async () => {
-    const { app } = await testApp()
-    const { headers, body } = await app.inject('/docs')
-    const sum = createHash('sha256').update(body).digest('base64url').slice(0, 22)
-    expect(headers).toMatchObject({ etag: `"${sum}"`, 'cache-control': 'no-cache' })
   })
 })
 

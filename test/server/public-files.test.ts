@@ -49,12 +49,12 @@ test.each([
   ['/to-hidden'],
   ['/loop'],
   ['/'],
-])('%s leads to nothing', async (path) => {
+])('finds nothing at %s', async (path) => {
   const { files } = await site()
   expect(await files.find(path)).toEqual({ kind: 'nothing' })
 })
 
-test('files, folders and symlinks inside are found', async () => {
+test('finds files, folders and symlinks inside the public folder', async () => {
   const { root, files } = await site()
   expect(await files.find('/data.csv')).toEqual({ kind: 'file', path: join(root, 'data.csv') })
   expect(await files.find('/docs/')).toEqual({ kind: 'file', path: join(root, 'docs/index.html') })
@@ -66,26 +66,26 @@ test('files, folders and symlinks inside are found', async () => {
   })
 })
 
-test('names with spaces, percent signs and other letters are files like others', async () => {
+test('finds files with spaces, percent signs and letters beyond ASCII in their names', async () => {
   const { root, files } = await site()
   await writeFile(join(root, 'a b%25 ü.csv'), '')
   expect(await files.find(`/${encodeURIComponent('a b%25 ü.csv')}`)).toMatchObject({ kind: 'file' })
 })
 
-test('PUBLIC_DIR may itself be a symlink, and may be missing', async () => {
+test('accepts a PUBLIC_DIR that is a symlink or missing', async () => {
   const { root } = await site()
   await symlink(root, `${root}-link`)
   expect(await publicFiles(`${root}-link`).find('/data.csv')).toMatchObject({ kind: 'file' })
   expect(await publicFiles(`${root}-none`).find('/data.csv')).toEqual({ kind: 'nothing' })
 })
 
-test('where a link leads is told as a path of a URL', async () => {
+test('gives the target of a link as an encoded URL path', async () => {
   const { root, files } = await site()
   await writeFile(join(root, 'docs', 'a b%.csv'), '')
   expect(await files.find('/latest/a%20b%25.csv')).toMatchObject({ location: '/docs/a%20b%25.csv' })
 })
 
-test('an open file stays itself when another takes its name', async () => {
+test('keeps reading an open file when another takes its name', async () => {
   const { root, files } = await site()
   const open = await files.open(join(root, 'data.csv'))
   await writeFile(join(root, 'new'), 'something else')
@@ -96,7 +96,7 @@ test('an open file stays itself when another takes its name', async () => {
   await reopened.handle.close()
 })
 
-test('the tag of a file of a release is the one of its manifest, unless that describes another file', async () => {
+test('takes the tag of a release file from its manifest, unless the size differs', async () => {
   const { root, files } = await site()
   const listed = '0123456789abcdef'.repeat(4)
   const release = await publish(root, sampleRows({ days: 1 }), {
@@ -117,7 +117,7 @@ test('the tag of a file of a release is the one of its manifest, unless that des
   )
 })
 
-test.each(['', '{"release":', '{}'])('with a manifest that is "%s" the tag is made of the bytes', async (manifest) => {
+test.each(['', '{"release":', '{}'])('makes the tag from the bytes when the manifest is "%s"', async (manifest) => {
   const { root, files } = await site()
   const release = await publish(root, sampleRows({ days: 1 }))
   const folder = join(root, FOLDER, 'releases', release)
@@ -129,7 +129,7 @@ test.each(['', '{"release":', '{}'])('with a manifest that is "%s" the tag is ma
   for (const { handle } of [before, after]) await handle.close()
 })
 
-test('the tag is made of the bytes alone, also of a file larger than one read', async () => {
+test('makes the tag from the bytes alone, even for a file larger than one read', async () => {
   const { root, files } = await site()
   for (const name of ['a', 'b']) await writeFile(join(root, name), 'x'.repeat(1_000_000))
   const [a, b] = [await files.open(join(root, 'a')), await files.open(join(root, 'b'))]

@@ -3,7 +3,7 @@ import { Quota } from '../../server/base/quota.ts'
 
 const START = Date.parse('2025-02-10T09:30:00Z')
 
-test('so many uses of a name pass in a window that begins with the first, and then none until it is over', () => {
+test('allows so many uses of a name in a window that begins with the first use', () => {
   const quota = new Quota(2, 60)
   expect(quota.state('a', START)).toEqual({ limit: 2, remaining: 2, resetSeconds: 60 })
   expect(quota.use('a', START)).toEqual({ limit: 2, remaining: 1, resetSeconds: 60 })
@@ -12,26 +12,26 @@ test('so many uses of a name pass in a window that begins with the first, and th
   expect(quota.state('a', START + 60_000)).toEqual({ limit: 2, remaining: 2, resetSeconds: 60 })
 })
 
-test('names do not share', () => {
+test('counts each name separately', () => {
   const quota = new Quota(1, 60)
   quota.use('a', START)
   expect(quota.state('b', START).remaining).toBe(1)
 })
 
-test('asking is no use', () => {
+test('does not count reading the state as a use', () => {
   const quota = new Quota(1, 60)
   for (let i = 0; i < 5; i++) quota.state('a', START)
   expect(quota.use('a', START).remaining).toBe(0)
 })
 
-test('beyond its capacity the name that was counted longest is forgotten, and no other', () => {
+test('forgets only the name counted longest ago beyond its capacity', () => {
   const quota = new Quota(1, 60, 3)
   for (const [index, name] of ['a', 'b', 'c', 'd'].entries()) quota.use(name, START + index)
   const remaining = ['a', 'b', 'c', 'd'].map((name) => quota.state(name, START + 4).remaining)
   expect(remaining).toEqual([1, 0, 0, 0])
 })
 
-test('windows that are over make room before any that is open', () => {
+test('removes ended windows before open ones', () => {
   const quota = new Quota(1, 60, 3)
   for (const name of ['a', 'b']) quota.use(name, START)
   quota.use('c', START + 30_000)
@@ -39,13 +39,13 @@ test('windows that are over make room before any that is open', () => {
   expect(['c', 'd', 'e'].map((name) => quota.state(name, START + 60_000).remaining)).toEqual([0, 0, 0])
 })
 
-test('millions of names take no more memory than its capacity, and no more time each', () => {
+test('keeps no more names than its capacity for millions of them', () => {
   const quota = new Quota(1, 60, 1000)
   for (let i = 0; i < 2_000_000; i++) quota.use(`10.0.${i}`, START)
   expect(quota.size).toBe(1000)
 })
 
-test('names of a time gone by are forgotten, also where there is no capacity to keep', () => {
+test('forgets names of ended windows, even without a capacity', () => {
   const quota = new Quota(1, 60)
   for (let i = 0; i < 1000; i++) quota.use(`key ${i}`, START + i)
   quota.use('next', START + 120_000)

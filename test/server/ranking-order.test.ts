@@ -24,7 +24,7 @@ test.each([
   ['a new date begins anew', ['2025-01-01 a 5', '2025-01-01 other 5', '2025-01-02 a 500', '2025-01-03 b 1']],
   ['other alone', ['2025-01-01 other 5']],
   ['fifty models and other', [...named(50), '2025-01-01 other 1']],
-])('fine: %s', (_name, lines) => {
+])('accepts rows in order: %s', (_name, lines) => {
   expect(firstProblem(...lines)).toBeUndefined()
 })
 
@@ -43,7 +43,7 @@ test.each([
   ['a model twice', ['2025-01-01 a 9', '2025-01-01 b 8', '2025-01-01 a 7'], 'a stands twice on 2025-01-01'],
   ['a model twice in a row', ['2025-01-01 a 9', '2025-01-01 a 9'], 'a stands twice'],
   ['fifty-one models', named(51), 'names more than 50 models'],
-])('wrong: %s', (_name, lines, problem) => {
+])('refuses rows out of order: %s', (_name, lines, problem) => {
   expect(firstProblem(...lines)).toContain(problem)
 })
 

@@ -14,7 +14,7 @@ async function published(options = {}) {
   return publicDir
 }
 
-test('a thread reads a release, first plain and then with its gzip', async () => {
+test('loads a release in a thread, first plain and then with its gzip', async () => {
   const { plain, whole } = loadRelease({ publicDir: await published() })
   const [first, complete] = [await plain, await whole]
   expect([first.hasGzip, complete.hasGzip]).toEqual([false, true])
@@ -23,7 +23,7 @@ test('a thread reads a release, first plain and then with its gzip', async () =>
   expect(gunzipSync(Buffer.concat(complete.answer(WINDOW, 'json', 'gzip').pieces))).toEqual(bytes)
 })
 
-test('what is wrong with a release is told by both', async () => {
+test('rejects both promises with the reason when a release is invalid', async () => {
   const publicDir = await published({ spoilRows: (bytes: Buffer) => bytes.subarray(1) })
   const { plain, whole } = loadRelease({ publicDir })
   for (const loading of [plain, whole]) {
@@ -34,13 +34,13 @@ test('what is wrong with a release is told by both', async () => {
   }
 })
 
-test('so is that there is none', async () => {
+test('rejects when there is no release', async () => {
   const publicDir = await published()
   await rm(join(publicDir, FOLDER, 'latest.json'))
   await expect(loadRelease({ publicDir }).whole).rejects.toThrow(/latest\.json/)
 })
 
-test('what was begun ahead is not taken where the pointer is another one by now', async () => {
+test('does not use a load that began ahead when the pointer has changed since', async () => {
   const publicDir = await published({ asOf: '2025-01-04T00:00:00Z' })
   await loadAhead(publicDir)
   await publish(publicDir, sampleRows({ days: 3 }), { asOf: '2025-01-05T00:00:00Z' })

@@ -15,13 +15,13 @@ async function read(published: Row[], options: PublishOptions = {}) {
   return await readCurrentRelease(publicDir)
 }
 
-test('a valid release is read whole', async () => {
+test('reads all rows and the manifest of a valid release', async () => {
   const release = await read(rows)
   expect(release.rows).toEqual(rows)
   expect(release.manifest.rows).toBe(rows.length)
 })
 
-test('the content hash is that of the canonical CSV, quotes included', async () => {
+test('takes a content hash of the canonical CSV, quotes included', async () => {
   const odd = ['a,b', 'a"b', 'a\rb', 'a b'].map((model_permaslug, i) => ({
     date: '2025-01-01',
     model_permaslug,
@@ -30,11 +30,11 @@ test('the content hash is that of the canonical CSV, quotes included', async () 
   expect((await read(odd)).rows).toEqual(odd)
 })
 
-test('a release may end with days that have no rows', async () => {
+test('takes a release that ends with days without rows', async () => {
   expect((await read(rows, { endDate: '2025-01-09' })).manifest.end_date).toBe('2025-01-09')
 })
 
-describe('refused', () => {
+describe('a release is refused for', () => {
   const cases: [string, Row[], PublishOptions, RegExp][] = [
     [
       'cut bytes',

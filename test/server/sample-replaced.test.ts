@@ -66,7 +66,7 @@ interface Read {
   body: string
 }
 
-test('a server that starts at any step of a switch between releases of one name calls no file of the sample real', async () => {
+test('a server that starts at any step of a switch between releases of one name never serves the sample as real', async () => {
   const copy = await createWorkspace()
   onTestFinished(() => removeWorkspace(copy))
   await cp(workspace.root, copy.root, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })

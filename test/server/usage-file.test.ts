@@ -18,14 +18,14 @@ async function followed(store?: Store) {
   return { path, log, usage, amounts, file: followKeySpend(path, usage, logger), logger }
 }
 
-test('without a file there is no usage, and nothing to tell', async () => {
+test('without a usage file there is no usage, and nothing is logged', async () => {
   const { file, log, amounts } = await followed()
   await file.check()
   expect(await amounts()).toEqual([])
   expect(log.text()).toBe('')
 })
 
-test('the file of a build is loaded, and that of the next one too', async () => {
+test('loads the usage file of each build', async () => {
   const { path, file, log, amounts } = await followed()
   await writeUsageFile(path, usageText([usageRow()]))
   await file.check()
@@ -39,7 +39,7 @@ test('the file of a build is loaded, and that of the next one too', async () => 
   ])
 })
 
-test('a file that is gone changes nothing: the store keeps what it has', async () => {
+test('keeps the usage in the store when the file is missing', async () => {
   const { path, file, amounts } = await followed()
   await writeUsageFile(path, usageText([usageRow()]))
   await file.check()
@@ -63,7 +63,7 @@ test.each([
   ['with a negative amount', usageText([usageRow({ cost_usd: '-1' })])],
   ['with an amount of too many digits', usageText([usageRow({ cost_usd: '0.0000000001' })])],
   ['with a key twice', usageText([usageRow(), usageRow()])],
-])('a file that is %s is refused and logged, and the old usage stays', async (_, text) => {
+])('refuses and logs a usage file that is %s, and keeps the previous usage', async (_, text) => {
   const { path, file, log, amounts } = await followed()
   await writeUsageFile(path, usageText([usageRow()]))
   await file.check()
@@ -76,7 +76,7 @@ test.each([
   })
 })
 
-test('what is logged of a broken file has nothing of what it holds', async () => {
+test('does not log the contents of a broken usage file', async () => {
   const { path, file, log } = await followed()
   await writeUsageFile(path, usageText([usageRow({ cost_usd: '-777.5' })]))
   await file.check()
@@ -85,7 +85,7 @@ test('what is logged of a broken file has nothing of what it holds', async () =>
   expect(log.text()).not.toContain('777.5')
 })
 
-test('a refused file is tried again, and taken once its bytes are right', async () => {
+test('tries a refused usage file again until its bytes are right', async () => {
   const { path, file, amounts } = await followed()
   await writeUsageFile(path, 'broken\n')
   await file.check()
@@ -94,7 +94,7 @@ test('a refused file is tried again, and taken once its bytes are right', async 
   expect(await amounts()).toEqual(['1'])
 })
 
-test('a server that starts on a store with the same usage writes nothing', async () => {
+test('writes nothing when the store already has the same usage', async () => {
   const { path, file, usage, log, logger } = await followed()
   await writeUsageFile(path, usageText([usageRow()]))
   await file.check()
@@ -102,7 +102,7 @@ test('a server that starts on a store with the same usage writes nothing', async
   expect(log.lines().at(-1)).toMatchObject({ msg: 'usage loaded', changed_days: 0 })
 })
 
-test('an app that is ready has loaded the usage', async () => {
+test('has loaded the usage when an app is ready', async () => {
   const path = join(await temporaryFolder(), 'usage.ndjson')
   await writeUsageFile(path, usageText([usageRow()]))
   const { app, store } = await testApp({ usageFile: path })
@@ -110,7 +110,7 @@ test('an app that is ready has loaded the usage', async () => {
   expect(await keySpend(store).ofKey(HASH_A)).toHaveLength(1)
 })
 
-test('stopping waits for a load that runs, so that the store may be closed', async () => {
+test('stop() waits for a running load, so that the store can be closed', async () => {
   const { path, file, amounts } = await followed()
   await writeUsageFile(path, usageText([usageRow()]))
   const checking = file.check()

@@ -12,7 +12,7 @@ function at(first: string) {
   return { windowOf, pass }
 }
 
-test('what is remembered of a day is forgotten at midnight, UTC', () => {
+test('forgets cached windows at midnight UTC', () => {
   const { windowOf, pass } = at('2025-03-10T23:59:59.999Z')
   expect(windowOf({})).toEqual({ start_date: '2025-02-07', end_date: '2025-03-09' })
   expect(windowOf({ end_date: '2025-03-20' }).end_date).toBe('2025-03-09')
@@ -24,7 +24,7 @@ test('what is remembered of a day is forgotten at midnight, UTC', () => {
   expect(windowOf({}).end_date).toBe('2025-03-09')
 })
 
-test('each pair of dates is a window of its own', () => {
+test('resolves each pair of dates separately', () => {
   const { windowOf } = at('2025-03-10T12:00:00Z')
   expect(windowOf({ start_date: '2025-03-01' })).toEqual({ start_date: '2025-03-01', end_date: '2025-03-09' })
   expect(windowOf({ end_date: '2025-03-01' })).toEqual({ start_date: '2025-01-30', end_date: '2025-03-01' })
@@ -34,7 +34,7 @@ test('each pair of dates is a window of its own', () => {
   })
 })
 
-test('however many are asked for, each is right', () => {
+test('resolves 12,000 windows correctly, twice', () => {
   const { windowOf } = at('2060-01-01T12:00:00Z')
   const date = (day: number) => new Date(Date.UTC(2025, 0, 1 + day)).toISOString().slice(0, 10)
   for (let round = 0; round < 2; round++) {
@@ -45,7 +45,7 @@ test('however many are asked for, each is right', () => {
   }
 })
 
-test('one that cannot be is the 400 again and again', () => {
+test('refuses an impossible window each time', () => {
   const { windowOf } = at('2025-03-10T12:00:00Z')
   for (let round = 0; round < 2; round++) {
     expect(() => windowOf({ start_date: '2025-03-02', end_date: '2025-03-01' })).toThrow(ApiError)

@@ -6,7 +6,7 @@ import { cachePolicy } from '../../server/published/cache-policy.ts'
 import { REPOSITORY, sha256 } from '../support/pipeline.ts'
 
 describe('the bundles', () => {
-  test('are the entries of the folder, named by the SHA-256 of their bytes, so that they are kept forever', async () => {
+  test('are one file for each entry of the folder, named by the SHA-256 of its bytes so that it can be cached forever', async () => {
     const { names, pages } = await bundleBrowser()
     const entries = (await readdir(join(REPOSITORY, 'pipeline/site/browser'))).filter((name) =>
       /\.(ts|css)$/.test(name),
@@ -21,7 +21,7 @@ describe('the bundles', () => {
     }
   })
 
-  test('are the same bytes each time, with no path of the machine in them', async () => {
+  test('have the same bytes each time and contain no path of the machine', async () => {
     const [first, second] = [await bundleEntries(), await bundleEntries()]
     expect(second).toEqual(first)
     for (const { text } of first.pages) {
@@ -30,7 +30,7 @@ describe('the bundles', () => {
     }
   })
 
-  test('need no eval, no style element and nothing from elsewhere', async () => {
+  test('need no eval, no style element and no other host', async () => {
     const { pages } = await bundleBrowser()
     for (const { path, text } of pages.filter((page) => page.path !== LICENSES_FILE)) {
       const addresses = text.match(/https?:\/\/[^"'`\s)]+/g) ?? []
@@ -42,7 +42,7 @@ describe('the bundles', () => {
     }
   })
 
-  test('come with the licences of all that is in them', async () => {
+  test('come with the licenses of all libraries in them', async () => {
     const { pages } = await bundleBrowser()
     const text = pages.find(({ path }) => path === LICENSES_FILE)?.text ?? ''
     for (const name of ['hyparquet', 'fzstd', 'd3-scale', 'd3-shape', 'd3-array', 'd3-interpolate'])

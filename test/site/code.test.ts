@@ -12,12 +12,12 @@ import { weekRecords, weekTop } from '../support/week.ts'
 const FOLDER = join(REPOSITORY, 'pipeline/site/snippets')
 const ROWS = [rankingRow('2025-01-01', 'acme/one', 5)]
 
-describe('the snippets', () => {
-  it('are all shown', () => {
+describe('the code snippets', () => {
+  it('are all files of their folder', () => {
     expect(SNIPPETS.map(({ file }) => file).toSorted()).toEqual(readdirSync(FOLDER).toSorted())
   })
 
-  it.each(SNIPPETS.map(({ file }) => file))('%s says in one place where the files are', (file) => {
+  it.each(SNIPPETS.map(({ file }) => file))('name the address of the files once, also in %s', (file) => {
     const text = readFileSync(join(FOLDER, file), 'utf8')
     expect(text.split(SNIPPET_BASE)).toHaveLength(2)
     expect(snippetText(file, 'https://data.example.org/tokens')).toBe(
@@ -25,7 +25,7 @@ describe('the snippets', () => {
     )
   })
 
-  it('are what docs/researchers.md shows', () => {
+  it('are the same in docs/researchers.md', () => {
     const page = readFileSync(join(REPOSITORY, 'docs/researchers.md'), 'utf8')
     const shown = [...page.matchAll(/^```(?:python|sql)\n(.*?)^```/gms)].map(([, text = '']) => text)
     expect(shown).toEqual([
@@ -34,7 +34,7 @@ describe('the snippets', () => {
     ])
   })
 
-  it('get no address that would end a text or start a command', () => {
+  it('escape the address of the publisher, so that it cannot end a string or start a command', () => {
     const base = new URL(`https://data.example.org/'";$(id)\`$&\\x y/`).href
     for (const { file } of SNIPPETS) {
       const [before = '', after = ''] = readFileSync(join(FOLDER, file), 'utf8').split(SNIPPET_BASE)
@@ -44,8 +44,8 @@ describe('the snippets', () => {
   })
 })
 
-describe('the section of code', () => {
-  it('shows each for the address of the publisher, in a heading that the contents can link to', () => {
+describe('the section of code on the landing page', () => {
+  it('shows each snippet with the address of the publisher', () => {
     const { text } = codeSection(siteFacts(ROWS))
     expect(text).toContain('<h2 id="code">')
     for (const { file, name } of SNIPPETS) {
@@ -57,14 +57,14 @@ describe('the section of code', () => {
     expect(faultsOf(`<h1></h1>${text}`)).toEqual([])
   })
 
-  it('opens one language at a time without a script', () => {
+  it('opens one language at a time, without a script', () => {
     const { text } = codeSection(siteFacts(ROWS))
     expect(text.match(/<details name="code"/g)).toHaveLength(SNIPPETS.length)
     expect(text.match(/<details name="code" open>/g)).toHaveLength(1)
   })
 })
 
-/** DuckDB reads files over HTTP by an extension that it downloads; a folder takes the place of the address here. */
+/** DuckDB would download an extension to read over HTTP, so a folder takes the place of the address. */
 it('tokens.sql finds the models with the most tokens of the last week', async () => {
   const workspace = await newWorkspace()
   await writeSmallBuild(workspace, { sources: [{ records: weekRecords() }] })

@@ -9,6 +9,7 @@ import { type Bundle, bundleBrowser } from '../../pipeline/site/bundle.ts'
 import { explorePage } from '../../pipeline/site/explore.ts'
 import { manifestOf } from '../support/manifest.ts'
 import { csvOf, publish } from '../support/pipeline.ts'
+import { faultsOf } from '../support/site.ts'
 
 const MOST_BYTES = 150_000
 const MANIFEST = manifestOf()
@@ -25,63 +26,50 @@ function page(changes: Parameters<typeof manifestOf>[0] = {}) {
 }
 
 describe('the explorer', () => {
-  test('reads the very release that the page is of, by a relative path', () => {
+  test('reads the Parquet file of its own release by a relative path', () => {
     const { path, text } = page()
     expect(path).toBe('explore.html')
     expect(text).toContain(
       `data-parquet="datasets/rankings-daily/v1/releases/${MANIFEST.release}/rankings-daily.parquet"`,
     )
-    expect(text).not.toMatch(/(href|src)="\//)
+    expect(text).toContain(`content="default-src 'self'"`)
+    expect(faultsOf(text)).toEqual([])
   })
 
-  test('is in all less than 150 KB when it is loaded, compressed', () => {
+  test('loads less than 150 KB in all, compressed', () => {
     const { text } = page()
     const parts = [text, ...bundle.pages.filter(({ path }) => text.includes(path)).map((one) => one.text)]
     expect(parts).toHaveLength(3)
     expect(parts.reduce((sum, part) => sum + gzipSync(part).length, 0)).toBeLessThan(MOST_BYTES)
   })
 
-  test('points to the files where there is no JavaScript', () => {
+  test('links to the files where there is no JavaScript', () => {
     const [, noscript = ''] = /<noscript>(.*?)<\/noscript>/s.exec(page().text) ?? []
     for (const file of ['rankings-daily.csv', 'rankings-daily.parquet', 'api/v1/datasets/rankings-daily.json'])
       expect(noscript).toContain(file)
   })
 
-  test('obeys its own policy: no style, no script, no handler in the page', () => {
-    const { text } = page()
-    expect(text).toContain(`content="default-src 'self'"`)
-    expect(text).not.toMatch(/<style|\sstyle=|\son\w+=|javascript:|="data:/)
-    for (const [, attributes = '', inside] of text.matchAll(/<script([^>]*)>(.*?)<\/script>/gs)) {
-      expect(attributes).toContain('src="assets/')
-      expect(inside).toBe('')
-    }
-  })
-
-  test('has one heading of the first rank, those below in order, and a label for each field', () => {
+  test('has one first heading, three second ones and a status for screen readers', () => {
     const { text } = page()
     expect([...text.matchAll(/<h([1-6])/g)].map(([, rank]) => rank)).toEqual(['1', '2', '2', '2'])
     expect(text).toContain('role="status"')
   })
 
-  test('tells `other` from the rest, which is of its own making', () => {
+  test('explains both `other`, which is published, and the rest, which the explorer sums', () => {
     const { text } = page()
     expect(text).toMatch(/<dt><code>other<\/code><\/dt>/)
     expect(text).toMatch(/<dt>Rest<\/dt>/)
   })
 
-  test('holds a hostile name of a publisher as text', () => {
+  test('escapes the name of the publisher', () => {
     const hostile = '"><script>alert(1)</script>'
     const { text } = page({ publisher: { ...MANIFEST.publisher, title: hostile }, attribution: hostile })
     expect(text).not.toContain('<script>alert')
   })
-
-  test('is equal for equal facts', () => {
-    expect(page()).toEqual(page())
-  })
 })
 
 describe('a build', () => {
-  test('publishes the explorer, all that it names, and a Parquet that it reads to the last digit', async () => {
+  test('publishes the explorer, the files that it loads, and a Parquet file that it reads to the last digit', async () => {
     const big = 2n ** 53n - 1n
     const records = [
       { model_permaslug: 'a/"quoted", one', prompt_tokens: String(big), completion_tokens: String(big) },

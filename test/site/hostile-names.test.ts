@@ -1,4 +1,4 @@
-/** Names from logs and settings that are code to whoever is careless: to a browser, to SQL, to a spreadsheet. */
+/** Names from logs and settings that look like code to a browser, to SQL or to a spreadsheet. */
 import { readdir, readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { parse } from 'csv-parse/sync'
@@ -95,7 +95,7 @@ async function buildWith(name: (text: string) => string): Promise<Workspace> {
   }
   await writeInput(workspace, '../data/publisher.json', { ...publisher, ...about })
   await buildIn(workspace, '2025-03-10T12:00:00Z')
-  // A second release, so that there are changes to tell of.
+  // A second release has changes on its page.
   await writeInput(workspace, 'raw/z.ndjson', `${JSON.stringify(rows[0])}\n`)
   await buildIn(workspace, '2025-03-10T13:00:00Z')
   return workspace
@@ -126,7 +126,7 @@ beforeAll(async () => {
 const SCRIPT = /<script[^>]*>(.*?)<\/script>/gs
 
 describe('names that look like markup', () => {
-  it.each(['.html', '.svg', '.atom'])('add no tag, no quote and no comment to any page (%s)', async (ending) => {
+  it.each(['.html', '.svg', '.atom'])('add no tag, quote or comment to any published %s file', async (ending) => {
     const pages = await published(hostile, ending)
     const others = await published(plain, ending)
     expect(pages.length).toBeGreaterThan(ending === '.html' ? 20 : 0)
@@ -141,7 +141,7 @@ describe('names that look like markup', () => {
     }
   })
 
-  it('stay text within scripts and JSON', async () => {
+  it('stay text in the scripts and the JSON of pages', async () => {
     const pages = await published(hostile, '.html')
     const scripts = pages.flatMap(({ text }) => [
       ...text.matchAll(/<script type="application\/(?:ld\+)?json"[^>]*>(.*?)<\/script>/gs),
@@ -155,7 +155,7 @@ describe('names that look like markup', () => {
   })
 })
 
-it('names that look like SQL are names', async () => {
+it('models whose names look like SQL are published with all their tokens', async () => {
   const rows = parse(await publishedCsv(hostile), { columns: true }) as {
     model_permaslug: string
     total_tokens: string
@@ -170,7 +170,7 @@ it('names that look like SQL are names', async () => {
   }
 })
 
-it('no cell of a published CSV is a formula', async () => {
+it('no cell of a published CSV file is a formula', async () => {
   const files = await published(hostile, '.csv')
   expect(files.length).toBeGreaterThan(5)
   for (const { path, text } of files) {

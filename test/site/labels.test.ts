@@ -10,24 +10,24 @@ const heights = (ys: readonly number[], area = AREA) =>
   )?.map(({ y }) => y)
 
 describe('spread', () => {
-  it('leaves alone what is apart', () => expect(heights([10, 100, 300])).toEqual([10, 100, 300]))
+  it('does not move labels that are far enough apart', () => expect(heights([10, 100, 300])).toEqual([10, 100, 300]))
 
-  it('moves neighbours apart evenly about where they want to be', () => {
+  it('moves labels that overlap apart evenly', () => {
     expect(heights([100, 100, 100])).toEqual([85, 100, 115])
     expect(heights([100, 104, 300])).toEqual([94.5, 109.5, 300])
   })
 
-  it('keeps inside', () => {
+  it('keeps labels inside the area', () => {
     expect(heights([0, 0])).toEqual([0, 15])
     expect(heights([330, 330])).toEqual([315, 330])
   })
 
-  it('tells when there is no room', () => {
+  it('returns undefined if there is no room', () => {
     expect(heights([1, 2, 3], { ...AREA, bottom: 29 })).toBeUndefined()
     expect(heights([1, 2, 3], { ...AREA, bottom: 30 })).toEqual([0, 15, 30])
   })
 
-  it('never overlaps, leaves, loses or reorders anything', () => {
+  it('keeps all labels in order, inside and without overlap, wherever they begin', () => {
     const wanted = fc.array(fc.record({ y: fc.integer({ min: -100, max: 500 }), id: fc.integer() }), { maxLength: 23 })
     fc.assert(
       fc.property(wanted, (items) => {
@@ -44,9 +44,9 @@ describe('spread', () => {
 })
 
 describe('shorten', () => {
-  it('keeps what fits', () => expect(shorten('abcdef', 6)).toBe('abcdef'))
-  it('cuts what does not, with an ellipsis', () => expect(shorten('abcdefg', 6)).toBe('abcde…'))
-  it('counts broad characters for what they are', () => {
+  it('keeps a name that fits', () => expect(shorten('abcdef', 6)).toBe('abcdef'))
+  it('cuts a name that does not fit, with an ellipsis', () => expect(shorten('abcdefg', 6)).toBe('abcde…'))
+  it('counts wide characters as wider', () => {
     expect(shorten('日本語日本語', 12)).toBe('日本語日本語')
     expect(shorten('日本語日本語日', 12)).toBe('日本語日本…')
     expect(shorten('WWWWWWWW', 8)).toBe('WWWW…')
@@ -55,7 +55,7 @@ describe('shorten', () => {
 })
 
 describe('shortNames', () => {
-  it('drops the author where the rest is enough', () => {
+  it('drops the author where the rest of the name is unique', () => {
     expect(shortNames(['a/x', 'b/y', 'z'])).toEqual(['x', 'y', 'z'])
     expect(shortNames(['a/x', 'b/x', 'b/y'])).toEqual(['a/x', 'b/x', 'y'])
     expect(shortNames(['a/', '/'])).toEqual(['a/', '/'])

@@ -5,7 +5,7 @@ import { tries } from '../support/property.ts'
 
 const { options } = tries({ share: 40 })
 
-/** What stands in slugs, and what paths stumble over: folders, dots, case, devices, other scripts, what is long. */
+/** Parts that are difficult in paths: folders, dots, case, devices, other scripts, long texts. */
 const part = fc.oneof(
   fc.constantFrom(
     '/',
@@ -64,16 +64,16 @@ describe('modelPath', () => {
     ['end./x', 'models/end=2e/x.html'],
     ["'; DROP TABLE", 'models/=27=3b=20=44=52=4f=50=20=54=41=42=4c=45.html'],
     ['é', 'models/=c3=a9.html'],
-  ])('%s -> %s', (given, path) => expect(modelPath(given)).toBe(path))
+  ])('gives %s the path %s', (given, path) => expect(modelPath(given)).toBe(path))
 
-  it('cuts what is too long, and tells two long slugs with the same beginning apart', () => {
+  it('cuts long slugs and adds a hash, so that two with the same beginning differ', () => {
     const [one, other] = [`acme/${'x'.repeat(290)}`, `acme/${'x'.repeat(289)}y`].map(modelPath)
     expect(one).toMatch(/^models\/acme\/x+=h[0-9a-f]{16}\.html$/)
     expect(one).toHaveLength('models/.html'.length + 200)
     expect(one).not.toBe(other)
   })
 
-  it('gives a path that any file system and any URL takes as it is', () => {
+  it('gives paths that every file system and every URL accepts unchanged', () => {
     fc.assert(
       fc.property(slug, (given) => {
         const path = modelPath(given)
@@ -88,7 +88,7 @@ describe('modelPath', () => {
     )
   })
 
-  it('can be read back, unless it was cut: so no two slugs share a path', () => {
+  it('gives paths that decode to the slug unless it was cut', () => {
     fc.assert(
       fc.property(slug, (given) => {
         const path = modelPath(given)
@@ -98,7 +98,7 @@ describe('modelPath', () => {
     )
   })
 
-  it('never puts two slugs in one place, nor a file where a folder is, on a file system that folds case', () => {
+  it('gives slugs different paths, and no file the path of a folder, also where case is ignored', () => {
     fc.assert(
       fc.property(fc.uniqueArray(slug, { minLength: 2, maxLength: 12 }), (slugs) => {
         const all = [

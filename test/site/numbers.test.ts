@@ -9,13 +9,13 @@ import {
   formatTokens,
 } from '../../pipeline/base/numbers.ts'
 
-describe('numbers', () => {
+describe('numbers on pages', () => {
   it.each([
     [0n, '0'],
     [999n, '999'],
     [1000n, '1,000'],
     [9223372036854775807n, '9,223,372,036,854,775,807'],
-  ])('formatInteger keeps every digit: %s', (value, text) => expect(formatInteger(value)).toBe(text))
+  ])('formatInteger keeps every digit of %s', (value, text) => expect(formatInteger(value)).toBe(text))
 
   it.each([
     [0n, '0'],
@@ -25,7 +25,7 @@ describe('numbers', () => {
     [1_234_567_890_123n, '1.23T'],
     [999_999n, '1M'],
     [2n ** 63n, '9,220Q'],
-  ])('formatTokens has three digits: %s', (value, text) => expect(formatTokens(value)).toBe(text))
+  ])('formatTokens rounds %s to three digits', (value, text) => expect(formatTokens(value)).toBe(text))
 
   it.each([
     [[0], ['0']],
@@ -45,7 +45,7 @@ describe('numbers', () => {
       [0, 2500, 5000],
       ['0', '2.5K', '5.0K'],
     ],
-  ])('formatTicks has one unit: %s', (values, texts) => expect(formatTicks(values)).toEqual(texts))
+  ])('formatTicks writes %s in one unit', (values, texts) => expect(formatTicks(values)).toEqual(texts))
 
   it.each([
     [1n, 8n, '12.50 %'],
@@ -55,7 +55,7 @@ describe('numbers', () => {
     [1n, 20_001n, '0.00 %'],
     [2n ** 63n, 2n ** 63n, '100.00 %'],
     [0n, 0n, '–'],
-  ])('formatShare rounds exactly: %s of %s', (part, whole, text) => expect(formatShare(part, whole)).toBe(text))
+  ])('formatShare rounds %s of %s exactly', (part, whole, text) => expect(formatShare(part, whole)).toBe(text))
 
   it.each([
     [100n, 105n, '+5.0 %'],
@@ -64,7 +64,9 @@ describe('numbers', () => {
     [10_000n, 10_004n, '±0.0 %'],
     [1n, 12_346n, '+1,234,500.0 %'],
     [2n ** 62n, 2n ** 63n, '+100.0 %'],
-  ])('formatChange is signed: %s to %s', (before, now, text) => expect(formatChange(before, now)).toBe(text))
+  ])('formatChange gives the change from %s to %s a sign', (before, now, text) =>
+    expect(formatChange(before, now)).toBe(text),
+  )
 
   it.each([
     [0, '0 bytes'],
@@ -74,9 +76,9 @@ describe('numbers', () => {
     [99_960, '100 kB'],
     [999_999, '1000 kB'],
     [5e12, '5.0 TB'],
-  ])('formatBytes is for people: %s', (bytes, text) => expect(formatBytes(bytes)).toBe(text))
+  ])('formatBytes writes %s bytes in a readable unit', (bytes, text) => expect(formatBytes(bytes)).toBe(text))
 
-  it('counted knows one from many', () => {
+  it('counted uses the singular for one', () => {
     expect([counted(0, 'day'), counted(1, 'day'), counted(1234, 'day')]).toEqual(['0 days', '1 day', '1,234 days'])
   })
 })

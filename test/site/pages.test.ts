@@ -1,20 +1,23 @@
 /**
- * Pages made from facts, against committed ones in `pages/`: the part of each that is its own, a tag a line. With
- * `-u` they are written anew: read the difference before you commit it.
+ * Pages made from facts. The part that is a page's own is compared with the one committed in `pages/`, a tag a line.
+ * `-u` writes these files again: read the difference before you commit it.
  */
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { CoverageDay } from '../../pipeline/contract/history.ts'
 import { OTHER } from '../../pipeline/contract/ranking.ts'
 import { addDays } from '../../pipeline/contract/utc-date.ts'
+import { renderAssets } from '../../pipeline/site/assets.ts'
 import { changelogPages } from '../../pipeline/site/changelog.ts'
 import { coveragePages } from '../../pipeline/site/coverage.ts'
+import type { SiteFacts } from '../../pipeline/site/facts.ts'
 import { landingPage } from '../../pipeline/site/landing.ts'
+import type { Page } from '../../pipeline/site/layout.ts'
 import { modelPages } from '../../pipeline/site/model-page.ts'
 import { modelsPages } from '../../pipeline/site/models.ts'
 import { releasePage } from '../../pipeline/site/release-page.ts'
-import { rowsOf } from '../support/rows.ts'
-import { indexOf, releaseEntry, restatementOn, rankingRow as row, siteFacts } from '../support/site.ts'
+import { manyRows, rowsOf } from '../support/rows.ts'
+import { faultsOf, indexOf, releaseEntry, restatementOn, rankingRow as row, siteFacts } from '../support/site.ts'
 import { CHANGES, MANIFEST, QUALITY, ROWS as RELEASE_ROWS } from './release-facts.ts'
 
 const WEEK = rowsOf([
@@ -78,7 +81,7 @@ function changelog() {
   const sums = { rows_before: 0, rows_after: 102, tokens_before: '0', tokens_after: '2000' }
   const restatements = [
     restatementOn('2025-12-20', last, { note: 'Logs of <one> region came late.' }),
-    restatementOn('2025-12-01', last, { ...sums, dates }),
+    restatementOn('2025-12-01', last, { ...sums, dates, id: 'restatement-of-days' }),
   ]
   const facts = siteFacts([row('2025-12-31', 'acme/one', 5)], { restatements, index: indexOf(RELEASES) })
   const paged = new Set([...facts.paged].filter((name) => name !== first.release))
@@ -104,18 +107,21 @@ function models() {
 }
 
 function release() {
-  return [releasePage(MANIFEST, { rows: RELEASE_ROWS, changes: CHANGES, quality: QUALITY })]
+  const { path, text } = releasePage(MANIFEST, { rows: RELEASE_ROWS, changes: CHANGES, quality: QUALITY })
+  return [{ path, text: String(text) }]
 }
 
-test.each([
+const SETS: [string, () => Page[]][] = [
   ['the landing page with a history', landingWithHistory],
   ['the landing page without the day a week before', landingWithoutWeek],
   ['the coverage pages', coverage],
   ['the changelog pages', changelog],
   ['the pages of models', models],
   ['the page of a release', release],
-])('%s are as committed', async (name, pages) => {
-  const text = pages().map((page) => `==== ${page.path}\n${ownPart(String(page.text))}\n`)
+]
+
+test.each(SETS)('renders %s as committed', async (name, pages) => {
+  const text = pages().map((page) => `==== ${page.path}\n${ownPart(page.text)}\n`)
   await expect(text.join('\n')).toMatchFileSnapshot(
     join(import.meta.dirname, 'pages', `${name.replaceAll(' ', '-')}.txt`),
   )
@@ -126,3 +132,84 @@ function ownPart(page: string): string {
   const [, main = ''] = /<main[^>]*>(.*)<\/main>/s.exec(page) ?? []
   return main.replaceAll(/\s*(<(?!\/))/g, '\n$1').trim()
 }
+
+const PAGES = SETS.flatMap(([, pages]) => pages()).map(({ path, text }) => [path, text] as const)
+
+describe.each(PAGES)('the page %s', (_, text) => {
+  const all = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, group = '']) => group)
+
+  test('contains nothing that its own policy forbids or that another host serves', () => {
+    expect(faultsOf(text)).toEqual([])
+  })
+
+  test('skips no level of headings and uses no id twice', () => {
+    const levels = all(/<h(\d)/g).map(Number)
+    for (const [index, level] of levels.entries()) expect(level - (levels[index - 1] ?? 0)).toBeLessThanOrEqual(1)
+    const ids = all(/ id="([^"]*)"/g)
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  test('gives each table a caption, scopes and a name under which it scrolls by keyboard', () => {
+    const tables = all(/(<table)/g).length
+    expect(all(/(<caption>)/g)).toHaveLength(tables)
+    expect(text).not.toMatch(/<th(?! scope)[ >]/)
+    expect(all(/(<div class="scroll" role="region" aria-label="[^"]*" tabindex="0">\s*<table)/g)).toHaveLength(tables)
+    const names = all(/role="region" aria-label="([^"]*)"/g)
+    expect(new Set(names).size).toBe(names.length)
+  })
+})
+
+/** 50 of 400 models on each of 700 days. */
+function manyModels() {
+  const days = Array.from({ length: 700 }, (_, day) => {
+    const names = Array.from({ length: 50 }, (_, rank) => {
+      const model = rank < 20 ? rank : 20 + ((day + rank * 13) % 380)
+      return [`vendor-${model % 30}/model-${model}-20260101`, 10n ** 12n / BigInt(rank + 1)]
+    })
+    return [addDays('2025-01-01', day), Object.fromEntries(names)] as const
+  })
+  return siteFacts(rowsOf(days))
+}
+
+/** 700 releases, every tenth of them with a restatement. */
+function manyReleases() {
+  const releases = Array.from({ length: 700 }, (_, day) => releaseEntry(addDays('2025-01-01', day), { rows: 51 * day }))
+  const restatements = releases
+    .filter((_, position) => position % 10 === 9)
+    .map((entry) => restatementOn('2025-01-01', entry, { note: 'Logs of <one> region came late.' }))
+  return siteFacts([row('2025-12-31', 'acme/one', 5)], { restatements, index: indexOf(releases) })
+}
+
+describe('pages stay below 100 kB and have equal bytes for equal facts', () => {
+  const stylesheet = renderAssets().reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
+
+  test.each([
+    [
+      'the landing page and its styles, with 700 days and 30 releases',
+      manyReleases,
+      (facts: SiteFacts) => [landingPage({ ...facts, rows: manyRows(700, 50) })],
+      stylesheet,
+    ],
+    [
+      'the pages of 400 models on 700 days',
+      manyModels,
+      (facts: SiteFacts) => [...modelsPages(facts), ...modelPages(facts)],
+      0,
+    ],
+    ['the changelog of 700 releases', manyReleases, changelogPages, 0],
+    [
+      'the coverage of 2,200 days',
+      () =>
+        siteFacts(rowsOf(Array.from({ length: 2200 }, (_, day) => [addDays('2025-01-01', day), { a: 10n ** 13n }]))),
+      coveragePages,
+      0,
+    ],
+  ])('%s', (_, makeFacts, render, more) => {
+    const pages = render(makeFacts())
+    for (const { path, text } of pages) {
+      expect(Buffer.byteLength(text) + more, path).toBeLessThan(100_000)
+      expect(faultsOf(text), path).toEqual([])
+    }
+    expect(render(makeFacts())).toEqual(pages)
+  })
+})

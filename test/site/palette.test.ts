@@ -84,17 +84,17 @@ function distance(a: string, b: string, sight: readonly Color[]): number {
 describe.each(THEMES)('the palette in %s', (theme) => {
   const color = (shade: Shade) => shade[theme]
 
-  it('has text that can be read (WCAG AA)', () => {
+  it('has text with enough contrast (WCAG AA)', () => {
     for (const shade of [INK, QUIET]) expect(contrast(color(shade), color(GROUND))).toBeGreaterThanOrEqual(4.5)
   })
 
-  it('has series that can be seen beside the ground (WCAG 1.4.11)', () => {
+  it('has series with enough contrast to the background (WCAG 1.4.11)', () => {
     for (const shade of [...SERIES, REST]) {
       expect(contrast(color(shade), color(GROUND)), color(shade)).toBeGreaterThanOrEqual(3)
     }
   })
 
-  it.each(Object.keys(SIGHTS))('tells ten series and the rest apart: %s', (name) => {
+  it.each(Object.keys(SIGHTS))('keeps ten series and the rest apart for eyes with %s sight', (name) => {
     const sight = SIGHTS[name] ?? []
     const all = [...SERIES, REST].map(color)
     for (const [index, one] of all.entries()) {
@@ -105,7 +105,7 @@ describe.each(THEMES)('the palette in %s', (theme) => {
     }
   })
 
-  it('has links and warnings that can be read on what lies behind them', () => {
+  it('has links and warnings with enough contrast to their backgrounds', () => {
     const variable = (name: string) => {
       const [, light, dark] = new RegExp(`--${name}: light-dark\\((#\\w{6}), (#\\w{6})\\)`).exec(RULES) ?? []
       return (theme === 'light' ? light : dark) ?? ''
@@ -125,7 +125,7 @@ describe.each(THEMES)('the palette in %s', (theme) => {
 describe('the stylesheet', () => {
   const css = renderAssets().find(({ path }) => path === 'assets/site.css')?.text ?? ''
 
-  it('has the palette and the rules, and names every colour once', () => {
+  it('contains the palette and the rules, and defines each color once', () => {
     expect(css).toContain(paletteCss())
     expect(css).toContain(RULES)
     for (const [index, { light, dark }] of SERIES.entries()) {
@@ -134,7 +134,7 @@ describe('the stylesheet', () => {
     for (const shade of [...SERIES, REST, GROUND, INK, QUIET]) expect(RULES).not.toContain(shade.light)
   })
 
-  it('loads nothing, and is small', () => {
+  it('loads no other file and stays below 16 kB', () => {
     expect(css).not.toMatch(/@import|url\(/)
     expect(css.length).toBeLessThan(16_000)
   })

@@ -9,14 +9,14 @@ const totalOf = (rows: readonly RankingRow[], date: string) =>
   rows.filter((row) => row.date === date).reduce((sum, { total_tokens }) => sum + BigInt(total_tokens), 0n)
 
 describe('recentDays', () => {
-  it('takes the last 90 days, or as many as there are', () => {
+  it('takes at most the last 90 days', () => {
     const { dates } = recentDays(manyRows(200, 3))
     expect([dates.length, dates[0], dates.at(-1)]).toEqual([90, '2026-08-22', '2026-11-19'])
     expect(recentDays(manyRows(5, 3)).dates.length).toBe(5)
     expect(recentDays([]).dates).toEqual([])
   })
 
-  it('names the ten models with the most tokens in the window, not before it, and sums the others', () => {
+  it('names the ten models with the most tokens within the window, and sums all others', () => {
     const old = rowsOf([['2026-01-01', { 'was/great': 10n ** 17n }]])
     const rows = [...old, ...manyRows(90, 12)]
     const { series } = recentDays(rows)
@@ -27,7 +27,7 @@ describe('recentDays', () => {
     expect(series.map(({ rest = false }) => rest)).toEqual([...Array(10).fill(false), true])
   })
 
-  it('breaks ties by code points', () => {
+  it('orders models with equal tokens by code points', () => {
     const tokens = Object.fromEntries(
       ['ｚ', '😀', 'b', 'a', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].map((name) => [name, 1]),
     )
@@ -35,11 +35,11 @@ describe('recentDays', () => {
     expect(series.map(({ name }) => name)).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'ｚ', 'all others'])
   })
 
-  it('has no rest where nothing is left', () => {
+  it('has no series of all others if every model is named', () => {
     expect(recentDays(rowsOf([['2026-11-19', { a: 3, b: 2 }]])).series.map(({ name }) => name)).toEqual(['a', 'b'])
   })
 
-  it('is null on dates without rows, and where a date does not name a model', () => {
+  it('is null on dates without rows and on dates that do not name the model', () => {
     const rows = rowsOf([
       ['2026-11-17', { a: 5, [OTHER]: 1 }],
       ['2026-11-19', { b: 4, a: 3 }],
@@ -51,7 +51,7 @@ describe('recentDays', () => {
     ])
   })
 
-  it('sums to each day, to the last digit', () => {
+  it('sums to the tokens of each day, to the last digit', () => {
     const tokens = fc.dictionary(fc.constantFrom(...'abcdefghijklmno', OTHER), fc.bigInt({ min: 1n, max: 2n ** 62n }))
     fc.assert(
       fc.property(fc.array(tokens, { minLength: 1, maxLength: 5 }), (days) => {
@@ -72,7 +72,7 @@ describe('latestDay', () => {
     ['2026-11-19', { stays: 150, born: 60, fell: 25, [OTHER]: 700 }],
   ])
 
-  it('ranks the newest date and leaves the rest without a rank', () => {
+  it('ranks the models of the newest date, and not `other`', () => {
     const { date, rows: ranked, total } = latestDay(rows)
     expect([date, total]).toEqual(['2026-11-19', 935n])
     expect(ranked.map(({ slug, rank, tokens }) => [slug, rank, tokens])).toEqual([
@@ -83,8 +83,8 @@ describe('latestDay', () => {
     ])
   })
 
-  it('compares with the date seven days before: what was there, what is new, what is gone', () => {
-    const { weekBefore, rows: ranked, gone } = latestDay(rows)
+  it('compares the newest date with the date seven days before: changed, new and missing models', () => {
+    const { weekBefore, rows: ranked, dropped } = latestDay(rows)
     expect(weekBefore).toBe('2026-11-12')
     expect(ranked.map(({ change }) => change)).toEqual([
       { kind: 'change', before: 100n },
@@ -92,16 +92,16 @@ describe('latestDay', () => {
       { kind: 'change', before: 50n },
       { kind: 'change', before: 10n },
     ])
-    expect(gone).toEqual(['gone'])
+    expect(dropped).toEqual(['gone'])
   })
 
-  it('calls nothing new where the date a week before has no rows', () => {
-    const { rows: ranked, gone } = latestDay(rows.filter(({ date }) => date !== '2026-11-12'))
+  it('calls no model new if the date a week before has no rows', () => {
+    const { rows: ranked, dropped } = latestDay(rows.filter(({ date }) => date !== '2026-11-12'))
     expect(ranked.map(({ change }) => change.kind)).toEqual(Array(4).fill('unknown'))
-    expect(gone).toEqual([])
+    expect(dropped).toEqual([])
   })
 
-  it('never calls the rest new', () => {
+  it('never calls `other` new', () => {
     const without = rows.filter(({ date, model_permaslug }) => date !== '2026-11-12' || model_permaslug !== OTHER)
     expect(latestDay(without).rows.at(-1)).toMatchObject({ slug: OTHER, change: { kind: 'unknown' } })
   })

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { BOMBS, type Bomb, buildBomb } from '../support/bombs.ts'
+import { text } from 'node:stream/consumers'
+import { BOMBS, buildBomb } from '../support/bombs.ts'
 import type { Outcome } from '../support/mutant-builds.ts'
 import { type Figure, type SoakOptions, type SoakPart, shareOf } from './part.ts'
 
@@ -12,25 +13,23 @@ const PER_PROCESS = 250
 const CHILD = join(import.meta.dirname, '../support/mutant-builds.ts')
 
 export const part: SoakPart = {
-  name: 'input',
   promise: 'A raw file ends in the numbers that it says or in an error that names it, whatever its bytes are.',
   async run(options) {
     return [...(await tryMutants(options)), ...(await tryBombs(options))]
   },
 }
 
-/** Tries mutants of valid files, and throws where one ends a process, or in a number that another reader does not find. */
+/** Tries mutants of valid files. Throws when one ends a process, or when another reader finds other numbers. */
 export async function tryMutants(options: SoakOptions): Promise<Figure[]> {
   const whole = shareOf(MUTANTS, options)
-  const starts = Array.from({ length: Math.ceil(whole / PER_PROCESS) }, (_, index) => index * PER_PROCESS)
+  const starts = Array.from({ length: Math.ceil(whole / PER_PROCESS) }, (_, index) => index * PER_PROCESS).values()
   const outcomes: Outcome[] = []
-  const waiting = starts.values()
   const failed = new AbortController()
   const signal = AbortSignal.any([options.signal, failed.signal])
   const worker = async () => {
-    for (const from of waiting) {
+    for (const from of starts) {
       options.signal.throwIfAborted()
-      outcomes.push(...(await runChild({ ...options, signal }, from, Math.min(whole, from + PER_PROCESS))))
+      outcomes.push(...(await runChild(options.seed, signal, from, Math.min(whole, from + PER_PROCESS))))
       options.report(`${outcomes.length} of ${whole} mutants`)
     }
   }
@@ -39,33 +38,29 @@ export async function tryMutants(options: SoakOptions): Promise<Figure[]> {
   } finally {
     failed.abort()
   }
-  const of = (outcome: Outcome['outcome']) => outcomes.filter((each) => each.outcome === outcome)
-  const rejected = of('agrees').filter((each) => (each.rejected ?? 0) > 0).length
+  const refused = outcomes.filter(({ outcome }) => outcome === 'refused')
+  const read = outcomes.filter(({ outcome }) => outcome === 'agrees')
+  const withRejects = read.filter(({ rejected = 0 }) => rejected > 0)
   return [
     { what: 'raw files mutated', value: `${outcomes.length}` },
-    { what: 'refused, by name', value: `${of('refused').length}` },
-    { what: 'read to the numbers that another reader finds', value: `${of('agrees').length}` },
-    { what: 'of these, with rejected records', value: `${rejected}` },
+    { what: 'refused, by name', value: `${refused.length}` },
+    { what: 'read to the numbers that another reader finds', value: `${read.length}` },
+    { what: 'of these, with rejected records', value: `${withRejects.length}` },
     { what: 'wrong numbers, or processes that died', value: '0' },
   ]
 }
 
 /** The outcomes of the mutants from `from` to `to`. */
-async function runChild({ seed, signal }: SoakOptions, from: number, to: number): Promise<Outcome[]> {
-  const child = spawn(process.execPath, [CHILD, `${seed}`, `${from}`, `${to}`], {
-    signal,
-    stdio: ['ignore', 'pipe', 'pipe'],
+async function runChild(seed: number, signal: AbortSignal, from: number, to: number): Promise<Outcome[]> {
+  const words = [CHILD, seed, from, to].map(String)
+  const child = spawn(process.execPath, words, { signal, stdio: ['ignore', 'pipe', 'pipe'] })
+  const ended = new Promise<number | string | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, name) => resolve(code ?? name))
   })
-  const ended = new Promise<number | string | null>((done, fail) => {
-    child.once('error', fail)
-    child.once('close', (code, name) => done(code ?? name))
-  })
-  // Whoever stops it early does not wait for its end.
+  // Nobody waits for it when another process fails first.
   ended.catch(() => {})
-  let stderr = ''
-  child.stderr.on('data', (text) => {
-    stderr = `${stderr}${text}`.slice(-2000)
-  })
+  const stderr = text(child.stderr)
   const outcomes: Outcome[] = []
   for await (const line of createInterface({ input: child.stdout })) {
     const outcome: Outcome = JSON.parse(line)
@@ -76,16 +71,16 @@ async function runChild({ seed, signal }: SoakOptions, from: number, to: number)
   }
   const end = await ended
   if (end !== 0 || outcomes.length !== to - from) {
-    throw new Error(`seed ${seed}, mutant ${from + outcomes.length}: the process ended with ${end}; ${stderr}`)
+    const said = (await stderr).slice(-2000)
+    throw new Error(`seed ${seed}, mutant ${from + outcomes.length}: the process ended with ${end}; ${said}`)
   }
   return outcomes
 }
 
-/** Builds from files that are small until somebody reads them, and tells the most memory that one took. */
+/** Builds from files that are small until somebody reads them, and measures the most memory that each takes. */
 async function tryBombs(options: SoakOptions): Promise<Figure[]> {
   const figures: Figure[] = []
-  const bombs: readonly Bomb[] = BOMBS.slice(0, shareOf(BOMBS.length, options))
-  for (const bomb of bombs) {
+  for (const bomb of BOMBS.slice(0, shareOf(BOMBS.length, options))) {
     options.signal.throwIfAborted()
     options.report(bomb.what)
     const { peakMiB, seconds } = await buildBomb(bomb)

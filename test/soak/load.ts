@@ -1,13 +1,12 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ClientCounts, ClientOrder } from './load-clients.ts'
-import { type Releases, releasesIn } from './load-releases.ts'
+import { FOLDER, publish, sampleRows } from '../support/publish.ts'
+import { type ServerProcess, serveTokenboard } from '../support/server-process.ts'
+import { startWorker, type Worker } from '../support/worker.ts'
 import { type Figure, type SoakOptions, type SoakPart, shareOf } from './part.ts'
-import { type Serving, serve } from './serving.ts'
 
 const SECONDS = 240
 const IDLE_CONNECTIONS = 10_000
@@ -16,14 +15,28 @@ const LARGEST_GROWTH_BYTES = 64 * 2 ** 20
 /** A stop waits so long for clients that do not come to an end, and a process of its own some time to end. */
 const LONGEST_STOP_MS = 20_000
 const NOW = '2025-02-10T09:30:00Z'
+/** The previous release is still read while the next one is loaded. */
+const KEPT_RELEASES = 3
+
+/** What clients are told. After `expect-stop` the server may refuse who is not being answered; `stop` asks for the counts. */
+export type ClientCall = { port: number; key: string; seed: number; idle: number } | 'expect-stop' | 'stop'
+
+export interface ClientCounts {
+  counts: Record<string, number>
+  /** Milliseconds of each good answer. */
+  latencies: number[]
+}
+
+type Clients = Worker<ClientCall, ClientCounts | undefined>
 
 export const part: SoakPart = {
-  name: 'load',
   promise: 'good requests succeed, and memory stays flat, whatever other clients do and however often releases switch',
   async run(options) {
     const figures: Figure[] = []
     for (const workers of [1, 2]) {
-      const of = await underLoad(workers, options)
+      const of = await underLoad(workers, options).catch((error) => {
+        throw new Error(`seed ${options.seed}, WORKERS=${workers}: ${error.message}`, { cause: error })
+      })
       figures.push(...of.map(({ what, value }) => ({ what: `WORKERS=${workers}: ${what}`, value })))
     }
     return figures
@@ -35,97 +48,115 @@ async function underLoad(workers: number, options: SoakOptions): Promise<Figure[
   const publicDir = join(folder, 'public')
   await mkdir(publicDir, { recursive: true })
   await writeFile(join(publicDir, 'large.bin'), Buffer.alloc(LARGE_FILE_BYTES, 'tokenboard'))
-  const releases = releasesIn(publicDir)
-  await releases.publishNext()
-  const server = await serve({ publicDir, dataDir: join(folder, 'data') }, { AS_OF: NOW, WORKERS: String(workers) })
+  const releases = [await publishNext(publicDir, [])]
+  const folders = { publicDir, dataDir: join(folder, 'data') }
+  const server = await serveTokenboard(folders, { AS_OF: NOW, WORKERS: String(workers) })
   const idle = Math.min(IDLE_CONNECTIONS, shareOf(4 * IDLE_CONNECTIONS, options))
-  const order = { port: server.port, key: server.key, seed: options.seed, idle }
-  const orderly = startClients({ role: 'orderly', ...order })
-  const hostile = startClients({ role: 'hostile', ...order })
+  const [orderly, hostile] = ['orderly', 'hostile'].map((role): Clients => {
+    return startWorker(join(import.meta.dirname, `load-${role}.ts`))
+  }) as [Clients, Clients]
   try {
-    const memory = await switchReleases(server, releases, options)
-    options.report(`${workers} workers: ${releases.count} releases, now the stop`)
-    // With one worker the stop finds all of them, with two those alone who want to be answered.
+    for (const clients of [orderly, hostile]) {
+      await clients.call({ port: server.port, key: server.key, seed: options.seed, idle })
+    }
+    const memory = await switchReleases(server, publicDir, releases, options)
+    options.report(`${workers} workers: ${releases.length} releases, now the stop`)
+    // With one worker it stops under all clients, with two only under those who want to be answered.
     const isHostile = workers === 1
-    const early = isHostile ? undefined : await hostile.stop()
+    const early = isHostile ? undefined : await hostile.call('stop')
     const ms = await stopServer(server, [orderly, hostile])
-    const good = await orderly.stop()
-    const bad = early ?? (await hostile.stop())
-    if (server.complaints.length > 0) throw new Error(`the server logged ${server.complaints[0]}`)
+    const good = await orderly.call('stop')
+    const bad = early ?? (await hostile.call('stop'))
+    if (server.log.length > 0) throw new Error(`the server logged ${server.log[0]}`)
+    const counts = Object.entries({ ...good?.counts, ...bad?.counts })
     return [
       { what: 'seconds of load', value: String(memory.length) },
-      { what: 'releases switched', value: String(releases.count - 1) },
-      ...Object.entries({ ...good.counts, ...bad.counts }).map(([what, count]) => ({
-        what,
-        value: String(count),
-      })),
+      { what: 'releases switched', value: String(releases.length - 1) },
+      ...counts.map(([what, count]) => ({ what, value: String(count) })),
       { what: 'good requests that failed', value: '0' },
-      ...percentiles(good.latencies),
-      ...memoryFigures(memory, workers),
+      ...percentiles(good?.latencies ?? []),
+      memoryFigure(memory, workers),
       { what: `stop by SIGTERM with ${isHostile ? 'all these clients' : 'the good clients alone'}`, value: `${ms} ms` },
     ]
-  } catch (error) {
-    throw new Error(`seed ${options.seed}, WORKERS=${workers}: ${error instanceof Error ? error.message : error}`, {
-      cause: error,
-    })
   } finally {
-    for (const client of [orderly, hostile]) client.process.kill()
+    for (const clients of [orderly, hostile]) clients.end()
     await server.kill()
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-/** Publishes a release each second, and gives the memory that the server took in each, in bytes. */
-async function switchReleases(server: Serving, releases: Releases, options: SoakOptions): Promise<number[]> {
+/** The instant of the first of the releases that follow each other. */
+const FIRST = Date.parse('2025-02-10T00:00:01Z')
+
+/** The factor of all tokens of a release, by its name: every row says which release it is of. */
+export function scaleOf(release: string): number {
+  const [, date = '', time = ''] = /^(\d{8})T(\d{6})Z$/.exec(release) ?? []
+  const iso = `${date.replace(/(....)(..)/, '$1-$2-')}T${time.replace(/(..)(..)/, '$1:$2:')}Z`
+  return (Date.parse(iso) - FIRST) / 1000 + 1
+}
+
+async function publishNext(publicDir: string, releases: readonly string[]): Promise<string> {
+  const asOf = new Date(FIRST + releases.length * 1000).toISOString().replace('.000', '')
+  const name = await publish(publicDir, sampleRows({ days: 40, scale: releases.length + 1 }), { asOf })
+  const old = releases.at(-KEPT_RELEASES)
+  if (old !== undefined) await rm(join(publicDir, FOLDER, 'releases', old), { recursive: true })
+  return name
+}
+
+/** Publishes a release each second, and gives the memory of the server in each, in bytes. */
+async function switchReleases(
+  server: ServerProcess,
+  publicDir: string,
+  releases: string[],
+  options: SoakOptions,
+): Promise<number[]> {
   const memory: number[] = []
   const seconds = Math.max(9, shareOf(SECONDS, options))
   while (memory.length < seconds) {
     const next = sleep(1000, undefined, { signal: options.signal })
-    await releases.publishNext()
+    releases.push(await publishNext(publicDir, releases))
     await next
-    memory.push(server.residentMemory())
-    if (memory.length % 30 === 0) options.report(`${memory.length} s, ${megabytes(memory.at(-1) ?? 0)}`)
+    memory.push(residentMemory(server.pid))
+    if (memory.length % 30 === 0) options.report(`${memory.length} s, ${mebibytes(memory.at(-1) ?? 0)}`)
   }
   return memory
 }
 
+/** Of a process and of its workers, in bytes, as Linux says it in files. */
+function residentMemory(pid: number): number {
+  const family = new Set([String(pid)])
+  let bytes = 0
+  for (const entry of readdirSync('/proc').toSorted((a, b) => Number(a) - Number(b))) {
+    const status = /^\d+$/.test(entry) ? statusOf(entry) : ''
+    if (family.has(/^PPid:\t(\d+)$/m.exec(status)?.[1] ?? '')) family.add(entry)
+    if (family.has(entry)) bytes += Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024
+  }
+  return bytes
+}
+
+function statusOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/status`, 'utf8')
+  } catch {
+    // It has ended since the folder was listed.
+    return ''
+  }
+}
+
 /** Good requests that are being answered are answered whole, others are refused, and the server ends. */
-async function stopServer(server: Serving, clients: readonly Clients[]): Promise<number> {
-  for (const { process } of clients) process.send('expect-stop')
+async function stopServer(server: ServerProcess, clients: readonly Clients[]): Promise<number> {
+  for (const each of clients) await each.call('expect-stop')
   const started = performance.now()
   server.signal('SIGTERM')
   const late = new AbortController()
   const end = await Promise.race([server.ended, sleep(LONGEST_STOP_MS, undefined, { signal: late.signal })])
   late.abort()
-  const ms = Math.round(performance.now() - started)
   if (end === undefined) throw new Error(`the server did not stop in ${LONGEST_STOP_MS} ms`)
-  if (end.code !== 0) throw new Error(`the server ended with ${end.code ?? end.signal}: ${server.complaints.at(-1)}`)
-  return ms
+  if (end.code !== 0) throw new Error(`the server ended with ${end.code ?? end.signal}: ${server.log.at(-1)}`)
+  return Math.round(performance.now() - started)
 }
 
-interface Clients {
-  process: ChildProcess
-  stop(): Promise<ClientCounts>
-}
-
-function startClients(order: ClientOrder): Clients {
-  const child = fork(join(import.meta.dirname, 'load-clients.ts'), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-  child.send(order)
-  // It says itself what it ended by.
-  const ended = once(child, 'exit').then((): [{ result?: ClientCounts; error?: string }] => [{ error: 'they ended' }])
-  return {
-    process: child,
-    async stop() {
-      child.send('stop')
-      const message = once(child, 'message') as Promise<[{ result?: ClientCounts; error?: string }]>
-      const [answer] = await Promise.race([message, ended])
-      if (answer.result === undefined) throw new Error(`${order.role} clients: ${answer.error}`)
-      return answer.result
-    },
-  }
-}
-
-function percentiles(latencies: number[]): Figure[] {
+function percentiles(latencies: readonly number[]): Figure[] {
   const sorted = latencies.toSorted((a, b) => a - b)
   return [0.5, 0.99].map((share) => ({
     what: `answered within, ${share * 100} % of the good requests`,
@@ -135,25 +166,21 @@ function percentiles(latencies: number[]): Figure[] {
 
 /**
  * The first third is for warming up: compiled code, memories that fill up to their bounds, connections. After it the
- * middle of the last third may lie above that of the second one by no more than the releases that are loaded beside each
- * other and what the collector of garbage leaves for later.
+ * median of the last third may exceed that of the second one only by the releases that are loaded beside each other and
+ * by what the garbage collector leaves for later.
  */
-function memoryFigures(memory: readonly number[], workers: number): Figure[] {
+function memoryFigure(memory: readonly number[], workers: number): Figure {
   const third = Math.floor(memory.length / 3)
-  const [warm, last] = [memory.slice(third, 2 * third), memory.slice(2 * third)].map(median)
-  if (warm === undefined || last === undefined) throw new Error('nothing was measured')
-  if (last - warm > LARGEST_GROWTH_BYTES * workers) {
-    throw new Error(`memory grew from ${megabytes(warm)} to ${megabytes(last)}`)
-  }
-  return [
-    { what: 'memory, middle of the second and of the last third', value: `${megabytes(warm)}, ${megabytes(last)}` },
-  ]
+  const [warm, last] = [median(memory.slice(third, 2 * third)), median(memory.slice(2 * third))]
+  const value = `${mebibytes(warm)}, ${mebibytes(last)}`
+  if (!(last - warm <= LARGEST_GROWTH_BYTES * workers)) throw new Error(`memory grew: ${value}`)
+  return { what: 'memory, middle of the second and of the last third', value }
 }
 
-function median(values: readonly number[]): number | undefined {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 }
 
-function megabytes(bytes: number): string {
+function mebibytes(bytes: number): string {
   return `${Math.round(bytes / 2 ** 20)} MiB`
 }

@@ -1,8 +1,8 @@
-/** How hard a part tries to break what it is about. */
+/** How hard a part tries to break its promise. */
 export interface SoakOptions {
-  /** What is random follows from it: a run that failed can be had again. */
+  /** Everything random follows from it, so that a failed run can be repeated. */
   seed: number
-  /** How often, 1 for the whole soak; the tests of the system take a part of it. */
+  /** How much of the whole to do, above 0 and up to 1. */
   share: number
   signal: AbortSignal
   /** Tells a person how far it is. */
@@ -13,20 +13,18 @@ export interface SoakOptions {
 export interface Figure {
   /** Such as `builds killed`. */
   what: string
-  /** With its unit, if any, such as `200` or `12 ms`. */
+  /** With its unit, such as `12 ms`. */
   value: string
 }
 
-/** A promise that docs/evidence/reliability.md makes, and the attempts to have it broken. */
+/** A promise of docs/evidence/reliability.md, and the attempts to break it. */
 export interface SoakPart {
-  /** One word, by which `make soak` chooses it. */
-  name: string
   promise: string
   /** Throws, with seed and moment, when the promise was broken. */
   run(options: SoakOptions): Promise<Figure[]>
 }
 
-/** How many of `whole` a run with this share makes, one at least. */
+/** How many of `whole` a run with this share makes, at least one. */
 export function shareOf(whole: number, { share }: SoakOptions): number {
   return Math.max(1, Math.round(whole * share))
 }

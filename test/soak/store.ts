@@ -6,12 +6,12 @@ import fc from 'fast-check'
 import type { ListPresetVersionsResponse, PresetResponse } from '../../server/schemas/preset.ts'
 import { PRESETS } from '../support/presets.ts'
 import { publish, sampleRows } from '../support/publish.ts'
+import { serveTokenboard } from '../support/server-process.ts'
 import { type Figure, type SoakOptions, type SoakPart, shareOf } from './part.ts'
-import { serve } from './serving.ts'
 
 const KILLS = 100
 const CLIENTS = 8
-const SLUGS = 4
+const SLUGS = ['preset-0', 'preset-1', 'preset-2', 'preset-3']
 const MOST_ACKNOWLEDGED_BEFORE_KILL = 120
 
 /** A version of a preset, which has `mark` in its config. */
@@ -22,9 +22,7 @@ interface Version {
 }
 
 export const part: SoakPart = {
-  name: 'store',
-  promise:
-    'A version of a preset that was acknowledged is there after kill -9 of the server, once and under its number.',
+  promise: 'A preset version that was acknowledged is there after kill -9 of the server, once and under its number.',
   run,
 }
 
@@ -36,30 +34,29 @@ async function run(options: SoakOptions): Promise<Figure[]> {
     numRuns: shareOf(KILLS, options),
     seed: options.seed,
   })
-  let server = await serve(folders)
+  let server = await serveTokenboard(folders)
   const { key } = server
-  const api = () => presetApi(server.url, key)
   const acknowledged: Version[] = []
   const starts: number[] = []
   try {
     for (const [kill, moment] of moments.entries()) {
       options.signal.throwIfAborted()
-      const writing = load(api(), `kill-${kill}`, moment)
+      const writing = write(presetApi(server.url, key), `kill-${kill}`, moment)
       await Promise.race([writing.enough, writing.ended])
       await server.kill()
       assertCutOff(await writing.ended)
       acknowledged.push(...writing.acknowledged)
-      const begun = performance.now()
-      server = await serve(folders, {}, { isNewStore: false })
-      starts.push(performance.now() - begun)
-      await assertReadable(api(), writing.acknowledged)
+      server = await serveTokenboard(folders, {}, { lines: 1 })
+      starts.push(server.startMs)
       options.report(`${kill + 1} of ${moments.length} kills`)
     }
-    const stored = await assertNoneLostNorDoubled(api(), acknowledged)
+    const stored = await presetApi(server.url, key).everything()
+    assertThere(acknowledged, stored)
+    await assertNumbered(presetApi(server.url, key), stored)
     return [
       { what: 'servers killed while eight clients wrote', value: `${moments.length}` },
       { what: 'versions acknowledged, all of them there afterwards', value: `${acknowledged.length}` },
-      { what: 'versions written but not acknowledged, there once', value: `${stored - acknowledged.length}` },
+      { what: 'versions written but not acknowledged, there once', value: `${stored.length - acknowledged.length}` },
       { what: 'longest start after a kill', value: `${Math.round(Math.max(...starts))} ms` },
     ]
   } catch (error) {
@@ -84,68 +81,58 @@ function presetApi(address: string, key: string) {
       const { data } = await request<PresetResponse>(`/${slug}/messages`, { method: 'POST', body })
       return { slug, version: data.designated_version.version, mark }
     },
-    async versions(slug: string, offset: number): Promise<{ found: Version[]; total: number }> {
-      const page = await request<ListPresetVersionsResponse>(`/${slug}/versions?limit=100&offset=${offset}`)
-      const found = page.data.map(({ version, config: { model } }) => ({ slug, version, mark: String(model) }))
-      return { found, total: page.total_count }
+    /** All versions of all presets, in the order of their numbers. */
+    async everything(): Promise<Version[]> {
+      const all: Version[] = []
+      const { data } = await request<{ data: { slug: string }[] }>('')
+      for (const { slug } of data) {
+        for (let offset = 0, total = 1; offset < total; offset += 100) {
+          const page = await request<ListPresetVersionsResponse>(`/${slug}/versions?limit=100&offset=${offset}`)
+          all.push(...page.data.map(({ version, config: { model } }) => ({ slug, version, mark: String(model) })))
+          total = page.total_count
+        }
+      }
+      return all
     },
   }
 }
 
 type PresetApi = ReturnType<typeof presetApi>
 
-/** Clients that write without a pause. `enough` is there as soon as the server acknowledged so many versions. */
-function load(api: PresetApi, name: string, moment: number) {
+/** Clients that write without a pause. `enough` resolves as soon as the server acknowledged so many versions. */
+function write(api: PresetApi, name: string, moment: number) {
   const acknowledged: Version[] = []
   const enough = Promise.withResolvers<void>()
   const clients = Array.from({ length: CLIENTS }, async (_, client) => {
     for (let request = 0; ; request++) {
-      acknowledged.push(await api.create(`preset-${request % SLUGS}`, `${name}-${client}-${request}`))
+      acknowledged.push(await api.create(SLUGS[request % SLUGS.length] ?? '', `${name}-${client}-${request}`))
       if (acknowledged.length === moment) enough.resolve()
     }
   })
   return { acknowledged, enough: enough.promise, ended: Promise.allSettled(clients) }
 }
 
-/** `fetch` says with a TypeError that the connection is gone; anything else would be a wrong answer. */
+/** `fetch` reports a lost connection as a TypeError; anything else is a wrong answer. */
 function assertCutOff(ends: readonly PromiseSettledResult<unknown>[]): void {
   for (const end of ends) if (!(end.status === 'rejected' && end.reason instanceof TypeError)) throw end
 }
 
-/** Those of one load, which fit on a page. */
-async function assertReadable(api: PresetApi, acknowledged: readonly Version[]): Promise<void> {
-  for (const slug of new Set(acknowledged.map((version) => version.slug))) {
-    const ofSlug = acknowledged.filter((version) => version.slug === slug)
-    const { found } = await api.versions(slug, Math.min(...ofSlug.map(({ version }) => version)) - 1)
-    const marks = new Map(found.map(({ version, mark }) => [version, mark]))
-    for (const { version, mark } of ofSlug) assert.equal(marks.get(version), mark, `version ${version} of ${slug}`)
-  }
+function assertThere(acknowledged: readonly Version[], stored: readonly Version[]): void {
+  const there = new Set(stored.map((version) => JSON.stringify(version)))
+  const lost = acknowledged.filter((version) => !there.has(JSON.stringify(version)))
+  assert.deepEqual(lost, [], 'acknowledged versions are lost')
+  assert.equal(new Set(stored.map(({ mark }) => mark)).size, stored.length, 'a version was stored twice')
 }
 
-/** Returns how many versions there are in all. */
-async function assertNoneLostNorDoubled(api: PresetApi, acknowledged: readonly Version[]): Promise<number> {
-  const all: Version[] = []
-  for (let index = 0; index < SLUGS; index++) {
-    const slug = `preset-${index}`
-    const ofSlug: Version[] = []
-    for (let total = 1; ofSlug.length < total; ) {
-      const page = await api.versions(slug, ofSlug.length)
-      ofSlug.push(...page.found)
-      total = page.total
-    }
+/** The versions of each preset are numbered from 1 without a gap, and the next one continues. */
+async function assertNumbered(api: PresetApi, stored: readonly Version[]): Promise<void> {
+  for (const [slug, ofSlug] of Map.groupBy(stored, (version) => version.slug)) {
     const numbers = ofSlug.map(({ version }) => version)
     assert.deepEqual(
       numbers,
       numbers.map((_, at) => at + 1),
-      `the versions of ${slug} have gaps or doubles`,
+      slug,
     )
-    const next = await api.create(slug, `next-of-${slug}`)
-    assert.equal(next.version, ofSlug.length + 1)
-    all.push(...ofSlug)
+    assert.equal((await api.create(slug, `next-of-${slug}`)).version, numbers.length + 1)
   }
-  assert.equal(new Set(all.map(({ mark }) => mark)).size, all.length, 'a version was stored twice')
-  const stored = new Set(all.map((version) => JSON.stringify(version)))
-  const lost = acknowledged.filter((version) => !stored.has(JSON.stringify(version)))
-  assert.deepEqual(lost, [], 'acknowledged versions are lost')
-  return all.length
 }

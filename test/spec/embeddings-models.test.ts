@@ -2,16 +2,12 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readServerConfig } from '../../server/base/config.ts'
-import { startServer } from '../../server/main.ts'
 import { ListEmbeddingsModelsResponse } from '../../server/schemas/embeddings-model.ts'
 import { embeddingsCatalogue, fillNewCatalogue } from '../../server/store/embeddings-models.ts'
-import { captureLog, NOW, temporaryFolder, testApp } from '../support/app.ts'
-import { assertEnvelope } from '../support/envelope.ts'
+import { temporaryFolder, testApp } from '../support/app.ts'
 
 const REPOSITORY = join(import.meta.dirname, '../..')
 const FACTS = join(REPOSITORY, '../shared/data/catalog')
-const LIST = '/api/v1/embeddings/models'
 
 interface Entry {
   [field: string]: unknown
@@ -25,52 +21,17 @@ interface Entry {
 
 const shipped: Entry[] = JSON.parse(readFileSync(join(REPOSITORY, 'data/embeddings-models.json'), 'utf8'))
 
-/** An app that serves the shipped catalogue. */
-async function withShippedCatalogue() {
-  const setup = await testApp()
-  await fillNewCatalogue(embeddingsCatalogue(setup.store), await temporaryFolder())
-  const get = (query = '') => setup.app.inject({ url: LIST + query, headers: setup.authorized })
-  return { ...setup, get }
-}
-
-describe('GET /embeddings/models', () => {
-  test('lists all available models, with data, pagination links and total count', async () => {
-    const { get } = await withShippedCatalogue()
-    const answer = await get()
-    expect(answer.statusCode).toBe(200)
-    expect(answer.json()).toEqual({ data: shipped, links: { next: null }, total_count: shipped.length })
-    expect(ListEmbeddingsModelsResponse.safeParse(answer.json()).success).toBe(true)
-  })
-
-  test('an unexpected error is 500', async () => {
-    const { get, store, log } = await withShippedCatalogue()
-    await store.db.schema.dropTable('embeddings_catalogue').execute()
-    const { error } = assertEnvelope(await get(), 500)
-    expect(error.message).toBe('Internal Server Error')
-    expect(log.text()).toMatch(/no such table|does not exist/)
-  })
-
-  test('API.md: a server with a new store has the shipped catalogue', async () => {
-    const folder = await temporaryFolder()
-    const settings = { PORT: '0', PUBLIC_DIR: join(folder, 'public'), DATA_DIR: join(folder, 'data') }
-    const printed: string[] = []
-    const server = await startServer(readServerConfig({}, settings), {
-      clock: () => NOW,
-      print: (line) => printed.push(line),
-      logStream: captureLog().stream,
-    })
-    try {
-      const authorization = `Bearer ${printed[1]?.replace('key ', '')}`
-      const answer = await fetch(server.url + LIST, { headers: { authorization } })
-      expect(await answer.json()).toMatchObject({ data: shipped, total_count: shipped.length })
-    } finally {
-      await server.close()
-    }
-  })
+test('GET /embeddings/models lists the shipped catalogue of a new store, with links and total count', async () => {
+  const { app, store, authorized } = await testApp()
+  await fillNewCatalogue(embeddingsCatalogue(store), await temporaryFolder())
+  const answer = await app.inject({ url: '/api/v1/embeddings/models', headers: authorized })
+  expect(answer.statusCode).toBe(200)
+  expect(answer.json()).toEqual({ data: shipped, links: { next: null }, total_count: shipped.length })
+  expect(ListEmbeddingsModelsResponse.safeParse(answer.json()).success).toBe(true)
 })
 
 describe('the shipped catalogue', () => {
-  test('has each model once, in the order of the list: created descending, then id', () => {
+  test('has each model once, newest first, then by id', () => {
     const keys = shipped.map(({ created, id }) => [created, id] as const)
     expect(new Set(keys.map(([, id]) => id)).size).toBe(shipped.length)
     expect(keys).toEqual(keys.toSorted((a, b) => b[0] - a[0] || (a[1] < b[1] ? -1 : 1)))
@@ -93,12 +54,12 @@ describe('the shipped catalogue', () => {
   describe.skipIf(!existsSync(FACTS))(`against the facts in ${FACTS} (skipped where that folder is absent)`, () => {
     const readFacts = (name: string): Entry[] => JSON.parse(readFileSync(join(FACTS, name), 'utf8')).data
 
-    test('is equal to them in the shape of the specification, but for the descriptions', () => {
+    test('equals them in the shape of the specification, except for descriptions', () => {
       const withoutDescription = ({ description: _, ...facts }: Entry) => facts
       expect(shipped.map(withoutDescription)).toEqual(readFacts('embeddings-models.json').map(withoutDescription))
     })
 
-    test('is equal to the capture in every fact that both have, but where the specification says otherwise', () => {
+    test('equals the capture in every fact that both have, except where the specification differs', () => {
       const otherwise = ['supported_parameters', 'default_parameters', 'pricing']
       for (const [index, captured] of readFacts('captured-facts.json').entries()) {
         const entry = shipped[index] as Entry

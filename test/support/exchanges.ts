@@ -1,6 +1,7 @@
 /**
  * HTTP exchanges as text: `test/server/exchanges/<operation>.http`. A `##` heading is a test with a server of its own.
  *
+ * - `@app {…}` on the first line sets options of the server: `rateLimits`, `trustProxy` and `asOf`.
  * - `@key NAME {…}` makes a key, `@revoke NAME` ends it, `@usage NAME {…}` adds a usage row of it, `@models N` a catalogue of N models,
  *   `@release {…}` a release, `@file PATH TEXT` and `@gzip PATH TEXT` published files, `@link PATH TARGET` a link, `@index` the index of the releases, `@withdraw NAME` a tombstone in place of a release,
  *   `@clock INSTANT` sets the clock, from there on.
@@ -14,12 +15,15 @@ import { hash } from 'node:crypto'
 import { mkdir, readdir, symlink, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { NO_RATE_LIMITS } from '../../server/api/rate-limits.ts'
+import type { AppDependencies } from '../../server/app.ts'
+import type { RateLimitSettings } from '../../server/base/config.ts'
 import { embeddingsCatalogue } from '../../server/store/embeddings-models.ts'
 import { hashKey, type NewKey } from '../../server/store/keys.ts'
 import { keySpend } from '../../server/store/usage.ts'
 import { NOW, type TestApp, testApp } from './app.ts'
 import { someModels } from './embeddings-models.ts'
-import { FOLDER, publish, sampleRows } from './publish.ts'
+import { FOLDER, publish, type Row, sampleRows } from './publish.ts'
 import { withdraw, writeIndex } from './release-index.ts'
 import { type UsageRow, usageRow } from './usage.ts'
 
@@ -52,7 +56,7 @@ interface World extends TestApp {
 /** Has a conversation with a new server; returns its lines with the answers that came. */
 export async function converse(lines: readonly string[]): Promise<string[]> {
   let now = NOW
-  const setup = await testApp({ clock: () => now })
+  const setup = await testApp({ clock: () => now, ...appOptions(lines[0] ?? '') })
   const setClock = (instant: Date) => (now = instant)
   const world: World = { ...setup, secrets: new Map(), usage: [], setClock }
   const shorten = shortener()
@@ -70,9 +74,24 @@ export async function converse(lines: readonly string[]): Promise<string[]> {
   return said
 }
 
+function appOptions(line: string): Partial<AppDependencies> {
+  if (!line.startsWith('@app ')) return {}
+  const { rateLimits, asOf, ...options } = JSON.parse(line.slice('@app '.length)) as {
+    rateLimits?: Partial<RateLimitSettings>
+    trustProxy?: number
+    asOf?: string
+  }
+  return {
+    ...options,
+    ...(rateLimits === undefined ? {} : { rateLimitSettings: { ...NO_RATE_LIMITS, ...rateLimits } }),
+    ...(asOf === undefined ? {} : { asOf: new Date(asOf) }),
+  }
+}
+
 /** Does what an `@` line says. */
 async function prepare(world: World, line: string): Promise<void> {
   const [, what = '', rest = ''] = /^@(\S+) ?(.*)$/.exec(line) ?? []
+  if (what === 'app') return
   const [, name = '', json = '{}'] = /^(\S*) ?(\{.*)?$/.exec(rest) ?? []
   const { publicDir, store } = world
   if (FILE_LINES.has(what)) await publishFiles(publicDir, what, rest)
@@ -108,18 +127,29 @@ async function publishFiles(publicDir: string, what: string, rest: string): Prom
   }
 }
 
-/** `gzipped` is the text of a file `data.csv` that the manifest lists with its gzip. */
+interface ReleaseLine {
+  asOf?: string
+  attribution?: string
+  rows?: Row[]
+  /** Without rows: those of a sample. */
+  days?: number
+  scale?: number
+  /** The text of a file `data.csv` that the manifest lists with its gzip. */
+  gzipped?: string
+}
+
 async function publishRelease(
   publicDir: string,
-  { asOf, gzipped, ...rows }: { asOf?: string; gzipped?: string; days?: number; scale?: number },
+  { gzipped, rows, asOf, attribution, ...sample }: ReleaseLine,
 ): Promise<void> {
   const texts = gzipped === undefined ? [] : [gzipped]
   const files = texts.flatMap((text) => [
     { path: 'data.csv', bytes: Buffer.from(text) },
     { path: 'data.csv.gz', bytes: gzipSync(text) },
   ])
-  const release = await publish(publicDir, sampleRows(rows), {
+  const release = await publish(publicDir, rows ?? sampleRows(sample), {
     ...(asOf === undefined ? {} : { asOf }),
+    ...(attribution === undefined ? {} : { attribution }),
     spoilManifest: (manifest) => {
       for (const { path, bytes } of files) {
         manifest.files.push({ path, media_type: 'text/csv', bytes: bytes.length, sha256: hash('sha256', bytes) })
@@ -157,16 +187,19 @@ async function ask(world: World, line: string, details: readonly string[]): Prom
   const fields = details.filter((detail) => detail.startsWith('> ')).map((detail) => detail.slice(2))
   const given = fields.map((field) => {
     const [key = '', ...value] = field.split(': ')
-    const text = value.join(': ').replaceAll(/\{key (\S+)\}/g, (_, owner: string) => secretOf(world, owner))
-    return [key, expanded(text)]
+    return [key, expanded(withKeys(world, value.join(': ')))]
   })
   const body = details.find((detail) => detail.startsWith('>>'))?.slice(3)
   return world.app.inject({
     method: method as 'GET',
-    url: expanded(target),
+    url: expanded(withKeys(world, target)),
     headers: { ...authorization, ...Object.fromEntries(given) },
     ...(body === undefined ? {} : { payload: expanded(body) }),
   })
+}
+
+function withKeys(world: World, text: string): string {
+  return text.replaceAll(/\{key (\S+?)\}/g, (_, owner: string) => secretOf(world, owner))
 }
 
 function expanded(text: string): string {

@@ -7,7 +7,7 @@ import type { Effects } from '../../pipeline/base/effects.ts'
 import { type Files, realFiles } from '../../pipeline/base/files.ts'
 import { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import { exportPublished } from '../../pipeline/publication/export.ts'
-import { archiveDates } from '../../pipeline/rollup/close.ts'
+import { archiveDates } from '../../pipeline/rollup/archive-dates.ts'
 import { Gateway, useOn } from './gateway.ts'
 import { buildIn, createWorkspace, datasetFolder, settings, type Workspace, withdrawIn } from './pipeline.ts'
 

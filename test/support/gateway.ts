@@ -9,6 +9,7 @@ import type { BuildSummary } from '../../pipeline/build.ts'
 import {
   buildIn,
   type CliResult,
+  copyWorkspace,
   createWorkspace,
   newWorkspace,
   publishedCsv,
@@ -160,7 +161,5 @@ export async function inputAlone(workspace: Workspace): Promise<Workspace> {
 
 /** A copy of a gateway with all it has kept and published, gone when the test is over. */
 export async function copyOf(gateway: Gateway): Promise<Gateway> {
-  const copy = await newWorkspace()
-  await cp(gateway.workspace.root, copy.root, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
-  return new Gateway(copy, gateway.minute)
+  return new Gateway(await copyWorkspace(gateway.workspace), gateway.minute)
 }

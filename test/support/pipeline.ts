@@ -1,7 +1,7 @@
 /** Builds in temporary folders with a fixed clock, in process and through the CLI, and reads back what was published. */
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { onTestFinished, vi } from 'vitest'
@@ -49,6 +49,13 @@ export async function newWorkspace(): Promise<Workspace> {
   const workspace = await createWorkspace()
   onTestFinished(() => removeWorkspace(workspace))
   return workspace
+}
+
+/** A copy of a workspace, removed when the running test is over. */
+export async function copyWorkspace(original: Workspace): Promise<Workspace> {
+  const copy = await newWorkspace()
+  await cp(original.root, copy.root, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
+  return copy
 }
 
 /** Writes a file below the input folder; anything but text and bytes as JSON. */
@@ -145,20 +152,6 @@ export function runBuild(
   args: string[] = [],
 ): Promise<CliResult> {
   return runCli(['build', ...args], { ...settings(workspace, AS_OF), ...environment })
-}
-
-/** `build` through the CLI, sent the signal of Ctrl-C as soon as it has said its first word. */
-export function runBuildUntilFirstLine(workspace: Workspace): Promise<{ code: number | null; interrupted: boolean }> {
-  const { PATH = '', HOME = '' } = process.env
-  const env = { PATH, HOME, ...settings(workspace, AS_OF) }
-  const child = spawn(process.execPath, [join(REPOSITORY, 'pipeline/cli.ts'), 'build'], { cwd: REPOSITORY, env })
-  let interrupted = false
-  child.stderr.once('data', () => {
-    interrupted = child.kill('SIGINT')
-  })
-  return new Promise((done) => {
-    child.once('close', (code) => done({ code, interrupted }))
-  })
 }
 
 /** The folder of the dataset below `PUBLIC_DIR`. */

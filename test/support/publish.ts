@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -51,7 +51,7 @@ export async function publish(publicDir: string, rows: Row[], options: PublishOp
     start_date: options.startDate ?? rows[0]?.date ?? '2025-01-01',
     end_date: options.endDate ?? rows.at(-1)?.date ?? '2025-01-01',
     rows: rows.length,
-    content_hash: `sha256:${sha256(csv)}`,
+    content_hash: `sha256:${hash('sha256', csv)}`,
   }
   const manifest: Manifest = {
     dataset: 'rankings-daily',
@@ -74,7 +74,7 @@ export async function publish(publicDir: string, rows: Row[], options: PublishOp
       path: name,
       media_type: type,
       bytes: bytes.length,
-      sha256: sha256(bytes),
+      sha256: hash('sha256', bytes),
       rows: rows.length,
     })),
     generator: { name: 'tokenboard', version: '0.0.0', duckdb: '0.0.0' },
@@ -110,8 +110,4 @@ function csvOf(rows: Row[]): string {
   const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.split('"').join('""')}"` : text)
   const lines = rows.map((row) => `${row.date},${quoted(row.model_permaslug)},${row.total_tokens}`)
   return ['date,model_permaslug,total_tokens', ...lines, ''].join('\n')
-}
-
-function sha256(bytes: string | Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { FOLDER } from './publish.ts'
@@ -13,8 +13,8 @@ export async function writeIndex(publicDir: string): Promise<void> {
     const manifest = await readFile(join(folder, name, 'manifest.json'), 'utf8')
     const { release, as_of, start_date, end_date, rows, content_hash } = JSON.parse(manifest)
     const about = { release, as_of, start_date, end_date, rows, content_hash, path: `releases/${name}/` }
-    const facts = { ...about, manifest_sha256: sha256(manifest), previous }
-    previous = sha256(JSON.stringify(facts))
+    const facts: object = { ...about, manifest_sha256: hash('sha256', manifest), previous }
+    previous = hash('sha256', JSON.stringify(facts))
     releases.push({ ...facts, hash: previous })
   }
   await writeFile(join(folder, 'index.json.new'), JSON.stringify({ dataset: 'rankings-daily', releases }))
@@ -26,8 +26,4 @@ export async function withdraw(publicDir: string, release: string): Promise<void
   const folder = join(publicDir, FOLDER, 'releases', release)
   for (const name of await readdir(folder)) await rm(join(folder, name))
   await writeFile(join(folder, 'TOMBSTONE.json'), JSON.stringify({ release, reason: 'it was wrong' }))
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
 }

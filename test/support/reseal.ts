@@ -35,8 +35,14 @@ export async function replaceInRelease(
     const content = await readFile(join(folder, document), 'utf8')
     await write(document, content.replaceAll(oldHash, sha256(text)).replaceAll(size, `${text.length}`))
   }
-  await writeFile(join(folder, 'manifest.json'), JSON.stringify(manifest))
-  const all = [...manifest.files, { path: 'manifest.json', sha256: sha256(JSON.stringify(manifest)) }]
+  await sealRelease(folder, manifest)
+}
+
+/** Writes this manifest, and checksums of the files that it lists. */
+export async function sealRelease(folder: string, manifest: Manifest): Promise<void> {
+  const text = JSON.stringify(manifest)
+  await writeFile(join(folder, 'manifest.json'), text)
+  const all = [...manifest.files, { path: 'manifest.json', sha256: sha256(text) }]
   await writeFile(join(folder, 'SHA256SUMS'), toChecksums(all))
 }
 

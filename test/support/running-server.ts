@@ -38,6 +38,29 @@ export async function start(
   return { url: server.url, port: Number(new URL(server.url).port), printed, log, close, key }
 }
 
+/** No test waits for it: whatever did would be ended as a hanging test. */
+export const NEVER_MS = 2 ** 31 - 1
+
+/** Rows of a window that is larger than what sockets hold. */
+export const LARGE = sampleRows({ days: 40 })
+  .filter(({ model_permaslug }) => model_permaslug !== 'other')
+  .map((row) => ({ ...row, model_permaslug: row.model_permaslug.padEnd(3000, 'x') }))
+
+/** A request for the window of `LARGE`. */
+export function getLarge(key: string, connection = 'keep-alive'): string {
+  const path = '/api/v1/datasets/rankings-daily?start_date=2025-01-01'
+  return `GET ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\nconnection: ${connection}\r\n\r\n`
+}
+
+/** Asks for the window of `LARGE`, and reads no more than the beginning of the answer. */
+export async function readSlowly(port: number, key: string, connection?: string): Promise<Socket> {
+  const socket = await rawConnection(port)
+  socket.pause()
+  socket.write(getLarge(key, connection))
+  await once(socket, 'readable')
+  return socket
+}
+
 export async function rawConnection(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1')
   onTestFinished(() => {

@@ -308,6 +308,12 @@ export function formsOf(schema: SchemaName): readonly (typeof FORMS)[number][] {
   return MAPPINGS[schema].unnest === undefined ? FORMS : ['ndjson']
 }
 
+/** One of these forms, another for each number. */
+export function formOf(schema: SchemaName, number: number): Form {
+  const forms = formsOf(schema)
+  return forms[number % forms.length] ?? 'ndjson'
+}
+
 export interface Built {
   /** Rows as `date model tokens`. */
   rows: string[]

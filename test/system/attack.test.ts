@@ -55,14 +55,14 @@ const AMBIGUOUS: Record<string, string> = {
   'a line without a version': `GET /\r\n${SMUGGLED}`,
 }
 
-describe('requests within requests', () => {
+describe('hidden requests', () => {
   test.each(Object.entries(AMBIGUOUS))('%s: the connection ends without a second request', async (_name, bytes) => {
     const answers = await exchangeAndLeave(url, bytes)
     // The head may have been answered, by the 401 that it deserves; what follows it is nothing, and is told so or not.
     expect(['400', '401', '401 400']).toContain(answers.map(({ status }) => status).join(' '))
   })
 
-  test('a body of one length is a body, whatever it looks like', async () => {
+  test('a body of one length is never read as a request', async () => {
     const authorization = `Authorization: Bearer ${key}\r\n`
     for (const body of [
       `Content-Length: ${SMUGGLED.length}\r\n\r\n${SMUGGLED}`,
@@ -90,8 +90,8 @@ describe('requests within requests', () => {
   )
 })
 
-describe('what lies beside the published files', () => {
-  test('is out of reach by every path, and by links that somebody put among them', async () => {
+describe('private files', () => {
+  test('are out of reach by any path, even through links in the public folder', async () => {
     const links = { store: '../data/store.sqlite', data: '../data', 'models/all': '../../data/state', root: '/' }
     for (const [name, target] of Object.entries(links)) await symlink(target, join(folder, 'public', name))
     expect((await stat(join(folder, 'data/store.sqlite'))).mode & 0o077).toBe(0)
@@ -128,7 +128,7 @@ describe('what lies beside the published files', () => {
     ['the folder of the data', { PUBLIC_DIR: 'data', DATABASE_URL: 'sqlite:elsewhere.sqlite' }],
     ['a folder around it', { DATA_DIR: 'public/inner', DATABASE_URL: 'sqlite:elsewhere.sqlite' }],
     ['a link to it', { PUBLIC_DIR: 'public/data', DATABASE_URL: 'sqlite:elsewhere.sqlite' }],
-  ])('is not published because PUBLIC_DIR is %s', async (_name, settings) => {
+  ])('are not published when PUBLIC_DIR is %s', async (_name, settings) => {
     for (const command of ['serve', 'build']) {
       const { code, stderr } = await tokenboard([command], { PORT: '0', ...settings })
       expect([code, stderr]).toEqual([2, expect.stringMatching(/is inside PUBLIC_DIR/)])
@@ -177,7 +177,7 @@ describe('secrets', () => {
     expect(found.stdout).toBe('')
   })
 
-  test('no key, no header that holds one and no hash is in anything that the server logged', async () => {
+  test('the log contains no key, no hash and no header with a key', async () => {
     const bad = `sk-tb-v1-${'0123456789abcdef'.repeat(4)}`
     for (const secret of [key, bad]) {
       for (const bytes of [
@@ -193,16 +193,17 @@ describe('secrets', () => {
         await exchangeAndLeave(url, bytes)
       }
     }
-    server.terminate()
-    const { code, stdout, stderr } = await server.ended
+    server.signal('SIGTERM')
+    const { code } = await server.ended
     expect(code).toBe(0)
-    const lines = stderr.split('\n').filter((line) => line.startsWith('{'))
+    const lines = server.log.filter((line) => line.startsWith('{'))
+    const [stdout, stderr] = [server.lines.join('\n'), server.log.join('\n')]
     expect(lines.filter((line) => line.includes('/smuggled'))).toEqual([])
     expect(lines.filter((line) => line.includes('[secret]')).length).toBeGreaterThan(5)
     for (const secret of [key, bad]) expect(stderr).not.toContain(secret.slice('sk-tb-v1-'.length))
     expect(stderr).not.toMatch(/authorization|bearer|cookie/i)
     expect(lines.filter((line) => JSON.parse(line).level >= 50)).toEqual([])
-    expect(stdout.split('\n').filter((line) => line.includes(key))).toHaveLength(2)
+    expect(server.lines.filter((line) => line.includes(key))).toHaveLength(2)
     expect(stdout).not.toContain(bad)
   })
 })

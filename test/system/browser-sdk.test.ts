@@ -70,7 +70,7 @@ async function pageWithSdk(): Promise<string> {
   return `http://127.0.0.1:${(origin.address() as AddressInfo).port}/`
 }
 
-it('calls every operation with httpReferer and appTitle', async (context) => {
+it('the SDK in a page of another origin calls every operation', async (context) => {
   const browser = browserOf(chromium, context)
   const { publicDir, folder } = await workspace()
   const databaseUrl = await storeUrl()

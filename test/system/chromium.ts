@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { expect, onTestFinished, type TestContext } from 'vitest'
+import { skipLoudly } from './hosting.ts'
 
 const PROGRAM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
   existsSync(path),
@@ -29,8 +30,7 @@ export async function stopChromium(chromium: Chromium | undefined): Promise<void
 /** The browser of a test; without one the test is skipped, loudly. */
 export function browserOf(chromium: Chromium, { skip }: TestContext): Browser {
   if ('browser' in chromium) return chromium.browser
-  process.stderr.write(`SKIPPED, NOT PROVED: ${chromium.reason}\n`)
-  return skip(chromium.reason)
+  return skipLoudly(skip, chromium.reason)
 }
 
 export const DESKTOP = { width: 1280, height: 900 }

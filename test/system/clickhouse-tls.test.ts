@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ClickHouseChoice } from '../../pipeline/raw/engine.ts'
 import { ClickHouse } from '../../pipeline/rollup/clickhouse-client.ts'
 import { createWorkspace, removeWorkspace, type Workspace } from '../support/pipeline.ts'
-import { isInstalled } from './hosting.ts'
+import { isInstalled, skipLoudly } from './hosting.ts'
 
 const isHere = isInstalled('openssl', 'version')
 const MAKE = 'req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost'
@@ -62,27 +62,24 @@ async function ask(certificates: Partial<ClickHouseChoice>): Promise<unknown> {
 
 if (!isHere) {
   it('openssl is not installed here', ({ skip }) => {
-    process.stderr.write(
-      'SKIPPED, NOT PROVED: openssl is not installed, so nothing was asked of ClickHouse behind TLS\n',
-    )
-    skip()
+    skipLoudly(skip, 'openssl is not installed, so nothing was asked of ClickHouse behind TLS')
   })
 }
 
 describe.runIf(isHere)('a ClickHouse behind TLS', () => {
-  it('is asked with the certificates that are named', async () => {
+  it('is queried with the configured certificates', async () => {
     expect(await ask({ ca: cert, cert, key })).toEqual([{ name: 'prefer_global_in_and_join' }])
   })
 
-  it('is not asked without that of the client, where it wants one', async () => {
+  it('refuses a client without a certificate', async () => {
     await expect(ask({ ca: cert })).rejects.toThrow('certificate required')
   })
 
-  it('is not trusted because it says so', async () => {
+  it('is not trusted with an unknown certificate', async () => {
     await expect(ask({})).rejects.toThrow('self-signed certificate')
   })
 
-  it('is not asked where a certificate is missing', async () => {
+  it('is not queried when a certificate file is missing', async () => {
     await expect(ask({ ca: join(workspace.root, 'none.pem') })).rejects.toThrow('none.pem cannot be read')
   })
 })

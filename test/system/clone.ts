@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
+import { type ServerProcess, startServer } from '../support/server-process.ts'
 
 const REPOSITORY = join(import.meta.dirname, '../..')
 
@@ -61,40 +61,8 @@ export async function finish(child: ChildProcess): Promise<Finished> {
   return { code: await promise, ...text }
 }
 
-/** A server that a test started, with the lines of its stdout that were read so far. */
-export interface Served {
-  url: string
-  lines: string[]
-  /** Sends SIGTERM and waits for the end. */
-  stop(): Promise<{ code: number | null; lines: string[] }>
-}
-
-/** Runs `make serve` on any free port and waits for `count` lines of stdout. */
-export async function serve(folder: string, count: number, settings: Record<string, string> = {}): Promise<Served> {
-  const child = spawn('make', ['serve', 'PORT=0'], {
-    cwd: folder,
-    env: environment({ LOG_LEVEL: 'warn', ...settings }),
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
-  })
-  const complaints: string[] = []
-  child.stderr.on('data', (chunk) => complaints.push(String(chunk)))
-  const ended = Promise.withResolvers<number | null>()
-  child.on('close', ended.resolve)
-  const lines: string[] = []
-  const ready = Promise.withResolvers<void>()
-  createInterface(child.stdout).on('line', (line) => {
-    lines.push(line)
-    if (lines.length === count) ready.resolve()
-  })
-  void ended.promise.then(() => ready.reject(new Error(`make serve ended: ${complaints.join('')}`)))
-  await ready.promise
-  return {
-    url: lines[0]?.replace('listening ', '') ?? '',
-    lines,
-    async stop() {
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM')
-      return { code: await ended.promise, lines }
-    },
-  }
+/** Runs `make serve` on any free port and waits for so many lines of stdout. */
+export function serve(folder: string, lines: number): Promise<ServerProcess> {
+  const env = environment({ LOG_LEVEL: 'warn' })
+  return startServer('make', ['serve', 'PORT=0'], env, { cwd: folder, lines, isGroup: true })
 }

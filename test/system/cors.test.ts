@@ -9,19 +9,9 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readPipelineConfig } from '../../pipeline/base/config.ts'
-import { realFiles } from '../../pipeline/base/files.ts'
-import { exportPublished } from '../../pipeline/publication/export.ts'
-import {
-  buildIn,
-  createWorkspace,
-  crowd,
-  removeWorkspace,
-  type Workspace,
-  writeSmallBuild,
-} from '../support/pipeline.ts'
+import { createWorkspace, removeWorkspace, type Workspace } from '../support/pipeline.ts'
 import { type Chromium, hasChromium, startChromium, stopChromium } from './chromium.ts'
-import { HOST_KINDS, type Host } from './hosting.ts'
+import { exportTo, HOST_KINDS, type Host, release, skipLoudly } from './hosting.ts'
 
 const DATASET = '/datasets/rankings-daily/v1'
 const PARQUET = `${DATASET}/latest/rankings-daily.parquet`
@@ -36,11 +26,8 @@ beforeAll(async () => {
   if (!hasChromium) return
   workspace = await createWorkspace()
   site = join(workspace.root, 'site')
-  await writeSmallBuild(workspace, { sources: [{ records: crowd(60, (index) => 1000 + index) }] })
-  await buildIn(workspace)
-  const config = readPipelineConfig({ PUBLIC_DIR: workspace.publicDir, DATA_DIR: workspace.dataDir })
-  const { signal } = new AbortController()
-  await exportPublished(config, { now: () => new Date(), report: () => {}, signal, files: realFiles }, { folder: site })
+  await release(workspace, 1000)
+  await exportTo(workspace, site)
   origin = createServer((_request, response) => response.setHeader('content-type', 'text/html').end('<!doctype html>'))
   origin.listen(0, '127.0.0.1')
   await once(origin, 'listening')
@@ -89,14 +76,13 @@ describe.each(HOST_KINDS)('from $name', ({ name, isHere, start }) => {
   })
 
   if (!canRun) {
-    it('is not here, or Chromium is not', ({ skip }) => {
-      process.stderr.write(`SKIPPED, NOT PROVED: Chromium or ${name} is not installed; no page has read from it\n`)
-      skip()
+    it('is not tested: it or Chromium is not installed', ({ skip }) => {
+      skipLoudly(skip, `Chromium or ${name} is not installed; no page has read from it`)
     })
   }
 
   describe.runIf(canRun)('a page of another origin', () => {
-    it('reads the Parquet file from its end, as readers do, and tells one state from another', async () => {
+    it('reads parts of the Parquet file and its tag', async () => {
       const whole = (await readFile(join(site, PARQUET))).toString('latin1')
       // The end of a file, or a part on a condition: before such requests the browser asks for leave.
       const end = await seen(`${host.url}${PARQUET}`, { range: 'bytes=-8' })
@@ -113,7 +99,7 @@ describe.each(HOST_KINDS)('from $name', ({ name, isHere, start }) => {
       expect((await seen(`${host.url}${PARQUET}`, { 'if-none-match': tag })).status).toBe(304)
     })
 
-    it('reads JSON, and the CSV by way of its gzip', async () => {
+    it('reads JSON, and the CSV compressed with gzip', async () => {
       const index = await seen(`${host.url}${DATASET}/latest.json`)
       expect(index.body).toBe((await readFile(join(site, DATASET, 'latest.json'))).toString('latin1'))
       const csv = await seen(`${host.url}${DATASET}/latest/rankings-daily.csv`)

@@ -91,7 +91,7 @@ async function apiCsv(from: string, to: string): Promise<string> {
   return answer.text()
 }
 
-test('the explorer shows the last ninety days, and everything that a person chooses after that', async (context) => {
+test('the explorer shows the last ninety days, and then what a person selects', async (context) => {
   const { page, complaints } = await explorer(context, 'server')
   expect(await page.locator('#chart-title').innerText()).toBe('Tokens per day, 2026-08-22 to 2026-11-19')
   expect(await page.locator('#values tbody tr').count()).toBe(10 + 2 + 1)
@@ -120,7 +120,7 @@ test('the explorer shows the last ninety days, and everything that a person choo
   expect(complaints).toEqual([])
 })
 
-test('the explorer has its view in the URL: loaded again it is the same, and the way back leads back', async (context) => {
+test('the explorer keeps its view in the URL, across a reload and Back', async (context) => {
   const { page, complaints } = await explorer(context, 'subPath')
   const before = await seen(page)
   await choose(page, 'by', 'month')
@@ -154,7 +154,7 @@ test('the explorer downloads exactly the rows of the API', async (context) => {
   expect(complaints).toEqual([])
 })
 
-test('the explorer saves its chart as a picture, with the title and whose data it is', async (context) => {
+test('the explorer saves its chart as SVG and PNG, with title and attribution', async (context) => {
   const { page, complaints } = await explorer(context, 'subPath', '', { colorScheme: 'dark' })
   const svg = (await download(page, '#download-svg')).bytes.toString()
   expect(svg).toContain('Tokens per day, 2026-08-22 to 2026-11-19</text>')
@@ -170,7 +170,7 @@ test('the explorer saves its chart as a picture, with the title and whose data i
   expect(complaints).toEqual([])
 })
 
-test('the read-out follows pointer and keys', async (context) => {
+test('the values beside the chart follow pointer and keys', async (context) => {
   const { page } = await explorer(context, 'subPath')
   const caption = page.locator('#values-caption')
   expect(await caption.innerText()).toBe('2026-11-19')
@@ -185,7 +185,7 @@ test('the read-out follows pointer and keys', async (context) => {
   expect(await caption.innerText()).toMatch(/^2026-(09|10)/)
 })
 
-test('the table sorts, is searched and has pages', async (context) => {
+test('the table can be sorted, searched and paged', async (context) => {
   const { page } = await explorer(context, 'subPath')
   const tokens = async () =>
     (await page.locator('#rows tbody td:nth-child(3)').allInnerTexts()).map((text) => Number(text.replaceAll(',', '')))
@@ -205,7 +205,7 @@ test('the table sorts, is searched and has pages', async (context) => {
   expect(new Set(await page.locator('#rows tbody td:nth-child(2)').allInnerTexts())).toEqual(new Set(['other']))
 })
 
-test('tens of thousands of rows are read, sorted and searched, and no more is drawn than for a few', async (context) => {
+test('the explorer draws no more elements for 36,000 rows than for a few', async (context) => {
   const { page, complaints } = await explorer(context, 'subPath', '?days=all')
   const drawnOfFew = await drawn(page)
   await page.route('**/*.parquet', (route) => largeParquet().then((body) => route.fulfill({ body })))
@@ -246,7 +246,7 @@ async function largeParquet(): Promise<Buffer> {
   return readFile(path)
 }
 
-test('what a URL asks for in vain is said, and the rest of it followed', async (context) => {
+test('the explorer reports unknown values in its URL, and follows the rest', async (context) => {
   const { page, complaints } = await explorer(
     context,
     'subPath',
@@ -259,32 +259,21 @@ test('what a URL asks for in vain is said, and the rest of it followed', async (
   expect(complaints).toEqual([])
 })
 
-test.for<[number, RegExp]>([
-  [410, /no longer published/],
-  [404, /no longer published/],
-  [500, /could not be read/],
-])('data that is answered with %s is an explanation, not an empty page', async ([status, text], context) => {
-  const { page } = await blank(context)
-  await page.route('**/*.parquet', (route) => route.fulfill({ status, body: '{}' }))
+test.for<[what: string, answer: { status: number; body: string }, text: RegExp]>([
+  ['answered with 410', { status: 410, body: '{}' }, /no longer published/],
+  ['answered with 404', { status: 404, body: '{}' }, /no longer published/],
+  ['answered with 500', { status: 500, body: '{}' }, /could not be read/],
+  ['no Parquet', { status: 200, body: 'not what it says' }, /could not be read/],
+])('the explorer explains data that is %s', async ([, answer, text], context) => {
+  const { page } = await openPage(browserOf(chromium, context), new URL(site.hosts.subPath).origin)
+  await page.route('**/*.parquet', (route) => route.fulfill(answer))
   await page.goto(`${site.hosts.subPath}explore.html`)
   await expect.poll(() => page.locator('#status').innerText()).not.toMatch(/^Loading/)
   expect(await page.locator('#status').innerText()).toMatch(text)
   await expectAccessible(page)
 })
 
-test('bytes that are no Parquet are an explanation too', async (context) => {
-  const { page } = await blank(context)
-  await page.route('**/*.parquet', (route) => route.fulfill({ status: 200, body: 'not what it says' }))
-  await page.goto(`${site.hosts.subPath}explore.html`)
-  await expect.poll(() => page.locator('#status').innerText()).not.toMatch(/^Loading/)
-  expect(await page.locator('#status').innerText()).toMatch(/could not be read/)
-})
-
-async function blank(context: TestContext): Promise<Watched> {
-  return openPage(browserOf(chromium, context), new URL(site.hosts.subPath).origin)
-}
-
-test('without JavaScript the page points to the files, and shows no form that does nothing', async (context) => {
+test('without JavaScript the explorer links to the files and hides its form', async (context) => {
   const { page } = await openPage(browserOf(chromium, context), new URL(site.hosts.subPath).origin, {
     javaScriptEnabled: false,
   })
@@ -293,7 +282,7 @@ test('without JavaScript the page points to the files, and shows no form that do
   expect(await page.locator('#controls').isVisible()).toBe(false)
 })
 
-test('on a phone all of it can be reached, and nothing is wider than the screen', async (context) => {
+test('on a phone the explorer fits the screen and is accessible', async (context) => {
   const { page, complaints } = await explorer(context, 'subPath', '?by=week&as=lines', {
     viewport: PHONE,
     hasTouch: true,

@@ -14,7 +14,7 @@ import {
   writeSmallBuild,
 } from '../support/pipeline.ts'
 import { run } from './clone.ts'
-import { isInstalled } from './hosting.ts'
+import { isInstalled, skipLoudly } from './hosting.ts'
 
 const CLI = join(import.meta.dirname, '../../pipeline/cli.ts')
 const CALLS =
@@ -84,12 +84,9 @@ async function traced(workspace: Workspace, asOf: string, ...words: string[]): P
   return callsOf(await readFile(output, 'utf8'))
 }
 
-it('build, archive, export and withdraw rename nothing that is not on disk', async ({ skip }) => {
+it('build, archive, export and withdraw flush everything before they rename it', async ({ skip }) => {
   if (!isInstalled('strace', '-o', '/dev/null', 'true')) {
-    process.stderr.write(
-      'SKIPPED, NOT PROVED: strace is not installed or not allowed, so no system calls were observed\n',
-    )
-    return skip()
+    skipLoudly(skip, 'strace is not installed or not allowed, so no system calls were observed')
   }
   const workspace = await createWorkspace()
   try {

@@ -3,13 +3,14 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { writePublisher } from '../support/publisher.ts'
-import { cloneProject, environment, run, type Served, serve } from './clone.ts'
+import type { ServerProcess } from '../support/server-process.ts'
+import { cloneProject, environment, run, serve } from './clone.ts'
 
 /** The pages whose commands work on the sample; publishing.test.ts has those for own logs. */
 const PAGES = ['README.md', 'docs/researchers.md', 'docs/api.md']
 
 let folder: string
-let server: Served
+let server: ServerProcess
 
 beforeAll(async () => {
   folder = cloneProject()
@@ -17,18 +18,19 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await server.stop()
+  server.signal('SIGTERM')
+  await server.ended
 })
 
 describe('make serve on a fresh clone', () => {
-  it('prints exactly where it listens, a management key, and a line to try', () => {
+  it('prints its address, a management key and a line to try', () => {
     expect(server.lines).toHaveLength(3)
     expect(server.lines[0]).toMatch(/^listening http:\/\/127\.0\.0\.1:\d+$/)
     expect(server.lines[1]).toMatch(/^key sk-tb-v1-[0-9a-f]{64}$/)
     expect(server.lines[2]).toMatch(/^try curl /)
   })
 
-  it('answers the printed line with rows', async () => {
+  it('answers the printed curl line with rows', async () => {
     const line = server.lines[2]?.replace(/^try /, '') ?? ''
     const { code, stdout } = await run('bash', ['-c', line], { cwd: folder })
     expect(code).toBe(0)
@@ -37,7 +39,7 @@ describe('make serve on a fresh clone', () => {
     expect(body.data).toHaveLength(31 * 51)
   })
 
-  it('says on every page and in the manifest that the data is synthetic', async () => {
+  it('calls the data synthetic on pages, in the license and in the manifest', async () => {
     for (const path of ['/', '/LICENSE', '/datasets/rankings-daily/v1/latest/manifest.json']) {
       const answer = await fetch(`${server.url}${path}`)
       expect(await answer.text(), path).toMatch(/synthetic/i)
@@ -50,20 +52,20 @@ describe('make serve on a fresh clone', () => {
     expect(code, stderr).toBe(0)
   })
 
-  it('proves with make verify what it published', async () => {
+  it('passes make verify', async () => {
     const { code, stderr } = await run('make', ['verify'], { cwd: folder })
     expect(stderr).toMatch(/verified 1 releases/)
     expect(code).toBe(0)
   })
 
-  it('makes no new release from the same inputs and says so', async () => {
+  it('makes no new release from the same inputs', async () => {
     const { code, stdout, stderr } = await run('make', ['build'], { cwd: folder })
     expect(stderr).toMatch(/nothing changed/)
     expect(stdout).toBe('')
     expect(code).toBe(0)
   })
 
-  it('prints a key alone on stdout of make key, and the server knows it at once', async () => {
+  it('accepts a key from make key at once', async () => {
     const { code, stdout } = await run('make', ['key', 'ARGS=--name "a reader"'], { cwd: folder })
     expect(code).toBe(0)
     expect(stdout).toMatch(/^sk-tb-v1-[0-9a-f]{64}\n$/)
@@ -80,7 +82,7 @@ describe('make serve on a fresh clone', () => {
     expect(wrong.stderr).toMatch(/there is no file nowhere\.json/)
   })
 
-  it('takes own logs in the place of the sample: a clean 1.0.0 that the running server follows', async () => {
+  it('replaces the sample with own logs as a clean 1.0.0, which the running server follows', async () => {
     await mkdir(join(folder, 'data/raw/own'), { recursive: true })
     const source = { name: 'gateway', schema: 'canonical', files: ['raw/own/*.csv'], visibility: 'public' }
     await writeFile(join(folder, 'data/sources.json'), JSON.stringify({ sources: [source] }))
@@ -124,14 +126,15 @@ describe('make serve on a fresh clone', () => {
   })
 
   it('stops on SIGTERM, and starts again without a second key', async () => {
-    const { lines } = await server.stop()
-    expect(lines).toHaveLength(3)
+    server.signal('SIGTERM')
+    await server.ended
+    expect(server.lines).toHaveLength(3)
     server = await serve(folder, 1)
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
     expect(server.lines).toHaveLength(1)
   })
 
-  it('leaves nothing behind that git would see', async () => {
+  it('leaves no change that git would see', async () => {
     await run('git', ['checkout', '--', 'data'], { cwd: folder })
     await run('rm', ['-f', 'rankings-daily.csv', 'rankings-daily.parquet', 'SHA256SUMS'], { cwd: folder })
     const { stdout } = await run('git', ['status', '--porcelain'], { cwd: folder, env: environment() })

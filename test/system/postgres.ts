@@ -2,11 +2,11 @@
 import { execFile } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'
 import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { withClient } from '../support/store.ts'
+import { freePort } from './hosting.ts'
 
 const run = promisify(execFile)
 
@@ -106,12 +106,4 @@ async function ordinaryUser() {
       void (await run('runuser', ['-u', user, '--', program(name), ...words], { cwd: '/' })),
     own: (path: string) => chown(path, uid, gid),
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

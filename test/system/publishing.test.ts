@@ -45,7 +45,7 @@ it.each(BLOCKS)('$text', async ({ language, text }) => {
   asOf = NEXT_BUILD
 })
 
-it('leaves the later release, with the models that the page made public', async () => {
+it('the commands of the page leave the later release with the models that it made public', async () => {
   const dataset = join(folder, 'public/datasets/rankings-daily/v1')
   const { releases } = JSON.parse(await readFile(join(dataset, 'releases/index.json'), 'utf8'))
   expect(releases.slice(0, 2)).toMatchObject([

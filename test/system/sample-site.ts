@@ -1,12 +1,12 @@
 /** The site of the synthetic sample, built once for all files of a run, on the server and on the plainest host there is. */
-import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
+import { type ServerProcess, startNode } from '../support/server-process.ts'
 import { startHost } from '../support/static-host.ts'
-import { AS_OF, environment, type Finished, finish, run } from './clone.ts'
+import { AS_OF, environment, run } from './clone.ts'
 
 const CLI = join(import.meta.dirname, '../../pipeline/cli.ts')
 const DATASET = 'datasets/rankings-daily/v1'
@@ -23,16 +23,11 @@ async function publishedSample(): Promise<string> {
   return join(folder, 'public')
 }
 
-export interface SampleServer {
+export interface SampleServer extends ServerProcess {
   /** Where it runs, with `public` and `data` in it. */
   folder: string
-  url: string
   /** A key for the API of the server. */
   key: string
-  /** What it printed, once it ended. */
-  ended: Promise<Finished>
-  /** Sends SIGTERM. */
-  terminate(): void
   /** Ends it and removes its folder. */
   stop(): Promise<void>
 }
@@ -42,25 +37,14 @@ export async function serveSample(settings: Record<string, string> = {}): Promis
   const folder = await mkdtemp(join(tmpdir(), 'tokenboard-site-'))
   await cp(await publishedSample(), join(folder, 'public'), { recursive: true, verbatimSymlinks: true })
   const env = environment({ AS_OF, PORT: '0', LOG_LEVEL: 'warn', ...settings })
-  const child = spawn(process.execPath, [CLI, 'serve'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
-  const ended = finish(child)
-  const started = Promise.withResolvers<string>()
-  let printed = ''
-  child.stdout.on('data', (text) => {
-    printed += text
-    if (printed.split('\n').length > 3) started.resolve(printed)
-  })
-  void ended.then(({ stderr }) => started.reject(new Error(`tokenboard serve ended: ${stderr}`)))
-  const [, url = '', key = ''] = /^listening (.*)\nkey (.*)\ntry /.exec(await started.promise) ?? []
+  const server = await startNode([CLI, 'serve'], env, { cwd: folder, lines: 3 })
   return {
+    ...server,
     folder,
-    url,
-    key,
-    ended,
-    terminate: () => child.kill('SIGTERM'),
+    key: server.lines[1]?.replace('key ', '') ?? '',
     async stop() {
-      child.kill('SIGTERM')
-      await ended
+      server.signal('SIGTERM')
+      await server.ended
       await rm(folder, { recursive: true, force: true })
     },
   }

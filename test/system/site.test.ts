@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { browserOf, type Chromium, DESKTOP, openPage, PHONE, startChromium, stopChromium } from './chromium.ts'
-import { HOST_KINDS } from './hosting.ts'
+import { HOST_KINDS, skipLoudly } from './hosting.ts'
 import { expectGoodPages, type Look } from './looks.ts'
 import { pagesOf, type SampleSite, serveSampleSite } from './sample-site.ts'
 
@@ -29,19 +29,19 @@ const LOOKS: Look[] = [
   { name: 'phone', viewport: PHONE, colorScheme: 'dark', host: 'subPath' },
 ]
 
-test.for(LOOKS)('pages are accessible and complain of nothing, $host, $name, $colorScheme', async (look, context) => {
-  expect(pages).toEqual(expect.arrayContaining(['index.html', 'explore.html']))
-  await expectGoodPages(browserOf(chromium, context), site, pages, look)
-})
+test.for(LOOKS)(
+  'pages are accessible and cause no browser errors: $host, $name, $colorScheme',
+  async (look, context) => {
+    expect(pages).toEqual(expect.arrayContaining(['index.html', 'explore.html']))
+    await expectGoodPages(browserOf(chromium, context), site, pages, look)
+  },
+)
 
 const [nginx] = HOST_KINDS.filter(({ name }) => name === 'nginx')
 
-test('pages from nginx, as docs/hosting.md sets it up, complain of nothing', async (context) => {
+test('pages from nginx as docs/hosting.md sets it up cause no browser errors', async (context) => {
   const browser = browserOf(chromium, context)
-  if (nginx === undefined || !nginx.isHere) {
-    process.stderr.write('SKIPPED, NOT PROVED: no nginx: install the package nginx-light\n')
-    return context.skip('no nginx')
-  }
+  if (!nginx?.isHere) return skipLoudly(context.skip, 'no nginx: install the package nginx-light')
   const folder = await mkdtemp(join(tmpdir(), 'tokenboard-nginx-'))
   const host = await nginx.start(site.publicDir, folder)
   onTestFinished(async () => {
@@ -57,7 +57,7 @@ test('pages from nginx, as docs/hosting.md sets it up, complain of nothing', asy
   }
 })
 
-test('links between pages lead to pages, also below a sub-path', async (context) => {
+test('links between pages lead to pages, even below a sub-path', async (context) => {
   const browser = browserOf(chromium, context)
   const top = site.hosts.subPath
   const { page } = await openPage(browser, new URL(top).origin)

@@ -15,14 +15,14 @@ it('the JavaScript of the landing page finds the models with the most tokens of 
 })
 
 describe('the curl lines of the landing page', () => {
-  it('fetch all rows and verify them', async () => {
+  it('download all rows and verify them', async () => {
     const { code, stdout, stderr, folder } = await runSnippet('download.sh', 'sh', week.url())
     expect(code, stderr).toBe(0)
     expect(stdout).toBe('rankings-daily.csv: OK\n')
     expect(await readFile(join(folder, 'rankings-daily.csv'), 'utf8')).toBe(await publishedCsv(week.workspace()))
   })
 
-  it('fail where there is nothing', async () => {
+  it('fail when the address is wrong', async () => {
     const { code, stderr } = await runSnippet('download.sh', 'sh', `${week.url()}elsewhere`)
     expect(code).not.toBe(0)
     expect(stderr).toContain('404')

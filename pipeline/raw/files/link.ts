@@ -82,7 +82,7 @@ export async function linkFile(file: InputFile, link: string): Promise<LinkedFil
 }
 
 /** Whether an NDJSON file holds JSON documents: it says so, or begins with a list. */
-async function hasDocuments(file: InputFile): Promise<boolean> {
+export async function hasDocuments(file: InputFile): Promise<boolean> {
   if (file.format !== 'ndjson') return false
   if (/\.json(\.\w+)?$/i.test(file.name)) return true
   const head = (await readHead(file, 64)).toString('utf8')

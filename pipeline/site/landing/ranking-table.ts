@@ -19,7 +19,7 @@ ${rows.map((row) => rankingRow(row, day.total, widest))}</tbody>
 `
   return html`<section>
 <h2 id="ranking">Models on ${date}</h2>
-${scrollable(`Ranking of ${date}`, ranking)}${goneNote(day)}</section>
+${scrollable(`Ranking of ${date}`, ranking)}${droppedNote(day)}</section>
 `
 }
 
@@ -42,9 +42,9 @@ function changeText(tokens: bigint, change: WeekChange): string {
   return change.kind === 'new' ? 'new' : '–'
 }
 
-function goneNote({ gone, weekBefore }: LatestDay): Html {
-  if (gone.length === 0) return html``
-  const links = gone.map(
+function droppedNote({ dropped, weekBefore }: LatestDay): Html {
+  if (dropped.length === 0) return html``
+  const links = dropped.map(
     (slug, position) => html`${position === 0 ? '' : ', '}<a href="${modelPath(slug)}">${slug}</a>`,
   )
   return html`<p class="quiet">Named on ${weekBefore} and no longer: ${links}.</p>

@@ -2,7 +2,6 @@ import { CANONICAL_CSV_HEADER, canonicalCsvRow } from '../../../pipeline/contrac
 import type { RankingResponse } from '../../../pipeline/contract/ranking.ts'
 import type { ListEmbeddingsModelsResponse } from '../../schemas/embeddings-model.ts'
 import type { Budget, CurrentKeyResponse } from '../../schemas/key.ts'
-import type { MessageRequest } from '../../schemas/message-request/index.ts'
 import type {
   ListPresetsResponse,
   ListPresetVersionsResponse,
@@ -11,14 +10,6 @@ import type {
 } from '../../schemas/preset.ts'
 
 /* One consistent story for all operations. Values marked as seen are from SPECIFICATION.md. */
-
-export const messageRequest: MessageRequest = {
-  model: 'anthropic/claude-sonnet-4.5',
-  system: 'You answer in one sentence.',
-  messages: [{ role: 'user', content: 'What is a preset?' }],
-  max_tokens: 1024,
-  temperature: 0.2,
-}
 
 const preset = {
   id: '0b0f2d5e-58f7-4a7c-9f5b-6c1f0f2f9b11',

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
-import { MEDIA_TYPE_OF } from '../../published/forms.ts'
+import { MEDIA_TYPE_OF } from '../../published/formats.ts'
+import { MESSAGE_REQUEST_EXAMPLE } from '../../schemas/message-request/index.ts'
 import { ListEmbeddingsModelsQuery } from '../routes/embeddings-models.ts'
 import { MessageHeaders, PresetPath, PresetsQuery, VersionPath } from '../routes/presets.ts'
 import { RankingsDailyQuery } from '../routes/rankings-daily.ts'
@@ -148,7 +149,7 @@ export const OPERATIONS: Operation[] = [
     body: {
       schema: 'MessageRequest',
       description: 'A message-style inference request of at most 4 MiB.',
-      example: examples.messageRequest,
+      example: MESSAGE_REQUEST_EXAMPLE,
     },
     answer: {
       schema: 'PresetResponse',

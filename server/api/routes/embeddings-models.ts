@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { CONTENT_TYPE_OF } from '../../published/forms.ts'
+import { CONTENT_TYPE_OF } from '../../published/formats.ts'
 import { limitParameter, OffsetParameter, type Page } from '../../schemas/pagination.ts'
 import type { EmbeddingsCatalogue } from '../../store/embeddings-models.ts'
 import type { ZodTypeProvider } from '../validation.ts'

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { toUsd } from '../../../pipeline/contract/usd.ts'
 import { toUtcDate } from '../../../pipeline/contract/utc-date.ts'
-import { CONTENT_TYPE_OF } from '../../published/forms.ts'
+import { CONTENT_TYPE_OF } from '../../published/formats.ts'
 import type { Budget, CurrentKey, CurrentKeyResponse } from '../../schemas/key.ts'
 import type { ApiKey } from '../../store/keys.ts'
 import { storeMemory } from '../../store/memory.ts'

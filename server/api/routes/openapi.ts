@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { matchesEtag } from '../../published/conditional.ts'
-import { CONTENT_TYPE_OF } from '../../published/forms.ts'
-import { DOCUMENT_HEADERS } from '../../published/media-types.ts'
+import { CONTENT_TYPE_OF } from '../../published/formats.ts'
+import { DOCUMENT_HEADERS } from '../../published/static-answers.ts'
 
 /** The page needs no scripts and no other server, so allow nothing else. */
 const POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

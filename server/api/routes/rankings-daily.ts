@@ -6,7 +6,7 @@ import { ApiError } from '../../base/errors.ts'
 import { matchesEtag } from '../../published/conditional.ts'
 import type { CurrentRelease } from '../../published/current-release.ts'
 import type { Dataset } from '../../published/dataset.ts'
-import { FORMS, preferredForm } from '../../published/forms.ts'
+import { FORMATS, preferredFormat } from '../../published/formats.ts'
 import { prefersGzip } from '../../published/negotiation.ts'
 import type { OlderReleases } from '../../published/older-releases.ts'
 import { type RankingsAnswer, rankingsAnswers } from '../../published/rankings-answers.ts'
@@ -30,7 +30,7 @@ export const RankingsDailyQuery = z.strictObject({
     description:
       'The release to answer from, by its name in `releases/index.json`: by default the newest. The default window is the same for all.',
   }),
-  format: queryParameter(z.enum(FORMS, { error: `must be one of ${FORMS.join(', ')}` })).meta({
+  format: queryParameter(z.enum(FORMATS, { error: `must be one of ${FORMATS.join(', ')}` })).meta({
     description: 'The form of the rows, whatever `Accept` says. Without either it is JSON.',
   }),
 })
@@ -70,11 +70,11 @@ export function rankingsDaily(
     handler(request, reply) {
       const { query, headers } = request
       const window = windowOf(query)
-      const form = query.format ?? preferredForm(headers.accept)
+      const format = query.format ?? preferredFormat(headers.accept)
       const takesGzip = prefersGzip(headers['accept-encoding'])
       const sendFrom = (dataset: Dataset) => {
         const coding = takesGzip && dataset.hasGzip ? 'gzip' : 'identity'
-        send(request, reply, answers.find(dataset, window, form, coding))
+        send(request, reply, answers.find(dataset, window, format, coding))
       }
       const dataset = datasetOf(query.as_of)
       return dataset instanceof Promise ? dataset.then(sendFrom).then(() => reply) : sendFrom(dataset)

@@ -15,6 +15,14 @@ import { EndUser, Metadata, SessionId, Trace } from './tracking.ts'
 
 const MAX_FALLBACKS = 3
 
+export const MESSAGE_REQUEST_EXAMPLE = {
+  model: 'anthropic/claude-sonnet-4.5',
+  system: 'You answer in one sentence.',
+  messages: [{ role: 'user' as const, content: 'What is a preset?' }],
+  max_tokens: 1024,
+  temperature: 0.2,
+}
+
 /**
  * The body of `POST /presets/{slug}/messages` (SPECIFICATION.md § Request body shape; "not shown" parts from the
  * reference, `MessagesRequest`). Objects are open and keys nullable as these documents say. No defaults, no coercion: a
@@ -56,14 +64,6 @@ export const MessageRequest = z
   })
   .meta({
     description: 'A message-style inference request. What of it a preset keeps becomes the config of a new version.',
-    examples: [
-      {
-        model: 'anthropic/claude-sonnet-4.5',
-        system: 'You answer in one sentence.',
-        messages: [{ role: 'user', content: 'What is a preset?' }],
-        max_tokens: 1024,
-        temperature: 0.2,
-      },
-    ],
+    examples: [MESSAGE_REQUEST_EXAMPLE],
   })
 export type MessageRequest = z.infer<typeof MessageRequest>

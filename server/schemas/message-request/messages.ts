@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { list, tagged } from '../combinators.ts'
+import { list, tagged, typed } from '../combinators.ts'
 import { CacheControl } from './cache-control.ts'
 import { DocumentBlock, ImageBlock, SearchResultBlock, TextBlock } from './source-blocks.ts'
 import {
@@ -14,16 +14,14 @@ import {
   WebSearchToolResultBlock,
 } from './tool-blocks.ts'
 
-const ThinkingBlock = z.looseObject({
-  type: z.literal('thinking'),
+const ThinkingBlock = typed('thinking', {
   thinking: z.string(),
   signature: z.string(),
 })
 
-const RedactedThinkingBlock = z.looseObject({ type: z.literal('redacted_thinking'), data: z.string() })
+const RedactedThinkingBlock = typed('redacted_thinking', { data: z.string() })
 
-const CompactionBlock = z.looseObject({
-  type: z.literal('compaction'),
+const CompactionBlock = typed('compaction', {
   content: z.string().nullable(),
   encrypted_content: z.string().nullable().optional(),
   cache_control: CacheControl.optional(),

@@ -1,13 +1,12 @@
 import { z } from 'zod'
+import { typed } from '../combinators.ts'
 
-const JsonSchemaFormat = z.looseObject({
-  type: z.literal('json_schema'),
+const JsonSchemaFormat = typed('json_schema', {
   schema: z.looseObject({}),
 })
 
 /** Advisory, not a hard limit (SPECIFICATION.md § Limits). */
-const TaskBudget = z.looseObject({
-  type: z.literal('tokens'),
+const TaskBudget = typed('tokens', {
   total: z.int().min(20_000),
   remaining: z.int().min(0).nullable().optional(),
 })

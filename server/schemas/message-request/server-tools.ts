@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { list, tagged } from '../combinators.ts'
+import { list, tagged, typed } from '../combinators.ts'
 import { ServerToolUserLocation } from './user-location.ts'
 
 /* Tools that the service runs. SPECIFICATION.md only names them; their shapes are the reference's. */
@@ -9,9 +9,8 @@ function serverTool<const Type extends string, Parameters extends z.ZodType>(typ
 }
 
 const Environment = tagged('type', [
-  z.looseObject({ type: z.literal('container_auto') }),
-  z.looseObject({
-    type: z.literal('container_reference'),
+  typed('container_auto', {}),
+  typed('container_reference', {
     container_id: z.string().regex(/^[\w-]{1,20}$/, { error: 'must be 1 to 20 letters, digits, "_" or "-"' }),
   }),
 ])

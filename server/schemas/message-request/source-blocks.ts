@@ -1,54 +1,47 @@
 import { z } from 'zod'
-import { list, tagged } from '../combinators.ts'
+import { list, tagged, typed } from '../combinators.ts'
 import { CacheControl } from './cache-control.ts'
 import { Citation } from './citations.ts'
 
 /* Content blocks of messages and tool results (SPECIFICATION.md § Request body shape; shapes from the reference). */
 
-export const TextBlock = z.looseObject({
-  type: z.literal('text'),
+export const TextBlock = typed('text', {
   text: z.string(),
   citations: list(Citation).nullable().optional(),
   cache_control: CacheControl.optional(),
 })
 
-const Base64Image = z.looseObject({
-  type: z.literal('base64'),
+const Base64Image = typed('base64', {
   media_type: z.enum(['image/jpeg', 'image/png', 'image/gif', 'image/webp']),
   data: z.string(),
 })
 
-const UrlSource = z.looseObject({ type: z.literal('url'), url: z.string() })
+const UrlSource = typed('url', { url: z.string() })
 
-export const ImageBlock = z.looseObject({
-  type: z.literal('image'),
+export const ImageBlock = typed('image', {
   source: tagged('type', [Base64Image, UrlSource]),
   cache_control: CacheControl.optional(),
 })
 
-const Base64Pdf = z.looseObject({
-  type: z.literal('base64'),
+const Base64Pdf = typed('base64', {
   media_type: z.literal('application/pdf'),
   data: z.string(),
 })
 
-const PlainText = z.looseObject({
-  type: z.literal('text'),
+const PlainText = typed('text', {
   media_type: z.literal('text/plain'),
   data: z.string(),
 })
 
-const BlocksSource = z.looseObject({
-  type: z.literal('content'),
+const BlocksSource = typed('content', {
   content: z.union([z.string(), list(tagged('type', [TextBlock, ImageBlock]))]),
 })
 
-const FileSource = z.looseObject({ type: z.literal('file'), file_id: z.string() })
+const FileSource = typed('file', { file_id: z.string() })
 
 const CitationsSwitch = z.looseObject({ enabled: z.boolean().optional() })
 
-export const DocumentBlock = z.looseObject({
-  type: z.literal('document'),
+export const DocumentBlock = typed('document', {
   source: tagged('type', [Base64Pdf, PlainText, BlocksSource, UrlSource, FileSource]),
   title: z.string().nullable().optional(),
   context: z.string().nullable().optional(),
@@ -56,8 +49,7 @@ export const DocumentBlock = z.looseObject({
   cache_control: CacheControl.optional(),
 })
 
-export const SearchResultBlock = z.looseObject({
-  type: z.literal('search_result'),
+export const SearchResultBlock = typed('search_result', {
   source: z.string(),
   title: z.string(),
   content: list(TextBlock),

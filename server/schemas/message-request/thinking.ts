@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { tagged } from '../combinators.ts'
+import { tagged, typed } from '../combinators.ts'
 
 /** How much reasoning is shown (reference, `AnthropicThinkingDisplay`). */
 const Display = z.enum(['summarized', 'omitted']).nullable()
@@ -9,15 +9,13 @@ const BlockBinding = z.unknown()
 
 /** Whether and how much the model reasons (SPECIFICATION.md § Request body shape, "thinking"). */
 export const Thinking = tagged('type', [
-  z.looseObject({
-    type: z.literal('enabled'),
+  typed('enabled', {
     budget_tokens: z.int(),
     block_binding: BlockBinding.optional(),
     display: Display.optional(),
   }),
-  z.looseObject({ type: z.literal('disabled') }),
-  z.looseObject({
-    type: z.literal('adaptive'),
+  typed('disabled', {}),
+  typed('adaptive', {
     block_binding: BlockBinding.optional(),
     display: Display.optional(),
   }),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { list, tagged } from '../combinators.ts'
+import { list, tagged, typed } from '../combinators.ts'
 import { CacheControl } from './cache-control.ts'
 import { DocumentBlock, ImageBlock, SearchResultBlock, TextBlock } from './source-blocks.ts'
 
@@ -8,19 +8,19 @@ import { DocumentBlock, ImageBlock, SearchResultBlock, TextBlock } from './sourc
  * addition and removal of tools from the reference).
  */
 
-export const ToolUseBlock = z.looseObject({
-  type: z.literal('tool_use'),
+const USE = {
   id: z.string(),
   name: z.string(),
   input: z.unknown().optional(),
   cache_control: CacheControl.optional(),
-})
+}
 
-const ToolReference = z.looseObject({ type: z.literal('tool_reference'), tool_name: z.string() })
+export const ToolUseBlock = typed('tool_use', USE)
+
+const ToolReference = typed('tool_reference', { tool_name: z.string() })
 
 /** Its blocks do not include results, so nesting ends here. */
-export const ToolResultBlock = z.looseObject({
-  type: z.literal('tool_result'),
+export const ToolResultBlock = typed('tool_result', {
   tool_use_id: z.string(),
   content: z
     .union([z.string(), list(tagged('type', [TextBlock, ImageBlock, ToolReference, SearchResultBlock, DocumentBlock]))])
@@ -29,66 +29,38 @@ export const ToolResultBlock = z.looseObject({
   cache_control: CacheControl.optional(),
 })
 
-export const ServerToolUseBlock = z.looseObject({
-  type: z.literal('server_tool_use'),
-  id: z.string(),
-  name: z.string(),
-  input: z.unknown().optional(),
-  cache_control: CacheControl.optional(),
-})
+export const ServerToolUseBlock = typed('server_tool_use', USE)
 
-const WebSearchResult = z.looseObject({
-  type: z.literal('web_search_result'),
+const WebSearchResult = typed('web_search_result', {
   encrypted_content: z.string(),
   title: z.string(),
   url: z.string(),
   page_age: z.string().nullable().optional(),
 })
 
-const WebSearchError = z.looseObject({
-  type: z.literal('web_search_tool_result_error'),
+const WebSearchError = typed('web_search_tool_result_error', {
   error_code: z.enum(['invalid_tool_input', 'unavailable', 'max_uses_exceeded', 'too_many_requests', 'query_too_long']),
 })
 
-export const WebSearchToolResultBlock = z.looseObject({
-  type: z.literal('web_search_tool_result'),
+export const WebSearchToolResultBlock = typed('web_search_tool_result', {
   tool_use_id: z.string(),
   content: z.union([list(WebSearchResult), WebSearchError]),
   cache_control: CacheControl.optional(),
 })
 
-export const AdvisorToolResultBlock = z.looseObject({
-  type: z.literal('advisor_tool_result'),
-  tool_use_id: z.string(),
-  content: z.looseObject({}),
-})
+const OPEN_RESULT = { tool_use_id: z.string(), content: z.looseObject({}) }
 
-export const ShellToolResultBlock = z.looseObject({
-  type: z.literal('openrouter_shell_tool_result'),
-  tool_use_id: z.string(),
-  content: z.looseObject({}),
-})
-
-export const BashToolResultBlock = z.looseObject({
-  type: z.literal('openrouter_bash_tool_result'),
-  tool_use_id: z.string(),
-  content: z.looseObject({}),
-})
+export const AdvisorToolResultBlock = typed('advisor_tool_result', OPEN_RESULT)
+export const ShellToolResultBlock = typed('openrouter_shell_tool_result', OPEN_RESULT)
+export const BashToolResultBlock = typed('openrouter_bash_tool_result', OPEN_RESULT)
 
 const ReferencedTool = tagged('type', [
-  z.looseObject({ type: z.literal('tool_reference'), name: z.string() }),
-  z.looseObject({ type: z.literal('mcp_tool_reference'), name: z.string(), server_name: z.string() }),
-  z.looseObject({ type: z.literal('mcp_toolset_reference'), server_name: z.string() }),
+  typed('tool_reference', { name: z.string() }),
+  typed('mcp_tool_reference', { name: z.string(), server_name: z.string() }),
+  typed('mcp_toolset_reference', { server_name: z.string() }),
 ])
 
-export const ToolAdditionBlock = z.looseObject({
-  type: z.literal('tool_addition'),
-  tool: ReferencedTool,
-  cache_control: CacheControl.optional(),
-})
+const CHANGE = { tool: ReferencedTool, cache_control: CacheControl.optional() }
 
-export const ToolRemovalBlock = z.looseObject({
-  type: z.literal('tool_removal'),
-  tool: ReferencedTool,
-  cache_control: CacheControl.optional(),
-})
+export const ToolAdditionBlock = typed('tool_addition', CHANGE)
+export const ToolRemovalBlock = typed('tool_removal', CHANGE)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { list, tagged, tagsOf } from '../combinators.ts'
+import { list, tagged, tagsOf, typed } from '../combinators.ts'
 import { CacheControl } from './cache-control.ts'
 import { SERVER_TOOLS } from './server-tools.ts'
 import { UserLocation } from './user-location.ts'
@@ -20,20 +20,17 @@ const CustomTool = z.looseObject({
   cache_control: CacheControl.optional(),
 })
 
-const BashTool = z.looseObject({
-  type: z.literal('bash_20250124'),
+const BashTool = typed('bash_20250124', {
   name: z.literal('bash'),
   cache_control: CacheControl.optional(),
 })
 
-const TextEditorTool = z.looseObject({
-  type: z.literal('text_editor_20250124'),
+const TextEditorTool = typed('text_editor_20250124', {
   name: z.literal('str_replace_editor'),
   cache_control: CacheControl.optional(),
 })
 
-const WebSearchTool2025 = z.looseObject({
-  type: z.literal('web_search_20250305'),
+const WebSearchTool2025 = typed('web_search_20250305', {
   name: z.literal('web_search'),
   allowed_domains: list(z.string()).nullable().optional(),
   blocked_domains: list(z.string()).nullable().optional(),
@@ -47,8 +44,7 @@ const WebSearchTool2026 = WebSearchTool2025.extend({
   allowed_callers: AllowedCallers.optional(),
 })
 
-const AdvisorTool = z.looseObject({
-  type: z.literal('advisor_20260301'),
+const AdvisorTool = typed('advisor_20260301', {
   name: z.literal('advisor'),
   model: z.string(),
   max_uses: z.int().optional(),

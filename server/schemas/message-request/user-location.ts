@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { typed } from '../combinators.ts'
 
 const PLACE = {
   city: z.string().nullable().optional(),
@@ -8,7 +9,7 @@ const PLACE = {
 }
 
 /** The user's location for searches (reference, `AnthropicWebSearchToolUserLocation` and the `web` plugin). */
-export const UserLocation = z.looseObject({ type: z.literal('approximate'), ...PLACE })
+export const UserLocation = typed('approximate', { ...PLACE })
 
 /** The same for server tools, with optional `type` (reference, `WebSearchUserLocationServerTool`). */
 export const ServerToolUserLocation = z.looseObject({ type: z.literal('approximate').optional(), ...PLACE })

@@ -12,16 +12,10 @@ const TOKENS = 'sum(prompt_tokens + completion_tokens)'
 
 const sums = (from: string) => `SELECT ${DAY} AS day, model_permaslug, ${TOKENS}, count(*) FROM ${from} GROUP BY ALL`
 
-const FORMS: Record<string, { filesAtOnce: number; sql: (paths: string) => string }> = {
-  parquet: { filesAtOnce: Number.POSITIVE_INFINITY, sql: (paths) => sums(`read_parquet(${paths})`) },
-  'csv.gz': {
-    filesAtOnce: Number.POSITIVE_INFINITY,
-    sql: (paths) => sums(`read_csv(${paths}, header = true, auto_detect = false, ${COLUMNS})`),
-  },
-  'ndjson.gz': {
-    filesAtOnce: Number.POSITIVE_INFINITY,
-    sql: (paths) => sums(`read_ndjson(${paths}, auto_detect = false, ${COLUMNS})`),
-  },
+const FORMS: Record<string, { filesAtOnce?: number; sql: (paths: string) => string }> = {
+  parquet: { sql: (paths) => sums(`read_parquet(${paths})`) },
+  'csv.gz': { sql: (paths) => sums(`read_csv(${paths}, header = true, auto_detect = false, ${COLUMNS})`) },
+  'ndjson.gz': { sql: (paths) => sums(`read_ndjson(${paths}, auto_detect = false, ${COLUMNS})`) },
   // The cheapest exact form that was found: sums of everything, less what ids that occur twice have too much.
   surplus: {
     filesAtOnce: 7,
@@ -46,7 +40,7 @@ const FORMS: Record<string, { filesAtOnce: number; sql: (paths: string) => strin
 const [form = '', folder = ''] = process.argv.slice(2)
 const chosen = FORMS[form]
 if (chosen === undefined) throw new Error(`no form ${form}; there are ${Object.keys(FORMS).join(', ')}`)
-const { filesAtOnce, sql } = chosen
+const { filesAtOnce = Number.POSITIVE_INFINITY, sql } = chosen
 const files = (await readdir(folder)).sort().map((name) => `'${join(folder, name)}'`)
 const connection = await (await DuckDBInstance.create(':memory:', { preserve_insertion_order: 'false' })).connect()
 await connection.run('CREATE TABLE sums (day BIGINT, model VARCHAR, tokens HUGEINT, records BIGINT)')

@@ -38,15 +38,18 @@ export async function rawFiles(options: RawFiles): Promise<string> {
   await mkdir(join(making, 'raw'), { recursive: true })
   try {
     for (let day = 0; day < options.days; day += 1) await writeDay(join(making, 'raw'), day, options)
-    await writeFile(
-      join(making, 'sources.json'),
-      JSON.stringify({ sources: [{ name: 'made-up', schema: 'canonical', files: ['raw/*'], visibility: 'public' }] }),
-    )
+    await writeSources(making)
     await rename(making, folder)
   } finally {
     await rm(making, { recursive: true, force: true })
   }
   return folder
+}
+
+/** Writes the sources file of a folder whose raw files are in `raw/`. */
+export async function writeSources(folder: string): Promise<void> {
+  const source = { name: 'made-up', schema: 'canonical', files: ['raw/*'], visibility: 'public' }
+  await writeFile(join(folder, 'sources.json'), JSON.stringify({ sources: [source] }))
 }
 
 /** Writes the file of one day, counted from the first of the dataset. Equal parameters give equal records. */

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import { answerCalls } from '../../support/worker.ts'
 
 /**
  * A load generator, run as a process of its own and told by its parent what to do. It speaks HTTP/1.1 over bare sockets:
@@ -26,13 +27,7 @@ export interface LoadResult {
   slowest: number
 }
 
-process.on('message', (load: Load) => {
-  run(load).then(
-    (result) => process.send?.({ result }),
-    (error: unknown) => process.send?.({ error: String(error) }),
-  )
-})
-process.on('disconnect', () => process.exit(0))
+answerCalls(run)
 
 async function run(load: Load): Promise<LoadResult> {
   const requests = load.requests.map((text) => Buffer.from(text))

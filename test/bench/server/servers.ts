@@ -1,71 +1,54 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { openSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { cpus } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { onCore } from './cores.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { serveTokenboard, startNode } from '../../support/server-process.ts'
+import { freePort } from '../../system/hosting.ts'
 
 /** A server that runs as a process of its own. */
 export interface RunningServer {
   pid: number
   port: number
-  /** What it printed before it could be asked. */
-  printed: string[]
-  startMilliseconds: number
+  startMs: number
   close(): Promise<void>
 }
 
-const ROOT = join(import.meta.dirname, '../../..')
+const CORE = { server: '0', client: '1' }
 
-/** Node as `make` runs it. */
-const NODE_FLAGS = ['--disable-warning=ExperimentalWarning']
+/** Whether a server and its client can have a core each. */
+export const HAS_CORES = cpus().length > 1 && spawnSync('taskset', ['-p', String(process.pid)]).status === 0
+
+/** Binds a process and all of its threads to one core. */
+export function onCore(pid: number | undefined, role: keyof typeof CORE): void {
+  if (HAS_CORES && pid !== undefined) execFileSync('taskset', ['-a', '-p', '-c', CORE[role], String(pid)])
+}
+
+type Starting = ReturnType<typeof startNode>
+
+async function running<S extends Awaited<Starting>>(starting: Promise<S>): Promise<S & RunningServer> {
+  const server = await starting
+  onCore(server.pid, 'server')
+  const close = async () => {
+    server.signal('SIGTERM')
+    await server.ended
+  }
+  return { ...server, close }
+}
 
 /** `tokenboard serve` as a user runs it, with its log in a file; the first start of a store prints three lines, others one. */
-export async function tokenboard(
-  folder: string,
-  environment: Record<string, string>,
-  lines: number,
-): Promise<RunningServer> {
-  return await startNode(['pipeline/cli.ts', 'serve', '--port', '0'], environment, join(folder, 'log'), lines)
+export function tokenboard(folder: string, publicDir: string, asOf: string, lines: number) {
+  const folders = { publicDir, dataDir: join(folder, 'data') }
+  const settings = { AS_OF: asOf, LOG_LEVEL: 'info' }
+  return running(serveTokenboard(folders, settings, { lines, logFile: join(folder, 'log') }))
 }
 
 /** A script of this folder that prints `listening http://…`. */
-export async function script(name: string, folder: string, ...words: string[]): Promise<RunningServer> {
-  return await startNode([join(import.meta.dirname, name), ...words], {}, join(folder, `${name}.log`), 1)
-}
-
-async function startNode(
-  words: string[],
-  environment: Record<string, string>,
-  log: string,
-  lines: number,
-): Promise<RunningServer> {
+export function script(name: string, folder: string, ...words: string[]) {
   const { PATH, HOME } = process.env
-  const started = performance.now()
-  const child = spawn(process.execPath, [...NODE_FLAGS, ...words], {
-    cwd: ROOT,
-    env: { PATH, HOME, ...environment },
-    stdio: ['ignore', 'pipe', openSync(log, 'a')],
-  })
-  const printed: string[] = []
-  let startMilliseconds = 0
-  for await (const line of createInterface(child.stdout as NodeJS.ReadableStream)) {
-    if (printed.push(line) === 1) startMilliseconds = performance.now() - started
-    if (printed.length === lines) break
-  }
-  const port = Number(new URL(printed[0]?.replace('listening ', '') ?? 'http://nowhere').port)
-  if (!(port > 0) || child.pid === undefined) throw new Error(`${words.join(' ')} does not listen; see ${log}`)
-  onCore(child.pid, 'server')
-  return { pid: child.pid, port, printed, startMilliseconds, close: () => stop(child) }
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const ended = once(child, 'exit')
-  child.kill('SIGTERM')
-  await ended
+  const logFile = join(folder, `${name}.log`)
+  return running(startNode([join(import.meta.dirname, name), ...words], { PATH, HOME }, { logFile }))
 }
 
 /** The reason why nginx cannot be the baseline; undefined when it can. */
@@ -91,34 +74,17 @@ export async function nginx(folder: string, root: string): Promise<RunningServer
        server { listen 127.0.0.1:${port}; root ${root}; gzip_static on; }
      }`,
   )
-  const child = spawn('nginx', ['-c', conf, '-p', folder, '-e', join(folder, 'nginx.log')], { stdio: 'ignore' })
   const started = performance.now()
-  while (!(await answers(port))) {
-    if (child.exitCode !== null || performance.now() - started > 5000)
-      throw new Error(`nginx does not start; see ${folder}/nginx.log`)
+  const child = spawn('nginx', ['-c', conf, '-p', folder, '-e', join(folder, 'nginx.log')], { stdio: 'ignore' })
+  const ended = once(child, 'exit')
+  while ((await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined)) === undefined) {
+    if (child.exitCode !== null) throw new Error(`nginx does not start; see ${folder}/nginx.log`)
+    await sleep(10)
   }
   onCore(child.pid, 'server')
-  return {
-    pid: child.pid ?? 0,
-    port,
-    printed: [],
-    startMilliseconds: performance.now() - started,
-    close: () => stop(child),
+  const close = async () => {
+    child.kill('SIGTERM')
+    await ended
   }
-}
-
-async function answers(port: number): Promise<boolean> {
-  return await fetch(`http://127.0.0.1:${port}/`).then(
-    () => true,
-    () => false,
-  )
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
+  return { pid: child.pid ?? 0, port, startMs: performance.now() - started, close }
 }

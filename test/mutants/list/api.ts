@@ -7,7 +7,7 @@ export const api: Mutant[] = [
     file: 'server/api/routes/presets.ts',
     find: '`${workspace_id} ${slug} ${version}`',
     replace: '`${slug} ${version}`',
-    tests: ['test/server/exchanges.test.ts', 'test/server/routes/presets.test.ts'],
+    tests: ['test/server/exchanges.test.ts'],
   },
   {
     name: 'any-key-creates-presets',
@@ -15,7 +15,7 @@ export const api: Mutant[] = [
     file: 'server/api/caller.ts',
     find: 'if (callerOf(request).is_management === 0) {',
     replace: 'if (callerOf(request).is_management === 2) {',
-    tests: ['test/server/exchanges.test.ts', 'test/server/routes/presets.test.ts'],
+    tests: ['test/server/exchanges.test.ts'],
   },
   {
     name: 'slug-of-129-characters',
@@ -71,7 +71,7 @@ export const api: Mutant[] = [
     file: 'server/api/auth.ts',
     find: 'const counted = countBadKey?.(request, reply)',
     replace: 'const counted: unknown = undefined',
-    tests: ['test/server/rate-limits.test.ts'],
+    tests: ['test/server/exchanges.test.ts'],
   },
   {
     name: 'no-challenge',
@@ -95,7 +95,7 @@ export const api: Mutant[] = [
     file: 'server/api/envelope.ts',
     find: "return new ApiError(500, 'Internal Server Error')",
     replace: 'return new ApiError(500, String(error))',
-    tests: ['test/server/routes/presets.test.ts'],
+    tests: ['test/server/routes/unexpected-errors.test.ts'],
   },
   {
     name: 'preflight-refuses-own-headers',
@@ -114,7 +114,7 @@ export const api: Mutant[] = [
         for (const { rule, name } of uses) quotaOf(rule).use(name, now)
         return { isCounted: false, states: exhausted }
       }`,
-    tests: ['test/server/rate-limits.test.ts'],
+    tests: ['test/server/exchanges.test.ts'],
   },
   {
     name: 'account-limit-per-key',
@@ -122,7 +122,7 @@ export const api: Mutant[] = [
     file: 'server/api/rate-limits.ts',
     find: '{ rule: ofAccount, name: creator_user_id }',
     replace: '{ rule: ofAccount, name: id }',
-    tests: ['test/server/rate-limits.test.ts'],
+    tests: ['test/server/exchanges.test.ts'],
   },
   {
     name: 'weeks-from-sunday',
@@ -130,7 +130,7 @@ export const api: Mutant[] = [
     file: 'server/store/usage-windows.ts',
     find: '(toInstant(date).getUTCDay() + 6) % 7',
     replace: 'toInstant(date).getUTCDay()',
-    tests: ['test/server/exchanges.test.ts', 'test/server/routes/key.test.ts'],
+    tests: ['test/server/exchanges.test.ts'],
   },
   {
     name: 'byok-always-in-limit',
@@ -138,7 +138,7 @@ export const api: Mutant[] = [
     file: 'server/store/usage-windows.ts',
     find: 'key.include_byok_in_limit === 1 ? byok[window] : 0n',
     replace: 'byok[window]',
-    tests: ['test/server/exchanges.test.ts', 'test/server/routes/key.test.ts'],
+    tests: ['test/server/exchanges.test.ts'],
   },
   {
     name: 'next-page-of-nothing',

@@ -71,7 +71,7 @@ export const contract: Mutant[] = [
     file: 'pipeline/contract/manifest.ts',
     find: 'PROVISIONAL_DAYS = 3',
     replace: 'PROVISIONAL_DAYS = 2',
-    tests: ['test/dataset/restatements.test.ts'],
+    tests: ['test/cases.test.ts'],
   },
   {
     name: 'order-of-utf-16',

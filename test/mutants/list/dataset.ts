@@ -39,7 +39,7 @@ export const dataset: Mutant[] = [
     file: 'pipeline/dataset/checks.ts',
     find: '.filter(({ check }) => stopping.includes(check))',
     replace: '.filter(({ check }) => accepted.includes(check))',
-    tests: ['test/dataset/checks.test.ts'],
+    tests: ['test/cases.test.ts'],
   },
   {
     name: 'source-named-in-public',
@@ -47,7 +47,7 @@ export const dataset: Mutant[] = [
     file: 'pipeline/dataset/checks.ts',
     find: "source === undefined ? '' : 'a source '",
     replace: "source === undefined ? '' : `source ${source} `",
-    tests: ['test/dataset/checks.test.ts'],
+    tests: ['test/cases.test.ts'],
   },
   {
     name: 'withheld-never-stops',
@@ -93,9 +93,9 @@ export const dataset: Mutant[] = [
     name: 'provisional-dates-restated',
     promise: 'A changed final date is a restatement; a provisional one may change without one.',
     file: 'pipeline/dataset/restatements.ts',
-    find: 'is.date >= before.provisional_from ||',
-    replace: 'is.date > before.provisional_from ||',
-    tests: ['test/dataset/restatements.test.ts'],
+    find: 'is.date >= previous.provisional_from ||',
+    replace: 'is.date > previous.provisional_from ||',
+    tests: ['test/cases.test.ts'],
   },
   {
     name: 'gap-called-final',
@@ -103,7 +103,7 @@ export const dataset: Mutant[] = [
     file: 'pipeline/dataset/coverage.ts',
     find: "own.length === 0 ? 'missing' : date < provisional_from",
     replace: 'date < provisional_from',
-    tests: ['test/publication/revisions.test.ts'],
+    tests: ['test/cases.test.ts'],
   },
   {
     name: 'revision-number-given-twice',
@@ -111,6 +111,6 @@ export const dataset: Mutant[] = [
     file: 'pipeline/dataset/coverage.ts',
     find: 'revision: hash === null ? revision : (revision ?? 0) + 1',
     replace: 'revision: hash === null ? null : (revision ?? 0) + 1',
-    tests: ['test/publication/revisions.test.ts'],
+    tests: ['test/cases.test.ts'],
   },
 ]

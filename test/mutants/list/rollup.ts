@@ -31,7 +31,7 @@ export const rollup: Mutant[] = [
     file: 'pipeline/rollup/surplus.sql',
     find: 'updated_us DESC NULLS LAST, instant_us DESC',
     replace: 'instant_us DESC',
-    tests: ['test/raw/schemas/semantics.test.ts'],
+    tests: ['test/raw/schemas/corpus.test.ts'],
   },
   {
     name: 'duplicates-not-told',

@@ -15,7 +15,7 @@ export const store: Mutant[] = [
     file: 'server/store/presets.ts',
     find: "version_count: eb('presets.version_count', '+', 1)",
     replace: "version_count: eb('presets.version_count', '+', 2)",
-    tests: ['test/server/exchanges.test.ts', 'test/server/routes/presets.test.ts'],
+    tests: ['test/server/exchanges.test.ts'],
   },
   {
     name: 'slug-unique-everywhere',
@@ -55,7 +55,7 @@ export const store: Mutant[] = [
     file: 'server/store/keys.ts',
     find: '${random.slice(0, 3)}...',
     replace: '${random.slice(0, 61)}...',
-    tests: ['test/server/exchanges.test.ts', 'test/server/routes/key.test.ts'],
+    tests: ['test/server/exchanges.test.ts'],
   },
   {
     name: 'memory-of-an-older-state',

@@ -1,261 +1,267 @@
-/** Files as gateways deliver them: what can be read is read, what cannot is a reject or a failure, never a wrong number. */
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { describe, expect, it } from 'vitest'
-import type { RecordCounts } from '../../../pipeline/dataset/records.ts'
-import type { RejectedRecord } from '../../../pipeline/rollup/list-rejects.ts'
-import { buildIn, newWorkspace, publishedCsv, rowsOf, type Workspace, writeInput } from '../../support/pipeline.ts'
+/** Files as gateways deliver them: every record is read or rejected, never read as something else. */
+import { beforeAll, describe, expect, it } from 'vitest'
+import { readRejects } from '../../../pipeline/rollup/list-rejects.ts'
+import {
+  buildIn,
+  createWorkspace,
+  newWorkspace,
+  publishedCsv,
+  removeWorkspace,
+  rowsOf,
+  writeInput,
+} from '../../support/pipeline.ts'
+import { compress } from '../../support/records.ts'
 
 const HEADER = 'timestamp,model_permaslug,prompt_tokens,completion_tokens'
 const ROW = '2025-03-02T12:00:00Z,acme/one,1,2'
 const JSON_ROW = `{"timestamp":"2025-03-02T12:00:00Z","model_permaslug":"acme/one","prompt_tokens":1,"completion_tokens":2}`
 
-interface Built {
-  rows: string[]
-  records: RecordCounts
-  rejects: RejectedRecord[]
+/** Files of a case, in the format that each name ends with, before compression. */
+interface Case {
+  what: string
+  files: Record<string, string | Buffer>
+  /** What the records of each file count that are right, each of which has 3 tokens. */
+  records: number
+  /** The rejected records of each file. */
+  rejects?: [record: number, reason: string, content?: unknown][]
 }
 
-/** Builds files, by name and content, as one public source. */
-async function buildOf(files: Record<string, string | Uint8Array>): Promise<Built> {
-  const workspace = await newWorkspace()
-  for (const [name, content] of Object.entries(files)) await writeInput(workspace, name, content)
-  const source = { name: 's', schema: 'canonical', files: Object.keys(files), visibility: 'public' }
-  await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources: [source] })
-  const { records } = await buildIn(workspace)
-  return { rows: rowsOf(await publishedCsv(workspace)), records, rejects: await readRejects(workspace) }
+const malformed = (...numbers: number[]): [number, string][] => numbers.map((number) => [number, 'malformed_record'])
+const latin1 = (text: string) => Buffer.from(text, 'latin1')
+const lines = (...parts: (string | Buffer)[]) =>
+  Buffer.concat(parts.flatMap((part) => [Buffer.from(part), Buffer.from('\n')]))
+
+const LINE_ENDS = [
+  `${HEADER},note\r\n`,
+  `${ROW},\n`,
+  `${ROW},"a\r\nb\nc\rd"\r`,
+  `soon,acme/one,4,8,"a\r\nb\nc\rd"\r\n`,
+  '\n',
+  `${ROW},\r`,
+  'malformed\r\n',
+  `${ROW},`,
+].join('')
+
+const LOOKS_LIKE_RECORDS = `${ROW},"${`${ROW},\n`.repeat(50)}${ROW},"\n`
+const MANY = Math.ceil(20_000_000 / LOOKS_LIKE_RECORDS.length)
+const LONG_NOTE = `"${`${ROW},\n`.repeat(1_000_000)}"`
+const QUOTED_HEADER = HEADER.split(',')
+  .map((name) => `"${name}"`)
+  .join(',')
+const WIDE = 'note,user,model_permaslug,timestamp,prompt_tokens,completion_tokens,request_id,end'
+
+/** A right record, and a wrong one with each of these ends behind it. */
+function atTheEnd(format: 'csv' | 'ndjson', wrong: readonly string[], ends: readonly string[]): Case[] {
+  const right = format === 'csv' ? `${HEADER}\n${ROW}` : JSON_ROW
+  return wrong.map((record, index) => ({
+    what: `rejects a malformed record at the end of ${format}, whatever ends the line: ${record.slice(-40)}`,
+    files: Object.fromEntries(ends.map((end, of) => [`end-${index}-${of}.${format}`, `${right}\n${record}${end}`])),
+    records: 1,
+    rejects: [[2, 'malformed_record', record]],
+  }))
 }
 
-/** The rejects, file after file in the order of their names. */
-async function readRejects(workspace: Workspace): Promise<RejectedRecord[]> {
-  const folder = join(workspace.dataDir, 'state/rejects')
-  const texts = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8')))
-  const rejects: RejectedRecord[] = texts
-    .flatMap((text) => text.split('\n').slice(0, -1))
-    .map((line) => JSON.parse(line))
-  return rejects.sort((a, b) => Number(a.file > b.file) - Number(a.file < b.file))
-}
-
-describe('CSV with line ends of several kinds', () => {
-  const text = [
-    `${HEADER},note\r\n`,
-    `${ROW},\n`,
-    `${ROW},"a\r\nb\nc\rd"\r`,
-    `soon,acme/one,4,8,"a\r\nb\nc\rd"\r\n`,
-    '\n',
-    `${ROW},\r`,
-    'malformed\r\n',
-    `${ROW},`,
-  ].join('')
-
-  it('is read plain and compressed, line ends within quotes as written', async () => {
-    const of = (model: string) => text.replaceAll('acme/one', model)
-    const { rows, records, rejects } = await buildOf({
-      'a.csv': of('plain'),
-      'a.csv.gz': gzipSync(of('gzip')),
-      'a.csv.zst': zstdCompressSync(`\ufeff${of('zstd')}`),
-    })
-    expect(rows).toEqual(['2025-03-02 gzip 12', '2025-03-02 plain 12', '2025-03-02 zstd 12'])
-    expect(records).toMatchObject({ read: 3 * 6, published: 3 * 4 })
-    const found = ({ file, record, reason, content }: RejectedRecord) => [file, record, reason, content]
-    expect(rejects.map(found)).toEqual(
-      ['a.csv', 'a.csv.gz', 'a.csv.zst'].flatMap((file) => [
-        [file, 3, 'invalid_timestamp', expect.objectContaining({ timestamp: 'soon', note: 'a\r\nb\nc\rd' })],
-        [file, 5, 'malformed_record', 'malformed'],
-      ]),
-    )
-  })
-})
-
-describe('CSV records of several lines', () => {
-  it('are not taken for records where they look like such', async () => {
+const CASES: Case[] = [
+  {
+    what: 'reads CSV with line ends of several kinds, those within quotes as written',
+    files: { 'ends.csv': LINE_ENDS, 'ends.csv.gz': LINE_ENDS, 'ends.csv.zst': `\ufeff${LINE_ENDS}` },
+    records: 4,
+    rejects: [
+      [3, 'invalid_timestamp', expect.objectContaining({ timestamp: 'soon', note: 'a\r\nb\nc\rd' })],
+      [5, 'malformed_record', 'malformed'],
+    ],
+  },
+  {
     // DuckDB starts a thread every 8 MB, at what it takes for the begin of a record.
-    const lines = `${ROW},\n`.repeat(50)
-    const record = `${ROW},"${lines}${ROW},"\n`
-    const count = Math.ceil(20_000_000 / record.length)
-    const { rows, records } = await buildOf({ 'a.csv': `${HEADER},note\n${record.repeat(count)}` })
-    expect(rows).toEqual([`2025-03-02 acme/one ${3 * count}`])
-    expect(records.read).toBe(count)
-  })
-
-  it('may be larger than 2 MB, and than what DuckDB reads at once', async () => {
-    const note = `"${`${ROW},\n`.repeat(1_000_000)}"`
-    expect(note.length).toBeGreaterThan(32_000_000)
-    const text = `${HEADER},note\n${ROW},\n${ROW},${note}\nsoon,a,1,1,${'x'.repeat(3_000_000)}\n${ROW},\n`
-    const { rows, records, rejects } = await buildOf({ 'a.csv': text, 'b.csv.gz': gzipSync(text, { level: 1 }) })
-    expect(rows).toEqual(['2025-03-02 acme/one 18'])
-    expect(records).toMatchObject({ read: 8, rejected: { invalid_timestamp: 2 } })
-    expect(rejects.map(({ record, content }) => [record, JSON.stringify(content).length > 3_000_000])).toEqual([
-      [3, true],
-      [3, true],
-    ])
-  })
-})
-
-describe('CSV that lacks something', () => {
-  it('counts where it has only a header, with or without a line end, and where it is empty', async () => {
-    const { rows, records } = await buildOf({
-      'a.csv': `${HEADER}\n${ROW}\n`,
-      'b.csv': HEADER,
-      'c.csv': `${HEADER}\r\n`,
-      'd.csv': `\ufeff${HEADER}\n\n\n`,
-      'e.csv': '',
-      'f.csv': '\ufeff',
-      'g.csv.gz': gzipSync(''),
-      'h.csv.zst': zstdCompressSync(HEADER),
-      'i.ndjson': '',
-      'j.ndjson.gz': gzipSync('\n\n'),
-      'k.ndjson': '\ufeff',
-    })
-    expect(rows).toEqual(['2025-03-02 acme/one 3'])
-    expect(records).toMatchObject({ read: 1, rejected: {} })
-  })
-
-  it('may have a header in quotes behind a byte order mark', async () => {
-    const header = HEADER.split(',').map((name) => `"${name}"`)
-    const { rows } = await buildOf({
-      'a.csv': `\ufeff${header.join(',')},"a\nnote"\n${ROW},"x\n"\n`,
-      'b.csv': `\ufeff${header.join(',')},"a, note"\r\n${ROW},"x\r\n"\r\n`,
-    })
-    expect(rows).toEqual(['2025-03-02 acme/one 6'])
-  })
-
-  it('fails where DuckDB reads less than there is, such as behind a header of several lines and CRLF', async () => {
-    await expect(buildOf({ 'a.csv': `${HEADER},"a\nnote"\r\n${ROW},x\r\n` })).rejects.toThrow(
-      'a.csv cannot be read whole: it has 1 records, but DuckDB finds 0',
-    )
-  })
-
-  it('may lack an optional column in one file and have it in another', async () => {
-    const { rows, records } = await buildOf({
-      'a.csv': `${HEADER},request_id\n${ROW},1\n${ROW},1\n`,
-      'b.csv': `${HEADER}\n${ROW}\n${ROW}\n`,
-      'c.csv': `request_id,${HEADER},visibility\n1,${ROW},\n2,${ROW},private\n`,
-    })
-    expect(rows).toEqual(['2025-03-02 acme/one 9'])
-    expect(records).toMatchObject({ read: 6, duplicates: 2, private: 1 })
-  })
-})
-
-describe('bytes that are no text', () => {
-  const csv = (...records: (string | Buffer)[]) =>
-    Buffer.concat([HEADER, ...records].map((part) => Buffer.from(`${part}\n`)))
-  const latin1 = (text: string) => Buffer.from(text, 'latin1')
-
-  it('in any field of CSV reject the record, wherever its column stands', async () => {
-    const wide = 'note,user,model_permaslug,timestamp,prompt_tokens,completion_tokens,request_id,end'
-    const bytes = Buffer.concat([
-      Buffer.from(`${wide}\n,,acme/one,2025-03-02,1,2,id-1,\n`),
-      latin1(',,acme/\xe9,2025-03-02,4,8,id-2,\n,,acme/one,2025-03-02,4,8,id-\xe9,\n,,acme/one,2025-03-02,4\xff,8,,\n'),
-      latin1('caf\xe9,,acme/one,2025-03-02,4,8,,\n,,acme/one,2025-03-02,4,8,,caf\xe9\n,,acme/one,soon,4,8,,caf\xe9\n'),
-      Buffer.from('caf\u00e9,,acme/one,2025-03-02,1,2,id-1,caf\u00e9\n,,acme/one,2025-03-02,1,2,,\n'),
-    ])
-    const { rows, records, rejects } = await buildOf({ 'a.csv': bytes })
-    expect(rows).toEqual(['2025-03-02 acme/one 6'])
-    expect(records).toMatchObject({ read: 9, duplicates: 1, rejected: { malformed_record: 6 } })
-    expect(rejects.map(({ record }) => record)).toEqual([2, 3, 4, 5, 6, 7])
-  })
-
-  it('in a line of NDJSON reject it', async () => {
-    const bytes = Buffer.concat([Buffer.from(`${JSON_ROW}\n`), latin1(`${JSON_ROW.replace('one', '\xe9')}\n`)])
-    const { rows, records } = await buildOf({ 'a.ndjson': bytes })
-    expect(rows).toEqual(['2025-03-02 acme/one 3'])
-    expect(records.rejected).toEqual({ malformed_record: 1 })
-  })
-
-  it('that are zero are no part of a slug, a count or a timestamp', async () => {
-    const bad = [
-      '2025-03-02,acme/\0one,4,8',
-      '2025-03-02,acme/one,4\0,8',
-      '2025-03-02\0,acme/one,4,8',
-      '\0,\0,\0,\0',
-      '\0',
-    ]
-    const { rows, records } = await buildOf({
-      'a.csv': csv(ROW, ...bad, ROW),
-      'b.ndjson': `${JSON_ROW}\n${JSON_ROW.replace('one', 'one\0')}\n\0\n${JSON_ROW.replace('one', 'one\\u0000')}\n`,
-    })
-    expect(rows).toEqual(['2025-03-02 acme/one 9'])
-    expect(records.rejected).toEqual({
-      malformed_record: 3,
-      invalid_timestamp: 2,
-      invalid_token_count: 1,
-      invalid_model: 2,
-    })
-  })
-})
-
-describe('records that were cut or have a field too many', () => {
-  /**
-   * Builds a file for each of these records and line ends, behind a right record of a model that is called as the file;
-   * expects that record to count and the other to be rejected.
-   */
-  async function expectRejectedAtTheEnd(
-    wrong: string[],
-    { ends, format, right }: { ends: string[]; format: string; right: (model: string) => string },
-  ): Promise<void> {
-    const files = wrong.flatMap((record, index) =>
-      ends.map((end) => {
-        const file = `record-${String(index).padStart(2, '0')}-end-${ends.indexOf(end)}.${format}`
-        return { file, record, text: `${right(file)}\n${record}${end}` }
-      }),
-    )
-    const { rows, rejects } = await buildOf(Object.fromEntries(files.map(({ file, text }) => [file, text])))
-    expect(rejects.map(({ file, record, reason, content }) => [file, record, reason, content])).toEqual(
-      files.map(({ file, record }) => [file, 2, 'malformed_record', record]),
-    )
-    expect(rows).toEqual(files.map(({ file }) => `2025-03-02 ${file} 3`))
-  }
-
-  it('are rejected at the end of CSV, whatever ends the line', async () => {
-    const wrong = [
+    what: 'does not take lines of a CSV field for records',
+    files: { 'looks-like.csv': `${HEADER},note\n${LOOKS_LIKE_RECORDS.repeat(MANY)}` },
+    records: MANY,
+  },
+  {
+    what: 'reads CSV records of more than 32 MB',
+    files: Object.fromEntries(
+      ['long.csv', 'long.csv.gz'].map((name) => [name, `${HEADER},note\n${ROW},\n${ROW},${LONG_NOTE}\n${ROW},\n`]),
+    ),
+    records: 3,
+  },
+  {
+    what: 'keeps rejected CSV records of more than 2 MB',
+    files: { 'long-reject.csv': `${HEADER},note\n${ROW},\nsoon,a,1,1,${'x'.repeat(3_000_000)}\n${ROW},\n` },
+    records: 2,
+    rejects: [[2, 'invalid_timestamp', expect.objectContaining({ note: 'x'.repeat(3_000_000) })]],
+  },
+  {
+    what: 'reads no record from empty files and from headers alone',
+    files: {
+      'header.csv': HEADER,
+      'header-crlf.csv': `${HEADER}\r\n`,
+      'header-mark.csv': `\ufeff${HEADER}\n\n\n`,
+      'empty.csv': '',
+      'mark.csv': '\ufeff',
+      'empty.csv.gz': '',
+      'header.csv.zst': HEADER,
+      'empty.ndjson': '',
+      'empty-lines.ndjson.gz': '\n\n',
+      'mark.ndjson': '\ufeff',
+    },
+    records: 0,
+  },
+  {
+    what: 'reads a CSV header in quotes after a byte order mark',
+    files: {
+      'quoted.csv': `\ufeff${QUOTED_HEADER},"a\nnote"\n${ROW},"x\n"\n`,
+      'quoted-crlf.csv': `\ufeff${QUOTED_HEADER},"a, note"\r\n${ROW},"x\r\n"\r\n`,
+    },
+    records: 1,
+  },
+  {
+    what: 'reads an optional column from the file that has it',
+    files: { 'with-id.csv': `${HEADER},request_id\n${ROW},1\n${ROW},1\n` },
+    records: 1,
+  },
+  {
+    what: 'reads files without an optional column beside those that have it',
+    files: { 'without-id.csv': `${HEADER}\n${ROW}\n${ROW}\n` },
+    records: 2,
+  },
+  {
+    what: 'reads optional columns in another order',
+    files: { 'order.csv': `visibility,request_id,${HEADER}\n,3,${ROW}\nprivate,4,${ROW}\n` },
+    records: 1,
+  },
+  {
+    what: 'rejects CSV records with bytes that are not UTF-8, in any column',
+    files: {
+      'latin1.csv': lines(
+        `${WIDE}\n,,acme/one,2025-03-02,1,2,id-1,`,
+        latin1(',,acme/\xe9,2025-03-02,4,8,id-2,'),
+        latin1(',,acme/one,2025-03-02,4,8,id-\xe9,'),
+        latin1(',,acme/one,2025-03-02,4\xff,8,,'),
+        latin1('caf\xe9,,acme/one,2025-03-02,4,8,,'),
+        latin1(',,acme/one,2025-03-02,4,8,,caf\xe9'),
+        latin1(',,acme/one,soon,4,8,,caf\xe9'),
+        'caf\u00e9,,acme/one,2025-03-02,1,2,id-1,caf\u00e9',
+        ',,acme/one,2025-03-02,1,2,,',
+      ),
+    },
+    records: 2,
+    rejects: malformed(2, 3, 4, 5, 6, 7),
+  },
+  {
+    what: 'rejects lines of NDJSON with bytes that are not UTF-8',
+    files: { 'latin1.ndjson': lines(JSON_ROW, latin1(JSON_ROW.replace('one', '\xe9'))) },
+    records: 1,
+    rejects: malformed(2),
+  },
+  {
+    what: 'rejects zero bytes in slugs, counts and timestamps of CSV',
+    files: {
+      'zero.csv': lines(
+        ...[HEADER, ROW, '2025-03-02,acme/\0one,4,8', '2025-03-02,acme/one,4\0,8', '2025-03-02\0,acme/one,4,8'],
+        ...['\0,\0,\0,\0', '\0', ROW],
+      ),
+    },
+    records: 2,
+    rejects: [
+      [2, 'invalid_model'],
+      [3, 'invalid_token_count'],
+      [4, 'invalid_timestamp'],
+      [5, 'invalid_timestamp'],
+      [6, 'malformed_record'],
+    ],
+  },
+  {
+    what: 'rejects zero bytes in NDJSON, also as an escape',
+    files: {
+      'zero.ndjson': lines(JSON_ROW, JSON_ROW.replace('one', 'one\0'), '\0', JSON_ROW.replace('one', 'one\\u0000')),
+    },
+    records: 1,
+    rejects: [...malformed(2, 3), [4, 'invalid_model']],
+  },
+  ...atTheEnd(
+    'csv',
+    [
       '2025-03-02,acme/one,4',
       '2025-03-02,acme',
       '20',
       '2025-03-02,acme/one,4,8,16',
       '2025-03-02,acme/one,4,8,,16',
       '2025-03-02,acme/one,"4"1,8',
-    ]
-    const right = (model: string) => `${HEADER}\n${ROW.replace('acme/one', model)}`
-    await expectRejectedAtTheEnd(wrong, { ends: ['', '\n', '\r\n'], format: 'csv', right })
-  })
-
-  it('are rejected where the field too many has quotes within quotes, and columns are not needed', async () => {
-    const row = '2025-03-02T12:00:00Z,acme/one,Ann,1,2,'
+    ],
+    ['', '\n', '\r\n'],
+  ),
+  ...atTheEnd(
+    'ndjson',
+    ['{"timestamp":"2025-03-02T12:00:00Z","model_permaslug":"acme', '{', `${JSON_ROW} x`, `${JSON_ROW}${JSON_ROW}`],
+    ['', '\n'],
+  ),
+  ...['"a ""b"""', '"""b"""', '"a ""b""",'].map((end, index): Case => {
+    const right = '2025-03-02T12:00:00Z,acme/one,Ann,1,2,"a ""b"""'
     // A comma without quotes: the tokens are one column further on.
-    const ends = ['"a ""b"""', '"""b"""', '"a ""b""",']
-    const shifted = ends.map((end) => `2025-03-02T12:00:00Z,acme/one,Lee,5,1,2,${end}`)
-    const files = shifted.flatMap((record, index) => {
-      const right = row.replace('acme/one', `record-${index}`)
-      const text = `timestamp,model_permaslug,user,prompt_tokens,completion_tokens,note\n${right}"a ""b"""\n${record}\n${right}\n`
-      return [
-        [`${index}.csv`, text],
-        [`${index}.csv.gz`, gzipSync(text)],
-      ]
-    })
-    const { rows, records, rejects } = await buildOf(Object.fromEntries(files))
-    expect(records.rejected).toEqual({ malformed_record: files.length })
-    expect(rows).toEqual(shifted.map((_, index) => `2025-03-02 record-${index} 12`))
-    expect(rejects.map(({ file, record, reason }) => [file, record, reason])).toEqual(
-      files.map(([file]) => [file, 2, 'malformed_record']),
-    )
+    const shifted = `2025-03-02T12:00:00Z,acme/one,Lee,5,1,2,${end}`
+    const text = `timestamp,model_permaslug,user,prompt_tokens,completion_tokens,note\n${right}\n${shifted}\n${right}\n`
+    return {
+      what: `rejects a CSV record with a field too many that ends in ${end}`,
+      files: { [`shifted-${index}.csv`]: text, [`shifted-${index}.csv.gz`]: text },
+      records: 2,
+      rejects: malformed(2),
+    }
+  }),
+  {
+    what: 'reads CSV records that end in commas too many',
+    files: { 'commas.csv': `${HEADER}\n${ROW},\n${ROW},,\n` },
+    records: 2,
+  },
+]
+
+describe('dirty files', () => {
+  const counted = new Map<string, number>()
+  const rejected = new Map<string, [number, string, unknown][]>()
+
+  beforeAll(async () => {
+    const workspace = await createWorkspace()
+    try {
+      for (const { files } of CASES) {
+        for (const [name, content] of Object.entries(files)) {
+          const bytes = Buffer.from(content).toString('latin1').replaceAll('acme/one', name)
+          await writeInput(workspace, name, compress(name, Buffer.from(bytes, 'latin1')))
+        }
+      }
+      const source = { name: 's', schema: 'canonical', files: ['*.csv*', '*.ndjson*'], visibility: 'public' }
+      await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources: [source] })
+      await buildIn(workspace)
+      for (const row of rowsOf(await publishedCsv(workspace))) {
+        const [, name = '', tokens] = row.split(' ')
+        counted.set(name, Number(tokens))
+      }
+      for await (const { file, record, reason, content } of readRejects(workspace.dataDir)) {
+        rejected.set(file, [...(rejected.get(file) ?? []), [record, reason, content]])
+      }
+    } finally {
+      await removeWorkspace(workspace)
+    }
   })
 
-  it('count where what is too many is empty: commas at the end say nothing', async () => {
-    const { rows, records } = await buildOf({ 'a.csv': `${HEADER}\n${ROW},\n${ROW},,\n` })
-    expect(rows).toEqual(['2025-03-02 acme/one 6'])
-    expect(records.rejected).toEqual({})
+  it.each(CASES.map((each) => [each.what, each] as const))('%s', (_, { files, records, rejects = [] }) => {
+    for (const name of Object.keys(files)) {
+      expect(counted.get(name) ?? 0, name).toBe(3 * records)
+      const inFile = (content: unknown) =>
+        typeof content === 'string' ? content.replaceAll('acme/one', name) : content
+      const expected = rejects.map(([record, reason, content = expect.anything()]) => [record, reason, inFile(content)])
+      expect(rejected.get(name) ?? [], name).toEqual(expected)
+    }
   })
 
-  it('are rejected at the end of NDJSON, whether or not the line ends', async () => {
-    const wrong = [
-      '{"timestamp":"2025-03-02T12:00:00Z","model_permaslug":"acme',
-      '{',
-      `${JSON_ROW} x`,
-      `${JSON_ROW}${JSON_ROW}`,
-    ]
-    const right = (model: string) => JSON_ROW.replace('acme/one', model)
-    await expectRejectedAtTheEnd(wrong, { ends: ['', '\n'], format: 'ndjson', right })
+  it('count nothing but their right records', () => {
+    const names = CASES.flatMap(({ files }) => Object.keys(files))
+    expect([...counted.keys()].filter((name) => !names.includes(name))).toEqual([])
   })
+})
+
+it('fails the build where DuckDB reads fewer records than there are, such as behind a header of several lines and CRLF', async () => {
+  const workspace = await newWorkspace()
+  await writeInput(workspace, 'a.csv', `${HEADER},"a\nnote"\r\n${ROW},x\r\n`)
+  const source = { name: 's', schema: 'canonical', files: ['a.csv'], visibility: 'public' }
+  await writeInput(workspace, 'sources.json', { sources: [source] })
+  await expect(buildIn(workspace)).rejects.toThrow('a.csv cannot be read whole: it has 1 records, but DuckDB finds 0')
 })

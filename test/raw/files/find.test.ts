@@ -22,13 +22,13 @@ async function withFiles(files: string[]): Promise<Workspace> {
 }
 
 describe('the files of a source', () => {
-  it('are no URLs such as https://example.org/a.csv', async () => {
+  it('cannot be URLs such as https://example.org/a.csv', async () => {
     const failed = buildIn(await withFiles(['https://example.org/a.csv']))
     await expect(failed).rejects.toThrow(CliError)
     await expect(failed).rejects.toThrow('copy new files to this machine first, and name the copies')
   })
 
-  it('are no URLs of a bucket that name nothing', async () => {
+  it('cannot be folders of a bucket', async () => {
     const failed = buildIn(await withFiles(['s3://logs/gateway/']))
     await expect(failed).rejects.toThrow(CliError)
     await expect(failed).rejects.toThrow(
@@ -36,7 +36,7 @@ describe('the files of a source', () => {
     )
   })
 
-  it('are no objects where httpfs is not installed: one sentence says how it comes, or what to copy', async () => {
+  it('cannot be objects if httpfs is not installed: one sentence says how to install it, or what to copy', async () => {
     const workspace = await withFiles(['s3://logs/gateway/2025-*.csv'])
     const { code, stderr } = await runProcess(['build'], { ...settings(workspace, AS_OF), HOME: workspace.root })
     expect(code).toBe(2)
@@ -50,7 +50,7 @@ describe('the files of a source', () => {
 describe('objects of buckets', () => {
   const read = (files: string[]): Source => Source.parse({ name: 'bucket', schema: 'canonical', files })
 
-  it('have their URLs as names, and their copies as paths', async () => {
+  it('have URLs as names and copies as paths', async () => {
     const workspace = await newWorkspace()
     const urls = ['s3://logs/a[1]?.csv', 's3://logs/b/c.ndjson.gz', 's3://logs/other.csv']
     const paths = new Map(urls.map((url, index) => [url, join(workspace.root, 'copies', `${index}`)]))
@@ -67,7 +67,7 @@ describe('objects of buckets', () => {
     expect(absent).toEqual(['s3://logs/gone.csv'])
   })
 
-  it('are gone where an entry names them still, and not listed any more where none does', async () => {
+  it('are missing if an entry still matches them, and unlisted otherwise', async () => {
     const source = read(['s3://logs/b/**'])
     expect(await isUnlisted('s3://logs/b/c.csv', source, '/')).toBe(false)
     expect(await isUnlisted('s3://logs/a.csv', source, '/')).toBe(true)

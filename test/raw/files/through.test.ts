@@ -26,14 +26,14 @@ describe('a file that is decompressed', () => {
     await expect.poll(() => source.closed).toBe(true)
   })
 
-  it('is closed and not read on when its bytes are damaged', async () => {
+  it('is closed and not read further if its bytes are damaged', async () => {
     const { source, content } = await inflating((bytes) => bytes.fill(0xff, 10, 20))
     await expect(Array.fromAsync(content)).rejects.toThrow(/invalid/)
     await expect.poll(() => source.closed).toBe(true)
     expect(source.bytesRead).toBeLessThan(BYTES / 2)
   })
 
-  it('is closed and not read on when nobody wants the rest', async () => {
+  it('is closed and not read further if its reader stops', async () => {
     const { source, content } = await inflating()
     for await (const piece of content) {
       expect(piece).not.toHaveLength(0)
@@ -43,7 +43,7 @@ describe('a file that is decompressed', () => {
     expect(source.bytesRead).toBeLessThan(BYTES / 2)
   })
 
-  it('that is not there is an error of whoever reads', async () => {
+  it('fails for its reader if it does not exist', async () => {
     const source = createReadStream(join(await temporaryFolder(), 'none.gz'))
     await expect(Array.fromAsync(through(source, createGunzip(), () => {}))).rejects.toThrow(/ENOENT/)
   })

@@ -8,7 +8,7 @@ const Piece = fc.oneof(
   fc.uint8Array({ maxLength: 2 }).map((bytes) => Buffer.from(bytes)),
 )
 
-it('bytes are UTF-8 or not wherever they are cut', () => {
+it('the check of UTF-8 does not depend on where bytes are cut', () => {
   fc.assert(
     fc.property(fc.array(Piece), fc.array(fc.nat({ max: 30 })), (pieces, places) => {
       const bytes = Buffer.concat(pieces)
@@ -29,7 +29,7 @@ it.each([
   [['f0 9f 98', '80 41'], true],
   [['80'], false],
   [['41', '80', '80', '80', '80'], false],
-])('%j is UTF-8: %j', (chunks, expected) => {
+])('the check of UTF-8 of %j gives %j', (chunks, expected) => {
   const check = new Utf8Check()
   for (const chunk of chunks) check.add(Buffer.from(chunk.replaceAll(' ', ''), 'hex'))
   expect(check.isWhole()).toBe(expected)

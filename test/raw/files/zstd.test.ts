@@ -25,7 +25,7 @@ const zeros = Buffer.alloc(300_000)
 const skippable = Buffer.from([0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3])
 const withChecksum = zstdCompressSync(text, { params: { [constants.ZSTD_c_checksumFlag]: 1 } })
 
-describe('whole files', () => {
+describe('whole zstd files', () => {
   it.each([
     ['one frame', zstdCompressSync(text)],
     ['an empty frame', zstdCompressSync('')],
@@ -34,13 +34,13 @@ describe('whole files', () => {
     ['a frame with a checksum', withChecksum],
     ['several frames', Buffer.concat([zstdCompressSync(text), zstdCompressSync('b'), withChecksum])],
     ['a skippable frame between', Buffer.concat([zstdCompressSync(text), skippable, zstdCompressSync('b')])],
-  ])('%s', async (_, bytes) => expect(check(bytes)).resolves.toBeUndefined())
+  ])('are valid: %s', async (_, bytes) => expect(check(bytes)).resolves.toBeUndefined())
 })
 
-describe('files that are not whole', () => {
+describe('zstd files that are not whole', () => {
   const two = Buffer.concat([zstdCompressSync(text), withChecksum])
 
-  it('every cut of the second frame is seen', async () => {
+  it('are refused for every cut of the second frame', async () => {
     const first = zstdCompressSync(text).length
     for (let length = two.length - 1; length > first; length -= 997) {
       await expect(check(two.subarray(0, length)), `cut at ${length}`).rejects.toThrow(/unexpected end/)
@@ -52,16 +52,16 @@ describe('files that are not whole', () => {
     ['text', Buffer.from('timestamp,model'), /not a zstd frame/],
     ['bytes after the last frame', Buffer.concat([two, Buffer.from('junk')]), /not a zstd frame/],
     ['a cut skippable frame', skippable.subarray(0, 10), /unexpected end/],
-  ])('%s', async (_, bytes, message) => expect(check(bytes)).rejects.toThrow(message))
+  ])('are refused: %s', async (_, bytes, message) => expect(check(bytes)).rejects.toThrow(message))
 })
 
-describe('content', () => {
+describe('the content of zstd frames', () => {
   it.each([
     ['of one frame', [zstdCompressSync(text)], text.toString()],
     ['of several', [zstdCompressSync('a'), zstdCompressSync('b'), withChecksum], `ab${text}`],
     ['behind a skippable frame', [skippable, zstdCompressSync('a'), skippable, zstdCompressSync('b')], 'ab'],
     ['of none', [skippable], ''],
-  ])('%s', async (_, frames, content) => {
+  ])('is read %s', async (_, frames, content) => {
     const path = join(folder, 'file.zst')
     await writeFile(path, Buffer.concat(frames))
     let read = 0

@@ -24,14 +24,14 @@ describe('an entry of files that begins with s3://', () => {
   )
 })
 
-describe('an object', () => {
+describe('the URL of an object', () => {
   it.each([
     ['s3://logs/**/*.csv', 's3://logs/a.csv'],
     ['s3://logs/**/*.csv', 's3://logs/2025/03/a.csv'],
     ['s3://logs/2025-*/{a,b}.csv', 's3://logs/2025-03/b.csv'],
     ['s3://logs/a[1]?.csv', 's3://logs/a[1]?.csv'],
     ['s3://logs/a?.csv', 's3://logs/aé.csv'],
-  ])('is named by %s: %s', (entry, url) => {
+  ])('matches %s: %s', (entry, url) => {
     expect(namesObject(entry, url)).toBe(true)
   })
 
@@ -43,12 +43,12 @@ describe('an object', () => {
     ['s3://logs/{..,a}/b.csv', 's3://logs/../b.csv'],
     ['raw/*.csv', 's3://logs/a.csv'],
     ['s3://logs/*.csv', 'raw/a.csv'],
-  ])('is not named by %s: %s', (entry, url) => {
+  ])('does not match %s: %s', (entry, url) => {
     expect(namesObject(entry, url)).toBe(false)
   })
 })
 
-describe('what is listed for an entry', () => {
+describe('the patterns that are listed for an entry', () => {
   it.each([
     ['s3://logs/gateway/**/*.csv', ['s3://logs/gateway/**']],
     ['s3://logs/gateway/*.csv', ['s3://logs/gateway/**']],
@@ -57,18 +57,18 @@ describe('what is listed for an entry', () => {
     ['s3://logs/a.csv', ['s3://logs/a.csv*']],
     ['s3://logs/a+(b|c)*.csv', ['s3://logs/a*']],
     ['s3://logs/a\\*.csv', ['s3://logs/a*']],
-  ])('%s', (entry, patterns) => {
+  ])('are listed for %s: %j', (entry, patterns) => {
     expect(listingPatterns(entry)).toEqual(patterns)
   })
 
-  it('leaves no character of the entry to DuckDB that has a meaning there, but for those that end it', () => {
+  it('have no wildcard for DuckDB but at their end', () => {
     for (const entry of ['s3://l/a[b].csv', 's3://l/a?b.csv', 's3://l/{a,b}/c.csv', 's3://l/a*b/c?s3_endpoint=x.csv']) {
       for (const pattern of listingPatterns(entry)) expect(pattern).toMatch(/^[^*?[\\]+(\*|\*\*|\*\/\*\*)$/)
     }
   })
 })
 
-describe('the name of a copy', () => {
+describe('the name of a copied object', () => {
   const hostile = [
     's3://logs/../../etc/passwd.csv',
     's3://logs/..',
@@ -79,11 +79,11 @@ describe('the name of a copy', () => {
     's3://logs/a.csv.next',
   ]
 
-  it.each(hostile)('stays within its folder and what a file system takes: %j', (url) => {
+  it.each(hostile)('is a valid file name in its folder: %j', (url) => {
     expect(copyName(url)).toMatch(/^[0-9a-f]{32}-[A-Za-z0-9._-]{1,100}$/)
   })
 
-  it('is the same for a URL, another for any other, and ends as the key does', () => {
+  it('is the same for equal URLs, differs for others, and ends as the key does', () => {
     const urls = [...hostile, 's3://logs/a/b.csv.gz', 's3://logs/a_b.csv.gz', 's3://logs2/a/b.csv.gz']
     expect(new Set(urls.map(copyName)).size).toBe(urls.length)
     expect(copyName('s3://logs/a/b.csv.gz')).toBe(copyName('s3://logs/a/b.csv.gz'))

@@ -1,5 +1,5 @@
 /** The raw logs of the sample never become real usage, whatever a pattern of own sources matches. */
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { BuildEvent } from '../../../pipeline/base/effects.ts'
@@ -19,7 +19,6 @@ import {
 } from '../../support/pipeline.ts'
 
 const AS_OF = '2025-03-10T12:00:00Z'
-const OWN = ['2025-03-05 acme/own 25']
 /** What the sample's `gateway` calls its columns, so that its files could be read as one's own. */
 const COLUMNS = {
   timestamp: 'ts',
@@ -29,7 +28,7 @@ const COLUMNS = {
 }
 
 /** A data folder as `make serve` leaves it, with own logs and a sources file beside the sample. */
-async function withSample(source: Record<string, unknown>): Promise<Workspace & { sample: string }> {
+async function withSample(...sources: Record<string, unknown>[]): Promise<Workspace & { sample: string }> {
   const workspace = await newWorkspace()
   const { dataDir } = workspace
   const sample = join(dataDir, 'raw/sample')
@@ -40,8 +39,8 @@ async function withSample(source: Record<string, unknown>): Promise<Workspace & 
     join(dataDir, 'raw/own/log.csv'),
     'ts,model,tokens_in,tokens_out\n2025-03-05T10:00:00Z,acme/own,20,5\n',
   )
-  const own = { name: 'gateway', schema: 'canonical', visibility: 'public', ...source }
-  await writeFile(join(dataDir, 'sources.json'), JSON.stringify({ sources: [own] }))
+  const own = sources.map((source) => ({ name: 'gateway', schema: 'canonical', visibility: 'public', ...source }))
+  await writeFile(join(dataDir, 'sources.json'), JSON.stringify({ sources: own }))
   return { ...workspace, sources: join(dataDir, 'sources.json'), sample }
 }
 
@@ -54,28 +53,37 @@ async function noticesOf(workspace: Workspace): Promise<{ summary: BuildSummary;
 }
 
 describe('a source of your own', () => {
-  it.each([
-    ['of everything', ['raw/**/*']],
-    ['of all gzip files beside own ones', ['raw/**/*.csv.gz', 'raw/own/*.csv']],
-    ['of the folder above', ['raw/*/*/*', 'raw/*/*.csv']],
-    ['into the sample itself', ['raw/sample/gateway/*', 'raw/own/*']],
-  ])('skips the sample where a pattern matches it: %s', async (_, files) => {
-    const workspace = await withSample({ files, columns: COLUMNS })
+  it('excludes the sample from patterns that match it, also behind a link', async () => {
+    const patterns = [
+      ['raw/**/*'],
+      ['raw/**/*.csv.gz', 'raw/own/*.csv'],
+      ['raw/*/*/*', 'raw/*/*.csv'],
+      ['raw/sample/gateway/*', 'raw/own/*'],
+      ['raw/own/*', 'raw/linked/*'],
+    ]
+    const workspace = await withSample(
+      ...patterns.map((files, index) => ({ name: `gateway-${index}`, files, columns: COLUMNS })),
+    )
+    await symlink('sample/gateway', join(workspace.dataDir, 'raw/linked'))
     const { summary, notices } = await noticesOf(workspace)
     expect(summary).toMatchObject({ outcome: 'released', synthetic: false })
-    expect(rowsOf(await publishedCsv(workspace))).toEqual(OWN)
-    const notice = `source "gateway": the files of the synthetic sample in ${workspace.sample} are excluded`
-    expect(notices.filter((text) => text.includes('sample'))).toEqual([notice])
+    expect(rowsOf(await publishedCsv(workspace))).toEqual([`2025-03-05 acme/own ${25 * patterns.length}`])
+    const notice = (index: number) =>
+      `source "gateway-${index}": the files of the synthetic sample in ${workspace.sample} are excluded`
+    expect(notices.filter((text) => text.includes('sample'))).toEqual([0, 1, 2, 3, 4].map(notice))
   })
 
-  it('skips it behind a link', async () => {
-    const workspace = await withSample({ files: ['raw/own/*', 'raw/linked/*'], columns: COLUMNS })
-    await symlink('sample/gateway', join(workspace.dataDir, 'raw/linked'))
+  it('may have a sample.json of another program in its folders', async () => {
+    const workspace = await withSample({ files: ['raw/own/*.csv', 'raw/own/more/*.csv'], columns: COLUMNS })
+    const folder = join(workspace.dataDir, 'raw/own')
+    await cp(join(folder, 'log.csv'), join(folder, 'more/log.csv'))
+    await writeFile(join(folder, 'sample.json'), '{"name":"a sample"}')
+    await writeFile(join(folder, 'more/sample.json'), 'no JSON')
     await buildIn(workspace, AS_OF)
-    expect(rowsOf(await publishedCsv(workspace))).toEqual(OWN)
+    expect(rowsOf(await publishedCsv(workspace))).toEqual(['2025-03-05 acme/own 50'])
   })
 
-  it('may not name a file of it', async () => {
+  it('may not name a file of the sample', async () => {
     const entry = 'raw/sample/gateway/2025-03-08.csv.gz'
     const workspace = await withSample({ files: [entry, 'raw/own/*'], columns: COLUMNS })
     const failed = expect(buildIn(workspace, AS_OF)).rejects
@@ -85,19 +93,12 @@ describe('a source of your own', () => {
     )
   })
 
-  it('publishes nothing where it matches the sample alone', async () => {
+  it('publishes nothing if it matches only the sample', async () => {
     const workspace = await withSample({ files: ['raw/**/*.gz'], columns: COLUMNS })
     await expect(buildIn(workspace, AS_OF)).rejects.toThrow('there is no public usage')
   })
 
-  it.each(['{"name":"a sample"}', 'no JSON'])('may lie beside the sample.json of another program: %s', async (text) => {
-    const workspace = await withSample({ files: ['raw/own/*.csv'], columns: COLUMNS })
-    await writeFile(join(workspace.dataDir, 'raw/own/sample.json'), text)
-    await buildIn(workspace, AS_OF)
-    expect(rowsOf(await publishedCsv(workspace))).toEqual(OWN)
-  })
-
-  it('is what docs/publishing.md shows, and reads the files of the gateway', async () => {
+  it('excludes the sample also as docs/publishing.md shows it', async () => {
     const page = await readFile(join(REPOSITORY, 'docs/publishing.md'), 'utf8')
     const block = page.split('```json\n').find((text) => text.includes('"sources"')) ?? ''
     const { sources } = JSON.parse(block.slice(0, block.indexOf('```')))
@@ -107,7 +108,7 @@ describe('a source of your own', () => {
 })
 
 describe('the sources file of the sample', () => {
-  it('gives a synthetic release when it is named, which reproduces and is never archived', async () => {
+  it('makes a synthetic release, which can be reproduced and is never archived', async () => {
     const workspace = await withSample({ files: ['raw/own/*'] })
     const named = { ...workspace, sources: join(workspace.sample, 'sources.json') }
     const { summary, notices } = await noticesOf(named)

@@ -30,7 +30,7 @@ describe('models of the sample', () => {
     )
   })
 
-  test('a longer window has the models of its parts, and each slug once', () => {
+  test('a longer range of dates has the models of its parts, and each slug once', () => {
     const slugs = (first: string, last: string) => modelsBetween(first, last).map((model) => model.slug)
     const whole = slugs('2026-01-01', '2026-12-31')
     expect(new Set(whole).size).toBe(whole.length)
@@ -52,7 +52,7 @@ describe('models of the sample', () => {
     expect(models.some((model) => model.upstreamName !== model.slug)).toBe(true)
   })
 
-  test('a model ramps up, fades after its successor came, and is gone when it is retired', () => {
+  test('a model ramps up, fades after its successor came, and has no usage once it is retired', () => {
     const [model] = modelsBetween('2026-08-22', '2026-08-22').filter((each) => each.launch > '2026-06-01')
     if (model === undefined) throw new Error('no recent model')
     const useAt = (date: string) => popularity(model, date)

@@ -24,12 +24,12 @@ function tokensByModel(list: readonly Request[]): Map<string, number> {
 }
 
 describe('traffic of a day', () => {
-  test('is the same for the same seed and another for another seed', () => {
+  test('is the same for the same seed, and differs for another', () => {
     expect(requestsOf(THURSDAY, OPTIONS)).toEqual(ofWeek[0])
     expect(requestsOf(THURSDAY, { ...OPTIONS, seed: 2 })).not.toEqual(ofWeek[0])
   })
 
-  test('lies on that day, in order, with ids that occur once', () => {
+  test('has only instants of that day, in order, and unique ids', () => {
     const good = (ofWeek[0] ?? []).filter((request) => !Number.isNaN(request.instant))
     expect(new Set(good.map((request) => toUtcDate(new Date(request.instant))))).toEqual(new Set([THURSDAY]))
     expect(good.map((request) => request.instant)).toEqual(good.map((request) => request.instant).sort((a, b) => a - b))
@@ -53,60 +53,30 @@ describe('traffic of a day', () => {
     expect(prompts.at(-1)).toBeGreaterThan(20 * (prompts[prompts.length >> 1] ?? 0))
   })
 
-  test('has late, repeated, opted-out, private, unregistered and bad records in small shares', () => {
+  test('has small shares of late, duplicate, private, unregistered and invalid records', () => {
     const families = new Map(modelsBetween(addDays(THURSDAY, -6), THURSDAY).map((model) => [model.slug, model.family]))
-    const within = (value: number, low: number, high: number) => {
-      expect(value).toBeGreaterThan(low)
-      expect(value).toBeLessThan(high)
+    const shares = {
+      late: [share(({ delays }) => (delays[0] ?? 0) > 0), 0.02, 0.04],
+      duplicate: [share(({ delays }) => delays.length === 2), 0.01, 0.02],
+      optedOut: [share(({ isPrivate }) => isPrivate), 0.002, 0.01],
+      private: [share(({ slug }) => families.get(slug)?.visibility === 'private'), 0.01, 0.06],
+      unregistered: [share(({ slug }) => families.get(slug)?.visibility === 'unregistered'), 0.001, 0.015],
+      invalid: [
+        share(({ slug, instant, promptTokens }) => slug === '' || promptTokens < 0 || !(instant > 0)),
+        0,
+        0.001,
+      ],
+      edge: [share(({ source }) => source === 'edge'), 0.15, 0.25],
+      byok: [share(({ isByok }) => isByok), 0.01, 0.2],
+      failed: [share(({ status }) => status !== 'ok'), 0.02, 0.06],
+    } as const
+    for (const [what, [value, low, high]] of Object.entries(shares)) {
+      expect(value, what).toBeGreaterThan(low)
+      expect(value, what).toBeLessThan(high)
     }
-    within(
-      share(({ delays }) => (delays[0] ?? 0) > 0),
-      0.02,
-      0.04,
-    )
-    within(
-      share(({ delays }) => delays.length === 2),
-      0.01,
-      0.02,
-    )
-    within(
-      share(({ isPrivate }) => isPrivate),
-      0.002,
-      0.01,
-    )
-    within(
-      share(({ slug }) => families.get(slug)?.visibility === 'private'),
-      0.01,
-      0.06,
-    )
-    within(
-      share(({ slug }) => families.get(slug)?.visibility === 'unregistered'),
-      0.001,
-      0.015,
-    )
-    within(
-      share(({ slug, instant, promptTokens }) => slug === '' || promptTokens < 0 || !(instant > 0)),
-      0,
-      0.001,
-    )
-    within(
-      share(({ source }) => source === 'edge'),
-      0.15,
-      0.25,
-    )
-    within(
-      share(({ isByok }) => isByok),
-      0.01,
-      0.2,
-    )
-    within(
-      share(({ status }) => status !== 'ok'),
-      0.02,
-      0.06,
-    )
   })
 
-  test('costs nothing where the model is free, and embeddings complete nothing', () => {
+  test('has no cost for free models and no completion tokens for embeddings', () => {
     const embeddings = requests.filter((request) => request.slug.includes('-embed-'))
     expect(embeddings.length).toBeGreaterThan(0)
     expect(embeddings.every((request) => request.completionTokens === 0)).toBe(true)
@@ -131,7 +101,7 @@ describe('traffic of a day', () => {
     )
   })
 
-  test('grows: more tokens in November than in August, of every year', () => {
+  test('has more tokens in November than in August of every year', () => {
     const total = (day: string) => [...tokensByModel(requestsOf(day, OPTIONS)).values()].reduce((a, b) => a + b, 0)
     expect(total('2026-11-18')).toBeGreaterThan(1.1 * total('2026-08-19'))
     expect(total('2033-11-16')).toBeGreaterThan(1.1 * total('2033-08-17'))

@@ -56,7 +56,7 @@ function linesOf(files: Record<string, string>, path: string): string[] {
 }
 
 describe('writeSample', () => {
-  test('writes equal bytes for an equal seed, and others for another', async () => {
+  test('writes equal bytes for equal seeds, and other bytes for another seed', async () => {
     const { files, records } = await write('a')
     await write('b')
     await write('c', { seed: 2 })
@@ -68,7 +68,7 @@ describe('writeSample', () => {
     for (const [path, bytes] of Object.entries(dayFiles(c ?? {}))) expect(bytes).not.toBe(a?.[path])
   })
 
-  test('another day only adds its files, and equals a sample made afresh', async () => {
+  test('only adds files for another day, and equals a new sample', async () => {
     await write('grown')
     const before = dayFiles(await contents('grown'))
     const nextDay = addDays(LAST_DAY, 1)
@@ -82,7 +82,7 @@ describe('writeSample', () => {
     expect(await contents('grown')).toEqual(grown)
   })
 
-  test('days arrive whole: late and repeated records lie in later files, none is of a day before the first', async () => {
+  test('writes late and duplicate records into later files, and none before the first day', async () => {
     await write('whole', { requestsPerDay: 1500 })
     const files = await contents('whole')
     const arrivals = Object.keys(dayFiles(files)).flatMap((path) =>
@@ -101,7 +101,7 @@ describe('writeSample', () => {
     expect(repeated).toBeLessThan(0.03)
   })
 
-  test('has a sources file of pinned keys that a build understands, and a note that all is synthetic', async () => {
+  test('writes a sources file that a build reads, and a note that all is synthetic', async () => {
     const { sourcesFile } = await write('a')
     const file = JSON.parse(await readFile(sourcesFile, 'utf8'))
     expect(PINNED_KEYS).toEqual(expect.arrayContaining(Object.keys(file)))
@@ -115,7 +115,7 @@ describe('writeSample', () => {
     expect(files['README.md']).toContain('Synthetic')
   })
 
-  test('both sources write the instants they mean', async () => {
+  test('writes the right instants for both sources', async () => {
     await write('a')
     const files = await contents('a')
     const [first = ''] = linesOf(files, `edge/${LAST_DAY}.ndjson.gz`)
@@ -124,7 +124,7 @@ describe('writeSample', () => {
     expect(line).toMatch(/^2026-11-19 0[89]:\d{2}:\d{2}\.\d{3},req-20261119-/)
   })
 
-  test('an abort leaves whole day files, no temporary one and no sources file; the next run completes it', async () => {
+  test('leaves only whole files of days if it is aborted, and the next run completes them', async () => {
     const controller = new AbortController()
     const report = (event: BuildEvent) => {
       if (event.kind === 'progress' && (event.share ?? 0) >= 0.4) controller.abort(new Error('stopped'))
@@ -138,7 +138,7 @@ describe('writeSample', () => {
     expect(await contents('stopped')).toEqual(await contents('whole'))
   })
 
-  test('refuses a folder that holds a sample of another seed or rate', async () => {
+  test('refuses a folder with a sample of another seed or rate', async () => {
     await write('a', { days: 1 })
     await expect(write('a', { days: 1, seed: 2 })).rejects.toThrow(CliError)
     await expect(write('a', { days: 1, requestsPerDay: 10 })).rejects.toThrow(/300 requests a day/)

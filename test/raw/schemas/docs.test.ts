@@ -1,13 +1,30 @@
-/** docs/sources.md: it has every schema and every column, and its examples build. */
-import { readFile } from 'node:fs/promises'
+/** docs/sources.md describes every schema and column, and its examples build. */
+import { mkdir, readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SCHEMA_NAMES, SCHEMAS } from '../../../pipeline/raw/schemas/index.ts'
 import { neededColumns, type Schema, schemaColumns } from '../../../pipeline/raw/schemas/schema.ts'
 import { buildIn, newWorkspace, publishedCsv, REPOSITORY, rowsOf, writeInput } from '../../support/pipeline.ts'
+import { compress } from '../../support/records.ts'
 import { type Form, having, PATHS, RECORDS, writeLog } from '../../support/schemas.ts'
 
 const text = await readFile(join(REPOSITORY, 'docs/sources.md'), 'utf8')
+
+const OWN_LOGS = 'Logs of any other product'
+
+/** What the examples of own logs read. */
+const OWN_RECORDS = {
+  'calls/1.ndjson.gz': {
+    id: 'c1',
+    kind: 'chat',
+    sent_at: 1748779200000,
+    question: { model: 'acme/long' },
+    answer: { usage: { input: 3, cache: { read: 4 }, output: 5 } },
+  },
+  'report-1.json': {
+    data: [{ start_time: 1748736000, results: [{ model: 'acme/long', input_tokens: 7, output_tokens: 5 }] }],
+  },
+}
 
 /** The part of the page about each schema. */
 const sections = new Map(
@@ -18,8 +35,8 @@ const sections = new Map(
 )
 
 describe('docs/sources.md', () => {
-  it('has a part for every schema, and for nothing else but what they share', () => {
-    expect([...sections.keys()]).toEqual(['What holds for every schema', ...SCHEMA_NAMES])
+  it('has a section for each schema, and one for what they share', () => {
+    expect([...sections.keys()]).toEqual(['What holds for every schema', OWN_LOGS, ...SCHEMA_NAMES])
   })
 
   it.each(SCHEMA_NAMES)('names every column of %s, the optional ones in parentheses', (name) => {
@@ -32,19 +49,42 @@ describe('docs/sources.md', () => {
     }
   })
 
-  it.each(SCHEMA_NAMES)('has an example of %s that builds', async (name) => {
-    const example = /```json\n(.*?)```/s.exec(sections.get(name) ?? '')?.[1] ?? ''
-    const [source] = JSON.parse(example).sources
-    expect(source.schema).toBe(name)
+  it('has examples of own logs that build', async () => {
+    const examples = [...(sections.get(OWN_LOGS) ?? '').matchAll(/```json\n(.*?)```/gs)].map(([, json = '']) => json)
+    const files = Object.entries(OWN_RECORDS)
+    expect(examples).toHaveLength(files.length)
+    for (const [index, [file, record]] of files.entries()) {
+      const workspace = await newWorkspace()
+      await writeInput(workspace, file, compress(file, `${JSON.stringify(record)}\n`))
+      await writeInput(workspace, 'sources.json', examples[index])
+      await buildIn(workspace, '2025-06-10T12:00:00Z')
+      expect(rowsOf(await publishedCsv(workspace))).toEqual(['2025-06-01 acme/long 12'])
+    }
+  })
+
+  it('has an example of every schema that builds', async () => {
     const workspace = await newWorkspace()
-    const [file] = source.files
-    // The example of canonical columns shows how those of another log are renamed.
-    const log = name === 'canonical' ? 'litellm-spend-logs' : name
-    const record = having(RECORDS[log], PATHS[log].model, 'short')
-    await writeLog(join(workspace.input, file), [record], extname(file).slice(1) as Form)
-    await writeInput(workspace, 'aliases.csv', 'alias,model_permaslug\nshort,acme/long\n')
-    await writeInput(workspace, 'sources.json', example)
+    const sources: unknown[] = []
+    for (const name of SCHEMA_NAMES) {
+      const example = /```json\n(.*?)```/s.exec(sections.get(name) ?? '')?.[1] ?? ''
+      const {
+        sources: [source],
+        ...top
+      } = JSON.parse(example)
+      expect([source.schema, top]).toEqual([name, { aliases: 'aliases.csv' }])
+      const [file] = source.files
+      // The example of canonical columns shows how those of another log are renamed.
+      const log = name === 'canonical' ? 'litellm-spend-logs' : name
+      const record = having(RECORDS[log], PATHS[log].model, `short ${name}`)
+      await mkdir(join(workspace.input, name))
+      await writeLog(join(workspace.input, name, file), [record], extname(file).slice(1) as Form)
+      sources.push({ ...source, name, files: [`${name}/${file}`] })
+    }
+    const aliases = SCHEMA_NAMES.map((name) => `short ${name},acme/${name}\n`)
+    await writeInput(workspace, 'aliases.csv', `alias,model_permaslug\n${aliases.join('')}`)
+    await writeInput(workspace, 'sources.json', { aliases: 'aliases.csv', sources })
     await buildIn(workspace, '2025-06-10T12:00:00Z')
-    expect(rowsOf(await publishedCsv(workspace))).toEqual(['2025-06-01 acme/long 10'])
+    const rows = SCHEMA_NAMES.map((name) => `2025-06-01 acme/${name} 10`)
+    expect(rowsOf(await publishedCsv(workspace))).toEqual(rows.toSorted())
   })
 })

@@ -1,4 +1,4 @@
-/** What a build says of how it read a source: tokens that it added, keys that it ignored, records without ids. */
+/** What a build reports about how it read a source: tokens it added, keys it ignored, records without ids. */
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -8,202 +8,141 @@ import { type LogRecord, RECORDS, toLines } from '../../support/schemas.ts'
 
 const AS_OF = '2026-06-10T12:00:00Z'
 const LATER = '2026-06-10T13:00:00Z'
+const LAST = '2026-06-10T14:00:00Z'
 
-async function workspaceOf(schema: string, logs: Record<string, LogRecord[]>): Promise<Workspace> {
-  const workspace = await newWorkspace()
-  for (const [file, records] of Object.entries(logs)) await writeInput(workspace, file, toLines(records))
-  const source = { name: 'logs', schema, files: ['*.ndjson'], visibility: 'public' }
-  await writeInput(workspace, 'sources.json', { sources: [source] })
-  return workspace
-}
-
-function row(id: string, fields: LogRecord): LogRecord {
-  return {
-    ...RECORDS['helicone-requests'],
-    request_id: id,
-    request_created_at: '2026-06-01T12:00:00Z',
-    provider: 'OPENAI',
-    ...fields,
-  }
-}
+const ROW = { ...RECORDS['helicone-requests'], request_created_at: '2026-06-01T12:00:00Z', provider: 'OPENAI' }
+const LOG = { ...RECORDS['portkey-logs'], created_at: '2026-06-01T12:00:00Z' }
+const { id: _, ...LOG_WITHOUT_ID } = LOG
 
 function observation(id: string, usage_details: LogRecord): LogRecord {
   return { ...RECORDS['langfuse-observations'], id, start_time: '2026-06-01 12:00:00', usage_details }
 }
 
-async function notesOf({ dataDir }: Workspace): Promise<unknown> {
+/** A source of each schema, called like it, whose files are in a folder of that name. */
+async function workspaceOf(logs: Record<string, LogRecord[]>, top: LogRecord = {}): Promise<Workspace> {
+  const workspace = await newWorkspace()
+  for (const [schema, records] of Object.entries(logs)) {
+    await writeInput(workspace, `${schema}/a.ndjson`, toLines(records))
+  }
+  const sources = Object.keys(logs).map((schema) => {
+    return { name: schema, schema, files: [`${schema}/*.ndjson`], visibility: 'public' }
+  })
+  await writeInput(workspace, 'sources.json', { sources, ...top })
+  return workspace
+}
+
+async function buildOutput(workspace: Workspace, asOf: string): Promise<{ stderr: string; stdout: string }> {
+  const { code, stderr, stdout } = await runBuild(workspace, { AS_OF: asOf }, ['--json'])
+  expect(code, stderr).toBe(0)
+  return { stderr, stdout }
+}
+
+async function notesOf({ dataDir }: Workspace): Promise<unknown[]> {
   return JSON.parse(await readFile(join(dataDir, 'state/quality.json'), 'utf8')).reading_notes
 }
 
-describe('tokens beside the counts of Helicone', () => {
-  it('reports added and unchanged tokens by provider', async () => {
-    const early = { request_created_at: '2025-09-07T12:00:00Z', prompt_cache_read_tokens: 7 }
-    const workspace = await workspaceOf('helicone-requests', {
-      'a.ndjson': [
-        row('1', { prompt_cache_read_tokens: 400 }),
-        row('2', { provider: 'ANTHROPIC', reasoning_tokens: 20 }),
-        row('3', early),
-        row('4', {}),
-      ],
-    })
-    const { code, stderr } = await runBuild(workspace, { AS_OF })
-    expect(code, stderr).toBe(0)
-    expect(stderr).toContain(
-      'source "logs": 420 tokens of 2 records (duplicates included) were added to prompt_tokens and completion_tokens, ' +
-        'which do not include them ("outside_from"): "openai" 400, "anthropic" 20\n',
-    )
-    expect(stderr).toContain(
-      'source "logs": 7 tokens of 1 record (duplicates included) were not added to prompt_tokens and completion_tokens, ' +
-        'which include them before the date in "outside_from": "openai" 7\n',
-    )
+it('reports what was added to counts, which keys were ignored, and records without ids, also if no file is read again', async () => {
+  const version = { ...ROW, request_id: 'version', prompt_cache_read_tokens: 150 }
+  const long = Array.from('abcdefghijklmno', (letter) => [`some_unknown_key_number_${letter}`, 1])
+  const workspace = await workspaceOf({
+    'helicone-requests': [
+      { ...ROW, request_id: '1', prompt_cache_read_tokens: 400 },
+      { ...version, updated_at: '2026-06-01T12:01:00Z' },
+      { ...version, updated_at: '2026-06-01T12:02:00Z' },
+      { ...ROW, request_id: '2', provider: 'ANTHROPIC', reasoning_tokens: 20 },
+      { ...ROW, request_id: '3', request_created_at: '2025-09-07T12:00:00Z', prompt_cache_read_tokens: 7 },
+      { ...ROW, request_id: '4' },
+    ],
+    'langfuse-observations': [
+      observation('1', { input: 1, output: 1, secret_widgets: 3 }),
+      observation('2', { input: 1, output: 1, images: 3, secret_widgets: 3 }),
+      observation('3', { input: 1, output: 1 }),
+      observation('4', { input: 1, output: 1, ...Object.fromEntries(long) }),
+    ],
+    'portkey-logs': [LOG_WITHOUT_ID, LOG],
   })
-
-  it('counts every version of a request, and says so', async () => {
-    const version = (updated_at: string) => row('1', { prompt_cache_read_tokens: 400, updated_at })
-    const workspace = await workspaceOf('helicone-requests', {
-      'a.ndjson': [version('2026-06-01T12:01:00Z'), version('2026-06-01T12:02:00Z')],
+  const lines = [
+    'source "helicone-requests": 720 tokens of 4 records (duplicates included) were added to prompt_tokens and ' +
+      'completion_tokens, which do not include them ("outside_from"): "openai" 700, "anthropic" 20\n',
+    'source "helicone-requests": 7 tokens of 1 record (duplicates included) were not added to prompt_tokens and ' +
+      'completion_tokens, which include them before the date in "outside_from": "openai" 7\n',
+    'source "langfuse-observations": 3 records have usage keys that do not count tokens; they were ignored: "images", ' +
+      `"secret_widgets", ${Array.from('abcdefgh', (letter) => `"some_unknown_key_number_${letter}"`).join(', ')} and more\n`,
+    '  no ids    "portkey-logs": 1 of 2 records have no request_id; one that is delivered twice counts twice\n',
+  ]
+  for (const [asOf, outcome] of [
+    [AS_OF, 'released'],
+    [LATER, 'unchanged'],
+  ] as const) {
+    const { stderr, stdout } = await buildOutput(workspace, asOf)
+    for (const line of lines) expect(stderr).toContain(line)
+    expect(JSON.parse(stdout)).toMatchObject({
+      outcome,
+      sources_without_request_id: [{ source: 'portkey-logs', records: 1, accepted_records: 2 }],
     })
-    const { stderr } = await runBuild(workspace, { AS_OF })
-    expect(stderr).toContain('source "logs": 800 tokens of 2 records (duplicates included) were added')
-  })
-
-  it('keeps the notes of unread files and drops those of removed files', async () => {
-    const workspace = await workspaceOf('helicone-requests', {
-      'a.ndjson': [row('1', { prompt_cache_read_tokens: 400 })],
-      'b.ndjson': [row('2', { prompt_cache_read_tokens: 30 })],
-    })
-    const notes = (tokens: string, records: number) => [
-      { source: 'logs', kind: 'outside_added', name: 'openai', records, tokens },
-    ]
-    await buildIn(workspace, AS_OF)
-    expect(await notesOf(workspace)).toEqual(notes('430', 2))
-    await buildIn(workspace, LATER)
-    expect(await notesOf(workspace)).toEqual(notes('430', 2))
-    await writeInput(workspace, 'b.ndjson', toLines([row('2', { prompt_cache_read_tokens: 31 })]))
-    await buildIn(workspace, '2026-06-10T14:00:00Z')
-    expect(await notesOf(workspace)).toEqual(notes('431', 2))
-  })
+  }
+  expect(await readFile(join(await releaseFolder(workspace), 'quality.json'), 'utf8')).not.toContain('widgets')
 })
 
-describe('keys of Langfuse that are no tokens', () => {
-  it('are named and counted, and are never published', async () => {
-    const workspace = await workspaceOf('langfuse-observations', {
-      'a.ndjson': [
-        observation('1', { input: 1, output: 1, secret_widgets: 3 }),
-        observation('2', { input: 1, output: 1, images: 3, secret_widgets: 3 }),
-        observation('3', { input: 1, output: 1 }),
-      ],
-    })
-    const { code, stderr } = await runBuild(workspace, { AS_OF })
-    expect(code, stderr).toBe(0)
-    expect(stderr).toContain(
-      'source "logs": 2 records have usage keys that do not count tokens; they were ignored: "images", "secret_widgets"\n',
-    )
-    expect(await notesOf(workspace)).toHaveLength(2)
-    expect(await readFile(join(await releaseFolder(workspace), 'quality.json'), 'utf8')).not.toContain('widgets')
+it('keeps the notes of files that are not read again, and drops those of replaced files', async () => {
+  const workspace = await workspaceOf({
+    'helicone-requests': [{ ...ROW, request_id: '1', prompt_cache_read_tokens: 400 }],
   })
+  const replace = (tokens: number) => {
+    const row = { ...ROW, request_id: '2', prompt_cache_read_tokens: tokens }
+    return writeInput(workspace, 'helicone-requests/b.ndjson', toLines([row]))
+  }
+  for (const [tokens, asOf] of [
+    [30, AS_OF],
+    [31, LATER],
+  ] as const) {
+    await replace(tokens)
+    await buildIn(workspace, asOf)
+    expect(await notesOf(workspace)).toEqual([
+      { source: 'helicone-requests', kind: 'outside_added', name: 'openai', records: 2, tokens: `${400 + tokens}` },
+    ])
+  }
 })
 
-/** The same usage with many keys that count no tokens. */
-function withKeys(count: number, prefix: string): LogRecord {
-  const names = Array.from({ length: count }, (_, index) => `${prefix}${String.fromCharCode(97 + index)}`)
-  return { input: 100, output: 50, ...Object.fromEntries(names.map((name) => [name, 1])) }
-}
+describe('ignored keys of Langfuse', () => {
+  const withKeys = (count: number, prefix: string) => {
+    const names = Array.from({ length: count }, (__, index) => `${prefix}${String.fromCharCode(97 + index)}`)
+    return { input: 100, output: 50, ...Object.fromEntries(names.map((name) => [name, 1])) }
+  }
 
-describe('many long keys of Langfuse that are no tokens', () => {
-  const LONG = 'some_unknown_key_number_'
-
-  it('are named by every build, also by one that reads no file again', async () => {
-    const workspace = await workspaceOf('langfuse-observations', { 'a.ndjson': [observation('1', withKeys(15, LONG))] })
-    const named = Array.from('abcdefghij', (letter) => `"${LONG}${letter}"`).join(', ')
-    for (const asOf of [AS_OF, LATER]) {
-      const { code, stderr } = await runBuild(workspace, { AS_OF: asOf })
-      expect(code, stderr).toBe(0)
-      expect(stderr).toContain(
-        `source "logs": 1 record has usage keys that do not count tokens; they were ignored: ${named} and more\n`,
-      )
-    }
-  })
-
-  it('are cut, each for itself, to a list that can be read', async () => {
+  it('are each shortened, and so is their list, also if the state has one that was cut', async () => {
     const odd = '\\"\n\u{1F600}'.repeat(20)
-    const workspace = await workspaceOf('langfuse-observations', { 'a.ndjson': [observation('1', withKeys(26, odd))] })
-    const { code, stderr } = await runBuild(workspace, { AS_OF })
-    expect(code, stderr).toBe(0)
-    expect(stderr).toContain(`ignored: ${JSON.stringify(odd.slice(0, 75))}\n`)
-  })
+    const workspace = await workspaceOf({ 'langfuse-observations': [observation('1', withKeys(26, odd))] })
+    expect((await buildOutput(workspace, AS_OF)).stderr).toContain(`ignored: ${JSON.stringify(odd.slice(0, 75))}\n`)
 
-  it('are let pass where the state has a list that was cut', async () => {
-    const workspace = await workspaceOf('langfuse-observations', { 'a.ndjson': [observation('1', withKeys(2, LONG))] })
-    await buildIn(workspace, AS_OF)
+    const records = [observation('1', withKeys(2, 'some_unknown_key_number_'))]
+    await writeInput(workspace, 'langfuse-observations/a.ndjson', toLines(records))
+    await buildIn(workspace, LATER)
     await query(`ATTACH ${sqlText(join(workspace.dataDir, 'state/build.duckdb'))} AS cut`)
-    await query(`UPDATE cut.state_notes SET name = name[:40]`)
+    await query('UPDATE cut.state_notes SET name = name[:40]')
     await query('DETACH cut')
-    const { code, stderr } = await runBuild(workspace, { AS_OF: LATER })
-    expect(code, stderr).toBe(0)
-    expect(stderr).toContain(`ignored: "${LONG}a"\n`)
+    expect((await buildOutput(workspace, LAST)).stderr).toContain('ignored: "some_unknown_key_number_a"\n')
   })
 })
 
 describe('a source without ids', () => {
-  const { id: _, ...nameless } = RECORDS['portkey-logs']
-  const without = (records: number, accepted_records: number) => ({ source: 'logs', records, accepted_records })
-
-  it('is named in the summary, as text and as JSON', async () => {
-    const workspace = await workspaceOf('portkey-logs', { 'a.ndjson': [{ ...nameless, created_at: '2026-06-01' }] })
-    const { code, stderr, stdout } = await runBuild(workspace, { AS_OF }, ['--json'])
-    expect(code, stderr).toBe(0)
+  it('is reported, but not if only rejected records have none or those of a kept file are unknown', async () => {
+    const workspace = await workspaceOf({ 'portkey-logs': [LOG_WITHOUT_ID] })
+    const { stderr, stdout } = await buildOutput(workspace, AS_OF)
     expect(stderr).toContain(
-      '  no ids    "logs": no record has a request_id; one that is delivered twice counts twice\n',
+      '  no ids    "portkey-logs": no record has a request_id; one that is delivered twice counts twice\n',
     )
-    expect(JSON.parse(stdout).sources_without_request_id).toEqual([without(1, 1)])
-  })
+    expect(JSON.parse(stdout).sources_without_request_id).toMatchObject([{ records: 1, accepted_records: 1 }])
 
-  it('is named with the share of its records that have none, and not where all have one or are rejected', async () => {
-    const at = { created_at: '2026-06-01T12:00:00Z' }
-    const some = await workspaceOf('portkey-logs', {
-      'a.ndjson': [
-        { ...nameless, ...at },
-        { ...RECORDS['portkey-logs'], ...at },
-      ],
-    })
-    const { code, stderr, stdout } = await runBuild(some, { AS_OF }, ['--json'])
-    expect(code, stderr).toBe(0)
-    expect(stderr).toContain(
-      '  no ids    "logs": 1 of 2 records have no request_id; one that is delivered twice counts twice\n',
-    )
-    expect(JSON.parse(stdout).sources_without_request_id).toEqual([without(1, 2)])
-    await writeInput(some, 'a.ndjson', toLines([{ ...RECORDS['portkey-logs'], ...at }]))
-    await writeInput(some, 'b.ndjson', toLines([{ ...nameless, created_at: '2031-01-01' }]))
-    const sources = [{ name: 'logs', schema: 'portkey-logs', files: ['*.ndjson'], visibility: 'public' }]
-    await writeInput(some, 'sources.json', { sources, on_missing: 'remove', max_rejected_share: 1 })
-    expect((await buildIn(some, LATER)).sources_without_request_id).toEqual([])
-  })
+    await writeInput(workspace, 'portkey-logs/a.ndjson', toLines([LOG]))
+    const misdated = { ...LOG_WITHOUT_ID, created_at: '2031-01-01' }
+    await writeInput(workspace, 'portkey-logs/b.ndjson', toLines([misdated, { ...LOG, id: 'other' }]))
+    const { sources } = JSON.parse(await readFile(workspace.sources, 'utf8'))
+    await writeInput(workspace, 'sources.json', { sources, on_missing: 'keep', max_rejected_share: 1 })
+    expect((await buildIn(workspace, LATER)).sources_without_request_id).toEqual([])
 
-  it('is none whose records without known ids are those of a file that is gone', async () => {
-    const record = { ...RECORDS['portkey-logs'], created_at: '2026-06-01T12:00:00Z' }
-    const workspace = await workspaceOf('portkey-logs', {
-      'a.ndjson': [record],
-      'b.ndjson': [{ ...record, id: 'other' }],
-    })
-    await buildIn(workspace, AS_OF)
-    await rm(join(workspace.input, 'a.ndjson'))
-    const sources = [{ name: 'logs', schema: 'portkey-logs', files: ['*.ndjson'], visibility: 'public' }]
-    await writeInput(workspace, 'sources.json', { sources, on_missing: 'keep' })
-    const { records, sources_without_request_id } = await buildIn(workspace, LATER)
-    expect({ published: records.published, sources_without_request_id }).toEqual({
-      published: 2,
-      sources_without_request_id: [],
-    })
-  })
-
-  it('is named by a build that reads no file again, and whose release is unchanged', async () => {
-    const workspace = await workspaceOf('portkey-logs', { 'a.ndjson': [{ ...nameless, created_at: '2026-06-01' }] })
-    await buildIn(workspace, AS_OF)
-    const { outcome, sources_without_request_id } = await buildIn(workspace, LATER)
-    expect({ outcome, sources_without_request_id }).toEqual({
-      outcome: 'unchanged',
-      sources_without_request_id: [without(1, 1)],
-    })
+    await rm(join(workspace.input, 'portkey-logs/a.ndjson'))
+    const { records, sources_without_request_id } = await buildIn(workspace, LAST)
+    expect([records.published, sources_without_request_id]).toEqual([2, []])
   })
 })

@@ -1,5 +1,5 @@
-/** What each schema rejects and takes for the same (docs/sources.md). */
-import { describe, expect, it } from 'vitest'
+/** What the schemas have in common: which lines they reject, and which names and ids they take for the same. */
+import { expect, it } from 'vitest'
 import {
   buildLogs,
   formsOf,
@@ -14,50 +14,62 @@ import {
 
 const NAMES = Object.keys(RECORDS) as SchemaName[]
 
-describe.each(NAMES)('%s', (name) => {
+/** Wrong records of a schema and the reason for which each is rejected. */
+function wrongRecords(name: SchemaName): [what: string, reason: string, line: LogRecord | string][] {
+  const { model, time, completion, id } = PATHS[name]
   const record: LogRecord = RECORDS[name]
-  const { model, time, prompt, completion, id } = PATHS[name]
-  /** A second record of the schema, which the first does not replace. */
   const another = having(record, id, 'another')
+  // A span may say only the model that was asked for.
+  const silent = name === 'otel-genai-spans' ? having(another, ['attributes', 'gen_ai.request.model'], null) : another
+  // Rows of API Management without a model have messages.
+  const noModel: [string, string, LogRecord] = ['no model', 'invalid_model', having(silent, model, null)]
+  // An object that should have a list of records is none without it.
+  const ofNothing = formsOf(name).length === 1 ? 'malformed_record' : 'invalid_timestamp'
+  return [
+    ...['-1', '1.5', 'many', true, 1e300].map((count): [string, string, LogRecord] => [
+      `a count of ${count}`,
+      'invalid_token_count',
+      having(named(name, 'wrong'), completion, count),
+    ]),
+    ...(name === 'azure-apim-llm-logs' ? [] : [noModel]),
+    ['a number for a model', 'invalid_model', having(silent, model, 5)],
+    ['no timestamp', 'invalid_timestamp', having(record, time, null)],
+    ['a timestamp that is none', 'invalid_timestamp', having(record, time, 'yesterday')],
+    ['a list', 'malformed_record', '[1, 2]'],
+    ['a record in a list', 'malformed_record', `[${JSON.stringify(record)}]`],
+    ['a text', 'malformed_record', '"text"'],
+    ['a number', 'malformed_record', '5'],
+    ['null', 'malformed_record', 'null'],
+    ['no JSON', 'malformed_record', 'no JSON'],
+    ['an object without anything', ofNothing, '{}'],
+    ['an object of something else', ofNothing, '{"error": {"code": 404}}'],
+  ]
+}
 
-  it('rejects what is no record, takes a count of null for 0, and compares names as they are written', async () => {
-    // A span may say only the model that was asked for.
-    const silent = name === 'otel-genai-spans' ? having(another, ['attributes', 'gen_ai.request.model'], null) : another
-    const noModel: (typeof wrong)[number] = ['no model', 'invalid_model', having(silent, model, null)]
-    // An object that should have a list of records is none without it.
-    const ofNothing = formsOf(name).length === 1 ? 'malformed_record' : 'invalid_timestamp'
-    const wrong: [what: string, reason: string, line: LogRecord | string][] = [
-      ...['-1', '1.5', 'many', true, 1e300].map((count): [string, string, LogRecord] => [
-        `a count of ${count}`,
-        'invalid_token_count',
-        having(named(name, 'wrong'), completion, count),
-      ]),
-      // Rows of API Management without a model have messages.
-      ...(name === 'azure-apim-llm-logs' ? [] : [noModel]),
-      ['a number for a model', 'invalid_model', having(silent, model, 5)],
-      ['no timestamp', 'invalid_timestamp', having(record, time, null)],
-      ['a timestamp that is none', 'invalid_timestamp', having(record, time, 'yesterday')],
-      ['a list', 'malformed_record', '[1, 2]'],
-      ['a record in a list', 'malformed_record', `[${JSON.stringify(record)}]`],
-      ['a text', 'malformed_record', '"text"'],
-      ['a number', 'malformed_record', '5'],
-      ['null', 'malformed_record', 'null'],
-      ['no JSON', 'malformed_record', 'no JSON'],
-      ['an object without anything', ofNothing, '{}'],
-      ['an object of something else', ofNothing, '{"error": {"code": 404}}'],
-    ]
-    const lines = wrong.map(([, , line]) => (typeof line === 'string' ? `${line}\n` : toLines([line])))
-    const failed = having(having(named(name, 'failed'), prompt, null), completion, null)
-    const right = [having(record, model, ' M'), another, failed]
-    const { rows, records, rejects } = await buildLogs([{ schema: name, log: lines.join('') + toLines(right) }])
-    const found = rejects[0]?.map(({ record, reason }) => [wrong[record - 1]?.[0], reason])
-    expect(found?.toSorted()).toEqual(wrong.map(([what, reason]) => [what, reason]).toSorted())
-    // A record of Langfuse has a total too, which is the sum wherever it stands.
-    const others = name === 'langfuse-observations' ? ['2025-06-01 failed 10'] : []
-    expect(rows.toSorted()).toEqual(['2025-06-01  M 10', ...others, '2025-06-01 m 10'])
-    const reasons = Map.groupBy(wrong, ([, reason]) => reason)
-    expect(records.rejected).toEqual(Object.fromEntries([...reasons].map(([reason, same]) => [reason, same.length])))
-  })
+/** Right records: names that differ by a space or by case, and one of which both counts are null. */
+function rightRecords(name: SchemaName): LogRecord[] {
+  const { model, prompt, completion, id } = PATHS[name]
+  const another = having(RECORDS[name], id, 'another')
+  const failed = having(having(named(name, `${name} failed`), prompt, null), completion, null)
+  return [having(RECORDS[name], model, ` ${name}`), having(another, model, name.toUpperCase()), failed]
+}
+
+it('rejects what is no record, compares names as written, and takes a count of null for 0, in every schema', async () => {
+  const { rows, rejects } = await buildLogs(
+    NAMES.map((schema) => {
+      const wrong = wrongRecords(schema).map(([, , line]) => (typeof line === 'string' ? `${line}\n` : toLines([line])))
+      return { schema, log: wrong.join('') + toLines(rightRecords(schema)) }
+    }),
+  )
+  for (const [index, name] of NAMES.entries()) {
+    const wrong = wrongRecords(name)
+    const found = rejects[index]?.map(({ record, reason }) => [wrong[record - 1]?.[0], reason])
+    expect(found?.toSorted(), name).toEqual(wrong.map(([what, reason]) => [what, reason]).toSorted())
+  }
+  // A record of Langfuse has a total too, which is the sum wherever it stands.
+  const failed = '2025-06-01 langfuse-observations failed 10'
+  const expected = NAMES.flatMap((name) => [`2025-06-01  ${name} 10`, `2025-06-01 ${name.toUpperCase()} 10`])
+  expect(rows.toSorted()).toEqual([...expected, failed].toSorted())
 })
 
 it('takes the same id of another UTC date for another request', async () => {

@@ -1,4 +1,4 @@
-/** Every document of a release says the same, and what its standard asks for. */
+/** The documents of a release against committed ones and their standards. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
@@ -10,6 +10,7 @@ import { renderLiveCroissant } from '../../../pipeline/release/documents/croissa
 import { renderDataPackage } from '../../../pipeline/release/documents/datapackage.ts'
 import { renderDcatCatalog } from '../../../pipeline/release/documents/dcat.ts'
 import { describeDataset } from '../../../pipeline/release/documents/describe.ts'
+import { renderDictionary } from '../../../pipeline/release/documents/dictionary.ts'
 import { renderDocuments } from '../../../pipeline/release/documents/documents.ts'
 import { schemaOrgDataset, toScriptJson } from '../../../pipeline/release/documents/schema-org.ts'
 import { manifestOf, PUBLISHER } from '../../support/manifest.ts'
@@ -36,7 +37,7 @@ function allTexts(manifest: Manifest): [string, string][] {
   ]
 }
 
-test.each(allTexts(MANIFEST))('the document %s is as committed', async (name, text) => {
+test.each(allTexts(MANIFEST))('renders the document %s as committed', async (name, text) => {
   const path = join(import.meta.dirname, 'documents', `${name.replaceAll(/[ .]/g, '-')}.txt`)
   await expect(text.trimStart().startsWith('{') ? pretty(text) : text).toMatchFileSnapshot(path)
 })
@@ -45,33 +46,33 @@ function pretty(json: string): string {
   return `${JSON.stringify(JSON.parse(json), undefined, 2)}\n`
 }
 
-describe('every document', () => {
-  it('has the same bytes for the same release', () => {
-    expect(renderDocuments(describeDataset(manifestOf()))).toEqual(renderDocuments(DATASET))
-  })
+test('docs/data-dictionary.md is written from the code', async () => {
+  await expect(renderDictionary()).toMatchFileSnapshot('../../../docs/data-dictionary.md')
+})
 
-  it.each(allTexts(manifestOf({ synthetic: true })))('%s says that made-up data is', (_, text) => {
+describe('every document of a release', () => {
+  it.each(allTexts(manifestOf({ synthetic: true })))('warns of synthetic data: %s', (_, text) => {
     expect(text).toMatch(/synthetic sample/i)
     expect(text).toContain('describes no real usage')
   })
 
-  it.each(allTexts(MANIFEST))('%s says nothing of it of real data', (_, text) => {
+  it.each(allTexts(MANIFEST))('does not mention synthetic data in a release of real data: %s', (_, text) => {
     expect(text).not.toMatch(/synthetic sample/i)
   })
 
   it.each(allTexts(manifestOf({ publisher: HOSTILE })).filter(([name]) => /json|page|cat/.test(name)))(
-    '%s stays JSON whatever the publisher is called',
+    'is valid JSON with any name of the publisher: %s',
     (_, text) => expect(text.trimStart().startsWith('{') && typeof JSON.parse(text)).toBe('object'),
   )
 })
 
 describe('datapackage.json', () => {
-  it('has the version of the data, which is 1.0.0 where the manifest has none', () => {
+  it('has the version 1.0.0 if the manifest has no data version', () => {
     const { data_version: _, ...older } = MANIFEST
     expect(renderDataPackage(describeDataset(older))).toMatchObject({ version: '1.0.0' })
   })
 
-  it('leaves out an address that is none', () => {
+  it('has no mail address if the contact is not one', () => {
     const described = renderDataPackage(describeDataset(manifestOf({ publisher: HOSTILE })))
     expect(described).toMatchObject({ contributors: [expect.not.objectContaining({ email: expect.anything() })] })
   })
@@ -81,19 +82,19 @@ describe('CITATION.cff', () => {
   const schema = JSON.parse(readFileSync(new URL('../../vendor/cff-1.2.0.schema.json', import.meta.url), 'utf8'))
   const Citation = z.fromJSONSchema({ ...schema, $schema: 'http://json-schema.org/draft-07/schema#' })
 
-  it('fits the JSON Schema of the format', () => {
+  it('is valid under the JSON Schema of the Citation File Format', () => {
     expect(Citation.safeParse(describeCitation(DATASET)).error).toBeUndefined()
     expect(
       Citation.safeParse(describeCitation(describeDataset(manifestOf({ publisher: HOSTILE })))).error,
     ).toBeUndefined()
   })
 
-  it('would be refused by that schema with another licence or without an author', () => {
+  it('is invalid under that schema with an unknown license or without an author', () => {
     expect(Citation.safeParse({ ...describeCitation(DATASET), license: 'CC' }).success).toBe(false)
     expect(Citation.safeParse({ ...describeCitation(DATASET), authors: [] }).success).toBe(false)
   })
 
-  it('is YAML of quoted scalars alone, whatever the publisher is called', () => {
+  it('has only quoted scalars, whatever the publisher is called', () => {
     const text = renderCitationFile(describeDataset(manifestOf({ publisher: HOSTILE })))
     for (const line of text.trimEnd().split('\n')) {
       const [, value] = /^(?: {2}- | {4})?(?:[a-z-]+:)? ?(.*)$/.exec(line) ?? []
@@ -105,7 +106,7 @@ describe('CITATION.cff', () => {
 })
 
 describe('citation.bib', () => {
-  it('escapes what would be a command', () => {
+  it('escapes all special characters of TeX', () => {
     const text = citation(describeDataset(manifestOf({ publisher: HOSTILE })))
     expect(text).toContain(
       'author = {{A \\& B \\{C\\} \\textbackslash{} "D" \\% \\# 100\\_\\$ \\textasciitilde{}\\textasciicircum{} ',
@@ -115,8 +116,8 @@ describe('citation.bib', () => {
   })
 })
 
-describe('the structured data of a page', () => {
-  it('cannot leave its script', () => {
+describe('the JSON-LD of a page', () => {
+  it('cannot close its script element', () => {
     const value = { text: '</script><!-- & \u2028 \u2029 "' }
     expect(toScriptJson(value)).not.toMatch(/[<>&\u2028\u2029]/)
     expect(JSON.parse(toScriptJson(value))).toEqual(value)

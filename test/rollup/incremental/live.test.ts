@@ -21,7 +21,7 @@ it.each<[string, (path: string) => void, string[]]>([
     ['late/two 3', 'late/one 2'],
   ],
   ['is taken away', (path) => rmSync(path), []],
-])('a file that %s before the turn of its source is read as it is by then', async (_, change, expected) => {
+])('a file that %s before its source is read counts as it is at that moment', async (_, change, expected) => {
   const workspace = await newWorkspace()
   for (const name of ['early', 'late']) {
     await writeInput(workspace, `${name}/1.csv`, HEAD + line(`${name}/one`, name === 'early' ? 1 : 2))

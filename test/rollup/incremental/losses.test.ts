@@ -9,7 +9,7 @@ import { tries } from '../../support/property.ts'
 import { rawRecord } from '../../support/records.ts'
 
 const BUILDS = 5
-const TRIES = tries({ share: 2 / 3 })
+const TRIES = tries({ share: 1 / 3 })
 const ENDINGS = ['csv', 'csv.gz', 'ndjson', 'ndjson.zst', 'parquet']
 
 /** What happens to a file before a build; a file that grows holds what it held, in another order, and `size` more. */
@@ -128,7 +128,7 @@ it.each([
   ['keep', 'every record that was ever there', everSeen],
   ['remove', 'every record that is there', onDisk],
 ] as const)(
-  '`%s` publishes %s, once',
+  'on_missing `%s` publishes %s, once',
   async (mode, _, expected) => {
     await fc.assert(
       fc.asyncProperty(history, (given) => expectEveryBuild(mode, given, expected)),

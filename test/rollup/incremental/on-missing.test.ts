@@ -1,9 +1,14 @@
-/** Raw files that vanish, shrink, come back and move between two builds (DESIGN.md §5, `on_missing`). */
-import { readFile, writeFile } from 'node:fs/promises'
-import { describe, expect, it } from 'vitest'
+/** Raw files that vanish, shrink, come back, move and change between builds (DESIGN.md §5, `on_missing`). */
+import { readdir, readFile, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CliError } from '../../../pipeline/base/errors.ts'
-import { type Gateway, newGateway, use, useOn } from '../../support/gateway.ts'
-import { buildIn, snapshotTree, writeInput } from '../../support/pipeline.ts'
+import { type Files, realFiles } from '../../../pipeline/base/files.ts'
+import { readSources } from '../../../pipeline/raw/sources.ts'
+import { filesAfter, LOST } from '../../support/crash.ts'
+import { copyOf, Gateway, newGateway, useOn } from '../../support/gateway.ts'
+import { createWorkspace, removeWorkspace, snapshotTree, writeInput } from '../../support/pipeline.ts'
+import type { FileRecord } from '../../support/records.ts'
 
 const MONDAY = useOn('2025-03-03', 'acme/monday', 10, { request_id: 'm1' })
 const TUESDAY = useOn('2025-03-04', 'acme/tuesday', 20, { request_id: 't1' })
@@ -11,9 +16,8 @@ const WEDNESDAY = useOn('2025-03-05', 'acme/wednesday', 30, { request_id: 'w1' }
 const MONDAY_ROW = '2025-03-03 acme/monday 10'
 const TUESDAY_ROW = '2025-03-04 acme/tuesday 20'
 const WEDNESDAY_ROW = '2025-03-05 acme/wednesday 30'
-const MODES = ['fail', 'keep', 'remove'] as const
 
-const withoutId = (record: typeof MONDAY) => ({ ...record, request_id: '' })
+const withoutId = (record: FileRecord): FileRecord => ({ ...record, request_id: '' })
 
 /** A public source with these files of `raw/`. */
 const source = (name: string, files: string) => {
@@ -41,8 +45,23 @@ async function cutShort(gateway: Gateway, name: string): Promise<void> {
   await writeFile(gateway.path(name), bytes.subarray(0, bytes.length - 9))
 }
 
-describe('a missing file under `fail`, the default', () => {
-  it('stops each build with its name and what may be done, until it is back', async () => {
+/** Gives a file a time to the second: a copy of it keeps its time only to the millisecond. */
+function setDay(gateway: Gateway, name: string, day: number): Promise<void> {
+  return utimes(gateway.path(name), 0, new Date(`2025-03-0${day}T23:59:59Z`))
+}
+
+function keptFiles({ workspace }: Gateway): Promise<string[]> {
+  return readdir(join(workspace.dataDir, 'archive/files'))
+}
+
+it.each(['kep', 'ignore', ''])('the sources file refuses an on_missing of %j', async (on_missing) => {
+  const { workspace } = await newGateway({ on_missing })
+  await expect(readSources(workspace.sources)).rejects.toThrow(CliError)
+  await expect(readSources(workspace.sources)).rejects.toThrow(/on_missing/)
+})
+
+describe('a missing file', () => {
+  it('stops each build under `fail`, which names it and what to do, until it is back', async () => {
     const gateway = await builtGateway({}, { files: ['raw/monday.csv', 'raw/*day.*'] })
     const bytes = await readFile(gateway.path('monday.csv'))
     await gateway.takeAway('monday.csv')
@@ -63,18 +82,7 @@ describe('a missing file under `fail`, the default', () => {
     expect(await gateway.rows()).toEqual([MONDAY_ROW, TUESDAY_ROW, WEDNESDAY_ROW])
   })
 
-  it.each([
-    ['keep', [MONDAY_ROW, TUESDAY_ROW]],
-    ['remove', [TUESDAY_ROW]],
-  ])('is decided about by `%s`, said after the loss was noticed', async (mode, rows) => {
-    const gateway = await builtGateway()
-    await gateway.takeAway('monday.csv')
-    await gateway.failure()
-    await gateway.configure({ on_missing: mode })
-    expect(await gateway.rows()).toEqual(rows)
-  })
-
-  it('is no file that no build has finished reading', async () => {
+  it('is not missed when no build has finished reading it', async () => {
     const gateway = await builtGateway()
     await gateway.deliver('wednesday.csv.gz', [WEDNESDAY])
     await cutShort(gateway, 'wednesday.csv.gz')
@@ -82,90 +90,59 @@ describe('a missing file under `fail`, the default', () => {
     await gateway.takeAway('wednesday.csv.gz')
     expect(await gateway.rows()).toEqual([MONDAY_ROW, TUESDAY_ROW])
   })
-})
 
-describe('a missing file under `keep`', () => {
-  it('keeps its rows in this build, which names it, and in later ones, with the state and without', async () => {
-    const gateway = await builtGateway({ on_missing: 'keep' })
-    await gateway.takeAway('monday.csv')
-    const { summary, rows, notices } = await gateway.build()
-    expect(rows).toEqual([MONDAY_ROW, TUESDAY_ROW])
-    expect(summary.outcome).toBe('unchanged')
-    expect(notices.join('\n')).toContain('monday.csv')
-    await gateway.deliver('wednesday.csv', [WEDNESDAY])
-    await expectRows(gateway, [MONDAY_ROW, TUESDAY_ROW, WEDNESDAY_ROW])
-    await gateway.takeAway('tuesday.ndjson.gz')
-    await gateway.takeAway('wednesday.csv')
-    expect(await gateway.rows()).toEqual([MONDAY_ROW, TUESDAY_ROW, WEDNESDAY_ROW])
-  })
-
-  it('counts a kept record once that another file delivers again, by the rule for duplicates', async () => {
-    const gateway = await builtGateway({ on_missing: 'keep' })
-    await gateway.takeAway('monday.csv')
-    await gateway.rows()
-    await gateway.deliver('again.parquet', [{ ...MONDAY, prompt_tokens: '9' }, WEDNESDAY])
-    const { summary, rows } = await gateway.build()
-    expect(rows).toEqual([MONDAY_ROW, TUESDAY_ROW, WEDNESDAY_ROW])
-    expect(summary.records).toMatchObject({ duplicates: 1, published: 3 })
-    await gateway.deliver('and-again.csv', [{ ...MONDAY, prompt_tokens: '11' }])
-    await expectRows(gateway, ['2025-03-03 acme/monday 11', TUESDAY_ROW, WEDNESDAY_ROW])
-  })
-
-  it('counts the records of a file that comes back once, also those without an id', async () => {
+  it('keeps its rows under `keep`, once each, whatever is delivered again and without the state', async () => {
     const gateway = await newGateway({ on_missing: 'keep' })
-    await gateway.deliver('monday.csv', [MONDAY, withoutId(MONDAY)])
-    await gateway.deliver('tuesday.csv', [TUESDAY])
-    const rows = await gateway.rows()
+    const monday = [MONDAY, withoutId(MONDAY)]
+    await gateway.deliver('monday.csv', monday)
+    await gateway.deliver('tuesday.ndjson.gz', [TUESDAY])
+    const rows = ['2025-03-03 acme/monday 20', TUESDAY_ROW]
+    expect(await gateway.rows()).toEqual(rows)
     const bytes = await readFile(gateway.path('monday.csv'))
     await gateway.takeAway('monday.csv')
-    expect(await gateway.rows()).toEqual(rows)
+    const first = await gateway.build()
+    expect([first.rows, first.summary.outcome]).toEqual([rows, 'unchanged'])
+    expect(first.notices.join('\n')).toContain('monday.csv')
+
+    await gateway.deliver('again.parquet', [{ ...MONDAY, prompt_tokens: '9' }, WEDNESDAY])
+    const { summary } = await gateway.build()
+    expect(summary.records).toMatchObject({ duplicates: 1, published: 4 })
+    await gateway.deliver('and-again.csv', [{ ...MONDAY, prompt_tokens: '11' }])
+    const all = ['2025-03-03 acme/monday 21', TUESDAY_ROW, WEDNESDAY_ROW]
+    await expectRows(gateway, all)
+    for (const name of ['tuesday.ndjson.gz', 'again.parquet', 'and-again.csv']) await gateway.takeAway(name)
+    expect(await gateway.rows()).toEqual(all)
     await writeFile(gateway.path('monday.csv'), bytes)
-    expect(await gateway.rows()).toEqual(rows)
+    expect(await gateway.rows()).toEqual(all)
   })
 
-  it('lets a later registry decide about kept records', async () => {
-    const gateway = await newGateway({ on_missing: 'keep', models: 'models.json' }, { visibility: 'registry' })
-    const models = (isPublic: boolean) => [
-      { model_permaslug: 'acme/monday', aliases: [], public: isPublic },
-      { model_permaslug: 'acme/tuesday', aliases: [], public: true },
-    ]
-    await writeInput(gateway.workspace, 'models.json', models(true))
-    await gateway.deliver('monday.csv', [MONDAY])
-    await gateway.deliver('tuesday.csv', [TUESDAY])
-    await gateway.rows()
+  it('takes its rows away under `remove`, gives back what its duplicates had taken, and may come back', async () => {
+    const gateway = await builtGateway()
+    for (const on_missing of ['keep', 'remove']) {
+      await gateway.configure({ on_missing })
+      expect((await gateway.build()).summary.outcome).toBe('unchanged')
+    }
+    await gateway.deliver('again.csv', [{ ...MONDAY, prompt_tokens: '11' }])
+    expect(await gateway.rows()).toEqual(['2025-03-03 acme/monday 11', TUESDAY_ROW])
+    await gateway.takeAway('again.csv')
+    const { summary, rows, notices } = await gateway.build()
+    expect(rows).toEqual([MONDAY_ROW, TUESDAY_ROW])
+    expect(summary.records.read).toBe(2)
+    expect(notices.join('\n')).toContain('again.csv')
     await gateway.takeAway('monday.csv')
-    await writeInput(gateway.workspace, 'models.json', models(false))
     expect(await gateway.rows()).toEqual([TUESDAY_ROW])
-    await writeInput(gateway.workspace, 'models.json', models(true))
+    await gateway.deliver('monday.csv', [MONDAY])
     expect(await gateway.rows()).toEqual([MONDAY_ROW, TUESDAY_ROW])
+    await gateway.takeAway('monday.csv')
+    await gateway.takeAway('tuesday.ndjson.gz')
+    expect(await gateway.failure()).toMatch(/publish/)
   })
 })
 
-it('a missing file under `remove` takes its rows away, gives back what its duplicates had taken, and may come back', async () => {
-  const gateway = await builtGateway({ on_missing: 'remove' })
-  await gateway.deliver('again.csv', [{ ...MONDAY, prompt_tokens: '11' }])
-  expect(await gateway.rows()).toEqual(['2025-03-03 acme/monday 11', TUESDAY_ROW])
-  await gateway.takeAway('again.csv')
-  const { summary, rows, notices } = await gateway.build()
-  expect(rows).toEqual([MONDAY_ROW, TUESDAY_ROW])
-  expect(summary.records.read).toBe(2)
-  expect(notices.join('\n')).toContain('again.csv')
-  await gateway.takeAway('monday.csv')
-  expect(await gateway.rows()).toEqual([TUESDAY_ROW])
-  await gateway.deliver('monday.csv', [MONDAY])
-  expect(await gateway.rows()).toEqual([MONDAY_ROW, TUESDAY_ROW])
-  await gateway.takeAway('monday.csv')
-  await gateway.takeAway('tuesday.ndjson.gz')
-  expect(await gateway.failure()).toMatch(/publish/)
-})
-
-describe.each(MODES)('under `%s`', (mode) => {
-  it('a file that is touched, renamed, rotated or compressed is no change, with ids and without', async () => {
+describe('a file that is still there', () => {
+  it('is no change when it is touched, renamed, rotated or compressed, with ids and without', async () => {
     const models = ['gzip', 'renamed', 'rotated', 'touched', 'zstd']
-    const gateway = await newGateway({
-      on_missing: mode,
-      sources: models.map((model) => source(model, `${model}/*`)),
-    })
+    const gateway = await newGateway({ sources: models.map((model) => source(model, `${model}/*`)) })
     const records = (model: string) => [
       useOn('2025-03-03', model, 10, { request_id: 'm1' }),
       useOn('2025-03-03', model, 10),
@@ -192,28 +169,28 @@ describe.each(MODES)('under `%s`', (mode) => {
     expect(await gateway.rows()).toEqual([...rows, '2025-03-04 rotated 5'])
   })
 
-  it('a file with as many records replaces its own, and sources may be renamed, narrowed and removed', async () => {
-    const gateway = await builtGateway({ on_missing: mode })
+  it('replaces its records if there are as many, and its source may be renamed, narrowed and removed', async () => {
+    const gateway = await builtGateway()
     await gateway.deliver('monday.csv', [{ ...MONDAY, prompt_tokens: '11' }, WEDNESDAY])
     await gateway.deliver('tuesday.ndjson.gz', [useOn('2025-03-06', 'acme/as-many', 40, { request_id: 'h1' })])
     const monday = ['2025-03-03 acme/monday 11', WEDNESDAY_ROW]
     const all = [...monday, '2025-03-06 acme/as-many 40']
     expect(await gateway.rows()).toEqual(all)
-    await gateway.configure({ on_missing: mode }, { name: 'renamed' })
+    await gateway.configure({}, { name: 'renamed' })
     expect(await gateway.rows()).toEqual(all)
-    await gateway.configure({ on_missing: mode }, { name: 'renamed', files: ['raw/*.csv'] })
+    await gateway.configure({}, { name: 'renamed', files: ['raw/*.csv'] })
     const { rows, notices } = await gateway.build()
     expect(rows).toEqual(monday)
     expect(notices.join('\n')).toContain('tuesday.ndjson.gz')
     const partner = source('partner', 'tuesday.ndjson.gz')
-    await gateway.configure({ on_missing: mode, sources: [source('renamed', '*.csv'), partner] })
+    await gateway.configure({ on_missing: 'keep', sources: [source('renamed', '*.csv'), partner] })
     expect(await gateway.rows()).toEqual(all)
-    await gateway.configure({ on_missing: mode, sources: [partner] })
+    await gateway.configure({ on_missing: 'keep', sources: [partner] })
     expect(await gateway.rows()).toEqual(['2025-03-06 acme/as-many 40'])
   })
 })
 
-describe('a file that holds fewer records than before', () => {
+describe('a file with fewer records than before', () => {
   const THREE = [MONDAY, WEDNESDAY, useOn('2025-03-05', 'acme/more', 1, { request_id: 'w2' })]
   const SHRUNK = [{ ...MONDAY, prompt_tokens: '11' }]
 
@@ -226,7 +203,7 @@ describe('a file that holds fewer records than before', () => {
     return gateway
   }
 
-  it('stops the build under `fail`, which names the file and both counts, also when it has become empty', async () => {
+  it('stops the build under `fail`, which names the file and both counts, and also if it is empty', async () => {
     const gateway = await shrunkGateway('fail')
     const message = await gateway.failure()
     for (const words of ['raw/monday.csv', 'on_missing']) expect(message).toContain(words)
@@ -236,7 +213,7 @@ describe('a file that holds fewer records than before', () => {
     expect(await gateway.failure()).toContain('raw/monday.csv')
   })
 
-  it('replaces what it had contributed under `remove`; a cut file fails and is not taken for a shorter one', async () => {
+  it('replaces its records under `remove`, but a truncated file fails the build', async () => {
     const gateway = await shrunkGateway('remove')
     expect(await gateway.rows()).toEqual(['2025-03-03 acme/monday 11', TUESDAY_ROW])
     await gateway.deliver('late.ndjson.gz', [WEDNESDAY])
@@ -248,7 +225,7 @@ describe('a file that holds fewer records than before', () => {
     expect(await gateway.rows()).toEqual(rows)
   })
 
-  it('adds to what it had contributed under `keep`, and so when it grows again', async () => {
+  it('adds to its records under `keep`, also when it grows again', async () => {
     const gateway = await shrunkGateway('keep')
     const later = [TUESDAY_ROW, WEDNESDAY_ROW, '2025-03-05 acme/more 1']
     expect(await gateway.rows()).toEqual(['2025-03-03 acme/monday 11', ...later])
@@ -259,30 +236,226 @@ describe('a file that holds fewer records than before', () => {
     await expectRows(gateway, ['2025-03-03 acme/monday 11', '2025-03-03 acme/new 3', ...later])
   })
 
-  it('is refused under `keep` where records have no id, since duplicates could not be told', async () => {
+  it('is refused under `keep` if records have no id, because duplicates could not be found', async () => {
     const gateway = await newGateway({ on_missing: 'keep' })
-    await gateway.deliver('monday.csv', [use('acme/one', 1), use('acme/one', 2)])
-    expect(await gateway.rows()).toEqual(['2025-03-02 acme/one 3'])
-    await gateway.deliver('monday.csv', [use('acme/one', 1)])
+    await gateway.deliver('monday.csv', [MONDAY, TUESDAY].map(withoutId))
+    expect(await gateway.rows()).toEqual([MONDAY_ROW, TUESDAY_ROW])
+    await gateway.deliver('monday.csv', [withoutId(MONDAY)])
     const message = await gateway.failure()
     expect(message).toContain('raw/monday.csv')
     expect(message).toMatch(/request_id|\bids?\b/)
   })
 })
 
-describe('on_missing', () => {
-  it.each(['kep', 'ignore', ''])('%j is wrong usage', async (mode) => {
-    const gateway = await newGateway({ on_missing: mode })
-    const built = buildIn(gateway.workspace)
-    await expect(built).rejects.toThrow(CliError)
-    await expect(built).rejects.toThrow(/on_missing/)
+const [ONE, TWO, THREE, FOUR] = [
+  useOn('2025-03-03', 'acme/one', 10, { request_id: '1' }),
+  useOn('2025-03-03', 'acme/two', 20, { request_id: '2' }),
+  useOn('2025-03-03', 'acme/three', 40, { request_id: '3' }),
+  useOn('2025-03-04', 'acme/four', 80, { request_id: '4' }),
+]
+const [ONE_ROW, TWO_ROW, THREE_ROW, FOUR_ROW] = [
+  '2025-03-03 acme/one 10',
+  '2025-03-03 acme/two 20',
+  '2025-03-03 acme/three 40',
+  '2025-03-04 acme/four 80',
+]
+const ROWS = [THREE_ROW, TWO_ROW, ONE_ROW, FOUR_ROW]
+
+describe('duplicates of a missing file, if `keep` is set after it went missing', () => {
+  /** Every file shares records with the others. */
+  let original: Gateway
+
+  beforeAll(async () => {
+    original = new Gateway(await createWorkspace())
+    await original.configure()
+    const files = { 'a.csv': [ONE, TWO], 'b.csv': [TWO, THREE], 'c.csv': [ONE, THREE, FOUR] }
+    for (const [index, [name, records]] of Object.entries(files).entries()) {
+      await original.deliver(name, records)
+      await setDay(original, name, 3 + index)
+    }
+    expect(await original.rows()).toEqual(ROWS)
   })
 
-  it('can change between builds, and nothing that is there changes with it', async () => {
-    const gateway = await builtGateway({ on_missing: 'fail' })
-    for (const mode of ['keep', 'remove', 'fail']) {
-      await gateway.configure({ on_missing: mode })
-      expect((await gateway.build()).summary.outcome).toBe('unchanged')
-    }
+  afterAll(() => removeWorkspace(original.workspace))
+
+  it('count once while other files have them, and when those are missing too, and are not rejected', async () => {
+    const gateway = await copyOf(original)
+    await gateway.takeAway('a.csv')
+    await gateway.configure({ on_missing: 'keep' })
+    await expectRows(gateway, ROWS)
+    const other = await copyOf(original)
+    for (const name of ['a.csv', 'b.csv']) await other.takeAway(name)
+    await other.configure({ on_missing: 'keep' })
+    await expectRows(other, ROWS)
+    const quality = JSON.parse(await readFile(join(other.workspace.dataDir, 'state/quality.json'), 'utf8'))
+    expect(quality.rejected_in_files).toEqual([])
   })
+
+  it('are decided by the old registry, while a new one decides about kept and other records', async () => {
+    const gateway = await newGateway({ models: 'models.json' })
+    const models = (alias: string, isThreePublic = true) => [
+      { model_permaslug: 'acme/three', aliases: [], public: isThreePublic },
+      { model_permaslug: 'acme/two', aliases: ['2'], public: true },
+      { model_permaslug: alias, aliases: ['1'], public: true },
+    ]
+    await writeInput(gateway.workspace, 'models.json', models('acme/one'))
+    await gateway.deliver('a.csv', [THREE])
+    await gateway.deliver('b.csv', [THREE, { ...ONE, model_permaslug: '1' }])
+    await gateway.deliver('c.csv', [{ ...ONE, model_permaslug: '2' }])
+    expect(await gateway.rows()).toEqual([THREE_ROW, '2025-03-03 acme/two 10'])
+    await gateway.takeAway('a.csv')
+    await gateway.configure({ models: 'models.json', on_missing: 'keep' })
+    await writeInput(gateway.workspace, 'models.json', models('zz/one'))
+    await expectRows(gateway, [THREE_ROW, '2025-03-03 zz/one 10'])
+    await gateway.configure({ models: 'models.json', on_missing: 'keep' }, { visibility: 'registry' })
+    await writeInput(gateway.workspace, 'models.json', models('zz/one', false))
+    expect(await gateway.rows()).toEqual(['2025-03-03 zz/one 10'])
+  })
+
+  it('stop the build if a file that has them too was replaced', async () => {
+    const gateway = await copyOf(original)
+    await gateway.takeAway('a.csv')
+    await gateway.deliver('b.csv', [TWO, THREE, FOUR])
+    await gateway.configure({ on_missing: 'keep' })
+    const message = await gateway.failure()
+    expect(message).toContain('raw/a.csv')
+    expect(message).toContain('raw/b.csv')
+    await gateway.configure({ on_missing: 'remove' })
+    expect(await gateway.rows()).toEqual(ROWS)
+  })
+
+  it('do not stop the build on dates without duplicates, whatever else changed', async () => {
+    const gateway = await newGateway()
+    await gateway.deliver('a.csv', [ONE])
+    await gateway.deliver('b.csv', [TWO])
+    await gateway.rows()
+    await gateway.takeAway('a.csv')
+    await gateway.deliver('b.csv', [TWO, THREE])
+    await gateway.configure({ on_missing: 'keep' })
+    await expectRows(gateway, [THREE_ROW, TWO_ROW, ONE_ROW])
+  })
+
+  it('count once after a build that stopped while it wrote the archive', async () => {
+    const gateway = await copyOf(original)
+    await gateway.takeAway('a.csv')
+    await gateway.takeAway('b.csv')
+    await gateway.configure({ on_missing: 'keep' })
+    await expectCompleted(gateway, ROWS)
+  })
+})
+
+it('the next build completes one that stopped while a file without ids replaced a kept one', async () => {
+  const gateway = await newGateway({ on_missing: 'keep' })
+  await gateway.deliver('a.csv', [withoutId(ONE)])
+  await gateway.deliver('c.csv', [THREE])
+  await gateway.rows()
+  await gateway.takeAway('a.csv')
+  expect(await gateway.rows()).toEqual([THREE_ROW, ONE_ROW])
+  await gateway.deliver('a.csv', [withoutId(ONE), withoutId(TWO)])
+  await expectCompleted(gateway, [THREE_ROW, TWO_ROW, ONE_ROW])
+})
+
+/** Stops a build after some of its steps in the archive; the next one must publish `rows`, with the state and without. */
+async function expectCompleted(gateway: Gateway, rows: string[]): Promise<void> {
+  const isInArchive = (path: unknown) => /\/archive\/files\/(?!\.staging)/.test(String(path))
+  for (let last = 0; ; last += 2) {
+    const stopped = await copyOf(gateway)
+    let steps = 0
+    const files = filesAfter((...given) => {
+      if (given.some(isInArchive) || steps > last) steps += 1
+      if (steps > last) throw new Error(LOST)
+    })
+    const outcome = await stopped.build(stopped.later(), files).catch((error: unknown) => error)
+    if (!(outcome instanceof Error)) {
+      expect(steps).toBeGreaterThan(1)
+      return
+    }
+    expect(outcome.message).toBe(LOST)
+    await expectRows(stopped, rows)
+  }
+}
+
+describe('rotated logs, with ids and without, of which the oldest is dropped', () => {
+  const FIVE = useOn('2025-03-05', 'acme/five', 160, { request_id: '5' })
+  const IDS = ['with', 'without'] as const
+  type Ids = (typeof IDS)[number]
+
+  /** The rows of both sources, whose models tell them apart. */
+  function rowsOfBoth(rows: string[]): string[] {
+    return rows.flatMap((row) => IDS.map((ids) => row.replace('acme/', `${ids}/`)))
+  }
+
+  function inSource(ids: Ids, record: FileRecord): FileRecord {
+    const { model_permaslug = '' } = record
+    const own = { ...record, model_permaslug: model_permaslug.replace('acme/', `${ids}/`) }
+    return ids === 'with' ? own : withoutId(own)
+  }
+
+  async function rotatedGateway(mode: string, sources: readonly Ids[] = IDS): Promise<Gateway> {
+    const gateway = await newGateway({ on_missing: mode, sources: sources.map((ids) => source(ids, `${ids}/*`)) })
+    for (const ids of sources) {
+      for (const [day, [name, record]] of [
+        ['usage.2.csv', ONE] as const,
+        ['usage.1.csv', TWO] as const,
+        ['usage.csv', THREE] as const,
+      ].entries()) {
+        await gateway.deliver(`${ids}/${name}`, [inSource(ids, record)])
+        await setDay(gateway, `${ids}/${name}`, day + 3)
+      }
+    }
+    await gateway.rows()
+    await rotate(gateway, FOUR, sources)
+    return gateway
+  }
+
+  async function rotate(gateway: Gateway, newest: FileRecord, sources: readonly Ids[] = IDS): Promise<void> {
+    for (const ids of sources) {
+      await gateway.rename(`${ids}/usage.1.csv`, `${ids}/usage.2.csv`)
+      await gateway.rename(`${ids}/usage.csv`, `${ids}/usage.1.csv`)
+      await gateway.deliver(`${ids}/usage.csv`, [inSource(ids, newest)])
+    }
+  }
+
+  it.each(IDS)('stop the build under `fail`, %s ids, although every name is there', async (ids) => {
+    const gateway = await rotatedGateway('fail', [ids])
+    expect(await gateway.failure()).toContain(`raw/${ids}/usage.2.csv`)
+  })
+
+  it('go on counting under `keep`, once each', async () => {
+    const gateway = await rotatedGateway('keep')
+    expect(await gateway.rows()).toEqual(rowsOfBoth(ROWS))
+    await rotate(gateway, FIVE)
+    await expectRows(gateway, rowsOfBoth([...ROWS, '2025-03-05 acme/five 160']))
+  })
+
+  it('count as long as they are there under `remove`', async () => {
+    const gateway = await rotatedGateway('remove')
+    expect(await gateway.rows()).toEqual(rowsOfBoth([THREE_ROW, TWO_ROW, FOUR_ROW]))
+  })
+})
+
+it('a file that is back leaves the archive once the state has it, and is put back if the build stopped before', async () => {
+  const gateway = await newGateway({ on_missing: 'keep' })
+  await gateway.deliver('a.csv', [ONE])
+  await gateway.deliver('b.csv', [TWO])
+  for (const [index, name] of ['a.csv', 'b.csv'].entries()) await setDay(gateway, name, 3 + index)
+  await gateway.build()
+  await gateway.takeAway('a.csv')
+  await gateway.build()
+  await gateway.deliver('a.csv', [ONE])
+  const stopped = await copyOf(gateway)
+  expect(await keptFiles(gateway)).toHaveLength(1)
+  await gateway.build()
+  expect(await keptFiles(gateway)).toEqual([])
+
+  const files: Files = {
+    ...realFiles,
+    async rename(from, to) {
+      await realFiles.rename(from, to)
+      if (to.includes('.removed-')) throw new Error(LOST)
+    },
+  }
+  await expect(stopped.build(stopped.later(), files)).rejects.toThrow(LOST)
+  await stopped.takeAway('a.csv')
+  await expectRows(stopped, [TWO_ROW, ONE_ROW])
 })

@@ -8,7 +8,7 @@ import { BuildError } from '../../../pipeline/base/errors.ts'
 import { type Files, realFiles } from '../../../pipeline/base/files.ts'
 import type { BuildSummary } from '../../../pipeline/build.ts'
 import { UtcDate } from '../../../pipeline/contract/utc-date.ts'
-import { archiveDates } from '../../../pipeline/rollup/close.ts'
+import { archiveDates } from '../../../pipeline/rollup/archive-dates.ts'
 import { crashAfter, LOST } from '../../support/crash.ts'
 import { BUILDS, deliver, oracleSources, type Plan, plan } from '../../support/deliveries.ts'
 import { atMinute, Gateway, inputAlone } from '../../support/gateway.ts'
@@ -110,7 +110,7 @@ async function cleanSet(given: Plan): Promise<Workspace> {
 }
 
 it(
-  'ends with the bytes of one build of the clean set, however files, registry and settings came and the machine was lost',
+  'many builds end with the bytes of one build of the clean set, however files, registry and settings changed and builds crashed',
   async () => {
     let published = 0
     await fc.assert(
@@ -166,7 +166,7 @@ function turnedRound(given: Plan): RegistryModel[] {
 }
 
 it(
-  'publishes archived dates for ever, whether the raw files and the state stay or go, as the registry of the day says',
+  'archived dates stay published whether raw files and state stay or not, as the current registry decides',
   async () => {
     let archived = 0
     await fc.assert(

@@ -1,4 +1,4 @@
-/** A newer version reads a schema differently: what is at hand is read again, and what is gone keeps its old counts. */
+/** A newer version reads a schema differently: files that are there are read again, and what is missing keeps its old counts. */
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
@@ -10,7 +10,7 @@ import { Manifest } from '../../../pipeline/contract/manifest.ts'
 import { column, count } from '../../../pipeline/raw/schemas/expression.ts'
 import { SCHEMAS } from '../../../pipeline/raw/schemas/index.ts'
 import { Source } from '../../../pipeline/raw/sources.ts'
-import { archiveDates } from '../../../pipeline/rollup/close.ts'
+import { archiveDates } from '../../../pipeline/rollup/archive-dates.ts'
 import { takenOverReading } from '../../../pipeline/rollup/reading-0.1.0.ts'
 import { type Gateway, newGateway, useOn } from '../../support/gateway.ts'
 import { coveredDay, readCoverage, readRestatements } from '../../support/history.ts'
@@ -47,7 +47,7 @@ async function builtGateway(top: Record<string, unknown> = {}): Promise<Gateway>
 }
 
 async function accept(gateway: Gateway): Promise<void> {
-  await buildIn(gateway.workspace, gateway.later(), {}, { accept: ['old_counts'] })
+  await buildIn(gateway.workspace, gateway.later(), {}, { accept: ['old_counts', 'new_reading'] })
 }
 
 /** Archives what is before Tuesday, in this process, which has the newer version. */
@@ -76,56 +76,51 @@ async function inState(gateway: Gateway, ...statements: string[]): Promise<void>
   }
 }
 
-describe('files at hand', () => {
-  it('are read again, and final dates are restated with the reason reading', async () => {
+describe('files that are there', () => {
+  it('are read again once, and restate final dates with the reason reading once that is accepted', async () => {
     const gateway = await builtGateway()
+    const helicone = SCHEMAS['helicone-requests']
+    helicone.reading += 1
+    try {
+      // Another schema is read differently.
+      const { summary, notices } = await gateway.build()
+      expect({ outcome: summary.outcome, notices }).toEqual({ outcome: 'unchanged', notices: [] })
+    } finally {
+      helicone.reading -= 1
+    }
     upgrade()
-    const { rows, notices } = await gateway.build()
-    expect(rows).toEqual(['2025-03-03 acme/one 20', '2025-03-04 acme/one 40'])
-    expect(notices).toEqual([expect.stringMatching(/source "gateway": 2 files are read again, because this version/)])
+    const message = await gateway.failure()
+    expect(message).toContain('  2025-03-03: 1 changed row, 10 tokens before, 20 now\n')
+    expect(message).toContain('  2025-03-04: 1 changed row, 20 tokens before, 40 now\n')
+    expect(message).toContain('tokenboard build --accept new_reading')
+    expect(await gateway.failure()).toBe(message)
+    await accept(gateway)
+    expect(await gateway.rows()).toEqual(['2025-03-03 acme/one 20', '2025-03-04 acme/one 40'])
     expect(await readRestatements(gateway.workspace)).toMatchObject([{ reason: 'reading' }])
     expect((await gateway.build()).summary.outcome).toBe('unchanged')
-  })
-
-  it('are read again once: a later restatement has no such reason', async () => {
-    const gateway = await builtGateway()
-    upgrade()
-    await gateway.build()
     await gateway.deliver('monday.csv', [MONDAY, { ...MONDAY, request_id: 'm2' }])
     expect((await gateway.build()).notices).toEqual([])
     expect((await readRestatements(gateway.workspace)).map(({ reason }) => reason)).toEqual(['reading', 'unspecified'])
   })
 
-  it('leave the reason to the publisher who gives one', async () => {
+  it('are restated with the reason of the publisher, if there is one', async () => {
     const gateway = await builtGateway()
     upgrade()
     await buildIn(gateway.workspace, gateway.later(), {}, { reason: 'correction' })
     expect(await readRestatements(gateway.workspace)).toMatchObject([{ reason: 'correction' }])
   })
 
-  it('still give the reason where the build that read them again made no release', async () => {
+  it('are restated with the reason reading also if the build that read them made no release', async () => {
     const gateway = await builtGateway({ blocking: ['missing_date'] })
     upgrade()
     await gateway.deliver('sunday.csv', [SUNDAY])
     expect(await gateway.failure()).toContain('missing_date')
-    await buildIn(gateway.workspace, gateway.later(), {}, { accept: ['missing_date'] })
+    await buildIn(gateway.workspace, gateway.later(), {}, { accept: ['missing_date', 'new_reading'] })
     expect(await readRestatements(gateway.workspace)).toMatchObject([{ reason: 'reading' }])
-  })
-
-  it('of other schemas are not read again', async () => {
-    const gateway = await builtGateway()
-    const reading = SCHEMAS['helicone-requests'].reading
-    SCHEMAS['helicone-requests'].reading = reading + 1
-    try {
-      const { summary, notices } = await gateway.build()
-      expect({ outcome: summary.outcome, notices }).toEqual({ outcome: 'unchanged', notices: [] })
-    } finally {
-      SCHEMAS['helicone-requests'].reading = reading
-    }
   })
 })
 
-describe('a file that is missing and kept', () => {
+describe('a missing file that is kept', () => {
   async function gatewayThatLostMonday(): Promise<Gateway> {
     const gateway = await builtGateway({ on_missing: 'keep' })
     await gateway.takeAway('monday.csv')
@@ -133,20 +128,16 @@ describe('a file that is missing and kept', () => {
     return gateway
   }
 
-  it('stops the build, which names source, dates and what to do', async () => {
+  it('stops the build until its old counts are accepted or it is back; meanwhile its date is marked', async () => {
     const gateway = await gatewayThatLostMonday()
     const message = await gateway.failure()
     expect(message).toContain('source "gateway", raw files missing: 2025-03-03\n')
     expect(message).toContain('restore the missing raw files, or keep the old numbers')
     expect(message).toContain('tokenboard build --accept old_counts')
-    // It stays so, whatever the build before has done to the state.
     expect(await gateway.failure()).toBe(message)
     await gateway.forget()
-    expect(await gateway.failure()).toBe(message)
-  })
+    expect(await gateway.failure()).toContain('tokenboard build --accept old_counts')
 
-  it('keeps its counts where that is accepted, and its date is marked from then on', async () => {
-    const gateway = await gatewayThatLostMonday()
     await accept(gateway)
     const rows = ['2025-03-03 acme/one 10', '2025-03-04 acme/one 40']
     expect(await gateway.build()).toMatchObject({ summary: { outcome: 'unchanged' }, rows })
@@ -162,9 +153,14 @@ describe('a file that is missing and kept', () => {
     )
     expect(manifest.old_counts).toEqual([{ start_date: '2025-03-03', end_date: '2025-03-03' }])
     expect(manifest.changes?.facts).not.toContain('old_counts')
+
+    await gateway.deliver('monday.csv', [MONDAY])
+    await accept(gateway)
+    expect((await gateway.rows())[0]).toBe('2025-03-03 acme/one 20')
+    expect(await markedDates(gateway)).toEqual([])
   })
 
-  it('stays marked when its date is archived', async () => {
+  it('leaves its date marked when that is archived', async () => {
     const gateway = await gatewayThatLostMonday()
     await accept(gateway)
     await archiveMonday(gateway)
@@ -173,15 +169,7 @@ describe('a file that is missing and kept', () => {
     expect(await markedDates(gateway)).toEqual(['2025-03-03'])
   })
 
-  it('is read again and marked no more when it is there again', async () => {
-    const gateway = await gatewayThatLostMonday()
-    await accept(gateway)
-    await gateway.deliver('monday.csv', [MONDAY])
-    expect(await gateway.rows()).toEqual(['2025-03-03 acme/one 20', '2025-03-04 acme/one 40'])
-    expect(await markedDates(gateway)).toEqual([])
-  })
-
-  it('stops nothing where its source is private', async () => {
+  it('does not stop the build if its source is private', async () => {
     const gateway = await newGateway({ on_missing: 'keep' })
     await writeInput(gateway.workspace, 'sources.json', {
       on_missing: 'keep',
@@ -223,7 +211,7 @@ describe('a request of which one copy is missing and the other is read again', (
   it.each([
     ['with its records', 'keep'],
     ['without its records', 'fail'],
-  ])('counts once where the missing file is kept %s', async (_, on_missing) => {
+  ])('counts once if the missing file is kept %s', async (_, on_missing) => {
     const gateway = await gatewayWithCopies({ on_missing })
     await gateway.takeAway('a.csv')
     await gateway.configure({ on_missing: 'keep' })
@@ -237,7 +225,7 @@ describe('a request of which one copy is missing and the other is read again', (
     expect(await markedDates(gateway)).toEqual(['2025-03-03'])
   })
 
-  it('stops the build where the former version did not keep the missing file, and says what to do', async () => {
+  it('stops the build if the previous version did not keep the missing file, and says what to do', async () => {
     const gateway = await gatewayWithCopies()
     await gateway.takeAway('a.csv')
     await gateway.configure({ on_missing: 'keep' })
@@ -250,7 +238,7 @@ describe('a request of which one copy is missing and the other is read again', (
     expect(message).toContain('build once with the previous version and with on_missing set to keep, then upgrade')
 
     await gateway.deliver('a.csv', [SHARED, OTHER])
-    await gateway.build()
+    await accept(gateway)
     await gateway.takeAway('a.csv')
     expect(await gateway.rows()).toEqual([
       '2025-03-03 acme/one 20',
@@ -261,10 +249,10 @@ describe('a request of which one copy is missing and the other is read again', (
 })
 
 describe('an archived date', () => {
-  it('that the newer version archived is not marked', async () => {
+  it('is not marked if the newer version archived it', async () => {
     const gateway = await builtGateway()
     upgrade()
-    await gateway.build()
+    await accept(gateway)
     await archiveMonday(gateway)
     expect((await gateway.build()).summary.outcome).toBe('unchanged')
     expect(await markedDates(gateway)).toEqual([])
@@ -283,7 +271,7 @@ describe('an archived date', () => {
   })
 })
 
-describe("LiteLLM's spend logs, of which records without a request_id are read differently now", () => {
+describe("LiteLLM's spend logs, of which records without a request_id are read differently since 0.1.0", () => {
   const schema = SCHEMAS['litellm-spend-logs']
   const { reading } = schema
   const COLUMNS = ['startTime', 'model', 'prompt_tokens', 'completion_tokens', 'request_id', 'id', 'api_key', 'spend']
@@ -317,7 +305,7 @@ describe("LiteLLM's spend logs, of which records without a request_id are read d
     )
   }
 
-  it('are not read again where all records of a file have one', async () => {
+  it('are not read again if all records of a file have one', async () => {
     const gateway = await spendLogs()
     await gateway.deliver('payload.csv', [payload('2025-03-04')], COLUMNS)
     await gateway.build()
@@ -330,7 +318,7 @@ describe("LiteLLM's spend logs, of which records without a request_id are read d
     expect((await gateway.build()).notices).toEqual([])
   })
 
-  it('keep the records of files that are taken over', async () => {
+  it('keep their records if the file went missing since', async () => {
     const gateway = await spendLogs({ on_missing: 'keep' })
     await gateway.deliver('other.csv', [row('2025-03-04')], COLUMNS)
     const rows = await gateway.rows()
@@ -340,7 +328,7 @@ describe("LiteLLM's spend logs, of which records without a request_id are read d
     expect(await markedDates(gateway)).toEqual([])
   })
 
-  it('are read again where the source names a column for the ids', async () => {
+  it('are read again if the source names a column for the ids', async () => {
     const gateway = await spendLogs()
     await gateway.configure({}, { schema: 'litellm-spend-logs', columns: { request_id: 'id' } })
     await gateway.deliver('table.csv', [payload('2025-03-03')], COLUMNS)
@@ -349,7 +337,7 @@ describe("LiteLLM's spend logs, of which records without a request_id are read d
     expect(takenOverReading(Source.parse(sources[0]))).toBeUndefined()
   })
 
-  it('of archived dates stop nothing and are not marked where every record has a key or a cost', async () => {
+  it('do not stop the build if every record of an archived date has a key or a cost', async () => {
     schema.reading = 1
     const gateway = await spendLogs()
     const rows = await gateway.rows()
@@ -359,7 +347,7 @@ describe("LiteLLM's spend logs, of which records without a request_id are read d
     expect(await markedDates(gateway)).toEqual([])
   })
 
-  it('of archived dates stop the build where a payload may be among them', async () => {
+  it('stop the build if a payload may be among the records of an archived date', async () => {
     schema.reading = 1
     const gateway = await spendLogs()
     await gateway.deliver('payload.csv', [payload('2025-03-03')], COLUMNS)
@@ -370,7 +358,7 @@ describe("LiteLLM's spend logs, of which records without a request_id are read d
   })
 })
 
-describe('the archive', () => {
+describe('an archive of a newer version', () => {
   /** Gives a sealed folder another version, as a newer program would. */
   async function setVersion(folder: string, name: string, version: number): Promise<void> {
     const path = join(folder, name)
@@ -379,7 +367,7 @@ describe('the archive', () => {
     await writeChecksums(folder, realFiles)
   }
 
-  it('of a newer version is refused in a sentence', async () => {
+  it('stops the build: archived dates', async () => {
     const gateway = await builtGateway()
     await archiveMonday(gateway)
     const dates = join(gateway.workspace.dataDir, 'archive/dates')
@@ -388,7 +376,7 @@ describe('the archive', () => {
     expect(await gateway.failure()).toMatch(/archive\.json: version: a newer version of Tokenboard wrote this/)
   })
 
-  it('has kept files of a newer version refused too', async () => {
+  it('stops the build: kept files', async () => {
     const gateway = await builtGateway({ on_missing: 'keep' })
     await gateway.takeAway('monday.csv')
     await gateway.build()
@@ -400,7 +388,7 @@ describe('the archive', () => {
 })
 
 describe('the state', () => {
-  it('of a newer version is refused in a sentence, and stays as it is', async () => {
+  it('stops the build if a newer version wrote it, and stays as it is', async () => {
     const gateway = await builtGateway()
     await inState(gateway, 'UPDATE state_version SET version = 99')
     const message = await gateway.failure()

@@ -5,6 +5,7 @@ import { key } from '../../../pipeline/commands/key.ts'
 import { apiKeys, type CreatedKey, hashKey, type NewKey } from '../../../server/store/keys.ts'
 import { openStore } from '../../../server/store/store.ts'
 import { NOW, testApp } from '../../support/app.ts'
+import { runCommand } from '../../support/command.ts'
 import { storeUrl } from '../../support/store.ts'
 
 /** A store in a file with some keys, and `tokenboard key …` on it. */
@@ -19,24 +20,12 @@ async function storeWith(...details: NewKey[]) {
   return { url, store, created, find, labelOf: (index: number) => created[index]?.key.label ?? '' }
 }
 
-async function run(...words: string[]): Promise<string> {
-  let stdout = ''
-  const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    stdout += text
-    return true
-  })
-  try {
-    await key.parseAsync(words, { from: 'user' })
-  } finally {
-    write.mockRestore()
-  }
-  return stdout
-}
+const run = async (...words: string[]) => (await runCommand(key, words)).stdout
 
 describe('key list', () => {
   const FULL = { name: 'nightly', userId: 'user_ada', isManagement: true, limitUsd: '5', limitReset: 'daily' } as const
 
-  test('shows all that is said of a key, those that are revoked included, in columns', async () => {
+  test('shows all keys with their attributes in columns, revoked ones included', async () => {
     const { created } = await storeWith({ ...FULL, includeByokInLimit: true, isFreeTier: true }, {})
     await run('revoke', created[1]?.key.id ?? '')
     const lines = (await run('list')).trimEnd().split('\n')
@@ -49,7 +38,7 @@ describe('key list', () => {
     expect(lines[2]).toMatch(/ \d{4}-\d{2}-\d{2}T[\d:.]+Z$/)
   })
 
-  test.each([[['list']], [['list', '--json']]])('never shows a secret or its hash: %s', async (words) => {
+  test.each([[['list']], [['list', '--json']]])('never prints a secret or its hash: %s', async (words) => {
     const { created } = await storeWith(FULL, {})
     const stdout = await run(...words)
     for (const { secret } of created) {
@@ -73,14 +62,14 @@ describe('key list', () => {
     expect(JSON.parse(await run('list', '--json'))).toEqual([])
   })
 
-  test('keeps escapes in a name from the terminal', async () => {
+  test('escapes control characters in names', async () => {
     await storeWith({ name: 'a\u001b[31m\nb' })
     expect(await run('list')).toContain('a\\u{1b}[31m\\nb')
   })
 })
 
 describe('key revoke', () => {
-  test.each(['label', 'id'] as const)('ends the key with this %s, and no other', async (by) => {
+  test.each(['label', 'id'] as const)('revokes the key with this %s, and no other', async (by) => {
     const { created, find } = await storeWith({}, {})
     const stdout = await run('revoke', created[0]?.key[by] ?? '')
     expect(stdout).toBe(`revoked ${created[0]?.key.label} (${created[0]?.key.id})\n`)
@@ -88,7 +77,7 @@ describe('key revoke', () => {
     expect((await find(created[1]?.secret ?? ''))?.revoked_at).toBeNull()
   })
 
-  test('acts at once in a server that runs, on a connection of its own', async () => {
+  test('takes effect at once in a running server', async () => {
     const { url, created } = await storeWith({})
     const { app } = await testApp({ store: await openStore(url) })
     const ask = () =>
@@ -98,7 +87,7 @@ describe('key revoke', () => {
     expect((await ask()).statusCode).toBe(401)
   })
 
-  test('of a key that is revoked keeps the instant at which it was, and is done', async () => {
+  test('succeeds for a revoked key and keeps its instant', async () => {
     const { created, find } = await storeWith({})
     const { id } = created[0]?.key ?? { id: '' }
     await run('revoke', id)
@@ -108,7 +97,7 @@ describe('key revoke', () => {
     expect(printed).not.toHaveProperty('hash')
   })
 
-  test('by a label that two keys have is wrong usage that lists their ids, and revokes neither', async () => {
+  test('refuses a label of two keys with their ids, and revokes neither', async () => {
     const { store, created, find, labelOf } = await storeWith({ name: 'one' }, { name: 'two', userId: 'user_bob' })
     await store.db
       .updateTable('api_keys')
@@ -124,15 +113,12 @@ describe('key revoke', () => {
     expect((await find(created[0]?.secret ?? ''))?.revoked_at).not.toBeNull()
   })
 
-  test.each(['sk-tb-v1-000...000', '', '%', 'user_default'])(
-    'by %j, which no key has, is wrong usage',
-    async (name) => {
-      await storeWith({ name: 'user_default' })
-      await expect(run('revoke', name)).rejects.toThrow(CliError)
-    },
-  )
+  test.each(['sk-tb-v1-000...000', '', '%', 'user_default'])('refuses %j, which no key has', async (name) => {
+    await storeWith({ name: 'user_default' })
+    await expect(run('revoke', name)).rejects.toThrow(CliError)
+  })
 
-  test('by the whole key is wrong usage: it would stay in the history of the shell', async () => {
+  test('refuses the whole key, which would stay in the history of the shell', async () => {
     const { created } = await storeWith({})
     await expect(run('revoke', created[0]?.secret ?? '')).rejects.toThrow(CliError)
   })
@@ -151,7 +137,7 @@ describe('key rotate', () => {
     includeByokInLimit: true,
   } as const
 
-  test('prints the new key alone, which has the attributes of the old one, and ends the old one', async () => {
+  test('prints only a new key with the attributes of the old one, and revokes that', async () => {
     const { created, find, labelOf } = await storeWith(FULL)
     const stdout = await run('rotate', labelOf(0))
     expect(stdout).toMatch(/^sk-tb-v1-[0-9a-f]{64}\n$/)
@@ -174,7 +160,7 @@ describe('key rotate', () => {
   test.each([
     ['revoked', {}],
     ['expired', { expiresAt: new Date('2025-03-01T00:00:00Z') }],
-  ])('of a key that is %s fails, and makes none', async (state, details) => {
+  ])('fails for a key that is %s, and makes none', async (state, details) => {
     const { store, created } = await storeWith(details)
     const { id } = created[0]?.key ?? { id: '' }
     if (state === 'revoked') await run('revoke', id)
@@ -182,7 +168,7 @@ describe('key rotate', () => {
     expect(await apiKeys(store).list()).toHaveLength(1)
   })
 
-  test('of a key at the same time makes one new key', async () => {
+  test('makes one new key when two connections rotate at the same time', async () => {
     const { url, store, created } = await storeWith({})
     const { id } = created[0]?.key ?? { id: '' }
     const stores = await Promise.all([openStore(url), openStore(url)])

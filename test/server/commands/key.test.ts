@@ -5,22 +5,14 @@ import { key } from '../../../pipeline/commands/key.ts'
 import { apiKeys, hashKey } from '../../../server/store/keys.ts'
 import { openStore } from '../../../server/store/store.ts'
 import { temporaryFolder } from '../../support/app.ts'
+import { runCommand } from '../../support/command.ts'
 
 /** Runs `tokenboard key …` on a store of its own; returns stdout, and what the store has of the key. */
 async function run(...words: string[]) {
   const dataDir = await temporaryFolder()
   vi.stubEnv('DATA_DIR', join(dataDir, 'data'))
   vi.stubEnv('DATABASE_URL', '')
-  let stdout = ''
-  const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    stdout += text
-    return true
-  })
-  try {
-    await key.parseAsync(words, { from: 'user' })
-  } finally {
-    write.mockRestore()
-  }
+  const { stdout } = await runCommand(key, words)
   const stored = async (secret: string) => {
     const store = await openStore(`sqlite:${dataDir}/data/store.sqlite`)
     const found = await apiKeys(store).findByHash(hashKey(secret))
@@ -30,36 +22,33 @@ async function run(...words: string[]) {
   return { stdout, stored }
 }
 
-test('stdout holds the key alone, and the key is in the store', async () => {
+test('prints only the key, which is in the store', async () => {
   const { stdout, stored } = await run()
   expect(stdout).toMatch(/^sk-tb-v1-[0-9a-f]{64}\n$/)
   expect(await stored(stdout.trim())).toMatchObject({ is_management: 0, limit_usd: null, expires_at: null })
 })
 
-test.each([[[]], [['create']]])(
-  'every argument reaches the store, with the subcommand or without: %s',
-  async (words) => {
-    const { stdout, stored } = await run(
-      ...words,
-      ...['--management', '--name', 'nightly job', '--user', 'user_ada', '--expires', '2999-01-01T02:00:00+02:00'],
-      ...['--workspace', '6f1d0c5e-8a51-4c59-9d1e-0f6a1c2b3d4e', '--limit', '12.50', '--limit-reset', 'monthly'],
-      ...['--include-byok', '--free-tier'],
-    )
-    expect(await stored(stdout.trim())).toMatchObject({
-      name: 'nightly job',
-      creator_user_id: 'user_ada',
-      workspace_id: '6f1d0c5e-8a51-4c59-9d1e-0f6a1c2b3d4e',
-      is_management: 1,
-      is_free_tier: 1,
-      expires_at: '2999-01-01T00:00:00.000Z',
-      limit_usd: '12.50',
-      limit_reset: 'monthly',
-      include_byok_in_limit: 1,
-    })
-  },
-)
+test.each([[[]], [['create']]])('stores every argument, with the subcommand or without: %s', async (words) => {
+  const { stdout, stored } = await run(
+    ...words,
+    ...['--management', '--name', 'nightly job', '--user', 'user_ada', '--expires', '2999-01-01T02:00:00+02:00'],
+    ...['--workspace', '6f1d0c5e-8a51-4c59-9d1e-0f6a1c2b3d4e', '--limit', '12.50', '--limit-reset', 'monthly'],
+    ...['--include-byok', '--free-tier'],
+  )
+  expect(await stored(stdout.trim())).toMatchObject({
+    name: 'nightly job',
+    creator_user_id: 'user_ada',
+    workspace_id: '6f1d0c5e-8a51-4c59-9d1e-0f6a1c2b3d4e',
+    is_management: 1,
+    is_free_tier: 1,
+    expires_at: '2999-01-01T00:00:00.000Z',
+    limit_usd: '12.50',
+    limit_reset: 'monthly',
+    include_byok_in_limit: 1,
+  })
+})
 
-test('--json prints one object, with the key and without its hash', async () => {
+test('prints one object with --json, with the key and without its hash', async () => {
   const { stdout, stored } = await run('--json', '--management')
   const printed = JSON.parse(stdout)
   expect(printed).toMatchObject({ key: expect.stringMatching(/^sk-tb-v1-/), is_management: true, is_free_tier: false })
@@ -79,17 +68,17 @@ test.each([
   ['--limit', '1e3'],
   ['--limit', 'ten'],
   ['--limit-reset', 'yearly'],
-])('%s %s is wrong usage that names the flag and the value', async (flag, value) => {
+])('refuses %s %s, and names flag and value', async (flag, value) => {
   const running = run(flag, value)
   await expect(running).rejects.toThrow(CliError)
   await expect(running).rejects.toThrow(`${flag} ${JSON.stringify(value)} must`)
 })
 
-test('a limit of 0 is a limit', async () => {
+test('stores a limit of 0', async () => {
   const { stdout, stored } = await run('--limit', '0')
   expect(await stored(stdout.trim())).toMatchObject({ limit_usd: '0' })
 })
 
-test('all wrong arguments are told at once, and no key is made', async () => {
+test('reports all wrong arguments at once, and makes no key', async () => {
   await expect(run('--user', 'x', '--limit', 'x')).rejects.toThrow(/--user "x" .*; --limit "x" /)
 })

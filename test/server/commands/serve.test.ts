@@ -1,126 +1,91 @@
-import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { text } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { CliError } from '../../../pipeline/base/errors.ts'
 import { serverConfig } from '../../../pipeline/commands/serve.ts'
 import { temporaryFolder } from '../../support/app.ts'
 import { publish, sampleRows } from '../../support/publish.ts'
+import { type ServerProcess, startNode } from '../../support/server-process.ts'
 
-/** `tokenboard serve` as a process of its own, on a release that is there already. */
-async function serve(...flags: string[]) {
+/** `tokenboard serve` as a process of its own, on a release that is there already, once it has printed so many lines. */
+async function serve(lines: number, ...flags: string[]): Promise<ServerProcess> {
   const folder = await temporaryFolder()
   const publicDir = join(folder, 'public')
   await publish(publicDir, sampleRows({ days: 3 }))
-  const child = spawn(process.execPath, ['pipeline/cli.ts', 'serve', '--port', '0', ...flags], {
-    env: { PUBLIC_DIR: publicDir, DATA_DIR: join(folder, 'data') },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  onTestFinished(() => {
-    child.kill('SIGKILL')
-  })
-  const stderr = text(child.stderr)
-  const lines: string[] = []
-  createInterface(child.stdout).on('line', (line) => lines.push(line))
-  const ended = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
-  return { child, lines, stderr, ended }
+  const env = { PUBLIC_DIR: publicDir, DATA_DIR: join(folder, 'data') }
+  const server = await startNode(['pipeline/cli.ts', 'serve', '--port', '0', ...flags], env, { lines })
+  onTestFinished(server.kill)
+  return server
 }
 
+const firstWords = ({ lines }: ServerProcess) => lines.map((line) => line.split(' ')[0])
+const records = ({ log }: ServerProcess) => log.map((line) => JSON.parse(line) as Record<string, unknown>)
+
 test.each(['SIGTERM', 'SIGINT'] as const)('serves until %s, and prints three lines to stdout', async (signal) => {
-  const { child, lines, stderr, ended } = await serve()
-  await expect.poll(() => lines.length).toBe(3)
-  const url = lines[0]?.replace('listening ', '') ?? ''
-  expect((await fetch(`${url}/readyz`)).status).toBe(200)
-  child.kill(signal)
-  expect(await ended).toEqual([0, null])
-  expect(lines.map((line) => line.split(' ')[0])).toEqual(['listening', 'key', 'try'])
-  const log = (await stderr).split('\n').filter((line) => line !== '')
-  expect(log.every((line) => JSON.parse(line).level >= 30)).toBe(true)
-  expect(log.join('')).not.toContain(lines[1]?.slice('key sk-tb-v1-'.length))
+  const server = await serve(3)
+  expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+  server.signal(signal)
+  expect(await server.ended).toEqual({ code: 0, signal: null })
+  expect(firstWords(server)).toEqual(['listening', 'key', 'try'])
+  expect(records(server).every(({ level }) => Number(level) >= 30)).toBe(true)
+  expect(server.log.join()).not.toContain(server.lines[1]?.slice('key sk-tb-v1-'.length))
 })
 
 test('--host wins over the default, and off loopback no key is printed', async () => {
-  const { lines, child, ended } = await serve('--host', '0.0.0.0')
-  await expect.poll(() => lines.length).toBe(1)
-  expect(lines[0]).toMatch(/^listening http:\/\/0\.0\.0\.0:\d+$/)
-  child.kill('SIGTERM')
-  await ended
-  expect(lines).toHaveLength(1)
+  const server = await serve(1, '--host', '0.0.0.0')
+  expect(server.url).toMatch(/^http:\/\/0\.0\.0\.0:\d+$/)
+  server.signal('SIGTERM')
+  await server.ended
+  expect(server.lines).toHaveLength(1)
 })
 
 /** The processes that a process started. */
-function workersOf(pid: number | undefined): number[] {
-  const told = execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)])
+function workersOf(pid: number): number[] {
+  const printed = execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)])
     .toString()
     .trim()
-  return told.split(/\s+/).map(Number)
+  return printed.split(/\s+/).map(Number)
 }
 
 describe('with workers', () => {
-  const linesOf = (log: string) =>
-    log
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as Record<string, unknown>)
-
-  test('one address and one key are printed, when all are ready, and all of them answer', async () => {
-    const { child, lines, stderr, ended } = await serve('--workers', '2')
-    await expect.poll(() => lines.length).toBe(3)
-    expect(lines.map((line) => line.split(' ')[0])).toEqual(['listening', 'key', 'try'])
-    const [url, key] = [lines[0]?.replace('listening ', ''), lines[1]?.replace('key ', '')]
-    const statuses = await Promise.all(
-      Array.from({ length: 8 }, async () => {
-        const headers = { authorization: `Bearer ${key}`, connection: 'close' }
-        return (await fetch(`${url}/api/v1/key`, { headers })).status
-      }),
-    )
-    expect(statuses).toEqual(Array(8).fill(200))
-    child.kill('SIGTERM')
-    expect(await ended).toEqual([0, null])
-    const answered = linesOf(await stderr).filter(({ msg }) => msg === 'request')
+  test('prints one address and one key when all are ready, and all of them answer', async () => {
+    const server = await serve(3, '--workers', '2')
+    expect(firstWords(server)).toEqual(['listening', 'key', 'try'])
+    const headers = { authorization: `Bearer ${server.lines[1]?.replace('key ', '')}`, connection: 'close' }
+    const ask = async () => (await fetch(`${server.url}/api/v1/key`, { headers })).status
+    expect(await Promise.all(Array.from({ length: 8 }, ask))).toEqual(Array(8).fill(200))
+    server.signal('SIGTERM')
+    expect(await server.ended).toEqual({ code: 0, signal: null })
+    const answered = records(server).filter(({ msg }) => msg === 'request')
     expect(answered).toHaveLength(8)
     expect(new Set(answered.map(({ pid }) => pid)).size).toBe(2)
-    expect(lines).toHaveLength(3)
+    expect(server.lines).toHaveLength(3)
   })
 
-  test('one that dies is replaced', async () => {
-    const { child, lines, stderr, ended } = await serve('--workers', '2')
-    await expect.poll(() => lines.length).toBe(3)
-    const url = lines[0]?.replace('listening ', '') ?? ''
-    const [first = 0] = workersOf(child.pid)
-    process.kill(first, 'SIGKILL')
-    await expect.poll(() => workersOf(child.pid).filter((pid) => pid !== first).length).toBe(2)
-    expect((await fetch(`${url}/readyz`)).status).toBe(200)
-    child.kill('SIGTERM')
-    expect(await ended).toEqual([0, null])
-    expect(linesOf(await stderr)).toContainEqual(
-      expect.objectContaining({ msg: 'a worker ended and will be replaced', worker_pid: first, signal: 'SIGKILL' }),
-    )
-  })
-
-  test('when all die at once, those that take their place listen at the same address', async () => {
-    const { child, lines, ended } = await serve('--workers', '2')
-    await expect.poll(() => lines.length).toBe(3)
-    const url = lines[0]?.replace('listening ', '') ?? ''
-    const former = workersOf(child.pid)
-    for (const pid of former) process.kill(pid, 'SIGKILL')
-    await expect.poll(() => workersOf(child.pid).filter((pid) => !former.includes(pid)).length).toBe(2)
-    const status = async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.status
+  test.each([1, 2])('replaces %i of 2 workers that die, at the same address', async (count) => {
+    const server = await serve(3, '--workers', '2')
+    const dead = workersOf(server.pid).slice(0, count)
+    for (const pid of dead) process.kill(pid, 'SIGKILL')
+    await expect.poll(() => workersOf(server.pid).filter((pid) => !dead.includes(pid)).length).toBe(2)
+    const status = async () => (await fetch(`${server.url}/readyz`).catch(() => undefined))?.status
     await expect.poll(status).toBe(200)
-    child.kill('SIGTERM')
-    expect(await ended).toEqual([0, null])
+    server.signal('SIGTERM')
+    expect(await server.ended).toEqual({ code: 0, signal: null })
+    const replaced = { msg: 'a worker ended and will be replaced', worker_pid: dead[0], signal: 'SIGKILL' }
+    expect(records(server)).toContainEqual(expect.objectContaining(replaced))
   })
 
-  test('what keeps them from starting is told once', async () => {
-    const { stderr, ended } = await serve('--workers', '3', '--host', '192.0.2.1')
-    expect(await ended).toEqual([1, null])
-    expect((await stderr).match(/cannot listen on 192\.0\.2\.1/g)).toHaveLength(1)
+  test('reports once what keeps all of them from starting', async () => {
+    const starting = serve(3, '--workers', '3', '--host', '192.0.2.1')
+    const { message } = await starting.then(
+      () => expect.fail('it started'),
+      (error: Error) => error,
+    )
+    expect(message.match(/cannot listen on 192\.0\.2\.1/g)).toHaveLength(1)
   })
 })
 
-test('wrong settings are wrong usage', async () => {
+test('wrong settings are a CliError that names all of them', async () => {
   vi.stubEnv('LOG_LEVEL', 'loud')
   await expect(serverConfig({ PORT: 'x' })).rejects.toThrow(CliError)
   await expect(serverConfig({ PORT: 'x' })).rejects.toThrow(/PORT .*LOG_LEVEL /)

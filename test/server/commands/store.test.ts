@@ -14,6 +14,7 @@ import { presets } from '../../../server/store/presets.ts'
 import { type Store, StoreError } from '../../../server/store/store.ts'
 import { keySpend } from '../../../server/store/usage.ts'
 import { NOW, temporaryFolder } from '../../support/app.ts'
+import { runCommand } from '../../support/command.ts'
 import { someModels } from '../../support/embeddings-models.ts'
 import { storeUrl, testStore } from '../../support/store.ts'
 import { recordSyncs } from '../../support/syncs.ts'
@@ -52,24 +53,10 @@ async function contentOf(store: Store) {
   }
 }
 
-async function run(...words: string[]): Promise<{ stdout: string; stderr: string }> {
-  const written = { stdout: '', stderr: '' }
-  const spies = (['stdout', 'stderr'] as const).map((stream) =>
-    vi.spyOn(process[stream], 'write').mockImplementation((text) => {
-      written[stream] += text
-      return true
-    }),
-  )
-  try {
-    await command.parseAsync(words, { from: 'user' })
-  } finally {
-    for (const spy of spies) spy.mockRestore()
-  }
-  return written
-}
+const run = (...words: string[]) => runCommand(command, words)
 
 describe('store backup', () => {
-  test('makes one file, for its owner alone, that is the whole store once it lies in its place', async () => {
+  test('makes one file, readable only by its owner, that restores the whole store', async () => {
     const { folder, store } = await filledStore()
     const file = join(folder, 'backup.sqlite')
     const { stdout, stderr } = await run('backup', file)
@@ -85,14 +72,14 @@ describe('store backup', () => {
     expect(await contentOf(await testStore(`sqlite:${restored}`))).toEqual(before)
   })
 
-  test('--json prints the outcome', async () => {
+  test('prints file and size with --json', async () => {
     const { folder } = await filledStore()
     const file = join(folder, 'backup.sqlite')
     const { stdout } = await run('backup', file, '--json')
     expect(JSON.parse(stdout)).toEqual({ file, bytes: (await stat(file)).size })
   })
 
-  test('ends and is whole also while others write without a pause', async () => {
+  test('completes with a consistent copy while others write without a pause', async () => {
     const { folder, path } = await filledStore()
     const other = new DatabaseSync(path, { timeout: 5000 })
     onTestFinished(() => other.close())
@@ -111,7 +98,7 @@ describe('store backup', () => {
     expect(Number(rows)).toBeGreaterThanOrEqual(2000)
   })
 
-  test('has its name once its bytes are on disk, and then the folder is brought there too', async () => {
+  test('flushes the bytes before the rename, and the folder after it', async () => {
     const { folder } = await filledStore()
     const file = join(folder, 'backup.sqlite')
     const syncs = await recordSyncs(() => readdirSync(folder).includes('backup.sqlite'))
@@ -131,7 +118,7 @@ describe('store backup', () => {
     expect(await readFile(file, 'utf8')).toBe('kept')
   })
 
-  test('of several at once under one name one is made, and the others fail', async () => {
+  test('makes one file when several run at once under one name', async () => {
     const { folder, path } = await filledStore()
     const file = join(folder, 'backup.sqlite')
     const made = await Promise.allSettled([1, 2, 3].map(() => backUp(path, file, realFiles.flush)))
@@ -139,12 +126,12 @@ describe('store backup', () => {
     expect((await readdir(folder)).filter((name) => name.startsWith('backup'))).toEqual(['backup.sqlite'])
   })
 
-  test('writes nothing where everyone could read it', async () => {
+  test('refuses a file in PUBLIC_DIR', async () => {
     const { folder } = await filledStore()
     await expect(run('backup', join(folder, 'public', 'x.sqlite'))).rejects.toThrow(/lies in PUBLIC_DIR/)
   })
 
-  test('that fails says why and leaves nothing', async () => {
+  test('reports a failure and leaves no file', async () => {
     const { folder } = await filledStore()
     const nowhere = join(folder, 'nowhere', 'backup.sqlite')
     await expect(run('backup', nowhere)).rejects.toThrow(BuildError)
@@ -154,14 +141,14 @@ describe('store backup', () => {
     expect((await readdir(folder)).filter((name) => name.startsWith('backup'))).toEqual([])
   })
 
-  test('of a store that is not there makes none', async () => {
+  test('does not create a missing store', async () => {
     const { folder } = await filledStore()
     vi.stubEnv('DATABASE_URL', `sqlite:${folder}/none.sqlite`)
     await expect(run('backup', join(folder, 'backup.sqlite'))).rejects.toThrow(/there is no store at .*none.sqlite/)
     expect((await readdir(folder)).filter((name) => name.startsWith('none'))).toEqual([])
   })
 
-  test('on PostgreSQL says which program does it, without the password', async () => {
+  test('refers to pg_dump for PostgreSQL, without the password', async () => {
     vi.stubEnv('DATABASE_URL', 'postgres://ada:hunter2@host/db')
     const backup = run('backup', join(await temporaryFolder(), 'x'))
     await expect(backup).rejects.toThrow(CliError)
@@ -191,13 +178,13 @@ describe('store copy', () => {
     expect(next.designated_version.version).toBe(4)
   })
 
-  test('refuses to copy a store into itself, under whatever name', async () => {
+  test('refuses to copy a store into itself, even under another spelling', async () => {
     const { folder, path } = await filledStore()
     vi.stubEnv('DATABASE_URL', `sqlite:${folder}/./store.sqlite`)
     await expect(run('copy', `sqlite:${path}`)).rejects.toThrow(/names the very store/)
   })
 
-  test('takes more rows than one statement does', async () => {
+  test('copies more rows than one statement takes', async () => {
     const { path, store } = await filledStore()
     await embeddingsCatalogue(store).replaceAll(someModels(2500))
     const url = await storeUrl()
@@ -206,7 +193,7 @@ describe('store copy', () => {
     expect(await contentOf(await testStore(url))).toEqual(await contentOf(store))
   })
 
-  test('refuses a store that has something, and changes nothing in it', async () => {
+  test('refuses a store with rows, and changes nothing in it', async () => {
     const { path } = await filledStore()
     const url = await storeUrl()
     vi.stubEnv('DATABASE_URL', url)
@@ -218,7 +205,7 @@ describe('store copy', () => {
   })
 
   test.each(['data/store.sqlite', 'sqlite:nowhere.sqlite', 'postgres://ada:hunter2@host/db'])(
-    'takes an SQLite store alone, and one that is there: %s',
+    'refuses a source that is not an existing SQLite store: %s',
     async (from) => {
       vi.stubEnv('DATABASE_URL', await storeUrl())
       const copy = run('copy', from)

@@ -12,7 +12,7 @@ import { HASH_B, usageRow } from '../../support/usage.ts'
 
 const KEY = '/api/v1/key'
 
-test('GET /key says nothing that opens anything: neither the key nor its hash', async () => {
+test('GET /key contains neither the key nor its hash', async () => {
   const { app, createKey } = await testApp()
   const secret = await createKey({ name: 'nightly', isManagement: true, limitUsd: '12.50' })
   const answer = await app.inject({ url: KEY, headers: { authorization: `Bearer ${secret}` } })
@@ -22,11 +22,11 @@ test('GET /key says nothing that opens anything: neither the key nor its hash', 
   expect(everything).not.toContain(hashKey(secret))
 })
 
-test('the machine of these tests is in another zone than UTC', () => {
+test('the tests run in a time zone other than UTC', () => {
   expect(NOW.getTimezoneOffset()).not.toBe(0)
 })
 
-test('AS_OF stands for the clock in the windows of GET /key, but not for the expiry of keys', async () => {
+test('AS_OF replaces the clock for the windows of GET /key, but not for the expiry of keys', async () => {
   const asOf = new Date('2024-06-05T00:00:00Z')
   const { app, store, createKey } = await testApp({ asOf })
   const [secret, expired] = [await createKey(), await createKey({ expiresAt: new Date('2025-01-01T00:00:00Z') })]
@@ -37,7 +37,7 @@ test('AS_OF stands for the clock in the windows of GET /key, but not for the exp
   assertEnvelope(await ask(expired), 401)
 })
 
-test('the usage is that of the raw records of a build: private, withheld, duplicate, with BYOK, of today and long ago', async () => {
+test('GET /key counts the raw records of a build: private, withheld, duplicate, BYOK, recent and old ones', async () => {
   const workspace = await newWorkspace()
   const { app, createKey } = await testApp({ usageFile: join(workspace.dataDir, USAGE_FILE) })
   const secret = await createKey({ limitUsd: '10', limitReset: 'monthly' })

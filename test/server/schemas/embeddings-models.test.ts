@@ -76,23 +76,18 @@ describe('an entry', () => {
     expect(problemsOf([someModel()])).toEqual([])
   })
 
-  test.each(FIELDS)('without %s is refused', (path) => {
-    const { id, ...problem } = problemsOf([modelWith(path, undefined)])[0] ?? {}
-    expect(problem).toEqual({ index: 0, path, message: 'is missing' })
+  test.each(FIELDS)('has %s (%s): refuses it when it is missing, null or of another type', (path, type) => {
+    const { id, ...missing } = problemsOf([modelWith(path, undefined)])[0] ?? {}
+    expect(missing).toEqual({ index: 0, path, message: 'is missing' })
     expect(id).toBe(path === 'id' ? undefined : 'acme/embed-1')
-  })
-
-  test.each(FIELDS)('with another type of %s than %s is refused', (path, type) => {
+    const [ofNull] = problemsOf([modelWith(path, null)])
+    if (type.endsWith('?')) expect(ofNull).toBeUndefined()
+    else expect(ofNull?.message).toMatch(/^must be .*, not null$/)
     for (const value of WRONG_VALUES[type.replace('?', '')] ?? []) {
-      const problems = problemsOf([modelWith(path, value)])
-      expect(problems[0]?.path.startsWith(path), `${path} ${JSON.stringify(value)}`).toBe(true)
-      expect(problems[0]?.message).toMatch(/^must /)
+      const [wrong] = problemsOf([modelWith(path, value)])
+      expect(wrong?.path.startsWith(path), `${path} ${JSON.stringify(value)}`).toBe(true)
+      expect(wrong?.message).toMatch(/^must /)
     }
-  })
-
-  test.each(FIELDS)('with null for %s (%s)', (path, type) => {
-    if (type.endsWith('?')) expect(problemsOf([modelWith(path, null)])).toEqual([])
-    else expect(problemsOf([modelWith(path, null)])[0]?.message).toMatch(/^must be .*, not null$/)
   })
 
   test.each([
@@ -104,7 +99,7 @@ describe('an entry', () => {
     ['per_request_limits', { prompt_tokens: 1, completion_tokens: 2 }],
     ['expiration_date', '2027-01-01'],
     ['knowledge_cutoff', '2025-05'],
-  ])('may have a value for %s', (path, value) => {
+  ])('accepts a value for %s', (path, value) => {
     expect(isAccepted(path, value)).toBe(true)
   })
 
@@ -114,36 +109,18 @@ describe('an entry', () => {
     ['name', ''],
     ['default_parameters', { temperature: 'warm' }],
     ['per_request_limits', { prompt_tokens: 1 }],
-  ])('is refused with %s %j', (path, value) => {
+  ])('refuses %s %j', (path, value) => {
     expect(isAccepted(path, value)).toBe(false)
   })
 
   test.each(['prompt', 'completion', 'image', 'request'])('pricing.%s is a decimal number as text', (key) => {
-    for (const price of ['0', '0.0', '1', '12.50', '0.000000005', '00.10', '123456789012345678901234567890.5']) {
-      expect(isAccepted(`pricing.${key}`, price), price).toBe(true)
-    }
-    for (const price of [
-      '',
-      '-1',
-      '+1',
-      '.5',
-      '1.',
-      '1e-7',
-      '5e-9',
-      '0,5',
-      ' 1',
-      '1\n',
-      '0x1',
-      '$1',
-      'free',
-      'NaN',
-      0,
-    ]) {
-      expect(isAccepted(`pricing.${key}`, price), String(price)).toBe(false)
-    }
+    const right = ['0', '0.0', '1', '12.50', '0.000000005', '00.10', '123456789012345678901234567890.5']
+    const wrong = ['', '-1', '+1', '.5', '1.', '1e-7', '5e-9', '0,5', ' 1', '1\n', '0x1', '$1', 'free', 'NaN', 0]
+    for (const price of right) expect(isAccepted(`pricing.${key}`, price), price).toBe(true)
+    for (const price of wrong) expect(isAccepted(`pricing.${key}`, price), String(price)).toBe(false)
   })
 
-  test('decision: created is in seconds, so milliseconds are refused', () => {
+  test('decision: has created in seconds, and refuses milliseconds', () => {
     expect(isAccepted('created', 0)).toBe(true)
     expect(isAccepted('created', 4_102_444_800)).toBe(true)
     expect(problemsOf([modelWith('created', 1_761_857_455_000)])).toMatchObject([
@@ -151,7 +128,7 @@ describe('an entry', () => {
     ])
   })
 
-  test('links.details is a path', () => {
+  test('has a path in links.details', () => {
     for (const path of ['/', '/api/v1/models/acme/embed-1:free/endpoints']) {
       expect(isAccepted('links.details', path), path).toBe(true)
     }
@@ -177,7 +154,7 @@ describe('a catalogue', () => {
     expect(parseCatalogue('[]')).toEqual([])
   })
 
-  test('keeps its entries as they stand: the order of keys, unknown ones, the text of prices', () => {
+  test('keeps the order of keys, unknown keys and the text of prices', () => {
     const { id, pricing, ...rest } = someModel()
     const entry = { zeta: 1, pricing: { web_search: '0', ...pricing, prompt: '0.0000000050' }, ...rest, id }
     const text = JSON.stringify([entry])
@@ -191,7 +168,7 @@ describe('a catalogue', () => {
     ['{"data":{}}', /^neither an array/],
     ['null', /^neither an array/],
     ['"text"', /^neither an array/],
-  ])('is not %j', (text, message) => {
+  ])('refuses %j as no catalogue', (text, message) => {
     expect(() => parseCatalogue(text)).toThrow(CatalogueError)
     expect(() => parseCatalogue(text)).toThrow(message)
   })
@@ -200,7 +177,7 @@ describe('a catalogue', () => {
     expect(problemsOf([someModel(), entry])).toMatchObject([{ index: 1, path: '' }])
   })
 
-  test('has every id once', () => {
+  test('refuses an id that occurs twice', () => {
     const [first, second] = [someModel({ id: 'a/a' }), someModel({ id: 'b/b' })]
     expect(problemsOf([first, second, first, first])).toEqual([
       { index: 2, id: 'a/a', path: 'id', message: 'is that of [0] too' },
@@ -209,7 +186,7 @@ describe('a catalogue', () => {
     expect(problemsOf([first, someModel({ id: 'A/A' })])).toEqual([])
   })
 
-  test('is told all that is wrong with it, entry after entry', () => {
+  test('is refused with every problem, entry by entry', () => {
     const broken = modelWith('pricing.prompt', 0.1)
     const anonymous = modelWith('id', undefined)
     const { message } = caught(() => parseCatalogue(JSON.stringify([someModel(), broken, anonymous])))
@@ -220,7 +197,7 @@ describe('a catalogue', () => {
     ])
   })
 
-  test('is told the first fifty problems, and how many there are', () => {
+  test('is refused with the first fifty problems and their number', () => {
     const error = caught(() => parseCatalogue(JSON.stringify(Array.from({ length: 60 }, () => 'no entry'))))
     expect(error.problems).toHaveLength(50)
     expect(error.problemCount).toBe(60)

@@ -38,7 +38,7 @@ async function limitPages({ db }: Store, pages: number): Promise<void> {
   await sql.raw(`PRAGMA max_page_count = ${pages}`).execute(db)
 }
 
-test('a full disk refuses what is to be written with a 503, changes nothing, and passes', async () => {
+test('a write to a full disk is a 503 that changes nothing, and succeeds once there is room', async () => {
   const store = await testStore(`sqlite:${await storePath()}`)
   const { app, createKey, log } = await testApp({ store })
   const headers = { authorization: `Bearer ${await createKey({ isManagement: true })}` }
@@ -62,7 +62,7 @@ test('a full disk refuses what is to be written with a 503, changes nothing, and
   expect((await write(large)).body.data.designated_version.version).toBe(2)
 })
 
-test('a page that was overwritten is found when the store is opened, which changes nothing in it', async () => {
+test('an overwritten page is found when the store is opened, and the file stays unchanged', async () => {
   const path = await filledFile()
   const whole = await readFile(path)
   const pages = whole.length / PAGE_BYTES
@@ -79,7 +79,7 @@ test('a page that was overwritten is found when the store is opened, which chang
   expect(await apiKeys(await testStore(`sqlite:${path}`)).list()).toHaveLength(40)
 })
 
-test('a file that was cut anywhere is refused, and stays as it is', async () => {
+test('a store file that was cut anywhere is refused and stays unchanged', async () => {
   const path = await filledFile()
   const whole = await readFile(path)
   await fc.assert(
@@ -93,7 +93,7 @@ test('a file that was cut anywhere is refused, and stays as it is', async () => 
   )
 })
 
-test('a damaged store says what to do', async () => {
+test('a damaged store is refused with advice to restore a backup', async () => {
   const path = await filledFile()
   const whole = await readFile(path)
   const database = new DatabaseSync(path)
@@ -106,7 +106,7 @@ test('a damaged store says what to do', async () => {
   )
 })
 
-test('a store that another program keeps locked is not opened, and is when it lets go', async () => {
+test('a store that another program locks is refused, and opens once the lock is released', async () => {
   const path = await filledFile()
   const other = new DatabaseSync(path)
   other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')

@@ -27,7 +27,7 @@ async function idsOf(catalogue: EmbeddingsCatalogue): Promise<string[]> {
 }
 
 describe('replacing', () => {
-  test('leaves the new entries alone, each as it was given', async () => {
+  test('leaves only the new entries, each as it was given', async () => {
     const catalogue = await open()
     await catalogue.replaceAll(someModels(3))
     const model = someModel({ hugging_face_id: '', pricing: { ...someModel().pricing, prompt: '0.0000000050' } })
@@ -35,14 +35,7 @@ describe('replacing', () => {
     expect((await catalogue.current()).entries).toEqual([JSON.stringify(model)])
   })
 
-  test('by nothing empties the catalogue', async () => {
-    const catalogue = await open()
-    await catalogue.replaceAll(someModels(3))
-    await catalogue.replaceAll([])
-    expect((await catalogue.current()).entries).toEqual([])
-  })
-
-  test('raises the revision each time, from 0 of a store that never was filled', async () => {
+  test('raises the revision each time, from 0 for a new store', async () => {
     const catalogue = await open()
     const revisions = [await catalogue.revision()]
     for (const models of [someModels(1), someModels(1), []]) {
@@ -52,7 +45,7 @@ describe('replacing', () => {
     expect(revisions).toEqual([0, 1, 2, 3])
   })
 
-  test('is all or nothing', async () => {
+  test('changes nothing when an entry is refused', async () => {
     const catalogue = await open()
     await catalogue.replaceAll(someModels(2))
     await expect(catalogue.replaceAll([someModel(), someModel()])).rejects.toThrow(/unique/i)
@@ -69,14 +62,14 @@ describe('replacing', () => {
 })
 
 describe('order', () => {
-  test('is the newest first, whatever the order of the import', async () => {
+  test('is newest first, whatever the order of the import', async () => {
     const catalogue = await open()
     const models = someModels(30)
     await catalogue.replaceAll(models.toSorted((a, b) => (a.id < b.id ? 1 : -1)))
     expect(await modelsOf(catalogue)).toEqual(models)
   })
 
-  test('of equally new ones is that of the code points of their ids', async () => {
+  test('is by code point of the id for equally new models', async () => {
     const catalogue = await open()
     // The last two stand the other way round when UTF-16 units are compared, the letters in most languages' order.
     const ids = ['a/B', 'a/a', 'a/b', 'a/b:free', 'a/ü', 'a/～', 'a/😀']
@@ -86,7 +79,7 @@ describe('order', () => {
 })
 
 describe('memory', () => {
-  test('gives the same list until the catalogue is replaced, by another process too', async () => {
+  test('gives the same list until the catalogue is replaced, even by another connection', async () => {
     const url = await storeUrl()
     const [reader, writer] = [await open(url), await open(url)]
     await writer.replaceAll(someModels(2))
@@ -100,7 +93,7 @@ describe('memory', () => {
     expect(first.entries).toHaveLength(2)
   })
 
-  test('of many readers during many imports never holds a mixture, and ends with the last one', async () => {
+  test('never mixes two imports for concurrent readers, and ends with the last one', async () => {
     const url = await storeUrl()
     const [reader, writer] = [await open(url), await open(url)]
     const generation = (number: number) => someModels(50).map((model) => ({ ...model, generation: number }))
@@ -130,7 +123,7 @@ describe('filling a new store', () => {
     expect(await idsOf(catalogue)).toEqual(['acme/embed-0', 'acme/embed-1'])
   })
 
-  test('takes the one that the project ships where DATA_DIR has none', async () => {
+  test('takes the shipped catalogue when DATA_DIR has none', async () => {
     const catalogue = await open()
     await fillNewCatalogue(catalogue, dataDir)
     expect(await modelsOf(catalogue)).toEqual(JSON.parse(await readFile(SHIPPED_CATALOGUE, 'utf8')))
@@ -140,7 +133,7 @@ describe('filling a new store', () => {
     ['filled', async (catalogue: EmbeddingsCatalogue) => await fillNewCatalogue(catalogue, dataDir)],
     ['replaced', async (catalogue: EmbeddingsCatalogue) => await catalogue.replaceAll(someModels(5))],
     ['replaced by an empty one', async (catalogue: EmbeddingsCatalogue) => await catalogue.replaceAll([])],
-  ])('is not done again once the catalogue was %s', async (_how, change) => {
+  ])('does not happen again once the catalogue was %s', async (_how, change) => {
     const catalogue = await open()
     await change(catalogue)
     const before = await modelsOf(catalogue)
@@ -153,7 +146,7 @@ describe('filling a new store', () => {
     expect(await catalogue.revision()).toBe(1)
   })
 
-  test('is done once by several at the same time', async () => {
+  test('happens once when several connections do it at the same time', async () => {
     const url = await storeUrl()
     const catalogues = await Promise.all([open(url), open(url), open(url)])
     const filled = await Promise.all(
@@ -163,7 +156,7 @@ describe('filling a new store', () => {
     for (const catalogue of catalogues) expect(await idsOf(catalogue)).toEqual([`a/${filled.indexOf(true)}`])
   })
 
-  test('with a broken file says which and why, and leaves the store to be filled later', async () => {
+  test('fails for a broken file with the reason, and leaves the store unfilled', async () => {
     await writeOwn([someModel({ pricing: { ...someModel().pricing, prompt: 'free' } })])
     const catalogue = await open()
     const filling = fillNewCatalogue(catalogue, dataDir)

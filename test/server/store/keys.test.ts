@@ -7,7 +7,7 @@ import { openStore } from '../../../server/store/store.ts'
 import { NOW, temporaryFolder } from '../../support/app.ts'
 import { storeUrl, testStore } from '../../support/store.ts'
 
-test('a key is 256 random bits in hex, told by its first and last three characters', async () => {
+test('a key is 256 random bits in hex, labeled with its first and last three characters', async () => {
   const keys = apiKeys(await testStore())
   const [first, second] = [await keys.create({}, NOW), await keys.create({}, NOW)]
   expect(first.secret).toMatch(/^sk-tb-v1-[0-9a-f]{64}$/)
@@ -17,7 +17,7 @@ test('a key is 256 random bits in hex, told by its first and last three characte
   expect(first.key.hash).toBe(createHash('sha256').update(first.secret).digest('hex'))
 })
 
-test('a key is found by its hash, with all that was said about it', async () => {
+test('a key is found by its hash with all its attributes', async () => {
   const keys = apiKeys(await testStore())
   const expiresAt = new Date('2026-01-01T00:00:00Z')
   const { secret, key } = await keys.create(
@@ -53,7 +53,7 @@ test('a key is found by its hash, with all that was said about it', async () => 
   expect(await keys.findByHash(hashKey(`${secret}0`))).toBeUndefined()
 })
 
-test('a key about which nothing was said has the defaults', async () => {
+test('a key without attributes has the defaults', async () => {
   const { key } = await apiKeys(await testStore()).create({}, NOW)
   expect(key).toMatchObject({
     name: null,
@@ -68,21 +68,21 @@ test('a key about which nothing was said has the defaults', async () => {
   })
 })
 
-test('the first key is made once, also when several ask at once', async () => {
+test('createFirst makes one key when several connections ask at once', async () => {
   const url = await storeUrl()
   const stores = [await testStore(url), await testStore(url)]
   const created = await Promise.all(stores.map((store) => apiKeys(store).createFirst({ isManagement: true }, NOW)))
   expect(created.filter((key) => key !== undefined)).toHaveLength(1)
 })
 
-test('a store that had a key does not get a first one again, also when the key was revoked', async () => {
+test('createFirst makes no key when the store has had one, even a revoked one', async () => {
   const store = await testStore()
   await apiKeys(store).create({}, NOW)
   await store.db.updateTable('api_keys').set({ revoked_at: NOW.toISOString() }).execute()
   expect(await apiKeys(store).createFirst({}, NOW)).toBeUndefined()
 })
 
-test('the secret is nowhere in the files of the store', async () => {
+test('the files of the store do not contain the secret', async () => {
   const path = join(await temporaryFolder(), 'store.sqlite')
   const store = await openStore(`sqlite:${path}`)
   const { secret, key } = await apiKeys(store).create({}, NOW)

@@ -27,14 +27,14 @@ describe('the state of a store', () => {
     expect(here.state()).toBe(state)
   })
 
-  test.each(['here', 'there'] as const)('is another one after a change %s', async (where) => {
+  test.each(['here', 'there'] as const)('changes after a change %s', async (where) => {
     const stores = await twice()
     const state = stores.here.state()
     await apiKeys(stores[where]).create({}, NOW)
     expect(stores.here.state()).not.toBe(state)
   })
 
-  test('is unknown in the middle of a change, which may yet be undone', async () => {
+  test('is unknown during a change, which may still be undone', async () => {
     const { here } = await twice()
     let during: number | undefined = 0
     await here.write(async () => {
@@ -69,7 +69,7 @@ describe('what was read from a store', () => {
     expect(reads()).toBe(3)
   })
 
-  test('is kept as long as there is room, and what is not worth it never', async () => {
+  test('is kept while there is room, and never when it has no size', async () => {
     const { here } = await twice()
     const { get, reads } = counted(here)
     for (const name of ['a', 'b', 'a']) await get(name, 'x'.repeat(60))
@@ -90,7 +90,7 @@ describe('what was read from a store', () => {
     expect(await memory.get('a', async () => 'new')).toBe('new')
   })
 
-  test('in the middle of a change is read anew each time', async () => {
+  test('is read anew each time during a change', async () => {
     const { here } = await twice()
     const { get, reads } = counted(here)
     await here.write(async () => {
@@ -101,15 +101,12 @@ describe('what was read from a store', () => {
   })
 })
 
-test.each(['here', 'there'] as const)(
-  'a key that is revoked %s is found revoked by the very next look',
-  async (where) => {
-    const stores = await twice()
-    const keys = apiKeys(stores.here)
-    const { key } = await keys.create({}, NOW)
-    expect((await keys.findByHash(key.hash))?.revoked_at).toBeNull()
-    expect(await keys.findByHash(key.hash)).toBe(await keys.findByHash(key.hash))
-    await apiKeys(stores[where]).revoke(key.id, NOW)
-    expect((await keys.findByHash(key.hash))?.revoked_at).not.toBeNull()
-  },
-)
+test.each(['here', 'there'] as const)('a key that is revoked %s is revoked for the very next read', async (where) => {
+  const stores = await twice()
+  const keys = apiKeys(stores.here)
+  const { key } = await keys.create({}, NOW)
+  expect((await keys.findByHash(key.hash))?.revoked_at).toBeNull()
+  expect(await keys.findByHash(key.hash)).toBe(await keys.findByHash(key.hash))
+  await apiKeys(stores[where]).revoke(key.id, NOW)
+  expect((await keys.findByHash(key.hash))?.revoked_at).not.toBeNull()
+})

@@ -41,13 +41,13 @@ describe('a version', () => {
     expect(JSON.stringify(version?.config)).toBe(JSON.stringify(content.config))
   })
 
-  test.each([null, ''])('tells a system prompt of %j', async (system_prompt) => {
+  test.each([null, ''])('keeps a system prompt of %j', async (system_prompt) => {
     const { stored } = await newStore()
     await stored.addVersion(ADA, 'agent', { ...CONTENT, system_prompt })
     expect((await stored.findVersion(AGENT, 1))?.system_prompt).toBe(system_prompt)
   })
 
-  test('does not exist before it is made, or in another workspace', async () => {
+  test('does not exist before it is created, or in another workspace', async () => {
     const { stored } = await newStore()
     expect(await stored.find(AGENT)).toBeUndefined()
     expect(await stored.findVersion(AGENT, 1)).toBeUndefined()
@@ -88,7 +88,7 @@ describe('a write that fails', () => {
     expect((await stored.addVersion(ADA, 'agent', CONTENT)).designated_version.version).toBe(2)
   })
 
-  test('because other writers block it is a conflict and uses no number', async () => {
+  test('because another writer blocks is a conflict and uses no number', async () => {
     const { stored, block } = await withOtherWriter(30)
     await stored.addVersion(ADA, 'agent', CONTENT)
     const release = await block()
@@ -99,19 +99,23 @@ describe('a write that fails', () => {
   })
 })
 
-test('concurrent writers on one connection number the versions of a preset from 1, without gaps or repeats', async () => {
-  const { stored } = await newStore()
-  const names = ['a', 'b', 'c']
-  const made = await Promise.all(
-    Array.from({ length: 90 }, (_, index) => stored.addVersion(ADA, names[index % 3] ?? '', CONTENT)),
+test('concurrent writers on several connections number the versions of a preset from 1, without gaps or repeats', async () => {
+  const url = await storeUrl()
+  const stores = await Promise.all([1, 2, 3].map(() => testStore(url)))
+  const names = ['a', 'b', 'c', 'd']
+  const writes = stores.flatMap((store) =>
+    Array.from({ length: 40 }, (_, index) =>
+      presets(store, () => NOW).addVersion(ADA, names[index % 4] ?? '', CONTENT),
+    ),
   )
+  const made = await Promise.all(writes)
   for (const slug of names) {
     const numbers = made.filter((preset) => preset.slug === slug).map((preset) => preset.designated_version.version)
     expect(numbers.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, index) => index + 1))
   }
 })
 
-test('later versions have later times, even if a writer had to wait', async () => {
+test('a version has the time at which it was written, even if the writer had to wait', async () => {
   let now = NOW
   const { stored, block } = await withOtherWriter(10_000, () => now)
   const release = await block()
@@ -122,7 +126,7 @@ test('later versions have later times, even if a writer had to wait', async () =
 })
 
 describe('the list of presets', () => {
-  test('is in the order of updates, even if the clock stops or goes back', async () => {
+  test('is ordered by updates, even if the clock stops or goes back', async () => {
     let now = NOW
     const { stored } = await newStore(() => now)
     for (const slug of ['c', 'a', 'b', 'd', 'a', 'c']) await stored.addVersion(ADA, slug, CONTENT)
@@ -132,7 +136,7 @@ describe('the list of presets', () => {
     expect(await slugs(stored)).toEqual(['b', 'c', 'a', 'd'])
   })
 
-  test('counts and pages the presets of its workspace alone', async () => {
+  test('counts and pages only the presets of its workspace', async () => {
     const { stored } = await newStore()
     for (const slug of ['a', 'b', 'c']) await stored.addVersion(ADA, slug, CONTENT)
     await stored.addVersion(BOB, 'z', CONTENT)
@@ -149,7 +153,7 @@ describe('the list of presets', () => {
 })
 
 describe('the list of versions', () => {
-  test('is a window on them in ascending order', async () => {
+  test('is paged in ascending order', async () => {
     const { stored } = await newStore()
     for (let version = 1; version <= 5; version++) await stored.addVersion(ADA, 'agent', CONTENT)
     const numbers = async (offset: number, limit: number) => {
@@ -163,7 +167,7 @@ describe('the list of versions', () => {
     expect(await numbers(Number.MAX_SAFE_INTEGER, 100)).toEqual([])
   })
 
-  test('blocks no writer when it is read slowly, and does not grow meanwhile', async () => {
+  test('blocks no writer while it is read slowly, and does not grow meanwhile', async () => {
     const { stored } = await newStore()
     for (const _ of [1, 2]) await stored.addVersion(ADA, 'agent', CONTENT)
     const list = await stored.listVersions(AGENT, { offset: 0, limit: 100 })

@@ -47,7 +47,7 @@ function pragma(name: string) {
 }
 
 describe('opening', () => {
-  test('makes the file and its folder, for the owner alone, its journal included', async () => {
+  test('creates the folder and files, journal included, readable only by their owner', async () => {
     const path = await storePath()
     await apiKeys(await open(path)).create({}, NOW)
     for (const file of [path, `${path}-wal`, `${path}-shm`]) {
@@ -55,7 +55,7 @@ describe('opening', () => {
     }
   })
 
-  test('sets what keeps data safe', async () => {
+  test('sets WAL, full synchronization and foreign keys', async () => {
     const { db } = await open(await storePath())
     const values = []
     for (const name of ['journal_mode', 'synchronous', 'foreign_keys', 'busy_timeout']) {
@@ -64,7 +64,7 @@ describe('opening', () => {
     expect(values).toEqual(['wal', 2, 1, 0])
   })
 
-  test('migrates once, and finds what was stored', async () => {
+  test('migrates once, and keeps what was stored', async () => {
     const path = await storePath()
     const first = await openStore(`sqlite:${path}`)
     const { key } = await apiKeys(first).create({ name: 'kept' }, NOW)
@@ -72,7 +72,7 @@ describe('opening', () => {
     expect(await apiKeys(await open(path)).findByHash(key.hash)).toEqual(key)
   })
 
-  test('two at once both succeed', async () => {
+  test('succeeds on several connections at once', async () => {
     const path = await storePath()
     const stores = await Promise.all(Array.from({ length: 5 }, () => open(path)))
     for (const store of stores) await apiKeys(store).create({}, NOW)
@@ -82,7 +82,7 @@ describe('opening', () => {
     expect(names).toEqual([...new Set(names)])
   })
 
-  test('waits for a lock that is soon gone, without stopping the event loop', async () => {
+  test('waits for a short lock without blocking the event loop', async () => {
     const path = await storePath()
     await mkdir(dirname(path))
     const other = otherConnection(path)
@@ -94,7 +94,7 @@ describe('opening', () => {
     await expect(opening).resolves.toBeDefined()
   })
 
-  test('refuses a store that a newer version wrote, and changes nothing in it', async () => {
+  test('refuses a store of a newer version, and leaves it unchanged', async () => {
     const path = await storePath()
     const store = await openStore(`sqlite:${path}`)
     await sql`INSERT INTO kysely_migration (name, timestamp) VALUES ('9999-later', '2099-01-01')`.execute(store.db)
@@ -105,7 +105,7 @@ describe('opening', () => {
     expect(await readFile(path)).toEqual(before)
   })
 
-  test('says which file is no store', async () => {
+  test('names a file that is no store', async () => {
     const path = await storePath()
     await mkdir(join(path, '..'))
     await writeFile(path, 'This is not a database, but it is long enough to be taken for one.'.repeat(50))
@@ -115,7 +115,7 @@ describe('opening', () => {
     )
   })
 
-  test('says which folder cannot be made', async () => {
+  test('names a store whose folder cannot be created', async () => {
     const folder = await temporaryFolder()
     await writeFile(join(folder, 'file'), '')
     await expect(openStore(`sqlite:${folder}/file/store.sqlite`)).rejects.toThrow(/store.sqlite cannot be opened: /)
@@ -124,7 +124,7 @@ describe('opening', () => {
 })
 
 describe('writing', () => {
-  test('is all or nothing', async () => {
+  test('changes nothing when the work fails midway', async () => {
     const store = await open(await storePath())
     const keys = apiKeys(store)
     const { key } = await keys.create({ name: 'before' }, NOW)
@@ -136,7 +136,7 @@ describe('writing', () => {
     expect((await keys.findByHash(key.hash))?.name).toBe('before')
   })
 
-  test('gives up with a conflict when another writer keeps the lock, while readers go on', async () => {
+  test('fails with a conflict when another writer keeps the lock, while readers continue', async () => {
     const path = await storePath()
     const store = await open(path, 300)
     const keys = apiKeys(store)
@@ -176,7 +176,7 @@ describe('writing', () => {
     expect(begun).toBe(1)
   })
 
-  test('tells the cause of an error after which SQLite rolled back by itself', async () => {
+  test('reports the cause when SQLite itself rolled back', async () => {
     const store = await open(await storePath())
     await apiKeys(store).create({}, NOW)
     const failing = store.write((transaction) =>
@@ -200,7 +200,7 @@ describe('writing', () => {
     expect(await keys.findByHash(key.hash)).toEqual(key)
   })
 
-  test('of many writers on many connections loses nothing', async () => {
+  test('loses nothing with many writers on many connections', async () => {
     const path = await storePath()
     const stores = await Promise.all([open(path), open(path), open(path)])
     await Promise.all(stores.flatMap((store) => Array.from({ length: 20 }, () => apiKeys(store).create({}, NOW))))
@@ -208,7 +208,7 @@ describe('writing', () => {
     expect(rows).toEqual([{ n: 60 }])
   })
 
-  test('an error that is no lock is not tried again', async () => {
+  test('does not retry an error that is not a lock', async () => {
     const store = await open(await storePath(), 60_000)
     const { key } = await apiKeys(store).create({}, NOW)
     let tries = 0

@@ -11,7 +11,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-test('works have their turns one after the other, in the order in which they came, whatever becomes of them', async () => {
+test('runs work one at a time in the order it came, even if some fails', async () => {
   const inTurn = takeTurns(5000)
   const seen: string[] = []
   const work = (name: string) => async () => {
@@ -26,7 +26,7 @@ test('works have their turns one after the other, in the order in which they cam
   expect(seen).toEqual(['a', 'b', 'c'].flatMap((name) => [`${name} begins`, `${name} ends`]))
 })
 
-test('whoever had no turn within the budget is refused at once when it comes, and does nothing', async () => {
+test('refuses work without running it when its turn comes after the budget', async () => {
   const inTurn = takeTurns(100)
   const [begun, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const slow = inTurn(() => {
@@ -45,6 +45,6 @@ test('whoever had no turn within the budget is refused at once when it comes, an
   expect(await inTurn(async (left) => left)).toBe(100)
 })
 
-test('without a budget the first try is made all the same', async () => {
+test('runs work without a budget once', async () => {
   expect(await takeTurns(0)(async (left) => left)).toBe(0)
 })

@@ -33,7 +33,7 @@ async function newStore(): Promise<{ store: Store; usage: ReturnType<typeof keyS
   return { store, usage: keySpend(store) }
 }
 
-test('what was used is found by key, amounts as they were written', async () => {
+test('usage is found by key, with amounts as they were written', async () => {
   const { usage } = await newStore()
   const large = usageRow({ cost_usd: '11999999999.999999988', is_byok: true })
   await usage.replace(incoming(usageRow({ cost_usd: '0.000000001' }), large, usageRow({ api_key_hash: HASH_B })))
@@ -45,7 +45,7 @@ test('what was used is found by key, amounts as they were written', async () => 
   expect(await usage.ofKey('0'.repeat(64))).toEqual([])
 })
 
-test('a replacement is all there is: changed days are rewritten, days that are gone are forgotten', async () => {
+test('replacing usage rewrites changed days and deletes missing ones', async () => {
   const { usage } = await newStore()
   const kept = usageRow({ date: '2025-02-07' })
   await usage.replace(incoming(kept, usageRow({ date: '2025-02-08' }), usageRow({ date: '2025-02-09' })))
@@ -59,7 +59,7 @@ test('a replacement is all there is: changed days are rewritten, days that are g
   expect(await usage.ofKey(HASH_A)).toEqual([])
 })
 
-test('days that are stored already are neither read nor written', async () => {
+test('replacing usage neither reads nor writes unchanged days', async () => {
   const { store, usage } = await newStore()
   const old = usageRow({ date: '2025-02-08' })
   await usage.replace(incoming(old))
@@ -74,7 +74,7 @@ test('days that are stored already are neither read nor written', async () => {
   ])
 })
 
-test('a day that cannot be read changes nothing, also none of the days before it', async () => {
+test('a day that cannot be read changes nothing, not even the days before it', async () => {
   const { usage } = await newStore()
   await usage.replace(incoming(usageRow()))
   const broken: IncomingDay = {
@@ -88,14 +88,14 @@ test('a day that cannot be read changes nothing, also none of the days before it
   expect(await usage.ofKey(HASH_A)).toEqual([{ date: '2025-02-09', is_byok: 0, cost_usd: '1' }])
 })
 
-test('one date twice is refused whole', async () => {
+test('a date that occurs twice is refused, and nothing is stored', async () => {
   const { usage } = await newStore()
   const twice = [...incoming(usageRow()), ...incoming(usageRow({ cost_usd: '2' }))]
   await expect(usage.replace(twice)).rejects.toThrow()
   expect(await usage.ofKey(HASH_A)).toEqual([])
 })
 
-test('more rows on a day than one statement takes are stored all', async () => {
+test('a day with more rows than one statement takes is stored completely', async () => {
   const { store, usage } = await newStore()
   await usage.replace(incoming(...Array.from({ length: 2500 }, (_, i) => usageRow({ api_key_hash: sha256(`${i}`) }))))
   const { rows } = await store.db
@@ -105,7 +105,7 @@ test('more rows on a day than one statement takes are stored all', async () => {
   expect(rows).toBe(2500)
 })
 
-test('processes that load the same at once do it once, and none fails', async () => {
+test('connections that load the same usage at once write it once', async () => {
   const url = await storeUrl()
   const stores = await Promise.all([testStore(url), testStore(url), testStore(url), testStore(url)])
   const rows = Array.from({ length: 30 }, (_, i) => usageRow({ date: `2025-01-${String(i + 1).padStart(2, '0')}` }))
@@ -116,7 +116,7 @@ test('processes that load the same at once do it once, and none fails', async ()
   for (const store of stores) expect(await keySpend(store).ofKey(HASH_A)).toHaveLength(30)
 })
 
-test('processes that load different files leave one of them whole, never a mixture', async () => {
+test('connections that load different usage leave one of the two, never a mixture', async () => {
   const url = await storeUrl()
   const stores = await Promise.all([testStore(url), testStore(url)])
   const dates = Array.from({ length: 20 }, (_, i) => `2025-01-${String(i + 1).padStart(2, '0')}`)
@@ -129,7 +129,7 @@ test('processes that load different files leave one of them whole, never a mixtu
   }
 })
 
-test('free requests are those of all keys of the account on the date, without BYOK', async () => {
+test('freeRequests counts all keys of an account on a date, without BYOK', async () => {
   const { store, usage } = await newStore()
   const create = async (userId: string) => (await apiKeys(store).create({ userId }, NOW)).key.hash
   const [first, second, stranger] = [await create('user_ada'), await create('user_ada'), await create('user_bob')]

@@ -14,14 +14,14 @@ import {
 
 const DATES = Array.from({ length: 1500 }, (_, days) => contractAddDays('2024-12-20', days))
 
-test('counts days as the contract does, over leap years and changes of clocks', () => {
+test('counts days as the contract does, across leap years and clock changes', () => {
   for (const [days, date] of DATES.entries()) {
     expect(addDays('2024-12-20', days)).toBe(date)
     expect(daysBetween('2024-12-20', date)).toBe(days)
   }
 })
 
-test('begins weeks on the Monday of ISO 8601, and months on their first', () => {
+test('begins weeks on Monday (ISO 8601) and months on their first day', () => {
   for (const date of DATES) {
     expect(startOf(date, 'day')).toBe(date)
     expect(startOf(date, 'week')).toBe(toUtcDate(startOfISOWeek(toInstant(date), { in: utc })))
@@ -39,7 +39,7 @@ test('ends a period on the day before the next one begins', () => {
   }
 })
 
-test('tells dates of the calendar from what only looks like one', () => {
+test('accepts only dates that exist, in one notation', () => {
   for (const date of DATES) expect(isDate(date)).toBe(true)
   for (const text of [
     '2026-02-29',
@@ -54,7 +54,7 @@ test('tells dates of the calendar from what only looks like one', () => {
     expect(isDate(text), text).toBe(false)
 })
 
-test('names ticks alike in every language and zone', () => {
+test('names ticks independently of language and time zone', () => {
   expect(tickName(Date.UTC(2026, 10, 5), false)).toBe('5 Nov')
   expect(tickName(Date.UTC(2026, 0, 1), true)).toBe('Jan 2026')
 })

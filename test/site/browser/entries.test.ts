@@ -27,17 +27,17 @@ const WINDOW = { from: '2026-01-01', to: '2026-01-08' }
 const sums = (grain: 'day' | 'week' | 'month') => sumRows(ROWS, WINDOW, grain)
 const lines = (csv: string) => csv.trimEnd().split('\n')
 
-test('the slug of the rest is that of the contract', () => {
+test('the slug of `other` is that of the contract', () => {
   expect(OTHER).toBe(CONTRACT_OTHER)
 })
 
-test('slugs with equal tokens stand in the order of their UTF-8 bytes', () => {
+test('compareSlugs orders slugs by their UTF-8 bytes', () => {
   const slugs = ['a', 'ab', 'B', '\u{1f600}', '\uffee', '', 'a\u0301', 'é', '\u{10000}z']
   const bytes = slugs.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
   expect(slugs.toSorted(compareSlugs)).toEqual(bytes)
 })
 
-test('days in tokens are the published rows, to the byte', () => {
+test('toCsv writes tokens per day exactly as the published CSV', () => {
   expect(toCsv(entriesOf(sums('day'), []), { by: 'day', show: 'tokens' })).toBe(`date,model_permaslug,total_tokens
 2026-01-01,a/one,30
 2026-01-01,b/two,30
@@ -48,7 +48,7 @@ test('days in tokens are the published rows, to the byte', () => {
 `)
 })
 
-test('a golden release comes out as it went in, quotes and all', () => {
+test('toCsv reproduces the CSV of a golden case with quoted slugs', () => {
   const csv = readFileSync(join(import.meta.dirname, '../../cases/odd-slugs/expected/rankings-daily.csv'), 'utf8')
   const rows = csv
     .trimEnd()
@@ -63,7 +63,7 @@ test('a golden release comes out as it went in, quotes and all', () => {
   expect(toCsv(entriesOf(sumRows(rows, window, 'day'), []), { by: 'day', show: 'tokens' })).toBe(csv)
 })
 
-test('weeks and months say of how many days they are', () => {
+test('toCsv writes for each week and month how many of its days have rows', () => {
   expect(lines(toCsv(entriesOf(sums('week'), []), { by: 'week', show: 'tokens' }))).toEqual([
     'week_start,model_permaslug,total_tokens,days,days_of_period',
     '2025-12-29,a/one,9007199254741023,2,7',
@@ -78,7 +78,7 @@ test('weeks and months say of how many days they are', () => {
   ])
 })
 
-test('shares are of all public tokens, also where models are chosen', () => {
+test('toCsv writes shares of all public tokens, also if models are chosen', () => {
   expect(lines(toCsv(entriesOf(sums('day'), ['a/one']), { by: 'day', show: 'share' }))).toEqual([
     'date,model_permaslug,total_tokens,share',
     '2026-01-01,a/one,30,0.031250',
@@ -86,7 +86,7 @@ test('shares are of all public tokens, also where models are chosen', () => {
   ])
 })
 
-test('the search finds parts of models and dates, whatever their case', () => {
+test('searchEntries finds parts of slugs and dates, ignoring case', () => {
   const found = (text: string) => searchEntries(entriesOf(sums('day'), []), text).map((entry) => entry.model_permaslug)
   expect(found(' ONE ')).toEqual(['a/one', 'a/one'])
   expect(found('2026-01-02')).toEqual(['a/one', 'c/three'])
@@ -94,7 +94,7 @@ test('the search finds parts of models and dates, whatever their case', () => {
   expect(found('')).toHaveLength(6)
 })
 
-test('each column sorts both ways, exactly, and leaves equals as they stood', () => {
+test('sortEntries sorts each column in both directions, exactly and stably', () => {
   const entries = entriesOf(sums('day'), [])
   const tokens = (order: (typeof ORDERS)[number]) => sortEntries(entries, order).map((entry) => entry.tokens)
   expect(tokens('tokens')).toEqual([1n, 5n, 30n, 30n, 900n, 9007199254740993n])
@@ -110,7 +110,7 @@ test('each column sorts both ways, exactly, and leaves equals as they stood', ()
   expect(sortEntries(entries, undefined)).toEqual(entries)
 })
 
-test('pages cut the rows whole, and one past the end is the last', () => {
+test('pageOf returns every row on one page, and the last page for a number past the end', () => {
   const many = Array.from({ length: 2 * PAGE_ROWS + 1 }, () => entriesOf(sums('day'), [])[0]).filter(
     (e) => e !== undefined,
   )
@@ -119,7 +119,7 @@ test('pages cut the rows whole, and one past the end is the last', () => {
   expect(pageOf([], 1)).toEqual({ entries: [], page: 1, pages: 1 })
 })
 
-test('shares of a file are exact to the last of their digits', () => {
+test('fraction rounds exactly to its last digit', () => {
   expect([fraction(1n, 3n, 6), fraction(2n, 3n, 6), fraction(0n, 0n, 2), fraction(7n, 7n, 3)]).toEqual([
     '0.333333',
     '0.666667',

@@ -35,14 +35,14 @@ const texts = (marks: readonly Mark[]) => marks.flatMap((mark) => (mark.kind ===
 const pathOf = (marks: readonly Mark[], paint: string) =>
   marks.filter(isPath).find((mark) => (mark.fill === paint || mark.stroke === paint) && mark.width !== 1)?.d ?? ''
 
-describe('a chart', () => {
-  test('of lines goes through each value, at the height of its axis', () => {
+describe('a chart of the explorer', () => {
+  test('draws lines through each value at its height on the axis', () => {
     const { scene } = draw(rowsFrom('2026-01-01 a 0\n2026-01-02 a 50\n2026-01-03 a 100'))
     expect(pathOf(scene.marks, 's0')).toBe(`M${PLOT.left},${PLOT.bottom}L318,193L${PLOT.right},${PLOT.top}`)
     expect(scene.columns).toEqual([52, 318, 584])
   })
 
-  test('has a gap where no row says anything, and a dot for a day between two gaps', () => {
+  test('has a gap for dates without a row, and a dot for a date between two gaps', () => {
     const { scene } = draw(
       rowsFrom('2026-01-01 a 10\n2026-01-02 a 10\n2026-01-04 a 10\n2026-01-06 a 10\n2026-01-07 a 10'),
     )
@@ -52,7 +52,7 @@ describe('a chart', () => {
     expect(dots).toHaveLength(1)
   })
 
-  test('of areas stacks each upon those before it, up to the sum of the day', () => {
+  test('stacks areas up to the sum of the day', () => {
     const { scene } = draw(rowsFrom('2026-01-01 a 60\n2026-01-01 b 40\n2026-01-02 a 60\n2026-01-02 b 40'), {
       as: 'stacked',
     })
@@ -66,7 +66,7 @@ describe('a chart', () => {
     )
   })
 
-  test('of shares that are stacked fills the whole height', () => {
+  test('fills the whole height with stacked shares', () => {
     const { scene } = draw(rowsFrom('2026-01-01 a 1\n2026-01-01 other 2\n2026-01-02 a 7\n2026-01-02 other 1'), {
       as: 'stacked',
       show: 'share',
@@ -75,7 +75,7 @@ describe('a chart', () => {
     expect(texts(scene.marks)).toEqual(expect.arrayContaining(['0 %', '100 %']))
   })
 
-  test('of one day, of zeros and of the largest numbers has no number that is none', () => {
+  test('has only finite numbers for one day, for zeros and for the largest numbers', () => {
     const max = 2n ** 63n - 1n
     for (const text of ['2026-01-01 a 5', '2026-01-01 a 0\n2026-01-02 a 0', `2026-01-01 a ${max}\n2026-01-02 a ${max}`])
       for (const as of ['lines', 'stacked'] as const)
@@ -93,7 +93,7 @@ describe('a chart', () => {
     .concat('2026-01-05 other 3')
   const many = rowsFrom(crowd.join('\n'))
 
-  test('names every series at its end, without one label over another, where there is room', () => {
+  test('labels each series at its end without overlap, where there is room', () => {
     for (const as of ['lines', 'stacked'] as const) {
       const { scene, series } = draw(many, { as })
       const labels = scene.marks.flatMap((mark) =>
@@ -107,26 +107,26 @@ describe('a chart', () => {
     }
   })
 
-  test('names a model without its author where that tells it apart, as the other pages do', () => {
+  test('labels a model without its author where the rest of the name is unique', () => {
     const { scene } = draw(rowsFrom('2026-01-01 acme/one 5\n2026-01-01 acme/two 4\n2026-01-01 other/two 3'))
     expect(texts(scene.marks)).toEqual(expect.arrayContaining(['one', 'acme/two', 'other/two']))
     expect(texts(scene.marks)).not.toContain('acme/one')
   })
 
-  test('leaves the names to the table beside it where there is none', () => {
+  test('has no labels on a narrow screen', () => {
     const { scene } = draw(many, { width: 360 })
     expect(texts(scene.marks).some((text) => text.includes('model'))).toBe(false)
     expect(scene.columns.at(-1)).toBe(360 - 14)
   })
 
-  test('draws the models in colours of their own, and what remains in greys', () => {
+  test('gives each model a color of its own, and the rest and `other` grays', () => {
     const { series } = draw(many)
     const paints = series.map((_, i) => paintOf(series, i))
     expect(new Set(paints).size).toBe(series.length)
     expect(paints.slice(-2)).toEqual(['rest', 'other'])
   })
 
-  test('marks a week or month that is not whole', () => {
+  test('marks a week that has not all its days', () => {
     const week = (days: number) => Array.from({ length: days }, (_, i) => `${addDays('2026-01-05', i)} a 1`).join('\n')
     expect(texts(draw(rowsFrom(week(9)), { grain: 'week' }).scene.marks).filter((text) => text === '∗')).toHaveLength(1)
     expect(texts(draw(rowsFrom(week(14)), { grain: 'week' }).scene.marks)).not.toContain('∗')
@@ -134,7 +134,7 @@ describe('a chart', () => {
   })
 })
 
-test('a picture is an SVG of its own, in which a name is a name whatever it holds', () => {
+test('a downloaded picture is an SVG file in which names are escaped', () => {
   const hostile = rowsFrom('2026-01-01 </text><script>alert("1")</script>&amp; 5\n2026-01-02 x 5')
   const { scene } = draw(hostile)
   const picture = { scene, title: '<Tokens> & "more"', credit: 'Source: <a>', colours: (paint: string) => `#${paint}` }

@@ -40,8 +40,8 @@ const window = fc.tuple(fc.nat(70), fc.nat(70)).map(([from, days]) => {
   return { from: addDays('2025-12-20', from), to: addDays('2025-12-20', from + days) }
 })
 
-describe('sums', () => {
-  test('are to the last digit what adding up the rows of each period gives', () => {
+describe('sums of the explorer', () => {
+  test('equal the rows of each period added up, to the last digit', () => {
     fc.assert(
       fc.property(rows, window, fc.constantFrom(...GRAINS), (list, { from, to }, grain) => {
         const sums = sumRows(list, { from, to }, grain)
@@ -61,7 +61,7 @@ describe('sums', () => {
     )
   })
 
-  test('have every period of the window once, also those without rows', () => {
+  test('have each period of the window once, also periods without rows', () => {
     const sums = sumRows(rowsFrom('2026-01-05 a 1\n2026-01-08 a 2'), { from: '2026-01-04', to: '2026-01-08' }, 'day')
     expect(sums.periods.map(({ name }) => name)).toEqual([
       '2026-01-04',
@@ -74,7 +74,7 @@ describe('sums', () => {
     expect(sums.totals).toEqual([null, 1n, null, null, 2n])
   })
 
-  test('name weeks by their Monday and months by themselves', () => {
+  test('name weeks by their Monday, and months by year and month', () => {
     const window = { from: '2025-12-31', to: '2026-02-01' }
     const names = (grain: 'week' | 'month') =>
       sumRows(rowsFrom('2026-01-05 a 1'), window, grain).periods.map(({ name }) => name)
@@ -82,7 +82,7 @@ describe('sums', () => {
     expect(names('month')).toEqual(['2025-12', '2026-01', '2026-02'])
   })
 
-  test('tell periods that are not whole: cut by the window, or with days missing', () => {
+  test('mark periods that are partial: cut by the window or with missing days', () => {
     const days = Array.from({ length: 14 }, (_, i) => `${addDays('2026-01-05', i)} a 1`)
     const whole = sumRows(rowsFrom(days.join('\n')), { from: '2026-01-05', to: '2026-01-18' }, 'week')
     expect(whole.periods.map(isPartial)).toEqual([false, false])
@@ -97,8 +97,8 @@ describe('sums', () => {
   })
 })
 
-describe('series', () => {
-  test('add up to all tokens with the rest, whatever is chosen', () => {
+describe('series of the explorer', () => {
+  test('add up to all tokens with the rest, whichever models are chosen', () => {
     const chosen = fc.uniqueArray(fc.constantFrom('a', 'b', 'm1', 'm2', 'unknown'))
     fc.assert(
       fc.property(rows, window, fc.constantFrom(...GRAINS), chosen, (list, place, grain, models) => {
@@ -120,7 +120,7 @@ describe('series', () => {
   )
   const day = { from: '2026-01-01', to: '2026-01-01' }
 
-  test('are by default the ten models with most tokens in the window, the rest of the named ones, and `other`', () => {
+  test('are by default the ten models with the most tokens in the window, the rest and `other`', () => {
     const series = chooseSeries(sumRows(crowd, day, 'day'), [], true)
     expect(series.map(({ name }) => name)).toEqual([
       ...Array.from({ length: 10 }, (_, i) => `model-${String(i).padStart(2, '0')}`),
@@ -131,7 +131,7 @@ describe('series', () => {
     expect(series.at(-1)?.values).toEqual([500n])
   })
 
-  test('are those of the chosen models, the largest first, and without the rest where it is not wanted', () => {
+  test('are the chosen models, largest first, without the rest if it is switched off', () => {
     const sums = sumRows(crowd, day, 'day')
     const names = chooseSeries(sums, ['model-11', 'model-02', 'nowhere'], false).map(({ name }) => name)
     expect(names).toEqual(['model-02', 'model-11', 'nowhere'])
@@ -139,17 +139,17 @@ describe('series', () => {
   })
 })
 
-describe('a window', () => {
+describe('a window of the explorer', () => {
   const reach = { from: '2025-03-01', to: '2025-05-31' }
   const resolve = (window: Parameters<typeof resolveWindow>[0]) => resolveWindow(window, reach)
 
-  test('of days ends with the release, and begins not before it', () => {
+  test('given in days ends with the release, and begins with it at the earliest', () => {
     expect(resolve({ days: 30 }).window).toEqual({ from: '2025-05-02', to: '2025-05-31' })
     expect(resolve({ days: 365 }).window).toEqual(reach)
     expect(resolve({ days: 'all' })).toEqual({ window: reach, notices: [] })
   })
 
-  test('of two dates is as asked; what the release does not have is cut, with a notice', () => {
+  test('given by two dates is cut to the release with a notice', () => {
     expect(resolve({ from: '2025-04-01', to: '2025-04-02' })).toEqual({
       window: { from: '2025-04-01', to: '2025-04-02' },
       notices: [],
@@ -159,7 +159,7 @@ describe('a window', () => {
     expect(cut.notices).toHaveLength(1)
   })
 
-  test('outside of the release becomes the default, with a notice', () => {
+  test('outside the release is replaced by the default with a notice', () => {
     const outside = resolve({ from: '2024-01-01', to: '2024-02-01' })
     expect(outside.window).toEqual({ from: '2025-03-03', to: '2025-05-31' })
     expect(outside.notices).toHaveLength(1)

@@ -9,7 +9,7 @@ const periods = (from: string, days: number, grain: Grain) =>
 const texts = (from: string, days: number, grain: Grain, most = 8) =>
   ticksOf(periods(from, days, grain), grain, most).map(({ text }) => text)
 
-test('stand on each day, on Mondays, on the first of months, as there is room', () => {
+test('ticks are on each day, on Mondays or on the first of months, depending on room', () => {
   expect(texts('2026-10-29', 5, 'day')).toEqual(['29 Oct', '30 Oct', '31 Oct', '1 Nov', '2 Nov'])
   expect(texts('2026-10-21', 30, 'day')).toEqual(['26 Oct', '2 Nov', '9 Nov', '16 Nov'])
   expect(texts('2026-08-22', 90, 'day')).toEqual(['31 Aug', '14 Sep', '28 Sep', '12 Oct', '26 Oct', '9 Nov'])
@@ -24,7 +24,7 @@ test('stand on each day, on Mondays, on the first of months, as there is room', 
   ])
 })
 
-test('of weeks are Mondays that have a sum', () => {
+test('ticks of weeks are Mondays', () => {
   expect(texts('2026-05-24', 60, 'week', 10)).toEqual([
     '18 May',
     '25 May',
@@ -40,7 +40,7 @@ test('of weeks are Mondays that have a sum', () => {
   expect(texts('2026-05-24', 60, 'week', 5)).toEqual(['18 May', '1 Jun', '15 Jun', '29 Jun', '13 Jul'])
 })
 
-test.each(GRAINS)('are never too many, and always at a period: %s', (grain) => {
+test.each(GRAINS)('ticks are at the start of a period and not more than asked for: %s', (grain) => {
   for (let days = 1; days <= 1500; days += 7) {
     const all = periods('2025-01-01', days, grain)
     const ticks = ticksOf(all, grain, 6)

@@ -34,8 +34,8 @@ const view: fc.Arbitrary<View> = fc.record({
   page: fc.integer({ min: 1, max: 999_999 }),
 })
 
-describe('the URL of a view', () => {
-  test('holds all of it, whatever models are called', () => {
+describe('the URL of a view of the explorer', () => {
+  test('contains the whole view, whatever models are called', () => {
     fc.assert(
       fc.property(view, (wanted) => {
         expect(fromQuery(toQuery(wanted))).toEqual({ view: wanted, notices: [] })
@@ -44,13 +44,13 @@ describe('the URL of a view', () => {
     )
   })
 
-  test('is empty for the default view, and names nothing that is default', () => {
+  test('is empty for the default view, and leaves out defaults', () => {
     expect(toQuery(DEFAULT_VIEW)).toBe('')
     expect(fromQuery('')).toEqual({ view: DEFAULT_VIEW, notices: [] })
     expect(toQuery({ ...DEFAULT_VIEW, by: 'week' })).toBe('by=week')
   })
 
-  test('preselects the models that a link names', () => {
+  test('selects the models that a link names', () => {
     expect(fromQuery('?models=openai%2Fgpt-4o&models=a%20b').view.models).toEqual(['openai/gpt-4o', 'a b'])
   })
 
@@ -71,19 +71,19 @@ describe('the URL of a view', () => {
     'from=2026-03-02',
     'to=2026-03-02',
     'from=yesterday&to=today',
-  ])('falls back to the default, and says so, for %s', (query) => {
+  ])('gives the default and a notice for %s', (query) => {
     const read = fromQuery(query)
     expect(read.view).toEqual(DEFAULT_VIEW)
     expect(read.notices).toHaveLength(1)
   })
 
-  test('keeps what is right beside what is wrong, and does not mind names that others put there', () => {
+  test('keeps valid parts beside invalid ones, and ignores unknown parameters', () => {
     const { view: read, notices } = fromQuery('by=week&show=money&utm_source=x')
     expect(read).toEqual({ ...DEFAULT_VIEW, by: 'week' })
     expect(notices).toEqual(['show=money is none of tokens, share; it was left out.'])
   })
 
-  test('takes no text of any kind for a fault of its own', () => {
+  test('can be read whatever text it contains', () => {
     fc.assert(
       fc.property(fc.string(), (query) => {
         const { view: read } = fromQuery(query)

@@ -66,7 +66,7 @@ async function publishEach(cases: Record<string, FileRecord[]>) {
 }
 
 describe('decision 6.1: total_tokens = prompt + completion', () => {
-  it('adds prompt and completion, of which one may be empty, and never parts of those such as cached tokens', async () => {
+  it('adds prompt and completion tokens, of which one may be empty, and ignores their parts such as cached tokens', async () => {
     const parts = { cached_tokens: '25', reasoning_tokens: '9', total_tokens: '1000' }
     const records = [
       { model_permaslug: 'a', prompt_tokens: '30', completion_tokens: '12', ...parts },
@@ -79,7 +79,7 @@ describe('decision 6.1: total_tokens = prompt + completion', () => {
 })
 
 describe('decision 6.2: a variant is a model of its own, and slugs are compared as written', () => {
-  it('keeps two slugs apart that differ in little', async () => {
+  it('keeps slugs apart that differ by case, spaces, accents or zeros', async () => {
     const pairs = {
       case: ['a/B', 'a/b'],
       'a space before': [' a/b', 'a/b'],
@@ -108,13 +108,13 @@ describe('decision 6.3: only public usage is published, `other` included', () =>
     expect(summary.records).toMatchObject({ read: 52, published: 51, private: 1 })
   })
 
-  it('rejects a record whose own visibility is another word', async () => {
+  it('rejects a record with an unknown visibility', async () => {
     const { rows, summary } = await publishBeside([{ ...secret, visibility: 'hidden' }])
     expect(rows).toEqual(['2025-03-02 bystander 1'])
     expect(summary.records.rejected).toEqual({ invalid_visibility: 1 })
   })
 
-  it('withholds a model that the registry does not know, and says which and how much', async () => {
+  it('withholds a model that the registry does not know, and reports its tokens', async () => {
     const records = [
       { model_permaslug: 'acme/known', prompt_tokens: '5' },
       { model_permaslug: 'acme/unknown', prompt_tokens: '30', completion_tokens: '4' },
@@ -131,8 +131,8 @@ describe('decision 6.3: only public usage is published, `other` included', () =>
   })
 })
 
-describe('decision 6.4: a model with zero tokens on a date is left out of that date before ranking', () => {
-  it('has no row of zero, no `other` because of one, and keeps a model of which one record has none', async () => {
+describe('decision 6.4: a model with zero tokens on a date is excluded from that date before ranking', () => {
+  it('has no row of zero tokens and no `other` because of one', async () => {
     const { rows } = await publishEach({
       'a model of zero': [
         { model_permaslug: 'a', prompt_tokens: '0' },
@@ -150,7 +150,7 @@ describe('decision 6.4: a model with zero tokens on a date is left out of that d
 })
 
 describe('decision 6.5: ties break by code point order of the slug, also at the cut', () => {
-  it('orders equal totals so', async () => {
+  it('orders equal totals by code point', async () => {
     const orders = {
       'upper case before lower case': ['a/Z', 'a/a'],
       'punctuation before letters': ['a-b', 'a/b', 'a:b', 'a_b', 'aab'],
@@ -164,7 +164,7 @@ describe('decision 6.5: ties break by code point order of the slug, also at the 
     expect(rows).toEqual(mapped(orders, (slugs) => slugs.map((slug) => `${slug} 1`)))
   })
 
-  it('keeps the first of two and drops the second between rank 50 and 51', async () => {
+  it('names the first of two equal models at rank 50, and sums the second in `other`', async () => {
     const pairs = { 'upper case': ['a/Z', 'a/a'], 'beyond the basic plane': ['a/\uff5e', 'a/\u{1f600}'] }
     const { rows } = await publishEach(
       mapped(pairs, (pair) => [
@@ -177,7 +177,7 @@ describe('decision 6.5: ties break by code point order of the slug, also at the 
 })
 
 describe('decision 6.6: slugs that are rejected', () => {
-  it('rejects what is no name, what a spreadsheet would run, and the reserved one', async () => {
+  it('rejects empty, long, unprintable, formula-like and reserved slugs', async () => {
     const slugs = {
       'an empty one': '',
       'one of 301 characters': 'x'.repeat(301),
@@ -203,7 +203,7 @@ describe('decision 6.6: slugs that are rejected', () => {
     expect(built.summary.records.rejected).toEqual({ invalid_model: names.length })
   })
 
-  it('accepts what only comes near to that', async () => {
+  it('accepts slugs that nearly break these rules', async () => {
     const slugs = {
       '300 characters': 'x'.repeat(300),
       '300 characters beyond the basic plane': '\u{1f600}'.repeat(300),
@@ -229,7 +229,7 @@ describe('decision 6.7: records are de-duplicated by (request_id, UTC date) with
     request_id: 'r1',
   }
 
-  it('counts copies of one id and one UTC date once, and says how many it left out', async () => {
+  it('counts duplicates of one id on one UTC date once, and reports their number', async () => {
     const nextDay = { timestamp: '2025-03-03T00:00:00Z' }
     const of = (name: string) => ({ ...one, model_permaslug: name, request_id: name })
     const equal = of('equal copies')
@@ -260,7 +260,7 @@ describe('decision 6.7: records are de-duplicated by (request_id, UTC date) with
     expect(summary.records).toMatchObject({ read: 16, published: 11, duplicates: 5 })
   })
 
-  it('keeps of copies that disagree the greatest, in either order', async () => {
+  it('keeps the greatest of duplicates that differ, in either order', async () => {
     const later = { ...one, timestamp: '2025-03-02T13:00:00Z' }
     const [open, closed] = [
       { ...one, visibility: 'public' },
@@ -320,7 +320,7 @@ describe('decision 6.7: records are de-duplicated by (request_id, UTC date) with
     expect(summary.records).toMatchObject({ read: 30, published: 14, private: 2, duplicates: 14 })
   })
 
-  it('gives one answer, whatever their order, when one copy says it is public and the other says nothing', async () => {
+  it('gives the same result in either order when only one duplicate has a visibility', async () => {
     const bystander = { ...one, model_permaslug: 'known', request_id: 'r2' }
     const copies = [{ ...one, visibility: 'public' }, one]
     const build = (records: FileRecord[]) =>
@@ -332,7 +332,7 @@ describe('decision 6.7: records are de-duplicated by (request_id, UTC date) with
     expect(backward.rows).toEqual(forward.rows)
   })
 
-  it('never lets a rejected record stand for a right one', async () => {
+  it('never keeps a rejected record instead of a valid one', async () => {
     const { rows, summary } = await publishBeside([one, { ...one, prompt_tokens: '-99' }])
     expect(rows).toEqual(['2025-03-02 a 15', '2025-03-02 bystander 1'])
     expect(summary.records).toMatchObject({ duplicates: 0, rejected: { invalid_token_count: 1 } })
@@ -355,8 +355,8 @@ describe('decision 6.7: records are de-duplicated by (request_id, UTC date) with
   })
 })
 
-describe('decision 6.8: the form of a token count', () => {
-  it('reads a text with zeros, a plus sign, spaces and decimals of zero for the number that it is', async () => {
+describe('decision 6.8: how a token count is written', () => {
+  it('reads zeros, a plus sign, spaces and zero decimals in a text', async () => {
     const counts = { '7': '7', '007': '7', '+7': '7', ' 7': '7', '7 ': '7', '  +7.0  ': '7', '7.000': '7' }
     const greatest = { '9007199254740991': '9007199254740991' }
     const texts = { ...counts, ...greatest }
@@ -473,11 +473,11 @@ describe('decision 6.9: a file that cannot be read whole fails the build and nam
   })
 })
 
-describe('decision 6.10: what is not published', () => {
+describe('decision 6.10: usage that is not published', () => {
   const at = (timestamp: string): FileRecord => ({ timestamp, model_permaslug: 'a', prompt_tokens: '1' })
   const sources = (...records: FileRecord[]): SmallSource[] => [{ records }]
 
-  it('publishes a day from the midnight on that ends it, and not a second before', async () => {
+  it('publishes a day from the midnight that ends it, and not a second earlier', async () => {
     const records = sources(at('2025-03-01T12:00:00Z'), at('2025-03-02T12:00:00Z'))
     const before = await publish({ sources: records, asOf: '2025-03-02T23:59:59Z' })
     expect(before.rows).toEqual(['2025-03-01 a 1'])
@@ -575,7 +575,7 @@ describe('decision 6.13: timestamps are read in UTC, and no fraction rounds a re
     )
   })
 
-  it('rejects what is no instant', async () => {
+  it('rejects text that is not an instant', async () => {
     const timestamps = [
       '2025-02-30T12:00:00Z',
       '2025-13-01T12:00:00Z',

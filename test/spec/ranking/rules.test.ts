@@ -22,7 +22,7 @@ describe('rule 1: up to 51 rows for each UTC date, the top 50 and their aggregat
     expect(rows).toEqual(['2025-03-02 acme/many-small 110', '2025-03-02 acme/one-large 100'])
   })
 
-  it('ranks each date by itself: a model may be named on one and part of `other` on the next', async () => {
+  it('ranks each date separately: a model may be named on one date and part of `other` on the next', async () => {
     const { rows } = await publish([
       ...crowd(51, (index) => 1000 - index, '2025-03-02'),
       ...crowd(51, (index) => 1000 + index, '2025-03-03'),
@@ -36,7 +36,7 @@ describe('rule 1: up to 51 rows for each UTC date, the top 50 and their aggregat
 })
 
 describe('rule 2: `other` is omitted when no model is outside the top 50', () => {
-  it('has `other` with exactly 51 models, and not with one nor with exactly 50, each date by itself', async () => {
+  it('has `other` with 51 models, but not with 1, 2 or 50, separately for each date', async () => {
     const { rows } = await publish([
       ...crowd(1, () => 5, '2025-03-02'),
       ...crowd(50, (index) => 100 - index, '2025-03-03'),

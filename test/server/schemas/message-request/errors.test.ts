@@ -4,7 +4,7 @@ import { parseMessageRequest } from '../../../../server/schemas/message-request/
 import { faultsOf, issuesOf, request } from './faults.ts'
 
 describe('a refused request', () => {
-  test('is a 400 that says in one line each what is wrong, and lists the same as issues', () => {
+  test('is a 400 whose message and issues name every fault', () => {
     const messages = [
       { role: 'user', content: 'hello' },
       { role: 'user', content: [{ type: 'tool_result' }] },
@@ -27,7 +27,7 @@ describe('a refused request', () => {
     )
   })
 
-  test('names every branch on the way to the fault', () => {
+  test('names every branch of the schema on the way to the fault', () => {
     const source = {
       type: 'content',
       content: [{ type: 'image', source: { type: 'base64', media_type: 'image/png' } }],
@@ -38,7 +38,7 @@ describe('a refused request', () => {
     ])
   })
 
-  test('a key named branches of the client is not mistaken for a branch', () => {
+  test('does not mistake a key called branches for a branch of the schema', () => {
     expect(faultsOf(request({ plugins: [{ id: 'web', branches: ['x'], max_uses: '1' }] }))).toEqual([
       'plugins[0].max_uses must be an integer (web)',
     ])
@@ -49,7 +49,7 @@ describe('a refused request', () => {
     [20, 20, []],
     [21, 20, ['and at least 1 more']],
     [10_000, 20, ['and at least 1 more']],
-  ])('of %i faults in one list, the first 20 are listed', (count, listed, more) => {
+  ])('lists the first 20 of %i faults in one list', (count, listed, more) => {
     const faults = faultsOf(request({ stop_sequences: Array(count).fill(1) }))
     expect(faults.slice(0, 20)).toEqual(
       Array.from({ length: listed }, (_, index) => `stop_sequences[${index}] must be a string`),
@@ -57,7 +57,7 @@ describe('a refused request', () => {
     expect(faults.slice(20)).toEqual(more)
   })
 
-  test('faults of several lists are counted together', () => {
+  test('counts the faults of several lists together', () => {
     const wrong = Array(15).fill(null)
     expect(issuesOf(request({ stop_sequences: wrong, models: wrong, tools: wrong })).at(-1)).toEqual({
       path: '',
@@ -65,7 +65,7 @@ describe('a refused request', () => {
     })
   })
 
-  test('keys and values of the client are not repeated whole', () => {
+  test('does not repeat long keys or control characters of the client', () => {
     const key = `${'k'.repeat(1000)}\n`
     const [line = ''] = faultsOf(request({ fallbacks: [{ model: 'm', [key]: 1 }] }))
     expect(line).toBe(`fallbacks[0] must not have the key "${'k'.repeat(40)}"`)

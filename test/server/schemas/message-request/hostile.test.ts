@@ -29,12 +29,12 @@ describe('10,000 messages', () => {
     expect(parseMessageRequest(body)).toEqual({ config: { model: 'm' }, system_prompt: null })
   })
 
-  test('the last of which is wrong are refused for that one', () => {
+  test('are refused for the last one when only that is wrong', () => {
     const body = request({ messages: [...messages, { role: 'user', content: [{ type: 'tool_result' }] }] })
     expect(faultsOf(body)).toEqual(['messages[10000].content[0].tool_use_id is required (tool_result)'])
   })
 
-  test('all of which are wrong are refused for the first few', () => {
+  test('are refused for the first few when all are wrong', () => {
     const faults = faultsOf(request({ messages: messages.map(() => ({ role: 'user', content: [{ type: 'image' }] })) }))
     expect(faults).toHaveLength(21)
     expect(faults[0]).toBe('messages[0].content[0].source is required (image)')
@@ -46,16 +46,16 @@ describe('100,000 levels', () => {
     ['arrays', ARRAYS],
     ['objects', OBJECTS],
   ])('of %s', (_, deep) => {
-    test('below unknown keys are ignored with them', () => {
+    test('are ignored below unknown keys', () => {
       expect(faultsOf(fromText(`"unknown":${deep},"prompt":${deep}`))).toEqual([])
       expect(faultsOf(fromText(`"metadata":{"unknown":${deep}}`))).toEqual([])
     })
 
-    test('in the input of a tool call are not stored, so not refused', () => {
+    test('are accepted in the input of a tool call, which is not stored', () => {
       expect(faultsOf(blockFromText(`{"type":"tool_use","id":"i","name":"n","input":${deep}}`))).toEqual([])
     })
 
-    test('in the content of a tool_result are refused', () => {
+    test('are refused in the content of a tool_result', () => {
       expect(faultsOf(blockFromText(`{"type":"tool_result","tool_use_id":"i","content":${deep}}`))).toHaveLength(1)
     })
 
@@ -65,14 +65,14 @@ describe('100,000 levels', () => {
       ['output_config', '{"format":{"type":"json_schema","schema":{"a":DEEP}}}'],
       ['provider', '{"further":DEEP}'],
       ['thinking', '{"type":"adaptive","block_binding":DEEP}'],
-    ])('in what would be stored (%s: %s) are refused', (key, text) => {
+    ])('are refused in what would be stored (%s: %s)', (key, text) => {
       expect(faultsOf(fromText(`"${key}":${text.replace('DEEP', deep)}`))).toEqual([
         `${key} must not be nested more than 1000 levels deep`,
       ])
     })
   })
 
-  test('of tool results in tool results are refused at the second', () => {
+  test('are refused at the second of nested tool results', () => {
     const open = '{"type":"tool_result","tool_use_id":"i","content":['
     expect(faultsOf(blockFromText(`${open.repeat(50_000)}${']}'.repeat(50_000)}`))).toEqual([
       expect.stringMatching(/^messages\[0\]\.content\[0\]\.content\[0\]\.type must be one of .* \(tool_result\)$/),
@@ -94,12 +94,12 @@ test('1,000 levels are stored, and can be written as JSON', () => {
 test.each([
   '"tools":[{"name":"n","input_schema":{"maximum":1e999}}]',
   '"tools":[{"name":"n","input_schema":{"minimum":[-1e999]}}]',
-])('a number that JSON could not give back is refused: %s', (text) => {
+])('a number that JSON cannot represent is refused: %s', (text) => {
   expect(faultsOf(fromText(text))).toEqual(['tools must not hold a number beyond the range of a double'])
 })
 
 describe('long lists and strings', () => {
-  test('a million wrong entries cost as much as a few', () => {
+  test('lists as few faults for a million wrong entries as for 21', () => {
     for (const entry of [1, {}, null, []]) {
       for (const key of ['messages', 'tools', 'plugins', 'system', 'models', 'stop_server_tools_when']) {
         expect(faultsOf(request({ [key]: Array(1_000_000).fill(entry) }))).toHaveLength(21)
@@ -107,7 +107,7 @@ describe('long lists and strings', () => {
     }
   })
 
-  test('patterns are counted, not matched', () => {
+  test('limits patterns by number and length without matching them', () => {
     const patterns = (allowed_models: string[]) => request({ plugins: [{ id: 'auto-router', allowed_models }] })
     expect(faultsOf(patterns(Array(64).fill('*a'.repeat(512))))).toEqual([])
     expect(faultsOf(patterns(['*'.repeat(65_536)]))).toEqual([
@@ -119,7 +119,7 @@ describe('long lists and strings', () => {
     ])
   })
 
-  test('many keys are passed over, or refused by the first', () => {
+  test('ignores 200,000 unknown keys, or refuses them by the first', () => {
     const many = Object.fromEntries(Array.from({ length: 200_000 }, (_, index) => [`key${index}`, true]))
     expect(faultsOf(request(many))).toEqual([])
     expect(faultsOf(request({ fallbacks: [{ model: 'm', ...many }] }))).toEqual([

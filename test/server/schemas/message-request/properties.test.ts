@@ -14,7 +14,7 @@ function stored(body: object): string {
   return JSON.stringify(Object.fromEntries(Object.entries(body).filter(([key]) => STORED.includes(key))))
 }
 
-test('a body put together from accepted ones is accepted and comes out unchanged', () => {
+test('a body composed of accepted parts is accepted and stored unchanged', () => {
   fc.assert(
     fc.property(validMessageRequest, (body) => {
       const before = JSON.stringify(body)
@@ -36,7 +36,7 @@ function expectAnswer(body: unknown): void {
   }
 }
 
-test('a changed body is accepted or refused in readable lines', () => {
+test('a mutated body is accepted or refused in readable lines', () => {
   fc.assert(fc.property(mutatedMessageRequest, expectAnswer), { numRuns: 300 })
 })
 
