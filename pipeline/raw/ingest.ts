@@ -23,7 +23,8 @@ export async function defineUsage(database: Database, source: Source, groups: re
 
 /** The same view over one file, in order, with `record_number` (from 1) and `content`: Parquet's columns, an element of a list. */
 export async function defineNumberedUsage(database: Database, group: InputGroup, file: LinkedFile): Promise<void> {
-  await defineViews(database, group.source, [{ ...group, files: [file] }], [selectGroup(group, 0, true)])
+  const alone = { ...group, files: [file] }
+  await defineViews(database, group.source, [alone], [selectGroup(alone, 0, true)])
 }
 
 async function defineViews(
