@@ -1,6 +1,7 @@
 /** What a source says of its files beside names: paths, sums, conditions, lists of records, units of time. */
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { readRejects } from '../../../pipeline/rollup/list-rejects.ts'
 import { buildIn, newWorkspace, publishedCsv, writeInput } from '../../support/pipeline.ts'
 
 const TIME = '2025-03-01T10:00:00Z'
@@ -117,9 +118,41 @@ describe('records in lists', () => {
     expect((await built(files, settings)).rows).toEqual(rows)
   })
 
-  it('reject a line that has no such list', async () => {
-    const { rejected } = await built({ 'a.ndjson': lines(page, { error: 'x' }) }, settings)
-    expect(rejected).toEqual({ malformed_record: 1 })
+  it('reject a line that has no such list, and elements that are no records', async () => {
+    const others = [
+      { error: 'x' },
+      { data: [{ result: [] }, 3, { results: {} }, { results: null }, { start: 1740823200, results: [7] }] },
+    ]
+    const text = `${lines(page, ...others)}{"data": [\n`
+    const workspace = await newWorkspace()
+    await writeInput(workspace, 'a.ndjson', text)
+    const source = { name: 'own', schema: 'canonical', files: ['a.ndjson'], visibility: 'public', ...settings }
+    await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources: [source] })
+    expect((await buildIn(workspace)).records.rejected).toEqual({ malformed_record: 6 })
+    const records = (await Array.fromAsync(readRejects(workspace.dataDir))).map(({ record, content }) => [
+      record,
+      content,
+    ])
+    const [line, ...elements] = [others[0], { result: [] }, 3, { results: {} }, 7].map((value, index) => [
+      index + 4,
+      JSON.stringify(value),
+    ])
+    expect(records).toEqual([line, ...elements, [9, '{"data": [']])
+  })
+
+  it.each(['*', 'a"b', 'a\\b', 'a\nb', "it's$é"])('may be called %j', async (list) => {
+    const record = { m: 'a/b', i: 1, o: 2, at: TIME }
+    const document = { [list]: [record], other: [record] }
+    const columns = { ...settings.columns, timestamp: 'at' }
+    const { rows } = await built({ 'a.ndjson': lines(document) }, { unnest: `${list}[]`, columns })
+    expect(rows).toEqual(['2025-03-01,a/b,3'])
+  })
+
+  it('may have keys around them that only a JSON pointer reaches', async () => {
+    const document = { 'i.d': { at: TIME }, data: [{ m: 'a/b', i: 1, o: 2 }] }
+    const columns = { ...settings.columns, timestamp: '$./i.d/at' }
+    const { rows } = await built({ 'a.ndjson': lines(document) }, { unnest: 'data[]', columns })
+    expect(rows).toEqual(['2025-03-01,a/b,3'])
   })
 })
 
@@ -170,3 +203,14 @@ describe('wrong paths of a source', () => {
     await expect(built_).rejects.toThrow('a.csv has no column "kind"')
   })
 })
+  it('number rejected records as they stand in the list', async () => {
+    const workspace = await newWorkspace()
+    const bad = { ...record, prompt_tokens: -1 }
+    await writeInput(workspace, 'a.json', JSON.stringify([record, bad, record], undefined, 1))
+    const source = { name: 'own', schema: 'canonical', files: ['a.json'], visibility: 'public' }
+    await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources: [source] })
+    await buildIn(workspace)
+    const [reject, ...others] = await Array.fromAsync(readRejects(workspace.dataDir))
+    expect([reject?.record, JSON.parse(reject?.content as string), others]).toEqual([2, bad, []])
+  })
+
