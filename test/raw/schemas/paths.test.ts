@@ -208,6 +208,8 @@ describe('wrong paths of a source', () => {
     const bad = { ...record, prompt_tokens: -1 }
     await writeInput(workspace, 'a.json', JSON.stringify([record, bad, record], undefined, 1))
     const source = { name: 'own', schema: 'canonical', files: ['a.json'], visibility: 'public' }
+    ['objects on one line', `${JSON.stringify(record)} ${JSON.stringify(record)}`],
+    ['objects with nothing between them', JSON.stringify(record).repeat(2)],
     await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources: [source] })
     await buildIn(workspace)
     const [reject, ...others] = await Array.fromAsync(readRejects(workspace.dataDir))
