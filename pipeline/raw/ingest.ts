@@ -282,7 +282,8 @@ function columnsOf(group: InputGroup, number: number): GroupColumns {
     return `getvariable('${name}')`
   }
   const constant = isOwn(source) ? bound : literal
-  return { columns: { value, once, setting, constant }, computed, texts }
+  const nested = (json: string) => jsonValue(json, relative)
+  return { columns: { value, nested, once, setting, constant }, computed, texts }
 }
 
 function relativeTime({ base_time, time_unit }: Source): RelativeTime {
