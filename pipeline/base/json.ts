@@ -23,7 +23,7 @@ export function parse<Schema extends z.ZodType>(
 ): z.infer<Schema> {
   const parsed = schema.safeParse(value, { error: sentence })
   if (parsed.success) return parsed.data
-  const problems = parsed.error.issues.map((issue) => explain(issue, knownKeys))
+  const problems = parsed.error.issues.flatMap(nearestProblems).map((issue) => explain(issue, knownKeys))
   throw new ErrorOfCaller(`${path}: ${problems.join('; ')}`)
 }
 
@@ -91,6 +91,14 @@ function placeOf(path: readonly PropertyKey[]): string {
   return places.join('').replace(/^\./, '')
 }
 
+/** Of alternatives that do not say themselves what they are, the problems inside of the only one of the value's kind. */
+function nearestProblems(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  if (issue.code !== 'invalid_union' || !issue.message.startsWith(UNKNOWN_FORM)) return [issue]
+  const [inside, ...others] = issue.errors.filter((problems) => problems.every(({ path }) => path.length > 0))
+  if (inside === undefined || others.length > 0) return [issue]
+  return inside.map((problem) => ({ ...problem, path: [...issue.path, ...problem.path] }))
+}
+
 function explain(issue: z.core.$ZodIssue, knownKeys: readonly string[]): string {
   const place = placeOf(issue.path)
   const where = place === '' ? '' : `${place}: `
@@ -110,6 +118,8 @@ const KINDS: Record<string, string> = {
 
 const LONGEST_VALUE = 60
 
+const UNKNOWN_FORM = 'has a form that is not known'
+
 /** What is wrong with a value, where its schema does not say so itself. */
 function sentence(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return 'is missing'
@@ -122,9 +132,7 @@ function sentence(issue: z.core.$ZodRawIssue): string | undefined {
   // A URL may have a password in it.
   if (issue.code === 'invalid_format' && issue.format === 'url') return 'must be a valid URL'
   if (issue.code === 'invalid_format') return `must be a valid ${issue.format}, ${written}`
-  return issue.code === 'invalid_union'
-    ? `has a form that is not known: ${short(JSON.stringify(issue.input))}`
-    : undefined
+  return issue.code === 'invalid_union' ? `${UNKNOWN_FORM}: ${short(JSON.stringify(issue.input))}` : undefined
 }
 
 function tooSmall({ origin, minimum }: z.core.$ZodRawIssue<z.core.$ZodIssueTooSmall>, written: string): string {

@@ -35,8 +35,8 @@ FROM (
 )
 
 -- name: documents
--- The same for lines with lists of records in them: element_0 is a line.
-SELECT file_index, json AS element_0
+-- The same for lines with lists of records in them: element_0 is a line. ADDED stands for what only rejects need.
+SELECT file_index, json AS element_0 ADDED
 FROM read_ndjson_objects(
   getvariable('files_N'),
   compression = getvariable('compression_N'),
@@ -45,15 +45,16 @@ FROM read_ndjson_objects(
 )
 
 -- name: elements
--- Each element of the list at a path of the level above, J. A list that is not there has none; but a line without its
--- outermost list is a malformed record.
+-- Each element of the list at a path of the level above, J. A list that is empty, or null within another list, has none;
+-- where it is missing or something else there is a malformed record.
 SELECT
   *,
   unnest(
     CASE
-      WHEN element_J IS NULL OR J = 0 AND json_type(element_J, getvariable('list_K_N')) IS DISTINCT FROM 'ARRAY'
-      THEN [NULL::JSON]
-      ELSE json_extract(element_J, getvariable('elements_K_N'))
+      WHEN json_type(element_J, getvariable('list_K_N')) = 'ARRAY'
+      THEN json_extract(json_extract(element_J, getvariable('list_K_N')), '$[*]')
+      WHEN J > 0 AND json_type(element_J, getvariable('list_K_N')) = 'NULL' THEN []
+      ELSE [NULL::JSON]
     END
   ) AS element_K
 

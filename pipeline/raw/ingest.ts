@@ -23,7 +23,8 @@ export async function defineUsage(database: Database, source: Source, groups: re
 
 /** The same view over one file, in order, with `record_number` (from 1) and `content`: Parquet's columns, an element of a list. */
 export async function defineNumberedUsage(database: Database, group: InputGroup, file: LinkedFile): Promise<void> {
-  await defineViews(database, group.source, [{ ...group, files: [file] }], [selectGroup(group, 0, true)])
+  const alone = { ...group, files: [file] }
+  await defineViews(database, group.source, [alone], [selectGroup(alone, 0, true)])
 }
 
 async function defineViews(
@@ -101,14 +102,7 @@ const LONGEST_LINE = 16_777_216
 function jsonVariables({ lists, pointers, files }: InputGroup): Record<string, SqlValue> {
   const longest = { longest_line: Math.max(LONGEST_LINE, ...files.map(({ longestLine = 0 }) => longestLine + 1)) }
   if (lists.length === 0) return { ...longest, pointers: pointers[0] ?? [] }
-  const paths = lists.flatMap((list, depth) => {
-    const keys = list.split('.')
-    const path = `$${keys.map((key) => `.${JSON.stringify(key)}`).join('')}[*]`
-    return [
-      [`elements_${depth + 1}`, path],
-      [`list_${depth + 1}`, keys.map(jsonPointer).join('')],
-    ]
-  })
+  const paths = lists.map((list, depth) => [`list_${depth + 1}`, list.split('.').map(jsonPointer).join('')])
   // DuckDB does not accept an empty list.
   const named = pointers.flatMap((own, depth) => (own.length === 0 ? [] : [[`pointers_${depth}`, own]]))
   return { ...longest, ...Object.fromEntries([...paths, ...named]) }
@@ -118,11 +112,14 @@ function settingsOf(source: Source): Partial<Record<Setting, string>> {
   return source.schema === 'helicone-requests' ? heliconeSettings(source) : {}
 }
 
-/** `row_number()` over an empty window makes DuckDB read the file in order. Parquet has row numbers itself. */
+/** A number for each row. DuckDB then reads the file in order. */
+const ROW_NUMBER = 'row_number() OVER ()'
+
+/** Parquet has row numbers itself. */
 function numberedFields(group: InputGroup, columns: Columns): string[] {
   if (group.format !== 'parquet') {
-    const content = group.lists.length > 0 ? 'json::VARCHAR' : 'NULL::VARCHAR'
-    return [`${columns.once('row_number() OVER ()')} AS record_number`, `${content} AS content`]
+    const content = group.lists.length > 0 ? '{line: line_number, json: held::VARCHAR}' : 'NULL::VARCHAR'
+    return [`${columns.once(ROW_NUMBER)} AS record_number`, `${content} AS content`]
   }
   const texts = columnNames(group).map((name) => `${name} := ${name}::VARCHAR`)
   return ['file_row_number + 1 AS record_number', `struct_pack(${texts.join(', ')}) AS content`]
@@ -154,14 +151,19 @@ function selectGroup(group: InputGroup, number: number, isNumbered = false): Sel
     ...noteOf(notes, columns),
   ]
   return {
-    sql: `SELECT\n  ${fields.join(',\n  ')}\n${fromGroup(group, number, computed)}`,
+    sql: `SELECT\n  ${fields.join(',\n  ')}\n${fromGroup(group, number, computed, isNumbered)}`,
     variables: { ...variablesOf(number, group), ...texts },
   }
 }
 
-function fromGroup(group: InputGroup, number: number, computed: ReadonlyMap<string, string>): string {
+function fromGroup(
+  group: InputGroup,
+  number: number,
+  computed: ReadonlyMap<string, string>,
+  isNumbered = false,
+): string {
   const names = columnNames(group).join(', ')
-  const template = group.lists.length > 0 ? elementsOf(group) : readStatement(`ingest/${group.format}`)
+  const template = group.lists.length > 0 ? elementsOf(group, isNumbered) : readStatement(`ingest/${group.format}`)
   const statement = template.replaceAll(/_N\b/g, `_${number}`).replaceAll('COLUMN_NAMES', names)
   // The list is never NULL. The condition only makes DuckDB read every column.
   const readsAll = group.format === 'csv' && group.readsAllColumns
@@ -171,19 +173,27 @@ function fromGroup(group: InputGroup, number: number, computed: ReadonlyMap<stri
   return `FROM (\nSELECT ${['*', ...MADE_UP_COLUMNS[group.format], ...added].join(', ')}\n${from})`
 }
 
-/** FROM with a row for each element of lists within lists: `json` is the element, `value` what its columns have. */
-function elementsOf({ lists, pointers }: InputGroup): string {
-  const rows = lists.reduce((outer, _, depth) => {
-    const statement = readStatement('ingest/elements').replaceAll(/\bJ\b|_J\b/g, (name) =>
-      name.replace('J', `${depth}`),
-    )
-    return `${statement.replaceAll(/_K(?=\b|_N)/g, `_${depth + 1}`)}\nFROM (\n${outer}\n)`
-  }, readStatement('ingest/documents'))
+/**
+ * FROM with a row for each element of lists within lists: `json` is the element, `value` what its columns have. Numbered,
+ * also the number of its line, and `held`: the innermost element that there is.
+ */
+function elementsOf({ lists, pointers }: InputGroup, isNumbered: boolean): string {
+  const rows = lists.reduce(
+    (outer, _, depth) => {
+      const statement = readStatement('ingest/elements').replaceAll(/\bJ\b|_J\b/g, (name) =>
+        name.replace('J', `${depth}`),
+      )
+      return `${statement.replaceAll(/_K(?=\b|_N)/g, `_${depth + 1}`)}\nFROM (\n${outer}\n)`
+    },
+    readStatement('ingest/documents').replace(' ADDED', isNumbered ? `, ${ROW_NUMBER} AS line_number` : ''),
+  )
   const found = pointers.flatMap((own, depth) =>
     own.length === 0 ? [] : [`json_extract(element_${depth}, getvariable('pointers_${depth}_N'))`],
   )
   const value = found.length === 1 ? found[0] : `list_concat(${found.join(', ')})`
-  return `FROM (\nSELECT file_index, element_${lists.length} AS json, ${value} AS value\nFROM (\n${rows}\n))`
+  const elements = ['', ...lists].map((_, depth) => `element_${depth}`)
+  const added = isNumbered ? `, line_number, coalesce(${elements.toReversed().join(', ')}) AS held` : ''
+  return `FROM (\nSELECT file_index, ${elements.at(-1)} AS json, ${value} AS value${added}\nFROM (\n${rows}\n))`
 }
 
 /** DuckDB's virtual columns, which * does not select. */
@@ -229,9 +239,13 @@ function noteOf(notes: Schema['notes'] = {}, columns: Columns): string[] {
   ]
 }
 
-/** Whether an NDJSON line is not an object. Only asked without a timestamp, because it parses the line again. */
-function isMalformed({ format }: InputGroup, { timestamp }: UsageRecord, columns: Columns): string {
+/**
+ * Whether an NDJSON line or an element of a list is not an object. Of lines only asked without a timestamp, because it
+ * parses the line again; an element may have its timestamp around it.
+ */
+function isMalformed({ format, lists }: InputGroup, { timestamp }: UsageRecord, columns: Columns): string {
   if (format !== 'ndjson') return 'false'
+  if (lists.length > 0) return `json IS NULL OR NOT starts_with(ltrim(json), '{')`
   return `json IS NULL OR (NOT (${timestamp.exists(columns)}) AND NOT starts_with(ltrim(json), '{'))`
 }
 
@@ -268,7 +282,8 @@ function columnsOf(group: InputGroup, number: number): GroupColumns {
     return `getvariable('${name}')`
   }
   const constant = isOwn(source) ? bound : literal
-  return { columns: { value, once, setting, constant }, computed, texts }
+  const nested = (json: string) => jsonValue(json, relative)
+  return { columns: { value, nested, once, setting, constant }, computed, texts }
 }
 
 function relativeTime({ base_time, time_unit }: Source): RelativeTime {

@@ -93,6 +93,10 @@ export const Source = SourceFields.superRefine((source, context) => {
   if (base_time !== undefined && schema.hasAbsoluteTime) {
     context.addIssue({ code: 'custom', path: ['base_time'], message: `has no effect with schema ${name}; remove it` })
   }
+  if (base_time !== undefined && Object.values(columns).some((each) => typeof each === 'object' && 'unit' in each)) {
+    const message = 'has no effect on a timestamp that has a unit of its own; remove it'
+    context.addIssue({ code: 'custom', path: ['base_time'], message })
+  }
   if (time_unit !== undefined && base_time === undefined) {
     const message = 'has no effect without base_time; for Unix time set "base_time": "1970-01-01T00:00:00Z"'
     context.addIssue({ code: 'custom', path: ['time_unit'], message })

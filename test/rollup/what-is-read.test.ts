@@ -60,7 +60,8 @@ function sqlOfSchema(name: keyof typeof SCHEMAS): string[] {
 
 /** What a schema may ask of its columns beside their values: a setting of the source stands for itself. */
 function settled(columns: object): never {
-  return { setting: (name: string) => `setting(${name})`, constant: literal, ...columns } as never
+  const nested = (json: string) => jsonValue(json, undefined)
+  return { setting: (name: string) => `setting(${name})`, constant: literal, nested, ...columns } as never
 }
 
 /** The entry of the code that all schemas share. */

@@ -2,6 +2,7 @@ import { CsvError, parse } from 'csv-parse/sync'
 import type { Database } from '../../base/database.ts'
 import { BuildError } from '../../base/errors.ts'
 import { nearest } from '../../contract/nearest.ts'
+import { ownText } from '../schemas/mapping.ts'
 import { fileColumn, schemaOf } from '../schemas/of-source.ts'
 import { neededColumns, type Schema, schemaColumns, type UsageRecord } from '../schemas/schema.ts'
 import type { Source } from '../sources.ts'
@@ -128,9 +129,11 @@ function missingColumn(
   const wanted = choice.map((column) => fileColumn(source, column))
   const meant = wanted.map((name) => nearest(name, free)).find((name) => name !== undefined)
   const hint = meant === undefined ? '.' : `; is it ${JSON.stringify(meant)}?`
+  const isOwn = choice.every((column) => ownText(column) !== undefined)
+  const who = isOwn ? `source ${JSON.stringify(source.name)} reads` : `schema ${source.schema} needs`
   const map = wanted.every((name) => choice.includes(name))
     ? ` Say in "columns" how the file calls ${choice.join(' or ')}.`
     : ''
   const which = wanted.map((name) => JSON.stringify(name)).join(' or ')
-  return `${file.name} has no column ${which}, which schema ${source.schema} needs${hint} It has: ${names.join(', ')}.${map}`
+  return `${file.name} has no column ${which}, which ${who}${hint} It has: ${names.join(', ')}.${map}`
 }

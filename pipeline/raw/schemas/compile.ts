@@ -8,6 +8,7 @@ import {
   count,
   countWhere,
   type Expression,
+  either,
   first,
   flag,
   greater,
@@ -28,6 +29,7 @@ import {
   restOf,
   shared,
   startsWith,
+  strict,
   text,
   unixTime,
   utcDay,
@@ -39,6 +41,8 @@ import {
   inputParts,
   type Mapping,
   outputParts,
+  ownField,
+  ownText,
   type Part,
   type Paths,
   type Test,
@@ -47,8 +51,14 @@ import {
 import { RULES } from './rules.ts'
 import type { Accounting, Schema, UsageRecord } from './schema.ts'
 
-/** The schema of a mapping: SQL for each field of a record. `own` are further conditions. */
-export function compile(mapping: Mapping, own: Where = {}): Schema {
+/** What a source says itself: further conditions, and paths of which each file has one of a list. */
+export interface Own {
+  where: Where
+  named: readonly (readonly string[])[]
+}
+
+/** The schema of a mapping: SQL for each field of a record. */
+export function compile(mapping: Mapping, own: Own = { where: {}, named: [] }): Schema {
   const { reading, required, unread, absolute_time, tokens } = mapping
   const { prompt_tokens, completion_tokens, ...checks } = 'rule' in tokens ? RULES[tokens.rule] : account(tokens)
   const record: UsageRecord = {
@@ -56,17 +66,15 @@ export function compile(mapping: Mapping, own: Where = {}): Schema {
     model_permaslug: modelOf(mapping.model_permaslug),
     prompt_tokens,
     completion_tokens,
-    ...othersOf(mapping, [mapping.where, own]),
+    ...othersOf(mapping, [mapping.where, own.where]),
   }
-  const asked = [own]
-    .flat()
-    .flatMap(Object.keys)
-    .map((path) => placeOf(path.replace(ANY_ATTRIBUTE, '$1')).column)
+  const asked = [...own.named, ...[own.where].flat().flatMap((tests) => Object.keys(tests).map((path) => [path]))]
   return {
     reading,
     record,
     ...checks,
-    required: [...required, ...asked],
+    required,
+    named: asked.map((paths) => paths.flatMap((path) => placeOf(path).columns)),
     unread,
     ...(absolute_time && { hasAbsoluteTime: true }),
   }
@@ -163,36 +171,52 @@ function failuresOf(where: Where): Expression<'condition'>[] {
 
 function testOf(path: string, test: Test): Expression<'condition'> {
   if ('not' in test) return not(testOf(path, test.not))
-  const [, name, prefix] = ANY_ATTRIBUTE.exec(path) ?? []
-  if (name !== undefined && prefix !== undefined) {
-    const has = hasAttributes(name, prefix)
+  const prefix = attributePrefix(path)
+  if (prefix !== undefined) {
+    const has = hasAttributes(attributesAt(path), prefix)
     return 'present' in test && !test.present ? not(has) : has
   }
   const place = placeOf(path)
   if ('present' in test) return test.present ? isPresent(place) : not(isPresent(place))
   if ('begins' in test) return startsWith(place, test.begins)
-  if ('in' in test) return isOneOf(place, test.in)
-  return typeof test.equal === 'boolean' ? isFlag(place, test.equal) : isOneOf(place, [test.equal])
+  if ('in' in test) return isOneOf(place, test.in.map(String))
+  return typeof test.equal === 'boolean' ? isFlag(place, test.equal) : isOneOf(place, [String(test.equal)])
 }
-
-const ATTRIBUTE = /^([^[\]]+)\[(.+)\]$/
-const ANY_ATTRIBUTE = /^([^[\]]+)\[(.+)\*\]$/
 
 /** The place that a path leads to: see `Path` of the mappings. */
 export function placeOf(path: string): Place {
-  if (path.startsWith('/')) return placeAt('', pointed(path))
-  const { level, rest } = levelOf(path)
-  const [, name, key] = ATTRIBUTE.exec(rest) ?? []
-  if (name !== undefined && key !== undefined) return attribute(level + name, key)
-  return placeAt(level, rest.split('.'))
+  const { first, key } = partsOf(path)
+  const place = key === undefined ? attributesAt(path) : attribute(attributesAt(path), key)
+  const isColumn = ownText(path) === undefined || first === path
+  return isColumn ? place : either(column(path), strict(place, column(first)))
 }
 
-function placeAt(level: string, [first = '', ...keys]: readonly string[]): Place {
-  return keys.length === 0 ? column(level + first) : inside(level + first, keys)
+/** What of the name of an attribute stands before a star: `gen_ai.` of `attributes[gen_ai.*]`. */
+export function attributePrefix(path: string): string | undefined {
+  const { key } = partsOf(path)
+  return key?.endsWith('*') ? key.slice(0, -1) : undefined
+}
+
+/** The place of a path without the name of an attribute. */
+function attributesAt(path: string): Place {
+  const { first, keys } = partsOf(path)
+  return keys.length === 0 ? column(first) : inside(column(first), keys)
+}
+
+const ATTRIBUTE = /^([^[\]]+)\[(.+)\]$/
+
+/** The column of a path, the keys inside of it, and the name of an attribute there. */
+function partsOf(path: string): { first: string; keys: string[]; key: string | undefined } {
+  const text = ownText(path)
+  const { level, rest } = levelOf(text ?? path)
+  const [, attributes, key] = (rest.startsWith('/') ? null : ATTRIBUTE.exec(rest)) ?? []
+  const [first = '', ...keys] = rest.startsWith('/') ? pointed(rest) : (attributes ?? rest).split('.')
+  return { first: text === undefined ? level + first : ownField(level + first), keys, key }
 }
 
 /** A path, or a column of one, without the lists that a record is in: `data[].` or `$.`. */
 export function levelOf(path: string): { level: string; rest: string } {
+  if (path.startsWith('/')) return { level: '', rest: path }
   const [, level = '', rest = path] = /^(\$\.|(?:[^[\]]+\[\]\.)+)(.+)$/.exec(path) ?? []
   return { level, rest }
 }

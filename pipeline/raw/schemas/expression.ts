@@ -1,7 +1,9 @@
-import { ABSENT, jsonValue, type Value } from './value.ts'
+import { ABSENT, type Value, whicheverExists } from './value.ts'
 
 export interface Columns {
   value(column: string): Value
+  /** A value inside of another one, by SQL for its JSON text. */
+  nested(json: string): Value
   /** Computes SQL once per record and returns a name for its result. */
   once(sql: string): string
   /** SQL for a setting of the source, bound as a variable. */
@@ -30,40 +32,63 @@ export interface Expression<K extends Kind = Kind> {
 
 /** Where a value is: in a column, or inside the value of one. */
 export interface Place {
-  column: string
+  /** Alternatives: a file must have one of these columns. */
+  columns: readonly string[]
   value(columns: Columns): Value
 }
 
 export function column(name: string): Place {
-  return { column: name, value: (columns) => columns.value(name) }
+  return { columns: [name], value: (columns) => columns.value(name) }
 }
 
-/** The value at `keys` in a column of JSON, structs or maps. */
-export function inside(name: string, keys: readonly string[]): Place {
+/** The value at `keys` in JSON, a struct or a map. */
+export function inside(outer: Place, keys: readonly string[]): Place {
   return {
-    column: name,
+    columns: outer.columns,
     value: (columns) => {
-      const outer = columns.value(name)
-      if (outer === ABSENT) return ABSENT
-      const json = columns.once(outer.json())
-      return jsonValue(`json_extract(${json}, ${columns.constant(keys.map(jsonPointer).join(''))})`, undefined)
+      const value = outer.value(columns)
+      if (value === ABSENT) return ABSENT
+      const json = columns.once(value.json())
+      return columns.nested(`json_extract(${json}, ${columns.constant(keys.map(jsonPointer).join(''))})`)
     },
   }
 }
 
-/** An attribute in a column that has an object of attributes, or a list as OTLP writes it. */
-export function attribute(name: string, key: string): Place {
+/** An attribute of an object of attributes, or of a list as OTLP writes it. */
+export function attribute(attributes: Place, key: string): Place {
   return {
-    column: name,
+    columns: attributes.columns,
     value: (columns) => {
-      if (columns.value(name) === ABSENT) return ABSENT
-      return jsonValue(`member_value(${attributesOf(name, columns)}, ${columns.constant(key)})`, undefined)
+      if (attributes.value(columns) === ABSENT) return ABSENT
+      return columns.nested(`member_value(${attributesOf(attributes, columns)}, ${columns.constant(key)})`)
     },
   }
 }
 
-function attributesOf(name: string, columns: Columns): string {
-  return columns.once(`attributes_from_json(${columns.value(name).json()})`)
+function attributesOf(attributes: Place, columns: Columns): string {
+  return columns.once(`attributes_from_json(${attributes.value(columns).json()})`)
+}
+
+/** The place, where a count in something that has no members, such as text that is not JSON, is not taken for 0. */
+export function strict(place: Place, outer: Place): Place {
+  return {
+    ...place,
+    value: (columns) => {
+      const value = place.value(columns)
+      if (value === ABSENT) return ABSENT
+      const json = columns.once(outer.value(columns).json())
+      const hasMembers = `coalesce(json_type(${json}) IN ('OBJECT', 'ARRAY', 'NULL'), true)`
+      return { ...value, count: () => `CASE WHEN ${hasMembers} THEN ${value.count()} END` }
+    },
+  }
+}
+
+/** The first of two places that a record has. */
+export function either(preferred: Place, other: Place): Place {
+  return {
+    columns: [...preferred.columns, ...other.columns],
+    value: (columns) => whicheverExists(preferred.value(columns), () => other.value(columns)),
+  }
 }
 
 export function over<K extends Kind>(
@@ -73,8 +98,8 @@ export function over<K extends Kind>(
 ): Expression<K> {
   return {
     kind,
-    columns: [place.column],
-    needs: [[place.column]],
+    columns: place.columns,
+    needs: [place.columns],
     sql: (columns) => sql(place.value(columns), columns),
     isPresent: (columns) => `nullif(${place.value(columns).text()}, '') IS NOT NULL`,
     exists: (columns) => place.value(columns).exists(),
@@ -126,28 +151,31 @@ export const isFlag = (place: Place, wanted: boolean) =>
 /** Whether a text is one of some words, ignoring case. */
 export const isOneOf = (place: Place, words: readonly string[]) =>
   over('condition', place, (value, columns) => {
-    const wanted = words.map((each) => columns.constant(each.toLowerCase())).join(', ')
+    const wanted = words.map((each) => lowered(each, columns)).join(', ')
     return `coalesce(lower(${value.text()}) IN (${wanted}), false)`
   })
 
 /** Whether a text begins so, ignoring case. */
 export const startsWith = (place: Place, beginning: string) =>
-  over(
-    'condition',
-    place,
-    (value, columns) =>
-      `coalesce(starts_with(lower(${value.text()}), ${columns.constant(beginning.toLowerCase())}), false)`,
-  )
+  over('condition', place, (value, columns) => {
+    return `coalesce(starts_with(lower(${value.text()}), ${lowered(beginning, columns)}), false)`
+  })
+
+/** Beyond ASCII, DuckDB and JavaScript differ on some lower-case letters. */
+function lowered(word: string, columns: Columns): string {
+  const isAscii = /^\p{ASCII}*$/u.test(word)
+  return isAscii ? columns.constant(word.toLowerCase()) : `lower(${columns.constant(word)})`
+}
 
 export const isPresent = (place: Place) =>
   over('condition', place, (value) => `coalesce(nullif(${value.text()}, '') IS NOT NULL, false)`)
 
-/** Whether a column has an attribute whose name starts with `prefix`. True where nobody can tell. */
-export const hasAttributes = (name: string, prefix: string) =>
+/** Whether there is an attribute whose name starts with `prefix`. True where nobody can tell. */
+export const hasAttributes = (attributes: Place, prefix: string) =>
   over(
     'condition',
-    column(name),
-    (_, columns) => `NOT lacks_members(${attributesOf(name, columns)}, ${columns.constant(prefix)})`,
+    attributes,
+    (_, columns) => `NOT lacks_members(${attributesOf(attributes, columns)}, ${columns.constant(prefix)})`,
   )
 
 export function not(condition: Expression<'condition'>): Expression<'condition'> {

@@ -6,7 +6,24 @@ import { z } from 'zod'
  */
 const Path = z.string().min(1)
 
-const OneOrMore = z.union([Path, z.array(Path).min(1)])
+const OneOrMore = z.union([Path, z.array(Path).min(1)], { error: 'must be a path or a list of paths' })
+
+const OWN = '\0'
+
+/** Marks a path that a source wrote: it names columns as its files do, not as its schema does, and dots as they stand. */
+export function ownPath(path: string): string {
+  return path.startsWith('+') ? `+${OWN}${path.slice(1)}` : `${OWN}${path}`
+}
+
+/** The same for a path that cannot be part of a sum. */
+export function ownField(path: string): string {
+  return `${OWN}${path}`
+}
+
+/** What a source wrote, or undefined for a path of a schema. */
+export function ownText(path: string): string | undefined {
+  return path.startsWith(OWN) ? path.slice(OWN.length) : undefined
+}
 
 /** A path, or the first of several that has a value. */
 const Paths = OneOrMore.refine((paths) => ![paths].flat().some((path) => path.startsWith('+')), {
@@ -28,33 +45,43 @@ const Time = z.union([Paths, z.strictObject({ path: Paths, unit: TimeUnit })])
 export type Time = z.infer<typeof Time>
 
 /** Where the records are in a line of JSON: `data[]`, or lists in lists, `data[].results[]`. */
-export const Unnest = z.string().regex(/^([^[\]]+\[\])(\.[^[\]]+\[\])*$/, {
+export const Unnest = z.string().regex(/^(?!\$\.)([^[\]]+\[\])(\.[^[\]]+\[\])*$/, {
   error: 'must be a path of lists, such as data[] or data[].results[]',
 })
 
 /** What a source may say of a column of its schema: its name in the files, paths, or with a unit for its timestamp. */
-export const ColumnMapping = z.union([CountPaths, z.strictObject({ path: Paths, unit: TimeUnit })])
+export const ColumnMapping = z.union([CountPaths, z.strictObject({ path: Paths, unit: TimeUnit })], {
+  error:
+    'must be a name, a path, a list of paths, or a time such as {"path": "sent_at", "unit": "ms"} with s, ms, us, ns or day',
+})
 export type ColumnMapping = z.infer<typeof ColumnMapping>
 
-/** What a value must be. Texts are compared without regard to case. A missing value equals nothing. */
+/** What a value must be. Texts are compared without regard to case, a number as text. A missing value equals nothing. */
 export type Test =
-  | { equal: string | boolean }
-  | { in: string[] }
+  | { equal: string | number | boolean }
+  | { in: (string | number)[] }
   | { begins: string }
   | { present: boolean }
   | { not: Test }
+const FORMS = '{"equal": "ok"}, {"in": ["a", "b"]}, {"begins": "a"}, {"present": true} or {"not": {…}}'
 const Test: z.ZodType<Test> = z.lazy(() =>
-  z.union([
-    z.strictObject({ equal: z.union([z.string(), z.boolean()]) }),
-    z.strictObject({ in: z.array(z.string()).min(1) }),
-    z.strictObject({ begins: z.string().min(1) }),
-    z.strictObject({ present: z.boolean() }),
-    z.strictObject({ not: Test }),
-  ]),
+  z.union(
+    [
+      z.strictObject({ equal: z.union([z.string(), z.number(), z.boolean()]) }),
+      z.strictObject({ in: z.array(z.union([z.string(), z.number()])).min(1) }),
+      z.strictObject({ begins: z.string().min(1) }),
+      z.strictObject({ present: z.boolean() }),
+      z.strictObject({ not: Test }),
+    ],
+    { error: `must be one condition: ${FORMS}` },
+  ),
 )
 
 /** Tests by path: all must hold, and of a list of tests one. */
-const Tests = z.record(Path, z.union([Test, z.array(Test).min(1)]))
+const Tests = z.record(
+  Path,
+  z.union([Test, z.array(Test).min(1)], { error: `must be one condition or a list of them: ${FORMS}` }),
+)
 export type Tests = z.infer<typeof Tests>
 
 /** Tests, or a list of which one must hold. Other records are excluded as `left_out` and counted. */

@@ -1,7 +1,15 @@
-import { compile, levelOf } from './compile.ts'
-import { jsonPointer } from './expression.ts'
+import { attributePrefix, compile, levelOf, type Own } from './compile.ts'
 import { MAPPINGS, SCHEMAS, type SchemaName } from './index.ts'
-import { type ColumnMapping, Mapping, type Where } from './mapping.ts'
+import {
+  type ColumnMapping,
+  Mapping,
+  ownField,
+  ownPath,
+  ownText,
+  type Test,
+  type Tests,
+  type Where,
+} from './mapping.ts'
 import { type Schema, schemaColumns } from './schema.ts'
 
 /** The settings of a source that change its schema. */
@@ -18,9 +26,26 @@ const known = new WeakMap<Mapped, Schema>()
 export function schemaOf(source: Mapped): Schema {
   const { schema } = source
   if (schema === 'rollup-files' || !isOwn(source)) return SCHEMAS[schema]
-  const found = known.get(source) ?? compile(Mapping.parse(ownMapping(MAPPINGS[schema], source)), source.where)
+  const found = known.get(source) ?? compile(Mapping.parse(ownMapping(MAPPINGS[schema], source)), ownOf(source))
   known.set(source, found)
   return found
+}
+
+/** The conditions of a source, and the paths of its columns: the alternatives, and each path that is added. */
+function ownOf({ columns, where = {} }: Pick<Mapped, 'columns' | 'where'>): Own {
+  const paths = Object.values(columns)
+    .filter((mapping) => renamed(mapping) === undefined)
+    .map((mapping) => asPaths(pathsOf(mapping)))
+  const alternatives = paths.map((all) => all.filter((path) => !path.startsWith('+')))
+  const added = paths.flat().filter((path) => path.startsWith('+'))
+  return {
+    where: Array.isArray(where) ? where.map(ownTests) : ownTests(where),
+    named: [...alternatives, ...added.map((path) => [path.slice(1)])],
+  }
+}
+
+function ownTests(tests: Tests): Tests {
+  return Object.fromEntries(Object.entries(tests).map(([path, test]) => [ownField(path), test]))
 }
 
 /** The lists that the records of a source are in, the outermost first. */
@@ -41,7 +66,7 @@ export function isOwn({ columns, where }: Mapped): boolean {
 
 /** The name that a schema's column has in the source's files. */
 export function fileColumn({ columns }: Pick<Mapped, 'columns'>, column: string): string {
-  return renamed(columns[column]) ?? column
+  return ownText(column) ?? renamed(columns[column]) ?? column
 }
 
 /** The levels of paths in lists: of the line, and of the elements of each list, the innermost last. */
@@ -63,10 +88,18 @@ export function problemsOf(source: Mapped & { schema: SchemaName }): { path: str
     const problem = problemOf(MAPPINGS[source.schema], column, own)
     return problem === undefined ? [] : [{ path: ['columns', column], problem }]
   })
-  if (problems.length > 0) return problems
+  const tests = [source.where ?? {}].flat().flatMap((each) => Object.entries(each))
+  const unfit = tests.filter(
+    ([path, test]) => attributePrefix(path) !== undefined && [test].flat().some((each) => !isOfPresence(each)),
+  )
+  const all = [
+    ...problems,
+    ...unfit.map(([path]) => ({ path: ['where', path], problem: 'ends with a star, so only "present" can be asked' })),
+  ]
+  if (all.length > 0) return all
   const levels = levelsOf(listsOf(source))
   const other = schemaColumns(schemaOf(source))
-    .map(levelOf)
+    .map((column) => levelOf(fileColumn(source, column)))
     .find(({ level }) => level !== '' && !levels.includes(level))
   if (other === undefined) return []
   const { level, rest } = other
@@ -75,10 +108,13 @@ export function problemsOf(source: Mapped & { schema: SchemaName }): { path: str
 
 function problemOf(mapping: Mapping, column: string, own: ColumnMapping): string | undefined {
   if (renamed(own) !== undefined) return undefined
-  const mapped = ownMapping(mapping, { columns: { [column]: own } })
-  if (JSON.stringify(mapped) === JSON.stringify(ownMapping(mapping, { columns: {} }))) return 'can only be renamed'
-  const parsed = Mapping.safeParse(mapped)
-  return parsed.success ? undefined : 'cannot have these paths: only tokens can be sums, only the time has a unit'
+  const { data, success } = Mapping.safeParse(ownMapping(mapping, { columns: { [column]: own } }))
+  if (!success) return 'cannot have these paths: only tokens can be sums, only the time has a unit'
+  return schemaColumns(compile(data)).includes(column) ? 'can only be renamed' : undefined
+}
+
+function isOfPresence(test: Test): boolean {
+  return 'not' in test ? isOfPresence(test.not) : 'present' in test
 }
 
 /** A plain name: a column that is only called otherwise. */
@@ -86,10 +122,21 @@ function renamed(mapping: ColumnMapping | undefined): string | undefined {
   return typeof mapping === 'string' && !/[.[/]/.test(mapping) ? mapping : undefined
 }
 
-/** What a user wrote for a column. A name as it is in the file wins over what it would mean as a path. */
-function asPaths(mapping: ColumnMapping): ColumnMapping {
-  return typeof mapping === 'string' ? [jsonPointer(mapping), mapping] : mapping
+function pathsOf(mapping: ColumnMapping): string | string[] {
+  return typeof mapping === 'string' || Array.isArray(mapping) ? mapping : mapping.path
 }
+
+function asPaths(paths: string | string[]): string[] {
+  return [paths].flat().map(ownPath)
+}
+
+function asOwn(mapping: ColumnMapping): unknown {
+  const paths = asPaths(pathsOf(mapping))
+  return typeof mapping === 'string' || Array.isArray(mapping) ? paths : { ...mapping, path: paths }
+}
+
+/** Members of a mapping whose texts are not paths. */
+const WORDS = new Set(['unit', 'to', 'rule', 'when'])
 
 /** A mapping with the paths of a source in place of the columns that they are for. */
 function ownMapping(mapping: Mapping, { columns }: Pick<Mapped, 'columns'>): unknown {
@@ -97,11 +144,13 @@ function ownMapping(mapping: Mapping, { columns }: Pick<Mapped, 'columns'>): unk
   const replace = (value: unknown): unknown => {
     if (typeof value === 'string') {
       const paths = own.get(value)
-      return paths === undefined ? value : asPaths(paths)
+      return paths === undefined ? value : asOwn(paths)
     }
     if (Array.isArray(value)) return value.flatMap(replace)
     if (typeof value !== 'object' || value === null) return value
-    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, replace(member)]))
+    return Object.fromEntries(
+      Object.entries(value).map(([key, member]) => [key, WORDS.has(key) ? member : replace(member)]),
+    )
   }
   const { product, records, knowledge, reading, where, required, unread, unnest, ...fields } = mapping
   return {

@@ -47,6 +47,8 @@ export interface Schema {
   notes?: Partial<Record<NoteKind, Note>>
   /** Columns that a file must have beside those that the fields need. */
   required?: readonly string[]
+  /** The same for columns that a source names itself, as alternatives. */
+  named?: readonly (readonly string[])[]
   unread?: readonly string[]
   /** Columns that must not have a floating type, which rounds. */
   exact?: readonly string[]
@@ -65,8 +67,8 @@ export function schemaColumns({ record, parts_disagree = {}, notes = {}, unread 
   return [...new Set([...read, ...unread])]
 }
 
-export function neededColumns({ record, required = [] }: Schema, hasModel: boolean): (readonly string[])[] {
+export function neededColumns({ record, required = [], named = [] }: Schema, hasModel: boolean): (readonly string[])[] {
   const { model_permaslug, ...others } = record
   const expressions: Expression[] = hasModel ? Object.values(others) : Object.values(record)
-  return [...expressions.flatMap(({ needs }) => needs), ...required.map((column) => [column])]
+  return [...expressions.flatMap(({ needs }) => needs), ...required.map((column) => [column]), ...named]
 }

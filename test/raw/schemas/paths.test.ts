@@ -1,6 +1,7 @@
 /** What a source says of its files beside names: paths, sums, conditions, lists of records, units of time. */
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { readRejects } from '../../../pipeline/rollup/list-rejects.ts'
 import { buildIn, newWorkspace, publishedCsv, writeInput } from '../../support/pipeline.ts'
 
 const TIME = '2025-03-01T10:00:00Z'
@@ -46,6 +47,45 @@ describe('paths of a source', () => {
     expect((await built({ 'a.csv': csv }, { columns })).rows).toEqual(['2025-03-01,a/b,7'])
   })
 
+  it('are names of columns first in sums, alternatives and conditions too', async () => {
+    const csv = `timestamp,model_permaslug,u.in,u.cache,completion_tokens,k.d\n${TIME},a/b,3,4,5,x\n`
+    const columns = { prompt_tokens: ['tokens.in', 'u.in', '+u.cache'] }
+    const { rows, left_out } = await built({ 'a.csv': csv }, { columns, where: { 'k.d': { equal: 'X' } } })
+    expect({ rows, left_out }).toEqual({ rows: ['2025-03-01,a/b,12'], left_out: 0 })
+  })
+
+  it('name columns as the files do, even where the schema calls others so', async () => {
+    const record = { timestamp: TIME, model_permaslug: 'x', group: 'a/b', prompt_tokens: 1, completion_tokens: 1 }
+    const settings = { columns: { model_permaslug: 'group' }, where: { model_permaslug: { equal: 'x' } } }
+    expect((await built({ 'a.ndjson': lines(record) }, settings)).rows).toEqual(['2025-03-01,a/b,2'])
+  })
+
+  it('lead to attributes inside of objects', async () => {
+    const { info, ...record } = {
+      ...NESTED,
+      attributes: { in: { 'm.n': 'a/b' } },
+      r: { a: [{ key: "it's", value: {} }] },
+    }
+    const columns = { ...COLUMNS, model_permaslug: 'attributes.in[m.n]' }
+    const settings = { columns, where: { "r.a[it's]": { present: false } } }
+    expect((await built({ 'a.ndjson': lines(record) }, settings)).rows).toEqual(['2025-03-01,a/b,12'])
+  })
+
+  it('do not take text that is not JSON for a count of 0', async () => {
+    const columns = { prompt_tokens: ['usage.input', '+usage.cache'], completion_tokens: 'usage.output' }
+    const usages = [{ input: 1, output: 1 }, "{'input': 1}", 7, {}, null]
+    const records = usages.map((usage) => ({ timestamp: TIME, model_permaslug: 'a/b', usage }))
+    const { rows, rejected } = await built({ 'a.ndjson': lines(...records) }, { columns })
+    expect({ rows, rejected }).toEqual({ rows: ['2025-03-01,a/b,2'], rejected: { invalid_token_count: 2 } })
+  })
+
+  it('lead to a time that counts from base_time', async () => {
+    const columns = { ...COLUMNS, timestamp: 'info.at' }
+    const record = { ...NESTED, info: { ...NESTED.info, at: 5 } }
+    const settings = { columns, base_time: TIME, time_unit: 'seconds' }
+    expect((await built({ 'a.ndjson': lines(record) }, settings)).rows).toEqual(['2025-03-01,a/b,12'])
+  })
+
   it('reach keys with dots and quotes by a JSON pointer', async () => {
     const record = { timestamp: TIME, model_permaslug: 'a/b', u: { "in'.x": 3 }, completion_tokens: 0 }
     const columns = { prompt_tokens: "/u/in'.x" }
@@ -87,6 +127,13 @@ describe('conditions of a source', () => {
     const found = await built({ 'a.ndjson': lines(...records) }, { where })
     expect(found).toMatchObject({ rows: ['2025-03-01,a/b,4'], left_out: 3 })
   })
+
+  it('compare numbers as text, and words of any alphabet without regard to case', async () => {
+    const records = [{ kind: 2 }, { kind: '2' }, { kind: 'ΣΑΣ' }, { kind: 3 }].map((more) => ({ ...record, ...more }))
+    const where = { kind: [{ equal: 2 }, { in: ['ΣΑΣ', 4] }] }
+    const { rows, left_out } = await built({ 'a.ndjson': lines(...records) }, { where })
+    expect({ rows, left_out }).toEqual({ rows: ['2025-03-01,a/b,6'], left_out: 1 })
+  })
 })
 
 describe('records in lists', () => {
@@ -124,9 +171,41 @@ describe('records in lists', () => {
     expect((await built(files, settings)).rows).toEqual(rows)
   })
 
-  it('reject a line that has no such list', async () => {
-    const { rejected } = await built({ 'a.ndjson': lines(page, { error: 'x' }) }, settings)
-    expect(rejected).toEqual({ malformed_record: 1 })
+  it('reject a line that has no such list, and elements that are no records', async () => {
+    const others = [
+      { error: 'x' },
+      { data: [{ result: [] }, 3, { results: {} }, { results: null }, { start: 1740823200, results: [7] }] },
+    ]
+    const text = `${lines(page, ...others)}{"data": [\n`
+    const workspace = await newWorkspace()
+    await writeInput(workspace, 'a.ndjson', text)
+    const source = { name: 'own', schema: 'canonical', files: ['a.ndjson'], visibility: 'public', ...settings }
+    await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources: [source] })
+    expect((await buildIn(workspace)).records.rejected).toEqual({ malformed_record: 6 })
+    const records = (await Array.fromAsync(readRejects(workspace.dataDir))).map(({ record, content }) => [
+      record,
+      content,
+    ])
+    const [line, ...elements] = [others[0], { result: [] }, 3, { results: {} }, 7].map((value, index) => [
+      index + 4,
+      JSON.stringify(value),
+    ])
+    expect(records).toEqual([line, ...elements, [9, '{"data": [']])
+  })
+
+  it.each(['*', 'a"b', 'a\\b', 'a\nb', "it's$é"])('may be called %j', async (list) => {
+    const record = { m: 'a/b', i: 1, o: 2, at: TIME }
+    const document = { [list]: [record], other: [record] }
+    const columns = { ...settings.columns, timestamp: 'at' }
+    const { rows } = await built({ 'a.ndjson': lines(document) }, { unnest: `${list}[]`, columns })
+    expect(rows).toEqual(['2025-03-01,a/b,3'])
+  })
+
+  it('may have keys around them that only a JSON pointer reaches', async () => {
+    const document = { 'i.d': { at: TIME }, data: [{ m: 'a/b', i: 1, o: 2 }] }
+    const columns = { ...settings.columns, timestamp: '$./i.d/at' }
+    const { rows } = await built({ 'a.ndjson': lines(document) }, { unnest: 'data[]', columns })
+    expect(rows).toEqual(['2025-03-01,a/b,3'])
   })
 })
 
@@ -136,11 +215,24 @@ describe('JSON documents', () => {
   it.each([
     ['a list', JSON.stringify([record, record], undefined, 1)],
     ['one object after another', `${JSON.stringify(record, undefined, 2)}\n${JSON.stringify(record)}`],
+    ['objects on one line', `${JSON.stringify(record)} ${JSON.stringify(record)}`],
+    ['objects with nothing between them', JSON.stringify(record).repeat(2)],
   ])('are %s', async (_, text) => {
     expect((await built({ 'a.json': text }, {})).rows).toEqual(['2025-03-01,a/b,4'])
     expect((await built({ 'a.ndjson': text.startsWith('[') ? text : lines(record, record) }, {})).rows).toEqual([
       '2025-03-01,a/b,4',
     ])
+  })
+
+  it('number rejected records as they stand in the list', async () => {
+    const workspace = await newWorkspace()
+    const bad = { ...record, prompt_tokens: -1 }
+    await writeInput(workspace, 'a.json', JSON.stringify([record, bad, record], undefined, 1))
+    const source = { name: 'own', schema: 'canonical', files: ['a.json'], visibility: 'public' }
+    await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources: [source] })
+    await buildIn(workspace)
+    const [reject, ...others] = await Array.fromAsync(readRejects(workspace.dataDir))
+    expect([reject?.record, JSON.parse(reject?.content as string), others]).toEqual([2, bad, []])
   })
 
   it('name a file that is cut', async () => {
@@ -160,6 +252,17 @@ describe('wrong paths of a source', () => {
       { columns: { prompt_tokens: 'data[].a' } },
       'sources[0].unnest: has no list data[], which the path data[].a is in',
     ],
+    [{ unnest: '$.data[]' }, 'sources[0].unnest: must be a path of lists, such as data[] or data[].results[]'],
+    [
+      { columns: { timestamp: { path: 'a', unit: 's' } }, base_time: TIME },
+      'sources[0].base_time: has no effect on a timestamp that has a unit of its own; remove it',
+    ],
+    [{ columns: { timestamp: 5 } }, 'columns.timestamp: must be a name, a path, a list of paths, or a time such as'],
+    [{ where: { kind: 'x' } }, 'where.kind: must be one condition or a list of them: {"equal": "ok"}'],
+    [
+      { where: { 'attributes[gen*]': { equal: 'x' } } },
+      'where.attributes[gen*]: ends with a star, so only "present" can be asked',
+    ],
     [{ unnest: 'data' }, 'sources[0].unnest: must be a path of lists, such as data[] or data[].results[]'],
     [
       { schema: 'langfuse-observations', columns: { usage_details: 'u.d' } },
@@ -169,11 +272,12 @@ describe('wrong paths of a source', () => {
     await expect(built({ 'a.ndjson': '' }, settings)).rejects.toThrow(message)
   })
 
-  it('are named where a file lacks the column', async () => {
-    const built_ = built(
-      { 'a.csv': 'timestamp,model_permaslug,prompt_tokens,completion_tokens\n' },
-      { where: { kind: { equal: 'x' } } },
-    )
-    await expect(built_).rejects.toThrow('a.csv has no column "kind"')
+  it.each([
+    [{ where: { kind: { equal: 'x' } } }, 'a.csv has no column "kind", which source "own" reads. It has: '],
+    [{ columns: { prompt_tokens: ['prompt_tokens', '+cached'] } }, 'a.csv has no column "cached"'],
+    [{ columns: { request_id: 'info.id' } }, 'a.csv has no column "info.id" or "info"'],
+  ])('are named where a file lacks the column: %j', async (settings, message) => {
+    const csv = 'timestamp,model_permaslug,prompt_tokens,completion_tokens\n'
+    await expect(built({ 'a.csv': csv }, settings)).rejects.toThrow(message)
   })
 })
