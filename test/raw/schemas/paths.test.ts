@@ -194,6 +194,13 @@ describe('records in lists', () => {
     expect(rows).toEqual(['2025-03-01,a/b,3'])
   })
 
+  it('are read from a long list without reading again what is around it for each', async () => {
+    const records = Array.from({ length: 16_000 }, () => ({ m: 'a/b', i: 1, o: 2, pad: 'x'.repeat(400) }))
+    const columns = { ...settings.columns, timestamp: '$.at' }
+    const text = JSON.stringify({ at: TIME, data: records })
+    expect((await built({ 'a.json': text }, { unnest: 'data[]', columns })).rows).toEqual(['2025-03-01,a/b,48000'])
+  })
+
   it('may have keys around them that only a JSON pointer reaches', async () => {
     const document = { 'i.d': { at: TIME }, data: [{ m: 'a/b', i: 1, o: 2 }] }
     const columns = { ...settings.columns, timestamp: '$./i.d/at' }
