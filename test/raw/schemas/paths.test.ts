@@ -272,6 +272,12 @@ describe('wrong paths of a source', () => {
     await expect(built({ 'a.ndjson': '' }, settings)).rejects.toThrow(message)
   })
 
+  it('are named where no record has them', async () => {
+    const columns = { ...COLUMNS, prompt_tokens: ['usage.inptu', '+usage.cache.read'] }
+    const message = 'source "own": no record has "usage.inptu"; map'
+    await expect(built({ 'a.ndjson': lines(NESTED) }, { columns })).rejects.toThrow(message)
+  })
+
   it.each([
     [{ where: { kind: { equal: 'x' } } }, 'a.csv has no column "kind", which source "own" reads. It has: '],
     [{ columns: { prompt_tokens: ['prompt_tokens', '+cached'] } }, 'a.csv has no column "cached"'],
