@@ -257,6 +257,10 @@ describe('wrong paths of a source', () => {
       { columns: { timestamp: { path: 'a', unit: 's' } }, base_time: TIME },
       'sources[0].base_time: has no effect on a timestamp that has a unit of its own; remove it',
     ],
+    [
+      { schema: 'otel-genai-spans', columns: { traceId: ['a.b', 'traceId'] } },
+      'sources[0].columns.traceId: cannot have these paths',
+    ],
     [{ columns: { timestamp: 5 } }, 'columns.timestamp: must be a name, a path, a list of paths, or a time such as'],
     [{ where: { kind: 'x' } }, 'where.kind: must be one condition or a list of them: {"equal": "ok"}'],
     [
