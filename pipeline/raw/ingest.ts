@@ -178,20 +178,26 @@ function fromGroup(
  * also the number of its line, and `held`: the innermost element that there is.
  */
 function elementsOf({ lists, pointers }: InputGroup, isNumbered: boolean): string {
+  const valuesOf = (depth: number) => `json_extract(element_${depth}, getvariable('pointers_${depth}_N'))`
+  const isRead = (depth: number) => (pointers[depth] ?? []).length > 0
+  // What is around a list is read before its elements are: otherwise once for each of them.
+  const withValues = (rows: string, depth: number) =>
+    isRead(depth) ? `SELECT *, ${valuesOf(depth)} AS value_${depth}\nFROM (\n${rows}\n)` : rows
   const rows = lists.reduce(
     (outer, _, depth) => {
       const statement = readStatement('ingest/elements').replaceAll(/\bJ\b|_J\b/g, (name) =>
         name.replace('J', `${depth}`),
       )
-      return `${statement.replaceAll(/_K(?=\b|_N)/g, `_${depth + 1}`)}\nFROM (\n${outer}\n)`
+      return `${statement.replaceAll(/_K(?=\b|_N)/g, `_${depth + 1}`)}\nFROM (\n${withValues(outer, depth)}\n)`
     },
     readStatement('ingest/documents').replace(' ADDED', isNumbered ? `, ${ROW_NUMBER} AS line_number` : ''),
   )
-  const found = pointers.flatMap((own, depth) =>
-    own.length === 0 ? [] : [`json_extract(element_${depth}, getvariable('pointers_${depth}_N'))`],
-  )
-  const value = found.length === 1 ? found[0] : `list_concat(${found.join(', ')})`
   const elements = ['', ...lists].map((_, depth) => `element_${depth}`)
+  const found = elements.flatMap((_, depth) => {
+    if (!isRead(depth)) return []
+    return [depth === lists.length ? valuesOf(depth) : `value_${depth}`]
+  })
+  const value = found.length === 1 ? found[0] : `list_concat(${found.join(', ')})`
   const added = isNumbered ? `, line_number, coalesce(${elements.toReversed().join(', ')}) AS held` : ''
   return `FROM (\nSELECT file_index, ${elements.at(-1)} AS json, ${value} AS value${added}\nFROM (\n${rows}\n))`
 }

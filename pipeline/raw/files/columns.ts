@@ -29,8 +29,13 @@ export function sourceColumns(source: Source): string[] {
 /** The names, in the source's files, of the columns needed for fields of a `UsageRecord`. */
 export function recordColumns(source: Source, fields: readonly (keyof UsageRecord)[]): string[] {
   const { record }: Schema = schemaOf(source)
-  const columns = fields.flatMap((field) => record[field]?.needs.flat() ?? [])
-  return [...new Set(columns)].map((column) => fileColumn(source, column))
+  const columns = new Set(fields.flatMap((field) => record[field]?.needs.flat() ?? []))
+  // Of the path usage.input the key usage is not what a record lacks.
+  const isWithin = (column: string) =>
+    [...columns].some((other) => /^[.[]/.test(other.slice(column.length)) && other.startsWith(column))
+  return [...columns]
+    .filter((column) => ownText(column) === undefined || !isWithin(column))
+    .map((column) => fileColumn(source, column))
 }
 
 /**

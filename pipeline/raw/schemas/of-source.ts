@@ -138,6 +138,9 @@ function asOwn(mapping: ColumnMapping): unknown {
 /** Members of a mapping whose texts are not paths. */
 const WORDS = new Set(['unit', 'to', 'rule', 'when'])
 
+/** Members whose texts are parts of an id. */
+const JOINED = new Set(['of', 'with'])
+
 /** A mapping with the paths of a source in place of the columns that they are for. */
 function ownMapping(mapping: Mapping, { columns }: Pick<Mapped, 'columns'>): unknown {
   const own = new Map(Object.entries(columns).filter(([, each]) => renamed(each) === undefined))
@@ -149,8 +152,16 @@ function ownMapping(mapping: Mapping, { columns }: Pick<Mapped, 'columns'>): unk
     if (Array.isArray(value)) return value.flatMap(replace)
     if (typeof value !== 'object' || value === null) return value
     return Object.fromEntries(
-      Object.entries(value).map(([key, member]) => [key, WORDS.has(key) ? member : replace(member)]),
+      Object.entries(value).map(([key, member]) => {
+        if (WORDS.has(key)) return [key, member]
+        return [key, JOINED.has(key) ? member.map(replaceOne) : replace(member)]
+      }),
     )
+  }
+  // A list would become more parts of the id, not alternatives for one: it stays a list, which no part can be.
+  const replaceOne = (part: string) => {
+    const replaced = replace(part)
+    return Array.isArray(replaced) && replaced.length === 1 ? replaced[0] : replaced
   }
   const { product, records, knowledge, reading, where, required, unread, unnest, ...fields } = mapping
   return {

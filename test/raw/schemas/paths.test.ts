@@ -201,6 +201,13 @@ describe('records in lists', () => {
     expect(rows).toEqual(['2025-03-01,a/b,3'])
   })
 
+  it('are read from a long list without reading again what is around it for each', async () => {
+    const records = Array.from({ length: 16_000 }, () => ({ m: 'a/b', i: 1, o: 2, pad: 'x'.repeat(400) }))
+    const columns = { ...settings.columns, timestamp: '$.at' }
+    const text = JSON.stringify({ at: TIME, data: records })
+    expect((await built({ 'a.json': text }, { unnest: 'data[]', columns })).rows).toEqual(['2025-03-01,a/b,48000'])
+  })
+
   it('may have keys around them that only a JSON pointer reaches', async () => {
     const document = { 'i.d': { at: TIME }, data: [{ m: 'a/b', i: 1, o: 2 }] }
     const columns = { ...settings.columns, timestamp: '$./i.d/at' }
@@ -257,6 +264,10 @@ describe('wrong paths of a source', () => {
       { columns: { timestamp: { path: 'a', unit: 's' } }, base_time: TIME },
       'sources[0].base_time: has no effect on a timestamp that has a unit of its own; remove it',
     ],
+    [
+      { schema: 'otel-genai-spans', columns: { traceId: ['a.b', 'traceId'] } },
+      'sources[0].columns.traceId: cannot have these paths',
+    ],
     [{ columns: { timestamp: 5 } }, 'columns.timestamp: must be a name, a path, a list of paths, or a time such as'],
     [{ where: { kind: 'x' } }, 'where.kind: must be one condition or a list of them: {"equal": "ok"}'],
     [
@@ -270,6 +281,12 @@ describe('wrong paths of a source', () => {
     ],
   ])('%j: %s', async (settings, message) => {
     await expect(built({ 'a.ndjson': '' }, settings)).rejects.toThrow(message)
+  })
+
+  it('are named where no record has them', async () => {
+    const columns = { ...COLUMNS, prompt_tokens: ['usage.inptu', '+usage.cache.read'] }
+    const message = 'source "own": no record has "usage.inptu"; map'
+    await expect(built({ 'a.ndjson': lines(NESTED) }, { columns })).rejects.toThrow(message)
   })
 
   it.each([
