@@ -46,13 +46,13 @@ FROM read_ndjson_objects(
 
 -- name: elements
 -- Each element of the list at a path of the level above, J. A list that is not there has none; but a line without its
--- outermost list is a malformed record.
+-- outermost list is a malformed record, unless it may be a record itself.
 SELECT
   *,
   unnest(
     CASE
       WHEN element_J IS NULL OR J = 0 AND json_type(element_J, getvariable('list_K_N')) IS DISTINCT FROM 'ARRAY'
-      THEN [NULL::JSON]
+      THEN [CASE WHEN getvariable('may_be_unwrapped_N') THEN element_J END]
       ELSE json_extract(element_J, getvariable('elements_K_N'))
     END
   ) AS element_K

@@ -98,7 +98,7 @@ function variablesOf(number: number, group: InputGroup): Record<string, SqlValue
 /** DuckDB's default. */
 const LONGEST_LINE = 16_777_216
 
-function jsonVariables({ lists, pointers, files }: InputGroup): Record<string, SqlValue> {
+function jsonVariables({ lists, mayBeUnwrapped, pointers, files }: InputGroup): Record<string, SqlValue> {
   const longest = { longest_line: Math.max(LONGEST_LINE, ...files.map(({ longestLine = 0 }) => longestLine + 1)) }
   if (lists.length === 0) return { ...longest, pointers: pointers[0] ?? [] }
   const paths = lists.flatMap((list, depth) => {
@@ -111,7 +111,7 @@ function jsonVariables({ lists, pointers, files }: InputGroup): Record<string, S
   })
   // DuckDB does not accept an empty list.
   const named = pointers.flatMap((own, depth) => (own.length === 0 ? [] : [[`pointers_${depth}`, own]]))
-  return { ...longest, ...Object.fromEntries([...paths, ...named]) }
+  return { ...longest, may_be_unwrapped: mayBeUnwrapped, ...Object.fromEntries([...paths, ...named]) }
 }
 
 function settingsOf(source: Source): Partial<Record<Setting, string>> {

@@ -117,6 +117,8 @@ export const Mapping = z.strictObject({
   where: Where.default({}),
   /** With it a path such as `data[].start_time` leads to the element that a record is in, and `$.id` to the line. */
   unnest: Unnest.optional(),
+  /** Set if a line without the list of `unnest` is a record itself. CSV and Parquet have such records too. */
+  may_be_unwrapped: z.literal(true).optional(),
   /** Columns that a file must have besides those of timestamp, model, and input and output tokens. */
   required: z.array(z.string()).default([]),
   /** Columns of the product that are not read. */

@@ -34,6 +34,13 @@ export function listsOf({ schema, unnest }: Mapped): string[] {
         .map((list) => list.replace(/^\./, ''))
 }
 
+/** Whether a record may also stand by itself, outside of these lists. */
+export function mayBeUnwrapped(source: Mapped): boolean {
+  if (listsOf(source).length === 0) return true
+  const { schema, unnest } = source
+  return unnest === undefined && schema !== 'rollup-files' && MAPPINGS[schema].may_be_unwrapped === true
+}
+
 /** Whether a source maps more than names of columns, so that its schema has texts of a user. */
 export function isOwn({ columns, where }: Mapped): boolean {
   return where !== undefined || Object.values(columns).some((mapping) => renamed(mapping) === undefined)
@@ -103,9 +110,9 @@ function ownMapping(mapping: Mapping, { columns }: Pick<Mapped, 'columns'>): unk
     if (typeof value !== 'object' || value === null) return value
     return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, replace(member)]))
   }
-  const { product, records, knowledge, reading, where, required, unread, unnest, ...fields } = mapping
+  const { product, records, knowledge, reading, where, required, unread, unnest, may_be_unwrapped, ...fields } = mapping
   return {
-    ...{ product, records, knowledge, reading, where, unread, unnest },
+    ...{ product, records, knowledge, reading, where, unread, unnest, may_be_unwrapped },
     ...(replace(fields) as object),
     required: required.filter((column) => !own.has(column)),
   }
