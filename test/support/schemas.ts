@@ -31,6 +31,16 @@ export const RECORDS = {
     variant: 'standard',
     cancelled: false,
   },
+  'openrouter-activity-api': {
+    date: '2025-06-01',
+    model: 'acme/one',
+    model_permaslug: 'm',
+    endpoint_id: 'endpoint-1',
+    usage: 0.001,
+    prompt_tokens: 8,
+    completion_tokens: 2,
+    reasoning_tokens: 1,
+  },
   'openrouter-generation': {
     data: {
       id: 'gen-1',
@@ -123,6 +133,7 @@ export type SchemaName = keyof typeof RECORDS
 export const PATHS = {
   canonical: at('model_permaslug', 'timestamp', 'prompt_tokens', 'completion_tokens', 'request_id'),
   'openrouter-activity': at('model_permaslug', 'created_at', 'tokens_prompt', 'tokens_completion', 'generation_id'),
+  'openrouter-activity-api': at('model_permaslug', 'date', 'prompt_tokens', 'completion_tokens', 'endpoint_id'),
   'openrouter-generation': at(
     'data/model',
     'data/created_at',

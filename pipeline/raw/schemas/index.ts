@@ -9,6 +9,7 @@ import type { Schema } from './schema.ts'
 export const SCHEMA_NAMES = [
   'canonical',
   'openrouter-activity',
+  'openrouter-activity-api',
   'openrouter-generation',
   'litellm-spend-logs',
   'litellm-daily-user-spend',
