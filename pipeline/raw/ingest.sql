@@ -44,6 +44,10 @@ FROM read_ndjson_objects(
   ignore_errors = true
 )
 
+-- name: with_records
+-- Lines that have none of the keys of lines without records.
+WHERE coalesce(len(list_filter(json_extract(json, getvariable('other_keys_N')), lambda found: found IS NOT NULL)), 0) = 0
+
 -- name: elements
 -- Each element of the list at a path of the level above, J. A list that is not there has none; but a line without its
 -- outermost list is a malformed record, unless it may be a record itself.

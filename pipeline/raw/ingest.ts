@@ -6,7 +6,7 @@ import type { InputGroup } from './files/group.ts'
 import type { CsvReading, LinkedFile } from './files/link.ts'
 import { type Columns, jsonPointer, literal, type Setting } from './schemas/expression.ts'
 import { heliconeSettings } from './schemas/helicone-settings.ts'
-import { fileColumn, isOwn, schemaOf } from './schemas/of-source.ts'
+import { fileColumn, isOwn, keysWithoutRecords, schemaOf } from './schemas/of-source.ts'
 import { NOTE_KINDS, PARTS_DISAGREEMENTS, type Schema, type UsageRecord } from './schemas/schema.ts'
 import { ABSENT, jsonValue, parquetValue, type RelativeTime, textValue, type Value } from './schemas/value.ts'
 import type { Source } from './sources.ts'
@@ -98,7 +98,7 @@ function variablesOf(number: number, group: InputGroup): Record<string, SqlValue
 /** DuckDB's default. */
 const LONGEST_LINE = 16_777_216
 
-function jsonVariables({ lists, mayBeUnwrapped, pointers, files }: InputGroup): Record<string, SqlValue> {
+function jsonVariables({ source, lists, mayBeUnwrapped, pointers, files }: InputGroup): Record<string, SqlValue> {
   const longest = { longest_line: Math.max(LONGEST_LINE, ...files.map(({ longestLine = 0 }) => longestLine + 1)) }
   if (lists.length === 0) return { ...longest, pointers: pointers[0] ?? [] }
   const paths = lists.flatMap((list, depth) => {
@@ -111,7 +111,9 @@ function jsonVariables({ lists, mayBeUnwrapped, pointers, files }: InputGroup): 
   })
   // DuckDB does not accept an empty list.
   const named = pointers.flatMap((own, depth) => (own.length === 0 ? [] : [[`pointers_${depth}`, own]]))
-  return { ...longest, may_be_unwrapped: mayBeUnwrapped, ...Object.fromEntries([...paths, ...named]) }
+  const other_keys = keysWithoutRecords(source).map(jsonPointer)
+  const lines = { may_be_unwrapped: mayBeUnwrapped, ...(other_keys.length > 0 && { other_keys }) }
+  return { ...longest, ...lines, ...Object.fromEntries([...paths, ...named]) }
 }
 
 function settingsOf(source: Source): Partial<Record<Setting, string>> {
@@ -172,13 +174,15 @@ function fromGroup(group: InputGroup, number: number, computed: ReadonlyMap<stri
 }
 
 /** FROM with a row for each element of lists within lists: `json` is the element, `value` what its columns have. */
-function elementsOf({ lists, pointers }: InputGroup): string {
+function elementsOf({ source, lists, pointers }: InputGroup): string {
+  const hasOthers = keysWithoutRecords(source).length > 0
+  const documents = readStatement('ingest/documents') + (hasOthers ? `\n${readStatement('ingest/with_records')}` : '')
   const rows = lists.reduce((outer, _, depth) => {
     const statement = readStatement('ingest/elements').replaceAll(/\bJ\b|_J\b/g, (name) =>
       name.replace('J', `${depth}`),
     )
     return `${statement.replaceAll(/_K(?=\b|_N)/g, `_${depth + 1}`)}\nFROM (\n${outer}\n)`
-  }, readStatement('ingest/documents'))
+  }, documents)
   const found = pointers.flatMap((own, depth) =>
     own.length === 0 ? [] : [`json_extract(element_${depth}, getvariable('pointers_${depth}_N'))`],
   )

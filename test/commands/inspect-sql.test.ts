@@ -9,7 +9,7 @@ import { inspectSql } from '../../pipeline/raw/inspect-sql.ts'
 import { SCHEMA_NAMES } from '../../pipeline/raw/schemas/index.ts'
 import { newWorkspace, REPOSITORY, runCli, type Workspace, writeInput } from '../support/pipeline.ts'
 import { compress, query, sqlText } from '../support/records.ts'
-import { buildLogs, FORMS, type Form, type Log, type LogRecord, RECORDS, writeLog } from '../support/schemas.ts'
+import { buildLogs, type Form, formsOf, type Log, type LogRecord, RECORDS, writeLog } from '../support/schemas.ts'
 
 const AS_OF = '2026-06-10T12:00:00Z'
 const effects = { now: () => new Date(AS_OF), signal: new AbortController().signal, sources: undefined }
@@ -114,7 +114,10 @@ async function workspaceWith(
 
 describe('the SQL of inspect', () => {
   it('reads the corpus of every schema as a build does', async () => {
-    const logs = SCHEMA_NAMES.flatMap((schema, index) => corpusOf(schema, FORMS[index % FORMS.length]))
+    const logs = SCHEMA_NAMES.flatMap((schema, index) => {
+      const forms = formsOf(schema)
+      return corpusOf(schema, forms[index % forms.length])
+    })
     const { workspace } = await buildLogs(logs, AS_OF)
     const sources = join(workspace.input, 'sources.json')
     await query(`ATTACH ${sqlText(join(workspace.dataDir, 'state/build.duckdb'))} AS built (READ_ONLY)`)

@@ -15,7 +15,7 @@ import {
   writeInput,
 } from '../support/pipeline.ts'
 import { compress } from '../support/records.ts'
-import { FORMS, type LogRecord, RECORDS, toLines, writeLog } from '../support/schemas.ts'
+import { formsOf, type LogRecord, RECORDS, toLines, writeLog } from '../support/schemas.ts'
 
 const effects = { now: () => new Date('2026-11-20T00:12:00Z'), signal: new AbortController().signal }
 
@@ -49,7 +49,9 @@ const OWN = 'When;Model Name;inputTokens;outputTokens\n2025-06-01T12:00:00Z;m;8;
 describe('inspect', () => {
   it('knows files of every schema in every format, and proposes sources that build', async () => {
     const workspace = await newWorkspace()
-    const logs = SCHEMA_NAMES.flatMap((name) => FORMS.map((form) => ({ name, form, model: `${name} as ${form}` })))
+    const logs = SCHEMA_NAMES.flatMap((name) =>
+      formsOf(name).map((form) => ({ name, form, model: `${name} as ${form}` })),
+    )
     const pathOf = ({ name, form }: { name: string; form: string }) => join(workspace.input, `${name}.${form}`)
     for (const log of logs) await writeLog(pathOf(log), [recordOf(log.name, log.model)], log.form)
     const inspections = await inspect(logs.map(pathOf), effects)
@@ -70,7 +72,10 @@ describe('inspect', () => {
       })),
     )
     // One format of each is enough for a build.
-    const built = logs.filter(({ form }, index) => form === FORMS[Math.floor(index / FORMS.length) % FORMS.length])
+    const built = SCHEMA_NAMES.flatMap((name, index) => {
+      const ofName = logs.filter((log) => log.name === name)
+      return ofName[index % ofName.length] ?? []
+    })
     const proposed = built.map((log) => inspections[logs.indexOf(log)]?.source)
     expect(await buildProposed(workspace, ...proposed)).toEqual(
       built.map(({ model }) => `2025-06-01 ${model} 10`).toSorted(),

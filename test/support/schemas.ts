@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BuildSummary } from '../../pipeline/build.ts'
+import { MAPPINGS } from '../../pipeline/raw/schemas/index.ts'
 import { type RejectedRecord, readRejects } from '../../pipeline/rollup/list-rejects.ts'
 import { buildIn, newWorkspace, publishedCsv, rowsOf, type Workspace, writeInput } from './pipeline.ts'
 import { query, sqlText } from './records.ts'
@@ -115,6 +116,31 @@ export const RECORDS = {
       'gen_ai.usage.cache_read.input_tokens': 7,
     },
   },
+  'otlp-batches': {
+    resourceSpans: [
+      {
+        resource: { attributes: [] },
+        scopeSpans: [
+          {
+            scope: { name: 'openai' },
+            spans: [
+              {
+                traceId: '0000000000000000000000000000000a',
+                spanId: '000000000000000b',
+                startTimeUnixNano: '1748779200123456789',
+                attributes: {
+                  'gen_ai.operation.name': 'chat',
+                  'gen_ai.response.model': 'm',
+                  'gen_ai.usage.input_tokens': 8,
+                  'gen_ai.usage.output_tokens': 2,
+                },
+              },
+            ],
+          },
+        ],
+      },
+    ],
+  },
   'cloudflare-ai-gateway-logs': {
     id: '01JW',
     created_at: '2025-06-01T12:00:00.123Z',
@@ -128,6 +154,9 @@ export const RECORDS = {
 } satisfies Record<string, LogRecord>
 
 export type SchemaName = keyof typeof RECORDS
+
+/** The span in a batch. */
+const SPAN = 'resourceSpans/0/scopeSpans/0/spans/0'
 
 /** Where the fields of a record lie: the paths to them. */
 export const PATHS = {
@@ -153,6 +182,13 @@ export const PATHS = {
     'attributes/gen_ai.usage.output_tokens',
     'spanId',
   ),
+  'otlp-batches': at(
+    `${SPAN}/attributes/gen_ai.response.model`,
+    `${SPAN}/startTimeUnixNano`,
+    `${SPAN}/attributes/gen_ai.usage.input_tokens`,
+    `${SPAN}/attributes/gen_ai.usage.output_tokens`,
+    `${SPAN}/spanId`,
+  ),
   'cloudflare-ai-gateway-logs': at('model', 'created_at', 'tokens_in', 'tokens_out', 'id'),
 } satisfies Record<SchemaName, ReturnType<typeof at>>
 
@@ -169,12 +205,20 @@ export function named(schema: SchemaName, name: string): LogRecord {
 
 /** The record with another value at a path. */
 export function having(record: LogRecord, [key = '', ...rest]: readonly string[], value: unknown): LogRecord {
-  return { ...record, [key]: rest.length === 0 ? value : having(record[key] as LogRecord, rest, value) }
+  const member = rest.length === 0 ? value : having(record[key] as LogRecord, rest, value)
+  const copy = Array.isArray(record) ? [...record] : { ...record }
+  return Object.assign(copy, { [key]: member })
 }
 
 /** CSV with nested values as JSON text, NDJSON, Parquet with nested values as structs, and with them as JSON text. */
 export const FORMS = ['csv', 'ndjson', 'parquet', 'text.parquet'] as const
 export type Form = (typeof FORMS)[number]
+
+/** The forms that files of a schema can have: records in lists of a line are JSON. */
+export function formsOf(schema: SchemaName): readonly Form[] {
+  const { unnest, may_be_unwrapped } = MAPPINGS[schema]
+  return unnest === undefined || may_be_unwrapped ? FORMS : ['ndjson']
+}
 
 export interface Built {
   /** Rows as `date model tokens`. */

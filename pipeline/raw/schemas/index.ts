@@ -17,6 +17,7 @@ export const SCHEMA_NAMES = [
   'langfuse-observations',
   'portkey-logs',
   'otel-genai-spans',
+  'otlp-batches',
   'cloudflare-ai-gateway-logs',
 ] as const
 export type SchemaName = (typeof SCHEMA_NAMES)[number]

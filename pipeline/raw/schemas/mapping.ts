@@ -119,6 +119,8 @@ export const Mapping = z.strictObject({
   unnest: Unnest.optional(),
   /** Set if a line without the list of `unnest` is a record itself. CSV and Parquet have such records too. */
   may_be_unwrapped: z.literal(true).optional(),
+  /** Keys of lines that have other things than records. Such lines are skipped. */
+  without_records: z.array(z.string()).optional(),
   /** Columns that a file must have besides those of timestamp, model, and input and output tokens. */
   required: z.array(z.string()).default([]),
   /** Columns of the product that are not read. */

@@ -34,6 +34,11 @@ export function listsOf({ schema, unnest }: Mapped): string[] {
         .map((list) => list.replace(/^\./, ''))
 }
 
+/** Keys of lines that have no records. */
+export function keysWithoutRecords({ schema }: Mapped): readonly string[] {
+  return schema === 'rollup-files' ? [] : (MAPPINGS[schema].without_records ?? [])
+}
+
 /** Whether a record may also stand by itself, outside of these lists. */
 export function mayBeUnwrapped(source: Mapped): boolean {
   if (listsOf(source).length === 0) return true
@@ -110,9 +115,9 @@ function ownMapping(mapping: Mapping, { columns }: Pick<Mapped, 'columns'>): unk
     if (typeof value !== 'object' || value === null) return value
     return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, replace(member)]))
   }
-  const { product, records, knowledge, reading, where, required, unread, unnest, may_be_unwrapped, ...fields } = mapping
+  const { product, records, knowledge, reading, where, required, unread, unnest, may_be_unwrapped, without_records, ...fields } = mapping
   return {
-    ...{ product, records, knowledge, reading, where, unread, unnest, may_be_unwrapped },
+    ...{ product, records, knowledge, reading, where, unread, unnest, may_be_unwrapped, without_records },
     ...(replace(fields) as object),
     required: required.filter((column) => !own.has(column)),
   }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SCHEMA_NAMES, SCHEMAS } from '../../../pipeline/raw/schemas/index.ts'
 import { REPOSITORY } from '../../support/pipeline.ts'
-import { type BuiltTogether, buildLogs, FORMS, having, type LogRecord, PATHS } from '../../support/schemas.ts'
+import { type BuiltTogether, buildLogs, formsOf, having, type LogRecord, PATHS } from '../../support/schemas.ts'
 
 const CORPUS = join(REPOSITORY, 'test/corpus')
 
@@ -42,7 +42,7 @@ function logRecord(schema: keyof typeof PATHS, { what, record }: Case): LogRecor
 async function buildCorpus(schema: keyof typeof PATHS): Promise<BuiltTogether & { repeated: number }> {
   const bySettings = Map.groupBy(casesOf(schema), ({ settings }) => JSON.stringify(settings))
   const [id = ''] = PATHS[schema].id
-  const logs = FORMS.flatMap((form) =>
+  const logs = formsOf(schema).flatMap((form) =>
     [...bySettings.values()].map((cases) => {
       const plain = cases.find(({ record, expected }) => id in record && expected.tokens && !expected.note)
       const repeated = plain === undefined || plain.expected.disagrees !== undefined ? [] : [logRecord(schema, plain)]
@@ -54,9 +54,8 @@ async function buildCorpus(schema: keyof typeof PATHS): Promise<BuiltTogether & 
   return { ...(await buildLogs(logs, '2026-06-10T12:00:00Z')), repeated }
 }
 
-/** Counts of one format as those of all. */
-function inEveryForm(counts: Record<string, number>): Record<string, number> {
-  return Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, count * FORMS.length]))
+function multiplied(counts: Record<string, number>, by: number): Record<string, number> {
+  return Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, count * by]))
 }
 
 function countsOf(values: readonly string[]): Record<string, number> {
@@ -77,17 +76,20 @@ it('has a corpus of every schema, and of nothing else', () => {
 
 describe.each(SCHEMA_NAMES)('%s', (schema) => {
   const cases = casesOf(schema)
+  const forms = formsOf(schema)
+  /** Counts of one format as those of all. */
+  const inEveryForm = (counts: Record<string, number>) => multiplied(counts, forms.length)
 
   it('counts each record of the corpus as it should, and a repeated one once, in every format', async () => {
     const { rows, records, setAside, workspace, repeated } = await buildCorpus(schema)
     const counted = rows.map((row) => /^\S+ (.*) (\d+)$/.exec(row)?.slice(1))
     const expected = cases.flatMap(({ what, expected: { tokens = 0 } }) =>
-      tokens > 0 ? [[what, `${FORMS.length * tokens}`]] : [],
+      tokens > 0 ? [[what, `${forms.length * tokens}`]] : [],
     )
     expect(counted.toSorted()).toEqual(expected.toSorted())
-    const perForm = setAside.length / FORMS.length
-    for (const [form] of FORMS.entries())
-      expect(setAside.slice(form * perForm, (form + 1) * perForm), FORMS[form]).toEqual(setAside.slice(0, perForm))
+    const perForm = setAside.length / forms.length
+    for (const [form] of forms.entries())
+      expect(setAside.slice(form * perForm, (form + 1) * perForm), forms[form]).toEqual(setAside.slice(0, perForm))
     const outcomes = countsOf(cases.flatMap(({ expected: { outcome } }) => outcome ?? []))
     const { left_out = 0, ...rejected } = inEveryForm(outcomes)
     expect(records.left_out).toBe(left_out)

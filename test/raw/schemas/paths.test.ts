@@ -117,6 +117,16 @@ describe('records in lists', () => {
     expect((await built(files, settings)).rows).toEqual(rows)
   })
 
+  it('are excluded by what stands around them', async () => {
+    const where = { 'data[].kind.name': { equal: 'x' } }
+    const [first, ...others] = page.data
+    const line = { data: [{ ...first, kind: { name: 'x' } }, ...others] }
+    expect(await built({ 'a.ndjson': lines(line) }, { ...settings, where })).toMatchObject({
+      rows: ['2025-03-01,a/c,7', '2025-03-01,a/b,3'],
+      left_out: 1,
+    })
+  })
+
   it('reject a line that has no such list', async () => {
     const { rejected } = await built({ 'a.ndjson': lines(page, { error: 'x' }) }, settings)
     expect(rejected).toEqual({ malformed_record: 1 })

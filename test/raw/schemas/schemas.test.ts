@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   buildLogs,
+  formsOf,
   having,
   type LogRecord,
   named,
@@ -21,6 +22,8 @@ describe.each(NAMES)('%s', (name) => {
 
   it('rejects what is no record, takes a count of null for 0, and compares names as they are written', async () => {
     // A span may say only the model that was asked for.
+    const isInLists = !formsOf(name).includes('csv')
+    const empty = isInLists ? 'malformed_record' : 'invalid_timestamp'
     const silent = name === 'otel-genai-spans' ? having(another, ['attributes', 'gen_ai.request.model'], null) : another
     const wrong: [what: string, reason: string, line: LogRecord | string][] = [
       ...['-1', '1.5', 'many', true, 1e300].map((count): [string, string, LogRecord] => [
@@ -38,8 +41,8 @@ describe.each(NAMES)('%s', (name) => {
       ['a number', 'malformed_record', '5'],
       ['null', 'malformed_record', 'null'],
       ['no JSON', 'malformed_record', 'no JSON'],
-      ['an object without anything', 'invalid_timestamp', '{}'],
-      ['an object of something else', 'invalid_timestamp', '{"error": {"code": 404}}'],
+      ['an object without anything', empty, '{}'],
+      ['an object of something else', empty, '{"error": {"code": 404}}'],
     ]
     const lines = wrong.map(([, , line]) => (typeof line === 'string' ? `${line}\n` : toLines([line])))
     const failed = having(having(named(name, 'failed'), prompt, null), completion, null)
@@ -53,8 +56,8 @@ describe.each(NAMES)('%s', (name) => {
     expect(records.rejected).toEqual({
       invalid_token_count: 5,
       invalid_model: 2,
-      invalid_timestamp: 4,
-      malformed_record: 6,
+      invalid_timestamp: isInLists ? 2 : 4,
+      malformed_record: isInLists ? 8 : 6,
     })
   })
 })
