@@ -4,6 +4,7 @@ import {
   areAbove,
   areNotTotal,
   attribute,
+  begins,
   column,
   count,
   countWhere,
@@ -17,6 +18,7 @@ import {
   isOneOf,
   isPositive,
   isPresent,
+  isSince,
   joined,
   type Kind,
   keyHash,
@@ -25,6 +27,7 @@ import {
   type Place,
   plus,
   restOf,
+  scaledAmount,
   shared,
   text,
   unixTime,
@@ -41,14 +44,15 @@ import {
   type Paths,
   type Test,
   type Where,
+  type Wheres,
 } from './mapping.ts'
-import { RULES } from './rules.ts'
+import { ruled } from './rules.ts'
 import type { Accounting, Schema, UsageRecord } from './schema.ts'
 
 /** The schema of a mapping: SQL for each field of a record. `own` are further conditions. */
 export function compile(mapping: Mapping, own: Where = {}): Schema {
   const { reading, required, unread, absolute_time, tokens } = mapping
-  const { prompt_tokens, completion_tokens, ...checks } = 'rule' in tokens ? RULES[tokens.rule] : account(tokens)
+  const { prompt_tokens, completion_tokens, ...checks } = 'rule' in tokens ? ruled(tokens) : account(tokens)
   const record: UsageRecord = {
     timestamp: timeOf(mapping.timestamp),
     model_permaslug: modelOf(mapping.model_permaslug),
@@ -68,9 +72,12 @@ export function compile(mapping: Mapping, own: Where = {}): Schema {
 }
 
 function timeOf(time: Mapping['timestamp']): Expression<'instant'> {
-  if (typeof time === 'string' || Array.isArray(time)) return fromPaths(instant, time)
-  const { path, unit } = time
-  return fromPaths((place) => (unit === 'day' ? utcDay(place) : unixTime(place, unit)), path)
+  const alternatives = [time].flat().map((each) => {
+    if (typeof each === 'string') return fromPaths(instant, each)
+    const { path, unit } = each
+    return fromPaths((place) => (unit === 'day' ? utcDay(place) : unixTime(place, unit)), path)
+  })
+  return alternatives.reduceRight((fallback, preferred) => first(preferred, fallback))
 }
 
 function modelOf(model: Mapping['model_permaslug']): Expression<'text'> {
@@ -79,24 +86,31 @@ function modelOf(model: Mapping['model_permaslug']): Expression<'text'> {
 }
 
 /** The fields that a file may lack. */
-function othersOf(mapping: Mapping, wheres: readonly Where[]): Partial<UsageRecord> {
+function othersOf(mapping: Mapping, wheres: readonly Wheres[]): Partial<UsageRecord> {
   const { request_id, visibility, api_key_hash, cost_usd, is_byok, updated_at } = mapping
-  const conditions = wheres.flatMap((where) => Object.entries(where))
+  const [excluded, ...others] = wheres.filter((where) => Object.keys(where).length > 0).map(isExcluded)
   return {
     ...(request_id !== undefined && { request_id: optional(idOf(request_id)) }),
     ...(visibility !== undefined && { visibility: optional(fromPaths(text, visibility)) }),
     ...(api_key_hash !== undefined && { api_key_hash: optional(fromPaths(keyHash, api_key_hash)) }),
-    ...(cost_usd !== undefined && { cost_usd: optional(fromPaths(amount, cost_usd)) }),
+    ...(cost_usd !== undefined && { cost_usd: optional(costOf(cost_usd)) }),
     ...(is_byok !== undefined && { is_byok: optional(byokOf(is_byok)) }),
     ...(updated_at !== undefined && { updated_at: optional(fromPaths(instant, updated_at)) }),
-    ...(conditions.length > 0 && { is_left_out: optional(isExcluded(conditions)) }),
+    ...(excluded !== undefined && {
+      is_left_out: optional(others.length === 0 ? excluded : anyOf(excluded, ...others)),
+    }),
   }
 }
 
 function idOf(id: NonNullable<Mapping['request_id']>): Expression<'text'> {
   if (typeof id === 'string' || Array.isArray(id)) return fromPaths(text, id)
-  const texts = (paths: readonly string[]) => paths.map((path) => text(placeOf(path)))
+  const texts = (all: readonly Paths[]) => all.map((paths) => fromPaths(text, paths))
   return joined(texts(id.of), texts(id.with))
+}
+
+function costOf(cost: NonNullable<Mapping['cost_usd']>): Expression<'amount'> {
+  if (typeof cost === 'string' || Array.isArray(cost)) return fromPaths(amount, cost)
+  return fromPaths((place) => scaledAmount(place, cost.factor), cost.path)
 }
 
 function byokOf(byok: NonNullable<Mapping['is_byok']>): Expression<'flag'> {
@@ -113,12 +127,18 @@ function account({ input, output, inside, outside, total, rest_of_total, compare
     sum === undefined || rest_of_total?.to !== to ? count : restOf(sum, count, other, allOf(rest_of_total.when))
   const prompt_tokens = withRest(prompt, completion, 'input')
   const completion_tokens = withRest(completion, prompt, 'output')
+  const to = compare === undefined ? rest_of_total?.to : undefined
   const cached = [...inputParts(inside).map(countOf), ...inputParts(outside).flatMap(insideCount)]
   const reasoning = [...outputParts(inside).map(countOf), ...outputParts(outside).flatMap(insideCount)]
   const parts_disagree = {
-    ...(cached.length > 0 && { cached_above_prompt: areAbove(cached, countOf(compare?.input ?? input)) }),
+    ...(cached.length > 0 && {
+      cached_above_prompt: areAbove(cached, to === 'input' ? prompt_tokens : countOf(compare?.input ?? input)),
+    }),
     ...(reasoning.length > 0 && {
-      reasoning_above_completion: areAbove(reasoning, countOf(compare?.output ?? output)),
+      reasoning_above_completion: areAbove(
+        reasoning,
+        to === 'output' ? completion_tokens : countOf(compare?.output ?? output),
+      ),
     }),
     ...(sum !== undefined && { parts_not_total: areNotTotal([prompt_tokens, completion_tokens], sum) }),
   }
@@ -136,13 +156,16 @@ function insideCount(part: Part): Expression<'count'>[] {
   return [countWhere(not(allOf(part.when)), countOf(part.path))]
 }
 
-function allOf(where: Where): Expression<'condition'> {
-  return shared(optional(not(isExcluded(Object.entries(where)))))
+function allOf(where: Wheres): Expression<'condition'> {
+  return shared(optional(not(isExcluded(where))))
 }
 
-/** Whether a record does not fit the conditions. */
-function isExcluded(conditions: readonly (readonly [string, Test | Test[]])[]): Expression<'condition'> {
-  const failed = conditions.map(([path, tests]) => not(anyOf(...[tests].flat().map((test) => testOf(path, test)))))
+/** Whether a record does not fit the conditions; of several, none of them. */
+function isExcluded(wheres: Wheres): Expression<'condition'> {
+  if (Array.isArray(wheres)) return not(anyOf(...wheres.map((where) => not(isExcluded(where)))))
+  const failed = Object.entries(wheres).map(([path, tests]) =>
+    not(anyOf(...[tests].flat().map((test) => testOf(path, test)))),
+  )
   return anyOf(...failed)
 }
 
@@ -156,6 +179,8 @@ function testOf(path: string, test: Test): Expression<'condition'> {
   const place = placeOf(path)
   if ('present' in test) return test.present ? isPresent(place) : not(isPresent(place))
   if ('in' in test) return isOneOf(place, test.in)
+  if ('begins' in test) return begins(place, test.begins)
+  if ('since' in test) return isSince(place, test.since)
   return typeof test.equal === 'boolean' ? isFlag(place, test.equal) : isOneOf(place, [test.equal])
 }
 

@@ -111,6 +111,14 @@ export const keyHash = (place: Place) => over('key_hash', place, (value) => `key
 /** An amount of USD; 0 if missing. */
 export const amount = (place: Place) => over('amount', place, (value) => `amount_from_text(${value.text()})`)
 
+/** An amount of another unit, by what a unit is in USD. */
+export const scaledAmount = (place: Place, factor: number) =>
+  over(
+    'amount',
+    place,
+    (value) => `try_cast(amount_from_text(${value.text()}) * ${factor.toFixed(9)} AS DECIMAL(18, 9))`,
+  )
+
 /** A flag; false if missing. */
 export const flag = (place: Place) => over('flag', place, (value) => `flag_from_text(${value.text()})`)
 
@@ -130,6 +138,16 @@ export const isOneOf = (place: Place, words: readonly string[]) =>
     return `coalesce(lower(${value.text()}) IN (${wanted}), false)`
   })
 
+/** Whether a text begins so, ignoring case. */
+export const begins = (place: Place, prefix: string) =>
+  over('condition', place, (value, columns) => {
+    return `coalesce(starts_with(lower(${value.text()}), ${columns.constant(prefix.toLowerCase())}), false)`
+  })
+
+/** Whether an instant is of this UTC date or later. */
+export const isSince = (place: Place, date: string) =>
+  over('condition', place, (value) => `coalesce(${value.instant()} >= ${Date.parse(date)}000, false)`)
+
 export const isPresent = (place: Place) =>
   over('condition', place, (value) => `coalesce(nullif(${value.text()}, '') IS NOT NULL, false)`)
 
@@ -145,7 +163,18 @@ export function not(condition: Expression<'condition'>): Expression<'condition'>
   return { ...condition, sql: (columns) => `NOT (${condition.sql(columns)})` }
 }
 
+/** A condition that holds of no record. */
+const never: Expression<'condition'> = {
+  kind: 'condition',
+  columns: [],
+  needs: [],
+  sql: () => 'false',
+  isPresent: () => 'false',
+  exists: () => 'false',
+}
+
 export function anyOf(...conditions: Expression<'condition'>[]): Expression<'condition'> {
+  if (conditions.length === 0) return never
   return combine('condition', conditions, (columns) => conditions.map((each) => `(${each.sql(columns)})`).join(' OR '))
 }
 

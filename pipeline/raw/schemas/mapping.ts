@@ -24,7 +24,9 @@ const TimeUnit = z.enum(['s', 'ms', 'us', 'ns', 'day'])
 export type TimeUnit = z.infer<typeof TimeUnit>
 
 /** ISO 8601, in the source's zone if it has no offset. With a `unit`: Unix time or a calendar date. */
-const Time = z.union([Paths, z.strictObject({ path: Paths, unit: TimeUnit })])
+const InUnit = z.strictObject({ path: Paths, unit: TimeUnit })
+/** One of these, or the first of several that has a value. */
+const Time = z.union([Paths, InUnit, z.array(z.union([Path, InUnit])).min(1)])
 export type Time = z.infer<typeof Time>
 
 /** Where the records are in a line of JSON: `data[]`, or lists in lists, `data[].results[]`. */
@@ -36,12 +38,23 @@ export const Unnest = z.string().regex(/^([^[\]]+\[\])(\.[^[\]]+\[\])*$/, {
 export const ColumnMapping = z.union([CountPaths, z.strictObject({ path: Paths, unit: TimeUnit })])
 export type ColumnMapping = z.infer<typeof ColumnMapping>
 
-/** What a value must be. Texts are compared without regard to case. A missing value equals nothing. */
-export type Test = { equal: string | boolean } | { in: string[] } | { present: boolean } | { not: Test }
+/**
+ * What a value must be. Texts are compared without regard to case. A missing value equals nothing. `since`: an instant
+ * of this UTC date or later.
+ */
+export type Test =
+  | { equal: string | boolean }
+  | { in: string[] }
+  | { begins: string }
+  | { since: string }
+  | { present: boolean }
+  | { not: Test }
 const Test: z.ZodType<Test> = z.lazy(() =>
   z.union([
     z.strictObject({ equal: z.union([z.string(), z.boolean()]) }),
     z.strictObject({ in: z.array(z.string()).min(1) }),
+    z.strictObject({ begins: z.string().min(1) }),
+    z.strictObject({ since: z.iso.date() }),
     z.strictObject({ present: z.boolean() }),
     z.strictObject({ not: Test }),
   ]),
@@ -51,13 +64,17 @@ const Test: z.ZodType<Test> = z.lazy(() =>
 export const Where = z.record(Path, z.union([Test, z.array(Test).min(1)]))
 export type Where = z.infer<typeof Where>
 
+/** Of several such conditions one must hold. */
+const Wheres = z.union([Where, z.array(Where).min(1)])
+export type Wheres = z.infer<typeof Wheres>
+
 /** Kinds of tokens that products report beside input and output. */
 const INPUT_PARTS = ['cache_read', 'cache_write', 'input_audio'] as const
 const OUTPUT_PARTS = ['reasoning', 'output_audio'] as const
 const PART_NAMES = [...INPUT_PARTS, ...OUTPUT_PARTS]
 const Inside = z.partialRecord(z.enum(PART_NAMES), CountPaths)
 /** With `when`, the part is outside only of such records, and inside of all others. */
-const Part = z.union([CountPaths, z.strictObject({ path: CountPaths, when: Where })])
+const Part = z.union([CountPaths, z.strictObject({ path: CountPaths, when: Wheres })])
 export type Part = z.infer<typeof Part>
 const Outside = z.partialRecord(z.enum(PART_NAMES), Part)
 
@@ -80,18 +97,22 @@ const Counts = z.strictObject({
   /** The product's own sum, which the two counts are compared with. */
   total: CountPaths.optional(),
   /** The count that gets what the total has more than the two counts, of all records or `when` it is so. */
-  rest_of_total: z.strictObject({ to: z.enum(['input', 'output']), when: Where }).optional(),
+  rest_of_total: z.strictObject({ to: z.enum(['input', 'output']), when: Wheres.default({}) }).optional(),
   /** The counts that include the inside parts, if they are not the published ones. */
   compare: z.strictObject({ input: CountPaths, output: CountPaths }).optional(),
 })
 export type Counts = z.infer<typeof Counts>
 
 /** Token accounting that needs code: see `rules.ts`. */
-export const RuleName = z.enum(['helicone_outside', 'langfuse_total'])
-export type RuleName = z.infer<typeof RuleName>
+const Rule = z.discriminatedUnion('rule', [
+  z.strictObject({ rule: z.literal('helicone_outside') }),
+  /** With `is_needed`, a record without the column is rejected: it would count 0. */
+  z.strictObject({ rule: z.literal('langfuse_total'), usage: Path, is_needed: z.literal(true).optional() }),
+])
+export type Rule = z.infer<typeof Rule>
 
 /** An id of several texts. Without one of `of` a record has no id. */
-const JoinedId = z.strictObject({ of: z.array(Path).min(1), with: z.array(Path).default([]) })
+const JoinedId = z.strictObject({ of: z.array(Paths).min(1), with: z.array(Paths).default([]) })
 
 /** How the records of a product are read: one file for each schema in this folder. */
 export const Mapping = z.strictObject({
@@ -105,16 +126,17 @@ export const Mapping = z.strictObject({
   timestamp: Time,
   /** With `variant`: its value as a suffix of the slug. */
   model_permaslug: z.union([Paths, z.strictObject({ path: Paths, variant: Path })]),
-  tokens: z.union([Counts, z.strictObject({ rule: RuleName })]),
+  tokens: z.union([Counts, Rule]),
   request_id: z.union([Paths, JoinedId]).optional(),
   visibility: Paths.optional(),
   api_key_hash: Paths.optional(),
-  cost_usd: Paths.optional(),
+  /** With a `factor`: USD per unit of the amount. */
+  cost_usd: z.union([Paths, z.strictObject({ path: Paths, factor: z.number().positive() })]).optional(),
   /** With `above_zero`: true where an amount is positive. */
   is_byok: z.union([Paths, z.strictObject({ above_zero: Path })]).optional(),
   /** When the record was last written. Of duplicates the latest is kept (DESIGN.md §6.7). */
   updated_at: Paths.optional(),
-  where: Where.default({}),
+  where: Wheres.default({}),
   /** With it a path such as `data[].start_time` leads to the element that a record is in, and `$.id` to the line. */
   unnest: Unnest.optional(),
   /** Set if a line without the list of `unnest` is a record itself. CSV and Parquet have such records too. */

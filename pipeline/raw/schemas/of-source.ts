@@ -112,10 +112,23 @@ function ownMapping(mapping: Mapping, { columns }: Pick<Mapped, 'columns'>): unk
       return paths === undefined ? value : asPaths(paths)
     }
     if (Array.isArray(value)) return value.flatMap(replace)
-    if (typeof value !== 'object' || value === null) return value
+    // What a rule reads is a column, not a path.
+    if (typeof value !== 'object' || value === null || 'rule' in value) return value
     return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, replace(member)]))
   }
-  const { product, records, knowledge, reading, where, required, unread, unnest, may_be_unwrapped, without_records, ...fields } = mapping
+  const {
+    product,
+    records,
+    knowledge,
+    reading,
+    where,
+    required,
+    unread,
+    unnest,
+    may_be_unwrapped,
+    without_records,
+    ...fields
+  } = mapping
   return {
     ...{ product, records, knowledge, reading, where, unread, unnest, may_be_unwrapped, without_records },
     ...(replace(fields) as object),
