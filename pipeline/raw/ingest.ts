@@ -5,7 +5,7 @@ import type { Format } from './files/find.ts'
 import type { InputGroup } from './files/group.ts'
 import type { CsvReading, LinkedFile } from './files/link.ts'
 import { type Columns, jsonPointer, literal, type Setting } from './schemas/expression.ts'
-import { heliconeSettings } from './schemas/helicone-settings.ts'
+import { HELICONE_SCHEMAS, heliconeSettings } from './schemas/helicone-settings.ts'
 import { fileColumn, isOwn, keysWithoutRecords, schemaOf } from './schemas/of-source.ts'
 import { NOTE_KINDS, PARTS_DISAGREEMENTS, type Schema, type UsageRecord } from './schemas/schema.ts'
 import { ABSENT, jsonValue, parquetValue, type RelativeTime, textValue, type Value } from './schemas/value.ts'
@@ -117,7 +117,7 @@ function jsonVariables({ source, lists, mayBeUnwrapped, pointers, files }: Input
 }
 
 function settingsOf(source: Source): Partial<Record<Setting, string>> {
-  return source.schema === 'helicone-requests' ? heliconeSettings(source) : {}
+  return HELICONE_SCHEMAS.includes(source.schema) ? heliconeSettings(source) : {}
 }
 
 /** `row_number()` over an empty window makes DuckDB read the file in order. Parquet has row numbers itself. */

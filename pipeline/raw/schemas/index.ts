@@ -8,16 +8,22 @@ import type { Schema } from './schema.ts'
 /** Schemas that a source may name (DESIGN.md §5). Each is a file of this folder, `NAME.json`. */
 export const SCHEMA_NAMES = [
   'canonical',
+  'vercel-generation',
   'openrouter-activity',
   'openrouter-activity-api',
   'openrouter-generation',
   'litellm-spend-logs',
   'litellm-daily-user-spend',
   'helicone-requests',
+  'helicone-api',
   'langfuse-observations',
+  'langfuse-api',
+  'langsmith-runs',
   'portkey-logs',
+  'bifrost-logs',
   'otel-genai-spans',
   'otlp-batches',
+  'openinference-spans',
   'cloudflare-ai-gateway-logs',
 ] as const
 export type SchemaName = (typeof SCHEMA_NAMES)[number]

@@ -293,7 +293,7 @@ describe('helicone-requests', () => {
   it('has the only schema with these settings', async () => {
     const settings = { outside_from: { default: 'always' } }
     await expect(buildLog('portkey-logs', [record('portkey-logs')], { settings })).rejects.toThrow(
-      'sources[0].outside_from: only applies to schema helicone-requests, not portkey-logs; remove it',
+      'sources[0].outside_from: only applies to schema helicone-requests or helicone-api, not portkey-logs; remove it',
     )
   })
 })
