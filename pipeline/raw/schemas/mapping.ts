@@ -26,7 +26,7 @@ export type TimeUnit = z.infer<typeof TimeUnit>
 /** ISO 8601, in the source's zone if it has no offset. With a `unit`: Unix time or a calendar date. */
 const InUnit = z.strictObject({ path: Paths, unit: TimeUnit })
 /** One of these, or the first of several that has a value. */
-const Time = z.union([Paths, InUnit, z.array(z.union([Path, InUnit])).min(1)])
+const Time = z.union([Paths, InUnit, z.array(z.union([Path.regex(/^[^+]/), InUnit])).min(1)])
 export type Time = z.infer<typeof Time>
 
 /** Where the records are in a line of JSON: `data[]`, or lists in lists, `data[].results[]`. */
