@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { SCHEMA_NAMES, SCHEMAS } from '../../../pipeline/raw/schemas/index.ts'
+import { MAPPINGS, SCHEMA_NAMES, SCHEMAS } from '../../../pipeline/raw/schemas/index.ts'
 import { REPOSITORY } from '../../support/pipeline.ts'
 import { type BuiltTogether, buildLogs, formsOf, having, type LogRecord, PATHS } from '../../support/schemas.ts'
 
@@ -72,6 +72,10 @@ function sumsOf(notes: readonly { kind: string; name: string; tokens: number | s
 
 it('has a corpus of every schema, and of nothing else', () => {
   expect(readdirSync(CORPUS).toSorted()).toEqual(SCHEMA_NAMES.map((name) => `${name}.ndjson`).toSorted())
+})
+
+it('counts spans alike, whether by themselves or in batches', () => {
+  expect(MAPPINGS['otlp-batches'].tokens).toEqual(MAPPINGS['otel-genai-spans'].tokens)
 })
 
 describe.each(SCHEMA_NAMES)('%s', (schema) => {
