@@ -44,9 +44,13 @@ FROM read_ndjson_objects(
   ignore_errors = true
 )
 
+-- name: with_records
+-- Lines that have none of the keys of lines without records.
+WHERE coalesce(len(list_filter(json_extract(element_0, getvariable('other_keys_N')), lambda found: found IS NOT NULL)), 0) = 0
+
 -- name: elements
 -- Each element of the list at a path of the level above, J. A list that is empty, or null within another list, has none;
--- where it is missing or something else there is a malformed record.
+-- where it is missing or something else there is a malformed record, unless a line may be a record itself.
 SELECT
   *,
   unnest(
@@ -54,7 +58,7 @@ SELECT
       WHEN json_type(element_J, getvariable('list_K_N')) = 'ARRAY'
       THEN json_extract(json_extract(element_J, getvariable('list_K_N')), '$[*]')
       WHEN J > 0 AND json_type(element_J, getvariable('list_K_N')) = 'NULL' THEN []
-      ELSE [NULL::JSON]
+      ELSE [CASE WHEN J = 0 AND getvariable('may_be_unwrapped_N') THEN element_J END]
     END
   ) AS element_K
 

@@ -5,8 +5,8 @@ import type { Format } from './files/find.ts'
 import type { InputGroup } from './files/group.ts'
 import type { CsvReading, LinkedFile } from './files/link.ts'
 import { type Columns, jsonPointer, literal, type Setting } from './schemas/expression.ts'
-import { heliconeSettings } from './schemas/helicone-settings.ts'
-import { fileColumn, isOwn, schemaOf } from './schemas/of-source.ts'
+import { HELICONE_SCHEMAS, heliconeSettings } from './schemas/helicone-settings.ts'
+import { fileColumn, isOwn, keysWithoutRecords, schemaOf } from './schemas/of-source.ts'
 import { NOTE_KINDS, PARTS_DISAGREEMENTS, type Schema, type UsageRecord } from './schemas/schema.ts'
 import { ABSENT, jsonValue, parquetValue, type RelativeTime, textValue, type Value } from './schemas/value.ts'
 import type { Source } from './sources.ts'
@@ -99,17 +99,19 @@ function variablesOf(number: number, group: InputGroup): Record<string, SqlValue
 /** DuckDB's default. */
 const LONGEST_LINE = 16_777_216
 
-function jsonVariables({ lists, pointers, files }: InputGroup): Record<string, SqlValue> {
+function jsonVariables({ source, lists, mayBeUnwrapped, pointers, files }: InputGroup): Record<string, SqlValue> {
   const longest = { longest_line: Math.max(LONGEST_LINE, ...files.map(({ longestLine = 0 }) => longestLine + 1)) }
   if (lists.length === 0) return { ...longest, pointers: pointers[0] ?? [] }
   const paths = lists.map((list, depth) => [`list_${depth + 1}`, list.split('.').map(jsonPointer).join('')])
   // DuckDB does not accept an empty list.
   const named = pointers.flatMap((own, depth) => (own.length === 0 ? [] : [[`pointers_${depth}`, own]]))
-  return { ...longest, ...Object.fromEntries([...paths, ...named]) }
+  const other_keys = keysWithoutRecords(source).map(jsonPointer)
+  const lines = { may_be_unwrapped: mayBeUnwrapped, ...(other_keys.length > 0 && { other_keys }) }
+  return { ...longest, ...lines, ...Object.fromEntries([...paths, ...named]) }
 }
 
 function settingsOf(source: Source): Partial<Record<Setting, string>> {
-  return source.schema === 'helicone-requests' ? heliconeSettings(source) : {}
+  return HELICONE_SCHEMAS.includes(source.schema) ? heliconeSettings(source) : {}
 }
 
 /** A number for each row. DuckDB then reads the file in order. */
@@ -177,21 +179,21 @@ function fromGroup(
  * FROM with a row for each element of lists within lists: `json` is the element, `value` what its columns have. Numbered,
  * also the number of its line, and `held`: the innermost element that there is.
  */
-function elementsOf({ lists, pointers }: InputGroup, isNumbered: boolean): string {
+function elementsOf({ source, lists, pointers }: InputGroup, isNumbered: boolean): string {
   const valuesOf = (depth: number) => `json_extract(element_${depth}, getvariable('pointers_${depth}_N'))`
   const isRead = (depth: number) => (pointers[depth] ?? []).length > 0
   // What is around a list is read before its elements are: otherwise once for each of them.
   const withValues = (rows: string, depth: number) =>
     isRead(depth) ? `SELECT *, ${valuesOf(depth)} AS value_${depth}\nFROM (\n${rows}\n)` : rows
-  const rows = lists.reduce(
-    (outer, _, depth) => {
-      const statement = readStatement('ingest/elements').replaceAll(/\bJ\b|_J\b/g, (name) =>
-        name.replace('J', `${depth}`),
-      )
-      return `${statement.replaceAll(/_K(?=\b|_N)/g, `_${depth + 1}`)}\nFROM (\n${withValues(outer, depth)}\n)`
-    },
-    readStatement('ingest/documents').replace(' ADDED', isNumbered ? `, ${ROW_NUMBER} AS line_number` : ''),
-  )
+  const lines = readStatement('ingest/documents').replace(' ADDED', isNumbered ? `, ${ROW_NUMBER} AS line_number` : '')
+  const hasOthers = keysWithoutRecords(source).length > 0
+  const documents = hasOthers ? `SELECT *\nFROM (\n${lines}\n)\n${readStatement('ingest/with_records')}` : lines
+  const rows = lists.reduce((outer, _, depth) => {
+    const statement = readStatement('ingest/elements').replaceAll(/\bJ\b|_J\b/g, (name) =>
+      name.replace('J', `${depth}`),
+    )
+    return `${statement.replaceAll(/_K(?=\b|_N)/g, `_${depth + 1}`)}\nFROM (\n${withValues(outer, depth)}\n)`
+  }, documents)
   const elements = ['', ...lists].map((_, depth) => `element_${depth}`)
   const found = elements.flatMap((_, depth) => {
     if (!isRead(depth)) return []

@@ -18,7 +18,7 @@ import {
 } from './engine.ts'
 import type { ObjectCopies } from './objects/object.ts'
 import { type Alias, createRegistry, Model, type Registry } from './registry.ts'
-import { OutsideFrom } from './schemas/helicone-settings.ts'
+import { HELICONE_SCHEMAS, OutsideFrom } from './schemas/helicone-settings.ts'
 import { SCHEMA_NAMES, SCHEMAS } from './schemas/index.ts'
 import { ColumnMapping, Unnest, Where } from './schemas/mapping.ts'
 import { problemsOf } from './schemas/of-source.ts'
@@ -65,10 +65,10 @@ const SourceFields = z.strictObject({
     description: 'The unit of numeric timestamps; needs `base_time`.',
   }),
   outside_from: OutsideFrom.optional().describe(
-    'For `helicone-requests` only: by provider, the first date on which cached input, reasoning and audio are outside the two counts ([sources](sources.md#helicone-requests)).',
+    'For `helicone-requests` and `helicone-api` only: by provider, the first date on which cached input, reasoning and audio are outside the two counts ([sources](sources.md#helicone-requests)).',
   ),
   audio_inside_from: UtcDate.optional().describe(
-    'For `helicone-requests` only: the first date on which audio is inside the two counts.',
+    'For `helicone-requests` and `helicone-api` only: the first date on which audio is inside the two counts.',
   ),
 })
 
@@ -101,8 +101,8 @@ export const Source = SourceFields.superRefine((source, context) => {
     const message = 'has no effect without base_time; for Unix time set "base_time": "1970-01-01T00:00:00Z"'
     context.addIssue({ code: 'custom', path: ['time_unit'], message })
   }
-  for (const key of HELICONE_KEYS.filter((each) => name !== 'helicone-requests' && source[each] !== undefined)) {
-    const message = `only applies to schema helicone-requests, not ${name}; remove it`
+  for (const key of HELICONE_KEYS.filter((each) => !HELICONE_SCHEMAS.includes(name) && source[each] !== undefined)) {
+    const message = `only applies to schema ${HELICONE_SCHEMAS.join(' or ')}, not ${name}; remove it`
     context.addIssue({ code: 'custom', path: [key], message })
   }
 })

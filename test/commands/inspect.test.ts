@@ -71,6 +71,13 @@ describe('inspect', () => {
     )
   })
 
+  it('recognizes records in the lists of pages', async () => {
+    const content = JSON.stringify({ data: [RECORDS['openrouter-activity-api']], page: 1 })
+    const found = await inspectContent('page.json', Buffer.from(content))
+    expect(found).toMatchObject({ schema: 'openrouter-activity-api', records: [{ model: 'm', reject_reason: null }] })
+    expect(found.columns).toContainEqual({ name: 'date', sample: '2025-06-01' })
+  })
+
   it.each(['', '.gz', '.zst'])('recognizes renamed canonical columns in .csv%s', async (ending) => {
     const content = OWN.replace('When', 'Created-At')
     const found = await inspectContent(`own.csv${ending}`, compress(ending, content))

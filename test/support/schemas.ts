@@ -32,6 +32,16 @@ export const RECORDS = {
     variant: 'standard',
     cancelled: false,
   },
+  'openrouter-activity-api': {
+    date: '2025-06-01',
+    model: 'acme/one',
+    model_permaslug: 'm',
+    endpoint_id: 'endpoint-1',
+    usage: 0.001,
+    prompt_tokens: 8,
+    completion_tokens: 2,
+    reasoning_tokens: 1,
+  },
   'openrouter-generation': {
     data: {
       id: 'gen-1',
@@ -84,6 +94,16 @@ export const RECORDS = {
     provided_model_name: 'm',
     usage_details: { input: 5, input_cached_tokens: 3, output: 1, output_reasoning_tokens: 1, total: 10 },
   },
+  'langsmith-runs': {
+    id: 'run-1',
+    run_type: 'llm',
+    start_time: '2025-06-01T12:00:00.123456',
+    extra: { metadata: { ls_model_name: 'm' } },
+    prompt_tokens: 8,
+    completion_tokens: 2,
+    prompt_token_details: { cache_read: 7 },
+    completion_token_details: { reasoning: 1 },
+  },
   'portkey-logs': {
     id: 'pk-1',
     created_at: '2025-06-01T12:00:00.123Z',
@@ -105,6 +125,83 @@ export const RECORDS = {
       'gen_ai.usage.output_tokens': 2,
       'gen_ai.usage.cache_read.input_tokens': 7,
     },
+  },
+  'openinference-spans': {
+    name: 'chat',
+    context: { trace_id: 'trace-1', span_id: 'span-1' },
+    span_kind: 'LLM',
+    start_time: '2025-06-01T12:00:00.250000+00:00',
+    attributes: {
+      'llm.model_name': 'm',
+      'llm.token_count.prompt': 8,
+      'llm.token_count.completion': 2,
+      'llm.token_count.prompt_details.cache_read': 7,
+    },
+  },
+  'bifrost-logs': {
+    id: 'bifrost-1',
+    timestamp: '2025-06-01T12:00:00.123Z',
+    object: 'chat.completion',
+    model: 'm',
+    token_usage: { prompt_tokens: 8, completion_tokens: 2, prompt_tokens_details: { cached_read_tokens: 7 } },
+    cost: 0.001,
+    status: 'success',
+  },
+  'langfuse-api': {
+    id: 'obs-1',
+    type: 'GENERATION',
+    startTime: '2025-06-01T12:00:00.123Z',
+    model: 'm',
+    usageDetails: { input: 8, output: 2 },
+    updatedAt: '2025-06-01T12:00:05.000Z',
+  },
+  'vercel-generation': {
+    data: {
+      id: 'gen_1',
+      created_at: '2025-06-01T12:00:00.120Z',
+      model: 'm',
+      native_tokens_prompt: 8,
+      native_tokens_completion: 2,
+      native_tokens_cached: 7,
+      native_tokens_cache_creation: 0,
+      native_tokens_reasoning: 1,
+      total_cost: 0.001,
+      is_byok: false,
+    },
+  },
+  'helicone-api': {
+    request_id: '00000000-0000-4000-8000-000000000001',
+    request_created_at: '2025-06-01 12:00:00.123',
+    provider: 'OPENAI',
+    request_model: 'm',
+    prompt_tokens: 8,
+    completion_tokens: 2,
+    cache_reference_id: null,
+  },
+  'otlp-batches': {
+    resourceSpans: [
+      {
+        resource: { attributes: [] },
+        scopeSpans: [
+          {
+            scope: { name: 'openai' },
+            spans: [
+              {
+                traceId: '0000000000000000000000000000000a',
+                spanId: '000000000000000b',
+                startTimeUnixNano: '1748779200123456789',
+                attributes: {
+                  'gen_ai.operation.name': 'chat',
+                  'gen_ai.response.model': 'm',
+                  'gen_ai.usage.input_tokens': 8,
+                  'gen_ai.usage.output_tokens': 2,
+                },
+              },
+            ],
+          },
+        ],
+      },
+    ],
   },
   'cloudflare-ai-gateway-logs': {
     id: '01JW',
@@ -231,10 +328,14 @@ export const RECORDS = {
 
 export type SchemaName = keyof typeof RECORDS
 
+/** The span in a batch. */
+const SPAN = 'resourceSpans/0/scopeSpans/0/spans/0'
+
 /** Where the fields of a record lie: the paths to them. */
 export const PATHS = {
   canonical: at('model_permaslug', 'timestamp', 'prompt_tokens', 'completion_tokens', 'request_id'),
   'openrouter-activity': at('model_permaslug', 'created_at', 'tokens_prompt', 'tokens_completion', 'generation_id'),
+  'openrouter-activity-api': at('model_permaslug', 'date', 'prompt_tokens', 'completion_tokens', 'endpoint_id'),
   'openrouter-generation': at(
     'data/model',
     'data/created_at',
@@ -246,6 +347,7 @@ export const PATHS = {
   'litellm-daily-user-spend': at('model', 'date', 'prompt_tokens', 'completion_tokens', 'user_id'),
   'helicone-requests': at('model', 'request_created_at', 'prompt_tokens', 'completion_tokens', 'request_id'),
   'langfuse-observations': at('provided_model_name', 'start_time', 'usage_details/input', 'usage_details/output', 'id'),
+  'langsmith-runs': at('extra/metadata/ls_model_name', 'start_time', 'prompt_tokens', 'completion_tokens', 'id'),
   'portkey-logs': at('ai_model', 'created_at', 'req_units', 'res_units', 'id'),
   'otel-genai-spans': at(
     'attributes/gen_ai.response.model',
@@ -253,6 +355,30 @@ export const PATHS = {
     'attributes/gen_ai.usage.input_tokens',
     'attributes/gen_ai.usage.output_tokens',
     'spanId',
+  ),
+  'openinference-spans': at(
+    'attributes/llm.model_name',
+    'start_time',
+    'attributes/llm.token_count.prompt',
+    'attributes/llm.token_count.completion',
+    'context/span_id',
+  ),
+  'bifrost-logs': at('model', 'timestamp', 'token_usage/prompt_tokens', 'token_usage/completion_tokens', 'id'),
+  'langfuse-api': at('model', 'startTime', 'usageDetails/input', 'usageDetails/output', 'id'),
+  'vercel-generation': at(
+    'data/model',
+    'data/created_at',
+    'data/native_tokens_prompt',
+    'data/native_tokens_completion',
+    'data/id',
+  ),
+  'helicone-api': at('request_model', 'request_created_at', 'prompt_tokens', 'completion_tokens', 'request_id'),
+  'otlp-batches': at(
+    `${SPAN}/attributes/gen_ai.response.model`,
+    `${SPAN}/startTimeUnixNano`,
+    `${SPAN}/attributes/gen_ai.usage.input_tokens`,
+    `${SPAN}/attributes/gen_ai.usage.output_tokens`,
+    `${SPAN}/spanId`,
   ),
   'cloudflare-ai-gateway-logs': at('model', 'created_at', 'tokens_in', 'tokens_out', 'id'),
   'openai-usage': at(
@@ -305,7 +431,8 @@ export type Form = (typeof FORMS)[number] | 'json'
 
 /** The forms that records of a schema may have: only JSON has lists of them. */
 export function formsOf(schema: SchemaName): readonly (typeof FORMS)[number][] {
-  return MAPPINGS[schema].unnest === undefined ? FORMS : ['ndjson']
+  const { unnest, may_be_unwrapped } = MAPPINGS[schema]
+  return unnest === undefined || may_be_unwrapped ? FORMS : ['ndjson']
 }
 
 /** One of these forms, another for each number. */

@@ -2,7 +2,7 @@ import type { Database } from '../../base/database.ts'
 import { BuildError, reasonOf } from '../../base/errors.ts'
 import { levelOf } from '../schemas/compile.ts'
 import { jsonPointer } from '../schemas/expression.ts'
-import { fileColumn, levelsOf, listsOf, schemaOf } from '../schemas/of-source.ts'
+import { fileColumn, levelsOf, listsOf, mayBeUnwrapped, schemaOf } from '../schemas/of-source.ts'
 import { schemaColumns } from '../schemas/schema.ts'
 import type { Source } from '../sources.ts'
 import {
@@ -31,6 +31,8 @@ export interface InputGroup {
   pointers: readonly (readonly string[])[]
   /** The lists that the records are in, the outermost first. */
   lists: readonly string[]
+  /** Whether a line without the list is a record itself. */
+  mayBeUnwrapped: boolean
   files: LinkedFile[]
 }
 
@@ -105,11 +107,11 @@ async function describeGroup(
   const positions = locateColumns(source, file, columns.names)
   checkExact(source, file, columns)
   const { delimiter, types } = columns
-  return { ...common, delimiter, types, positions, pointers: [], lists: [] }
+  return { ...common, delimiter, types, positions, pointers: [], lists: [], mayBeUnwrapped: true }
 }
 
 /** Where the columns are in lines of JSON: those of outer levels first. */
-function jsonColumns(source: Source): Pick<InputGroup, 'positions' | 'pointers' | 'lists'> {
+function jsonColumns(source: Source): Pick<InputGroup, 'positions' | 'pointers' | 'lists' | 'mayBeUnwrapped'> {
   const lists = listsOf(source)
   const columns = schemaColumns(schemaOf(source)).map((column) => ({ column, ...levelOf(fileColumn(source, column)) }))
   const levels = levelsOf(lists)
@@ -122,6 +124,7 @@ function jsonColumns(source: Source): Pick<InputGroup, 'positions' | 'pointers' 
     positions: new Map(placed),
     pointers: byLevel.map((own) => own.map(({ rest }) => jsonPointer(rest))),
     lists,
+    mayBeUnwrapped: mayBeUnwrapped(source),
   }
 }
 

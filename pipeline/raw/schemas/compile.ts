@@ -19,6 +19,7 @@ import {
   isOneOf,
   isPositive,
   isPresent,
+  isSince,
   joined,
   type Kind,
   keyHash,
@@ -27,6 +28,7 @@ import {
   type Place,
   plus,
   restOf,
+  scaledAmount,
   shared,
   startsWith,
   strict,
@@ -48,7 +50,7 @@ import {
   type Test,
   type Where,
 } from './mapping.ts'
-import { RULES } from './rules.ts'
+import { ruled } from './rules.ts'
 import type { Accounting, Schema, UsageRecord } from './schema.ts'
 
 /** What a source says itself: further conditions, and paths of which each file has one of a list. */
@@ -60,7 +62,7 @@ export interface Own {
 /** The schema of a mapping: SQL for each field of a record. */
 export function compile(mapping: Mapping, own: Own = { where: {}, named: [] }): Schema {
   const { reading, required, unread, absolute_time, tokens } = mapping
-  const { prompt_tokens, completion_tokens, ...checks } = 'rule' in tokens ? RULES[tokens.rule] : account(tokens)
+  const { prompt_tokens, completion_tokens, ...checks } = 'rule' in tokens ? ruled(tokens) : account(tokens)
   const record: UsageRecord = {
     timestamp: timeOf(mapping.timestamp),
     model_permaslug: modelOf(mapping.model_permaslug),
@@ -81,9 +83,12 @@ export function compile(mapping: Mapping, own: Own = { where: {}, named: [] }): 
 }
 
 function timeOf(time: Mapping['timestamp']): Expression<'instant'> {
-  if (typeof time === 'string' || Array.isArray(time)) return fromPaths(instant, time)
-  const { path, unit } = time
-  return fromPaths((place) => (unit === 'day' ? utcDay(place) : unixTime(place, unit)), path)
+  const alternatives = [time].flat().map((each) => {
+    if (typeof each === 'string') return fromPaths(instant, each)
+    const { path, unit } = each
+    return fromPaths((place) => (unit === 'day' ? utcDay(place) : unixTime(place, unit)), path)
+  })
+  return alternatives.reduceRight((fallback, preferred) => first(preferred, fallback))
 }
 
 function modelOf(model: Mapping['model_permaslug']): Expression<'text'> {
@@ -99,7 +104,7 @@ function othersOf(mapping: Mapping, wheres: readonly Where[]): Partial<UsageReco
     ...(request_id !== undefined && { request_id: optional(idOf(request_id)) }),
     ...(visibility !== undefined && { visibility: optional(fromPaths(text, visibility)) }),
     ...(api_key_hash !== undefined && { api_key_hash: optional(fromPaths(keyHash, api_key_hash)) }),
-    ...(cost_usd !== undefined && { cost_usd: optional(fromPaths(amount, cost_usd)) }),
+    ...(cost_usd !== undefined && { cost_usd: optional(costOf(cost_usd)) }),
     ...(is_byok !== undefined && { is_byok: optional(byokOf(is_byok)) }),
     ...(updated_at !== undefined && { updated_at: optional(fromPaths(instant, updated_at)) }),
     ...(conditions.length > 0 && { is_left_out: optional(isExcluded(conditions)) }),
@@ -108,8 +113,13 @@ function othersOf(mapping: Mapping, wheres: readonly Where[]): Partial<UsageReco
 
 function idOf(id: NonNullable<Mapping['request_id']>): Expression<'text'> {
   if (typeof id === 'string' || Array.isArray(id)) return fromPaths(text, id)
-  const texts = (paths: readonly string[]) => paths.map((path) => text(placeOf(path)))
+  const texts = (all: readonly Paths[]) => all.map((paths) => fromPaths(text, paths))
   return joined(texts(id.of), texts(id.with))
+}
+
+function costOf(cost: NonNullable<Mapping['cost_usd']>): Expression<'amount'> {
+  if (typeof cost === 'string' || Array.isArray(cost)) return fromPaths(amount, cost)
+  return fromPaths((place) => scaledAmount(place, cost.factor), cost.path)
 }
 
 function byokOf(byok: NonNullable<Mapping['is_byok']>): Expression<'flag'> {
@@ -126,12 +136,18 @@ function account({ input, output, inside, outside, total, rest_of_total, compare
     sum === undefined || rest_of_total?.to !== to ? count : restOf(sum, count, other, isWhen(rest_of_total.when))
   const prompt_tokens = withRest(prompt, completion, 'input')
   const completion_tokens = withRest(completion, prompt, 'output')
+  const to = compare === undefined ? rest_of_total?.to : undefined
   const cached = [...inputParts(inside).map(countOf), ...inputParts(outside).flatMap(insideCount)]
   const reasoning = [...outputParts(inside).map(countOf), ...outputParts(outside).flatMap(insideCount)]
   const parts_disagree = {
-    ...(cached.length > 0 && { cached_above_prompt: areAbove(cached, countOf(compare?.input ?? input)) }),
+    ...(cached.length > 0 && {
+      cached_above_prompt: areAbove(cached, to === 'input' ? prompt_tokens : countOf(compare?.input ?? input)),
+    }),
     ...(reasoning.length > 0 && {
-      reasoning_above_completion: areAbove(reasoning, countOf(compare?.output ?? output)),
+      reasoning_above_completion: areAbove(
+        reasoning,
+        to === 'output' ? completion_tokens : countOf(compare?.output ?? output),
+      ),
     }),
     ...(sum !== undefined && { parts_not_total: areNotTotal([prompt_tokens, completion_tokens], sum) }),
   }
@@ -179,6 +195,7 @@ function testOf(path: string, test: Test): Expression<'condition'> {
   const place = placeOf(path)
   if ('present' in test) return test.present ? isPresent(place) : not(isPresent(place))
   if ('begins' in test) return startsWith(place, test.begins)
+  if ('since' in test) return isSince(place, test.since)
   if ('in' in test) return isOneOf(place, test.in.map(String))
   return typeof test.equal === 'boolean' ? isFlag(place, test.equal) : isOneOf(place, [String(test.equal)])
 }

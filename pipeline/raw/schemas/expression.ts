@@ -136,6 +136,14 @@ export const keyHash = (place: Place) => over('key_hash', place, (value) => `key
 /** An amount of USD; 0 if missing. */
 export const amount = (place: Place) => over('amount', place, (value) => `amount_from_text(${value.text()})`)
 
+/** An amount of another unit, by what a unit is in USD. */
+export const scaledAmount = (place: Place, factor: number) =>
+  over(
+    'amount',
+    place,
+    (value) => `try_cast(amount_from_text(${value.text()}) * ${factor.toFixed(9)} AS DECIMAL(18, 9))`,
+  )
+
 /** A flag; false if missing. */
 export const flag = (place: Place) => over('flag', place, (value) => `flag_from_text(${value.text()})`)
 
@@ -167,6 +175,10 @@ function lowered(word: string, columns: Columns): string {
   return isAscii ? columns.constant(word.toLowerCase()) : `lower(${columns.constant(word)})`
 }
 
+/** Whether an instant is of this UTC date or later. */
+export const isSince = (place: Place, date: string) =>
+  over('condition', place, (value) => `coalesce(${value.instant()} >= ${Date.parse(date)}000, false)`)
+
 export const isPresent = (place: Place) =>
   over('condition', place, (value) => `coalesce(nullif(${value.text()}, '') IS NOT NULL, false)`)
 
@@ -182,7 +194,18 @@ export function not(condition: Expression<'condition'>): Expression<'condition'>
   return { ...condition, sql: (columns) => `NOT (${condition.sql(columns)})` }
 }
 
+/** A condition that holds of no record. */
+const never: Expression<'condition'> = {
+  kind: 'condition',
+  columns: [],
+  needs: [],
+  sql: () => 'false',
+  isPresent: () => 'false',
+  exists: () => 'false',
+}
+
 export function anyOf(...conditions: Expression<'condition'>[]): Expression<'condition'> {
+  if (conditions.length === 0) return never
   return combine('condition', conditions, (columns) => conditions.map((each) => `(${each.sql(columns)})`).join(' OR '))
 }
 

@@ -41,7 +41,9 @@ const TimeUnit = z.enum(['s', 'ms', 'us', 'ns', 'day'])
 export type TimeUnit = z.infer<typeof TimeUnit>
 
 /** ISO 8601, in the source's zone if it has no offset. With a `unit`: Unix time or a calendar date. */
-const Time = z.union([Paths, z.strictObject({ path: Paths, unit: TimeUnit })])
+const InUnit = z.strictObject({ path: Paths, unit: TimeUnit })
+/** One of these, or the first of several that has a value. */
+const Time = z.union([Paths, InUnit, z.array(z.union([Path.regex(/^[^+]/), InUnit])).min(1)])
 export type Time = z.infer<typeof Time>
 
 /** Where the records are in a line of JSON: `data[]`, or lists in lists, `data[].results[]`. */
@@ -56,20 +58,26 @@ export const ColumnMapping = z.union([CountPaths, z.strictObject({ path: Paths, 
 })
 export type ColumnMapping = z.infer<typeof ColumnMapping>
 
-/** What a value must be. Texts are compared without regard to case, a number as text. A missing value equals nothing. */
+/**
+ * What a value must be. Texts are compared without regard to case, a number as text. A missing value equals nothing.
+ * `since`: an instant of this UTC date or later.
+ */
 export type Test =
   | { equal: string | number | boolean }
   | { in: (string | number)[] }
   | { begins: string }
+  | { since: string }
   | { present: boolean }
   | { not: Test }
-const FORMS = '{"equal": "ok"}, {"in": ["a", "b"]}, {"begins": "a"}, {"present": true} or {"not": {…}}'
+const FORMS =
+  '{"equal": "ok"}, {"in": ["a", "b"]}, {"begins": "a"}, {"since": "2025-01-31"}, {"present": true} or {"not": {…}}'
 const Test: z.ZodType<Test> = z.lazy(() =>
   z.union(
     [
       z.strictObject({ equal: z.union([z.string(), z.number(), z.boolean()]) }),
       z.strictObject({ in: z.array(z.union([z.string(), z.number()])).min(1) }),
       z.strictObject({ begins: z.string().min(1) }),
+      z.strictObject({ since: z.iso.date() }),
       z.strictObject({ present: z.boolean() }),
       z.strictObject({ not: Test }),
     ],
@@ -123,18 +131,22 @@ const Counts = z.strictObject({
   /** The product's own sum, which the two counts are compared with. */
   total: CountPaths.optional(),
   /** The count that gets what the total has more than the two counts, of all records or `when` it is so. */
-  rest_of_total: z.strictObject({ to: z.enum(['input', 'output']), when: Where }).optional(),
+  rest_of_total: z.strictObject({ to: z.enum(['input', 'output']), when: Where.default({}) }).optional(),
   /** The counts that include the inside parts, if they are not the published ones. */
   compare: z.strictObject({ input: CountPaths, output: CountPaths }).optional(),
 })
 export type Counts = z.infer<typeof Counts>
 
 /** Token accounting that needs code: see `rules.ts`. */
-export const RuleName = z.enum(['helicone_outside', 'langfuse_total'])
-export type RuleName = z.infer<typeof RuleName>
+const Rule = z.discriminatedUnion('rule', [
+  z.strictObject({ rule: z.literal('helicone_outside') }),
+  /** With `is_needed`, a record without the column is rejected: it would count 0. */
+  z.strictObject({ rule: z.literal('langfuse_total'), usage: Path, is_needed: z.literal(true).optional() }),
+])
+export type Rule = z.infer<typeof Rule>
 
 /** An id of several texts. Without one of `of` a record has no id. */
-const JoinedId = z.strictObject({ of: z.array(Path).min(1), with: z.array(Path).default([]) })
+const JoinedId = z.strictObject({ of: z.array(Paths).min(1), with: z.array(Paths).default([]) })
 
 /** How the records of a product are read: one file for each schema in this folder. */
 export const Mapping = z.strictObject({
@@ -148,11 +160,12 @@ export const Mapping = z.strictObject({
   timestamp: Time,
   /** With `variant`: its value as a suffix of the slug. */
   model_permaslug: z.union([Paths, z.strictObject({ path: Paths, variant: Path })]),
-  tokens: z.union([Counts, z.strictObject({ rule: RuleName })]),
+  tokens: z.union([Counts, Rule]),
   request_id: z.union([Paths, JoinedId]).optional(),
   visibility: Paths.optional(),
   api_key_hash: Paths.optional(),
-  cost_usd: Paths.optional(),
+  /** With a `factor`: USD per unit of the amount. */
+  cost_usd: z.union([Paths, z.strictObject({ path: Paths, factor: z.number().positive() })]).optional(),
   /** With `above_zero`: true where an amount is positive. */
   is_byok: z.union([Paths, z.strictObject({ above_zero: Path })]).optional(),
   /** When the record was last written. Of duplicates the latest is kept (DESIGN.md §6.7). */
@@ -163,6 +176,10 @@ export const Mapping = z.strictObject({
    * line. Rows of other files are records.
    */
   unnest: Unnest.optional(),
+  /** Set if a line without the list of `unnest` is a record itself. */
+  may_be_unwrapped: z.literal(true).optional(),
+  /** Keys of lines that have other things than records. Such lines are skipped. */
+  without_records: z.array(z.string()).optional(),
   /** Columns that a file must have besides those of timestamp, model, and input and output tokens. */
   required: z.array(z.string()).default([]),
   /** Columns of the product that are not read. */

@@ -59,6 +59,18 @@ export function listsOf({ schema, unnest }: Mapped): string[] {
         .map((list) => list.replace(/^\./, ''))
 }
 
+/** Keys of lines that have no records. */
+export function keysWithoutRecords({ schema }: Mapped): readonly string[] {
+  return schema === 'rollup-files' ? [] : (MAPPINGS[schema].without_records ?? [])
+}
+
+/** Whether a record may also stand by itself, outside of these lists. */
+export function mayBeUnwrapped(source: Mapped): boolean {
+  if (listsOf(source).length === 0) return true
+  const { schema, unnest } = source
+  return unnest === undefined && schema !== 'rollup-files' && MAPPINGS[schema].may_be_unwrapped === true
+}
+
 /** Whether a source maps more than names of columns, so that its schema has texts of a user. */
 export function isOwn({ columns, where }: Mapped): boolean {
   return where !== undefined || Object.values(columns).some((mapping) => renamed(mapping) === undefined)
@@ -136,9 +148,9 @@ function asOwn(mapping: ColumnMapping): unknown {
 }
 
 /** Members of a mapping whose texts are not paths. */
-const WORDS = new Set(['unit', 'to', 'rule', 'when'])
+const WORDS = new Set(['unit', 'to', 'when'])
 
-/** Members whose texts are parts of an id. */
+/** Members whose texts are parts of an id: paths in place of one are alternatives, not more parts. */
 const JOINED = new Set(['of', 'with'])
 
 /** A mapping with the paths of a source in place of the columns that they are for. */
@@ -150,22 +162,30 @@ function ownMapping(mapping: Mapping, { columns }: Pick<Mapped, 'columns'>): unk
       return paths === undefined ? value : asOwn(paths)
     }
     if (Array.isArray(value)) return value.flatMap(replace)
-    if (typeof value !== 'object' || value === null) return value
+    // What a rule reads is a column, not a path.
+    if (typeof value !== 'object' || value === null || 'rule' in value) return value
     return Object.fromEntries(
       Object.entries(value).map(([key, member]) => {
         if (WORDS.has(key)) return [key, member]
-        return [key, JOINED.has(key) ? member.map(replaceOne) : replace(member)]
+        return [key, JOINED.has(key) ? member.map(replace) : replace(member)]
       }),
     )
   }
-  // A list would become more parts of the id, not alternatives for one: it stays a list, which no part can be.
-  const replaceOne = (part: string) => {
-    const replaced = replace(part)
-    return Array.isArray(replaced) && replaced.length === 1 ? replaced[0] : replaced
-  }
-  const { product, records, knowledge, reading, where, required, unread, unnest, ...fields } = mapping
+  const {
+    product,
+    records,
+    knowledge,
+    reading,
+    where,
+    required,
+    unread,
+    unnest,
+    may_be_unwrapped,
+    without_records,
+    ...fields
+  } = mapping
   return {
-    ...{ product, records, knowledge, reading, where, unread, unnest },
+    ...{ product, records, knowledge, reading, where, unread, unnest, may_be_unwrapped, without_records },
     ...(replace(fields) as object),
     required: required.filter((column) => !own.has(column)),
   }
