@@ -37,7 +37,8 @@ import {
 import { nextVersion } from './dataset/data-version.ts'
 import { modelFacts } from './dataset/model-facts.ts'
 import { MODELS_FILE, writeModels } from './dataset/models-file.ts'
-import { checkOldCountsAccepted } from './dataset/old-counts.ts'
+import { refuseNewReading } from './dataset/new-reading.ts'
+import { refuseOldCounts } from './dataset/old-counts.ts'
 import {
   checkWithheldShare,
   describeUnknown,
@@ -297,13 +298,18 @@ async function release(
   }
   const published = current === undefined ? [] : await publishedWarnings(path(current.release))
   checkNothingBlocks(findings, { blocking: sources.blocking, accepted, published })
-  checkOldCountsAccepted(draft.account.oldCounts, draft.manifest, { current, accepted })
   const started = chain.replaced.length > 0 && {
     new_chain: { replaced: [...chain.replaced], kept_in: chain.keptIn ?? null },
   }
   const rows = changeLog(previous, ranking.rows)
   const dates = restatedDates(rows, current)
-  const reason = explanation.reason ?? (dates.length > 0 && (await wasReread(database)) ? 'reading' : 'unspecified')
+  const isNewReading = dates.length > 0 && (await wasReread(database))
+  const refused = [
+    refuseOldCounts(draft.account.oldCounts, draft.manifest, { current, accepted }),
+    isNewReading && explanation.reason === undefined ? refuseNewReading(dates, rows, accepted) : undefined,
+  ].filter((problem) => problem !== undefined)
+  if (refused.length > 0) throw new BuildError(refused.join('\n'))
+  const reason = explanation.reason ?? (isNewReading ? 'reading' : 'unspecified')
   const changed = describeChanges(
     { index, current, facts, explanation: { ...explanation, reason }, version_rule: VERSION_RULE },
     rows,

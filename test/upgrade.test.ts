@@ -75,7 +75,7 @@ async function filesOfReleases(installation: Workspace): Promise<string[]> {
 
 let original: Workspace
 let upgraded: Workspace
-/** The first build of this version, which stops, and the one that accepts the old counts. */
+/** The first build of this version, which stops, and the one that accepts old counts and the new reading. */
 let refused: Built
 let accepted: Built
 
@@ -83,7 +83,7 @@ beforeAll(async () => {
   original = await unpack()
   upgraded = await unpack()
   refused = await buildOf(upgraded, UPGRADED_AT)
-  accepted = await buildOf(upgraded, UPGRADED_AT, { accept: ['old_counts'] })
+  accepted = await buildOf(upgraded, UPGRADED_AT, { accept: ['old_counts', 'new_reading'] })
 })
 
 afterAll(async () => {
@@ -107,6 +107,8 @@ describe('an installation of 0.1.0, in its first build', () => {
     expect(String(refused.result)).toContain('source "helicone", archived: 2025-02-24 to 2025-02-26\n')
     expect(String(refused.result)).toContain('tokenboard build --accept old_counts')
     expect(String(refused.result)).not.toContain('"gateway"')
+    for (const date of FINAL_DATES) expect(String(refused.result)).toContain(`  ${date}: `)
+    expect(String(refused.result)).toContain('tokenboard build --accept new_reading')
   })
 
   it('reads only the files of sources that are read differently now, once', () => {

@@ -7,7 +7,7 @@ import { statementFiles } from './statements.ts'
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Source files of the pipeline. Files that an editor leaves beside them do not match. */
-const CODE = /\.(ts|mjs|sql|css|py|R|sh|pq)$/
+const CODE = /\.(ts|mjs|json|sql|css|py|R|sh|pq)$/
 
 const hashes = new Map<string, string>()
 

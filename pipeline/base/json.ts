@@ -21,9 +21,9 @@ export function parse<Schema extends z.ZodType>(
   ErrorOfCaller: ErrorClass,
   knownKeys: readonly string[] = [],
 ): z.infer<Schema> {
-  const parsed = schema.safeParse(value)
+  const parsed = schema.safeParse(value, { error: sentence })
   if (parsed.success) return parsed.data
-  const problems = parsed.error.issues.map((issue) => explain(issue, knownKeys))
+  const problems = parsed.error.issues.flatMap(nearestProblems).map((issue) => explain(issue, knownKeys))
   throw new ErrorOfCaller(`${path}: ${problems.join('; ')}`)
 }
 
@@ -91,10 +91,62 @@ function placeOf(path: readonly PropertyKey[]): string {
   return places.join('').replace(/^\./, '')
 }
 
+/** Of alternatives that do not say themselves what they are, the problems inside of the only one of the value's kind. */
+function nearestProblems(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  if (issue.code !== 'invalid_union' || !issue.message.startsWith(UNKNOWN_FORM)) return [issue]
+  const [inside, ...others] = issue.errors.filter((problems) => problems.every(({ path }) => path.length > 0))
+  if (inside === undefined || others.length > 0) return [issue]
+  return inside.map((problem) => ({ ...problem, path: [...issue.path, ...problem.path] }))
+}
+
 function explain(issue: z.core.$ZodIssue, knownKeys: readonly string[]): string {
   const place = placeOf(issue.path)
   const where = place === '' ? '' : `${place}: `
   return `${where}${unknownKeys(issue, knownKeys) ?? issue.message}`
+}
+
+const KINDS: Record<string, string> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  record: 'an object',
+  array: 'a list',
+  null: 'null',
+}
+
+const LONGEST_VALUE = 60
+
+const UNKNOWN_FORM = 'has a form that is not known'
+
+/** What is wrong with a value, where its schema does not say so itself. */
+function sentence(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.input === undefined) return 'is missing'
+  const written = `not ${short(JSON.stringify(issue.input))}`
+  if (issue.code === 'invalid_type') return `must be ${KINDS[issue.expected] ?? issue.expected}, ${written}`
+  if (issue.code === 'invalid_value')
+    return `must be ${issue.values.map((each) => JSON.stringify(each)).join(' or ')}, ${written}`
+  if (issue.code === 'too_small') return tooSmall(issue, written)
+  if (issue.code === 'too_big') return `must ${bound(issue.origin, `at most ${issue.maximum}`)}, ${written}`
+  // A URL may have a password in it.
+  if (issue.code === 'invalid_format' && issue.format === 'url') return 'must be a valid URL'
+  if (issue.code === 'invalid_format') return `must be a valid ${issue.format}, ${written}`
+  return issue.code === 'invalid_union' ? `${UNKNOWN_FORM}: ${short(JSON.stringify(issue.input))}` : undefined
+}
+
+function tooSmall({ origin, minimum }: z.core.$ZodRawIssue<z.core.$ZodIssueTooSmall>, written: string): string {
+  if (minimum === 1 && (origin === 'string' || origin === 'array')) return 'is empty'
+  return `must ${bound(origin, `at least ${minimum}`)}, ${written}`
+}
+
+function bound(origin: string, size: string): string {
+  if (origin === 'string') return `have ${size} characters`
+  return origin === 'array' ? `have ${size} items` : `be ${size}`
+}
+
+function short(text: string): string {
+  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text
 }
 
 function unknownKeys(issue: z.core.$ZodIssue, knownKeys: readonly string[]): string | undefined {

@@ -13,7 +13,7 @@ export const build = new Command('build')
   .description('Build a new release from the sources; none when nothing changed. Settings come from the environment.')
   .option(
     '--accept <check>',
-    'publish despite findings of this blocking check; old_counts: keep numbers whose logs cannot be read again; repeatable',
+    'publish despite findings of this blocking check; old_counts: keep numbers whose logs cannot be read again; new_reading: change final dates that this version reads differently; repeatable',
     collect,
   )
   .option('--dry-run', 'say what would change; publish and keep nothing')

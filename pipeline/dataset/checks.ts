@@ -4,11 +4,12 @@ import { BuildError, CliError } from '../base/errors.ts'
 import { readComment, readStatement } from '../base/statements.ts'
 import { DATASET_START, UtcDate } from '../contract/utc-date.ts'
 import { INVARIANTS, noSanityCheck, SANITY_CHECKS, SanityCheck } from '../raw/check-names.ts'
+import { NEW_READING } from './new-reading.ts'
 import { OLD_COUNTS } from './old-counts.ts'
 import type { Account } from './quality.ts'
 import { RANK_PARAMETERS } from './rank.ts'
 
-export type Acceptable = SanityCheck | typeof OLD_COUNTS
+export type Acceptable = SanityCheck | typeof OLD_COUNTS | typeof NEW_READING
 
 /** A sanity check's finding. `source` is the subject of `finding`. Only the maintainer sees `source` and `detail`. */
 export interface Finding {
@@ -108,9 +109,10 @@ export function checkNothingBlocks(
 /** Reads the names given to `--accept`. Throws `CliError` that suggests the nearest check. */
 export function readAccepted(names: readonly string[]): Acceptable[] {
   return names.map((name) => {
-    if (name === OLD_COUNTS) return name
+    if (name === OLD_COUNTS || name === NEW_READING) return name
     const parsed = SanityCheck.safeParse(name)
-    if (!parsed.success) throw new CliError(`--accept: ${noSanityCheck(name, [...SANITY_CHECKS, OLD_COUNTS])}`)
+    if (!parsed.success)
+      throw new CliError(`--accept: ${noSanityCheck(name, [...SANITY_CHECKS, OLD_COUNTS, NEW_READING])}`)
     return parsed.data
   })
 }

@@ -1,4 +1,3 @@
-import { BuildError } from '../base/errors.ts'
 import type { DateRange, Manifest } from '../contract/manifest.ts'
 import { addDays, type UtcDate } from '../contract/utc-date.ts'
 import type { OldCounts } from '../raw/records.ts'
@@ -14,25 +13,25 @@ export function markOldCounts(
   return dates.length === 0 ? {} : { old_counts: toRanges(dates) }
 }
 
-/** Throws `BuildError` that names sources and dates with old counts, unless accepted or already in `current`. */
-export function checkOldCountsAccepted(
+/** Names sources and dates with old counts, unless accepted or already in `current`: then undefined. */
+export function refuseOldCounts(
   counted: readonly OldCounts[],
   marked: Pick<Manifest, 'old_counts'>,
   { current, accepted }: { current: Pick<Manifest, 'old_counts'> | undefined; accepted: readonly string[] },
-): void {
-  if (accepted.includes(OLD_COUNTS)) return
+): string | undefined {
+  if (accepted.includes(OLD_COUNTS)) return undefined
   const fresh = counted.filter(({ date }) => hasOldCounts(marked, date) && !hasOldCounts(current ?? {}, date))
-  if (fresh.length === 0) return
+  if (fresh.length === 0) return undefined
   const lines = [...Map.groupBy(fresh, ({ source, is_archived }) => `${is_archived} ${source}`).values()].map((own) => {
     const [{ source = '', is_archived = false } = {}] = own
     const ranges = toRanges(own.map(({ date }) => date)).map(describeRange)
     return `  source ${JSON.stringify(source)}, ${is_archived ? 'archived' : 'raw files missing'}: ${ranges.join(', ')}`
   })
   const isMissing = fresh.some(({ is_archived }) => !is_archived)
-  throw new BuildError(
+  return (
     'this version of Tokenboard reads some sources differently, and these dates cannot be read again; nothing was published\n' +
-      `${lines.join('\n')}\n${isMissing ? 'restore the missing raw files, or ' : ''}keep the old numbers and ` +
-      `mark these dates in the coverage, with: tokenboard build --accept ${OLD_COUNTS}`,
+    `${lines.join('\n')}\n${isMissing ? 'restore the missing raw files, or ' : ''}keep the old numbers and ` +
+    `mark these dates in the coverage, with: tokenboard build --accept ${OLD_COUNTS}`
   )
 }
 

@@ -29,9 +29,38 @@ FROM (
   FROM read_ndjson_objects(
     getvariable('files_N'),
     compression = getvariable('compression_N'),
+    maximum_object_size = getvariable('longest_line_N'),
     ignore_errors = true
   )
 )
+
+-- name: documents
+-- The same for lines with lists of records in them: element_0 is a line. ADDED stands for what only rejects need.
+SELECT file_index, json AS element_0 ADDED
+FROM read_ndjson_objects(
+  getvariable('files_N'),
+  compression = getvariable('compression_N'),
+  maximum_object_size = getvariable('longest_line_N'),
+  ignore_errors = true
+)
+
+-- name: with_records
+-- Lines that have none of the keys of lines without records.
+WHERE coalesce(len(list_filter(json_extract(element_0, getvariable('other_keys_N')), lambda found: found IS NOT NULL)), 0) = 0
+
+-- name: elements
+-- Each element of the list at a path of the level above, J. A list that is empty, or null within another list, has none;
+-- where it is missing or something else there is a malformed record, unless a line may be a record itself.
+SELECT
+  *,
+  unnest(
+    CASE
+      WHEN json_type(element_J, getvariable('list_K_N')) = 'ARRAY'
+      THEN json_extract(json_extract(element_J, getvariable('list_K_N')), '$[*]')
+      WHEN J > 0 AND json_type(element_J, getvariable('list_K_N')) = 'NULL' THEN []
+      ELSE [CASE WHEN J = 0 AND getvariable('may_be_unwrapped_N') THEN element_J END]
+    END
+  ) AS element_K
 
 -- name: parquet
 -- Columns are renamed by position, so that no name from a file gets into SQL: COLUMN_NAMES stands for c0, c1, …

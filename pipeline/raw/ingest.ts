@@ -1,53 +1,64 @@
 import type { Database, SqlValue } from '../base/database.ts'
 import { readStatement } from '../base/statements.ts'
-import { fileColumn } from './files/columns.ts'
 import { LONGEST_RECORD_BYTES } from './files/csv-shape.ts'
 import type { Format } from './files/find.ts'
 import type { InputGroup } from './files/group.ts'
 import type { CsvReading, LinkedFile } from './files/link.ts'
-import { type Columns, type Expression, literal, type Setting } from './schemas/expression.ts'
-import { heliconeSettings } from './schemas/helicone-settings.ts'
-import { SCHEMAS } from './schemas/index.ts'
+import { type Columns, jsonPointer, literal, type Setting } from './schemas/expression.ts'
+import { HELICONE_SCHEMAS, heliconeSettings } from './schemas/helicone-settings.ts'
+import { fileColumn, isOwn, keysWithoutRecords, schemaOf } from './schemas/of-source.ts'
 import { NOTE_KINDS, PARTS_DISAGREEMENTS, type Schema, type UsageRecord } from './schemas/schema.ts'
 import { ABSENT, jsonValue, parquetValue, type RelativeTime, textValue, type Value } from './schemas/value.ts'
 import type { Source } from './sources.ts'
 
 /** Defines the view `core_usage`: typed records of the groups in the source's time zone, with reject reasons. */
 export async function defineUsage(database: Database, source: Source, groups: readonly InputGroup[]): Promise<void> {
-  const selects = groups.map((group, number) => selectGroup(group, number))
-  await defineViews(database, source, groups, selects)
+  await defineViews(
+    database,
+    source,
+    groups,
+    groups.map((group, number) => selectGroup(group, number)),
+  )
 }
 
-/** The same view over one file, in order, with `record_number` (from 1) and `content` (Parquet's columns). */
+/** The same view over one file, in order, with `record_number` (from 1) and `content`: Parquet's columns, an element of a list. */
 export async function defineNumberedUsage(database: Database, group: InputGroup, file: LinkedFile): Promise<void> {
-  await defineViews(database, group.source, [{ ...group, files: [file] }], [selectGroup(group, 0, true)])
+  const alone = { ...group, files: [file] }
+  await defineViews(database, group.source, [alone], [selectGroup(alone, 0, true)])
 }
 
 async function defineViews(
   database: Database,
   source: Source,
   groups: readonly InputGroup[],
-  selects: readonly string[],
+  selects: readonly Select[],
 ): Promise<void> {
   await database.setTimeZone(source.timezone)
-  for (const [number, group] of groups.entries()) await setVariables(database, number, group)
+  for (const { variables } of selects) await setVariables(database, variables)
   const types = groups.map((group) => group.types)
   await database.define('usage', usageViews(selects), types)
 }
 
-function usageViews(selects: readonly string[]): string {
-  const raw = `CREATE OR REPLACE TEMP VIEW raw_usage AS\n${selects.join('\nUNION ALL\n')}`
+/** SQL, and the variables that it reads: no text of a user or a file is written into it. */
+interface Select {
+  sql: string
+  variables: Record<string, SqlValue>
+}
+
+function usageViews(selects: readonly Select[]): string {
+  const raw = `CREATE OR REPLACE TEMP VIEW raw_usage AS\n${selects.map(({ sql }) => sql).join('\nUNION ALL\n')}`
   return `${raw};\n${readStatement('ingest/usage')}`
 }
 
 /** The SQL of the view `core_usage` over one group, and the variables that it reads. */
-export function usageSql(group: InputGroup): { sql: string; variables: Record<string, SqlValue> } {
-  return { sql: usageViews([selectGroup(group, 0)]), variables: variablesOf(0, group) }
+export function usageSql(group: InputGroup): Select {
+  const select = selectGroup(group, 0)
+  return { ...select, sql: usageViews([select]) }
 }
 
 /** Defines the view `raw_sample`: each record's fields as text in column order, or its NDJSON line. */
 export async function defineSample(database: Database, group: InputGroup): Promise<void> {
-  await setVariables(database, 0, group)
+  await setVariables(database, variablesOf(0, group))
   const fields = group.format === 'ndjson' ? ['json'] : columnNames(group)
   const texts = fields.map((field) => `${field}::VARCHAR`).join(', ')
   const select = `SELECT [${texts}] AS fields\n${fromGroup(group, 0, new Map())}`
@@ -64,19 +75,18 @@ const CSV_READING: Record<CsvReading, typeof READ_CSV> = {
   large: { ...READ_CSV, max_line_size: LARGE, buffer_size: 2 * LARGE },
 }
 
-async function setVariables(database: Database, number: number, group: InputGroup): Promise<void> {
-  for (const [name, value] of Object.entries(variablesOf(number, group))) await database.setVariable(name, value)
+async function setVariables(database: Database, variables: Record<string, SqlValue>): Promise<void> {
+  for (const [name, value] of Object.entries(variables)) await database.setVariable(name, value)
 }
 
-/** What the SQL of a group takes from variables: no text of a user or a file is written into it. */
 function variablesOf(number: number, group: InputGroup): Record<string, SqlValue> {
-  const { source, format, compression, delimiter, types, pointers, files } = group
+  const { source, format, compression, delimiter, types, files } = group
   const variables: Record<string, SqlValue> = {
     files: files.map((file) => file.link),
     compression,
     ...(source.model !== undefined && { model: source.model }),
     ...settingsOf(source),
-    ...(format === 'ndjson' && { pointers }),
+    ...(format === 'ndjson' && jsonVariables(group)),
     ...(format === 'csv' && {
       delimiter,
       ...CSV_READING[group.csvReading],
@@ -86,23 +96,41 @@ function variablesOf(number: number, group: InputGroup): Record<string, SqlValue
   return Object.fromEntries(Object.entries(variables).map(([name, value]) => [`${name}_${number}`, value]))
 }
 
-function settingsOf(source: Source): Partial<Record<Setting, string>> {
-  return source.schema === 'helicone-requests' ? heliconeSettings(source) : {}
+/** DuckDB's default. */
+const LONGEST_LINE = 16_777_216
+
+function jsonVariables({ source, lists, mayBeUnwrapped, pointers, files }: InputGroup): Record<string, SqlValue> {
+  const longest = { longest_line: Math.max(LONGEST_LINE, ...files.map(({ longestLine = 0 }) => longestLine + 1)) }
+  if (lists.length === 0) return { ...longest, pointers: pointers[0] ?? [] }
+  const paths = lists.map((list, depth) => [`list_${depth + 1}`, list.split('.').map(jsonPointer).join('')])
+  // DuckDB does not accept an empty list.
+  const named = pointers.flatMap((own, depth) => (own.length === 0 ? [] : [[`pointers_${depth}`, own]]))
+  const other_keys = keysWithoutRecords(source).map(jsonPointer)
+  const lines = { may_be_unwrapped: mayBeUnwrapped, ...(other_keys.length > 0 && { other_keys }) }
+  return { ...longest, ...lines, ...Object.fromEntries([...paths, ...named]) }
 }
 
-/** `row_number()` over an empty window makes DuckDB read the file in order. Parquet has row numbers itself. */
+function settingsOf(source: Source): Partial<Record<Setting, string>> {
+  return HELICONE_SCHEMAS.includes(source.schema) ? heliconeSettings(source) : {}
+}
+
+/** A number for each row. DuckDB then reads the file in order. */
+const ROW_NUMBER = 'row_number() OVER ()'
+
+/** Parquet has row numbers itself. */
 function numberedFields(group: InputGroup, columns: Columns): string[] {
   if (group.format !== 'parquet') {
-    return [`${columns.once('row_number() OVER ()')} AS record_number`, 'NULL::VARCHAR AS content']
+    const content = group.lists.length > 0 ? '{line: line_number, json: held::VARCHAR}' : 'NULL::VARCHAR'
+    return [`${columns.once(ROW_NUMBER)} AS record_number`, `${content} AS content`]
   }
   const texts = columnNames(group).map((name) => `${name} := ${name}::VARCHAR`)
   return ['file_row_number + 1 AS record_number', `struct_pack(${texts.join(', ')}) AS content`]
 }
 
 /** The SELECT of one group. It contains only positions, types and this project's own SQL. */
-function selectGroup(group: InputGroup, number: number, isNumbered = false): string {
-  const { record, parts_disagree, notes }: Schema = SCHEMAS[group.source.schema]
-  const { columns, computed } = columnsOf(group, number)
+function selectGroup(group: InputGroup, number: number, isNumbered = false): Select {
+  const { record, parts_disagree, notes } = schemaOf(group.source)
+  const { columns, computed, texts } = columnsOf(group, number)
   const fields = [
     ...(isNumbered ? numberedFields(group, columns) : []),
     `${number} AS input_group`,
@@ -113,8 +141,8 @@ function selectGroup(group: InputGroup, number: number, isNumbered = false): str
     `${model(group, number, record, columns)} AS model`,
     `${record.prompt_tokens.sql(columns)} AS prompt_tokens`,
     `${record.completion_tokens.sql(columns)} AS completion_tokens`,
-    `${exists(record.prompt_tokens, columns)} AS has_prompt_tokens`,
-    `${exists(record.completion_tokens, columns)} AS has_completion_tokens`,
+    `${record.prompt_tokens.exists(columns)} AS has_prompt_tokens`,
+    `${record.completion_tokens.exists(columns)} AS has_completion_tokens`,
     `nullif(${record.request_id?.sql(columns) ?? 'NULL::VARCHAR'}, '') AS request_id`,
     `nullif(${record.visibility?.sql(columns) ?? 'NULL::VARCHAR'}, '') AS visibility`,
     `${record.api_key_hash?.sql(columns) ?? 'NULL::VARCHAR'} AS api_key_hash`,
@@ -124,20 +152,56 @@ function selectGroup(group: InputGroup, number: number, isNumbered = false): str
     `${disagreement(parts_disagree, columns)} AS parts_disagree`,
     ...noteOf(notes, columns),
   ]
-  return `SELECT\n  ${fields.join(',\n  ')}\n${fromGroup(group, number, computed)}`
+  return {
+    sql: `SELECT\n  ${fields.join(',\n  ')}\n${fromGroup(group, number, computed, isNumbered)}`,
+    variables: { ...variablesOf(number, group), ...texts },
+  }
 }
 
-function fromGroup(group: InputGroup, number: number, computed: ReadonlyMap<string, string>): string {
+function fromGroup(
+  group: InputGroup,
+  number: number,
+  computed: ReadonlyMap<string, string>,
+  isNumbered = false,
+): string {
   const names = columnNames(group).join(', ')
-  const statement = readStatement(`ingest/${group.format}`)
-    .replaceAll(/_N\b/g, `_${number}`)
-    .replaceAll('COLUMN_NAMES', names)
+  const template = group.lists.length > 0 ? elementsOf(group, isNumbered) : readStatement(`ingest/${group.format}`)
+  const statement = template.replaceAll(/_N\b/g, `_${number}`).replaceAll('COLUMN_NAMES', names)
   // The list is never NULL. The condition only makes DuckDB read every column.
   const readsAll = group.format === 'csv' && group.readsAllColumns
   const from = readsAll ? `${statement}\nWHERE [${names}] IS NOT NULL` : statement
   if (computed.size === 0) return from
   const added = [...computed].map(([sql, name]) => `${sql} AS ${name}`)
   return `FROM (\nSELECT ${['*', ...MADE_UP_COLUMNS[group.format], ...added].join(', ')}\n${from})`
+}
+
+/**
+ * FROM with a row for each element of lists within lists: `json` is the element, `value` what its columns have. Numbered,
+ * also the number of its line, and `held`: the innermost element that there is.
+ */
+function elementsOf({ source, lists, pointers }: InputGroup, isNumbered: boolean): string {
+  const valuesOf = (depth: number) => `json_extract(element_${depth}, getvariable('pointers_${depth}_N'))`
+  const isRead = (depth: number) => (pointers[depth] ?? []).length > 0
+  // What is around a list is read before its elements are: otherwise once for each of them.
+  const withValues = (rows: string, depth: number) =>
+    isRead(depth) ? `SELECT *, ${valuesOf(depth)} AS value_${depth}\nFROM (\n${rows}\n)` : rows
+  const lines = readStatement('ingest/documents').replace(' ADDED', isNumbered ? `, ${ROW_NUMBER} AS line_number` : '')
+  const hasOthers = keysWithoutRecords(source).length > 0
+  const documents = hasOthers ? `SELECT *\nFROM (\n${lines}\n)\n${readStatement('ingest/with_records')}` : lines
+  const rows = lists.reduce((outer, _, depth) => {
+    const statement = readStatement('ingest/elements').replaceAll(/\bJ\b|_J\b/g, (name) =>
+      name.replace('J', `${depth}`),
+    )
+    return `${statement.replaceAll(/_K(?=\b|_N)/g, `_${depth + 1}`)}\nFROM (\n${withValues(outer, depth)}\n)`
+  }, documents)
+  const elements = ['', ...lists].map((_, depth) => `element_${depth}`)
+  const found = elements.flatMap((_, depth) => {
+    if (!isRead(depth)) return []
+    return [depth === lists.length ? valuesOf(depth) : `value_${depth}`]
+  })
+  const value = found.length === 1 ? found[0] : `list_concat(${found.join(', ')})`
+  const added = isNumbered ? `, line_number, coalesce(${elements.toReversed().join(', ')}) AS held` : ''
+  return `FROM (\nSELECT file_index, ${elements.at(-1)} AS json, ${value} AS value${added}\nFROM (\n${rows}\n))`
 }
 
 /** DuckDB's virtual columns, which * does not select. */
@@ -155,7 +219,7 @@ function columnNames(group: InputGroup): string[] {
 function model(group: InputGroup, number: number, { model_permaslug }: UsageRecord, columns: Columns): string {
   const own = model_permaslug.sql(columns)
   if (group.source.model === undefined) return own
-  return `CASE WHEN ${exists(model_permaslug, columns)} THEN ${own} ELSE getvariable('model_${number}') END`
+  return `CASE WHEN ${model_permaslug.exists(columns)} THEN ${own} ELSE getvariable('model_${number}') END`
 }
 
 function disagreement(conditions: Schema['parts_disagree'] = {}, columns: Columns): string {
@@ -183,18 +247,24 @@ function noteOf(notes: Schema['notes'] = {}, columns: Columns): string[] {
   ]
 }
 
-/** Whether an NDJSON line is not an object. Only asked without a timestamp, because it parses the line again. */
-function isMalformed({ format }: InputGroup, { timestamp }: UsageRecord, columns: Columns): string {
+/**
+ * Whether an NDJSON line or an element of a list is not an object. Of lines only asked without a timestamp, because it
+ * parses the line again; an element may have its timestamp around it.
+ */
+function isMalformed({ format, lists }: InputGroup, { timestamp }: UsageRecord, columns: Columns): string {
   if (format !== 'ndjson') return 'false'
-  return `json IS NULL OR (NOT (${exists(timestamp, columns)}) AND NOT starts_with(ltrim(json), '{'))`
+  if (lists.length > 0) return `json IS NULL OR NOT starts_with(ltrim(json), '{')`
+  return `json IS NULL OR (NOT (${timestamp.exists(columns)}) AND NOT starts_with(ltrim(json), '{'))`
 }
 
-/** Whether the record has any column of the expression. Otherwise a misspelled NDJSON key would count as zero. */
-function exists({ needs }: Expression, columns: Columns): string {
-  return [...new Set(needs.flat())].map((column) => columns.value(column).exists()).join(' OR ')
+interface GroupColumns {
+  columns: Columns
+  computed: ReadonlyMap<string, string>
+  /** Texts of a source's own mapping, by variable. */
+  texts: Record<string, string>
 }
 
-function columnsOf(group: InputGroup, number: number): { columns: Columns; computed: ReadonlyMap<string, string> } {
+function columnsOf(group: InputGroup, number: number): GroupColumns {
   const { format, positions, source, types, files } = group
   const relative = relativeTime(source)
   const computed = new Map<string, string>()
@@ -212,7 +282,16 @@ function columnsOf(group: InputGroup, number: number): { columns: Columns; compu
     return name
   }
   const setting = (name: Setting) => `getvariable('${name}_${number}')`
-  return { columns: { value, once, setting }, computed }
+  const texts: Record<string, string> = {}
+  const bound = (text: string): string => {
+    const known = Object.entries(texts).find(([, each]) => each === text)
+    const name = known?.[0] ?? `text_${number}_${Object.keys(texts).length}`
+    texts[name] = text
+    return `getvariable('${name}')`
+  }
+  const constant = isOwn(source) ? bound : literal
+  const nested = (json: string) => jsonValue(json, relative)
+  return { columns: { value, nested, once, setting, constant }, computed, texts }
 }
 
 function relativeTime({ base_time, time_unit }: Source): RelativeTime {

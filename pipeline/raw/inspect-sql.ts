@@ -8,7 +8,7 @@ import { sourceColumns } from './files/columns.ts'
 import { Contents } from './files/content.ts'
 import { findInputFiles, type InputFile } from './files/find.ts'
 import { groupFiles, type InputGroup, readColumns } from './files/group.ts'
-import { linkFiles } from './files/link.ts'
+import { hasDocuments, linkFiles } from './files/link.ts'
 import { usageSql } from './ingest.ts'
 import { describeGiven, type InspectEffects, inspect, withFiles } from './inspect.ts'
 import { literal } from './schemas/expression.ts'
@@ -81,9 +81,13 @@ function checkNoPattern({ path, name }: InputFile): void {
   }
 }
 
+const DOCUMENT = 'is a JSON document, which a build cuts into lines; write each record as a line, and inspect that file'
+
 /** A build has DuckDB read a copy of some files: those that it would misread, or cannot read at all. */
-async function checkInPlace({ name, format }: InputFile, link: string): Promise<void> {
+async function checkInPlace(file: InputFile, link: string): Promise<void> {
+  const { name, format } = file
   if ((await lstat(link)).isSymbolicLink()) return
+  if (await hasDocuments(file)) throw new CliError(`DuckDB cannot read this file in place: ${name} ${DOCUMENT}`)
   const reasons = {
     csv: 'has line ends of more than one kind; give all of them a line feed alone',
     ndjson: 'begins with a byte order mark; remove it',

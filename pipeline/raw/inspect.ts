@@ -16,6 +16,7 @@ import { type LinkedFile, linkFile } from './files/link.ts'
 import { splitCsv } from './files/split.ts'
 import { defineSample, defineUsage } from './ingest.ts'
 import { SCHEMA_NAMES, SCHEMAS, type SchemaName } from './schemas/index.ts'
+import { listsOf } from './schemas/of-source.ts'
 import { neededColumns, type Schema, schemaColumns } from './schemas/schema.ts'
 import { renamesToCanonical } from './schemas/synonyms.ts'
 import { slugProblem } from './slug.ts'
@@ -130,19 +131,25 @@ async function linkBeginning(file: InputFile, link: string): Promise<LinkedFile>
 
 async function inspectFile(database: Database, file: LinkedFile): Promise<Inspection> {
   try {
-    const columns = await readSample(database, file)
-    const known = { file: file.name, format: file.format, columns }
+    const columnsIn = await readSample(database, file)
+    const known = { file: file.name, format: file.format }
     const problems: string[] = []
-    for (const source of proposals(file, columns)) {
+    const allLeftOut: Inspection[] = []
+    for (const source of proposals(file, columnsIn)) {
       const records = await mapRecords(database, source, file)
       if (typeof records === 'string') problems.push(records)
       else if (records.some(isRead)) {
-        const shown = records.slice(0, RECORDS_SHOWN)
-        return { ...known, schema: source.schema, records: shown, source, notes: notesOn(source, records) }
+        const [shown, columns] = [records.slice(0, RECORDS_SHOWN), columnsIn(source.schema)]
+        const notes = notesOn(source, records)
+        const found = { ...known, columns, schema: source.schema, records: shown, source, notes }
+        if (records.some(({ reject_reason }) => reject_reason === null)) return found
+        allLeftOut.push(found)
       }
     }
-    const notes = problems.length > 0 ? problems : [whatIsMissing(columns)]
-    return { ...known, schema: undefined, records: [], source: undefined, notes }
+    const [found] = allLeftOut
+    if (found !== undefined) return found
+    const notes = problems.length > 0 ? problems : [whatIsMissing(columnsIn)]
+    return { ...known, columns: columnsIn('canonical'), schema: undefined, records: [], source: undefined, notes }
   } catch (error) {
     if (!(error instanceof Error) || error instanceof BuildError || error.name === 'AbortError') throw error
     throw new BuildError(`${file.name} cannot be read: ${reasonOf(error).replaceAll(file.link, file.name)}`)
@@ -151,7 +158,10 @@ async function inspectFile(database: Database, file: LinkedFile): Promise<Inspec
 
 const isRead = ({ reject_reason }: MappedRecord) => reject_reason === null || reject_reason === 'left_out'
 
-async function readSample(database: Database, file: LinkedFile): Promise<Column[]> {
+/** The columns of the records, which a schema may have in lists of each line. */
+type ColumnsIn = (schema: Source['schema']) => Column[]
+
+async function readSample(database: Database, file: LinkedFile): Promise<ColumnsIn> {
   const header = file.format === 'ndjson' ? undefined : await readColumns(database, file, KNOWN_COLUMNS)
   if (file.format !== 'ndjson' && header === undefined) throw new BuildError(`${file.name} is empty`)
   const { names = [], types = [], delimiter = '' } = header ?? {}
@@ -167,13 +177,25 @@ async function readSample(database: Database, file: LinkedFile): Promise<Column[
     types,
     positions: new Map(),
     // The whole line. DuckDB does not accept an empty list of pointers.
-    pointers: [''],
+    pointers: [['']],
+    lists: [],
+    mayBeUnwrapped: true,
     files: [file],
   }
   await defineSample(database, group)
   const rows = await database.rows<{ fields: (string | null)[] }>('inspect/sample', { records: RECORDS_READ })
   const records = rows.map(({ fields }) => fields)
-  return format === 'ndjson' ? keysOf(records.map(([line]) => line ?? '')) : samplesOf(names, records)
+  if (format !== 'ndjson') {
+    const columns = samplesOf(names, records)
+    return () => columns
+  }
+  const lines = records.map(([line = null]): unknown => (line === null || line === '' ? null : JSON.parse(line)))
+  const known = new Map<Source['schema'], Column[]>()
+  return (schema) => {
+    const columns = known.get(schema) ?? keysOf(lines, listsOf({ schema, columns: {} }))
+    known.set(schema, columns)
+    return columns
+  }
 }
 
 function samplesOf(names: readonly string[], records: readonly (string | null)[][]): Column[] {
@@ -181,33 +203,43 @@ function samplesOf(names: readonly string[], records: readonly (string | null)[]
   return names.map((name, position) => ({ name, sample: filled(position) ?? '' }))
 }
 
-function keysOf(lines: readonly string[]): Column[] {
+function keysOf(lines: readonly unknown[], lists: readonly string[]): Column[] {
   const samples = new Map<string, string>()
-  for (const [key, value] of lines.flatMap(membersOf)) {
+  for (const [key, value] of lines.flatMap((line) => membersIn(line, lists))) {
     const sample = typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value)
     if ((samples.get(key) ?? '') === '') samples.set(key, sample)
   }
   return [...samples].map(([name, sample]) => ({ name, sample }))
 }
 
-function membersOf(line: string): [string, unknown][] {
-  const value: unknown = line === '' ? null : JSON.parse(line)
+/** The members of the records in a value; those of what stands around them with the level that a path names. */
+function membersIn(value: unknown, [list, ...inner]: readonly string[], level = ''): [string, unknown][] {
+  const elements = list?.split('.').reduce<unknown>((outer, key) => Object.fromEntries(membersOf(outer))[key], value)
+  if (!Array.isArray(elements)) return membersOf(value)
+  const around = membersOf(value)
+    .filter(([, member]) => member !== elements)
+    .map(([key, member]): [string, unknown] => [`${level || '$.'}${key}`, member])
+  return [...around, ...elements.flatMap((element) => membersIn(element, inner, `${level}${list}[].`))]
+}
+
+function membersOf(value: unknown): [string, unknown][] {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : []
 }
 
-function proposals(file: LinkedFile, columns: readonly Column[]): SourceEntry[] {
+function proposals(file: LinkedFile, columnsIn: ColumnsIn): SourceEntry[] {
+  const columns = columnsIn('canonical')
   const names = columns.map((column) => column.name)
   const name = basename(file.name).replace(/\..*$/, '') || 'logs'
   const files = [resolve(file.name)]
-  const fitting = SCHEMA_NAMES.filter((schema) => missingColumns(schema, names).length === 0)
-    .sort((a, b) => recognized(b, names) - recognized(a, names))
+  const fitting = SCHEMA_NAMES.filter((schema) => missingColumns(schema, columnsIn).length === 0)
+    .sort((a, b) => recognized(b, columnsIn) - recognized(a, columnsIn))
     .map((schema): SourceEntry => ({ name, schema, files }))
   const renamed = renamesToCanonical(names)
   if (renamed !== undefined) {
     const model = renamed.hasModel ? {} : { model: MODEL_TO_SAY }
     fitting.push({ name, schema: 'canonical', files, columns: renamed.columns, ...model })
   }
-  return fitting.flatMap((source) => [source, ...relativeTo(source, columns)])
+  return fitting.flatMap((source) => [source, ...relativeTo(source, columnsIn(source.schema))])
 }
 
 /** The source with a base time, if its timestamps are numbers that need one; otherwise nothing. */
@@ -251,21 +283,22 @@ function notesOn({ model, base_time }: SourceEntry, records: readonly MappedReco
   return notes.filter(([applies]) => applies).map(([, note]) => note)
 }
 
-function missingColumns(name: SchemaName, names: readonly string[]): string[] {
+function missingColumns(name: SchemaName, columnsIn: ColumnsIn): string[] {
+  const names = columnsIn(name).map((column) => column.name)
   const needed = neededColumns(SCHEMAS[name], false)
   return needed
     .filter((choice) => !choice.some((column) => names.includes(column)))
     .map((choice) => choice.join(' or '))
 }
 
-function recognized(name: SchemaName, names: readonly string[]): number {
+function recognized(name: SchemaName, columnsIn: ColumnsIn): number {
+  const names = columnsIn(name).map((column) => column.name)
   return schemaColumns(SCHEMAS[name]).filter((column) => names.includes(column)).length
 }
 
-function whatIsMissing(columns: readonly Column[]): string {
-  const names = columns.map(({ name }) => name)
-  const [nearest = 'canonical'] = SCHEMA_NAMES.toSorted((a, b) => recognized(b, names) - recognized(a, names))
-  const missing = missingColumns(nearest, names)
+function whatIsMissing(columnsIn: ColumnsIn): string {
+  const [nearest = 'canonical'] = SCHEMA_NAMES.toSorted((a, b) => recognized(b, columnsIn) - recognized(a, columnsIn))
+  const missing = missingColumns(nearest, columnsIn)
   if (missing.length === 0) return `the columns are those of ${nearest}, but none of the first records can be read`
   return `the nearest schema is ${nearest}, which also needs ${missing.join(', ')}`
 }

@@ -18,8 +18,10 @@ import {
 } from './engine.ts'
 import type { ObjectCopies } from './objects/object.ts'
 import { type Alias, createRegistry, Model, type Registry } from './registry.ts'
-import { OutsideFrom } from './schemas/helicone-settings.ts'
+import { HELICONE_SCHEMAS, OutsideFrom } from './schemas/helicone-settings.ts'
 import { SCHEMA_NAMES, SCHEMAS } from './schemas/index.ts'
+import { ColumnMapping, Unnest, Where } from './schemas/mapping.ts'
+import { problemsOf } from './schemas/of-source.ts'
 import { type Schema, schemaColumns } from './schemas/schema.ts'
 
 const TimeZone = z
@@ -41,9 +43,17 @@ const SourceFields = z.strictObject({
     'Whether the usage is public. With `registry`, the `models` file decides. The `visibility` of a record wins.',
   ),
   columns: z
-    .record(z.string(), z.string().min(1))
+    .record(z.string(), ColumnMapping)
     .default({})
-    .describe('Columns of the schema that have another name in your files: `{"timestamp": "created_at"}`.'),
+    .describe(
+      'Where the columns of the schema are in your files: `{"timestamp": "created_at", "prompt_tokens": ["usage.input", "+usage.cache_read"]}` ([sources](sources.md#paths)).',
+    ),
+  unnest: Unnest.optional().describe(
+    'Where the records are in a line or document of JSON: `data[].results[]` ([sources](sources.md#records-in-lists)).',
+  ),
+  where: Where.optional().describe(
+    'Conditions on fields; records that do not fit are excluded and counted: `{"status": {"equal": "ok"}}` ([sources](sources.md#conditions)).',
+  ),
   model: z.string().min(1).optional().describe('One model for every record, if the files have no column for it.'),
   timezone: TimeZone.default('UTC').describe('The IANA time zone of timestamps without an offset.'),
   base_time: z.iso
@@ -55,10 +65,10 @@ const SourceFields = z.strictObject({
     description: 'The unit of numeric timestamps; needs `base_time`.',
   }),
   outside_from: OutsideFrom.optional().describe(
-    'For `helicone-requests` only: by provider, the first date on which cached input, reasoning and audio are outside the two counts ([sources](sources.md#helicone-requests)).',
+    'For `helicone-requests` and `helicone-api` only: by provider, the first date on which cached input, reasoning and audio are outside the two counts ([sources](sources.md#helicone-requests)).',
   ),
   audio_inside_from: UtcDate.optional().describe(
-    'For `helicone-requests` only: the first date on which audio is inside the two counts.',
+    'For `helicone-requests` and `helicone-api` only: the first date on which audio is inside the two counts.',
   ),
 })
 
@@ -72,19 +82,27 @@ export const Source = SourceFields.superRefine((source, context) => {
   const { schema: name, columns, base_time, time_unit } = source
   const schema: Schema = SCHEMAS[name]
   const known = schemaColumns(schema)
-  for (const column of Object.keys(columns).filter((key) => !known.includes(key))) {
+  const strange = Object.keys(columns).filter((key) => !known.includes(key))
+  for (const column of strange) {
     const message = `${unknown('column', column, known)} The columns of schema ${name} are ${known.join(', ')}.`
     context.addIssue({ code: 'custom', path: ['columns'], message })
   }
+  for (const { path, problem } of strange.length > 0 ? [] : problemsOf(source)) {
+    context.addIssue({ code: 'custom', path, message: problem })
+  }
   if (base_time !== undefined && schema.hasAbsoluteTime) {
     context.addIssue({ code: 'custom', path: ['base_time'], message: `has no effect with schema ${name}; remove it` })
+  }
+  if (base_time !== undefined && Object.values(columns).some((each) => typeof each === 'object' && 'unit' in each)) {
+    const message = 'has no effect on a timestamp that has a unit of its own; remove it'
+    context.addIssue({ code: 'custom', path: ['base_time'], message })
   }
   if (time_unit !== undefined && base_time === undefined) {
     const message = 'has no effect without base_time; for Unix time set "base_time": "1970-01-01T00:00:00Z"'
     context.addIssue({ code: 'custom', path: ['time_unit'], message })
   }
-  for (const key of HELICONE_KEYS.filter((each) => name !== 'helicone-requests' && source[each] !== undefined)) {
-    const message = `only applies to schema helicone-requests, not ${name}; remove it`
+  for (const key of HELICONE_KEYS.filter((each) => !HELICONE_SCHEMAS.includes(name) && source[each] !== undefined)) {
+    const message = `only applies to schema ${HELICONE_SCHEMAS.join(' or ')}, not ${name}; remove it`
     context.addIssue({ code: 'custom', path: [key], message })
   }
 })

@@ -80,7 +80,8 @@ async function* recordsOf(database: Database, group: InputGroup, file: LinkedFil
   await database.script('count/forget_malformed')
   await defineNumberedUsage(database, group, file)
   await database.run('rejects/find')
-  if (group.format === 'ndjson') yield* ndjsonRecords(file, rejectedRows(database))
+  if (group.lists.length > 0) yield* listedRecords(file, rejectedRows(database))
+  else if (group.format === 'ndjson') yield* ndjsonRecords(file, rejectedRows(database))
   else if (group.format === 'csv') yield* csvRecords(database, group, file)
   else yield* parquetRecords(database, file)
 }
@@ -89,18 +90,33 @@ async function* rejectedRows(database: Database): AsyncIterableIterator<Rejected
   for await (const rows of database.stream<RejectedRow>('rejects/in_order')) yield* rows
 }
 
-/** DuckDB returns a record per line that is not blank. Lines that are not JSON are only in the file. */
+/** Lines that are not JSON are only in the file. A record of a JSON document has no line of its own: it is counted. */
 async function* ndjsonRecords(file: LinkedFile, rejects: AsyncIterator<RejectedRow>): AsyncIterable<NumberedRecord> {
   let next = await rejects.next()
+  for await (const { line, given, text } of givenLines(file)) {
+    if (next.done) return
+    if (next.value.record_number !== given) continue
+    const record = file.longestLine === undefined ? line : Number(given)
+    yield { record, reason: next.value.reason, content: text() }
+    next = await rejects.next()
+  }
+}
+
+interface GivenLine {
+  line: number
+  /** DuckDB returns a record per line that is not blank. */
+  given: bigint
+  text(): string
+}
+
+async function* givenLines(file: LinkedFile): AsyncIterable<GivenLine> {
   let line = 0
   let given = 0n
   for await (const bytes of flat(splitLines(openInput(asRead(file))))) {
     line += 1
     if (isBlank(bytes)) continue
     given += 1n
-    if (next.done || next.value.record_number !== given) continue
-    yield { record: line, reason: next.value.reason, content: bytes.toString('utf8').trimEnd() }
-    next = await rejects.next()
+    yield { line, given, text: () => bytes.toString('utf8').trimEnd() }
   }
 }
 
@@ -129,6 +145,18 @@ async function* csvRecords(database: Database, group: InputGroup, file: LinkedFi
     const fields = fieldsOf(text, group.delimiter)
     yield { record, reason: next.value.reason, content: fields === undefined ? text : named(names, fields) }
     next = await rejects.next()
+  }
+}
+
+/** Elements of lists, by their number in the file. Lines that are not JSON are only in the file. */
+async function* listedRecords(file: LinkedFile, rejects: AsyncIterable<RejectedRow>): AsyncIterable<NumberedRecord> {
+  const lines = givenLines(file)[Symbol.asyncIterator]()
+  let current = await lines.next()
+  for await (const { record_number, reason, content } of rejects) {
+    const { line, json }: { line: number; json: string | null } = JSON.parse(content ?? '')
+    while (json === null && !current.done && current.value.given < line) current = await lines.next()
+    const text = json ?? (current.done ? '' : current.value.text())
+    yield { record: Number(record_number), reason, content: text }
   }
 }
 

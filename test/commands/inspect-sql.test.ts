@@ -10,7 +10,7 @@ import { SCHEMA_NAMES } from '../../pipeline/raw/schemas/index.ts'
 import { newWorkspace, runCli, type Workspace, writeInput } from '../support/pipeline.ts'
 import { compress, query, sqlText } from '../support/records.ts'
 import { corpusLogs } from '../support/schema-corpus.ts'
-import { buildLogs, FORMS, RECORDS, writeLog } from '../support/schemas.ts'
+import { buildLogs, formOf, RECORDS, writeLog } from '../support/schemas.ts'
 
 const AS_OF = '2026-06-10T12:00:00Z'
 const effects = { now: () => new Date(AS_OF), signal: new AbortController().signal, sources: undefined }
@@ -103,7 +103,7 @@ async function workspaceWith(
 
 describe('the SQL of inspect', () => {
   it('reads and rejects the records of every schema as a build does', async () => {
-    const logs = SCHEMA_NAMES.flatMap((schema, index) => corpusLogs(schema, FORMS[index % FORMS.length] ?? 'ndjson'))
+    const logs = SCHEMA_NAMES.flatMap((schema, index) => corpusLogs(schema, formOf(schema, index)))
     const { workspace } = await buildLogs(logs, AS_OF)
     const sources = join(workspace.input, 'sources.json')
     await query(`ATTACH ${sqlText(join(workspace.dataDir, 'state/build.duckdb'))} AS built (READ_ONLY)`)

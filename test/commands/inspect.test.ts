@@ -15,7 +15,7 @@ import {
   writeInput,
 } from '../support/pipeline.ts'
 import { compress } from '../support/records.ts'
-import { FORMS, type LogRecord, RECORDS, toLines, writeLog } from '../support/schemas.ts'
+import { FORMS, formOf, type LogRecord, RECORDS, toLines, writeLog } from '../support/schemas.ts'
 
 const effects = { now: () => new Date('2026-11-20T00:12:00Z'), signal: new AbortController().signal }
 
@@ -49,7 +49,7 @@ describe('inspect', () => {
   it('recognizes every schema and every format, and proposes sources that build', async () => {
     const workspace = await newWorkspace()
     const logs = SCHEMA_NAMES.map((name, index) => {
-      const form = FORMS[index % FORMS.length] ?? 'csv'
+      const form = formOf(name, index)
       return { name, form, model: `${name} as ${form}`, path: join(workspace.input, `${name}.${form}`) }
     })
     expect(logs.length).toBeGreaterThanOrEqual(FORMS.length)
@@ -69,6 +69,13 @@ describe('inspect', () => {
     expect(await buildProposed(workspace, ...inspections.map(({ source }) => source))).toEqual(
       logs.map(({ model }) => `2025-06-01 ${model} 10`).toSorted(),
     )
+  })
+
+  it('recognizes records in the lists of pages', async () => {
+    const content = JSON.stringify({ data: [RECORDS['openrouter-activity-api']], page: 1 })
+    const found = await inspectContent('page.json', Buffer.from(content))
+    expect(found).toMatchObject({ schema: 'openrouter-activity-api', records: [{ model: 'm', reject_reason: null }] })
+    expect(found.columns).toContainEqual({ name: 'date', sample: '2025-06-01' })
   })
 
   it.each(['', '.gz', '.zst'])('recognizes renamed canonical columns in .csv%s', async (ending) => {

@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { readStatement } from '../../pipeline/base/statements.ts'
+import { literal } from '../../pipeline/raw/schemas/expression.ts'
 import { SCHEMAS } from '../../pipeline/raw/schemas/index.ts'
 import type { Schema } from '../../pipeline/raw/schemas/schema.ts'
 import { ABSENT, jsonValue, textValue } from '../../pipeline/raw/schemas/value.ts'
@@ -59,7 +60,8 @@ function sqlOfSchema(name: keyof typeof SCHEMAS): string[] {
 
 /** What a schema may ask of its columns beside their values: a setting of the source stands for itself. */
 function settled(columns: object): never {
-  return { setting: (name: string) => `setting(${name})`, ...columns } as never
+  const nested = (json: string) => jsonValue(json, undefined)
+  return { setting: (name: string) => `setting(${name})`, constant: literal, nested, ...columns } as never
 }
 
 /** The entry of the code that all schemas share. */
@@ -148,7 +150,7 @@ function readingOf({ [COMMON]: entry }: Record<string, Entry>): number | undefin
 function placeOf(name: string): string {
   if (name === COMMON) return 'READING_VERSION in pipeline/rollup/reading.ts'
   if (name === 'clickhouse') return 'CLICKHOUSE_READING_VERSION in pipeline/rollup/reading.ts'
-  return `reading of pipeline/schemas/${name}.ts`
+  return `reading of pipeline/raw/schemas/${name}.json`
 }
 
 it('what is read of the corpus changes only together with the number of the reading', async () => {

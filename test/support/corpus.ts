@@ -5,7 +5,7 @@ import { SCHEMAS } from '../../pipeline/raw/schemas/index.ts'
 import { schemaColumns } from '../../pipeline/raw/schemas/schema.ts'
 import { type Workspace, writeInput } from './pipeline.ts'
 import { type FileRecord, writeRecords } from './records.ts'
-import { type LogRecord, RECORDS } from './schemas.ts'
+import { formsOf, having, type LogRecord, RECORDS } from './schemas.ts'
 
 /** One source of the corpus, and whose reading it tests: that of a schema, or the code that all schemas share. */
 interface CorpusSource {
@@ -52,22 +52,17 @@ const ODD_VALUES = [
 /** The records of a schema: a good one twice, and one with each odd value in each field, an id of its own each. */
 function oddRecords(base: LogRecord, columns: readonly string[]): LogRecord[] {
   const paths = [...leavesOf(base), ...columns.filter((column) => !(column in base)).map((column) => [column])]
-  const odd = paths.flatMap((path) => [removed(base, path), ...ODD_VALUES.map((value) => replaced(base, path, value))])
+  const odd = paths.flatMap((path) => [removed(base, path), ...ODD_VALUES.map((value) => having(base, path, value))])
   return [base, base, ...odd]
 }
 
 function leavesOf(value: unknown, path: string[] = []): string[][] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [path]
+  if (typeof value !== 'object' || value === null) return [path]
   return Object.entries(value).flatMap(([key, part]) => leavesOf(part, [...path, key]))
 }
 
-function replaced(record: LogRecord, [key = '', ...rest]: string[], value: unknown): LogRecord {
-  const inner = record[key]
-  return { ...record, [key]: rest.length === 0 ? value : replaced(inner as LogRecord, rest, value) }
-}
-
 function removed(record: LogRecord, path: string[]): LogRecord {
-  const copy = replaced(record, path, undefined)
+  const copy = having(record, path, undefined)
   return JSON.parse(JSON.stringify(copy))
 }
 
@@ -79,8 +74,9 @@ function asText(value: unknown): string {
 type RawSchema = keyof typeof RECORDS
 
 function sourceOf(schema: RawSchema): CorpusSource {
-  const records = oddRecords(RECORDS[schema], schemaColumns(SCHEMAS[schema]))
-  const files = ['ndjson', 'csv', 'parquet'].map((format) => `${schema}.${format}`)
+  const isListed = formsOf(schema).length === 1
+  const records = oddRecords(RECORDS[schema], isListed ? [] : schemaColumns(SCHEMAS[schema]))
+  const files = (isListed ? ['ndjson'] : ['ndjson', 'csv', 'parquet']).map((format) => `${schema}.${format}`)
   return { reader: schema, name: schema, settings: { schema }, files, records }
 }
 

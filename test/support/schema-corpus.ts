@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { REPOSITORY } from './pipeline.ts'
-import { FORMS, type Form, having, type Log, type LogRecord, PATHS, type SchemaName } from './schemas.ts'
+import { FORMS, type Form, formsOf, having, type Log, type LogRecord, PATHS, type SchemaName } from './schemas.ts'
 
 export const SCHEMA_CORPUS = join(REPOSITORY, 'test/corpus')
 
@@ -50,12 +50,12 @@ export function corpusForms(schema: SchemaName): Form[] {
   const isNested = (value: unknown) => typeof value === 'object' && value !== null
   const records = corpusCases(schema).flatMap((each) => recordsOf(schema, each))
   const hasNested = records.some((record) => Object.values(record).some(isNested))
-  return FORMS.filter((form) => form !== 'text.parquet' || hasNested)
+  return formsOf(schema).filter((form) => form !== 'text.parquet' || hasNested)
 }
 
 /** The cases of a schema in one format, apart by their sources. */
 export function corpusLogs(schema: SchemaName, form: Form): CorpusLog[] {
-  const cases = corpusCases(schema).filter(({ forms = FORMS }) => forms.includes(form))
+  const cases = corpusCases(schema).filter(({ forms = [...FORMS] }) => forms.includes(form))
   const sources = Map.groupBy(cases, ({ settings, source }) => JSON.stringify([settings, source]))
   return [...sources.values()].map((same) => {
     const log = same.flatMap((each) => recordsOf(schema, each))

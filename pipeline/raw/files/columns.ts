@@ -2,7 +2,8 @@ import { CsvError, parse } from 'csv-parse/sync'
 import type { Database } from '../../base/database.ts'
 import { BuildError } from '../../base/errors.ts'
 import { nearest } from '../../contract/nearest.ts'
-import { SCHEMAS } from '../schemas/index.ts'
+import { ownText } from '../schemas/mapping.ts'
+import { fileColumn, schemaOf } from '../schemas/of-source.ts'
 import { neededColumns, type Schema, schemaColumns, type UsageRecord } from '../schemas/schema.ts'
 import type { Source } from '../sources.ts'
 import { readHead } from './decompress.ts'
@@ -21,20 +22,20 @@ const WIDE_DECIMAL = 'DECIMAL of more than 38 digits'
 const LONGEST_HEADER_BYTES = 1_048_576
 const DELIMITERS = [',', ';', '\t', '|']
 
-/** The name that a schema's column has in the source's files. */
-export function fileColumn(source: Source, column: string): string {
-  return source.columns[column] ?? column
-}
-
 export function sourceColumns(source: Source): string[] {
-  return schemaColumns(SCHEMAS[source.schema]).map((column) => fileColumn(source, column))
+  return schemaColumns(schemaOf(source)).map((column) => fileColumn(source, column))
 }
 
 /** The names, in the source's files, of the columns needed for fields of a `UsageRecord`. */
 export function recordColumns(source: Source, fields: readonly (keyof UsageRecord)[]): string[] {
-  const { record }: Schema = SCHEMAS[source.schema]
-  const columns = fields.flatMap((field) => record[field]?.needs.flat() ?? [])
-  return [...new Set(columns)].map((column) => fileColumn(source, column))
+  const { record }: Schema = schemaOf(source)
+  const columns = new Set(fields.flatMap((field) => record[field]?.needs.flat() ?? []))
+  // Of the path usage.input the key usage is not what a record lacks.
+  const isWithin = (column: string) =>
+    [...columns].some((other) => /^[.[]/.test(other.slice(column.length)) && other.startsWith(column))
+  return [...columns]
+    .filter((column) => ownText(column) === undefined || !isWithin(column))
+    .map((column) => fileColumn(source, column))
 }
 
 /**
@@ -87,7 +88,7 @@ export async function readParquetColumns(database: Database, path: string): Prom
  */
 export function locateColumns(source: Source, file: InputFile, names: readonly string[]): Map<string, number> {
   const positions = new Map<string, number>()
-  for (const column of schemaColumns(SCHEMAS[source.schema])) {
+  for (const column of schemaColumns(schemaOf(source))) {
     const name = fileColumn(source, column)
     const position = names.indexOf(name)
     if (position >= 0 && names.includes(name, position + 1)) {
@@ -106,7 +107,7 @@ export function locateColumns(source: Source, file: InputFile, names: readonly s
 
 /** Throws `BuildError` if a column that must be exact has a floating type: its sums are already rounded. */
 export function checkExact(source: Source, file: InputFile, { names, types }: FileColumns): void {
-  const { exact = [] }: Schema = SCHEMAS[source.schema]
+  const { exact = [] }: Schema = schemaOf(source)
   for (const name of exact.map((column) => fileColumn(source, column))) {
     const type = types[names.indexOf(name)] ?? ''
     if (!['FLOAT', 'DOUBLE'].includes(type)) continue
@@ -117,8 +118,10 @@ export function checkExact(source: Source, file: InputFile, { names, types }: Fi
 }
 
 function wantedColumns(source: Source): (readonly string[])[] {
-  const renamed = Object.keys(source.columns).map((column) => [column])
-  return [...neededColumns(SCHEMAS[source.schema], source.model !== undefined), ...renamed]
+  const schema = schemaOf(source)
+  const known = schemaColumns(schema)
+  const named = Object.keys(source.columns).filter((column) => known.includes(column))
+  return [...neededColumns(schema, source.model !== undefined), ...named.map((column) => [column])]
 }
 
 /** `free`: names that no schema column uses, which may be the missing one. */
@@ -131,9 +134,11 @@ function missingColumn(
   const wanted = choice.map((column) => fileColumn(source, column))
   const meant = wanted.map((name) => nearest(name, free)).find((name) => name !== undefined)
   const hint = meant === undefined ? '.' : `; is it ${JSON.stringify(meant)}?`
+  const isOwn = choice.every((column) => ownText(column) !== undefined)
+  const who = isOwn ? `source ${JSON.stringify(source.name)} reads` : `schema ${source.schema} needs`
   const map = wanted.every((name) => choice.includes(name))
     ? ` Say in "columns" how the file calls ${choice.join(' or ')}.`
     : ''
   const which = wanted.map((name) => JSON.stringify(name)).join(' or ')
-  return `${file.name} has no column ${which}, which schema ${source.schema} needs${hint} It has: ${names.join(', ')}.${map}`
+  return `${file.name} has no column ${which}, which ${who}${hint} It has: ${names.join(', ')}.${map}`
 }

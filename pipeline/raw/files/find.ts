@@ -21,7 +21,7 @@ export interface InputFile {
   compression: Compression
 }
 
-const ENDING = /\.(?:(csv)|(ndjson|jsonl)|(parquet))(?:\.(?:(gz)|(zst)))?$/i
+const ENDING = /\.(?:(csv)|(ndjson|jsonl|json)|(parquet))(?:\.(?:(gz)|(zst)))?$/i
 
 export interface FoundFiles {
   files: InputFile[]
@@ -171,7 +171,9 @@ export async function describeFile(path: string, name: string): Promise<InputFil
 export function knownFormat(name: string): Format {
   const format = formatOf(name)
   if (format !== undefined) return format
-  throw new CliError(`${name}: a raw file must end in .csv, .ndjson, .jsonl or .parquet, plain or with .gz or .zst`)
+  throw new CliError(
+    `${name}: a raw file must end in .csv, .ndjson, .jsonl, .json or .parquet, plain or with .gz or .zst`,
+  )
 }
 
 export function formatOf(name: string): Format | undefined {

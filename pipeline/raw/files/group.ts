@@ -1,7 +1,8 @@
 import type { Database } from '../../base/database.ts'
 import { BuildError, reasonOf } from '../../base/errors.ts'
+import { levelOf } from '../schemas/compile.ts'
 import { jsonPointer } from '../schemas/expression.ts'
-import { SCHEMAS } from '../schemas/index.ts'
+import { fileColumn, levelsOf, listsOf, mayBeUnwrapped, schemaOf } from '../schemas/of-source.ts'
 import { schemaColumns } from '../schemas/schema.ts'
 import type { Source } from '../sources.ts'
 import {
@@ -26,8 +27,12 @@ export interface InputGroup {
   /** DuckDB's column types, in order. Empty for NDJSON. */
   types: readonly string[]
   positions: ReadonlyMap<string, number>
-  /** JSON pointers (RFC 6901) of the schema's columns, for NDJSON. */
-  pointers: readonly string[]
+  /** For NDJSON: JSON pointers (RFC 6901) of the schema's columns, by the level that they are at. */
+  pointers: readonly (readonly string[])[]
+  /** The lists that the records are in, the outermost first. */
+  lists: readonly string[]
+  /** Whether a line without the list is a record itself. */
+  mayBeUnwrapped: boolean
   files: LinkedFile[]
 }
 
@@ -95,17 +100,39 @@ async function describeGroup(
   const { format, compression, csvReading, readsAllColumns } = file
   const common = { source, format, compression, csvReading, readsAllColumns, files: [file] }
   const names = sourceColumns(source)
-  if (format === 'ndjson') {
-    const positions = new Map(schemaColumns(SCHEMAS[source.schema]).map((column, position) => [column, position]))
-    const pointers = names.map(jsonPointer)
-    return { ...common, delimiter: '', types: [], positions, pointers }
-  }
+  if (format === 'ndjson') return { ...common, delimiter: '', types: [], ...jsonColumns(source) }
+  checkNoLists(source, file)
   const columns = await columnsOf(file, names)
   if (columns === undefined) return undefined
   const positions = locateColumns(source, file, columns.names)
   checkExact(source, file, columns)
   const { delimiter, types } = columns
-  return { ...common, delimiter, types, positions, pointers: [] }
+  return { ...common, delimiter, types, positions, pointers: [], lists: [], mayBeUnwrapped: true }
+}
+
+/** Where the columns are in lines of JSON: those of outer levels first. */
+function jsonColumns(source: Source): Pick<InputGroup, 'positions' | 'pointers' | 'lists' | 'mayBeUnwrapped'> {
+  const lists = listsOf(source)
+  const columns = schemaColumns(schemaOf(source)).map((column) => ({ column, ...levelOf(fileColumn(source, column)) }))
+  const levels = levelsOf(lists)
+  const deepest = levels.length - 1
+  const byLevel = levels.map((prefix, depth) =>
+    columns.filter(({ level }) => level === prefix || (level === '' && depth === deepest)),
+  )
+  const placed = byLevel.flat().map(({ column }, position) => [column, position] as const)
+  return {
+    positions: new Map(placed),
+    pointers: byLevel.map((own) => own.map(({ rest }) => jsonPointer(rest))),
+    lists,
+    mayBeUnwrapped: mayBeUnwrapped(source),
+  }
+}
+
+function checkNoLists(source: Source, { name, format }: LinkedFile): void {
+  if (source.unnest === undefined) return
+  throw new BuildError(
+    `${name} is ${format}, but source ${JSON.stringify(source.name)} has its records in lists, which only JSON has`,
+  )
 }
 
 /** The columns of a CSV or Parquet file; undefined if it is empty. Throws `BuildError` if it cannot be read. */

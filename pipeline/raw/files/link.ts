@@ -9,6 +9,7 @@ import type { Contents } from './content.ts'
 import type { CsvShape } from './csv-shape.ts'
 import { openInput, readHead } from './decompress.ts'
 import type { Compression, InputFile } from './find.ts'
+import { JsonLines } from './json-lines.ts'
 import { splitCsv } from './split.ts'
 
 /**
@@ -32,6 +33,8 @@ export interface LinkedFile extends InputFile {
   readsAllColumns: boolean
   /** The number of records in a scanned CSV file, without the header, with malformed records. */
   csvRecords: number | undefined
+  /** Bytes of the longest line of JSON, where a file was cut into lines. */
+  longestLine?: number
 }
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff')
@@ -39,8 +42,8 @@ const PARQUET_MAGIC = Buffer.from('PAR1')
 
 /**
  * Links each file into `folder` under a plain name, so that characters in its own name never act as a pattern. Files
- * that DuckDB cannot read in place are rewritten: compressed Parquet, NDJSON with a byte order mark, CSV with mixed
- * line ends.
+ * that DuckDB cannot read in place are rewritten: compressed Parquet, JSON documents, NDJSON with a byte order mark, CSV
+ * with mixed line ends.
  */
 export async function linkFiles(
   files: readonly InputFile[],
@@ -62,6 +65,12 @@ export function asRead(file: LinkedFile): InputFile {
 export async function linkFile(file: InputFile, link: string): Promise<LinkedFile> {
   const unknown = { csvReading: 'ordered', readsAllColumns: true, csvRecords: undefined } as const
   const linked = { ...file, link, ...unknown }
+  if (await hasDocuments(file)) {
+    const lines = new JsonLines(file.name)
+    const cut = (chunks: AsyncIterable<Buffer>) => lines.of(chunks)
+    await pipeline(openInput(file), withoutFirst(await bytesToSkip(file)), cut, createWriteStream(link))
+    return { ...linked, compression: 'uncompressed', longestLine: lines.longest }
+  }
   const skip = await bytesToSkip(file)
   if (skip === 0 && (file.format !== 'parquet' || file.compression === 'uncompressed')) {
     await symlink(file.path, link)
@@ -70,6 +79,17 @@ export async function linkFile(file: InputFile, link: string): Promise<LinkedFil
   if (file.format === 'parquet') await verifyParquet(file)
   await pipeline(openInput(file), withoutFirst(skip), createWriteStream(link))
   return { ...linked, compression: 'uncompressed' }
+}
+
+/** Whether an NDJSON file holds JSON documents: it says so, or begins with a list. */
+export async function hasDocuments(file: InputFile): Promise<boolean> {
+  if (file.format !== 'ndjson') return false
+  if (/\.json(\.\w+)?$/i.test(file.name)) return true
+  const head = (await readHead(file, 64)).toString('utf8')
+  return head
+    .replace(/^\ufeff/, '')
+    .trimStart()
+    .startsWith('[')
 }
 
 async function linkCsv(file: InputFile, link: string, wanted: readonly string[], shape: CsvShape): Promise<LinkedFile> {

@@ -1,11 +1,15 @@
-import { jsonValue, type Value } from './value.ts'
+import { ABSENT, type Value, whicheverExists } from './value.ts'
 
 export interface Columns {
   value(column: string): Value
+  /** A value inside of another one, by SQL for its JSON text. */
+  nested(json: string): Value
   /** Computes SQL once per record and returns a name for its result. */
   once(sql: string): string
   /** SQL for a setting of the source, bound as a variable. */
   setting(name: Setting): string
+  /** SQL for a text of a mapping: a literal, or a bound variable if a user wrote the mapping. */
+  constant(text: string): string
 }
 
 /** Settings of a source that expressions use. */
@@ -22,45 +26,83 @@ export interface Expression<K extends Kind = Kind> {
   sql(columns: Columns): string
   /** SQL: whether the record has a non-empty value here. */
   isPresent(columns: Columns): string
+  /** SQL: whether the record has the key at all. Otherwise a misspelled key would count as zero. */
+  exists(columns: Columns): string
 }
 
-export type Place = string | { column: string; value(columns: Columns): Value }
+/** Where a value is: in a column, or inside the value of one. */
+export interface Place {
+  /** Alternatives: a file must have one of these columns. */
+  columns: readonly string[]
+  value(columns: Columns): Value
+}
 
-/** The value at `keys` in a column of JSON, structs or maps. */
-export function inside(column: string, ...keys: readonly string[]): Place {
+export function column(name: string): Place {
+  return { columns: [name], value: (columns) => columns.value(name) }
+}
+
+/** The value at `keys` in JSON, a struct or a map. */
+export function inside(outer: Place, keys: readonly string[]): Place {
   return {
-    column,
+    columns: outer.columns,
     value: (columns) => {
-      const json = columns.once(columns.value(column).json())
-      return jsonValue(`json_extract(${json}, ${literal(keys.map(jsonPointer).join(''))})`, undefined)
+      const value = outer.value(columns)
+      if (value === ABSENT) return ABSENT
+      const json = columns.once(value.json())
+      return columns.nested(`json_extract(${json}, ${columns.constant(keys.map(jsonPointer).join(''))})`)
     },
   }
 }
 
-/** An attribute in a column that has an object of attributes, or a list as OTLP writes it. */
-export function attribute(column: string, key: string): Place {
+/** An attribute of an object of attributes, or of a list as OTLP writes it. */
+export function attribute(attributes: Place, key: string): Place {
   return {
-    column,
+    columns: attributes.columns,
     value: (columns) => {
-      const attributes = columns.once(`attributes_from_json(${columns.value(column).json()})`)
-      return jsonValue(`member_value(${attributes}, ${literal(key)})`, undefined)
+      if (attributes.value(columns) === ABSENT) return ABSENT
+      return columns.nested(`member_value(${attributesOf(attributes, columns)}, ${columns.constant(key)})`)
     },
+  }
+}
+
+function attributesOf(attributes: Place, columns: Columns): string {
+  return columns.once(`attributes_from_json(${attributes.value(columns).json()})`)
+}
+
+/** The place, where a count in something that has no members, such as text that is not JSON, is not taken for 0. */
+export function strict(place: Place, outer: Place): Place {
+  return {
+    ...place,
+    value: (columns) => {
+      const value = place.value(columns)
+      if (value === ABSENT) return ABSENT
+      const json = columns.once(outer.value(columns).json())
+      const hasMembers = `coalesce(json_type(${json}) IN ('OBJECT', 'ARRAY', 'NULL'), true)`
+      return { ...value, count: () => `CASE WHEN ${hasMembers} THEN ${value.count()} END` }
+    },
+  }
+}
+
+/** The first of two places that a record has. */
+export function either(preferred: Place, other: Place): Place {
+  return {
+    columns: [...preferred.columns, ...other.columns],
+    value: (columns) => whicheverExists(preferred.value(columns), () => other.value(columns)),
   }
 }
 
 export function over<K extends Kind>(
   kind: K,
   place: Place,
-  sql: (value: Value, once: Columns['once']) => string,
+  sql: (value: Value, columns: Columns) => string,
 ): Expression<K> {
-  const column = typeof place === 'string' ? place : place.column
-  const value = (columns: Columns) => (typeof place === 'string' ? columns.value(place) : place.value(columns))
   return {
     kind,
-    columns: [column],
-    needs: [[column]],
-    sql: (columns) => sql(value(columns), columns.once),
-    isPresent: (columns) => `nullif(${value(columns).text()}, '') IS NOT NULL`,
+    columns: place.columns,
+    needs: [place.columns],
+    sql: (columns) => sql(place.value(columns), columns),
+    isPresent: (columns) => `nullif(${place.value(columns).text()}, '') IS NOT NULL`,
+    exists: (columns) => place.value(columns).exists(),
   }
 }
 
@@ -70,9 +112,15 @@ export const instant = (place: Place) => over('instant', place, (value) => value
 /** A calendar date, always a UTC day. */
 export const utcDay = (place: Place) => over('instant', place, (value) => `instant_from_day(${value.text()})`)
 
-/** Nanoseconds since 1970, cut to microseconds. */
-export const unixNanoseconds = (place: Place) =>
-  over('instant', place, (value) => `instant_from_nanoseconds(${value.text()})`)
+const MICROSECONDS = { s: 1_000_000, ms: 1000, us: 1 }
+
+/** Unix time in a unit, cut to microseconds. */
+export const unixTime = (place: Place, unit: 's' | 'ms' | 'us' | 'ns') =>
+  over('instant', place, (value) =>
+    unit === 'ns'
+      ? `instant_from_nanoseconds(${value.text()})`
+      : `instant_from_number(${value.text()}, 0, ${MICROSECONDS[unit]})`,
+  )
 
 /** A count of tokens (DESIGN.md §6.8); 0 if missing. */
 export const count = (place: Place) => over('count', place, (value) => value.count())
@@ -88,40 +136,120 @@ export const keyHash = (place: Place) => over('key_hash', place, (value) => `key
 /** An amount of USD; 0 if missing. */
 export const amount = (place: Place) => over('amount', place, (value) => `amount_from_text(${value.text()})`)
 
+/** An amount of another unit, by what a unit is in USD. */
+export const scaledAmount = (place: Place, factor: number) =>
+  over(
+    'amount',
+    place,
+    (value) => `try_cast(amount_from_text(${value.text()}) * ${factor.toFixed(9)} AS DECIMAL(18, 9))`,
+  )
+
 /** A flag; false if missing. */
 export const flag = (place: Place) => over('flag', place, (value) => `flag_from_text(${value.text()})`)
 
 export const isPositive = (place: Place) => over('flag', place, (value) => `amount_from_text(${value.text()}) > 0`)
 
-export const isTrue = (place: Place) =>
-  over('condition', place, (value) => `coalesce(flag_from_text(${value.text()}), false)`)
+/** Whether a flag has this value. */
+export const isFlag = (place: Place, wanted: boolean) =>
+  over('condition', place, (value) => {
+    const flagged = `flag_from_text(nullif(${value.text()}, ''))`
+    return `coalesce(${wanted ? '' : 'NOT '}${flagged}, false)`
+  })
 
 /** Whether a text is one of some words, ignoring case. */
 export const isOneOf = (place: Place, words: readonly string[]) =>
-  over('condition', place, (value) => `coalesce(${isIn(value, words)}, false)`)
+  over('condition', place, (value, columns) => {
+    const wanted = words.map((each) => lowered(each, columns)).join(', ')
+    return `coalesce(lower(${value.text()}) IN (${wanted}), false)`
+  })
 
-/** Whether a non-empty text is none of some words, ignoring case. */
-export const isOtherThan = (place: Place, words: readonly string[]) =>
-  over(
-    'condition',
-    place,
-    (value) => `coalesce(nullif(${value.text()}, '') IS NOT NULL AND NOT ${isIn(value, words)}, false)`,
-  )
+/** Whether a text begins so, ignoring case. */
+export const startsWith = (place: Place, beginning: string) =>
+  over('condition', place, (value, columns) => {
+    return `coalesce(starts_with(lower(${value.text()}), ${lowered(beginning, columns)}), false)`
+  })
 
-function isIn(value: Value, words: readonly string[]): string {
-  return `lower(${value.text()}) IN (${words.map((word) => literal(word.toLowerCase())).join(', ')})`
+/** Beyond ASCII, DuckDB and JavaScript differ on some lower-case letters. */
+function lowered(word: string, columns: Columns): string {
+  const isAscii = /^\p{ASCII}*$/u.test(word)
+  return isAscii ? columns.constant(word.toLowerCase()) : `lower(${columns.constant(word)})`
 }
 
-/** Whether a column has no attribute whose name starts with `prefix`. */
-export const lacksAttributes = (column: string, prefix: string) =>
+/** Whether an instant is of this UTC date or later. */
+export const isSince = (place: Place, date: string) =>
+  over('condition', place, (value) => `coalesce(${value.instant()} >= ${Date.parse(date)}000, false)`)
+
+export const isPresent = (place: Place) =>
+  over('condition', place, (value) => `coalesce(nullif(${value.text()}, '') IS NOT NULL, false)`)
+
+/** Whether there is an attribute whose name starts with `prefix`. True where nobody can tell. */
+export const hasAttributes = (attributes: Place, prefix: string) =>
   over(
     'condition',
-    column,
-    (value, once) => `lacks_members(${once(`attributes_from_json(${value.json()})`)}, ${literal(prefix)})`,
+    attributes,
+    (_, columns) => `NOT lacks_members(${attributesOf(attributes, columns)}, ${columns.constant(prefix)})`,
   )
 
+export function not(condition: Expression<'condition'>): Expression<'condition'> {
+  return { ...condition, sql: (columns) => `NOT (${condition.sql(columns)})` }
+}
+
+/** A condition that holds of no record. */
+const never: Expression<'condition'> = {
+  kind: 'condition',
+  columns: [],
+  needs: [],
+  sql: () => 'false',
+  isPresent: () => 'false',
+  exists: () => 'false',
+}
+
 export function anyOf(...conditions: Expression<'condition'>[]): Expression<'condition'> {
+  if (conditions.length === 0) return never
   return combine('condition', conditions, (columns) => conditions.map((each) => `(${each.sql(columns)})`).join(' OR '))
+}
+
+/** A sum of counts; NULL when one of them is NULL, or when it is more than a count may be. */
+export function plus(counted: Expression<'count'>, others: readonly Expression<'count'>[]): Expression<'count'> {
+  if (others.length === 0) return counted
+  const sum = combine(
+    'count',
+    [counted, ...others],
+    (columns) => `count_in_range(${sumOf([counted, ...others], columns)})`,
+  )
+  return { ...sum, needs: counted.needs, exists: counted.exists }
+}
+
+/** A count of the records of which a condition holds; 0 for others. */
+export function countWhere(condition: Expression<'condition'>, counted: Expression<'count'>): Expression<'count'> {
+  return combine(
+    'count',
+    [condition, counted],
+    (columns) => `CASE WHEN ${condition.sql(columns)} THEN ${counted.sql(columns)} ELSE 0 END`,
+  )
+}
+
+/** The greater of two counts; NULL when one of them is NULL. */
+export function greater(one: Expression<'count'>, other: Expression<'count'>): Expression<'count'> {
+  return combine('count', [one, other], (columns) => {
+    const [a, b] = [one.sql(columns), other.sql(columns)]
+    return `CASE WHEN ${a} >= ${b} THEN ${a} WHEN ${b} > ${a} THEN ${b} END`
+  })
+}
+
+/** A count with what the total has more than both counts, of the records of which a condition holds. */
+export function restOf(
+  total: Expression<'count'>,
+  counted: Expression<'count'>,
+  other: Expression<'count'>,
+  condition: Expression<'condition'>,
+): Expression<'count'> {
+  const sum = combine('count', [counted, other, total, condition], (columns) => {
+    const [own, rest, all] = [counted.sql(columns), other.sql(columns), total.sql(columns)]
+    const hasMore = `${condition.sql(columns)} AND ${all} > ${own} + ${rest}`
+    return `CASE WHEN ${hasMore} THEN ${all} - ${rest} ELSE ${own} END`
+  })
+  return { ...sum, needs: counted.needs, exists: counted.exists }
 }
 
 /** SQL for a sum of counts, wide enough not to overflow. */
@@ -195,7 +323,14 @@ export function combine<K extends Kind>(
     needs: parts.flatMap(({ needs }) => needs),
     sql,
     isPresent: (columns) => parts.map((each) => `(${each.isPresent(columns)})`).join(' OR '),
+    exists: (columns) => parts.map((each) => `(${each.exists(columns)})`).join(' OR '),
   }
+}
+
+/** The variant of a model as a suffix of its slug. */
+export function withVariant(slug: Expression<'text'>, variant: Expression<'text'>): Expression<'text'> {
+  const sql = (columns: Columns) => `slug_with_variant(${slug.sql(columns)}, ${variant.sql(columns)})`
+  return { ...combine('text', [slug, variant], sql), needs: slug.needs }
 }
 
 /** Text as an SQL literal. In SQL that a build runs, only for constants: bind texts of users and files instead. */

@@ -2,6 +2,9 @@ import { z } from 'zod'
 import { UtcDate } from '../../contract/utc-date.ts'
 import type { Setting } from './expression.ts'
 
+/** The schemas that these settings are for. */
+export const HELICONE_SCHEMAS: readonly string[] = ['helicone-requests', 'helicone-api']
+
 /** The first UTC date from which a provider's rows have parts outside of their two counts, or `always` or `never`. */
 const Since = z.union([z.literal('always'), z.literal('never'), UtcDate], {
   error: ({ input }) => `must be a date such as 2025-09-08, or "always" or "never", not ${JSON.stringify(input)}`,

@@ -1,32 +1,51 @@
-import { canonical } from './canonical.ts'
-import { cloudflareAiGatewayLogs } from './cloudflare-ai-gateway-logs.ts'
-import { heliconeRequests } from './helicone-requests.ts'
-import { langfuseObservations } from './langfuse-observations.ts'
-import { litellmDailyUserSpend } from './litellm-daily-user-spend.ts'
-import { litellmSpendLogs } from './litellm-spend-logs.ts'
-import { openrouterActivity } from './openrouter-activity.ts'
-import { openrouterGeneration } from './openrouter-generation.ts'
-import { otelGenaiSpans } from './otel-genai-spans.ts'
-import { portkeyLogs } from './portkey-logs.ts'
+import { readFileSync } from 'node:fs'
+import { parseJson } from '../../base/json.ts'
+import { compile } from './compile.ts'
+import { Mapping } from './mapping.ts'
 import { rollupFiles } from './rollup-files.ts'
 import type { Schema } from './schema.ts'
 
-/** Schemas that a source may name (DESIGN.md §5). */
-const RAW_LOGS = {
-  canonical,
-  'openrouter-activity': openrouterActivity,
-  'openrouter-generation': openrouterGeneration,
-  'litellm-spend-logs': litellmSpendLogs,
-  'litellm-daily-user-spend': litellmDailyUserSpend,
-  'helicone-requests': heliconeRequests,
-  'langfuse-observations': langfuseObservations,
-  'portkey-logs': portkeyLogs,
-  'otel-genai-spans': otelGenaiSpans,
-  'cloudflare-ai-gateway-logs': cloudflareAiGatewayLogs,
-} as const satisfies Record<string, Schema>
+/** Schemas that a source may name (DESIGN.md §5). Each is a file of this folder, `NAME.json`. */
+export const SCHEMA_NAMES = [
+  'canonical',
+  'vercel-generation',
+  'openrouter-activity',
+  'openrouter-activity-api',
+  'openrouter-generation',
+  'litellm-spend-logs',
+  'litellm-daily-user-spend',
+  'helicone-requests',
+  'helicone-api',
+  'langfuse-observations',
+  'langfuse-api',
+  'langsmith-runs',
+  'portkey-logs',
+  'bifrost-logs',
+  'otel-genai-spans',
+  'otlp-batches',
+  'openinference-spans',
+  'cloudflare-ai-gateway-logs',
+  'openai-usage',
+  'anthropic-usage',
+  'bedrock-invocations',
+  'azure-apim-llm-logs',
+  'kong-ai-gateway',
+  'new-api-logs',
+] as const
+export type SchemaName = (typeof SCHEMA_NAMES)[number]
+
+export const MAPPINGS = Object.fromEntries(SCHEMA_NAMES.map((name) => [name, readMapping(name)])) as Record<
+  SchemaName,
+  Mapping
+>
 
 /** All schemas. `rollup-files` is only for `"engine": {"rollup_files"}`. */
-export const SCHEMAS = { ...RAW_LOGS, 'rollup-files': rollupFiles } as const satisfies Record<string, Schema>
+export const SCHEMAS: Readonly<Record<SchemaName | 'rollup-files', Schema>> = {
+  ...(Object.fromEntries(SCHEMA_NAMES.map((name) => [name, compile(MAPPINGS[name])])) as Record<SchemaName, Schema>),
+  'rollup-files': rollupFiles,
+}
 
-export type SchemaName = keyof typeof RAW_LOGS
-export const SCHEMA_NAMES = Object.keys(RAW_LOGS) as [SchemaName, ...SchemaName[]]
+function readMapping(name: SchemaName): Mapping {
+  const path = new URL(`${name}.json`, import.meta.url)
+  return parseJson(Mapping, readFileSync(path, 'utf8'), `${name}.json`, Error)
+}

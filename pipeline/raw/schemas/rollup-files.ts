@@ -1,4 +1,4 @@
-import { over, utcDay, word } from './expression.ts'
+import { column, over, utcDay, word } from './expression.ts'
 import type { Schema } from './schema.ts'
 
 /**
@@ -8,10 +8,10 @@ import type { Schema } from './schema.ts'
 export const rollupFiles: Schema = {
   reading: 1,
   record: {
-    timestamp: utcDay('utc_date'),
-    model_permaslug: word('model_permaslug'),
-    prompt_tokens: over('count', 'tokens', (value) => `sum_from_text(${value.text()})`),
-    completion_tokens: over('count', 'requests', (value) => `nullif(${value.count()}, 0)`),
+    timestamp: utcDay(column('utc_date')),
+    model_permaslug: word(column('model_permaslug')),
+    prompt_tokens: over('count', column('tokens'), (value) => `sum_from_text(${value.text()})`),
+    completion_tokens: over('count', column('requests'), (value) => `nullif(${value.count()}, 0)`),
   },
   exact: ['tokens'],
   hasAbsoluteTime: true,

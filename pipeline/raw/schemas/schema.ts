@@ -45,12 +45,20 @@ export interface Schema {
   parts_disagree?: Partial<Record<PartsDisagreement, Expression<'condition'>>>
   /** Notes by kind; a record gets the first that applies. */
   notes?: Partial<Record<NoteKind, Note>>
+  /** Columns that a file must have beside those that the fields need. */
+  required?: readonly string[]
+  /** The same for columns that a source names itself, as alternatives. */
+  named?: readonly (readonly string[])[]
   unread?: readonly string[]
   /** Columns that must not have a floating type, which rounds. */
   exact?: readonly string[]
   /** Set if timestamps are never relative, so `base_time` is not allowed. */
   hasAbsoluteTime?: true
 }
+
+/** How the tokens of a record are counted. */
+export type Accounting = Pick<UsageRecord, 'prompt_tokens' | 'completion_tokens'> &
+  Pick<Schema, 'parts_disagree' | 'notes'>
 
 export function schemaColumns({ record, parts_disagree = {}, notes = {}, unread = [] }: Schema): string[] {
   const ofNotes = Object.values(notes).flatMap((note) => Object.values(note))
@@ -59,8 +67,8 @@ export function schemaColumns({ record, parts_disagree = {}, notes = {}, unread 
   return [...new Set([...read, ...unread])]
 }
 
-export function neededColumns({ record }: Schema, hasModel: boolean): (readonly string[])[] {
+export function neededColumns({ record, required = [], named = [] }: Schema, hasModel: boolean): (readonly string[])[] {
   const { model_permaslug, ...others } = record
   const expressions: Expression[] = hasModel ? Object.values(others) : Object.values(record)
-  return expressions.flatMap(({ needs }) => needs)
+  return [...expressions.flatMap(({ needs }) => needs), ...required.map((column) => [column]), ...named]
 }

@@ -1,4 +1,4 @@
-import { canonical } from './canonical.ts'
+import { SCHEMAS } from './index.ts'
 import { neededColumns } from './schema.ts'
 
 /** Common names of canonical columns, the likeliest first, in lower case without separators. */
@@ -81,7 +81,7 @@ export function renamesToCanonical(
     if (name !== undefined) found.set(column, name)
   }
   const hasModel = found.has('model_permaslug')
-  const needed = neededColumns(canonical, !hasModel).flat()
+  const needed = neededColumns(SCHEMAS.canonical, !hasModel).flat()
   if (!needed.every((column) => found.has(column))) return undefined
   return { columns: Object.fromEntries([...found].filter(([column, name]) => column !== name)), hasModel }
 }

@@ -48,6 +48,24 @@ export function jsonValue(value: string, relative: RelativeTime): Value {
   }
 }
 
+/** The value that a record has: `preferred`, or else the other one. */
+export function whicheverExists(preferred: Value, other: () => Value): Value {
+  if (preferred === ABSENT) return other()
+  const exists = preferred.exists()
+  if (exists === 'true') return preferred
+  const fallback = other()
+  const choose = (read: (value: Value) => string) =>
+    `CASE WHEN ${exists} THEN ${read(preferred)} ELSE ${read(fallback)} END`
+  return {
+    exists: () => `(${exists} OR ${fallback.exists()})`,
+    instant: () => choose((value) => value.instant()),
+    count: () => choose((value) => value.count()),
+    text: () => choose((value) => value.text()),
+    word: () => choose((value) => value.word()),
+    json: () => choose((value) => value.json()),
+  }
+}
+
 const INTEGER_TYPE = /^U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)$/
 const FRACTION_TYPE = /^(FLOAT|DOUBLE|DECIMAL\(.*\))$/
 const TIMESTAMP_TYPE = /^(DATE|TIMESTAMP(_S|_MS|_NS)?)$/

@@ -5,9 +5,26 @@ import { describe, expect, it } from 'vitest'
 import { SCHEMA_NAMES, SCHEMAS } from '../../../pipeline/raw/schemas/index.ts'
 import { neededColumns, type Schema, schemaColumns } from '../../../pipeline/raw/schemas/schema.ts'
 import { buildIn, newWorkspace, publishedCsv, REPOSITORY, rowsOf, writeInput } from '../../support/pipeline.ts'
+import { compress } from '../../support/records.ts'
 import { type Form, having, PATHS, RECORDS, writeLog } from '../../support/schemas.ts'
 
 const text = await readFile(join(REPOSITORY, 'docs/sources.md'), 'utf8')
+
+const OWN_LOGS = 'Logs of any other product'
+
+/** What the examples of own logs read. */
+const OWN_RECORDS = {
+  'calls/1.ndjson.gz': {
+    id: 'c1',
+    kind: 'chat',
+    sent_at: 1748779200000,
+    question: { model: 'acme/long' },
+    answer: { usage: { input: 3, cache: { read: 4 }, output: 5 } },
+  },
+  'report-1.json': {
+    data: [{ start_time: 1748736000, results: [{ model: 'acme/long', input_tokens: 7, output_tokens: 5 }] }],
+  },
+}
 
 /** The part of the page about each schema. */
 const sections = new Map(
@@ -19,7 +36,7 @@ const sections = new Map(
 
 describe('docs/sources.md', () => {
   it('has a section for each schema, and one for what they share', () => {
-    expect([...sections.keys()]).toEqual(['What holds for every schema', ...SCHEMA_NAMES])
+    expect([...sections.keys()]).toEqual(['What holds for every schema', OWN_LOGS, ...SCHEMA_NAMES])
   })
 
   it.each(SCHEMA_NAMES)('names every column of %s, the optional ones in parentheses', (name) => {
@@ -27,8 +44,21 @@ describe('docs/sources.md', () => {
     const needed = neededColumns(schema, false).flat()
     for (const column of schemaColumns(schema)) {
       // The keys of a generation stand for those in `data` as well.
-      const isEither = name === 'openrouter-generation' || needed.includes(column)
+      const isEither = name.endsWith('-generation') || needed.includes(column)
       expect(sections.get(name), column).toContain(isEither ? `\`${column}\`` : `(\`${column}\`)`)
+    }
+  })
+
+  it('has examples of own logs that build', async () => {
+    const examples = [...(sections.get(OWN_LOGS) ?? '').matchAll(/```json\n(.*?)```/gs)].map(([, json = '']) => json)
+    const files = Object.entries(OWN_RECORDS)
+    expect(examples).toHaveLength(files.length)
+    for (const [index, [file, record]] of files.entries()) {
+      const workspace = await newWorkspace()
+      await writeInput(workspace, file, compress(file, `${JSON.stringify(record)}\n`))
+      await writeInput(workspace, 'sources.json', examples[index])
+      await buildIn(workspace, '2025-06-10T12:00:00Z')
+      expect(rowsOf(await publishedCsv(workspace))).toEqual(['2025-06-01 acme/long 12'])
     }
   })
 

@@ -93,7 +93,7 @@ describe('the sources file', () => {
     [
       'portkey-logs',
       { outside_from: { default: 'always' } },
-      /sources\[0\]\.outside_from: only applies to schema helicone-requests, not portkey-logs; remove it/,
+      /sources\[0\]\.outside_from: only applies to schema helicone-requests or helicone-api, not portkey-logs; remove it/,
     ],
     ['portkey-logs', { columns: { req_unit: 'x' } }, /"req_unit".*"req_units".*portkey-logs/],
     ['otel-genai-spans', { base_time: '2025-06-01T00:00:00Z' }, /base_time.*otel-genai-spans/],

@@ -7,7 +7,7 @@ import { writeChecksums } from '../../../pipeline/base/checksums.ts'
 import { readPipelineConfig } from '../../../pipeline/base/config.ts'
 import { realFiles } from '../../../pipeline/base/files.ts'
 import { Manifest } from '../../../pipeline/contract/manifest.ts'
-import { count } from '../../../pipeline/raw/schemas/expression.ts'
+import { column, count } from '../../../pipeline/raw/schemas/expression.ts'
 import { SCHEMAS } from '../../../pipeline/raw/schemas/index.ts'
 import { Source } from '../../../pipeline/raw/sources.ts'
 import { archiveDates } from '../../../pipeline/rollup/archive-dates.ts'
@@ -22,7 +22,7 @@ const former = { reading: canonical.reading, completion_tokens: canonical.record
 /** A newer version: it counts the prompt of a canonical record twice. */
 function upgrade(): void {
   canonical.reading = former.reading + 1
-  canonical.record.completion_tokens = count('prompt_tokens')
+  canonical.record.completion_tokens = count(column('prompt_tokens'))
 }
 
 function downgrade(): void {
@@ -47,7 +47,7 @@ async function builtGateway(top: Record<string, unknown> = {}): Promise<Gateway>
 }
 
 async function accept(gateway: Gateway): Promise<void> {
-  await buildIn(gateway.workspace, gateway.later(), {}, { accept: ['old_counts'] })
+  await buildIn(gateway.workspace, gateway.later(), {}, { accept: ['old_counts', 'new_reading'] })
 }
 
 /** Archives what is before Tuesday, in this process, which has the newer version. */
@@ -77,7 +77,7 @@ async function inState(gateway: Gateway, ...statements: string[]): Promise<void>
 }
 
 describe('files that are there', () => {
-  it('are read again once, and final dates are restated with the reason reading', async () => {
+  it('are read again once, and restate final dates with the reason reading once that is accepted', async () => {
     const gateway = await builtGateway()
     const helicone = SCHEMAS['helicone-requests']
     helicone.reading += 1
@@ -89,9 +89,13 @@ describe('files that are there', () => {
       helicone.reading -= 1
     }
     upgrade()
-    const { rows, notices } = await gateway.build()
-    expect(rows).toEqual(['2025-03-03 acme/one 20', '2025-03-04 acme/one 40'])
-    expect(notices).toEqual([expect.stringMatching(/source "gateway": 2 files are read again, because this version/)])
+    const message = await gateway.failure()
+    expect(message).toContain('  2025-03-03: 1 changed row, 10 tokens before, 20 now\n')
+    expect(message).toContain('  2025-03-04: 1 changed row, 20 tokens before, 40 now\n')
+    expect(message).toContain('tokenboard build --accept new_reading')
+    expect(await gateway.failure()).toBe(message)
+    await accept(gateway)
+    expect(await gateway.rows()).toEqual(['2025-03-03 acme/one 20', '2025-03-04 acme/one 40'])
     expect(await readRestatements(gateway.workspace)).toMatchObject([{ reason: 'reading' }])
     expect((await gateway.build()).summary.outcome).toBe('unchanged')
     await gateway.deliver('monday.csv', [MONDAY, { ...MONDAY, request_id: 'm2' }])
@@ -111,7 +115,7 @@ describe('files that are there', () => {
     upgrade()
     await gateway.deliver('sunday.csv', [SUNDAY])
     expect(await gateway.failure()).toContain('missing_date')
-    await buildIn(gateway.workspace, gateway.later(), {}, { accept: ['missing_date'] })
+    await buildIn(gateway.workspace, gateway.later(), {}, { accept: ['missing_date', 'new_reading'] })
     expect(await readRestatements(gateway.workspace)).toMatchObject([{ reason: 'reading' }])
   })
 })
@@ -132,7 +136,7 @@ describe('a missing file that is kept', () => {
     expect(message).toContain('tokenboard build --accept old_counts')
     expect(await gateway.failure()).toBe(message)
     await gateway.forget()
-    expect(await gateway.failure()).toBe(message)
+    expect(await gateway.failure()).toContain('tokenboard build --accept old_counts')
 
     await accept(gateway)
     const rows = ['2025-03-03 acme/one 10', '2025-03-04 acme/one 40']
@@ -151,6 +155,7 @@ describe('a missing file that is kept', () => {
     expect(manifest.changes?.facts).not.toContain('old_counts')
 
     await gateway.deliver('monday.csv', [MONDAY])
+    await accept(gateway)
     expect((await gateway.rows())[0]).toBe('2025-03-03 acme/one 20')
     expect(await markedDates(gateway)).toEqual([])
   })
@@ -233,7 +238,7 @@ describe('a request of which one copy is missing and the other is read again', (
     expect(message).toContain('build once with the previous version and with on_missing set to keep, then upgrade')
 
     await gateway.deliver('a.csv', [SHARED, OTHER])
-    await gateway.build()
+    await accept(gateway)
     await gateway.takeAway('a.csv')
     expect(await gateway.rows()).toEqual([
       '2025-03-03 acme/one 20',
@@ -247,7 +252,7 @@ describe('an archived date', () => {
   it('is not marked if the newer version archived it', async () => {
     const gateway = await builtGateway()
     upgrade()
-    await gateway.build()
+    await accept(gateway)
     await archiveMonday(gateway)
     expect((await gateway.build()).summary.outcome).toBe('unchanged')
     expect(await markedDates(gateway)).toEqual([])

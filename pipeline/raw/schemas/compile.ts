@@ -1,0 +1,263 @@
+import {
+  amount,
+  anyOf,
+  areAbove,
+  areNotTotal,
+  attribute,
+  column,
+  count,
+  countWhere,
+  type Expression,
+  either,
+  first,
+  flag,
+  greater,
+  hasAttributes,
+  inside,
+  instant,
+  isFlag,
+  isOneOf,
+  isPositive,
+  isPresent,
+  isSince,
+  joined,
+  type Kind,
+  keyHash,
+  not,
+  optional,
+  type Place,
+  plus,
+  restOf,
+  scaledAmount,
+  shared,
+  startsWith,
+  strict,
+  text,
+  unixTime,
+  utcDay,
+  withVariant,
+  word,
+} from './expression.ts'
+import {
+  type Counts,
+  inputParts,
+  type Mapping,
+  outputParts,
+  ownField,
+  ownText,
+  type Part,
+  type Paths,
+  type Test,
+  type Where,
+} from './mapping.ts'
+import { ruled } from './rules.ts'
+import type { Accounting, Schema, UsageRecord } from './schema.ts'
+
+/** What a source says itself: further conditions, and paths of which each file has one of a list. */
+export interface Own {
+  where: Where
+  named: readonly (readonly string[])[]
+}
+
+/** The schema of a mapping: SQL for each field of a record. */
+export function compile(mapping: Mapping, own: Own = { where: {}, named: [] }): Schema {
+  const { reading, required, unread, absolute_time, tokens } = mapping
+  const { prompt_tokens, completion_tokens, ...checks } = 'rule' in tokens ? ruled(tokens) : account(tokens)
+  const record: UsageRecord = {
+    timestamp: timeOf(mapping.timestamp),
+    model_permaslug: modelOf(mapping.model_permaslug),
+    prompt_tokens,
+    completion_tokens,
+    ...othersOf(mapping, [mapping.where, own.where]),
+  }
+  const asked = [...own.named, ...[own.where].flat().flatMap((tests) => Object.keys(tests).map((path) => [path]))]
+  return {
+    reading,
+    record,
+    ...checks,
+    required,
+    named: asked.map((paths) => paths.flatMap((path) => placeOf(path).columns)),
+    unread,
+    ...(absolute_time && { hasAbsoluteTime: true }),
+  }
+}
+
+function timeOf(time: Mapping['timestamp']): Expression<'instant'> {
+  const alternatives = [time].flat().map((each) => {
+    if (typeof each === 'string') return fromPaths(instant, each)
+    const { path, unit } = each
+    return fromPaths((place) => (unit === 'day' ? utcDay(place) : unixTime(place, unit)), path)
+  })
+  return alternatives.reduceRight((fallback, preferred) => first(preferred, fallback))
+}
+
+function modelOf(model: Mapping['model_permaslug']): Expression<'text'> {
+  if (typeof model === 'string' || Array.isArray(model)) return fromPaths(word, model)
+  return withVariant(fromPaths(word, model.path), text(placeOf(model.variant)))
+}
+
+/** The fields that a file may lack. */
+function othersOf(mapping: Mapping, wheres: readonly Where[]): Partial<UsageRecord> {
+  const { request_id, visibility, api_key_hash, cost_usd, is_byok, updated_at } = mapping
+  const conditions = wheres.filter((where) => Object.keys(where).length > 0)
+  return {
+    ...(request_id !== undefined && { request_id: optional(idOf(request_id)) }),
+    ...(visibility !== undefined && { visibility: optional(fromPaths(text, visibility)) }),
+    ...(api_key_hash !== undefined && { api_key_hash: optional(fromPaths(keyHash, api_key_hash)) }),
+    ...(cost_usd !== undefined && { cost_usd: optional(costOf(cost_usd)) }),
+    ...(is_byok !== undefined && { is_byok: optional(byokOf(is_byok)) }),
+    ...(updated_at !== undefined && { updated_at: optional(fromPaths(instant, updated_at)) }),
+    ...(conditions.length > 0 && { is_left_out: optional(isExcluded(conditions)) }),
+  }
+}
+
+function idOf(id: NonNullable<Mapping['request_id']>): Expression<'text'> {
+  if (typeof id === 'string' || Array.isArray(id)) return fromPaths(text, id)
+  const texts = (all: readonly Paths[]) => all.map((paths) => fromPaths(text, paths))
+  return joined(texts(id.of), texts(id.with))
+}
+
+function costOf(cost: NonNullable<Mapping['cost_usd']>): Expression<'amount'> {
+  if (typeof cost === 'string' || Array.isArray(cost)) return fromPaths(amount, cost)
+  return fromPaths((place) => scaledAmount(place, cost.factor), cost.path)
+}
+
+function byokOf(byok: NonNullable<Mapping['is_byok']>): Expression<'flag'> {
+  if (typeof byok === 'string' || Array.isArray(byok)) return fromPaths(flag, byok)
+  return isPositive(placeOf(byok.above_zero))
+}
+
+/** Counts with what is outside of them, and where the product's own numbers contradict each other. */
+function account({ input, output, inside, outside, total, rest_of_total, compare }: Counts): Accounting {
+  const sum = total === undefined ? undefined : optional(countOf(total))
+  const prompt = plus(countOf(input), inputParts(outside).map(outsideCount))
+  const completion = plus(countOf(output), outputParts(outside).map(outsideCount))
+  const withRest = (count: Expression<'count'>, other: Expression<'count'>, to: 'input' | 'output') =>
+    sum === undefined || rest_of_total?.to !== to ? count : restOf(sum, count, other, isWhen(rest_of_total.when))
+  const prompt_tokens = withRest(prompt, completion, 'input')
+  const completion_tokens = withRest(completion, prompt, 'output')
+  const to = compare === undefined ? rest_of_total?.to : undefined
+  const cached = [...inputParts(inside).map(countOf), ...inputParts(outside).flatMap(insideCount)]
+  const reasoning = [...outputParts(inside).map(countOf), ...outputParts(outside).flatMap(insideCount)]
+  const parts_disagree = {
+    ...(cached.length > 0 && {
+      cached_above_prompt: areAbove(cached, to === 'input' ? prompt_tokens : countOf(compare?.input ?? input)),
+    }),
+    ...(reasoning.length > 0 && {
+      reasoning_above_completion: areAbove(
+        reasoning,
+        to === 'output' ? completion_tokens : countOf(compare?.output ?? output),
+      ),
+    }),
+    ...(sum !== undefined && { parts_not_total: areNotTotal([prompt_tokens, completion_tokens], sum) }),
+  }
+  return { prompt_tokens, completion_tokens, parts_disagree }
+}
+
+/** What of a part is outside of its count. */
+function outsideCount(part: Part): Expression<'count'> {
+  const { counted, when } = partOf(part)
+  return when === undefined ? counted : countWhere(isWhen(when), counted)
+}
+
+function insideCount(part: Part): Expression<'count'>[] {
+  const { counted, when } = partOf(part)
+  return when === undefined ? [] : [countWhere(not(isWhen(when)), counted)]
+}
+
+function partOf(part: Part): { counted: Expression<'count'>; when?: Where | undefined } {
+  if (typeof part === 'string' || Array.isArray(part)) return { counted: countOf(part) }
+  const { path, at_least, when } = part
+  return { counted: at_least === undefined ? countOf(path) : greater(countOf(path), countOf(at_least)), when }
+}
+
+function isWhen(when: Where): Expression<'condition'> {
+  return shared(optional(not(isExcluded([when]))))
+}
+
+/** Whether a record does not fit one of some conditions. */
+function isExcluded(wheres: readonly Where[]): Expression<'condition'> {
+  return anyOf(...wheres.flatMap(failuresOf))
+}
+
+function failuresOf(where: Where): Expression<'condition'>[] {
+  if (Array.isArray(where)) return [not(anyOf(...where.map((tests) => not(anyOf(...failuresOf(tests))))))]
+  return Object.entries(where).map(([path, tests]) => not(anyOf(...[tests].flat().map((test) => testOf(path, test)))))
+}
+
+function testOf(path: string, test: Test): Expression<'condition'> {
+  if ('not' in test) return not(testOf(path, test.not))
+  const prefix = attributePrefix(path)
+  if (prefix !== undefined) {
+    const has = hasAttributes(attributesAt(path), prefix)
+    return 'present' in test && !test.present ? not(has) : has
+  }
+  const place = placeOf(path)
+  if ('present' in test) return test.present ? isPresent(place) : not(isPresent(place))
+  if ('begins' in test) return startsWith(place, test.begins)
+  if ('since' in test) return isSince(place, test.since)
+  if ('in' in test) return isOneOf(place, test.in.map(String))
+  return typeof test.equal === 'boolean' ? isFlag(place, test.equal) : isOneOf(place, [String(test.equal)])
+}
+
+/** The place that a path leads to: see `Path` of the mappings. */
+export function placeOf(path: string): Place {
+  const { first, key } = partsOf(path)
+  const place = key === undefined ? attributesAt(path) : attribute(attributesAt(path), key)
+  const isColumn = ownText(path) === undefined || first === path
+  return isColumn ? place : either(column(path), strict(place, column(first)))
+}
+
+/** What of the name of an attribute stands before a star: `gen_ai.` of `attributes[gen_ai.*]`. */
+export function attributePrefix(path: string): string | undefined {
+  const { key } = partsOf(path)
+  return key?.endsWith('*') ? key.slice(0, -1) : undefined
+}
+
+/** The place of a path without the name of an attribute. */
+function attributesAt(path: string): Place {
+  const { first, keys } = partsOf(path)
+  return keys.length === 0 ? column(first) : inside(column(first), keys)
+}
+
+const ATTRIBUTE = /^([^[\]]+)\[(.+)\]$/
+
+/** The column of a path, the keys inside of it, and the name of an attribute there. */
+function partsOf(path: string): { first: string; keys: string[]; key: string | undefined } {
+  const text = ownText(path)
+  const { level, rest } = levelOf(text ?? path)
+  const [, attributes, key] = (rest.startsWith('/') ? null : ATTRIBUTE.exec(rest)) ?? []
+  const [first = '', ...keys] = rest.startsWith('/') ? pointed(rest) : (attributes ?? rest).split('.')
+  return { first: text === undefined ? level + first : ownField(level + first), keys, key }
+}
+
+/** A path, or a column of one, without the lists that a record is in: `data[].` or `$.`. */
+export function levelOf(path: string): { level: string; rest: string } {
+  if (path.startsWith('/')) return { level: '', rest: path }
+  const [, level = '', rest = path] = /^(\$\.|(?:[^[\]]+\[\]\.)+)(.+)$/.exec(path) ?? []
+  return { level, rest }
+}
+
+/** The keys of a JSON pointer (RFC 6901). */
+function pointed(pointer: string): string[] {
+  return pointer
+    .slice(1)
+    .split('/')
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+/** The first of the places that has a value. */
+function fromPaths<K extends Kind>(read: (place: Place) => Expression<K>, paths: Paths): Expression<K> {
+  return [paths]
+    .flat()
+    .map((path) => read(placeOf(path)))
+    .reduceRight((fallback, preferred) => first(preferred, fallback))
+}
+
+/** The same with what is to be added. */
+function countOf(paths: Paths): Expression<'count'> {
+  const all = [paths].flat()
+  const alternatives = all.filter((path) => !path.startsWith('+'))
+  const added = all.filter((path) => path.startsWith('+')).map((path) => count(placeOf(path.slice(1))))
+  return plus(fromPaths(count, alternatives), added)
+}

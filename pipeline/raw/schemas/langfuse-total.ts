@@ -1,0 +1,24 @@
+import { column, type Expression, type Kind, over } from './expression.ts'
+import type { Accounting } from './schema.ts'
+
+/**
+ * Langfuse's usage details, in the column `usage`. Their parts should be disjoint, but Langfuse only warns if they are
+ * not. `total`, if present, is the sum. With `isNeeded` a record without the column has no counts.
+ */
+export function langfuseTotal(usage: string, isNeeded = false): Accounting {
+  const ofUsage = <K extends Kind>(kind: K, field: string): Expression<K> =>
+    over(kind, column(usage), (details, { once }) => {
+      const value = `struct_extract(${once(`langfuse_usage(json_members(${details.json()}))`)}, '${field}')`
+      if (kind === 'condition') return `coalesce(${value}, false)`
+      return kind === 'count' && isNeeded ? `CASE WHEN ${details.exists()} THEN ${value} END` : value
+    })
+  return {
+    prompt_tokens: ofUsage('count', 'prompt'),
+    completion_tokens: ofUsage('count', 'completion'),
+    parts_disagree: {
+      output_above_total: ofUsage('condition', 'is_output_above_total'),
+      parts_not_total: ofUsage('condition', 'is_not_total'),
+    },
+    notes: { ignored_keys: { name: ofUsage('text', 'others') } },
+  }
+}

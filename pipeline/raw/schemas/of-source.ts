@@ -1,0 +1,192 @@
+import { attributePrefix, compile, levelOf, type Own } from './compile.ts'
+import { MAPPINGS, SCHEMAS, type SchemaName } from './index.ts'
+import {
+  type ColumnMapping,
+  Mapping,
+  ownField,
+  ownPath,
+  ownText,
+  type Test,
+  type Tests,
+  type Where,
+} from './mapping.ts'
+import { type Schema, schemaColumns } from './schema.ts'
+
+/** The settings of a source that change its schema. */
+export interface Mapped {
+  schema: SchemaName | 'rollup-files'
+  columns: Readonly<Record<string, ColumnMapping>>
+  where?: Where | undefined
+  unnest?: string | undefined
+}
+
+const known = new WeakMap<Mapped, Schema>()
+
+/** The schema of a source, with its own paths and conditions. */
+export function schemaOf(source: Mapped): Schema {
+  const { schema } = source
+  if (schema === 'rollup-files' || !isOwn(source)) return SCHEMAS[schema]
+  const found = known.get(source) ?? compile(Mapping.parse(ownMapping(MAPPINGS[schema], source)), ownOf(source))
+  known.set(source, found)
+  return found
+}
+
+/** The conditions of a source, and the paths of its columns: the alternatives, and each path that is added. */
+function ownOf({ columns, where = {} }: Pick<Mapped, 'columns' | 'where'>): Own {
+  const paths = Object.values(columns)
+    .filter((mapping) => renamed(mapping) === undefined)
+    .map((mapping) => asPaths(pathsOf(mapping)))
+  const alternatives = paths.map((all) => all.filter((path) => !path.startsWith('+')))
+  const added = paths.flat().filter((path) => path.startsWith('+'))
+  return {
+    where: Array.isArray(where) ? where.map(ownTests) : ownTests(where),
+    named: [...alternatives, ...added.map((path) => [path.slice(1)])],
+  }
+}
+
+function ownTests(tests: Tests): Tests {
+  return Object.fromEntries(Object.entries(tests).map(([path, test]) => [ownField(path), test]))
+}
+
+/** The lists that the records of a source are in, the outermost first. */
+export function listsOf({ schema, unnest }: Mapped): string[] {
+  const own = unnest ?? (schema === 'rollup-files' ? undefined : MAPPINGS[schema].unnest)
+  return own === undefined
+    ? []
+    : own
+        .split('[]')
+        .slice(0, -1)
+        .map((list) => list.replace(/^\./, ''))
+}
+
+/** Keys of lines that have no records. */
+export function keysWithoutRecords({ schema }: Mapped): readonly string[] {
+  return schema === 'rollup-files' ? [] : (MAPPINGS[schema].without_records ?? [])
+}
+
+/** Whether a record may also stand by itself, outside of these lists. */
+export function mayBeUnwrapped(source: Mapped): boolean {
+  if (listsOf(source).length === 0) return true
+  const { schema, unnest } = source
+  return unnest === undefined && schema !== 'rollup-files' && MAPPINGS[schema].may_be_unwrapped === true
+}
+
+/** Whether a source maps more than names of columns, so that its schema has texts of a user. */
+export function isOwn({ columns, where }: Mapped): boolean {
+  return where !== undefined || Object.values(columns).some((mapping) => renamed(mapping) === undefined)
+}
+
+/** The name that a schema's column has in the source's files. */
+export function fileColumn({ columns }: Pick<Mapped, 'columns'>, column: string): string {
+  return ownText(column) ?? renamed(columns[column]) ?? column
+}
+
+/** The levels of paths in lists: of the line, and of the elements of each list, the innermost last. */
+export function levelsOf(lists: readonly string[]): string[] {
+  return [
+    '$.',
+    ...lists.map((_, depth) =>
+      lists
+        .slice(0, depth + 1)
+        .map((list) => `${list}[].`)
+        .join(''),
+    ),
+  ]
+}
+
+/** What is wrong with the paths of a source, by its key. */
+export function problemsOf(source: Mapped & { schema: SchemaName }): { path: string[]; problem: string }[] {
+  const problems = Object.entries(source.columns).flatMap(([column, own]) => {
+    const problem = problemOf(MAPPINGS[source.schema], column, own)
+    return problem === undefined ? [] : [{ path: ['columns', column], problem }]
+  })
+  const tests = [source.where ?? {}].flat().flatMap((each) => Object.entries(each))
+  const unfit = tests.filter(
+    ([path, test]) => attributePrefix(path) !== undefined && [test].flat().some((each) => !isOfPresence(each)),
+  )
+  const all = [
+    ...problems,
+    ...unfit.map(([path]) => ({ path: ['where', path], problem: 'ends with a star, so only "present" can be asked' })),
+  ]
+  if (all.length > 0) return all
+  const levels = levelsOf(listsOf(source))
+  const other = schemaColumns(schemaOf(source))
+    .map((column) => levelOf(fileColumn(source, column)))
+    .find(({ level }) => level !== '' && !levels.includes(level))
+  if (other === undefined) return []
+  const { level, rest } = other
+  return [{ path: ['unnest'], problem: `has no list ${level.slice(0, -1)}, which the path ${level}${rest} is in` }]
+}
+
+function problemOf(mapping: Mapping, column: string, own: ColumnMapping): string | undefined {
+  if (renamed(own) !== undefined) return undefined
+  const { data, success } = Mapping.safeParse(ownMapping(mapping, { columns: { [column]: own } }))
+  if (!success) return 'cannot have these paths: only tokens can be sums, only the time has a unit'
+  return schemaColumns(compile(data)).includes(column) ? 'can only be renamed' : undefined
+}
+
+function isOfPresence(test: Test): boolean {
+  return 'not' in test ? isOfPresence(test.not) : 'present' in test
+}
+
+/** A plain name: a column that is only called otherwise. */
+function renamed(mapping: ColumnMapping | undefined): string | undefined {
+  return typeof mapping === 'string' && !/[.[/]/.test(mapping) ? mapping : undefined
+}
+
+function pathsOf(mapping: ColumnMapping): string | string[] {
+  return typeof mapping === 'string' || Array.isArray(mapping) ? mapping : mapping.path
+}
+
+function asPaths(paths: string | string[]): string[] {
+  return [paths].flat().map(ownPath)
+}
+
+function asOwn(mapping: ColumnMapping): unknown {
+  const paths = asPaths(pathsOf(mapping))
+  return typeof mapping === 'string' || Array.isArray(mapping) ? paths : { ...mapping, path: paths }
+}
+
+/** Members of a mapping whose texts are not paths. */
+const WORDS = new Set(['unit', 'to', 'when'])
+
+/** Members whose texts are parts of an id: paths in place of one are alternatives, not more parts. */
+const JOINED = new Set(['of', 'with'])
+
+/** A mapping with the paths of a source in place of the columns that they are for. */
+function ownMapping(mapping: Mapping, { columns }: Pick<Mapped, 'columns'>): unknown {
+  const own = new Map(Object.entries(columns).filter(([, each]) => renamed(each) === undefined))
+  const replace = (value: unknown): unknown => {
+    if (typeof value === 'string') {
+      const paths = own.get(value)
+      return paths === undefined ? value : asOwn(paths)
+    }
+    if (Array.isArray(value)) return value.flatMap(replace)
+    // What a rule reads is a column, not a path.
+    if (typeof value !== 'object' || value === null || 'rule' in value) return value
+    return Object.fromEntries(
+      Object.entries(value).map(([key, member]) => {
+        if (WORDS.has(key)) return [key, member]
+        return [key, JOINED.has(key) ? member.map(replace) : replace(member)]
+      }),
+    )
+  }
+  const {
+    product,
+    records,
+    knowledge,
+    reading,
+    where,
+    required,
+    unread,
+    unnest,
+    may_be_unwrapped,
+    without_records,
+    ...fields
+  } = mapping
+  return {
+    ...{ product, records, knowledge, reading, where, unread, unnest, may_be_unwrapped, without_records },
+    ...(replace(fields) as object),
+    required: required.filter((column) => !own.has(column)),
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * Raw files of products as a user gets them, and what the product itself would count: test/schemas/SCHEMA/.
+ *
+ *   source.json     optional: further settings of the source, or a list of them for several sources
+ *   expected.json   rows of the dataset ("DATE MODEL TOKENS"), and records left out, rejected and counted twice
+ *   *               raw files; a source reads all of them unless it names its own
+ */
+import { existsSync, readdirSync } from 'node:fs'
+import { cp, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { buildIn, newWorkspace, publishedCsv, REPOSITORY, writeInput } from '../../support/pipeline.ts'
+
+const FOLDER = join(REPOSITORY, 'test/schemas')
+const OWN_FILES = ['source.json', 'expected.json']
+
+async function readJson(path: string): Promise<object> {
+  return existsSync(path) ? JSON.parse(await readFile(path, 'utf8')) : {}
+}
+
+describe('files of a product', () => {
+  it.each(readdirSync(FOLDER))('%s give the tokens that the product counts', async (schema) => {
+    const workspace = await newWorkspace()
+    await cp(join(FOLDER, schema), workspace.input, { recursive: true })
+    const files = readdirSync(join(FOLDER, schema)).filter((name) => !OWN_FILES.includes(name))
+    const settings = await readJson(join(FOLDER, schema, 'source.json'))
+    const sources = [settings].flat().map((own, index) => {
+      return { name: `${schema} ${index}`, schema, files, visibility: 'public', ...own }
+    })
+    await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources })
+
+    const { records } = await buildIn(workspace, '2026-10-31T12:00:00Z')
+
+    const [, ...rows] = (await publishedCsv(workspace)).trimEnd().split('\n')
+    const { left_out, rejected, duplicates, token_parts_disagree } = records
+    expect({
+      rows: rows.map((row) => row.replaceAll(',', ' ')),
+      left_out,
+      rejected,
+      duplicates,
+      token_parts_disagree,
+    }).toEqual(await readJson(join(FOLDER, schema, 'expected.json')))
+  })
+})
