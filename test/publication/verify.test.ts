@@ -217,12 +217,13 @@ describe('verify, where every hash was made to fit,', () => {
     await expectNamed(workspace, message)
   })
 
-  it('names a Parquet file of a release that holds the rows of another release', async () => {
+  it('names a Parquet file of a release that holds as many rows of another release', async () => {
     const workspace = await copyWorkspace(original)
-    const parquet = await readFile(join(folderOf(workspace, FIRST), 'rankings-daily.parquet'))
-    await replaceInRelease(folderOf(workspace), 'rankings-daily.parquet', parquet)
+    await release(workspace, uses(1, 8, 9), '2025-03-10T11:10:00Z')
+    const parquet = await readFile(join(folderOf(workspace), 'rankings-daily.parquet'))
+    await replaceInRelease(folderOf(workspace, THIRD), 'rankings-daily.parquet', parquet)
     await relistReleases(workspace)
-    await expectNamed(workspace, /rankings-daily\.parquet holds 2 rows with sha256:/)
+    await expectNamed(workspace, /rankings-daily\.parquet holds 3 rows with sha256:/)
   })
 
   it('names an answer of the API that does not follow from the release', async () => {

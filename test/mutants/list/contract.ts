@@ -87,6 +87,10 @@ export const contract: Mutant[] = [
     file: 'pipeline/contract/embeddings-catalogue.ts',
     find: 'byCodePoints(a.id, b.id)',
     replace: 'byCodePoints(b.id, a.id)',
-    tests: ['test/server/exchanges.test.ts', 'test/server/routes/embeddings-models.test.ts'],
+    tests: [
+      'test/server/store/embeddings-models.test.ts',
+      'test/spec/embeddings-models.test.ts',
+      'test/golden/exchanges.test.ts',
+    ],
   },
 ]

@@ -23,7 +23,7 @@ export const site: Mutant[] = [
     file: 'pipeline/site/feeds.ts',
     find: "category === 'release' ? release : `${release}/${category}`",
     replace: 'release',
-    tests: ['test/publication/catalog.test.ts'],
+    tests: ['test/cases.test.ts'],
   },
   {
     name: 'feeds-oldest-first',
