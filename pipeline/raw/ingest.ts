@@ -170,9 +170,10 @@ function fromGroup(
   // The list is never NULL. The condition only makes DuckDB read every column.
   const readsAll = group.format === 'csv' && group.readsAllColumns
   const from = readsAll ? `${statement}\nWHERE [${names}] IS NOT NULL` : statement
-  if (computed.size === 0) return from
-  const added = [...computed].map(([sql, name]) => `${sql} AS ${name}`)
-  return `FROM (\nSELECT ${['*', ...MADE_UP_COLUMNS[group.format], ...added].join(', ')}\n${from})`
+  return inLevels(computed).reduce((inner, added, level) => {
+    const madeUp = level === 0 ? MADE_UP_COLUMNS[group.format] : []
+    return `FROM (\nSELECT ${['*', ...madeUp, ...added].join(', ')}\n${inner})`
+  }, from)
 }
 
 /**
@@ -202,6 +203,22 @@ function elementsOf({ source, lists, pointers }: InputGroup, isNumbered: boolean
   const value = found.length === 1 ? found[0] : `list_concat(${found.join(', ')})`
   const added = isNumbered ? `, line_number, coalesce(${elements.toReversed().join(', ')}) AS held` : ''
   return `FROM (\nSELECT file_index, ${elements.at(-1)} AS json, ${value} AS value${added}\nFROM (\n${rows}\n))`
+}
+
+/**
+ * Computed columns by level: each has only columns of the levels before it. Side by side, DuckDB would write out a column
+ * in each that uses it, which takes seconds to plan.
+ */
+function inLevels(computed: ReadonlyMap<string, string>): string[][] {
+  const levels = new Map<string, number>()
+  const result: string[][] = []
+  for (const [sql, name] of computed) {
+    const used = [...sql.matchAll(/\bcomputed_\d+\b/g)].map(([each]) => levels.get(each) ?? -1)
+    const level = Math.max(-1, ...used) + 1
+    levels.set(name, level)
+    result[level] = [...(result[level] ?? []), `${sql} AS ${name}`]
+  }
+  return result
 }
 
 /** DuckDB's virtual columns, which * does not select. */

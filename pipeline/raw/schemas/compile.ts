@@ -130,10 +130,12 @@ function byokOf(byok: NonNullable<Mapping['is_byok']>): Expression<'flag'> {
 /** Counts with what is outside of them, and where the product's own numbers contradict each other. */
 function account({ input, output, inside, outside, total, rest_of_total, compare }: Counts): Accounting {
   const sum = total === undefined ? undefined : optional(countOf(total))
-  const prompt = plus(countOf(input), inputParts(outside).map(outsideCount))
-  const completion = plus(countOf(output), outputParts(outside).map(outsideCount))
+  const prompt = withOutside(countOf(input), inputParts(outside))
+  const completion = withOutside(countOf(output), outputParts(outside))
   const withRest = (count: Expression<'count'>, other: Expression<'count'>, to: 'input' | 'output') =>
-    sum === undefined || rest_of_total?.to !== to ? count : restOf(sum, count, other, isWhen(rest_of_total.when))
+    sum === undefined || rest_of_total?.to !== to
+      ? count
+      : shared(restOf(sum, count, other, isWhen(rest_of_total.when)))
   const prompt_tokens = withRest(prompt, completion, 'input')
   const completion_tokens = withRest(completion, prompt, 'output')
   const to = compare === undefined ? rest_of_total?.to : undefined
@@ -152,6 +154,10 @@ function account({ input, output, inside, outside, total, rest_of_total, compare
     ...(sum !== undefined && { parts_not_total: areNotTotal([prompt_tokens, completion_tokens], sum) }),
   }
   return { prompt_tokens, completion_tokens, parts_disagree }
+}
+
+function withOutside(counted: Expression<'count'>, parts: readonly Part[]): Expression<'count'> {
+  return parts.length === 0 ? counted : shared(plus(counted, parts.map(outsideCount)))
 }
 
 /** What of a part is outside of its count. */
@@ -259,5 +265,7 @@ function countOf(paths: Paths): Expression<'count'> {
   const all = [paths].flat()
   const alternatives = all.filter((path) => !path.startsWith('+'))
   const added = all.filter((path) => path.startsWith('+')).map((path) => count(placeOf(path.slice(1))))
-  return plus(fromPaths(count, alternatives), added)
+  const sum = plus(fromPaths(count, alternatives), added)
+  // A column is as cheap to read again as a computed one.
+  return all.length === 1 && /^[^.[/]+$/.test(alternatives[0] ?? '') ? sum : shared(sum)
 }
