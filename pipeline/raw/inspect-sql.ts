@@ -8,7 +8,7 @@ import { sourceColumns } from './files/columns.ts'
 import { Contents } from './files/content.ts'
 import { findInputFiles, type InputFile } from './files/find.ts'
 import { groupFiles, type InputGroup, readColumns } from './files/group.ts'
-import { hasDocuments, linkFiles } from './files/link.ts'
+import { type LinkedFile, linkFiles } from './files/link.ts'
 import { usageSql } from './ingest.ts'
 import { describeGiven, type InspectEffects, inspect, withFiles } from './inspect.ts'
 import { literal } from './schemas/expression.ts'
@@ -38,7 +38,7 @@ export async function inspectSql(
     const contents = new Contents([file], { wanted, signal: effects.signal, onRead: () => {} })
     const [linked] = await linkFiles([file], folder, { wanted, contents })
     if (linked === undefined) throw new Error(`${file.name} has no link`)
-    await checkInPlace(file, linked.link)
+    await checkInPlace(linked)
     const [group] = await groupFiles(database, source, [linked])
     if (group === undefined) throw new BuildError(`${file.name} is empty`)
     const inPlace = { ...group, files: [{ ...linked, link: exactPattern(file.path) }] }
@@ -84,10 +84,9 @@ function checkNoPattern({ path, name }: InputFile): void {
 const DOCUMENT = 'is a JSON document, which a build cuts into lines; write each record as a line, and inspect that file'
 
 /** A build has DuckDB read a copy of some files: those that it would misread, or cannot read at all. */
-async function checkInPlace(file: InputFile, link: string): Promise<void> {
-  const { name, format } = file
+async function checkInPlace({ name, format, link, longestLine }: LinkedFile): Promise<void> {
   if ((await lstat(link)).isSymbolicLink()) return
-  if (await hasDocuments(file)) throw new CliError(`DuckDB cannot read this file in place: ${name} ${DOCUMENT}`)
+  if (longestLine !== undefined) throw new CliError(`DuckDB cannot read this file in place: ${name} ${DOCUMENT}`)
   const reasons = {
     csv: 'has line ends of more than one kind; give all of them a line feed alone',
     ndjson: 'begins with a byte order mark; remove it',

@@ -33,10 +33,12 @@ export interface LinkedFile extends InputFile {
   readsAllColumns: boolean
   /** The number of records in a scanned CSV file, without the header, with malformed records. */
   csvRecords: number | undefined
-  /** Bytes of the longest line of JSON, where a file was cut into lines. */
+  /** Bytes of the longest line of JSON, where a file of documents was cut into lines. */
   longestLine?: number
 }
 
+/** Enough to see a byte order mark, and the bracket of a list behind white space. */
+const HEAD_BYTES = 64
 const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 const PARQUET_MAGIC = Buffer.from('PAR1')
 
@@ -65,13 +67,14 @@ export function asRead(file: LinkedFile): InputFile {
 export async function linkFile(file: InputFile, link: string): Promise<LinkedFile> {
   const unknown = { csvReading: 'ordered', readsAllColumns: true, csvRecords: undefined } as const
   const linked = { ...file, link, ...unknown }
-  if (await hasDocuments(file)) {
+  const head = file.format === 'ndjson' ? await readHead(file, HEAD_BYTES) : Buffer.alloc(0)
+  const skip = bytesToSkip(head)
+  if (hasDocuments(file, head)) {
     const lines = new JsonLines(file.name)
     const cut = (chunks: AsyncIterable<Buffer>) => lines.of(chunks)
-    await pipeline(openInput(file), withoutFirst(await bytesToSkip(file)), cut, createWriteStream(link))
+    await pipeline(openInput(file), withoutFirst(skip), cut, createWriteStream(link))
     return { ...linked, compression: 'uncompressed', longestLine: lines.longest }
   }
-  const skip = await bytesToSkip(file)
   if (skip === 0 && (file.format !== 'parquet' || file.compression === 'uncompressed')) {
     await symlink(file.path, link)
     return linked
@@ -82,14 +85,10 @@ export async function linkFile(file: InputFile, link: string): Promise<LinkedFil
 }
 
 /** Whether an NDJSON file holds JSON documents: it says so, or begins with a list. */
-export async function hasDocuments(file: InputFile): Promise<boolean> {
-  if (file.format !== 'ndjson') return false
-  if (/\.json(\.\w+)?$/i.test(file.name)) return true
-  const head = (await readHead(file, 64)).toString('utf8')
-  return head
-    .replace(/^\ufeff/, '')
-    .trimStart()
-    .startsWith('[')
+function hasDocuments({ format, name }: InputFile, head: Buffer): boolean {
+  if (format !== 'ndjson') return false
+  const text = head.subarray(bytesToSkip(head)).toString('utf8')
+  return /\.json(\.\w+)?$/i.test(name) || text.trimStart().startsWith('[')
 }
 
 async function linkCsv(file: InputFile, link: string, wanted: readonly string[], shape: CsvShape): Promise<LinkedFile> {
@@ -117,10 +116,8 @@ async function verifyParquet(file: InputFile): Promise<void> {
   if (!head.equals(PARQUET_MAGIC)) throw new BuildError(`${file.name} cannot be read whole: it is not Parquet`)
 }
 
-async function bytesToSkip(file: InputFile): Promise<number> {
-  if (file.format !== 'ndjson') return 0
-  const head = await readHead(file, BYTE_ORDER_MARK.length)
-  return head.equals(BYTE_ORDER_MARK) ? head.length : 0
+function bytesToSkip(head: Buffer): number {
+  return head.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0
 }
 
 function withoutFirst(count: number) {
