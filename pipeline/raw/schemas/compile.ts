@@ -28,7 +28,6 @@ import {
   type Place,
   plus,
   restOf,
-  scaledAmount,
   shared,
   startsWith,
   strict,
@@ -41,6 +40,8 @@ import {
 import {
   type Counts,
   inputParts,
+  isName,
+  isPaths,
   type Mapping,
   outputParts,
   ownField,
@@ -92,7 +93,7 @@ function timeOf(time: Mapping['timestamp']): Expression<'instant'> {
 }
 
 function modelOf(model: Mapping['model_permaslug']): Expression<'text'> {
-  if (typeof model === 'string' || Array.isArray(model)) return fromPaths(word, model)
+  if (isPaths(model)) return fromPaths(word, model)
   return withVariant(fromPaths(word, model.path), text(placeOf(model.variant)))
 }
 
@@ -104,7 +105,7 @@ function othersOf(mapping: Mapping, wheres: readonly Where[]): Partial<UsageReco
     ...(request_id !== undefined && { request_id: optional(idOf(request_id)) }),
     ...(visibility !== undefined && { visibility: optional(fromPaths(text, visibility)) }),
     ...(api_key_hash !== undefined && { api_key_hash: optional(fromPaths(keyHash, api_key_hash)) }),
-    ...(cost_usd !== undefined && { cost_usd: optional(costOf(cost_usd)) }),
+    ...(cost_usd !== undefined && { cost_usd: optional(fromPaths(amount, cost_usd)) }),
     ...(is_byok !== undefined && { is_byok: optional(byokOf(is_byok)) }),
     ...(updated_at !== undefined && { updated_at: optional(fromPaths(instant, updated_at)) }),
     ...(conditions.length > 0 && { is_left_out: optional(isExcluded(conditions)) }),
@@ -112,18 +113,13 @@ function othersOf(mapping: Mapping, wheres: readonly Where[]): Partial<UsageReco
 }
 
 function idOf(id: NonNullable<Mapping['request_id']>): Expression<'text'> {
-  if (typeof id === 'string' || Array.isArray(id)) return fromPaths(text, id)
+  if (isPaths(id)) return fromPaths(text, id)
   const texts = (all: readonly Paths[]) => all.map((paths) => fromPaths(text, paths))
   return joined(texts(id.of), texts(id.with))
 }
 
-function costOf(cost: NonNullable<Mapping['cost_usd']>): Expression<'amount'> {
-  if (typeof cost === 'string' || Array.isArray(cost)) return fromPaths(amount, cost)
-  return fromPaths((place) => scaledAmount(place, cost.factor), cost.path)
-}
-
 function byokOf(byok: NonNullable<Mapping['is_byok']>): Expression<'flag'> {
-  if (typeof byok === 'string' || Array.isArray(byok)) return fromPaths(flag, byok)
+  if (isPaths(byok)) return fromPaths(flag, byok)
   return isPositive(placeOf(byok.above_zero))
 }
 
@@ -172,7 +168,7 @@ function insideCount(part: Part): Expression<'count'>[] {
 }
 
 function partOf(part: Part): { counted: Expression<'count'>; when?: Where | undefined } {
-  if (typeof part === 'string' || Array.isArray(part)) return { counted: countOf(part) }
+  if (isPaths(part)) return { counted: countOf(part) }
   const { path, at_least, when } = part
   return { counted: at_least === undefined ? countOf(path) : greater(countOf(path), countOf(at_least)), when }
 }
@@ -267,5 +263,5 @@ function countOf(paths: Paths): Expression<'count'> {
   const added = all.filter((path) => path.startsWith('+')).map((path) => count(placeOf(path.slice(1))))
   const sum = plus(fromPaths(count, alternatives), added)
   // A column is as cheap to read again as a computed one.
-  return all.length === 1 && /^[^.[/]+$/.test(alternatives[0] ?? '') ? sum : shared(sum)
+  return all.every(isName) && all.length === 1 ? sum : shared(sum)
 }

@@ -136,14 +136,6 @@ export const keyHash = (place: Place) => over('key_hash', place, (value) => `key
 /** An amount of USD; 0 if missing. */
 export const amount = (place: Place) => over('amount', place, (value) => `amount_from_text(${value.text()})`)
 
-/** An amount of another unit, by what a unit is in USD. */
-export const scaledAmount = (place: Place, factor: number) =>
-  over(
-    'amount',
-    place,
-    (value) => `try_cast(amount_from_text(${value.text()}) * ${factor.toFixed(9)} AS DECIMAL(18, 9))`,
-  )
-
 /** A flag; false if missing. */
 export const flag = (place: Place) => over('flag', place, (value) => `flag_from_text(${value.text()})`)
 

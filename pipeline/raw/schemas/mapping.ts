@@ -8,6 +8,16 @@ const Path = z.string().min(1)
 
 const OneOrMore = z.union([Path, z.array(Path).min(1)], { error: 'must be a path or a list of paths' })
 
+/** Whether a path is a name of a column, without keys inside of it. */
+export function isName(path: string): boolean {
+  return !/[.[/]/.test(path)
+}
+
+/** Whether a member of a mapping is only paths, without what else may be said of them. */
+export function isPaths<Paths extends string | readonly unknown[]>(value: Paths | object): value is Paths {
+  return typeof value === 'string' || Array.isArray(value)
+}
+
 const OWN = '\0'
 
 /** Marks a path that a source wrote: it names columns as its files do, not as its schema does, and dots as they stand. */
@@ -164,8 +174,7 @@ export const Mapping = z.strictObject({
   request_id: z.union([Paths, JoinedId]).optional(),
   visibility: Paths.optional(),
   api_key_hash: Paths.optional(),
-  /** With a `factor`: USD per unit of the amount. */
-  cost_usd: z.union([Paths, z.strictObject({ path: Paths, factor: z.number().positive() })]).optional(),
+  cost_usd: Paths.optional(),
   /** With `above_zero`: true where an amount is positive. */
   is_byok: z.union([Paths, z.strictObject({ above_zero: Path })]).optional(),
   /** When the record was last written. Of duplicates the latest is kept (DESIGN.md §6.7). */

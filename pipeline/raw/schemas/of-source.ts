@@ -2,6 +2,8 @@ import { attributePrefix, compile, levelOf, type Own } from './compile.ts'
 import { MAPPINGS, SCHEMAS, type SchemaName } from './index.ts'
 import {
   type ColumnMapping,
+  isName,
+  isPaths,
   Mapping,
   ownField,
   ownPath,
@@ -131,11 +133,11 @@ function isOfPresence(test: Test): boolean {
 
 /** A plain name: a column that is only called otherwise. */
 function renamed(mapping: ColumnMapping | undefined): string | undefined {
-  return typeof mapping === 'string' && !/[.[/]/.test(mapping) ? mapping : undefined
+  return typeof mapping === 'string' && isName(mapping) ? mapping : undefined
 }
 
 function pathsOf(mapping: ColumnMapping): string | string[] {
-  return typeof mapping === 'string' || Array.isArray(mapping) ? mapping : mapping.path
+  return isPaths(mapping) ? mapping : mapping.path
 }
 
 function asPaths(paths: string | string[]): string[] {
@@ -144,10 +146,23 @@ function asPaths(paths: string | string[]): string[] {
 
 function asOwn(mapping: ColumnMapping): unknown {
   const paths = asPaths(pathsOf(mapping))
-  return typeof mapping === 'string' || Array.isArray(mapping) ? paths : { ...mapping, path: paths }
+  return isPaths(mapping) ? paths : { ...mapping, path: paths }
 }
 
-/** Members of a mapping whose texts are not paths. */
+/** Members of a mapping that say where fields of a record are. */
+const FIELDS = [
+  'timestamp',
+  'model_permaslug',
+  'tokens',
+  'request_id',
+  'visibility',
+  'api_key_hash',
+  'cost_usd',
+  'is_byok',
+  'updated_at',
+] as const
+
+/** Members of fields whose texts are not paths. */
 const WORDS = new Set(['unit', 'to', 'when'])
 
 /** Members whose texts are parts of an id: paths in place of one are alternatives, not more parts. */
@@ -171,22 +186,6 @@ function ownMapping(mapping: Mapping, { columns }: Pick<Mapped, 'columns'>): unk
       }),
     )
   }
-  const {
-    product,
-    records,
-    knowledge,
-    reading,
-    where,
-    required,
-    unread,
-    unnest,
-    may_be_unwrapped,
-    without_records,
-    ...fields
-  } = mapping
-  return {
-    ...{ product, records, knowledge, reading, where, unread, unnest, may_be_unwrapped, without_records },
-    ...(replace(fields) as object),
-    required: required.filter((column) => !own.has(column)),
-  }
+  const fields = FIELDS.map((field) => [field, replace(mapping[field])])
+  return { ...mapping, ...Object.fromEntries(fields), required: mapping.required.filter((column) => !own.has(column)) }
 }
