@@ -197,7 +197,7 @@ function foundIn(
     schema: source.schema,
     records: records.slice(0, RECORDS_SHOWN),
     source,
-    lacks_offset: source.schema === 'canonical' && /:\d\d([.,]\d+)?$/.test(timeIn(source, columns)),
+    lacks_offset: source.schema === 'canonical' && /[T ]\d\d:\d\d(:\d\d([.,]\d+)?)?$/.test(timeIn(source, columns)),
     notes: notesOn(source, records),
   }
 }
