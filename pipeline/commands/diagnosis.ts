@@ -92,7 +92,7 @@ function describeReading(reading: LogReading, unknown: readonly Unknown[], lastD
 }
 
 const EXCLUDED: Record<string, string> = {
-  duplicate: 'duplicates',
+  duplicate: 'duplicate',
   left_out: 'left out (cache hits, steps that repeat others)',
   private: 'private by their own visibility',
 }

@@ -106,21 +106,24 @@ export function listModels(sources: readonly DiagnosedSource[]): ListedModel[] {
   return [...models.values()].sort((a, b) => (a.tokens === b.tokens ? 0 : a.tokens > b.tokens ? -1 : 1))
 }
 
-const MODELS_SHOWN = 40
+const MODELS_SHOWN = 10
 
 export async function askPublic(
   models: readonly ListedModel[],
   given: Pick<Given, 'public' | 'private'>,
   interview: Interview,
-  output: NodeJS.WritableStream,
+  write: (text: string) => void,
 ): Promise<Set<string>> {
   const closed = given.private
   if (given.public.length > 0) return choosePublic(models, { open: given.public, closed })
-  const rows = models
-    .slice(0, MODELS_SHOWN)
-    .map(({ model, tokens, why }) => [model, formatInteger(tokens), why === undefined ? '' : `looks private: ${why}`])
+  const shown = models.filter(({ why }, position) => position < MODELS_SHOWN || why !== undefined)
+  const rows = shown.map(({ model, tokens, why }) => [
+    model,
+    formatInteger(tokens),
+    why === undefined ? '' : `looks private: ${why}`,
+  ])
   const more = models.length > rows.length ? `and ${models.length - rows.length} more\n` : ''
-  output.write(`\n${table([['model', 'tokens', ''], ...rows])}${more}`)
+  write(`\n${table([['model', 'tokens', ''], ...rows])}${more}`)
   const answer = await interview.ask({
     text: 'Which models are public: all (but those that look private), none, each (one by one), or names and patterns such as acme/*',
     flag: '--public',

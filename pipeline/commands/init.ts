@@ -91,47 +91,61 @@ Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT.`,
     }
     const now = () => new Date()
     const report = createReporter(process.stderr, now)
-    await withInterrupt((signal) => runInit(paths, given, { now, report, signal, files: realFiles }, process))
+    const write = (text: string) => {
+      endProgress(process.stderr)
+      process.stderr.write(text)
+    }
+    const done = await withInterrupt((signal) => {
+      const effects = { now, report, signal, files: realFiles }
+      return runInit(paths, given, { config: readPipelineConfig(), effects, input: process.stdin, write })
+    })
+    if (given.json) process.stdout.write(`${asJson(done)}\n`)
   })
 
-type Streams = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr'>
+export interface InitContext {
+  config: PipelineConfig
+  effects: Effects
+  input: NodeJS.ReadableStream
+  write(text: string): void
+}
+
+export interface InitResult extends Diagnosis {
+  files: string[]
+  /** Undefined if there is nothing to publish yet. */
+  dry_run: BuildSummary | undefined
+}
 
 /** Goes from raw logs to a configuration. Throws `CliError` if something is not answered, and writes nothing then. */
 export async function runInit(
   paths: readonly string[],
   options: InitOptions,
-  effects: Effects,
-  streams: Streams,
-): Promise<void> {
-  const config = readPipelineConfig()
-  const interview = new Interview(streams.stdin, streams.stderr, { takesDefaults: options.yes, signal: effects.signal })
+  { config, effects, input, write }: InitContext,
+): Promise<InitResult> {
+  if (!options.force) await checkFree(config)
+  const own = await ownPublisher(config.dataDir)
+  const interview = new Interview(input, write, { takesDefaults: options.yes, signal: effects.signal })
   try {
-    if (!options.force) await checkFree(config)
-    const own = await ownPublisher(config.dataDir)
     const diagnosis = await examine(await askPaths(paths, interview), options, { config, effects })
     const lastDate = mostRecentCompletedDay(config.asOf ?? effects.now())
-    endProgress(streams.stderr)
-    streams.stderr.write(`\n${describeDiagnosis(diagnosis, lastDate)}`)
+    write(`\n${describeDiagnosis(diagnosis, lastDate)}`)
     const isPublishable = await checkPublishable(diagnosis, lastDate, options, interview)
-    const decisions = await decide(
-      diagnosis,
-      own !== undefined && !namesPublisher(options),
-      options,
-      interview,
-      streams.stderr,
-    )
+    const keepsPublisher = own !== undefined && !namesPublisher(options)
+    const decisions = await decide(diagnosis, keepsPublisher, options, { interview, write })
     const written = configurationFiles(config, decisions)
-    await confirm(written, decisions, interview, streams.stderr)
+    await confirm(written, decisions, { interview, write })
     await writeConfiguration(written, effects)
-    streams.stderr.write(`\nwrote ${written.map(({ path }) => path).join(', ')}\n`)
-    const summary = isPublishable && decisions.public.size > 0 ? await dryRun(config, effects) : undefined
-    endProgress(streams.stderr)
-    streams.stderr.write(summary === undefined ? nextWithout(decisions, config) : describeDryRun(summary))
-    if (options.json)
-      streams.stdout.write(`${asJson({ ...diagnosis, files: written.map(({ path }) => path), dry_run: summary })}\n`)
+    const files = written.map(({ path }) => path)
+    write(`\nwrote ${files.join(', ')}\n`)
+    const dry_run = isPublishable && decisions.public.size > 0 ? await dryRun(config, effects) : undefined
+    write(dry_run === undefined ? nextWithout(decisions, config) : describeDryRun(dry_run))
+    return { ...diagnosis, files, dry_run }
   } finally {
     interview.close()
   }
+}
+
+interface Conversation extends Pick<InitContext, 'write'> {
+  interview: Interview
 }
 
 async function askPaths(paths: readonly string[], interview: Interview): Promise<string[]> {
@@ -199,14 +213,13 @@ async function decide(
   { sources }: Diagnosis,
   keepsPublisher: boolean,
   options: InitOptions,
-  interview: Interview,
-  output: NodeJS.WritableStream,
+  { interview, write }: Conversation,
 ): Promise<Decisions> {
   const settled: DiagnosedSource[] = []
   for (const source of sources) settled.push({ ...source, entry: await askSettings(source, interview) })
   const maxRejectedShare = await askRejected(settled, options, interview)
   const models = listModels(settled)
-  const isPublic = await askPublic(models, options, interview, output)
+  const isPublic = await askPublic(models, options, interview, write)
   const publisher = keepsPublisher ? undefined : await askPublisher(options, interview)
   interview.checkAnswered()
   return {
@@ -221,15 +234,14 @@ async function decide(
 async function confirm(
   written: readonly ConfigurationFile[],
   { models, public: open }: Decisions,
-  interview: Interview,
-  output: NodeJS.WritableStream,
+  { interview, write }: Conversation,
 ): Promise<void> {
   const shown = written.map(({ path, content }) =>
     path.endsWith('models.json')
       ? `${path}: ${counted(models.length, 'model')}, ${open.size} public, ${models.length - open.size} private\n`
       : `${path}:\n${content}`,
   )
-  output.write(`\n${shown.join('\n')}`)
+  write(`\n${shown.join('\n')}`)
   const isWanted = await askYesOrNo(interview, { text: 'Write these files', flag: '--yes', fallback: 'yes' })
   interview.checkAnswered()
   if (!isWanted) throw new CliError('nothing was written')
@@ -255,7 +267,7 @@ function describeDryRun({
     .map(({ model_permaslug, total_tokens }, index) => [`${index + 1}`, model_permaslug, formatInteger(total_tokens)])
   return [
     `\ndry run: ${counted(days, 'day')} from ${start_date} to ${end_date}; ${describeShare(published_share)}`,
-    ...warnings.map(({ finding }) => `warning: ${finding}`),
+    ...(warnings.length === 0 ? [] : [`${counted(warnings.length, 'warning')}, which make build lists`]),
     `\n${end_date}`,
     table([['rank', 'model', 'tokens'], ...rows], 2),
     'nothing is published yet. Next: make build, then make serve\n',

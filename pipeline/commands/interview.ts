@@ -18,7 +18,7 @@ export interface Question {
  * are no more answers, questions are collected, so that all of them can be named at once.
  */
 export class Interview {
-  readonly #output: NodeJS.WritableStream
+  readonly #write: (text: string) => void
   readonly #reader: Interface | undefined
   readonly #lines: string[] = []
   readonly #unanswered: Question[] = []
@@ -29,10 +29,10 @@ export class Interview {
 
   constructor(
     input: NodeJS.ReadableStream,
-    output: NodeJS.WritableStream,
+    write: (text: string) => void,
     { takesDefaults, signal }: { takesDefaults: boolean; signal: AbortSignal },
   ) {
-    this.#output = output
+    this.#write = write
     this.#takesDefaults = takesDefaults
     this.#signal = signal
     if (takesDefaults) return
@@ -67,13 +67,13 @@ export class Interview {
       const answer = line.trim() || fallback
       const problem = answer === undefined ? 'has no default' : question.problem?.(answer)
       if (answer !== undefined && problem === undefined) return answer
-      this.#output.write(`  ${answer === undefined ? 'this' : JSON.stringify(answer)} ${problem}\n`)
+      this.#write(`  ${answer === undefined ? 'this' : JSON.stringify(answer)} ${problem}\n`)
     }
   }
 
   async #next({ text, fallback }: Question): Promise<string | undefined> {
     if (!this.#hasEnded || this.#lines.length > 0) {
-      this.#output.write(`\n${text}${fallback === undefined ? '' : ` [${fallback}]`}: `)
+      this.#write(`\n${text}${fallback === undefined ? '' : ` [${fallback}]`}: `)
     }
     while (this.#lines.length === 0 && !this.#hasEnded) {
       await new Promise<void>((wake) => {

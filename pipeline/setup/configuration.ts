@@ -39,8 +39,8 @@ export async function checkFree(config: Places): Promise<void> {
   for (const path of [sources, models]) if (await isThere(path)) there.push(path)
   if (there.length === 0) return
   throw new CliError(
-    `there is ${there.join(' and ')} already, and nothing was changed. --force writes it anew; SOURCES=OTHER/sources.json ` +
-      'writes other files; make models adds new models to those that there are',
+    `nothing was changed: ${there.join(' and ')} exist${there.length === 1 ? 's' : ''}. --force writes new ones; ` +
+      'SOURCES=OTHER/sources.json writes elsewhere; make models adds models to an existing file',
   )
 }
 

@@ -83,7 +83,8 @@ async function readGroup(
     ...(lacksOffset ? (['timezone'] as const) : []),
   ]
   const told = Object.entries(known?.(name) ?? {}).filter(([key]) => lacking.some((each) => each === key))
-  const settings = { name, ...entry, ...Object.fromEntries(told) }
+  const { schema, ...rest } = entry
+  const settings = { name, schema, ...rest, ...Object.fromEntries(told) }
   const read = await readLogs(settings, files, { ...options, objects })
   if (read.reading === undefined) return { source: undefined, unfit: read.unfit }
   const unknown = lacking.filter((key) => !told.some(([each]) => each === key))
@@ -109,11 +110,11 @@ function namesFor(groups: readonly LogGroup[]): string[] {
 
 function withPatterns(diagnosis: Diagnosis, { files }: FoundLogs, folder: string): Diagnosis {
   const unfit = diagnosis.unfit.filter(({ isHarmless = false }) => !isHarmless).map(({ file }) => file)
-  const hidden = diagnosis.skipped.filter((name) => !/(^|\/)[._][^/]*$/.test(name))
-  const all = [...files.map(({ name }) => name), ...unfit, ...hidden]
+  const all = [...files.map(({ name }) => name), ...unfit]
   const sources = diagnosis.sources.map(({ entry, ...source }) => {
     const own = files.filter(({ name }) => entry.files.includes(name))
-    return { ...source, entry: { ...entry, files: entriesOf(own, all, folder) } }
+    const { name, schema, files: _, ...rest } = entry
+    return { ...source, entry: { name, schema, files: entriesOf(own, all, folder), ...rest } }
   })
   return { ...diagnosis, sources }
 }

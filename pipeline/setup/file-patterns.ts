@@ -1,4 +1,4 @@
-import { dirname, join, matchesGlob, relative } from 'node:path'
+import { dirname, isAbsolute, matchesGlob, normalize, relative, resolve } from 'node:path'
 import { isObjectUrl } from '../raw/objects/object.ts'
 import type { FoundLog } from './found-logs.ts'
 
@@ -21,22 +21,28 @@ export function entriesOf(files: readonly FoundLog[], all: readonly string[], fo
 }
 
 function patternFor(names: readonly string[], root: string, others: readonly string[]): string | undefined {
-  if (names.length < 2 && others.some((name) => name.startsWith(dirname(names[0] ?? '')))) return undefined
-  const ending = endingOf(names[0] ?? '')
+  const [first = ''] = names
+  if (names.length === 1 && others.some((name) => dirname(name) === dirname(first))) return undefined
+  const ending = endingOf(first)
   const common = commonFolder(names)
+  const folders = foldersBetween(isObjectUrl(root) ? root.replace(/\/+$/, '') : normalize(`${root}/.`), common)
   const start = commonStart(names.map((name) => name.slice(name.lastIndexOf('/') + 1, -ending.length)))
-  const top = isObjectUrl(root) ? root.replace(/\/+$/, '') : relative('.', root) || '.'
+  if (/[*?[\]{}()\\]/.test(`${common}${start}${ending}`)) return undefined
+  // A folder of its own first: then files of other sources that come later do not matter.
+  const own = folders.filter((folder) => !others.some((name) => name.startsWith(`${folder}/`)))
   const candidates = [
-    `${top}/**/*${ending}`,
-    `${common}/**/*${ending}`,
-    `${common}/*${ending}`,
-    ...(start === '' ? [] : [`${top}/**/${start}*${ending}`, `${common}/${start}*${ending}`]),
+    ...[...own, ...folders].map((folder) => `${folder}/**/*${ending}`),
+    ...(start === '' ? [] : folders.map((folder) => `${folder}/**/${start}*${ending}`)),
   ].map((pattern) => pattern.replace(/^\.\//, ''))
-  if (/[*?[\]{}()\\]/.test(`${top}${common}${start}${ending}`)) return undefined
   return candidates.find(
     (pattern) =>
       names.every((name) => matchesGlob(name, pattern)) && !others.some((name) => matchesGlob(name, pattern)),
   )
+}
+
+/** The folders from `top` to one below it, both included. */
+function foldersBetween(top: string, folder: string): string[] {
+  return folder === top || folder === dirname(folder) ? [folder] : [...foldersBetween(top, dirname(folder)), folder]
 }
 
 function endingOf(name: string): string {
@@ -46,7 +52,7 @@ function endingOf(name: string): string {
 function commonFolder(names: readonly string[]): string {
   const [first = '', ...others] = names.map((name) => dirname(name))
   let common = first
-  while (common !== '.' && !others.every((name) => name === common || name.startsWith(`${common}/`)))
+  while (common !== dirname(common) && !others.every((name) => name === common || name.startsWith(`${common}/`)))
     common = dirname(common)
   return common
 }
@@ -59,7 +65,7 @@ function commonStart(names: readonly string[]): string {
   return first.slice(0, length).replace(/\d+$/, '')
 }
 
-/** As the sources file names it: relative to its folder. */
+/** As the sources file names it: relative to its folder, unless it was given as an absolute path. */
 function placed(entry: string, folder: string): string {
-  return isObjectUrl(entry) ? entry : relative(folder, join(process.cwd(), entry))
+  return isObjectUrl(entry) || isAbsolute(entry) ? entry : relative(folder, resolve(entry))
 }

@@ -1,5 +1,5 @@
 import { readdir, stat } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { join, normalize, resolve } from 'node:path'
 import { CliError, reasonOf } from '../base/errors.ts'
 import { isMissing, statsIfAny } from '../base/files.ts'
 import { describeFile, formatOf, type InputFile } from '../raw/files/find.ts'
@@ -7,7 +7,7 @@ import { describeGiven } from '../raw/inspect.ts'
 import { isObjectUrl, type ObjectCopies } from '../raw/objects/object.ts'
 import { isSampleFolder } from '../raw/sample/folder.ts'
 
-/** A raw file with a name relative to the working folder, and the folder or bucket that was named, if it was not itself. */
+/** A raw file with its path as it was given, and the folder or bucket that was named, if it was not itself. */
 export interface FoundLog extends InputFile {
   root: string | undefined
 }
@@ -73,7 +73,7 @@ async function take(path: string, root: string, found: FoundLogs): Promise<void>
     else if (!stats.isFile() || formatOf(name) === undefined) found.skipped.push(name)
     else if (name.includes('\ufffd')) unfit('has a name that is not UTF-8; rename it')
     else if (stats.size === 0) found.unfit.push({ file: name, why: 'is empty', isHarmless: true })
-    else found.files.push({ ...(await describeFile(path, name)), root })
+    else found.files.push({ ...(await describeFile(resolve(path), name)), root })
   } catch (error) {
     unfit(isMissing(error) ? 'is a link to a file that is missing' : reasonOf(error))
   }
@@ -95,6 +95,7 @@ async function withoutRepeats({ files, unfit, skipped }: FoundLogs): Promise<Fou
   return { files: once, unfit: [...unfit, ...repeats], skipped }
 }
 
+/** As it was given. */
 function nameOf(path: string): string {
-  return relative('.', path) || '.'
+  return normalize(path)
 }

@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import type { PipelineConfig } from '../base/config.ts'
 import type { Database } from '../base/database.ts'
 import type { Effects } from '../base/effects.ts'
@@ -7,7 +7,7 @@ import { withTemporaryFolder } from '../base/scratch.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import { Account } from '../dataset/quality.ts'
 import { hashContent } from '../raw/files/decompress.ts'
-import type { ObjectCopies } from '../raw/objects/object.ts'
+import { isObjectUrl, type ObjectCopies } from '../raw/objects/object.ts'
 import { createRegistry } from '../raw/registry.ts'
 import { Source, type Sources } from '../raw/sources.ts'
 import { openEngine, readRecords } from '../rollup/intake.ts'
@@ -65,19 +65,25 @@ export async function readLogs(
 /** The files that a failure is about: the one that it names and all that end too early; otherwise all. */
 async function brokenFiles(files: readonly FoundLog[], { message }: Error, signal: AbortSignal): Promise<Unfit[]> {
   const broken = new Map<string, string>()
-  const named = files.filter(({ name }) => message.startsWith(name)).sort((a, b) => b.name.length - a.name.length)
-  const whyOf = (file: FoundLog, text: string) => text.slice(text.startsWith(file.name) ? file.name.length + 1 : 0)
+  const named = files.filter((file) => message.startsWith(nameInBuild(file)))
+  const [longest] = named.sort((a, b) => b.name.length - a.name.length)
+  const whyOf = (file: FoundLog, text: string) => text.replace(nameInBuild(file), '').trim()
   for (const file of files.filter(({ compression }) => compression !== 'uncompressed')) {
     try {
       await hashContent(file, signal, () => {})
     } catch (error) {
       if (!(error instanceof BuildError)) throw error
-      broken.set(file.name, whyOf(file, error.message))
+      broken.set(file.name, error.message.replace(file.name, '').trim())
     }
   }
-  if (named[0] !== undefined) broken.set(named[0].name, whyOf(named[0], message))
+  if (longest !== undefined) broken.set(longest.name, whyOf(longest, message))
   const all = broken.size > 0 ? [...broken] : files.map(({ name }) => [name, message] as const)
   return all.map(([file, why]) => ({ file, why }))
+}
+
+/** How a build names a file of the working folder. */
+function nameInBuild({ name }: Pick<FoundLog, 'name'>): string {
+  return isObjectUrl(name) ? name : relative('.', name)
 }
 
 async function readAll(
@@ -85,7 +91,7 @@ async function readAll(
   files: readonly FoundLog[],
   { config, objects, effects }: { config: PipelineConfig; objects: ObjectCopies | undefined; effects: Effects },
 ): Promise<LogReading> {
-  const source = Source.parse({ ...settings, files: files.map(({ name }) => name), visibility: 'public' })
+  const source = Source.parse({ ...settings, files: files.map(nameInBuild), visibility: 'public' })
   return withTemporaryFolder('doctor', (folder) => {
     const places = { dataDir: join(folder, 'data'), publicDir: join(folder, 'public'), engine: undefined }
     return withScratch({ ...config, ...places }, effects, async (workspace) => {
@@ -95,8 +101,10 @@ async function readAll(
       const { engine } = await openEngine(workspace, intake, effects)
       const account = new Account()
       const notices: string[] = []
-      const report: Effects['report'] = (event) =>
-        event.kind === 'notice' ? void notices.push(event.message) : effects.report(event)
+      const report: Effects['report'] = (event) => {
+        if (event.kind === 'notice') notices.push(event.message)
+        else if (event.kind === 'progress') effects.report(event)
+      }
       await readRecords(engine, sources, { account }, { ...effects, report })
       const usage = await usageIn(workspace.database)
       const about = { files: files.length, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) }
