@@ -31,7 +31,7 @@ const ENDINGS = '{csv,ndjson,jsonl,json,parquet}{,.gz,.zst}'
 /** The entry that lists the raw files of a bucket or a folder in it. */
 export function bucketEntry(url: string): string {
   const isOne = formatOf(url) !== undefined || /[*?[{]/.test(url)
-  return isOne ? url : `${url.replace(/\/+$/, '')}/**/*.${ENDINGS}`
+  return isOne ? url : `${url.replace(/(?<!\/)\/+$/, '')}/**/*.${ENDINGS}`
 }
 
 /** Finds the raw files of folders and buckets. Throws `CliError` for a path that is missing. */
