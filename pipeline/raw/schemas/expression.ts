@@ -201,6 +201,14 @@ export function anyOf(...conditions: Expression<'condition'>[]): Expression<'con
   return combine('condition', conditions, (columns) => conditions.map((each) => `(${each.sql(columns)})`).join(' OR '))
 }
 
+/** '' where one instant, exclusive, is after the UTC day of another; NULL elsewhere. */
+export function afterDay(start: Expression<'instant'>, end: Expression<'instant'>): Expression<'text'> {
+  return combine('text', [start, end], (columns) => {
+    const days = [`(${end.sql(columns)} - 1)`, start.sql(columns)].map((instant) => `${instant} // 86400000000`)
+    return `CASE WHEN ${days.join(' > ')} THEN '' END`
+  })
+}
+
 /** A sum of counts; NULL when one of them is NULL, or when it is more than a count may be. */
 export function plus(counted: Expression<'count'>, others: readonly Expression<'count'>[]): Expression<'count'> {
   if (others.length === 0) return counted
