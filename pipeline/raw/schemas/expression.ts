@@ -49,7 +49,7 @@ export function inside(outer: Place, keys: readonly string[]): Place {
       const value = outer.value(columns)
       if (value === ABSENT) return ABSENT
       const json = columns.once(value.json())
-      return columns.nested(`json_extract(${json}, ${columns.constant(keys.map(jsonPointer).join(''))})`)
+      return columns.nested(columns.once(`json_extract(${json}, ${columns.constant(keys.map(jsonPointer).join(''))})`))
     },
   }
 }
@@ -60,7 +60,9 @@ export function attribute(attributes: Place, key: string): Place {
     columns: attributes.columns,
     value: (columns) => {
       if (attributes.value(columns) === ABSENT) return ABSENT
-      return columns.nested(`member_value(${attributesOf(attributes, columns)}, ${columns.constant(key)})`)
+      return columns.nested(
+        columns.once(`member_value(${attributesOf(attributes, columns)}, ${columns.constant(key)})`),
+      )
     },
   }
 }
