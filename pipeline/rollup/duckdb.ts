@@ -12,11 +12,11 @@ import { decideMissing, type FileDecisions } from './file-decisions.ts'
 import { Links } from './links.ts'
 import { reportIds } from './notes.ts'
 import { isOutdated, readingOf } from './reading.ts'
-import { isSameWithIds, type TakenOver, takenOverReading } from './reading-0.1.0.ts'
+import { isSameWithIds } from './reading-0.1.0.ts'
 import { tidyRejects } from './rejects.ts'
 import { deliver, reportOldCounts, reportRowsOfSums } from './result.ts'
 import { type SettleOptions, settle } from './settle.ts'
-import { filesToTakeOver, type KnownFile, knownFiles, listFiles, openState, takeOver } from './state.ts'
+import { type KnownFile, knownFiles, listFiles, openState } from './state.ts'
 import { compareStamps, type Survey, survey } from './survey.ts'
 import { forgetUnlistedSources } from './unlisted-sources.ts'
 
@@ -58,7 +58,6 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   const found = await findInputFiles(source, request.sources)
   await database.transaction(async () => kept.adopt(source.name, await listFiles(database)))
   const reading = readingOf(source)
-  await takeOverFiles(takenOverReading(source), reading, options)
   const known = await knownFiles(database)
   checkListed(source, found, request, [...known.map(({ name }) => name), ...(await archive.inputs(database))])
   const stamps = compareStamps(found.files, known, reading)
@@ -97,21 +96,6 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   } catch (error) {
     throw await links.naming(error)
   }
-}
-
-/**
- * Takes over files that 0.1.0 read in the same way. Their stored records come first, so that the build after a stopped
- * one still finds them.
- */
-async function takeOverFiles(
-  previous: TakenOver | undefined,
-  reading: string,
-  { database, kept }: DuckDbEngineOptions,
-): Promise<void> {
-  if (previous === undefined) return
-  const files = await filesToTakeOver(database, previous)
-  await kept.takeOver(files, reading)
-  await takeOver(database, files, reading)
 }
 
 async function together<First, Second>(first: Promise<First>, second: Promise<Second> | undefined) {
