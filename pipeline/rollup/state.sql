@@ -119,13 +119,6 @@ ORDER BY name, file_id
 -- The contents of files that are not missing, and how they were read.
 SELECT DISTINCT sha256, reading FROM state_files WHERE kept IS NULL ORDER BY ALL
 
--- name: without_ids
--- Files with accepted records without a request_id.
-SELECT DISTINCT file_id
-FROM state_sums
-JOIN state_files USING (file_id)
-WHERE source = getvariable('source') AND reject_reason IS NULL AND records > identified_records
-
 -- name: take_over
 -- Gives files that a previous version read just as this one does this version's name for that reading.
 UPDATE state_files SET reading = $reading WHERE file_id IN (SELECT unnest($file_ids)::INTEGER)
