@@ -16,6 +16,7 @@ import { isSameWithIds, type TakenOver, takenOverReading } from './reading-0.1.0
 import { tidyRejects } from './rejects.ts'
 import { deliver, reportOldCounts, reportRowsOfSums } from './result.ts'
 import { type SettleOptions, settle } from './settle.ts'
+import { reportShared } from './shared-files.ts'
 import { filesToTakeOver, type KnownFile, knownFiles, listFiles, openState, takeOver } from './state.ts'
 import { compareStamps, type Survey, survey } from './survey.ts'
 import { forgetUnlistedSources } from './unlisted-sources.ts'
@@ -46,6 +47,7 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
         if (isOfSums(source)) await reportRowsOfSums(database, request)
         else await reportIds(database, source, request)
       }
+      await reportShared(database, request)
       await kept.tidy()
       await tidyRejects(database, rejectsFolder, files)
     },
@@ -61,7 +63,8 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   await takeOverFiles(takenOverReading(source), reading, options)
   const known = await knownFiles(database)
   checkListed(source, found, request, [...known.map(({ name }) => name), ...(await archive.inputs(database))])
-  const stamps = compareStamps(found.files, known, reading)
+  const readingOfFile = ({ columns }: InputFile) => (columns === undefined ? reading : readingOf(source, columns))
+  const stamps = compareStamps(found.files, known, readingOfFile)
   const links = new Links(source, join(linkFolder, `${sources.indexOf(source)}`), options)
   let isCounting = false
   const stage = `compare ${source.name}`
@@ -82,7 +85,7 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
       known,
       { ...stamps, contents },
       {
-        reading,
+        readingOf: readingOfFile,
         isUnlisted: ({ name }) => isUnlisted(name, source, folder),
         isReplaceable: (file) => kept.isReplaceable(file),
         isOutdated: (file) => isOutdated(file.reading, source.schema),
