@@ -190,6 +190,7 @@ async function readSample(database: Database, file: LinkedFile): Promise<Columns
     delimiter,
     types,
     positions: new Map(),
+    pathColumns: [],
     // The whole line. DuckDB does not accept an empty list of pointers.
     pointers: [['']],
     lists: [],
