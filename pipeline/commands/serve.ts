@@ -41,6 +41,6 @@ export async function serverConfig(overrides: Record<string, string | undefined>
   try {
     return readServerConfig(overrides)
   } catch (error) {
-    throw error instanceof ConfigError ? new CliError(error.message) : error
+    throw error instanceof ConfigError ? new CliError(error.faults) : error
   }
 }

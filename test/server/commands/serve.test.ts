@@ -88,5 +88,5 @@ describe('with workers', () => {
 test('wrong settings are a CliError that names all of them', async () => {
   vi.stubEnv('LOG_LEVEL', 'loud')
   await expect(serverConfig({ PORT: 'x' })).rejects.toThrow(CliError)
-  await expect(serverConfig({ PORT: 'x' })).rejects.toThrow(/PORT .*LOG_LEVEL /)
+  await expect(serverConfig({ PORT: 'x' })).rejects.toThrow(/PORT .*\n.*LOG_LEVEL /)
 })
