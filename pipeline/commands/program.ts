@@ -63,6 +63,7 @@ export function createProgram(): Command {
 /** Commander exits with code 1 on wrong usage; here `run` decides every exit code. */
 function throwInsteadOfExit(command: Command): Command {
   command.exitOverride()
+  command.configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'tokenboard: ')) })
   for (const child of command.commands) throwInsteadOfExit(child as Command)
   return command
 }
