@@ -8,6 +8,7 @@ import { catalog } from './catalog.ts'
 import { derive } from './derive.ts'
 import { exportCopy } from './export.ts'
 import { httpfs } from './httpfs.ts'
+import { init } from './init.ts'
 import { inspect } from './inspect.ts'
 import { key } from './key.ts'
 import { models } from './models.ts'
@@ -39,6 +40,7 @@ export function createProgram(): Command {
     )
     .configureHelp({ showGlobalOptions: true })
   for (const command of [
+    init,
     build,
     archive,
     withdraw,
