@@ -168,6 +168,8 @@ export const Mapping = z.strictObject({
   /** Raise this when the schema reads a record differently: its files are then read again. A test enforces it. */
   reading: z.int().min(1),
   timestamp: Time,
+  /** Where a record sums usage since its timestamp: when the next record begins. */
+  bucket_end: Time.optional(),
   /** With `variant`: its value as a suffix of the slug. */
   model_permaslug: z.union([Paths, z.strictObject({ path: Paths, variant: Path })]),
   tokens: z.union([Counts, Rule]),
