@@ -31,7 +31,8 @@ export interface LogReading {
   rejected: { reason: string; records: number; example: RejectedRecord | undefined }[]
   /** Records whose token counts contradict each other, by reason. */
   disagreeing: Record<string, number>
-  without_ids: number
+  /** Accepted records, and those of them that have no id. */
+  ids: { accepted: number; missing: number }
   days: (Usage & { date: UtcDate })[]
   /** Most tokens first. */
   models: (Usage & { model: string })[]
@@ -147,7 +148,7 @@ async function describe(
   account: Account,
   { days }: Pick<LogReading, 'days'>,
   folder: string,
-): Promise<Pick<LogReading, 'read' | 'excluded' | 'rejected' | 'disagreeing' | 'without_ids'>> {
+): Promise<Pick<LogReading, 'read' | 'excluded' | 'rejected' | 'disagreeing' | 'ids'>> {
   const counts = (['duplicate', 'left_out', 'private'] as const).map(
     (reason) => [reason, account.records(reason)] as const,
   )
@@ -161,7 +162,10 @@ async function describe(
     excluded,
     rejected,
     disagreeing: account.disagreeing.all,
-    without_ids: account.sourcesWithoutIds.reduce((sum, { records }) => sum + records, 0),
+    ids: {
+      accepted: account.sourcesWithoutIds[0]?.accepted_records ?? days.reduce((sum, { records }) => sum + records, 0),
+      missing: account.sourcesWithoutIds[0]?.records ?? 0,
+    },
   }
 }
 

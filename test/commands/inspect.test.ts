@@ -255,6 +255,29 @@ describe('tokenboard inspect', () => {
     expect(stderr).toMatch(/no schema fits weather\.csv\n$/)
   })
 
+  it('reads all files of a folder, and says what is in each source and what fits none', async () => {
+    const workspace = await workspaceWith({
+      'logs/2025/own.csv': OWN.replace('When', 'ts'),
+      'logs/portkey.ndjson': toLines([RECORDS['portkey-logs']]),
+      'logs/weather.csv': 'city,degrees\nOslo,7\n',
+    })
+    const before = await snapshotTree(workspace.root)
+    const environment = { DATA_DIR: join(workspace.input, 'data'), AS_OF: '2025-06-10T12:00:00Z' }
+    const { code, stdout, stderr } = await runCli(['inspect', 'logs'], environment, workspace.input)
+    expect(code, stderr).toBe(0)
+    expect(stdout).toContain(`2025
+  schema    canonical, your own logs
+  files     1 file, 109 bytes: ../logs/2025/**/*.csv
+`)
+    expect(stdout).toContain('  records   2 read, 1 counted; 1 rejected (invalid_model)\n  dates     1 day, 2025-06-01\n')
+    expect(stdout).toMatch(/^ {2}rejected {2}invalid_model, such as logs\/2025\/own\.csv, record 2: \{"ts":/m)
+    expect(stdout).toMatch(/^portkey-logs\n {2}schema {4}portkey-logs, Portkey/m)
+    expect(stdout).toMatch(/^not read\n {2}logs\/weather\.csv: the nearest schema is/m)
+    const { stdout: json } = await runCli(['inspect', '--json', 'logs'], environment, workspace.input)
+    expect(JSON.parse(json).sources).toMatchObject([{ entry: { name: '2025' }, reading: { read: 2 } }, {}])
+    expect(await snapshotTree(workspace.root)).toEqual(before)
+  })
+
   it.each([['missing.csv'], ['usage.xlsx'], []])('exits with code 2 for the file %s', async (...files) => {
     const workspace = await workspaceWith({ 'usage.xlsx': 'a spreadsheet' })
     const { code, stdout } = await runCli(['inspect', ...files], {}, workspace.input)
