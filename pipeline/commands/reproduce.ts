@@ -2,6 +2,7 @@ import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import { BuildError } from '../base/errors.ts'
 import { realFiles } from '../base/files.ts'
+import { counted } from '../base/numbers.ts'
 import { shown } from '../release/provenance-differences.ts'
 import type { Reproduction } from '../reproduce.ts'
 import { withInterrupt } from './interrupt.ts'
@@ -27,7 +28,7 @@ export const reproduce = new Command('reproduce')
     if (!reproduction.equal) throw new BuildError(explain(reproduction))
     const { files } = reproduction
     process.stderr.write(
-      `reproduced ${reproduction.release}: all ${files.length} files have the bytes that were published\n`,
+      `reproduced ${reproduction.release}: all ${counted(files.length, 'file')} have the bytes that were published\n`,
     )
   })
 

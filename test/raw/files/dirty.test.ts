@@ -263,5 +263,5 @@ it('fails the build where DuckDB reads fewer records than there are, such as beh
   await writeInput(workspace, 'a.csv', `${HEADER},"a\nnote"\r\n${ROW},x\r\n`)
   const source = { name: 's', schema: 'canonical', files: ['a.csv'], visibility: 'public' }
   await writeInput(workspace, 'sources.json', { sources: [source] })
-  await expect(buildIn(workspace)).rejects.toThrow('a.csv cannot be read whole: it has 1 records, but DuckDB finds 0')
+  await expect(buildIn(workspace)).rejects.toThrow('a.csv cannot be read whole: it has 1 record, but DuckDB finds 0')
 })
