@@ -7,6 +7,7 @@ import { shown } from '../release/provenance-differences.ts'
 import type { Reproduction } from '../reproduce.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
+import { say } from './say.ts'
 
 export const reproduce = new Command('reproduce')
   .description('Make a release again from its raw files, in a temporary folder, and compare every file.')
@@ -27,9 +28,7 @@ export const reproduce = new Command('reproduce')
     if (json) process.stdout.write(`${JSON.stringify(reproduction)}\n`)
     if (!reproduction.equal) throw new BuildError(explain(reproduction))
     const { files } = reproduction
-    process.stderr.write(
-      `reproduced ${reproduction.release}: all ${counted(files.length, 'file')} have the bytes that were published\n`,
-    )
+    say(`reproduced ${reproduction.release}: all ${counted(files.length, 'file')} have the bytes that were published\n`)
   })
 
 export function explain({ release, files, dates, provenance, left_out }: Reproduction): string {
