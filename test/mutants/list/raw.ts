@@ -53,8 +53,8 @@ export const raw: Mutant[] = [
     name: 'alias-that-is-a-slug',
     promise: 'An alias equal to another slug is an error.',
     file: 'pipeline/raw/registry.ts',
-    find: 'if (slugs.has(alias)) throw',
-    replace: 'if (slugs.has(alias) && !bySlug.has(alias)) throw',
+    find: 'if (slugs.has(alias)) return',
+    replace: "if (slugs.has(alias) && of === 'aliases') return",
     tests: ['test/raw/registry.test.ts'],
   },
   {
