@@ -184,7 +184,7 @@ function bound(origin: string, size: string): string {
 }
 
 function short(value: string): string {
-  const text = value.replaceAll(/[^/@\s"]*:[^/@\s"]+@/g, '…@')
+  const text = value.replaceAll(/:[^/:@\s"]+@/g, ':…@')
   return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text
 }
 

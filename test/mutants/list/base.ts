@@ -78,7 +78,7 @@ export const base: Mutant[] = [
     name: 'url-in-an-error',
     promise: 'No password of a URL is in an error.',
     file: 'pipeline/base/json.ts',
-    find: "'…@'",
+    find: "':…@'",
     replace: "'$&'",
     tests: ['test/commands/faults.test.ts'],
   },
