@@ -19,7 +19,7 @@ import {
   VERSION_RULE,
   type VersionRule,
 } from './contract/manifest.ts'
-import { sumTokens, type Timestamp, toTimestamp } from './contract/ranking.ts'
+import { type RankingRow, sumTokens, type Timestamp, toTimestamp } from './contract/ranking.ts'
 import type { RestatementReason } from './contract/reason.ts'
 import { QUALITY_FILE } from './contract/release-files.ts'
 import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
@@ -123,6 +123,8 @@ export interface BuildSummary {
   sources_without_request_id: SourceWithoutIds[]
   warnings: Warning[]
   changes?: Changes
+  /** Rows of the newest date. Only a dry run sets it. */
+  newest_rows?: RankingRow[]
   /** The version of the release that was or would be made. */
   data_version?: DataVersion | undefined
   /** Changed dates that were final in the previous release, and the published reason. */
@@ -305,7 +307,10 @@ async function release(
   if (isUnchanged && !dryRun) return summarize('unchanged', current, draft, path(current.release))
   const previous =
     current === undefined ? [] : await readBack(database, path(current.release), 'rankings-daily.parquet')
-  const changes = dryRun ? { changes: { facts, ...compareRows(previous, ranking.rows) } } : {}
+  const changes = dryRun && {
+    changes: { facts, ...compareRows(previous, ranking.rows) },
+    newest_rows: ranking.rows.filter(({ date }) => date === draft.manifest.end_date),
+  }
   if (isUnchanged) return { ...summarize('unchanged', current, draft, path(current.release)), ...changes }
   if (index.releases.some((entry) => entry.release === draft.manifest.release)) {
     throw new BuildError(

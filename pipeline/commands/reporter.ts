@@ -2,6 +2,7 @@ import { clearLine, cursorTo } from 'node:readline'
 import { withGivenPaths } from '../base/config.ts'
 import type { BuildEvent } from '../base/effects.ts'
 import { formatBytes } from '../base/numbers.ts'
+import { printableLines } from '../base/prose.ts'
 
 export type Report = (event: BuildEvent) => void
 
@@ -36,7 +37,7 @@ export function createReporter(output: NodeJS.WriteStream, clock: () => Date): R
         break
       case 'notice':
         endProgress(output)
-        output.write(`${withGivenPaths(event.message)}\n`)
+        output.write(`${withGivenPaths(printableLines(event.message))}\n`)
         break
     }
   }

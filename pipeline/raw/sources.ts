@@ -37,7 +37,7 @@ const SourceFields = z.strictObject({
     .array(z.string().min(1))
     .min(1)
     .describe(
-      'Paths and patterns, relative to the sources file, or `s3://BUCKET/KEY`. An entry that names an existing file is never read as a pattern.',
+      'Paths and patterns, relative to the sources file, or `s3://BUCKET/KEY`. An entry that names an existing file is never read as a pattern. `{model}` names a part of the path as a column ([sources](sources.md#columns-in-the-path)).',
     ),
   visibility: SourceVisibility.describe(
     'Whether the usage is public. With `registry`, the `models` file decides. The `visibility` of a record wins.',
@@ -51,6 +51,12 @@ const SourceFields = z.strictObject({
   unnest: Unnest.optional().describe(
     'Where the records are in a line or document of JSON: `data[].results[]` ([sources](sources.md#records-in-lists)).',
   ),
+  hive: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether folders such as `model=a` are columns of the files in them ([sources](sources.md#columns-in-the-path)).',
+    ),
   where: Where.optional().describe(
     'Conditions on fields; records that do not fit are excluded and counted: `{"status": {"equal": "ok"}}` ([sources](sources.md#conditions)).',
   ),
@@ -163,6 +169,8 @@ export interface Sources {
   on_missing: OnMissing
   /** Local copies of bucket objects, once they are fetched. */
   objects?: ObjectCopies
+  /** The names of the only files to read, by source. Undefined: all that are found. */
+  chosen?: ReadonlyMap<string, ReadonlySet<string>>
 }
 
 export interface ReadOptions {
