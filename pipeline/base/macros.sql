@@ -12,13 +12,34 @@ CREATE OR REPLACE TEMP MACRO plain_instant(value) AS
     ' (Z|[+-])', '\1'
   );
 
-CREATE OR REPLACE TEMP MACRO instant_from_text(value) AS
+CREATE OR REPLACE TEMP MACRO instant_from_iso(value) AS
   CASE
     WHEN regexp_full_match(
       value,
-      '\d{4}-\d\d-\d\d([Tt ]\d\d:\d\d(:\d\d([.,]\d+)?)?( ?([Zz]|UTC|[+-](0\d|1[0-8])(:?[0-5]\d)?))?)?'
+      '\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d([.,]\d+)?)?( ?([Zz]|UTC|[+-](0\d|1[0-8])(:?[0-5]\d)?))?'
     ) THEN epoch_us(coalesce(try_cast(value AS TIMESTAMPTZ), try_cast(plain_instant(value) AS TIMESTAMPTZ)))
   END;
+
+-- The basic form of ISO 8601, 20260301T100000Z, in the extended one; other text as it is.
+CREATE OR REPLACE TEMP MACRO extended_instant(value) AS
+  regexp_replace(
+    regexp_replace(value, '^(\d{4})(\d\d)(\d\d)([Tt]\d\d)(\d\d)', '\1-\2-\3\4:\5'),
+    '^(\d{4}-\d\d-\d\d[Tt]\d\d:\d\d)(\d\d)', '\1:\2'
+  );
+
+-- What Go's time.Time.String() writes, without the name of its zone and the reading of its monotonic clock.
+CREATE OR REPLACE TEMP MACRO instant_without_zone_name(value) AS
+  regexp_replace(value, '^(.{19}(?:\.\d+)? [+-]\d{4}) (?:[A-Z]{1,6}|[+-]\d\d(?:\d\d)?)(?: m=[+-]\d+\.\d+)?$', '\1');
+
+-- A date alone is a UTC day, whatever the session's zone.
+CREATE OR REPLACE TEMP MACRO instant_from_text(value) AS
+  coalesce(
+    instant_from_iso(value),
+    CASE
+      WHEN regexp_full_match(value, '\d{4}-\d\d-\d\d') THEN epoch_us(try_cast(value || 'T00:00:00Z' AS TIMESTAMPTZ))
+      ELSE instant_from_iso(instant_without_zone_name(extended_instant(value)))
+    END
+  );
 
 -- Text that may be a decimal number. DuckDB alone would read 1_000 as a thousand; to everyone else it is no number.
 CREATE OR REPLACE TEMP MACRO number_text(value) AS
@@ -180,6 +201,29 @@ CREATE OR REPLACE TEMP MACRO is_outside(provider, instant_us, outside_from) AS
     map_extract_value(outside_from::JSON::MAP(VARCHAR, BIGINT), 'default')
   );
 
+-- What the parts of usage add up to (`TOKEN_PARTS` in raw/schemas/schema.ts). Of records without a total of the product,
+-- our own is in the sum, unless none has one.
+CREATE OR REPLACE TEMP MACRO sum_of_parts(parts, tokens) AS
+  {
+    'input': sum(parts.input),
+    'cache_read': sum(parts.cache_read),
+    'cache_write': sum(parts.cache_write),
+    'reasoning': sum(parts.reasoning),
+    'audio': sum(parts.audio),
+    'total': CASE WHEN count(parts.total) > 0 THEN sum(coalesce(parts.total, tokens)) END
+  };
+
+-- Parts that are subtracted.
+CREATE OR REPLACE TEMP MACRO minus_parts(parts) AS
+  {
+    'input': -parts.input,
+    'cache_read': -parts.cache_read,
+    'cache_write': -parts.cache_write,
+    'reasoning': -parts.reasoning,
+    'audio': -parts.audio,
+    'total': -parts.total
+  };
+
 -- The sum of counts; NULL when one of them is NULL, or when it is more than a count may be.
 CREATE OR REPLACE TEMP MACRO sum_of_counts(counts) AS
   CASE
@@ -220,10 +264,31 @@ CREATE OR REPLACE TEMP MACRO usage_kind(name) AS
     ELSE usage_kind_of_key(usage_key(name))
   END;
 
+-- Which part of the input or output a key counts, if not all of it (`TOKEN_PARTS`).
+CREATE OR REPLACE TEMP MACRO usage_part(name) AS
+  CASE
+    WHEN name IN ('input', 'input_tokens', 'output', 'output_tokens', 'total') THEN NULL
+    WHEN regexp_matches(name, '[Cc]ache.*([Cc]reat|[Ww]rit)') THEN 'cache_write'
+    WHEN regexp_matches(name, '[Cc]ache') THEN 'cache_read'
+    WHEN regexp_matches(name, '[Rr]easoning|[Tt]hought|[Tt]hinking') THEN 'reasoning'
+    WHEN regexp_matches(name, '[Aa]udio') THEN 'audio'
+  END;
+
 CREATE OR REPLACE TEMP MACRO usage_parts(members) AS
   list_transform(
     members,
-    lambda member: {'name': member.name, 'kind': usage_kind(member.name), 'tokens': count_from_json(member.value)}
+    lambda member: {
+      'name': member.name,
+      'kind': usage_kind(member.name),
+      'part': usage_part(member.name),
+      'tokens': count_from_json(member.value)
+    }
+  );
+
+-- What the parts of this name add up to; NULL where there is none.
+CREATE OR REPLACE TEMP MACRO usage_of_part(parts, wanted) AS
+  count_in_range(
+    list_sum(list_transform(parts, lambda part: CASE WHEN part.part = wanted AND part.kind IN ('input', 'output') THEN part.tokens END))
   );
 
 -- What the parts of these kinds add up to.
@@ -252,6 +317,10 @@ CREATE OR REPLACE TEMP MACRO usage_sums(parts) AS
       0
     ),
     'totals': usage_of_kind(parts, 'total'),
+    'cache_read': usage_of_part(parts, 'cache_read'),
+    'cache_write': usage_of_part(parts, 'cache_write'),
+    'reasoning': usage_of_part(parts, 'reasoning'),
+    'audio': usage_of_part(parts, 'audio'),
     'others': [part.name FOR part IN parts IF part.kind = 'other']
   };
 
@@ -285,6 +354,11 @@ CREATE OR REPLACE TEMP MACRO langfuse_usage(members) AS
         WHEN usage.total = 0 THEN count_in_range(usage.sums.output)
         ELSE count_in_range(least(usage.sums.output, usage.total))
       END,
+      'cache_read': usage.sums.cache_read,
+      'cache_write': usage.sums.cache_write,
+      'reasoning': usage.sums.reasoning,
+      'audio': usage.sums.audio,
+      'total': count_in_range(usage.total),
       'is_output_above_total': usage.total > 0 AND usage.sums.output > usage.total,
       'is_not_total': usage.total > 0 AND usage.sums.input + usage.sums.output NOT IN (0, usage.total),
       'others': CASE WHEN len(usage.sums.others) > 0 THEN short_list(usage.sums.others) END

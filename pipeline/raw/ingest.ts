@@ -1,13 +1,13 @@
 import type { Database, SqlValue } from '../base/database.ts'
 import { readStatement } from '../base/statements.ts'
-import { LONGEST_RECORD_BYTES } from './files/csv-shape.ts'
 import type { Format } from './files/find.ts'
 import type { InputGroup } from './files/group.ts'
 import type { CsvReading, LinkedFile } from './files/link.ts'
+import { LONGEST_RECORD_BYTES } from './files/split.ts'
 import { type Columns, jsonPointer, literal, type Setting } from './schemas/expression.ts'
 import { HELICONE_SCHEMAS, heliconeSettings } from './schemas/helicone-settings.ts'
-import { fileColumn, isOwn, keysWithoutRecords, schemaOf } from './schemas/of-source.ts'
-import { NOTE_KINDS, PARTS_DISAGREEMENTS, type Schema, type UsageRecord } from './schemas/schema.ts'
+import { fileColumn, isOwn, keysWithoutRecords, ownPlaces, schemaOf } from './schemas/of-source.ts'
+import { NOTE_KINDS, PARTS_DISAGREEMENTS, type Schema, TOKEN_PARTS, type UsageRecord } from './schemas/schema.ts'
 import { ABSENT, jsonValue, parquetValue, type RelativeTime, textValue, type Value } from './schemas/value.ts'
 import type { Source } from './sources.ts'
 
@@ -106,7 +106,7 @@ function pathVariables({ pathColumns, files }: InputGroup): Record<string, SqlVa
 const LONGEST_LINE = 16_777_216
 
 function jsonVariables({ source, lists, mayBeUnwrapped, pointers, files }: InputGroup): Record<string, SqlValue> {
-  const longest = { longest_line: Math.max(LONGEST_LINE, ...files.map(({ longestLine = 0 }) => longestLine + 1)) }
+  const longest = { longest_line: Math.max(LONGEST_LINE, ...files.map(({ lines }) => (lines?.longestBytes ?? 0) + 1)) }
   if (lists.length === 0) return { ...longest, pointers: pointers[0] ?? [] }
   const paths = lists.map((list, depth) => [`list_${depth + 1}`, list.split('.').map(jsonPointer).join('')])
   // DuckDB does not accept an empty list.
@@ -135,7 +135,7 @@ function numberedFields(group: InputGroup, columns: Columns): string[] {
 
 /** The SELECT of one group. It contains only positions, types and this project's own SQL. */
 function selectGroup(group: InputGroup, number: number, isNumbered = false): Select {
-  const { record, parts_disagree, notes } = schemaOf(group.source)
+  const { record, parts_disagree, parts, notes } = schemaOf(group.source)
   const { columns, computed, texts } = columnsOf(group, number)
   const fields = [
     ...(isNumbered ? numberedFields(group, columns) : []),
@@ -156,6 +156,8 @@ function selectGroup(group: InputGroup, number: number, isNumbered = false): Sel
     `${record.is_byok?.sql(columns) ?? 'false'} AS is_byok`,
     `${record.updated_at?.sql(columns) ?? 'NULL::BIGINT'} AS updated_us`,
     `${disagreement(parts_disagree, columns)} AS parts_disagree`,
+    `${partsOf(parts, record, columns)} AS parts`,
+    `${pathsFound(group.source, columns)} AS paths_found`,
     ...noteOf(notes, columns),
   ]
   return {
@@ -265,6 +267,25 @@ function disagreement(conditions: Schema['parts_disagree'] = {}, columns: Column
     return condition === undefined ? [] : [`WHEN ${condition.sql(columns)} THEN ${literal(reason)}`]
   })
   return cases.length === 0 ? 'NULL::VARCHAR' : `CASE ${cases.join(' ')} END`
+}
+
+/** A struct of counts; NULL for a part that the record does not have, and for a total of 0. */
+function partsOf(parts: Schema['parts'] = {}, { prompt_tokens }: UsageRecord, columns: Columns): string {
+  const named = [...TOKEN_PARTS, 'total' as const].map((name) => {
+    const part = parts[name]
+    const counted = part === undefined ? 'NULL' : `CASE WHEN ${part.exists(columns)} THEN ${part.sql(columns)} END`
+    return `'${name}': ${name === 'total' ? `nullif(${counted}, 0)` : counted}::BIGINT`
+  })
+  return `{'input': ${prompt_tokens.sql(columns)}, ${named.join(', ')}}`
+}
+
+/** Which of the source's own paths a record has: a bit for each. */
+function pathsFound(source: Source, columns: Columns): string {
+  const bits = ownPlaces(source).map(({ places }, position) => {
+    const found = places.map((place) => place.value(columns).exists()).join(' OR ')
+    return `CASE WHEN ${found} THEN ${2n ** BigInt(position)} ELSE 0 END`
+  })
+  return bits.length === 0 ? 'NULL::BIGINT' : `(${bits.join(' | ')})::BIGINT`
 }
 
 function noteOf(notes: Schema['notes'] = {}, columns: Columns): string[] {

@@ -20,7 +20,8 @@ import {
 } from './state.ts'
 
 const KeptFile = z.strictObject({
-  version: z.literal(1, { error: NEWER_ARCHIVE }),
+  /** Version 2 added the parts of the tokens. */
+  version: z.literal([1, 2], { error: NEWER_ARCHIVE }),
   source: z.string(),
   name: z.string(),
   bytes: z.int().nonnegative(),
@@ -92,13 +93,6 @@ export class KeptFiles {
     }
   }
 
-  async takeOver(files: readonly StateFile[], reading: string): Promise<void> {
-    for (const file of files.filter(({ kept }) => kept === null)) {
-      const path = this.#recordsPath(file)
-      if (await exists(path)) await this.#files.rename(path, this.#recordsPath({ ...file, reading }))
-    }
-  }
-
   /** Whether a later file of the same name replaces a kept one. If all its records have a `request_id`, both stay. */
   isReplaceable({ kept, unidentified_records }: KnownFile): boolean {
     return kept !== null && unidentified_records > 0n && this.#kept.get(kept)?.is_name_taken === false
@@ -135,7 +129,7 @@ export class KeptFiles {
     const records = this.#recordsPath(file)
     if (await exists(records)) await this.#files.copy(records, join(staging, RECORDS))
     const description: KeptFile = {
-      version: 1,
+      version: 2,
       source,
       name: file.name,
       bytes: Number(file.bytes),
