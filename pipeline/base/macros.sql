@@ -12,13 +12,34 @@ CREATE OR REPLACE TEMP MACRO plain_instant(value) AS
     ' (Z|[+-])', '\1'
   );
 
-CREATE OR REPLACE TEMP MACRO instant_from_text(value) AS
+CREATE OR REPLACE TEMP MACRO instant_from_iso(value) AS
   CASE
     WHEN regexp_full_match(
       value,
-      '\d{4}-\d\d-\d\d([Tt ]\d\d:\d\d(:\d\d([.,]\d+)?)?( ?([Zz]|UTC|[+-](0\d|1[0-8])(:?[0-5]\d)?))?)?'
+      '\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d([.,]\d+)?)?( ?([Zz]|UTC|[+-](0\d|1[0-8])(:?[0-5]\d)?))?'
     ) THEN epoch_us(coalesce(try_cast(value AS TIMESTAMPTZ), try_cast(plain_instant(value) AS TIMESTAMPTZ)))
   END;
+
+-- The basic form of ISO 8601, 20260301T100000Z, in the extended one; other text as it is.
+CREATE OR REPLACE TEMP MACRO extended_instant(value) AS
+  regexp_replace(
+    regexp_replace(value, '^(\d{4})(\d\d)(\d\d)([Tt]\d\d)(\d\d)', '\1-\2-\3\4:\5'),
+    '^(\d{4}-\d\d-\d\d[Tt]\d\d:\d\d)(\d\d)', '\1:\2'
+  );
+
+-- What Go's time.Time.String() writes, without the name of its zone and the reading of its monotonic clock.
+CREATE OR REPLACE TEMP MACRO instant_without_zone_name(value) AS
+  regexp_replace(value, '^(.{19}(?:\.\d+)? [+-]\d{4}) (?:[A-Z]{1,6}|[+-]\d\d(?:\d\d)?)(?: m=[+-]\d+\.\d+)?$', '\1');
+
+-- A date alone is a UTC day, whatever the session's zone.
+CREATE OR REPLACE TEMP MACRO instant_from_text(value) AS
+  coalesce(
+    instant_from_iso(value),
+    CASE
+      WHEN regexp_full_match(value, '\d{4}-\d\d-\d\d') THEN epoch_us(try_cast(value || 'T00:00:00Z' AS TIMESTAMPTZ))
+      ELSE instant_from_iso(instant_without_zone_name(extended_instant(value)))
+    END
+  );
 
 -- Text that may be a decimal number. DuckDB alone would read 1_000 as a thousand; to everyone else it is no number.
 CREATE OR REPLACE TEMP MACRO number_text(value) AS

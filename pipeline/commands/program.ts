@@ -1,5 +1,6 @@
 import { Command, CommanderError } from '@commander-js/extra-typings'
 import { CliError } from '../base/errors.ts'
+import { printableLines } from '../base/prose.ts'
 import { GENERATOR } from '../base/version.ts'
 import { archive } from './archive.ts'
 import { build } from './build.ts'
@@ -7,6 +8,7 @@ import { catalog } from './catalog.ts'
 import { derive } from './derive.ts'
 import { exportCopy } from './export.ts'
 import { httpfs } from './httpfs.ts'
+import { init } from './init.ts'
 import { inspect } from './inspect.ts'
 import { key } from './key.ts'
 import { models } from './models.ts'
@@ -38,6 +40,7 @@ export function createProgram(): Command {
     )
     .configureHelp({ showGlobalOptions: true })
   for (const command of [
+    init,
     build,
     archive,
     withdraw,
@@ -62,6 +65,7 @@ export function createProgram(): Command {
 /** Commander exits with code 1 on wrong usage; here `run` decides every exit code. */
 function throwInsteadOfExit(command: Command): Command {
   command.exitOverride()
+  command.configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'tokenboard: ')) })
   for (const child of command.commands) throwInsteadOfExit(child as Command)
   return command
 }
@@ -74,7 +78,7 @@ export async function run(words: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === DONE ? DONE : WRONG_USAGE
     endProgress(process.stderr)
-    process.stderr.write(`tokenboard: ${explain(error)}\n`)
+    process.stderr.write(`tokenboard: ${printableLines(explain(error))}\n`)
     return error instanceof CliError ? WRONG_USAGE : FAILED
   }
 }

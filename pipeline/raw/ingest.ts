@@ -1,9 +1,9 @@
 import type { Database, SqlValue } from '../base/database.ts'
 import { readStatement } from '../base/statements.ts'
-import { LONGEST_RECORD_BYTES } from './files/csv-shape.ts'
 import type { Format } from './files/find.ts'
 import type { InputGroup } from './files/group.ts'
 import type { CsvReading, LinkedFile } from './files/link.ts'
+import { LONGEST_RECORD_BYTES } from './files/split.ts'
 import { type Columns, jsonPointer, literal, type Setting } from './schemas/expression.ts'
 import { HELICONE_SCHEMAS, heliconeSettings } from './schemas/helicone-settings.ts'
 import { fileColumn, isOwn, keysWithoutRecords, ownPlaces, schemaOf } from './schemas/of-source.ts'
@@ -86,6 +86,7 @@ function variablesOf(number: number, group: InputGroup): Record<string, SqlValue
     compression,
     ...(source.model !== undefined && { model: source.model }),
     ...settingsOf(source),
+    ...pathVariables(group),
     ...(format === 'ndjson' && jsonVariables(group)),
     ...(format === 'csv' && {
       delimiter,
@@ -96,11 +97,16 @@ function variablesOf(number: number, group: InputGroup): Record<string, SqlValue
   return Object.fromEntries(Object.entries(variables).map(([name, value]) => [`${name}_${number}`, value]))
 }
 
+function pathVariables({ pathColumns, files }: InputGroup): Record<string, SqlValue> {
+  const values = pathColumns.map((name, i) => [`path_${i}`, files.map(({ columns }) => columns?.[name] ?? null)])
+  return Object.fromEntries(values)
+}
+
 /** DuckDB's default. */
 const LONGEST_LINE = 16_777_216
 
 function jsonVariables({ source, lists, mayBeUnwrapped, pointers, files }: InputGroup): Record<string, SqlValue> {
-  const longest = { longest_line: Math.max(LONGEST_LINE, ...files.map(({ longestLine = 0 }) => longestLine + 1)) }
+  const longest = { longest_line: Math.max(LONGEST_LINE, ...files.map(({ lines }) => (lines?.longestBytes ?? 0) + 1)) }
   if (lists.length === 0) return { ...longest, pointers: pointers[0] ?? [] }
   const paths = lists.map((list, depth) => [`list_${depth + 1}`, list.split('.').map(jsonPointer).join('')])
   // DuckDB does not accept an empty list.
@@ -171,11 +177,25 @@ function fromGroup(
   const statement = template.replaceAll(/_N\b/g, `_${number}`).replaceAll('COLUMN_NAMES', names)
   // The list is never NULL. The condition only makes DuckDB read every column.
   const readsAll = group.format === 'csv' && group.readsAllColumns
-  const from = readsAll ? `${statement}\nWHERE [${names}] IS NOT NULL` : statement
+  const scan = readsAll ? `${statement}\nWHERE [${names}] IS NOT NULL` : statement
+  const hasPath = group.pathColumns.length > 0
+  const from = hasPath ? withPathColumns(group, number, scan) : scan
   return inLevels(computed).reduce((inner, added, level) => {
-    const madeUp = level === 0 ? MADE_UP_COLUMNS[group.format] : []
+    const madeUp = level === 0 && !hasPath ? MADE_UP_COLUMNS[group.format] : []
     return `FROM (\nSELECT ${['*', ...madeUp, ...added].join(', ')}\n${inner})`
   }, from)
+}
+
+/** FROM with the columns path_0, path_1, … of each file. A join may change the order of rows, which one file needs. */
+function withPathColumns({ format, pathColumns, files }: InputGroup, number: number, scan: string): string {
+  const named = (sql: (values: string) => string) =>
+    pathColumns.map((_, i) => `${sql(`getvariable('path_${i}_${number}')`)} AS path_${i}`)
+  const all = ['*', ...MADE_UP_COLUMNS[format]]
+  if (files.length === 1)
+    return `FROM (\nSELECT ${[...all, ...named((values) => `${values}[1]::VARCHAR`)].join(', ')}\n${scan}\n)`
+  const columns = named((values) => `unnest(${values})::VARCHAR`).join(', ')
+  const paths = `SELECT ${columns}, generate_subscripts(getvariable('path_0_${number}'), 1) - 1 AS file_index`
+  return `FROM (\nSELECT ${all.join(', ')}\n${scan}\n)\nJOIN (${paths}) USING (file_index)`
 }
 
 /**
@@ -287,11 +307,12 @@ function noteOf(notes: Schema['notes'] = {}, columns: Columns): string[] {
 
 /**
  * Whether an NDJSON line or an element of a list is not an object. Of lines only asked without a timestamp, because it
- * parses the line again; an element may have its timestamp around it.
+ * parses the line again; an element may have its timestamp around it, and
+ * a file in its path.
  */
-function isMalformed({ format, lists }: InputGroup, { timestamp }: UsageRecord, columns: Columns): string {
+function isMalformed({ format, lists, pathColumns }: InputGroup, { timestamp }: UsageRecord, columns: Columns): string {
   if (format !== 'ndjson') return 'false'
-  if (lists.length > 0) return `json IS NULL OR NOT starts_with(ltrim(json), '{')`
+  if (lists.length > 0 || pathColumns.length > 0) return `json IS NULL OR NOT starts_with(ltrim(json), '{')`
   return `json IS NULL OR (NOT (${timestamp.exists(columns)}) AND NOT starts_with(ltrim(json), '{'))`
 }
 
@@ -303,10 +324,12 @@ interface GroupColumns {
 }
 
 function columnsOf(group: InputGroup, number: number): GroupColumns {
-  const { format, positions, source, types, files } = group
+  const { format, positions, pathColumns, source, types, files } = group
   const relative = relativeTime(source)
   const computed = new Map<string, string>()
   const value = (column: string): Value => {
+    const inPath = pathColumns.indexOf(fileColumn(source, column))
+    if (inPath >= 0) return textValue(`path_${inPath}`, relative)
     const position = positions.get(column)
     if (position === undefined) return ABSENT
     if (format === 'ndjson') return jsonValue(`value[${position + 1}]`, relative)

@@ -27,7 +27,7 @@ import { isOutdated } from './reading.ts'
 import { takenOverClickHouseReading } from './reading-0.1.0.ts'
 import { forgetRejects, tidyRejects } from './rejects.ts'
 import { deliver, reportOldCounts, resolveModels } from './result.ts'
-import { filesToTakeOver, noteReread, openState, takeOver } from './state.ts'
+import { filesReadAs, noteReread, openState, takeOver } from './state.ts'
 import { forgetUnlistedSources } from './unlisted-sources.ts'
 
 export interface ClickHouseEngineOptions {
@@ -73,7 +73,7 @@ async function updateDays(request: RollupRequest, options: ClickHouseEngineOptio
   const reading = readingOf(choice)
   const previous = takenOverClickHouseReading(choice)
   if (previous !== undefined) {
-    await takeOver(database, await filesToTakeOver(database, { reading: previous, onlyWithIds: false }), reading)
+    await takeOver(database, await filesReadAs(database, previous), reading)
   }
   const wanted = wantedDates(options)
   checkReread(reread, wanted)

@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import { BuildError } from '../base/errors.ts'
+import { sideBySide } from '../base/side-by-side.ts'
 import type { Contents } from '../raw/files/content.ts'
 import { type FoundFiles, findInputFiles, type InputFile, isUnlisted } from '../raw/files/find.ts'
 import type { InputGroup } from '../raw/files/group.ts'
+import { recognize } from '../raw/files/recognize.ts'
 import type { Source } from '../raw/sources.ts'
 import { isOfSums } from '../raw/sources.ts'
 import type { Archive } from './archive.ts'
@@ -12,12 +14,13 @@ import { decideMissing, type FileDecisions } from './file-decisions.ts'
 import { Links } from './links.ts'
 import { reportIds } from './notes.ts'
 import { isOutdated, readingOf } from './reading.ts'
-import { isSameWithIds, type TakenOver, takenOverReading } from './reading-0.1.0.ts'
+import { isSameWithIds } from './reading-0.1.0.ts'
 import { tidyRejects } from './rejects.ts'
 import { deliver, reportOldCounts, reportRowsOfSums } from './result.ts'
 import { type SettleOptions, settle } from './settle.ts'
-import { filesToTakeOver, type KnownFile, knownFiles, listFiles, openState, takeOver } from './state.ts'
-import { compareStamps, type Survey, survey } from './survey.ts'
+import { reportShared } from './shared-files.ts'
+import { type KnownFile, knownFiles, listFiles, openState } from './state.ts'
+import { compareStamps, type Stamps, type Survey, survey } from './survey.ts'
 import { forgetUnlistedSources } from './unlisted-sources.ts'
 
 export interface DuckDbEngineOptions extends SettleOptions {
@@ -46,6 +49,7 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
         if (isOfSums(source)) await reportRowsOfSums(database, request)
         else await reportIds(database, source, request)
       }
+      await reportShared(database, request)
       await kept.tidy()
       await tidyRejects(database, rejectsFolder, files)
     },
@@ -58,10 +62,10 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   const found = await findInputFiles(source, request.sources)
   await database.transaction(async () => kept.adopt(source.name, await listFiles(database)))
   const reading = readingOf(source)
-  await takeOverFiles(takenOverReading(source), reading, options)
   const known = await knownFiles(database)
   checkListed(source, found, request, [...known.map(({ name }) => name), ...(await archive.inputs(database))])
-  const stamps = compareStamps(found.files, known, reading)
+  const readingOfFile = ({ columns }: InputFile) => (columns === undefined ? reading : readingOf(source, columns))
+  const stamps = await recognized(compareStamps(found.files, known, readingOfFile))
   const links = new Links(source, join(linkFolder, `${sources.indexOf(source)}`), options)
   let isCounting = false
   const stage = `compare ${source.name}`
@@ -82,7 +86,7 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
       known,
       { ...stamps, contents },
       {
-        reading,
+        readingOf: readingOfFile,
         isUnlisted: ({ name }) => isUnlisted(name, source, folder),
         isReplaceable: (file) => kept.isReplaceable(file),
         isOutdated: (file) => isOutdated(file.reading, source.schema),
@@ -99,19 +103,9 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   }
 }
 
-/**
- * Takes over files that 0.1.0 read in the same way. Their stored records come first, so that the build after a stopped
- * one still finds them.
- */
-async function takeOverFiles(
-  previous: TakenOver | undefined,
-  reading: string,
-  { database, kept }: DuckDbEngineOptions,
-): Promise<void> {
-  if (previous === undefined) return
-  const files = await filesToTakeOver(database, previous)
-  await kept.takeOver(files, reading)
-  await takeOver(database, files, reading)
+/** What files that must be compared are by their first bytes. All others are read as they were. */
+async function recognized(stamps: Stamps): Promise<Stamps> {
+  return { ...stamps, changed: await sideBySide(stamps.changed, recognize) }
 }
 
 async function together<First, Second>(first: Promise<First>, second: Promise<Second> | undefined) {

@@ -2,8 +2,8 @@ import type { Database } from '../base/database.ts'
 import { isSampleFile, SAMPLE_SOURCES } from '../raw/sample/sources.ts'
 import { Source } from '../raw/sources.ts'
 import type { Archive } from './archive.ts'
-import { readingOf } from './reading.ts'
-import { takenOverReading } from './reading-0.1.0.ts'
+import { hasSameSettings, readingOf } from './reading.ts'
+import { SAMPLE_OF_0_1_0 } from './reading-0.1.0.ts'
 import { forgetRejects } from './rejects.ts'
 import { forgetEmptyDays, forgetFiles, listFiles, openState, type StateFile } from './state.ts'
 
@@ -12,10 +12,9 @@ export async function isStateOfSample(database: Database, archive: Archive): Pro
   await openForSample(database)
   const [main] = SAMPLE_SOURCES
   if (main === undefined) return false
-  const source = Source.parse(main.entry)
-  const readings = [readingOf(source), takenOverReading(source)]
+  const own = readingOf(Source.parse(main.entry))
   const files = await filesOfSample(main.name, database, archive)
-  return files.length > 0 && files.every(({ reading }) => readings.includes(reading))
+  return files.length > 0 && files.every(({ reading }) => reading === SAMPLE_OF_0_1_0 || hasSameSettings(reading, own))
 }
 
 /** Removes the sample's files from the state. They would otherwise be missing from real sources with the same names. */

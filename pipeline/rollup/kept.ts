@@ -93,13 +93,6 @@ export class KeptFiles {
     }
   }
 
-  async takeOver(files: readonly StateFile[], reading: string): Promise<void> {
-    for (const file of files.filter(({ kept }) => kept === null)) {
-      const path = this.#recordsPath(file)
-      if (await exists(path)) await this.#files.rename(path, this.#recordsPath({ ...file, reading }))
-    }
-  }
-
   /** Whether a later file of the same name replaces a kept one. If all its records have a `request_id`, both stay. */
   isReplaceable({ kept, unidentified_records }: KnownFile): boolean {
     return kept !== null && unidentified_records > 0n && this.#kept.get(kept)?.is_name_taken === false

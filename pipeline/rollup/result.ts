@@ -7,7 +7,7 @@ import { slugProblem } from '../raw/slug.ts'
 import type { Sources } from '../raw/sources.ts'
 import type { RollupRequest } from './engine.ts'
 import { reportNotes } from './notes.ts'
-import { isOutdated, type Reader } from './reading.ts'
+import { hasOldCounts, type Reader } from './reading.ts'
 
 /** Looks up each model name of the source in the registry, once per name. */
 export async function resolveModels(database: Database, source: UsageSource, { registry }: Sources): Promise<void> {
@@ -60,7 +60,7 @@ export async function reportOldCounts(
   request: RollupRequest,
 ): Promise<void> {
   const all = await database.rows<{ reading: string }>('result/readings')
-  const readings = all.map(({ reading }) => reading).filter((reading) => isOutdated(reading, reader))
+  const readings = all.map(({ reading }) => reading).filter((reading) => hasOldCounts(reading, reader))
   if (readings.length === 0) return
   const parameters = { readings, same_with_ids: sameWithIds }
   for (const row of await database.rows<{ date: UtcDate; is_archived: boolean }>('result/old_counts', parameters)) {

@@ -119,12 +119,19 @@ ORDER BY name, file_id
 -- The contents of files that are not missing, and how they were read.
 SELECT DISTINCT sha256, reading FROM state_files WHERE kept IS NULL ORDER BY ALL
 
--- name: without_ids
--- Files with accepted records without a request_id.
-SELECT DISTINCT file_id
-FROM state_sums
-JOIN state_files USING (file_id)
-WHERE source = getvariable('source') AND reject_reason IS NULL AND records > identified_records
+-- name: shared_contents
+-- Files with accepted records whose content another source has, too.
+WITH counted AS (
+  SELECT source, name, sha256
+  FROM state_files
+  WHERE kept IS NULL AND EXISTS (
+    FROM state_sums WHERE state_sums.file_id = state_files.file_id AND reject_reason IS NULL
+  )
+)
+SELECT one.source, one.name, other.source AS other_source, other.name AS other_name
+FROM counted AS one
+JOIN counted AS other ON one.sha256 = other.sha256 AND one.source < other.source
+ORDER BY ALL
 
 -- name: take_over
 -- Gives files that a previous version read just as this one does this version's name for that reading.

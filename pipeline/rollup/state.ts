@@ -51,13 +51,9 @@ export async function openState(database: Database): Promise<void> {
   })
 }
 
-export async function filesToTakeOver(
-  database: Database,
-  { reading, onlyWithIds }: { reading: string; onlyWithIds: boolean },
-): Promise<StateFile[]> {
-  const without = onlyWithIds ? await database.rows<{ file_id: number }>('state/without_ids') : []
-  const excluded = new Set(without.map(({ file_id }) => file_id))
-  return (await listFiles(database)).filter((file) => file.reading === reading && !excluded.has(file.file_id))
+/** The files or days of the selected source that were read in a certain way. */
+export async function filesReadAs(database: Database, reading: string): Promise<StateFile[]> {
+  return (await listFiles(database)).filter((file) => file.reading === reading)
 }
 
 export async function takeOver(database: Database, files: readonly StateFile[], reading: string): Promise<void> {

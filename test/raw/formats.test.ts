@@ -178,6 +178,10 @@ beforeAll(async () => {
     'zone.parquet',
     `SELECT TIMESTAMP '2025-03-03 07:59:59' AS timestamp, 'Parquet in a declared zone' AS model_permaslug, 4 AS prompt_tokens, 0 AS completion_tokens`,
   )
+  await writeParquet(
+    'dates.parquet',
+    `SELECT DATE '2025-03-02' AS timestamp, 'Parquet with dates that are UTC days' AS model_permaslug, 4 AS prompt_tokens, 0 AS completion_tokens`,
+  )
   const source = (name: string, files: string[], settings = {}) => {
     return { name, schema: 'canonical', files, visibility: 'public', ...settings }
   }
@@ -185,7 +189,7 @@ beforeAll(async () => {
     sources: [
       source('all', ['all/*']),
       source('deep', ['deep/er/usage.csv', './deep/er/usage.csv', 'deep/../deep/er/usage.csv', 'deep/**/*.csv']),
-      source('zone', ['zone.parquet'], { timezone: 'Asia/Shanghai' }),
+      source('zone', ['zone.parquet', 'dates.parquet'], { timezone: 'Asia/Shanghai' }),
     ],
   })
   await buildIn(workspace)
@@ -200,12 +204,13 @@ it.each([
   ...COMPRESSED.map(compressedParquet),
   'a file once that several patterns match',
   'Parquet in a declared zone',
+  'Parquet with dates that are UTC days',
 ])('reads %s', (what) => {
   expect(tokens.get(`2025-03-02 ${what}`)).toBe('4')
 })
 
 it('reads no other models from them', () => {
-  expect(tokens.size).toBe(Object.keys(TEXTS).length + Object.keys(PARQUET).length + COMPRESSED.length + 2)
+  expect(tokens.size).toBe(Object.keys(TEXTS).length + Object.keys(PARQUET).length + COMPRESSED.length + 3)
 })
 
 it('the build fails and names a file without a required column', async () => {

@@ -7,8 +7,8 @@ import { describe, expect, it } from 'vitest'
 import type { ClickHouseChoice } from '../../pipeline/raw/engine.ts'
 import { Source } from '../../pipeline/raw/sources.ts'
 import { readingOf as readingOfDays } from '../../pipeline/rollup/clickhouse-day.ts'
-import { isOutdated, readingOf } from '../../pipeline/rollup/reading.ts'
-import { takenOverClickHouseReading, takenOverReading } from '../../pipeline/rollup/reading-0.1.0.ts'
+import { hasOldCounts, isOutdated, readingOf } from '../../pipeline/rollup/reading.ts'
+import { takenOverClickHouseReading } from '../../pipeline/rollup/reading-0.1.0.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { REPOSITORY } from '../support/pipeline.ts'
 
@@ -84,21 +84,25 @@ async function copyWithOtherComments(): Promise<string> {
 
 // Version 0.1.0 gave these names on a checkout of its own, commit 9e74390.
 describe('a reading of version 0.1.0', () => {
-  it.each([
-    ['fc4ae338b944aca1', {}],
-    ['ea29a08b4af8f2cb', RENAMED],
-  ])('is taken over by its name: %s', (reading, settings) => {
-    expect(takenOverReading(source(settings))).toEqual({ reading, onlyWithIds: false })
-  })
-
   it('is taken over by its query for ClickHouse', () => {
     expect(takenOverClickHouseReading(CLICKHOUSE)).toBe('83c17da4373e2e9d')
     expect(takenOverClickHouseReading(CLUSTER)).toBe('574f937eb51e8596')
   })
 
-  it('is not taken over if its schema has another number', () => {
-    expect(takenOverReading(source({ schema: 'helicone-requests' }))).toBeUndefined()
-    expect(isOutdated('fc4ae338b944aca1', 'helicone-requests')).toBe(true)
-    expect(isOutdated('fc4ae338b944aca1', 'canonical')).toBe(false)
+  it('is read again, and has old counts only if its schema has another number', () => {
+    expect(isOutdated('fc4ae338b944aca1', 'canonical')).toBe(true)
+    expect(hasOldCounts('fc4ae338b944aca1', 'canonical')).toBe(false)
+    expect(hasOldCounts('fc4ae338b944aca1', 'helicone-requests')).toBe(true)
+  })
+})
+
+describe('a reading of version 0.4.0', () => {
+  const reading = readingOf(source()).replace('canonical-2.', 'canonical-1.')
+
+  it('is read again, and keeps the counts of what is missing without a question', () => {
+    expect(reading).toMatch(/^canonical-1\.1-/)
+    expect(isOutdated(reading, 'canonical')).toBe(true)
+    expect(hasOldCounts(reading, 'canonical')).toBe(false)
+    expect(hasOldCounts(reading.replace('1.1', '1.0'), 'canonical')).toBe(true)
   })
 })

@@ -20,6 +20,8 @@ export interface FileColumns {
 const WIDE_DECIMAL = 'DECIMAL of more than 38 digits'
 
 const LONGEST_HEADER_BYTES = 1_048_576
+/** Characters of an error: a file that is no CSV may begin with anything. */
+const LONGEST_LIST = 1000
 const DELIMITERS = [',', ';', '\t', '|']
 
 export function sourceColumns(source: Source): string[] {
@@ -52,6 +54,7 @@ export async function readCsvColumns(file: InputFile, wanted: readonly string[])
   const known = (names: readonly string[]) => names.filter((name) => wanted.includes(name)).length
   const [best] = headers.sort((a, b) => known(b.names) - known(a.names) || b.names.length - a.names.length)
   if (best === undefined) throw new BuildError(`${file.name}, line 1: the header is not valid CSV`)
+  if (best.names.some((name) => name.includes('\0'))) throw new BuildError(`${file.name} is binary, not CSV`)
   return { ...best, types: best.names.map(() => 'VARCHAR') }
 }
 
@@ -83,24 +86,27 @@ export async function readParquetColumns(database: Database, path: string): Prom
 }
 
 /**
- * The position of each schema column that a file has. Throws `BuildError` that names file, schema and column if a
+ * The position of each schema column that a file has. Those in its path have none. Throws `BuildError` that names file, schema and column if a
  * needed or renamed column is missing or a column is there twice.
  */
 export function locateColumns(source: Source, file: InputFile, names: readonly string[]): Map<string, number> {
   const positions = new Map<string, number>()
+  const inPath = Object.keys(file.columns ?? {})
   for (const column of schemaColumns(schemaOf(source))) {
     const name = fileColumn(source, column)
+    if (inPath.includes(name)) continue
     const position = names.indexOf(name)
     if (position >= 0 && names.includes(name, position + 1)) {
       throw new BuildError(`${file.name} has two columns ${JSON.stringify(name)}; rename one`)
     }
     if (position >= 0) positions.set(column, position)
   }
-  const missing = wantedColumns(source).find((choice) => !choice.some((column) => positions.has(column)))
+  const has = (column: string) => positions.has(column) || inPath.includes(fileColumn(source, column))
+  const missing = wantedColumns(source).find((choice) => !choice.some(has))
   if (missing !== undefined) {
     const taken = new Set(positions.values())
     const free = names.filter((_, position) => !taken.has(position))
-    throw new BuildError(missingColumn(source, file, missing, { names, free }))
+    throw new BuildError(missingColumn(source, file, missing, { names: [...names, ...inPath], free }))
   }
   return positions
 }
@@ -140,5 +146,7 @@ function missingColumn(
     ? ` Say in "columns" how the file calls ${choice.join(' or ')}.`
     : ''
   const which = wanted.map((name) => JSON.stringify(name)).join(' or ')
-  return `${file.name} has no column ${which}, which ${who}${hint} It has: ${names.join(', ')}.${map}`
+  const known = names.join(', ')
+  const listed = known.length > LONGEST_LIST ? `${known.slice(0, LONGEST_LIST)}…` : `${known}.`
+  return `${file.name} has no column ${which}, which ${who}${hint} It has: ${listed}${map}`
 }

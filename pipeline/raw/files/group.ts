@@ -15,6 +15,7 @@ import {
 } from './columns.ts'
 import type { Compression, Format } from './find.ts'
 import { asRead, type CsvReading, type LinkedFile } from './link.ts'
+import { LONGEST_RECORD } from './split.ts'
 
 /** Files of a source that one query can read, because they have the same format and columns. */
 export interface InputGroup {
@@ -27,6 +28,8 @@ export interface InputGroup {
   /** DuckDB's column types, in order. Empty for NDJSON. */
   types: readonly string[]
   positions: ReadonlyMap<string, number>
+  /** Columns that are in the path of each file. They win over columns of that name in the file. */
+  pathColumns: readonly string[]
   /** For NDJSON: JSON pointers (RFC 6901) of the schema's columns, by the level that they are at. */
   pointers: readonly (readonly string[])[]
   /** The lists that the records are in, the outermost first. */
@@ -65,8 +68,9 @@ export async function groupFiles(
   for (const file of files) {
     const group = await describeGroup(source, file, columnsOf)
     if (group === undefined) continue
-    const { format, compression, csvReading, readsAllColumns, delimiter, types, positions } = group
-    const key = JSON.stringify([format, compression, csvReading, readsAllColumns, delimiter, types, [...positions]])
+    const { format, compression, csvReading, readsAllColumns, delimiter, types, positions, pathColumns } = group
+    const columns = [delimiter, types, [...positions], pathColumns]
+    const key = JSON.stringify([format, compression, csvReading, readsAllColumns, ...columns])
     const existing = groups.get(key)
     if (existing === undefined) groups.set(key, group)
     else existing.files.push(file)
@@ -98,9 +102,14 @@ async function describeGroup(
   columnsOf: (file: LinkedFile, wanted: readonly string[]) => Promise<FileColumns | undefined>,
 ): Promise<InputGroup | undefined> {
   const { format, compression, csvReading, readsAllColumns } = file
-  const common = { source, format, compression, csvReading, readsAllColumns, files: [file] }
+  const pathColumns = Object.keys(file.columns ?? {}).sort()
+  const common = { source, format, compression, csvReading, readsAllColumns, pathColumns, files: [file] }
   const names = sourceColumns(source)
-  if (format === 'ndjson') return { ...common, delimiter: '', types: [], ...jsonColumns(source) }
+  if (format === 'ndjson') {
+    const columns = jsonColumns(source)
+    checkPages(file, columns.lists)
+    return { ...common, delimiter: '', types: [], ...columns }
+  }
   checkNoLists(source, file)
   const columns = await columnsOf(file, names)
   if (columns === undefined) return undefined
@@ -126,6 +135,15 @@ function jsonColumns(source: Source): Pick<InputGroup, 'positions' | 'pointers' 
     lists,
     mayBeUnwrapped: mayBeUnwrapped(source),
   }
+}
+
+/** A record that is too long is rejected alone, but a page that is too long has many records. */
+function checkPages({ name, lines }: LinkedFile, [list]: readonly string[]): void {
+  if (list === undefined || lines === undefined || lines.tooLong === 0) return
+  throw new BuildError(
+    `${name} has a document longer than ${LONGEST_RECORD}, whose records are in the list ${list}: save smaller pages, or cut it ` +
+      `with jq -c '.${list}[] as $each | .${list} = [$each]'`,
+  )
 }
 
 function checkNoLists(source: Source, { name, format }: LinkedFile): void {

@@ -191,6 +191,10 @@ export const Mapping = z.strictObject({
   may_be_unwrapped: z.literal(true).optional(),
   /** Keys of lines that have other things than records. Such lines are skipped. */
   without_records: z.array(z.string()).optional(),
+  /** Settings of a source for other forms of the product's files. `inspect` tries them. */
+  forms: z
+    .array(z.strictObject({ unnest: Unnest.optional(), columns: z.record(z.string(), z.string()).optional() }))
+    .default([]),
   /** Columns that a file must have besides those of timestamp, model, and input and output tokens. */
   required: z.array(z.string()).default([]),
   /** Columns of the product that are not read. */

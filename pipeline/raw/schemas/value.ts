@@ -68,7 +68,7 @@ export function whicheverExists(preferred: Value, other: () => Value): Value {
 
 const INTEGER_TYPE = /^U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)$/
 const FRACTION_TYPE = /^(FLOAT|DOUBLE|DECIMAL\(.*\))$/
-const TIMESTAMP_TYPE = /^(DATE|TIMESTAMP(_S|_MS|_NS)?)$/
+const TIMESTAMP_TYPE = /^TIMESTAMP(_S|_MS|_NS)?$/
 
 /** A Parquet column. `label` names it in the `BuildError` for a wrong type. UTC skips the calendar, which is slow. */
 export function parquetValue(
@@ -84,6 +84,8 @@ export function parquetValue(
   return {
     exists: () => 'true',
     instant: () => {
+      // A date alone is a UTC day.
+      if (type === 'DATE') return `epoch_us(try_cast(${column} AS TIMESTAMP))`
       if (type === 'TIMESTAMP WITH TIME ZONE') return `epoch_us(${column})`
       if (TIMESTAMP_TYPE.test(type)) return `epoch_us(try_cast(${column} AS TIMESTAMP)${isUtc ? '' : '::TIMESTAMPTZ'})`
       if (INTEGER_TYPE.test(type)) return relative?.(`${column}::VARCHAR`) ?? 'NULL::BIGINT'

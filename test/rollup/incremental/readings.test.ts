@@ -9,9 +9,7 @@ import { realFiles } from '../../../pipeline/base/files.ts'
 import { Manifest } from '../../../pipeline/contract/manifest.ts'
 import { column, count } from '../../../pipeline/raw/schemas/expression.ts'
 import { SCHEMAS } from '../../../pipeline/raw/schemas/index.ts'
-import { Source } from '../../../pipeline/raw/sources.ts'
 import { archiveDates } from '../../../pipeline/rollup/archive-dates.ts'
-import { takenOverReading } from '../../../pipeline/rollup/reading-0.1.0.ts'
 import { type Gateway, newGateway, useOn } from '../../support/gateway.ts'
 import { coveredDay, readCoverage, readRestatements } from '../../support/history.ts'
 import { buildIn, releaseFolder, settings, writeInput } from '../../support/pipeline.ts'
@@ -293,49 +291,6 @@ describe("LiteLLM's spend logs, of which records without a request_id are read d
     await gateway.deliver('table.csv', [row('2025-03-03'), rowOfNoKey('2025-03-03'), row('2025-03-04')], COLUMNS)
     return gateway
   }
-
-  /** Has the state say what 0.1.0 would: it knew no id of a payload. */
-  async function asVersion010(gateway: Gateway): Promise<void> {
-    const { sources } = JSON.parse(await readFile(gateway.workspace.sources, 'utf8'))
-    const former = takenOverReading(Source.parse(sources[0]))
-    await inState(
-      gateway,
-      `UPDATE state_files SET reading = '${former?.reading}'`,
-      "UPDATE state_sums SET identified_records = 0 WHERE file_id IN (SELECT file_id FROM state_files WHERE name LIKE '%payload%')",
-    )
-  }
-
-  it('are not read again if all records of a file have one', async () => {
-    const gateway = await spendLogs()
-    await gateway.deliver('payload.csv', [payload('2025-03-04')], COLUMNS)
-    await gateway.build()
-    await asVersion010(gateway)
-    const { summary, notices } = await gateway.build()
-    expect(summary.outcome).toBe('unchanged')
-    expect(notices.filter((notice) => notice.includes('read again'))).toEqual([
-      expect.stringMatching(/^source "gateway": 1 file is read again/),
-    ])
-    expect((await gateway.build()).notices).toEqual([])
-  })
-
-  it('keep their records if the file went missing since', async () => {
-    const gateway = await spendLogs({ on_missing: 'keep' })
-    await gateway.deliver('other.csv', [row('2025-03-04')], COLUMNS)
-    const rows = await gateway.rows()
-    await asVersion010(gateway)
-    await gateway.takeAway('other.csv')
-    expect(await gateway.rows()).toEqual(rows)
-    expect(await markedDates(gateway)).toEqual([])
-  })
-
-  it('are read again if the source names a column for the ids', async () => {
-    const gateway = await spendLogs()
-    await gateway.configure({}, { schema: 'litellm-spend-logs', columns: { request_id: 'id' } })
-    await gateway.deliver('table.csv', [payload('2025-03-03')], COLUMNS)
-    await gateway.build()
-    const { sources } = JSON.parse(await readFile(gateway.workspace.sources, 'utf8'))
-    expect(takenOverReading(Source.parse(sources[0]))).toBeUndefined()
-  })
 
   it('do not stop the build if every record of an archived date has a key or a cost', async () => {
     schema.reading = 1

@@ -531,6 +531,16 @@ describe('decision 6.13: timestamps are read in UTC, and no fraction rounds a re
       '2025-03-03T13:59:59+14:00': '2025-03-02',
       '2025-03-02T12:00:00-12:00': '2025-03-03',
       '2025-03-02T23:59:59-00:01': '2025-03-03',
+      // As Go's time.Time.String() writes them.
+      '2025-03-02 23:59:59.999999999 +0000 UTC': '2025-03-02',
+      '2025-03-02 23:59:59.999999999 +0000 UTC m=+0.001': '2025-03-02',
+      '2025-03-02 19:00:00 -0500 EST': '2025-03-03',
+      '2025-03-03 05:29:59.5 +0530 +0530': '2025-03-02',
+      // The basic form of ISO 8601.
+      '20250302T235959.999999999Z': '2025-03-02',
+      '20250303T075959+0800': '2025-03-02',
+      '20250303T0800+0800': '2025-03-03',
+      '20250302T235959': '2025-03-02',
     }
     expect(Object.fromEntries(await datesOf({ timestamps: Object.keys(dates) }))).toEqual(dates)
   })
@@ -546,6 +556,9 @@ describe('decision 6.13: timestamps are read in UTC, and no fraction rounds a re
       'Asia/Shanghai': {
         '2025-03-03 07:59:59': '2025-03-02',
         '2025-03-02T23:00:00Z': '2025-03-02',
+        '20250303T075959': '2025-03-02',
+        // A date alone is a UTC day.
+        '2025-03-03': '2025-03-03',
       },
       'Asia/Kathmandu': {
         '2025-03-03 05:45:00': '2025-03-03',
@@ -581,6 +594,8 @@ describe('decision 6.13: timestamps are read in UTC, and no fraction rounds a re
       '2025-13-01T12:00:00Z',
       '2025-03-02T25:00:00Z',
       '2025-03-02T12:60:00Z',
+      '20250230T120000Z',
+      '2025-03-02 12:00:00 UTC m=+0.1',
       'yesterday',
       '',
     ]
