@@ -82,6 +82,22 @@ export const raw: Mutant[] = [
     tests: ['test/release/publisher.test.ts'],
   },
   {
+    name: 'part-counted-twice',
+    promise: 'A part that is outside of its count is added once.',
+    file: 'pipeline/raw/schemas/compile.ts',
+    find: 'plus(counted, parts.map(outsideCount))',
+    replace: 'plus(counted, [...parts, ...parts].map(outsideCount))',
+    tests: ['test/raw/schemas/products.test.ts'],
+  },
+  {
+    name: 'bucket-over-midnight-not-told',
+    promise: 'A build names buckets that end after the UTC day on which they begin.',
+    file: 'pipeline/raw/schemas/compile.ts',
+    find: 'if (bucket_end === undefined) return {}',
+    replace: 'if (bucket_end !== null) return {}',
+    tests: ['test/raw/schemas/notes.test.ts'],
+  },
+  {
     name: 'underscore-names-read',
     promise: 'Wildcards stand for no name that begins with `_`.',
     file: 'pipeline/raw/files/entry.ts',
