@@ -1,5 +1,6 @@
 import { Command, CommanderError } from '@commander-js/extra-typings'
 import { CliError } from '../base/errors.ts'
+import { printableLines } from '../base/prose.ts'
 import { GENERATOR } from '../base/version.ts'
 import { archive } from './archive.ts'
 import { build } from './build.ts'
@@ -74,7 +75,7 @@ export async function run(words: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === DONE ? DONE : WRONG_USAGE
     endProgress(process.stderr)
-    process.stderr.write(`tokenboard: ${explain(error)}\n`)
+    process.stderr.write(`tokenboard: ${printableLines(explain(error))}\n`)
     return error instanceof CliError ? WRONG_USAGE : FAILED
   }
 }

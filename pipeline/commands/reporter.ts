@@ -1,6 +1,7 @@
 import { clearLine, cursorTo } from 'node:readline'
 import type { BuildEvent } from '../base/effects.ts'
 import { formatBytes } from '../base/numbers.ts'
+import { printableLines } from '../base/prose.ts'
 
 export type Report = (event: BuildEvent) => void
 
@@ -35,7 +36,7 @@ export function createReporter(output: NodeJS.WriteStream, clock: () => Date): R
         break
       case 'notice':
         endProgress(output)
-        output.write(`${event.message}\n`)
+        output.write(`${printableLines(event.message)}\n`)
         break
     }
   }

@@ -1,9 +1,9 @@
 import type { Database, SqlValue } from '../base/database.ts'
 import { readStatement } from '../base/statements.ts'
-import { LONGEST_RECORD_BYTES } from './files/csv-shape.ts'
 import type { Format } from './files/find.ts'
 import type { InputGroup } from './files/group.ts'
 import type { CsvReading, LinkedFile } from './files/link.ts'
+import { LONGEST_RECORD_BYTES } from './files/split.ts'
 import { type Columns, jsonPointer, literal, type Setting } from './schemas/expression.ts'
 import { HELICONE_SCHEMAS, heliconeSettings } from './schemas/helicone-settings.ts'
 import { fileColumn, isOwn, keysWithoutRecords, schemaOf } from './schemas/of-source.ts'
@@ -100,7 +100,7 @@ function variablesOf(number: number, group: InputGroup): Record<string, SqlValue
 const LONGEST_LINE = 16_777_216
 
 function jsonVariables({ source, lists, mayBeUnwrapped, pointers, files }: InputGroup): Record<string, SqlValue> {
-  const longest = { longest_line: Math.max(LONGEST_LINE, ...files.map(({ longestLine = 0 }) => longestLine + 1)) }
+  const longest = { longest_line: Math.max(LONGEST_LINE, ...files.map(({ lines }) => (lines?.longestBytes ?? 0) + 1)) }
   if (lists.length === 0) return { ...longest, pointers: pointers[0] ?? [] }
   const paths = lists.map((list, depth) => [`list_${depth + 1}`, list.split('.').map(jsonPointer).join('')])
   // DuckDB does not accept an empty list.

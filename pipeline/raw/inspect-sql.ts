@@ -1,4 +1,3 @@
-import { lstat } from 'node:fs/promises'
 import { type Database, DUCKDB_VERSION, type SqlValue } from '../base/database.ts'
 import { BuildError, CliError } from '../base/errors.ts'
 import { printable } from '../base/prose.ts'
@@ -38,7 +37,7 @@ export async function inspectSql(
     const contents = new Contents([file], { wanted, signal: effects.signal, onRead: () => {} })
     const [linked] = await linkFiles([file], folder, { wanted, contents })
     if (linked === undefined) throw new Error(`${file.name} has no link`)
-    await checkInPlace(linked)
+    checkInPlace(linked)
     const [group] = await groupFiles(database, source, [linked])
     if (group === undefined) throw new BuildError(`${file.name} is empty`)
     const inPlace = { ...group, files: [{ ...linked, link: exactPattern(file.path) }] }
@@ -81,18 +80,10 @@ function checkNoPattern({ path, name }: InputFile): void {
   }
 }
 
-const DOCUMENT = 'is a JSON document, which a build cuts into lines; write each record as a line, and inspect that file'
-
 /** A build has DuckDB read a copy of some files: those that it would misread, or cannot read at all. */
-async function checkInPlace({ name, format, link, longestLine }: LinkedFile): Promise<void> {
-  if ((await lstat(link)).isSymbolicLink()) return
-  if (longestLine !== undefined) throw new CliError(`DuckDB cannot read this file in place: ${name} ${DOCUMENT}`)
-  const reasons = {
-    csv: 'has line ends of more than one kind; give all of them a line feed alone',
-    ndjson: 'begins with a byte order mark; remove it',
-    parquet: 'is compressed Parquet; decompress it',
-  }
-  throw new CliError(`DuckDB cannot read this file in place: ${name} ${reasons[format]}, and inspect the copy`)
+function checkInPlace({ name, copied }: LinkedFile): void {
+  if (copied === undefined) return
+  throw new CliError(`DuckDB cannot read this file in place: ${name} ${copied}, and inspect that file`)
 }
 
 /** A pattern that this path alone matches. */

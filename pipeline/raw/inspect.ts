@@ -9,10 +9,12 @@ import { sideBySide } from '../base/side-by-side.ts'
 import { DATASET_START } from '../contract/utc-date.ts'
 import { lastCredibleDate, setCredibleDates } from './credible-dates.ts'
 import { delimiterOf } from './files/columns.ts'
-import { readHead } from './files/decompress.ts'
+import { openInput, readHead } from './files/decompress.ts'
 import { describeFile, foldersOf, type InputFile, isFile } from './files/find.ts'
 import { groupFiles, type InputGroup, readColumns } from './files/group.ts'
-import { type LinkedFile, linkFile } from './files/link.ts'
+import { jsonLines, newShape } from './files/line-shape.ts'
+import { type LinkedFile, linkParquet, UNKNOWN } from './files/link.ts'
+import { recognize } from './files/recognize.ts'
 import { splitCsv } from './files/split.ts'
 import { defineSample, defineUsage } from './ingest.ts'
 import { SCHEMA_NAMES, SCHEMAS, type SchemaName } from './schemas/index.ts'
@@ -110,23 +112,35 @@ export async function withFiles<Result>(
 /** Throws `CliError` if the file is missing or has an unknown ending. */
 export async function describeGiven(path: string): Promise<InputFile> {
   if (!(await isFile(path))) throw new CliError(`there is no file ${path}`)
-  return describeFile(resolve(path), path)
+  return recognize(await describeFile(resolve(path), path))
 }
 
-/**
- * Links a file. DuckDB fails on CSV with line ends of more than one kind, and only a scan of all of it would find them,
- * so copy the first records.
- */
+/** Copies the first records of a text file: only a scan of all of it would find what DuckDB misreads. */
 async function linkBeginning(file: InputFile, link: string): Promise<LinkedFile> {
-  if (file.format !== 'csv') return linkFile(file, link)
+  if (file.format === 'parquet') return linkParquet(file, link)
+  const beginning = file.format === 'csv' ? await firstOfCsv(file) : await firstOfJson(file)
+  await writeFile(link, beginning)
+  return { ...file, ...UNKNOWN, link, compression: 'uncompressed', layers: undefined }
+}
+
+async function firstOfCsv(file: InputFile): Promise<Buffer> {
   const head = await readHead(file, BYTES_READ)
   const batches = splitCsv(Readable.from([head]), await delimiterOf(file, KNOWN_COLUMNS))
   const records = (await Array.fromAsync(batches)).flat()
   if (head.length === BYTES_READ) records.pop()
-  const copied = records.slice(0, RECORDS_COPIED).flatMap((record) => [record, LINE_FEED])
-  await writeFile(link, Buffer.concat(copied))
-  const unknown = { csvReading: 'ordered', readsAllColumns: true, csvRecords: undefined } as const
-  return { ...file, ...unknown, link, compression: 'uncompressed' }
+  return Buffer.concat(records.slice(0, RECORDS_COPIED).flatMap((record) => [record, LINE_FEED]))
+}
+
+/** Whole lines. */
+async function firstOfJson(file: InputFile): Promise<Buffer> {
+  const lines: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of jsonLines(file, openInput(file), newShape())) {
+    lines.push(chunk)
+    bytes += chunk.length
+    if (bytes >= BYTES_READ) break
+  }
+  return Buffer.concat(lines)
 }
 
 async function inspectFile(database: Database, file: LinkedFile): Promise<Inspection> {

@@ -2,8 +2,9 @@ import type { Effects } from '../base/effects.ts'
 import { BuildError } from '../base/errors.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import type { Provenance } from '../contract/provenance.ts'
-import { hashContent } from '../raw/files/decompress.ts'
+import { hashContent } from '../raw/files/content.ts'
 import { findInputFiles, type InputFile } from '../raw/files/find.ts'
+import { recognize } from '../raw/files/recognize.ts'
 import type { Sources } from '../raw/sources.ts'
 import type { InputName } from './input-names.ts'
 
@@ -52,7 +53,7 @@ async function hashIfWhole(
   { signal, report }: Pick<Effects, 'signal' | 'report'>,
 ): Promise<string | undefined> {
   try {
-    return await hashContent(file, signal, () => {})
+    return await hashContent(await recognize(file), signal)
   } catch (error) {
     if (!(error instanceof BuildError)) throw error
     report({ kind: 'notice', message: error.message })

@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import { BuildError } from '../base/errors.ts'
+import { sideBySide } from '../base/side-by-side.ts'
 import type { Contents } from '../raw/files/content.ts'
 import { type FoundFiles, findInputFiles, type InputFile, isUnlisted } from '../raw/files/find.ts'
 import type { InputGroup } from '../raw/files/group.ts'
+import { recognize } from '../raw/files/recognize.ts'
 import type { Source } from '../raw/sources.ts'
 import { isOfSums } from '../raw/sources.ts'
 import type { Archive } from './archive.ts'
@@ -17,7 +19,7 @@ import { tidyRejects } from './rejects.ts'
 import { deliver, reportOldCounts, reportRowsOfSums } from './result.ts'
 import { type SettleOptions, settle } from './settle.ts'
 import { type KnownFile, knownFiles, listFiles, openState } from './state.ts'
-import { compareStamps, type Survey, survey } from './survey.ts'
+import { compareStamps, type Stamps, type Survey, survey } from './survey.ts'
 import { forgetUnlistedSources } from './unlisted-sources.ts'
 
 export interface DuckDbEngineOptions extends SettleOptions {
@@ -60,7 +62,7 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   const reading = readingOf(source)
   const known = await knownFiles(database)
   checkListed(source, found, request, [...known.map(({ name }) => name), ...(await archive.inputs(database))])
-  const stamps = compareStamps(found.files, known, reading)
+  const stamps = await recognized(compareStamps(found.files, known, reading))
   const links = new Links(source, join(linkFolder, `${sources.indexOf(source)}`), options)
   let isCounting = false
   const stage = `compare ${source.name}`
@@ -96,6 +98,11 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   } catch (error) {
     throw await links.naming(error)
   }
+}
+
+/** What files that must be compared are by their first bytes. All others are read as they were. */
+async function recognized(stamps: Stamps): Promise<Stamps> {
+  return { ...stamps, changed: await sideBySide(stamps.changed, recognize) }
 }
 
 async function together<First, Second>(first: Promise<First>, second: Promise<Second> | undefined) {

@@ -7,7 +7,7 @@ import { sourceColumns } from '../raw/files/columns.ts'
 import { Contents } from '../raw/files/content.ts'
 import type { InputFile } from '../raw/files/find.ts'
 import { groupFiles, type InputGroup } from '../raw/files/group.ts'
-import { type LinkedFile, linkFiles } from '../raw/files/link.ts'
+import { isScanned, type LinkedFile, linkFiles } from '../raw/files/link.ts'
 import type { Source } from '../raw/sources.ts'
 import type { Progress } from './engine.ts'
 
@@ -33,11 +33,8 @@ export class Links {
     this.#signal = signal
   }
 
-  /** Groups files by their headers. Empty CSV files are in no group. Scans CSV files that `contents` do not include. */
-  async groupsOf(
-    files: readonly InputFile[],
-    contents = this.read(files.filter(({ format }) => format === 'csv')),
-  ): Promise<InputGroup[]> {
+  /** Groups files by their headers. Empty CSV files are in no group. Scans files if there are no `contents`. */
+  async groupsOf(files: readonly InputFile[], contents = this.read(files.filter(isScanned))): Promise<InputGroup[]> {
     this.#calls += 1
     const folder = join(this.#folder, `${this.#calls}`)
     await this.#files.makeFolder(folder)
@@ -63,7 +60,7 @@ export class Links {
 
   async naming(error: unknown): Promise<unknown> {
     if (!(error instanceof Error) || error instanceof BuildError || error.name === 'AbortError') return error
-    const known = (['badQuote', 'longLine', 'notGzip'] as const).find((name) => isDuckDbError(error, name))
+    const known = (['badQuote', 'notGzip'] as const).find((name) => isDuckDbError(error, name))
     const named = this.#linked.find(({ link }) => error.message.includes(link))
     if (named === undefined && known === undefined && !isDuckDbError(error, 'badContent')) return error
     const file = named ?? (await this.#findUnreadable())

@@ -96,7 +96,7 @@ async function* ndjsonRecords(file: LinkedFile, rejects: AsyncIterator<RejectedR
   for await (const { line, given, text } of givenLines(file)) {
     if (next.done) return
     if (next.value.record_number !== given) continue
-    const record = file.longestLine === undefined ? line : Number(given)
+    const record = file.isDocument ? Number(given) : line
     yield { record, reason: next.value.reason, content: text() }
     next = await rejects.next()
   }

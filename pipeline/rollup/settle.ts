@@ -1,8 +1,10 @@
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import type { Files } from '../base/files.ts'
+import { sideBySide } from '../base/side-by-side.ts'
 import type { InputFile } from '../raw/files/find.ts'
 import type { GroupedFile, InputGroup } from '../raw/files/group.ts'
+import { recognize } from '../raw/files/recognize.ts'
 import type { Source } from '../raw/sources.ts'
 import { checkCountsPresent, keepCounts } from './count.ts'
 import type { RollupRequest } from './engine.ts'
@@ -188,7 +190,8 @@ async function placesOf(
 ): Promise<Map<number, GroupedFile>> {
   const files = known.flatMap(({ file_id }) => present.get(file_id) ?? [])
   const opened = new Set(groups.flatMap((group) => group.files.map((file) => file.name)))
-  const again = await links.groupsOf(files.filter((file) => !opened.has(file.name)))
+  const closed = files.filter((file) => !opened.has(file.name))
+  const again = await links.groupsOf(await sideBySide(closed, recognize))
   const byName = new Map(
     [...groups, ...again].flatMap((group) => group.files.map((file) => [file.name, { group, file }] as const)),
   )

@@ -115,7 +115,7 @@ export async function verifyUnchanged(files: readonly InputFile[]): Promise<void
 
 function isEqual(file: HashedFile, known: KnownFile | undefined): known is KnownFile {
   if (known === undefined) return false
-  return known.sha256 === file.sha256 && known.reading === file.reading && formatOf(known.name) === file.format
+  return known.sha256 === file.sha256 && known.reading === file.reading && formatOf(known.name) === formatOf(file.name)
 }
 
 function duplicatesOf(fresh: readonly HashedFile[], names: Map<string, string>): { file: string; original: string }[] {

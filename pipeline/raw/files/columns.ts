@@ -20,6 +20,8 @@ export interface FileColumns {
 const WIDE_DECIMAL = 'DECIMAL of more than 38 digits'
 
 const LONGEST_HEADER_BYTES = 1_048_576
+/** Characters of an error: a file that is no CSV may begin with anything. */
+const LONGEST_LIST = 1000
 const DELIMITERS = [',', ';', '\t', '|']
 
 export function sourceColumns(source: Source): string[] {
@@ -52,6 +54,7 @@ export async function readCsvColumns(file: InputFile, wanted: readonly string[])
   const known = (names: readonly string[]) => names.filter((name) => wanted.includes(name)).length
   const [best] = headers.sort((a, b) => known(b.names) - known(a.names) || b.names.length - a.names.length)
   if (best === undefined) throw new BuildError(`${file.name}, line 1: the header is not valid CSV`)
+  if (best.names.some((name) => name.includes('\0'))) throw new BuildError(`${file.name} is binary, not CSV`)
   return { ...best, types: best.names.map(() => 'VARCHAR') }
 }
 
@@ -140,5 +143,7 @@ function missingColumn(
     ? ` Say in "columns" how the file calls ${choice.join(' or ')}.`
     : ''
   const which = wanted.map((name) => JSON.stringify(name)).join(' or ')
-  return `${file.name} has no column ${which}, which ${who}${hint} It has: ${names.join(', ')}.${map}`
+  const known = names.join(', ')
+  const listed = known.length > LONGEST_LIST ? `${known.slice(0, LONGEST_LIST)}…` : `${known}.`
+  return `${file.name} has no column ${which}, which ${who}${hint} It has: ${listed}${map}`
 }

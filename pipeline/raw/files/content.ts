@@ -2,14 +2,17 @@ import { createHash } from 'node:crypto'
 import { sideBySide } from '../../base/side-by-side.ts'
 import { delimiterOf } from './columns.ts'
 import { type CsvShape, readCsvShape } from './csv-shape.ts'
-import { hashContent, type OnRead } from './decompress.ts'
+import { type OnRead, openOnce, passing } from './decompress.ts'
 import type { InputFile } from './find.ts'
+import { hasLines, type LineShape, readLineShape } from './line-shape.ts'
 
 /** The hash and shape of a raw file, from one pass over it. */
 export interface Content {
   /** SHA-256 (hex) of the decompressed bytes. */
   sha256: string
-  shape: CsvShape | undefined
+  csv?: CsvShape
+  /** Of NDJSON. */
+  lines?: LineShape
 }
 
 interface ContentReading {
@@ -48,10 +51,32 @@ export class Contents {
   }
 }
 
+/**
+ * Reads a file to its end. Throws `BuildError` that names the file if it is cut or damaged (DESIGN.md §6.9). DuckDB silently
+ * reads a cut file up to the cut, so count nothing of a file before this is done.
+ */
 async function readContent(file: InputFile, { wanted, signal, onRead }: ContentReading): Promise<Content> {
-  if (file.format !== 'csv') return { sha256: await hashContent(file, signal, onRead), shape: undefined }
   const hash = createHash('sha256')
-  const delimiter = await delimiterOf(file, wanted)
-  const shape = await readCsvShape(file, delimiter, { signal, onRead, onBytes: (bytes) => hash.update(bytes) })
-  return { sha256: hash.digest('hex'), shape }
+  const onBytes = (bytes: Buffer) => {
+    signal.throwIfAborted()
+    hash.update(bytes)
+  }
+  if (file.format === 'csv') {
+    const delimiter = await delimiterOf(file, wanted)
+    const csv = await readCsvShape(file, delimiter, { signal, onRead, onBytes })
+    return { csv, sha256: hash.digest('hex') }
+  }
+  if (!hasLines(file)) return { sha256: await hashContent(file, signal, onRead) }
+  const lines = await readLineShape(passing(openOnce(file, onRead), onBytes))
+  return { lines, sha256: hash.digest('hex') }
+}
+
+/** SHA-256 (hex) of a raw file's decompressed bytes. */
+export async function hashContent(file: InputFile, signal: AbortSignal, onRead: OnRead = () => {}): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of openOnce(file, onRead)) {
+    signal.throwIfAborted()
+    hash.update(chunk)
+  }
+  return hash.digest('hex')
 }

@@ -16,7 +16,8 @@ export type LineEnd = 'LF' | 'CRLF' | 'CR'
  */
 export class CsvScanner {
   readonly lineEnds = new Set<LineEnd>()
-  hasQuotedLineEnds = false
+  /** The line ends within quotes so far. */
+  quotedLineEnds = 0
   hasEscapedQuotes = false
   readonly #delimiter: number
   #isQuoted = false
@@ -72,7 +73,7 @@ export class CsvScanner {
       const byte = chunk[position]
       position += 1
       if (byte !== QUOTE) {
-        this.hasQuotedLineEnds = true
+        this.quotedLineEnds += 1
         continue
       }
       if (position === chunk.length) {

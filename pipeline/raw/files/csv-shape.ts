@@ -2,6 +2,7 @@ import { BuildError } from '../../base/errors.ts'
 import { CsvScanner, type LineEnd, wholeLineEnds } from './csv-scanner.ts'
 import { type OnRead, openInput, passing } from './decompress.ts'
 import type { InputFile } from './find.ts'
+import { LONGEST_RECORD, LONGEST_RECORD_BYTES } from './split.ts'
 import { Utf8Check } from './utf8.ts'
 
 /** The shape of a CSV file by our own scan: DuckDB silently misreads some files. */
@@ -15,10 +16,6 @@ export interface CsvShape {
   hasEscapedQuotes: boolean
   isUtf8: boolean
 }
-
-const MEBIBYTE = 1_048_576
-/** A longer record is an error, such as a quote that is never closed. */
-export const LONGEST_RECORD_BYTES = 64 * MEBIBYTE
 
 /**
  * Scans a CSV file and passes its bytes to `onBytes`. Throws `BuildError` that names file and record if the file is
@@ -34,9 +31,20 @@ export async function readCsvShape(
   let records = -1
   let longest = 0
   let begun = 0
+  let quotedBefore = 0
+  // Such a record most likely has a quote too many, and would hide all records up to the next one.
+  const check = (length: number, record: number) => {
+    if (length <= LONGEST_RECORD_BYTES || scanner.quotedLineEnds === quotedBefore) return
+    throw notWhole(
+      file,
+      `record ${record} is longer than ${LONGEST_RECORD} and has line ends within quotes: is a quote never closed?`,
+    )
+  }
   const end = (length: number) => {
     if (length > 0) records += 1
-    if (length > longest) longest = checkLength(length, file, records, scanner)
+    check(length, records)
+    quotedBefore = scanner.quotedLineEnds
+    longest = Math.max(longest, length)
   }
   for await (const chunk of wholeLineEnds(passing(openInput(file, onRead), onBytes))) {
     signal.throwIfAborted()
@@ -47,25 +55,19 @@ export async function readCsvShape(
       start = next
     })
     begun = chunk.length - start
-    checkLength(begun, file, records + 1, scanner)
+    check(begun, records + 1)
   }
   end(begun)
   if (scanner.isQuoted) throw notWhole(file, `the quote that record ${records} opens is never closed`)
-  const { lineEnds, hasQuotedLineEnds, hasEscapedQuotes } = scanner
+  const { lineEnds, quotedLineEnds, hasEscapedQuotes } = scanner
   return {
     records: Math.max(0, records),
     longestRecordBytes: longest,
     lineEnds,
-    hasQuotedLineEnds,
+    hasQuotedLineEnds: quotedLineEnds > 0,
     hasEscapedQuotes,
     isUtf8: text.isWhole(),
   }
-}
-
-function checkLength(length: number, file: InputFile, record: number, { isQuoted }: CsvScanner): number {
-  if (length <= LONGEST_RECORD_BYTES) return length
-  const hint = isQuoted ? ', or opens a quote that is never closed' : ''
-  throw notWhole(file, `record ${record} is longer than ${LONGEST_RECORD_BYTES / MEBIBYTE} MiB${hint}`)
 }
 
 function notWhole(file: InputFile, reason: string): BuildError {

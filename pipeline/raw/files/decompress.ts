@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { BuildError, reasonOf } from '../../base/errors.ts'
 import type { Compression, InputFile } from './find.ts'
@@ -12,7 +12,26 @@ export type OnRead = (bytes: number) => void
 
 /** The decompressed bytes of a raw file. Errors name the file. */
 export function openInput(file: InputFile, onRead: OnRead = () => {}): AsyncIterable<Buffer> {
-  return naming(file, CONTENT[file.compression](file, onRead))
+  return naming(file, withoutLayers(file, CONTENT[file.compression](file, onRead)))
+}
+
+function withoutLayers(file: InputFile, stored: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
+  const { gzips, encoding } = file.layers ?? { gzips: 0, encoding: 'utf-8' }
+  let chunks = stored
+  for (let layer = 0; layer < gzips; layer++) chunks = decompressGzip(Readable.from(chunks), file, () => {})
+  return encoding === 'utf-8' ? chunks : decoded(chunks, encoding)
+}
+
+/** UTF-16 as UTF-8, without its byte order mark. */
+async function* decoded(chunks: AsyncIterable<Buffer>, encoding: string): AsyncIterable<Buffer> {
+  const decoder = new TextDecoder(encoding)
+  let bytes = 0
+  for await (const chunk of chunks) {
+    bytes += chunk.length
+    yield Buffer.from(decoder.decode(chunk, { stream: true }))
+  }
+  if (bytes % 2 === 1) throw new Error('it ends within a character')
+  yield Buffer.from(decoder.decode())
 }
 
 async function* naming({ name }: InputFile, chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
@@ -40,20 +59,20 @@ const CONTENT: Record<Compression, (file: InputFile, onRead: OnRead) => AsyncIte
     passing(createReadStream(file.path, { highWaterMark: sizeOfPiece(BYTES_AT_ONCE, file) }), ({ length }) =>
       onRead(length),
     ),
-  gzip: decompressGzip,
+  gzip: (file, onRead) => decompressGzip(createReadStream(file.path), file, onRead),
   zstd: (file, onRead) =>
     decompressZstd(file.path, onRead, { chunkSize: sizeOfPiece(DECOMPRESSED_BYTES_AT_ONCE, file) }),
 }
 
 /** Rejects zeros behind the last gzip member: Node skips them, and DuckDB fails on them without naming the file. */
-async function* decompressGzip(file: InputFile, onRead: OnRead): AsyncIterable<Buffer> {
+async function* decompressGzip(source: Readable, file: InputFile, onRead: OnRead): AsyncIterable<Buffer> {
   const gunzip = createGunzip({ chunkSize: sizeOfPiece(DECOMPRESSED_BYTES_AT_ONCE, file) })
   let read = 0
   const onBytes = (more: number) => {
     read += more
     onRead(more)
   }
-  yield* through(createReadStream(file.path), gunzip, onBytes)
+  yield* through(source, gunzip, onBytes)
   if (gunzip.bytesWritten < read) throw new Error('there is data after its compressed data')
 }
 
@@ -88,17 +107,8 @@ export async function readHead(file: InputFile, limit: number): Promise<Buffer> 
   return Buffer.concat(chunks).subarray(0, limit)
 }
 
-/**
- * SHA-256 (hex) of a raw file's decompressed bytes. Throws `BuildError` that names the file if it is cut or damaged
- * (DESIGN.md §6.9). DuckDB silently reads a cut file up to the cut, so count nothing of a file before this is done.
- */
-export async function hashContent(file: InputFile, signal: AbortSignal, onRead: OnRead): Promise<string> {
-  const hash = createHash('sha256')
-  const isPlain = file.compression === 'uncompressed'
-  const chunks = isPlain ? naming(file, readInOneBuffer(file, onRead)) : openInput(file, onRead)
-  for await (const chunk of chunks) {
-    signal.throwIfAborted()
-    hash.update(chunk)
-  }
-  return hash.digest('hex')
+/** The same as `openInput`, faster for a plain file. Each chunk may be overwritten by the next. */
+export function openOnce(file: InputFile, onRead: OnRead): AsyncIterable<Buffer> {
+  const isPlain = file.compression === 'uncompressed' && file.layers === undefined
+  return isPlain ? naming(file, readInOneBuffer(file, onRead)) : openInput(file, onRead)
 }

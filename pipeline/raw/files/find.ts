@@ -10,6 +10,13 @@ import type { Source, Sources } from '../sources.ts'
 export type Format = 'csv' | 'ndjson' | 'parquet'
 export type Compression = 'uncompressed' | 'gzip' | 'zstd'
 
+/** What is between the compression of a file and its UTF-8 text. */
+export interface Layers {
+  /** How many more times it was compressed with gzip. */
+  gzips: number
+  encoding: 'utf-8' | 'utf-16le' | 'utf-16be'
+}
+
 /** A raw file of a source. `name` is its path relative to the sources file, or the URL of a bucket's object. */
 export interface InputFile {
   path: string
@@ -17,8 +24,12 @@ export interface InputFile {
   bytes: number
   /** The modification time in nanoseconds since 1970-01-01T00:00:00Z. */
   modified: bigint
+  /** By its ending, until `recognize` has seen its first bytes. So is `compression`. */
   format: Format
   compression: Compression
+  layers?: Layers | undefined
+  /** For JSON: whether it holds documents instead of a record on each line. */
+  isDocument?: boolean
 }
 
 const ENDING = /\.(?:(csv)|(ndjson|jsonl|json)|(parquet))(?:\.(?:(gz)|(zst)))?$/i

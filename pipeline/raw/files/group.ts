@@ -15,6 +15,7 @@ import {
 } from './columns.ts'
 import type { Compression, Format } from './find.ts'
 import { asRead, type CsvReading, type LinkedFile } from './link.ts'
+import { LONGEST_RECORD } from './split.ts'
 
 /** Files of a source that one query can read, because they have the same format and columns. */
 export interface InputGroup {
@@ -100,7 +101,11 @@ async function describeGroup(
   const { format, compression, csvReading, readsAllColumns } = file
   const common = { source, format, compression, csvReading, readsAllColumns, files: [file] }
   const names = sourceColumns(source)
-  if (format === 'ndjson') return { ...common, delimiter: '', types: [], ...jsonColumns(source) }
+  if (format === 'ndjson') {
+    const columns = jsonColumns(source)
+    checkPages(file, columns.lists)
+    return { ...common, delimiter: '', types: [], ...columns }
+  }
   checkNoLists(source, file)
   const columns = await columnsOf(file, names)
   if (columns === undefined) return undefined
@@ -126,6 +131,15 @@ function jsonColumns(source: Source): Pick<InputGroup, 'positions' | 'pointers' 
     lists,
     mayBeUnwrapped: mayBeUnwrapped(source),
   }
+}
+
+/** A record that is too long is rejected alone, but a page that is too long has many records. */
+function checkPages({ name, lines }: LinkedFile, [list]: readonly string[]): void {
+  if (list === undefined || lines === undefined || lines.tooLong === 0) return
+  throw new BuildError(
+    `${name} has a document longer than ${LONGEST_RECORD}, whose records are in the list ${list}: save smaller pages, or cut it ` +
+      `with jq -c '.${list}[] as $each | .${list} = [$each]'`,
+  )
 }
 
 function checkNoLists(source: Source, { name, format }: LinkedFile): void {

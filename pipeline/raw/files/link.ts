@@ -9,8 +9,8 @@ import type { Contents } from './content.ts'
 import type { CsvShape } from './csv-shape.ts'
 import { openInput, readHead } from './decompress.ts'
 import type { Compression, InputFile } from './find.ts'
-import { JsonLines } from './json-lines.ts'
-import { splitCsv } from './split.ts'
+import { hasLines, jsonLines, type LineShape, newShape } from './line-shape.ts'
+import { LONGEST_RECORD, LONGEST_RECORD_BYTES, splitCsv } from './split.ts'
 
 /**
  * How DuckDB must read a CSV file. In parallel it guesses where records begin and silently fails after a line end
@@ -33,19 +33,20 @@ export interface LinkedFile extends InputFile {
   readsAllColumns: boolean
   /** The number of records in a scanned CSV file, without the header, with malformed records. */
   csvRecords: number | undefined
-  /** Bytes of the longest line of JSON, where a file of documents was cut into lines. */
-  longestLine?: number
+  lines?: LineShape
+  /** Why the link is a copy: what DuckDB cannot read in place, and what to do about it. */
+  copied?: string
 }
 
-/** Enough to see a byte order mark, and the bracket of a list behind white space. */
-const HEAD_BYTES = 64
+/** Of a file that is not scanned. */
+export const UNKNOWN = { csvReading: 'ordered', readsAllColumns: true, csvRecords: undefined } as const
+
 const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 const PARQUET_MAGIC = Buffer.from('PAR1')
 
 /**
  * Links each file into `folder` under a plain name, so that characters in its own name never act as a pattern. Files
- * that DuckDB cannot read in place are rewritten: compressed Parquet, JSON documents, NDJSON with a byte order mark, CSV
- * with mixed line ends.
+ * that DuckDB cannot read in place, or would misread, are rewritten.
  */
 export async function linkFiles(
   files: readonly InputFile[],
@@ -54,50 +55,82 @@ export async function linkFiles(
 ): Promise<LinkedFile[]> {
   return sideBySide(files, async (file, position) => {
     const link = join(folder, `${position}.${file.format}`)
-    const shape = file.format === 'csv' ? (await contents.of(file)).shape : undefined
-    return shape === undefined ? linkFile(file, link) : linkCsv(file, link, wanted, shape)
+    if (file.format === 'parquet') return linkParquet(file, link)
+    const { csv, lines } = isScanned(file) ? await contents.of(file) : {}
+    return csv === undefined ? linkJson(file, link, lines) : linkCsv(file, link, wanted, csv)
   })
+}
+
+/** Whether a file has to be scanned before it is linked. */
+export function isScanned(file: InputFile): boolean {
+  return file.format === 'csv' || hasLines(file)
 }
 
 export function asRead(file: LinkedFile): InputFile {
   return { ...file, path: file.link }
 }
 
-/** Links one file without scanning CSV. */
-export async function linkFile(file: InputFile, link: string): Promise<LinkedFile> {
-  const unknown = { csvReading: 'ordered', readsAllColumns: true, csvRecords: undefined } as const
-  const linked = { ...file, link, ...unknown }
-  const head = file.format === 'ndjson' ? await readHead(file, HEAD_BYTES) : Buffer.alloc(0)
-  const skip = bytesToSkip(head)
-  if (hasDocuments(file, head)) {
-    const lines = new JsonLines(file.name)
-    const cut = (chunks: AsyncIterable<Buffer>) => lines.of(chunks)
-    await pipeline(openInput(file), withoutFirst(skip), cut, createWriteStream(link))
-    return { ...linked, compression: 'uncompressed', longestLine: lines.longest }
-  }
-  if (skip === 0 && (file.format !== 'parquet' || file.compression === 'uncompressed')) {
-    await symlink(file.path, link)
-    return linked
-  }
-  if (file.format === 'parquet') await verifyParquet(file)
-  await pipeline(openInput(file), withoutFirst(skip), createWriteStream(link))
-  return { ...linked, compression: 'uncompressed' }
+/** A copy is plain text, whatever its file is. */
+function copyOf(file: InputFile, link: string, copied: string): LinkedFile {
+  return { ...file, ...UNKNOWN, link, copied, compression: 'uncompressed', layers: undefined }
 }
 
-/** Whether an NDJSON file holds JSON documents: it says so, or begins with a list. */
-function hasDocuments({ format, name }: InputFile, head: Buffer): boolean {
-  if (format !== 'ndjson') return false
-  const text = head.subarray(bytesToSkip(head)).toString('utf8')
-  return /\.json(\.\w+)?$/i.test(name) || text.trimStart().startsWith('[')
+export async function linkParquet(file: InputFile, link: string): Promise<LinkedFile> {
+  if (file.compression === 'uncompressed') {
+    await symlink(file.path, link)
+    return { ...file, ...UNKNOWN, link }
+  }
+  // Check before decompressing: a small file may decompress to more than the disk holds.
+  const head = await readHead(file, PARQUET_MAGIC.length)
+  if (!head.equals(PARQUET_MAGIC)) throw new BuildError(`${file.name} cannot be read whole: it is not Parquet`)
+  await pipeline(openInput(file), createWriteStream(link))
+  return copyOf(file, link, 'is compressed Parquet; decompress it')
+}
+
+async function linkJson(file: InputFile, link: string, scanned: LineShape | undefined): Promise<LinkedFile> {
+  const copied = scanned === undefined ? DOCUMENT : (ofLayers(file) ?? (await ofLines(file, scanned)))
+  if (copied === undefined) {
+    await symlink(file.path, link)
+    return { ...file, ...UNKNOWN, link, ...(scanned && { lines: scanned }) }
+  }
+  const lines = newShape()
+  await pipeline(jsonLines(file, openInput(file), lines), createWriteStream(link))
+  return { ...copyOf(file, link, copied), lines }
+}
+
+const DOCUMENT = 'is a JSON document, which a build cuts into lines; write each record as a line'
+
+function ofLayers({ layers }: InputFile): string | undefined {
+  if (layers === undefined) return undefined
+  return layers.gzips > 0 ? 'is compressed more than once; unpack it once' : 'is UTF-16; write it in UTF-8'
+}
+
+async function ofLines(file: InputFile, { hasRepeatedKeys, tooLong }: LineShape): Promise<string | undefined> {
+  if (hasRepeatedKeys) return 'has repeated keys; keep the last of each'
+  if (tooLong > 0) return `has a line longer than ${LONGEST_RECORD}; remove it`
+  const head = await readHead(file, BYTE_ORDER_MARK.length)
+  return head.equals(BYTE_ORDER_MARK) ? 'begins with a byte order mark; remove it' : undefined
 }
 
 async function linkCsv(file: InputFile, link: string, wanted: readonly string[], shape: CsvShape): Promise<LinkedFile> {
   const { records: csvRecords, hasEscapedQuotes, isUtf8 } = shape
   const looked = { csvReading: readingOf(shape), readsAllColumns: hasEscapedQuotes || !isUtf8, csvRecords }
-  if (shape.lineEnds.size <= 1) return { ...(await linkFile(file, link)), ...looked }
-  const delimiter = await delimiterOf(file, wanted)
-  await pipeline(splitCsv(openInput(file), delimiter), withLineFeeds, createWriteStream(link))
-  return { ...file, link, ...looked, compression: 'uncompressed' }
+  const hasLongRecord = shape.longestRecordBytes > LONGEST_RECORD_BYTES
+  if (shape.lineEnds.size > 1 || hasLongRecord) {
+    const delimiter = await delimiterOf(file, wanted)
+    await pipeline(splitCsv(openInput(file), delimiter), withLineFeeds, createWriteStream(link))
+    const copied = hasLongRecord
+      ? `has a record longer than ${LONGEST_RECORD}; remove it`
+      : 'has line ends of more than one kind; give all of them a line feed alone'
+    return { ...copyOf(file, link, copied), ...looked }
+  }
+  const copied = ofLayers(file)
+  if (copied !== undefined) {
+    await pipeline(openInput(file), createWriteStream(link))
+    return { ...copyOf(file, link, copied), ...looked }
+  }
+  await symlink(file.path, link)
+  return { ...file, link, ...looked }
 }
 
 function readingOf({ longestRecordBytes, hasQuotedLineEnds }: CsvShape): CsvReading {
@@ -108,24 +141,4 @@ function readingOf({ longestRecordBytes, hasQuotedLineEnds }: CsvShape): CsvRead
 async function* withLineFeeds(batches: AsyncIterable<Buffer[]>): AsyncIterable<Buffer> {
   const lineFeed = Buffer.from('\n')
   for await (const records of batches) yield Buffer.concat(records.flatMap((record) => [record, lineFeed]))
-}
-
-/** Check before decompressing: a small file may decompress to more than the disk holds. */
-async function verifyParquet(file: InputFile): Promise<void> {
-  const head = await readHead(file, PARQUET_MAGIC.length)
-  if (!head.equals(PARQUET_MAGIC)) throw new BuildError(`${file.name} cannot be read whole: it is not Parquet`)
-}
-
-function bytesToSkip(head: Buffer): number {
-  return head.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0
-}
-
-function withoutFirst(count: number) {
-  return async function* (chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
-    let left = count
-    for await (const chunk of chunks) {
-      yield chunk.subarray(left)
-      left = Math.max(0, left - chunk.length)
-    }
-  }
 }

@@ -2,23 +2,34 @@ import { CsvScanner, wholeLineEnds } from './csv-scanner.ts'
 
 const LINE_FEED = 0x0a
 
-/** Joins pieces that are split across chunks. */
-class Pieces {
+/** The limit of a record in every format. A longer one is rejected alone, as `malformed_record`. */
+export const LONGEST_RECORD_BYTES = 67_108_864
+export const LONGEST_RECORD = '64 MiB'
+/** Stands for a longer record: neither JSON nor CSV with the fields of a header. */
+export const TOO_LONG = Buffer.from(`a record longer than ${LONGEST_RECORD}`)
+
+/** Joins pieces that are split across chunks, up to the longest record. */
+export class Pieces {
   #begun: Buffer[] = []
+  #bytes = 0
 
   end(last: Buffer): Buffer {
-    if (this.#begun.length === 0) return last
-    const piece = Buffer.concat([...this.#begun, last])
+    if (this.#bytes === 0) return last
+    this.keep(last)
+    const piece = this.#bytes > LONGEST_RECORD_BYTES ? TOO_LONG : Buffer.concat(this.#begun)
     this.#begun = []
+    this.#bytes = 0
     return piece
   }
 
   keep(beginning: Buffer): void {
-    if (beginning.length > 0) this.#begun.push(beginning)
+    this.#bytes += beginning.length
+    if (this.#bytes > LONGEST_RECORD_BYTES) this.#begun = []
+    else if (beginning.length > 0) this.#begun.push(beginning)
   }
 
   rest(): Buffer[] {
-    return this.#begun.length === 0 ? [] : [this.end(Buffer.alloc(0))]
+    return this.#bytes === 0 ? [] : [this.end(Buffer.alloc(0))]
   }
 }
 

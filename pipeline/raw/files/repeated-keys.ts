@@ -1,0 +1,137 @@
+import { isUtf8 } from 'node:buffer'
+
+const [TAB, LINE_FEED, CARRIAGE_RETURN, SPACE, QUOTE, COLON, BACKSLASH] = [0x09, 0x0a, 0x0d, 0x20, 0x22, 0x3a, 0x5c]
+const [LIST, OBJECT] = [0x5b, 0x7b]
+
+const IS_SPECIAL = new Uint8Array(256)
+for (const byte of Buffer.from('"{}[]\n')) IS_SPECIAL[byte] = 1
+const ENDS_TEXT = new Uint8Array(256)
+for (const byte of Buffer.from('"\\\n')) ENDS_TEXT[byte] = 1
+
+/** A power of two. */
+const MOST_KEYS = 256
+const MOST_DEPTH = 64
+const FNV_PRIME = 0x01000193
+
+/**
+ * Finds lines of JSON with repeated keys, of which DuckDB takes the first. `JSON.parse`, Python and jq take the last, and a
+ * logger that adds a field again means the later one. The scan compares hashes of the keys of each object, which costs a
+ * fraction of a parser; only lines with equal hashes are parsed.
+ */
+export class RepeatedKeys {
+  /** Bytes of the longest line of the last scan. */
+  longest = 0
+  /** For each depth, the hashes of the keys of the open object, and in which object each was seen. */
+  readonly #hashes = Array.from({ length: MOST_DEPTH }, () => new Int32Array(MOST_KEYS))
+  readonly #seenIn = Array.from({ length: MOST_DEPTH }, () => new Int32Array(MOST_KEYS))
+  readonly #open = new Int32Array(MOST_DEPTH)
+  readonly #keys = new Int32Array(MOST_DEPTH)
+  #objects = 0
+
+  /** Scans whole lines. `onRepeated` gets each line with repeated keys, and what it says with the last of each alone. */
+  scan(lines: Buffer, onRepeated: (start: number, end: number, line: Buffer) => void): void {
+    this.longest = 0
+    for (let start = 0; start < lines.length; ) {
+      const { end, keys, mayRepeat } = this.#line(lines, start)
+      this.longest = Math.max(this.longest, end - start)
+      const once = mayRepeat ? withLastKeys(lines.subarray(start, end), keys) : undefined
+      if (once !== undefined) onRepeated(start, end, once)
+      start = end + 1
+    }
+  }
+
+  #line(lines: Buffer, start: number): { end: number; keys: number; mayRepeat: boolean } {
+    let position = start
+    let depth = 0
+    let keys = 0
+    let mayRepeat = false
+    for (;;) {
+      while (IS_SPECIAL[lines[position] ?? LINE_FEED] === 0) position += 1
+      const byte = lines[position] ?? LINE_FEED
+      if (byte === LINE_FEED) return { end: position, keys, mayRepeat }
+      position += 1
+      if (byte === QUOTE) {
+        const begin = position
+        position = endOfText(lines, begin)
+        if (lines[position] !== QUOTE) continue
+        let next = position + 1
+        while (isSpace(lines[next])) next += 1
+        if (lines[next] === COLON) {
+          keys += 1
+          if (this.#isRepeated(lines, begin, position, depth)) mayRepeat = true
+        }
+        position = next
+      } else if (byte === OBJECT || byte === LIST) {
+        depth += 1
+        this.#begin(depth)
+      } else depth -= 1
+    }
+  }
+
+  #begin(depth: number): void {
+    this.#objects = (this.#objects + 1) | 0
+    if (depth < MOST_DEPTH) {
+      this.#open[depth] = this.#objects
+      this.#keys[depth] = 0
+    }
+  }
+
+  /** Whether a key may be one of the same object again. True where only a parser can tell. */
+  #isRepeated(lines: Buffer, begin: number, end: number, depth: number): boolean {
+    const [hashes, seenIn] = [this.#hashes[depth], this.#seenIn[depth]]
+    if (hashes === undefined || seenIn === undefined) return true
+    const keys = (this.#keys[depth] ?? 0) + 1
+    if (keys === MOST_KEYS) return true
+    let hash = end - begin
+    for (let position = begin; position < end; position++) {
+      const byte = lines[position] ?? 0
+      if (byte === BACKSLASH) return true
+      hash = Math.imul(hash ^ byte, FNV_PRIME)
+    }
+    this.#keys[depth] = keys
+    const object = this.#open[depth]
+    let slot = hash & (MOST_KEYS - 1)
+    while (seenIn[slot] === object) {
+      if (hashes[slot] === hash) return true
+      slot = (slot + 1) & (MOST_KEYS - 1)
+    }
+    seenIn[slot] = object ?? 0
+    hashes[slot] = hash
+    return false
+  }
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === SPACE || byte === TAB || byte === CARRIAGE_RETURN
+}
+
+/** The position of the closing quote, or of the line end if there is none. */
+function endOfText(lines: Buffer, start: number): number {
+  let position = start
+  for (;;) {
+    while (ENDS_TEXT[lines[position] ?? LINE_FEED] === 0) position += 1
+    if (lines[position] !== BACKSLASH) return position
+    position += lines[position + 1] === LINE_FEED ? 1 : 2
+  }
+}
+
+/** A number as it is written: `JSON.parse` would round it. */
+const rawNumber = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON
+
+/** A line of JSON with the last of each key; undefined if none of its `keys` repeats, or if it is not JSON. */
+function withLastKeys(line: Buffer, keys: number): Buffer | undefined {
+  if (!isUtf8(line)) return undefined
+  try {
+    let members = 0
+    const reviver = (_: string, value: unknown, { source = '' }: { source?: string }) => {
+      if (typeof value === 'object' && value !== null && !Array.isArray(value)) members += Object.keys(value).length
+      return typeof value === 'number' ? rawNumber(source) : value
+    }
+    const value: unknown = JSON.parse(line.toString('utf8'), reviver as (key: string, value: unknown) => unknown)
+    return members === keys ? undefined : Buffer.from(JSON.stringify(value))
+  } catch (error) {
+    // Also a value within too many others.
+    if (error instanceof SyntaxError || error instanceof RangeError) return undefined
+    throw error
+  }
+}
