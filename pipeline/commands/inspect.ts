@@ -10,7 +10,7 @@ export const inspect = new Command('inspect')
   .description(
     'Guess the schema of raw files from their first records, and print the source to paste. Changes nothing.',
   )
-  .argument('<file...>', 'CSV, NDJSON or Parquet, plain, .gz or .zst')
+  .argument('<file...>', 'CSV, NDJSON, JSON or Parquet, plain, .gz or .zst')
   .option('--json', 'print what was found as one JSON object on stdout')
   .option('--sql', "print the SQL that reads the one file, ready to run in DuckDB's own shell")
   .action(async (paths, { json = false, sql = false }) => {

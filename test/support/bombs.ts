@@ -47,19 +47,19 @@ export const BOMBS: readonly Bomb[] = [
   {
     what: '1 GiB of zeros in a gzip file of 1 MiB',
     name: 'a.csv.gz',
-    error: /1 of 1 records .*rejected[^]*a\.csv\.gz/,
+    error: /1 of 1 records .*rejected.*a\.csv\.gz/s,
     write: inflating(HEADER, '\0', gzipSync),
   },
   {
     what: 'a line of 2 GiB in a CSV file',
     name: 'a.csv',
-    error: /1 of 1 records .*rejected[^]*a\.csv/,
+    error: /1 of 1 records .*rejected.*a\.csv/s,
     write: sparse(HEADER),
   },
   {
     what: 'a line of 2 GiB in an NDJSON file',
     name: 'a.ndjson',
-    error: /1 of 1 records .*rejected[^]*a\.ndjson/,
+    error: /1 of 1 records .*rejected.*a\.ndjson/s,
     write: sparse('{"note":"'),
   },
   {
@@ -77,7 +77,7 @@ export const BOMBS: readonly Bomb[] = [
   {
     what: 'a line of 1 GiB in an NDJSON file packed by zstd',
     name: 'a.ndjson.zst',
-    error: /1 of 1 records .*rejected[^]*a\.ndjson\.zst/,
+    error: /1 of 1 records .*rejected.*a\.ndjson\.zst/s,
     write: inflating('{"note":"', 'x', zstdCompressSync),
   },
   {

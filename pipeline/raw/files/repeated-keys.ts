@@ -90,14 +90,16 @@ export class RepeatedKeys {
     }
     this.#keys[depth] = keys
     const object = this.#open[depth]
-    let slot = hash & (MOST_KEYS - 1)
-    while (seenIn[slot] === object) {
+    for (let tried = 0; tried < MOST_KEYS; tried++) {
+      const slot = (hash + tried) & (MOST_KEYS - 1)
+      if (seenIn[slot] !== object) {
+        seenIn[slot] = object ?? 0
+        hashes[slot] = hash
+        return false
+      }
       if (hashes[slot] === hash) return true
-      slot = (slot + 1) & (MOST_KEYS - 1)
     }
-    seenIn[slot] = object ?? 0
-    hashes[slot] = hash
-    return false
+    return true
   }
 }
 

@@ -75,4 +75,13 @@ export const rollup: Mutant[] = [
     replace: 'const name = api_key_hash',
     tests: ['test/rollup/usage.test.ts'],
   },
+  {
+    name: 'old-counts-of-every-reading',
+    promise:
+      'Archived dates and missing files keep their sums without a question if only the shared reading has a new number.',
+    file: 'pipeline/rollup/reading.ts',
+    find: String.raw`version.replace(/-\d+\.(?=\d+$)/, '-')`,
+    replace: 'version',
+    tests: ['test/rollup/reading.test.ts'],
+  },
 ]

@@ -262,7 +262,11 @@ it('rejects a record above the limit alone, in every format, and reads long ones
   const long = (of: string, bytes = 64 * 2 ** 20) => of.repeat(Math.ceil(bytes / of.length))
   const files = {
     'a.csv.gz': lines(`note,${HEADER}`, `,${ROW}`, `${long('1')},${ROW}`, `"${long('a,\n', 20_000_000)}",${ROW}`),
-    'a.ndjson.gz': lines(JSON_ROW, `{"note":"${long('x')}"}`, `{"note":"${long('x', 40_000_000)}",${JSON_ROW.slice(1)}`),
+    'a.ndjson.gz': lines(
+      JSON_ROW,
+      `{"note":"${long('x')}"}`,
+      `{"note":"${long('x', 40_000_000)}",${JSON_ROW.slice(1)}`,
+    ),
     'a.json.gz': lines(`[${JSON_ROW},`, `{"note":"${long('x')}"},${JSON_ROW}]`),
   }
   const workspace = await newWorkspace()
