@@ -13,7 +13,9 @@ CLI = $(RUN) pipeline/cli.ts
 VITEST = $(RUN) node_modules/vitest/vitest.mjs run
 
 ##@ Use
-.PHONY: build archive withdraw export serve key catalog store verify derive reproduce inspect models rejects sample httpfs
+.PHONY: init build archive withdraw export serve key catalog store verify derive reproduce inspect models rejects sample httpfs
+init: $(INSTALLED) ## raw logs -> a configuration and a dry run of the first release (ARGS="logs/")
+	$(CLI) init $(ARGS)
 build: $(INSTALLED) ## sources -> a new release in public/ (none when nothing changed)
 	$(CLI) build $(ARGS)
 archive: $(INSTALLED) ## archive dates, so that their raw logs may be deleted (ARGS="--before 2025-03-01")
@@ -36,7 +38,7 @@ derive: $(INSTALLED) ## files of a release from its Parquet alone (ARGS="RELEASE
 	$(CLI) derive $(ARGS)
 reproduce: $(INSTALLED) ## the current release again from its raw files, compared byte for byte (ARGS=RELEASE: another)
 	$(CLI) reproduce $(ARGS)
-inspect: $(INSTALLED) ## guess the schema of raw files (ARGS="FILE…", "--sql FILE": the SQL that reads it)
+inspect: $(INSTALLED) ## what is in raw files (ARGS="FILE…"), folders (ARGS=logs/) or buckets ("--sql FILE": the SQL that reads it)
 	$(CLI) inspect $(ARGS)
 models: $(INSTALLED) ## models that models.json does not know, with tokens (ARGS="--add public NAME…": write them there)
 	$(CLI) models $(ARGS)

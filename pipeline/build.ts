@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path'
 import type { PipelineConfig } from './base/config.ts'
 import type { Database } from './base/database.ts'
 import type { Effects } from './base/effects.ts'
-import { BuildError, CliError, reasonOf } from './base/errors.ts'
+import { BuildError, CliError, reasonOf, withAllFaults } from './base/errors.ts'
 import { type Files, replaceFile } from './base/files.ts'
 import { toJson } from './base/json.ts'
 import type { ChangeRow } from './contract/history.ts'
@@ -18,7 +18,7 @@ import {
   VERSION_RULE,
   type VersionRule,
 } from './contract/manifest.ts'
-import { sumTokens, type Timestamp, toTimestamp } from './contract/ranking.ts'
+import { type RankingRow, sumTokens, type Timestamp, toTimestamp } from './contract/ranking.ts'
 import type { RestatementReason } from './contract/reason.ts'
 import { QUALITY_FILE } from './contract/release-files.ts'
 import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
@@ -122,6 +122,8 @@ export interface BuildSummary {
   sources_without_request_id: SourceWithoutIds[]
   warnings: Warning[]
   changes?: Changes
+  /** Rows of the newest date. Only a dry run sets it. */
+  newest_rows?: RankingRow[]
   /** The version of the release that was or would be made. */
   data_version?: DataVersion | undefined
   /** Changed dates that were final in the previous release, and the published reason. */
@@ -169,16 +171,14 @@ export async function build(
     const { files } = effects
     const published = { publicDir, dataDir: config.dataDir, stateDir, files }
     const { index, completed } = dryRun ? await previewHistory(publicDir) : await recover(published, database)
-    const named = await namedSources(config)
+    const named = await readSettings(config)
     const synthetic = await isSynthetic(named)
     const chain = await findChain(index, { config, synthetic, publicDir, newChain, completed, dryRun }, effects)
     checkNotBefore(asOf, chain.index)
+    const publisher = await readPublisher(config.dataDir, synthetic)
     const sampleFolder = dryRun ? join(folder, 'sample') : resolve(config.dataDir, 'raw/sample')
     const chosen = await chooseSources({ named, synthetic, config }, sampleFolder, lastDate, effects)
     const sources = await withObjects(chosen, workspace, config, effects)
-    const publisher = await readPublisher(config.dataDir, synthetic)
-    // Read the embeddings catalogue now: an error in it must stop the build before there is a release to switch to.
-    await embeddingsModels(config.dataDir)
     const intake = { config, asOf, sources, synthetic, publisher, reread, mayFollowSample: !synthetic }
     const { draft, usage } = await prepare(workspace, intake, effects)
     const summary = await release(
@@ -193,6 +193,19 @@ export async function build(
     await writeUsage(usage, asOf, config.dataDir, files)
     return { ...summary, published: await measure(publicDir) }
   })
+}
+
+/**
+ * The named sources, once all files that a maintainer writes are read: an error in one of them must stop the build before
+ * it reads raw files. What else `publisher.json` must say depends on the sources.
+ */
+async function readSettings(config: PipelineConfig): Promise<Sources | undefined> {
+  const [named] = await withAllFaults([
+    () => namedSources(config),
+    () => readPublisher(config.dataDir, true),
+    () => embeddingsModels(config.dataDir),
+  ])
+  return named
 }
 
 /** What a release is made from, and its `as_of`. */
@@ -289,7 +302,10 @@ async function release(
   if (isUnchanged && !dryRun) return summarize('unchanged', current, draft, path(current.release))
   const previous =
     current === undefined ? [] : await readBack(database, path(current.release), 'rankings-daily.parquet')
-  const changes = dryRun ? { changes: { facts, ...compareRows(previous, ranking.rows) } } : {}
+  const changes = dryRun && {
+    changes: { facts, ...compareRows(previous, ranking.rows) },
+    newest_rows: ranking.rows.filter(({ date }) => date === draft.manifest.end_date),
+  }
   if (isUnchanged) return { ...summarize('unchanged', current, draft, path(current.release)), ...changes }
   if (index.releases.some((entry) => entry.release === draft.manifest.release)) {
     throw new BuildError(

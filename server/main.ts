@@ -1,4 +1,5 @@
-import type { AddressInfo } from 'node:net'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
@@ -75,12 +76,38 @@ export async function startServer(
   }
 }
 
-async function listen(app: FastifyInstance, { host, port }: ServerConfig): Promise<string> {
+/** Tries the address and the store, before a long build. Throws what `startServer` would throw. */
+export async function tryToStart(config: Pick<ServerConfig, 'host' | 'port' | 'databaseUrl'>): Promise<void> {
+  const server = createServer()
   try {
-    // For localhost, Fastify would open a second socket for the other address family and then not manage it.
-    await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port })
+    server.listen(addressOf(config))
+    await once(server, 'listening')
   } catch (error) {
-    throw new ListenError(`cannot listen on ${host}, port ${port}: ${reasonOf(error)}`, { cause: error })
+    throw cannotListen(config, error)
+  }
+  server.close()
+  await once(server, 'close')
+  const store = await openStore(config.databaseUrl)
+  await store.close()
+}
+
+type Address = Pick<ServerConfig, 'host' | 'port'>
+
+function addressOf({ host, port }: Address): Address {
+  // For localhost, Fastify would open a second socket for the other address family and then not manage it.
+  return { host: host === 'localhost' ? '127.0.0.1' : host, port }
+}
+
+function cannotListen({ host, port }: Address, error: unknown): ListenError {
+  return new ListenError(`cannot listen on ${host}, port ${port}: ${reasonOf(error)}`, { cause: error })
+}
+
+async function listen(app: FastifyInstance, config: ServerConfig): Promise<string> {
+  const { host } = config
+  try {
+    await app.listen(addressOf(config))
+  } catch (error) {
+    throw cannotListen(config, error)
   }
   const { port: boundPort } = app.server.address() as AddressInfo
   return urlOf(host, boundPort)

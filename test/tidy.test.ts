@@ -49,7 +49,7 @@ describe('the repository', () => {
       [/^(commander|@commander-js)/, /^pipeline\/commands\/\w+\.ts$/],
       [/^(hyparquet|fzstd)/, /^pipeline\/site\/browser\//],
       [/^esbuild/, /^pipeline\/site\/bundle\.ts$/],
-      [/^csv-parse/, /^pipeline\/raw\/(sources|files\/columns)\.ts$/],
+      [/^csv-parse/, /^pipeline\/raw\/(registry-files|files\/columns)\.ts$/],
     ]
     for (const path of sources) {
       for (const [, name = ''] of read(path).matchAll(/from '([^.'][^']*)'/g)) {

@@ -2,6 +2,7 @@ import { totalmem } from 'node:os'
 import { z } from 'zod'
 import { AsOf } from '../contract/as-of.ts'
 import { CliError } from './errors.ts'
+import { parseNamed } from './json.ts'
 
 const Setting = z.string().min(1).optional()
 
@@ -60,15 +61,10 @@ export interface ClickHouseLogin {
 /** Reads the settings; an empty variable counts as unset. Throws `CliError` that lists every wrong setting. */
 export function readPipelineConfig(environment: Record<string, string | undefined> = process.env): PipelineConfig {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  const parsed = PipelineSettings.safeParse(given)
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`)
-    throw new CliError(`wrong settings: ${problems.join('; ')}`)
-  }
-  const { SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, ENGINE, MEMORY_LIMIT } = parsed.data
-  const { CLICKHOUSE_USER, CLICKHOUSE_PASSWORD, CLICKHOUSE_PASSWORD_FILE } = parsed.data
+  const { SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, ENGINE, MEMORY_LIMIT, ...login } = parseNamed(PipelineSettings, given)
+  const { CLICKHOUSE_USER, CLICKHOUSE_PASSWORD, CLICKHOUSE_PASSWORD_FILE } = login
   if (CLICKHOUSE_PASSWORD !== undefined && CLICKHOUSE_PASSWORD_FILE !== undefined) {
-    throw new CliError('wrong settings: CLICKHOUSE_PASSWORD and CLICKHOUSE_PASSWORD_FILE are both set; keep one')
+    throw new CliError('CLICKHOUSE_PASSWORD and CLICKHOUSE_PASSWORD_FILE are both set; keep one')
   }
   return {
     sources: SOURCES,

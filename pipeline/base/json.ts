@@ -1,9 +1,14 @@
 import type { z } from 'zod'
 import { nearest } from '../contract/nearest.ts'
+import { CliError } from './errors.ts'
+import { columnAt, lineAt, lineFinder, placeOf, readJsonText } from './json-text.ts'
 
-type ErrorClass = new (message: string) => Error
+type ErrorClass = new (faults: readonly string[]) => Error
 
-/** Parses JSON by a schema. Throws `ErrorOfCaller` that names file and fields, and suggests the nearest known key. */
+/**
+ * Parses JSON by a schema. Throws `ErrorOfCaller` with every fault, each with file, line and field, and with the nearest
+ * known key for an unknown one.
+ */
 export function parseJson<Schema extends z.ZodType>(
   schema: Schema,
   text: string,
@@ -11,20 +16,69 @@ export function parseJson<Schema extends z.ZodType>(
   ErrorOfCaller: ErrorClass,
   knownKeys: readonly string[] = [],
 ): z.infer<Schema> {
-  return parse(schema, readJson(text, path, ErrorOfCaller), path, ErrorOfCaller, knownKeys)
+  const plain = withoutMark(text)
+  const value = readJson(plain, path, ErrorOfCaller)
+  const { data, problems } = check(schema, value, knownKeys)
+  if (problems === undefined) return data
+  const lineOf = lineFinder(plain)
+  const located = problems.map(({ place, sentence }) => ({ line: lineOf(place), sentence }))
+  const inOrder = located.toSorted((a, b) => a.line - b.line)
+  throw new ErrorOfCaller(inOrder.map(({ line, sentence }) => `${path}:${line}: ${sentence}`))
 }
 
+/** The same for a value that is parsed already, so without lines. */
 export function parse<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
   path: string,
   ErrorOfCaller: ErrorClass,
-  knownKeys: readonly string[] = [],
 ): z.infer<Schema> {
-  const parsed = schema.safeParse(value, { error: sentence })
-  if (parsed.success) return parsed.data
-  const problems = parsed.error.issues.flatMap(nearestProblems).map((issue) => explain(issue, knownKeys))
-  throw new ErrorOfCaller(`${path}: ${problems.join('; ')}`)
+  const { data, problems } = check(schema, value, [])
+  if (problems === undefined) return data
+  throw new ErrorOfCaller(problems.map(({ sentence }) => `${path}: ${sentence}`))
+}
+
+/** Parses flags or settings by a schema of their names. Throws `CliError` with every wrong one. */
+export function parseNamed<Schema extends z.ZodType>(
+  schema: Schema,
+  given: Readonly<Record<string, unknown>>,
+  nameOf = (key: string) => key,
+): z.infer<Schema> {
+  const { data, error } = schema.safeParse(given, { error: phrase, reportInput: true })
+  if (error === undefined) return data
+  throw new CliError(
+    error.issues.map((issue) => {
+      const key = placeOf(issue.path)
+      return `${nameOf(key)} ${withValue(issue, given[key])}`
+    }),
+  )
+}
+
+/** The same for one flag. */
+export function parseFlag<Schema extends z.ZodType>(name: string, schema: Schema, given: unknown): z.infer<Schema> {
+  const { data, error } = schema.safeParse(given, { error: phrase, reportInput: true })
+  if (error === undefined) return data
+  throw new CliError(error.issues.map((issue) => `${name} ${withValue(issue)}`))
+}
+
+interface Problem {
+  place: readonly PropertyKey[]
+  sentence: string
+}
+
+function check<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  knownKeys: readonly string[],
+): { data: z.infer<Schema>; problems?: undefined } | { data?: undefined; problems: Problem[] } {
+  const { data, error } = schema.safeParse(value, { error: phrase, reportInput: true })
+  if (error === undefined) return { data }
+  return { problems: error.issues.flatMap(nearestIssues).flatMap((issue) => explain(issue, knownKeys)) }
+}
+
+/** The text without a byte order mark. */
+export function withoutMark(text: string): string {
+  return text.replace(/^\ufeff/, '')
 }
 
 /** The parsed value, or undefined if the text is not JSON. */
@@ -38,71 +92,48 @@ export function jsonIfAny(text: string | undefined): unknown {
 }
 
 function readJson(text: string, path: string, ErrorOfCaller: ErrorClass): unknown {
-  const plain = text.replace(/^\ufeff/, '')
-  const value = parseOrThrow(plain, path, ErrorOfCaller)
-  const duplicate = duplicateKey(plain)
-  if (duplicate !== undefined) throw new ErrorOfCaller(`${path}: ${placeOf(duplicate)}: is a duplicate key; keep one`)
-  return value
+  const faults = readJsonText(text).sort((a, b) => a.offset - b.offset)
+  if (faults.length === 0) return JSON.parse(text)
+  throw new ErrorOfCaller(
+    faults.map(({ offset, problem }) => `${path}:${lineAt(text, offset)}:${columnAt(text, offset)}: ${problem}`),
+  )
 }
 
-function parseOrThrow(text: string, path: string, ErrorOfCaller: ErrorClass): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new ErrorOfCaller(`${path} is not JSON: ${error instanceof Error ? error.message : String(error)}`)
-  }
-}
-
-/** An open object or list, and the current key or index in it. */
-type Level = { keys: Set<string>; at: string } | { keys: undefined; at: number }
-
-/** The path of the first duplicate key in valid JSON, where `JSON.parse` silently keeps the last value. */
-function duplicateKey(text: string): (string | number)[] | undefined {
-  const levels: Level[] = []
-  let word = ''
-  for (let position = 0; position < text.length; position++) {
-    const level = levels.at(-1)
-    const character = text[position]
-    if (character === '"') {
-      const end = endOfString(text, position)
-      word = text.slice(position, end)
-      position = end - 1
-    } else if (character === '{') levels.push({ keys: new Set(), at: '' })
-    else if (character === '[') levels.push({ keys: undefined, at: 0 })
-    else if (character === '}' || character === ']') levels.pop()
-    else if (character === ',' && typeof level?.at === 'number') level.at += 1
-    else if (character === ':' && level?.keys !== undefined) {
-      level.at = JSON.parse(word)
-      if (level.keys.has(level.at)) return levels.map(({ at }) => at)
-      level.keys.add(level.at)
-    }
-  }
-  return undefined
-}
-
-function endOfString(text: string, start: number): number {
-  let end = start + 1
-  while (text[end] !== '"') end += text[end] === '\\' ? 2 : 1
-  return end + 1
-}
-
-function placeOf(path: readonly PropertyKey[]): string {
-  const places = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
-  return places.join('').replace(/^\./, '')
-}
-
-/** Of alternatives that do not say themselves what they are, the problems inside of the only one of the value's kind. */
-function nearestProblems(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
-  if (issue.code !== 'invalid_union' || !issue.message.startsWith(UNKNOWN_FORM)) return [issue]
-  const [inside, ...others] = issue.errors.filter((problems) => problems.every(({ path }) => path.length > 0))
+/** Of alternatives, the problems inside of the only one that has the kind of the value. */
+function nearestIssues(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  if (issue.code !== 'invalid_union') return [issue]
+  const branches = issue.errors.map((problems) => problems.flatMap(nearestIssues))
+  const [inside, ...others] = branches.filter((problems) => problems.every(({ path }) => path.length > 0))
   if (inside === undefined || others.length > 0) return [issue]
   return inside.map((problem) => ({ ...problem, path: [...issue.path, ...problem.path] }))
 }
 
-function explain(issue: z.core.$ZodIssue, knownKeys: readonly string[]): string {
-  const place = placeOf(issue.path)
-  const where = place === '' ? '' : `${place}: `
-  return `${where}${unknownKeys(issue, knownKeys) ?? issue.message}`
+function explain(issue: z.core.$ZodIssue, knownKeys: readonly string[]): Problem[] {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({
+      place: [...issue.path, key],
+      sentence: located(issue.path, unknownKey(key, knownKeys)),
+    }))
+  }
+  if (issue.code === 'invalid_key') {
+    const sentence = located(issue.path.slice(0, -1), unknownKey(String(issue.path.at(-1)), knownKeys))
+    return [{ place: issue.path, sentence }]
+  }
+  return [{ place: issue.path, sentence: located(issue.path, withValue(issue)) }]
+}
+
+function located(path: readonly PropertyKey[], problem: string): string {
+  const place = placeOf(path)
+  return place === '' ? problem : `${place}: ${problem}`
+}
+
+/** A message that a schema has of its own, with the value that was given. */
+function withValue({ message, code, ...issue }: z.core.$ZodIssue, input: unknown = issue.input): string {
+  if (!/^(?:must|is not) /.test(message) || message.includes(', not ')) return message
+  if (input === undefined) return code === 'custom' ? message : `is missing; it ${message}`
+  // A URL may have a password in it. A rule about several fields has no value of its own.
+  if (typeof input === 'object' || (typeof input === 'string' && input.includes('://'))) return message
+  return `${message}${message.startsWith('must') ? ', not' : ':'} ${short(JSON.stringify(input))}`
 }
 
 const KINDS: Record<string, string> = {
@@ -118,13 +149,11 @@ const KINDS: Record<string, string> = {
 
 const LONGEST_VALUE = 60
 
-const UNKNOWN_FORM = 'has a form that is not known'
-
 /** What is wrong with a value, where its schema does not say so itself. */
-function sentence(issue: z.core.$ZodRawIssue): string | undefined {
+function phrase(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return 'is missing'
   const written = `not ${short(JSON.stringify(issue.input))}`
-  if (issue.code === 'invalid_type') return `must be ${KINDS[issue.expected] ?? issue.expected}, ${written}`
+  if (issue.code === 'invalid_type') return `must be ${kindOf(issue.expected)}, ${written}`
   if (issue.code === 'invalid_value')
     return `must be ${issue.values.map((each) => JSON.stringify(each)).join(' or ')}, ${written}`
   if (issue.code === 'too_small') return tooSmall(issue, written)
@@ -132,7 +161,16 @@ function sentence(issue: z.core.$ZodRawIssue): string | undefined {
   // A URL may have a password in it.
   if (issue.code === 'invalid_format' && issue.format === 'url') return 'must be a valid URL'
   if (issue.code === 'invalid_format') return `must be a valid ${issue.format}, ${written}`
-  return issue.code === 'invalid_union' ? `${UNKNOWN_FORM}: ${short(JSON.stringify(issue.input))}` : undefined
+  return issue.code === 'invalid_union' ? `must be ${kindsOf(issue)}, ${written}` : undefined
+}
+
+function kindOf(expected: string): string {
+  return KINDS[expected] ?? expected
+}
+
+function kindsOf({ errors }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): string {
+  const kinds = errors.flat().flatMap((each) => (each.code === 'invalid_type' ? [kindOf(each.expected)] : []))
+  return kinds.length === 0 ? 'of another form' : [...new Set(kinds)].join(' or ')
 }
 
 function tooSmall({ origin, minimum }: z.core.$ZodRawIssue<z.core.$ZodIssueTooSmall>, written: string): string {
@@ -149,10 +187,8 @@ function short(text: string): string {
   return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text
 }
 
-function unknownKeys(issue: z.core.$ZodIssue, knownKeys: readonly string[]): string | undefined {
-  if (issue.code !== 'unrecognized_keys' && issue.code !== 'invalid_key') return undefined
-  const keys = issue.code === 'unrecognized_keys' ? issue.keys : [String(issue.path.at(-1))]
-  return keys.map((key) => `unknown key ${JSON.stringify(key)}${suggestion(key, knownKeys)}`).join(', ')
+function unknownKey(key: string, knownKeys: readonly string[]): string {
+  return `unknown key ${JSON.stringify(key)}${suggestion(key, knownKeys)}`
 }
 
 function suggestion(key: string, knownKeys: readonly string[]): string {

@@ -201,6 +201,29 @@ CREATE OR REPLACE TEMP MACRO is_outside(provider, instant_us, outside_from) AS
     map_extract_value(outside_from::JSON::MAP(VARCHAR, BIGINT), 'default')
   );
 
+-- What the parts of usage add up to (`TOKEN_PARTS` in raw/schemas/schema.ts). Of records without a total of the product,
+-- our own is in the sum, unless none has one.
+CREATE OR REPLACE TEMP MACRO sum_of_parts(parts, tokens) AS
+  {
+    'input': sum(parts.input),
+    'cache_read': sum(parts.cache_read),
+    'cache_write': sum(parts.cache_write),
+    'reasoning': sum(parts.reasoning),
+    'audio': sum(parts.audio),
+    'total': CASE WHEN count(parts.total) > 0 THEN sum(coalesce(parts.total, tokens)) END
+  };
+
+-- Parts that are subtracted.
+CREATE OR REPLACE TEMP MACRO minus_parts(parts) AS
+  {
+    'input': -parts.input,
+    'cache_read': -parts.cache_read,
+    'cache_write': -parts.cache_write,
+    'reasoning': -parts.reasoning,
+    'audio': -parts.audio,
+    'total': -parts.total
+  };
+
 -- The sum of counts; NULL when one of them is NULL, or when it is more than a count may be.
 CREATE OR REPLACE TEMP MACRO sum_of_counts(counts) AS
   CASE
@@ -241,10 +264,31 @@ CREATE OR REPLACE TEMP MACRO usage_kind(name) AS
     ELSE usage_kind_of_key(usage_key(name))
   END;
 
+-- Which part of the input or output a key counts, if not all of it (`TOKEN_PARTS`).
+CREATE OR REPLACE TEMP MACRO usage_part(name) AS
+  CASE
+    WHEN name IN ('input', 'input_tokens', 'output', 'output_tokens', 'total') THEN NULL
+    WHEN regexp_matches(name, '[Cc]ache.*([Cc]reat|[Ww]rit)') THEN 'cache_write'
+    WHEN regexp_matches(name, '[Cc]ache') THEN 'cache_read'
+    WHEN regexp_matches(name, '[Rr]easoning|[Tt]hought|[Tt]hinking') THEN 'reasoning'
+    WHEN regexp_matches(name, '[Aa]udio') THEN 'audio'
+  END;
+
 CREATE OR REPLACE TEMP MACRO usage_parts(members) AS
   list_transform(
     members,
-    lambda member: {'name': member.name, 'kind': usage_kind(member.name), 'tokens': count_from_json(member.value)}
+    lambda member: {
+      'name': member.name,
+      'kind': usage_kind(member.name),
+      'part': usage_part(member.name),
+      'tokens': count_from_json(member.value)
+    }
+  );
+
+-- What the parts of this name add up to; NULL where there is none.
+CREATE OR REPLACE TEMP MACRO usage_of_part(parts, wanted) AS
+  count_in_range(
+    list_sum(list_transform(parts, lambda part: CASE WHEN part.part = wanted AND part.kind IN ('input', 'output') THEN part.tokens END))
   );
 
 -- What the parts of these kinds add up to.
@@ -273,6 +317,10 @@ CREATE OR REPLACE TEMP MACRO usage_sums(parts) AS
       0
     ),
     'totals': usage_of_kind(parts, 'total'),
+    'cache_read': usage_of_part(parts, 'cache_read'),
+    'cache_write': usage_of_part(parts, 'cache_write'),
+    'reasoning': usage_of_part(parts, 'reasoning'),
+    'audio': usage_of_part(parts, 'audio'),
     'others': [part.name FOR part IN parts IF part.kind = 'other']
   };
 
@@ -306,6 +354,11 @@ CREATE OR REPLACE TEMP MACRO langfuse_usage(members) AS
         WHEN usage.total = 0 THEN count_in_range(usage.sums.output)
         ELSE count_in_range(least(usage.sums.output, usage.total))
       END,
+      'cache_read': usage.sums.cache_read,
+      'cache_write': usage.sums.cache_write,
+      'reasoning': usage.sums.reasoning,
+      'audio': usage.sums.audio,
+      'total': count_in_range(usage.total),
       'is_output_above_total': usage.total > 0 AND usage.sums.output > usage.total,
       'is_not_total': usage.total > 0 AND usage.sums.input + usage.sums.output NOT IN (0, usage.total),
       'others': CASE WHEN len(usage.sums.others) > 0 THEN short_list(usage.sums.others) END

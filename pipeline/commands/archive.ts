@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
-import { CliError } from '../base/errors.ts'
 import { realFiles } from '../base/files.ts'
+import { parseFlag } from '../base/json.ts'
 import { counted } from '../base/numbers.ts'
 import { UtcDate } from '../contract/utc-date.ts'
 import type { ArchiveSummary } from '../rollup/archive-dates.ts'
@@ -23,7 +23,7 @@ The archive, DATA_DIR/archive, cannot be made again: back it up before you delet
 Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, and those of ClickHouse (build --help).`,
   )
   .action(async ({ before: given, dryRun = false, json = false }) => {
-    const before = readDate(given)
+    const before = parseFlag('--before', UtcDate, given)
     const config = readPipelineConfig()
     const clock = () => new Date()
     const report = createReporter(process.stderr, clock)
@@ -34,12 +34,6 @@ Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, and 
     process.stderr.write(describe(summary, dryRun))
     if (json) process.stdout.write(`${JSON.stringify(summary)}\n`)
   })
-
-function readDate(given: string): UtcDate {
-  const parsed = UtcDate.safeParse(given)
-  if (parsed.success) return parsed.data
-  throw new CliError(`--before ${JSON.stringify(given)} ${parsed.error.issues[0]?.message}`)
-}
 
 const FILES_SHOWN = 20
 

@@ -1,7 +1,7 @@
 import { Command, Option } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
-import { CliError } from '../base/errors.ts'
 import { realFiles } from '../base/files.ts'
+import { parseFlag } from '../base/json.ts'
 import type { BuildOptions } from '../build.ts'
 import { RESTATEMENT_REASONS } from '../contract/reason.ts'
 import { UtcDate } from '../contract/utc-date.ts'
@@ -43,9 +43,7 @@ function collect(name: string, names: readonly string[] = []): string[] {
 }
 
 function collectDate(text: string, dates: readonly UtcDate[] = []): UtcDate[] {
-  const date = UtcDate.safeParse(text)
-  if (!date.success) throw new CliError(`--reread ${text}: ${date.error.issues[0]?.message}`)
-  return [...dates, date.data]
+  return [...dates, parseFlag('--reread', UtcDate, text)]
 }
 
 /** Builds with the settings of the environment. Progress and the summary go to stderr. */

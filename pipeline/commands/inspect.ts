@@ -1,26 +1,54 @@
+import { dirname, resolve } from 'node:path'
 import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import { BuildError, CliError } from '../base/errors.ts'
+import { realFiles, statsIfAny } from '../base/files.ts'
 import { printable } from '../base/prose.ts'
+import { mostRecentCompletedDay } from '../contract/utc-date.ts'
 import type { Inspection, MappedRecord } from '../raw/inspect.ts'
+import { isObjectUrl } from '../raw/objects/object.ts'
+import { asJson, describeDiagnosis } from './diagnosis.ts'
 import { withInterrupt } from './interrupt.ts'
+import { createReporter, endProgress } from './reporter.ts'
 import { table } from './table.ts'
 
 export const inspect = new Command('inspect')
   .description(
-    'Guess the schema of raw files from their first records, and print the source to paste. Changes nothing.',
+    'Guess the schema of raw files from their first records, and print the source to paste. Of folders and buckets, read all files and say what is in them. Changes nothing.',
   )
-  .argument('<file...>', 'CSV, NDJSON, JSON or Parquet, plain, .gz or .zst')
+  .argument('<path...>', 'raw files, folders or s3://BUCKET/FOLDER')
   .option('--json', 'print what was found as one JSON object on stdout')
   .option('--sql', "print the SQL that reads the one file, ready to run in DuckDB's own shell")
   .action(async (paths, { json = false, sql = false }) => {
     if (sql) return printSql(paths, json)
+    const isMore = await Promise.all(paths.map(async (path) => isObjectUrl(path) || (await isFolder(path))))
+    if (isMore.includes(true)) return printDiagnosis(paths, json)
     const module = await import('../raw/inspect.ts')
     const files = await withInterrupt((signal) => module.inspect(paths, { now: () => new Date(), signal }))
     process.stdout.write(json ? `${JSON.stringify({ files })}\n` : files.map(describe).join('\n'))
     const unknown = files.filter(({ schema }) => schema === undefined).map(({ file }) => file)
     if (unknown.length > 0) throw new BuildError(`no schema fits ${unknown.join(', ')}`)
   })
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await statsIfAny(path))?.isDirectory() ?? false
+}
+
+async function printDiagnosis(paths: readonly string[], json: boolean): Promise<void> {
+  const config = readPipelineConfig()
+  const now = () => new Date()
+  const report = createReporter(process.stderr, now)
+  const diagnosis = await withInterrupt(async (signal) => {
+    const { diagnose } = await import('../setup/doctor.ts')
+    const { sourcesPath } = await import('../rollup/intake.ts')
+    const effects = { now, report, signal, files: realFiles }
+    return diagnose(paths, { config, effects, folder: dirname(resolve(sourcesPath(config))) })
+  })
+  endProgress(process.stderr)
+  const lastDate = mostRecentCompletedDay(config.asOf ?? now())
+  process.stdout.write(json ? `${asJson(diagnosis)}\n` : describeDiagnosis(diagnosis, lastDate))
+  if (diagnosis.sources.length === 0) throw new BuildError(`no schema fits any file of ${paths.join(', ')}`)
+}
 
 async function printSql(paths: readonly string[], json: boolean): Promise<void> {
   const [path, ...others] = paths

@@ -2,6 +2,7 @@ import { Command } from '@commander-js/extra-typings'
 import { z } from 'zod'
 import type { ApiKey, ApiKeys, CreatedKey } from '../../server/store/keys.ts'
 import { BuildError, CliError } from '../base/errors.ts'
+import { parseNamed } from '../base/json.ts'
 import { serverConfig } from './serve.ts'
 import { table } from './table.ts'
 
@@ -40,7 +41,7 @@ const create = new Command('create')
   .option('--free-tier', 'mark the key as one of the free tier')
   .option('--json', 'print a JSON object instead of the key alone')
   .action(async ({ json = false, ...given }) => {
-    const options = parseOptions(given)
+    const options = parseNamed(KeyOptions, given, asFlag)
     const details = {
       name: options.name,
       userId: options.user,
@@ -164,16 +165,6 @@ function flagsOf({ is_management, is_free_tier }: ApiKey): string {
 function limitOf({ limit_usd, limit_reset, include_byok_in_limit }: ApiKey): string {
   if (limit_usd === null) return NOTHING
   return `${limit_usd}${limit_reset === null ? '' : ` ${limit_reset}`}${include_byok_in_limit === 1 ? ' +byok' : ''}`
-}
-
-function parseOptions(given: Record<string, string | boolean>): z.output<typeof KeyOptions> {
-  const parsed = KeyOptions.safeParse(given)
-  if (parsed.success) return parsed.data
-  const problems = parsed.error.issues.map(({ path, message }) => {
-    const option = String(path[0])
-    return `${asFlag(option)} ${JSON.stringify(given[option])} ${message}`
-  })
-  throw new CliError(problems.join('; '))
 }
 
 function asFlag(option: string): string {

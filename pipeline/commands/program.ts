@@ -8,6 +8,7 @@ import { catalog } from './catalog.ts'
 import { derive } from './derive.ts'
 import { exportCopy } from './export.ts'
 import { httpfs } from './httpfs.ts'
+import { init } from './init.ts'
 import { inspect } from './inspect.ts'
 import { key } from './key.ts'
 import { models } from './models.ts'
@@ -39,6 +40,7 @@ export function createProgram(): Command {
     )
     .configureHelp({ showGlobalOptions: true })
   for (const command of [
+    init,
     build,
     archive,
     withdraw,
@@ -63,6 +65,7 @@ export function createProgram(): Command {
 /** Commander exits with code 1 on wrong usage; here `run` decides every exit code. */
 function throwInsteadOfExit(command: Command): Command {
   command.exitOverride()
+  command.configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'tokenboard: ')) })
   for (const child of command.commands) throwInsteadOfExit(child as Command)
   return command
 }

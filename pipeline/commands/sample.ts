@@ -3,7 +3,7 @@ import { Command } from '@commander-js/extra-typings'
 import { z } from 'zod'
 import { readPipelineConfig } from '../base/config.ts'
 import type { BuildEvent } from '../base/effects.ts'
-import { CliError } from '../base/errors.ts'
+import { parseNamed } from '../base/json.ts'
 import { mostRecentCompletedDay, UtcDate } from '../contract/utc-date.ts'
 import { SAMPLE_DEFAULTS } from '../raw/sample/options.ts'
 import { withInterrupt } from './interrupt.ts'
@@ -34,7 +34,7 @@ export const sample = new Command('sample')
   .option('--requests-per-day <count>', 'requests on an average day', String(SAMPLE_DEFAULTS.requestsPerDay))
   .option('--json', 'print one JSON object instead of the path of sources.json')
   .action(async ({ folder, lastDay, days, seed, requestsPerDay, json }) => {
-    const flags = readFlags({
+    const flags = parseNamed(Flags, {
       '--folder': folder,
       '--last-day': lastDay,
       '--days': days,
@@ -54,16 +54,6 @@ export const sample = new Command('sample')
     const summary = { sources_file: sourcesFile, files, records, synthetic: true }
     process.stdout.write(`${json === true ? JSON.stringify(summary) : sourcesFile}\n`)
   })
-
-function readFlags(given: Record<keyof z.infer<typeof Flags>, string | undefined>): z.infer<typeof Flags> {
-  const parsed = Flags.safeParse(given)
-  if (parsed.success) return parsed.data
-  const problems = parsed.error.issues.map((issue) => {
-    const flag = issue.path[0] as keyof typeof given
-    return `${flag} ${JSON.stringify(given[flag])} ${issue.message}`
-  })
-  throw new CliError(problems.join('; '))
-}
 
 function report(event: BuildEvent): void {
   if (event.kind === 'done') process.stderr.write(`${event.stage}: ${event.detail}\n`)

@@ -15,7 +15,7 @@ export const serve = new Command('serve')
   .action(async ({ host, port, workers }) => {
     const config = await serverConfig({ HOST: host, PORT: port, WORKERS: workers })
     if (!existsSync(join(config.publicDir, POINTER_PATH))) {
-      await (await import('./build.ts')).runBuild({ json: false })
+      await buildFirst(config)
     }
     const effects = {
       clock: () => new Date(),
@@ -35,12 +35,19 @@ export const serve = new Command('serve')
     })
   })
 
+/** Makes the first release, once nothing else can keep the server from starting. */
+async function buildFirst(config: ServerConfig): Promise<void> {
+  const { tryToStart } = await import('../../server/main.ts')
+  await tryToStart(config)
+  await (await import('./build.ts')).runBuild({ json: false })
+}
+
 /** Reads the settings of the server. Throws `CliError` for wrong ones. */
 export async function serverConfig(overrides: Record<string, string | undefined> = {}): Promise<ServerConfig> {
   const { ConfigError, readServerConfig } = await import('../../server/base/config.ts')
   try {
     return readServerConfig(overrides)
   } catch (error) {
-    throw error instanceof ConfigError ? new CliError(error.message) : error
+    throw error instanceof ConfigError ? new CliError(error.faults) : error
   }
 }

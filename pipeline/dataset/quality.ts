@@ -34,6 +34,9 @@ export interface Disagreement {
   reason: string
   records: number
   accepted_records: number
+  tokens: string
+  /** The same by the product's own totals; null if none of the records has one. */
+  product_total: string | null
 }
 
 /** A source with accepted records that have no `request_id`. Duplicates of such records count again. */
@@ -123,7 +126,10 @@ export class Account {
     return [...Map.groupBy(this.#compared, ({ source }) => source)].flatMap(([source, rows]) => {
       const accepted_records = sumRecords(rows)
       const counts = Object.entries(byReason(rows, ({ records }) => records))
-      return counts.map(([reason, records]) => ({ source, reason, records, accepted_records }))
+      return counts.map(([reason, records]) => {
+        const ofReason = rows.filter((row) => row.reason === reason)
+        return { source, reason, records, accepted_records, ...totalsOf(ofReason) }
+      })
     })
   }
 
@@ -223,6 +229,12 @@ function byReason(
     return [reason, Number(ofReason.reduce((sum, row) => sum + recordsOf(row), 0n))] as const
   })
   return Object.fromEntries(sums.filter(([, records]) => records > 0).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function totalsOf(rows: readonly ComparedRecords[]): Pick<Disagreement, 'tokens' | 'product_total'> {
+  const tokens = rows.reduce((sum, row) => sum + row.tokens, 0n)
+  const total = rows.reduce((sum, row) => sum + (row.product_total ?? row.tokens), 0n)
+  return { tokens: `${tokens}`, product_total: rows.some((row) => row.product_total !== null) ? `${total}` : null }
 }
 
 function sumRecords(entries: readonly { records: bigint }[]): number {

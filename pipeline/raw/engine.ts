@@ -17,6 +17,7 @@ export const ClickHouseName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_-]*$/, {
 const ClickHouseUrl = z
   .url({ protocol: /^https?$/, error: 'must be a URL such as https://clickhouse.example.org:8443' })
   .superRefine((text, context) => {
+    if (!URL.canParse(text)) return
     const { username, password, search, hash } = new URL(text)
     const say = (message: string) => context.addIssue({ code: 'custom', message })
     if (username !== '' || password !== '') {

@@ -6,8 +6,8 @@ import type { CsvReading, LinkedFile } from './files/link.ts'
 import { LONGEST_RECORD_BYTES } from './files/split.ts'
 import { type Columns, jsonPointer, literal, type Setting } from './schemas/expression.ts'
 import { HELICONE_SCHEMAS, heliconeSettings } from './schemas/helicone-settings.ts'
-import { fileColumn, isOwn, keysWithoutRecords, schemaOf } from './schemas/of-source.ts'
-import { NOTE_KINDS, PARTS_DISAGREEMENTS, type Schema, type UsageRecord } from './schemas/schema.ts'
+import { fileColumn, isOwn, keysWithoutRecords, ownPlaces, schemaOf } from './schemas/of-source.ts'
+import { NOTE_KINDS, PARTS_DISAGREEMENTS, type Schema, TOKEN_PARTS, type UsageRecord } from './schemas/schema.ts'
 import { ABSENT, jsonValue, parquetValue, type RelativeTime, textValue, type Value } from './schemas/value.ts'
 import type { Source } from './sources.ts'
 
@@ -86,6 +86,7 @@ function variablesOf(number: number, group: InputGroup): Record<string, SqlValue
     compression,
     ...(source.model !== undefined && { model: source.model }),
     ...settingsOf(source),
+    ...pathVariables(group),
     ...(format === 'ndjson' && jsonVariables(group)),
     ...(format === 'csv' && {
       delimiter,
@@ -94,6 +95,11 @@ function variablesOf(number: number, group: InputGroup): Record<string, SqlValue
     }),
   }
   return Object.fromEntries(Object.entries(variables).map(([name, value]) => [`${name}_${number}`, value]))
+}
+
+function pathVariables({ pathColumns, files }: InputGroup): Record<string, SqlValue> {
+  const values = pathColumns.map((name, i) => [`path_${i}`, files.map(({ columns }) => columns?.[name] ?? null)])
+  return Object.fromEntries(values)
 }
 
 /** DuckDB's default. */
@@ -129,7 +135,7 @@ function numberedFields(group: InputGroup, columns: Columns): string[] {
 
 /** The SELECT of one group. It contains only positions, types and this project's own SQL. */
 function selectGroup(group: InputGroup, number: number, isNumbered = false): Select {
-  const { record, parts_disagree, notes } = schemaOf(group.source)
+  const { record, parts_disagree, parts, notes } = schemaOf(group.source)
   const { columns, computed, texts } = columnsOf(group, number)
   const fields = [
     ...(isNumbered ? numberedFields(group, columns) : []),
@@ -150,6 +156,8 @@ function selectGroup(group: InputGroup, number: number, isNumbered = false): Sel
     `${record.is_byok?.sql(columns) ?? 'false'} AS is_byok`,
     `${record.updated_at?.sql(columns) ?? 'NULL::BIGINT'} AS updated_us`,
     `${disagreement(parts_disagree, columns)} AS parts_disagree`,
+    `${partsOf(parts, record, columns)} AS parts`,
+    `${pathsFound(group.source, columns)} AS paths_found`,
     ...noteOf(notes, columns),
   ]
   return {
@@ -169,11 +177,25 @@ function fromGroup(
   const statement = template.replaceAll(/_N\b/g, `_${number}`).replaceAll('COLUMN_NAMES', names)
   // The list is never NULL. The condition only makes DuckDB read every column.
   const readsAll = group.format === 'csv' && group.readsAllColumns
-  const from = readsAll ? `${statement}\nWHERE [${names}] IS NOT NULL` : statement
+  const scan = readsAll ? `${statement}\nWHERE [${names}] IS NOT NULL` : statement
+  const hasPath = group.pathColumns.length > 0
+  const from = hasPath ? withPathColumns(group, number, scan) : scan
   return inLevels(computed).reduce((inner, added, level) => {
-    const madeUp = level === 0 ? MADE_UP_COLUMNS[group.format] : []
+    const madeUp = level === 0 && !hasPath ? MADE_UP_COLUMNS[group.format] : []
     return `FROM (\nSELECT ${['*', ...madeUp, ...added].join(', ')}\n${inner})`
   }, from)
+}
+
+/** FROM with the columns path_0, path_1, … of each file. A join may change the order of rows, which one file needs. */
+function withPathColumns({ format, pathColumns, files }: InputGroup, number: number, scan: string): string {
+  const named = (sql: (values: string) => string) =>
+    pathColumns.map((_, i) => `${sql(`getvariable('path_${i}_${number}')`)} AS path_${i}`)
+  const all = ['*', ...MADE_UP_COLUMNS[format]]
+  if (files.length === 1)
+    return `FROM (\nSELECT ${[...all, ...named((values) => `${values}[1]::VARCHAR`)].join(', ')}\n${scan}\n)`
+  const columns = named((values) => `unnest(${values})::VARCHAR`).join(', ')
+  const paths = `SELECT ${columns}, generate_subscripts(getvariable('path_0_${number}'), 1) - 1 AS file_index`
+  return `FROM (\nSELECT ${all.join(', ')}\n${scan}\n)\nJOIN (${paths}) USING (file_index)`
 }
 
 /**
@@ -247,6 +269,25 @@ function disagreement(conditions: Schema['parts_disagree'] = {}, columns: Column
   return cases.length === 0 ? 'NULL::VARCHAR' : `CASE ${cases.join(' ')} END`
 }
 
+/** A struct of counts; NULL for a part that the record does not have, and for a total of 0. */
+function partsOf(parts: Schema['parts'] = {}, { prompt_tokens }: UsageRecord, columns: Columns): string {
+  const named = [...TOKEN_PARTS, 'total' as const].map((name) => {
+    const part = parts[name]
+    const counted = part === undefined ? 'NULL' : `CASE WHEN ${part.exists(columns)} THEN ${part.sql(columns)} END`
+    return `'${name}': ${name === 'total' ? `nullif(${counted}, 0)` : counted}::BIGINT`
+  })
+  return `{'input': ${prompt_tokens.sql(columns)}, ${named.join(', ')}}`
+}
+
+/** Which of the source's own paths a record has: a bit for each. */
+function pathsFound(source: Source, columns: Columns): string {
+  const bits = ownPlaces(source).map(({ places }, position) => {
+    const found = places.map((place) => place.value(columns).exists()).join(' OR ')
+    return `CASE WHEN ${found} THEN ${2n ** BigInt(position)} ELSE 0 END`
+  })
+  return bits.length === 0 ? 'NULL::BIGINT' : `(${bits.join(' | ')})::BIGINT`
+}
+
 function noteOf(notes: Schema['notes'] = {}, columns: Columns): string[] {
   const found = NOTE_KINDS.flatMap((kind) => {
     const note = notes[kind]
@@ -266,11 +307,12 @@ function noteOf(notes: Schema['notes'] = {}, columns: Columns): string[] {
 
 /**
  * Whether an NDJSON line or an element of a list is not an object. Of lines only asked without a timestamp, because it
- * parses the line again; an element may have its timestamp around it.
+ * parses the line again; an element may have its timestamp around it, and
+ * a file in its path.
  */
-function isMalformed({ format, lists }: InputGroup, { timestamp }: UsageRecord, columns: Columns): string {
+function isMalformed({ format, lists, pathColumns }: InputGroup, { timestamp }: UsageRecord, columns: Columns): string {
   if (format !== 'ndjson') return 'false'
-  if (lists.length > 0) return `json IS NULL OR NOT starts_with(ltrim(json), '{')`
+  if (lists.length > 0 || pathColumns.length > 0) return `json IS NULL OR NOT starts_with(ltrim(json), '{')`
   return `json IS NULL OR (NOT (${timestamp.exists(columns)}) AND NOT starts_with(ltrim(json), '{'))`
 }
 
@@ -282,10 +324,12 @@ interface GroupColumns {
 }
 
 function columnsOf(group: InputGroup, number: number): GroupColumns {
-  const { format, positions, source, types, files } = group
+  const { format, positions, pathColumns, source, types, files } = group
   const relative = relativeTime(source)
   const computed = new Map<string, string>()
   const value = (column: string): Value => {
+    const inPath = pathColumns.indexOf(fileColumn(source, column))
+    if (inPath >= 0) return textValue(`path_${inPath}`, relative)
     const position = positions.get(column)
     if (position === undefined) return ABSENT
     if (format === 'ndjson') return jsonValue(`value[${position + 1}]`, relative)

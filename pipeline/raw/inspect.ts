@@ -17,8 +17,9 @@ import { type LinkedFile, linkParquet, UNKNOWN } from './files/link.ts'
 import { recognize } from './files/recognize.ts'
 import { splitCsv } from './files/split.ts'
 import { defineSample, defineUsage } from './ingest.ts'
-import { SCHEMA_NAMES, SCHEMAS, type SchemaName } from './schemas/index.ts'
-import { listsOf } from './schemas/of-source.ts'
+import { isObjectUrl } from './objects/object.ts'
+import { MAPPINGS, SCHEMA_NAMES, SCHEMAS, type SchemaName } from './schemas/index.ts'
+import { fileColumn, listsOf } from './schemas/of-source.ts'
 import { neededColumns, type Schema, schemaColumns } from './schemas/schema.ts'
 import { renamesToCanonical } from './schemas/synonyms.ts'
 import { slugProblem } from './slug.ts'
@@ -31,8 +32,8 @@ const RECORDS_COPIED = 1_000
 const BYTES_READ = 16 * 1_048_576
 
 /** Placeholders in a proposed source, which the maintainer must replace. */
-const MODEL_TO_SAY = 'author/model'
-const BASE_TIME_TO_SAY = '2025-01-01T00:00:00Z'
+export const MODEL_TO_SAY = 'author/model'
+export const BASE_TIME_TO_SAY = '2025-01-01T00:00:00Z'
 
 /** Numbers from these on are read as Unix time: the first is in March 1973, the second in September 2001. */
 const UNIX_MILLISECONDS = 1e11
@@ -52,8 +53,10 @@ export interface MappedRecord extends Record<string, string | boolean | null> {
   reject_reason: string | null
 }
 
-type SourceEntry = Pick<Source, 'name' | 'schema' | 'files'> &
-  Partial<Pick<Source, 'columns' | 'model' | 'base_time' | 'time_unit'>>
+/** A source as a maintainer would write it. */
+export type SourceEntry = Pick<Source, 'name' | 'files'> & { schema: SchemaName } & Partial<
+    Pick<Source, 'columns' | 'unnest' | 'model' | 'base_time' | 'time_unit'>
+  >
 
 interface Column {
   name: string
@@ -68,6 +71,8 @@ export interface Inspection {
   schema: Source['schema'] | undefined
   records: MappedRecord[]
   source: SourceEntry | undefined
+  /** Whether the timestamps of your own logs have no offset, so that only you know their time zone. */
+  lacks_offset: boolean
   notes: string[]
 }
 
@@ -80,8 +85,7 @@ export async function inspect(paths: readonly string[], effects: InspectEffects)
   return withFiles(files, effects, async (database, folder) => {
     const inspections: Inspection[] = []
     for (const [position, file] of files.entries()) {
-      const linked = await linkBeginning(file, join(folder, `${position}.${file.format}`))
-      inspections.push(await inspectFile(database, linked))
+      inspections.push(await inspectFile(database, file, join(folder, `${position}.${file.format}`)))
     }
     return inspections
   })
@@ -143,37 +147,82 @@ async function firstOfJson(file: InputFile): Promise<Buffer> {
   return Buffer.concat(lines)
 }
 
-async function inspectFile(database: Database, file: LinkedFile): Promise<Inspection> {
+/**
+ * Guesses the schema of one raw file. If none fits, `others` are tried: sources of the files around it. Throws `BuildError`
+ * if the file cannot be read.
+ */
+export async function inspectFile(
+  database: Database,
+  given: InputFile,
+  link: string,
+  others: readonly SourceEntry[] = [],
+): Promise<Inspection> {
+  const file = await linkBeginning(given, link)
   try {
     const columnsIn = await readSample(database, file)
-    const known = { file: file.name, format: file.format }
     const problems: string[] = []
     const allLeftOut: Inspection[] = []
     for (const source of proposals(file, columnsIn)) {
       const records = await mapRecords(database, source, file)
       if (typeof records === 'string') problems.push(records)
       else if (records.some(isRead)) {
-        const [shown, columns] = [records.slice(0, RECORDS_SHOWN), columnsIn(source.schema)]
-        const notes = notesOn(source, records)
-        const found = { ...known, columns, schema: source.schema, records: shown, source, notes }
+        const found = foundIn(file, source, records, columnsIn)
         if (records.some(({ reject_reason }) => reject_reason === null)) return found
         allLeftOut.push(found)
       }
     }
-    const [found] = allLeftOut
+    const [found = await firstReading(database, file, others, columnsIn)] = allLeftOut
     if (found !== undefined) return found
     const notes = problems.length > 0 ? problems : [whatIsMissing(columnsIn)]
-    return { ...known, columns: columnsIn('canonical'), schema: undefined, records: [], source: undefined, notes }
+    const known = { file: file.name, format: file.format, columns: columnsIn({ schema: 'canonical' }) }
+    return { ...known, schema: undefined, records: [], source: undefined, lacks_offset: false, notes }
   } catch (error) {
     if (!(error instanceof Error) || error instanceof BuildError || error.name === 'AbortError') throw error
     throw new BuildError(`${file.name} cannot be read: ${reasonOf(error).replaceAll(file.link, file.name)}`)
   }
 }
 
+/** The file as the first of these sources reads it that rejects not all of its records. */
+async function firstReading(
+  database: Database,
+  file: LinkedFile,
+  sources: readonly SourceEntry[],
+  columnsIn: ColumnsIn,
+): Promise<Inspection | undefined> {
+  for (const source of sources) {
+    const records = await mapRecords(database, source, file)
+    if (typeof records === 'string' || (records.length > 0 && !records.some(isRead))) continue
+    return foundIn(file, source, records, columnsIn)
+  }
+  return undefined
+}
+
+function foundIn(
+  { name, format }: LinkedFile,
+  source: SourceEntry,
+  records: MappedRecord[],
+  columnsIn: ColumnsIn,
+): Inspection {
+  const columns = columnsIn(source)
+  return {
+    file: name,
+    format,
+    columns,
+    schema: source.schema,
+    records: records.slice(0, RECORDS_SHOWN),
+    source,
+    lacks_offset: source.schema === 'canonical' && /[T ]\d\d:\d\d(:\d\d([.,]\d+)?)?$/.test(timeIn(source, columns)),
+    notes: notesOn(source, records),
+  }
+}
+
 const isRead = ({ reject_reason }: MappedRecord) => reject_reason === null || reject_reason === 'left_out'
 
-/** The columns of the records, which a schema may have in lists of each line. */
-type ColumnsIn = (schema: Source['schema']) => Column[]
+/** What tells how the records of a file are read. */
+type Shape = Pick<SourceEntry, 'schema' | 'columns' | 'unnest'>
+
+/** The columns of the records, which a source may have in lists of each line. */
+type ColumnsIn = (source: Shape) => Column[]
 
 async function readSample(database: Database, file: LinkedFile): Promise<ColumnsIn> {
   const header = file.format === 'ndjson' ? undefined : await readColumns(database, file, KNOWN_COLUMNS)
@@ -190,6 +239,7 @@ async function readSample(database: Database, file: LinkedFile): Promise<Columns
     delimiter,
     types,
     positions: new Map(),
+    pathColumns: [],
     // The whole line. DuckDB does not accept an empty list of pointers.
     pointers: [['']],
     lists: [],
@@ -204,10 +254,12 @@ async function readSample(database: Database, file: LinkedFile): Promise<Columns
     return () => columns
   }
   const lines = records.map(([line = null]): unknown => (line === null || line === '' ? null : JSON.parse(line)))
-  const known = new Map<Source['schema'], Column[]>()
-  return (schema) => {
-    const columns = known.get(schema) ?? keysOf(lines, listsOf({ schema, columns: {} }))
-    known.set(schema, columns)
+  const known = new Map<string, Column[]>()
+  return ({ schema, unnest }) => {
+    const lists = listsOf({ schema, unnest, columns: {} })
+    const key = lists.join()
+    const columns = known.get(key) ?? keysOf(lines, lists)
+    known.set(key, columns)
     return columns
   }
 }
@@ -241,30 +293,49 @@ function membersOf(value: unknown): [string, unknown][] {
 }
 
 function proposals(file: LinkedFile, columnsIn: ColumnsIn): SourceEntry[] {
-  const columns = columnsIn('canonical')
+  const columns = columnsIn({ schema: 'canonical' })
   const names = columns.map((column) => column.name)
   const name = basename(file.name).replace(/\..*$/, '') || 'logs'
-  const files = [resolve(file.name)]
-  const fitting = SCHEMA_NAMES.filter((schema) => missingColumns(schema, columnsIn).length === 0)
+  const files = [isObjectUrl(file.name) ? file.name : resolve(file.name)]
+  const fitting = SCHEMA_NAMES.flatMap((schema) => shapesOf(schema, file, columnsIn))
+    .filter((shape) => missingColumns(shape, columnsIn).length === 0)
     .sort((a, b) => recognized(b, columnsIn) - recognized(a, columnsIn))
-    .map((schema): SourceEntry => ({ name, schema, files }))
+    .map((shape): SourceEntry => ({ name, files, ...shape }))
   const renamed = renamesToCanonical(names)
   if (renamed !== undefined) {
     const model = renamed.hasModel ? {} : { model: MODEL_TO_SAY }
     fitting.push({ name, schema: 'canonical', files, columns: renamed.columns, ...model })
   }
-  return fitting.flatMap((source) => [source, ...relativeTo(source, columnsIn(source.schema))])
+  return fitting.flatMap((source) => [source, ...relativeTo(source, columnsIn(source))])
+}
+
+/** The forms in which a product writes files. A form that renames columns is for files without the columns of the schema. */
+function shapesOf(schema: SchemaName, { format }: LinkedFile, columnsIn: ColumnsIn): Shape[] {
+  const forms = MAPPINGS[schema].forms
+    .filter(({ unnest }) => unnest === undefined || format === 'ndjson')
+    .map(({ columns, unnest }): Shape => ({ schema, ...(columns && { columns }), ...(unnest && { unnest }) }))
+  const fitting = forms.filter((shape) => {
+    const names = columnsIn(shape).map((column) => column.name)
+    return Object.keys(shape.columns ?? {}).every((column) => !names.includes(column))
+  })
+  return [{ schema }, ...fitting]
 }
 
 /** The source with a base time, if its timestamps are numbers that need one; otherwise nothing. */
 function relativeTo(source: SourceEntry, columns: readonly Column[]): SourceEntry[] {
+  const time = timeIn(source, columns)
   const schema: Schema = SCHEMAS[source.schema]
-  const [column = ''] = schema.record.timestamp.columns
-  const time = columns.find(({ name }) => name === (source.columns?.[column] ?? column))?.sample ?? ''
   if (schema.hasAbsoluteTime || !/^\d{1,13}(\.\d+)?$/.test(time)) return []
   if (Number(time) >= UNIX_MILLISECONDS) return [{ ...source, base_time: UNIX_EPOCH, time_unit: 'milliseconds' }]
   if (Number(time) >= UNIX_SECONDS) return [{ ...source, base_time: UNIX_EPOCH, time_unit: 'seconds' }]
   return [{ ...source, base_time: BASE_TIME_TO_SAY }]
+}
+
+/** The first timestamp of the records, as it is written. */
+function timeIn({ schema, columns: names = {} }: Shape, columns: readonly Column[]): string {
+  const [column = ''] = SCHEMAS[schema].record.timestamp.columns
+  const name = fileColumn({ columns: names }, column)
+  return columns.find((each) => each.name === name)?.sample ?? ''
 }
 
 async function mapRecords(database: Database, entry: SourceEntry, file: LinkedFile): Promise<MappedRecord[] | string> {
@@ -297,22 +368,25 @@ function notesOn({ model, base_time }: SourceEntry, records: readonly MappedReco
   return notes.filter(([applies]) => applies).map(([, note]) => note)
 }
 
-function missingColumns(name: SchemaName, columnsIn: ColumnsIn): string[] {
-  const names = columnsIn(name).map((column) => column.name)
-  const needed = neededColumns(SCHEMAS[name], false)
-  return needed
+function missingColumns(shape: Shape, columnsIn: ColumnsIn): string[] {
+  const names = columnsIn(shape).map((column) => column.name)
+  const renamed = Object.keys(shape.columns ?? {}).map((column) => [column])
+  return [...neededColumns(SCHEMAS[shape.schema], false), ...renamed]
+    .map((choice) => choice.map((column) => fileColumn({ columns: shape.columns ?? {} }, column)))
     .filter((choice) => !choice.some((column) => names.includes(column)))
     .map((choice) => choice.join(' or '))
 }
 
-function recognized(name: SchemaName, columnsIn: ColumnsIn): number {
-  const names = columnsIn(name).map((column) => column.name)
-  return schemaColumns(SCHEMAS[name]).filter((column) => names.includes(column)).length
+function recognized({ schema, columns = {}, unnest }: Shape, columnsIn: ColumnsIn): number {
+  const names = columnsIn({ schema, unnest }).map((column) => column.name)
+  return schemaColumns(SCHEMAS[schema]).filter((column) => names.includes(fileColumn({ columns }, column))).length
 }
 
 function whatIsMissing(columnsIn: ColumnsIn): string {
-  const [nearest = 'canonical'] = SCHEMA_NAMES.toSorted((a, b) => recognized(b, columnsIn) - recognized(a, columnsIn))
+  const shapes = SCHEMA_NAMES.map((schema): Shape => ({ schema }))
+  const [nearest = { schema: 'canonical' }] = shapes.sort((a, b) => recognized(b, columnsIn) - recognized(a, columnsIn))
   const missing = missingColumns(nearest, columnsIn)
-  if (missing.length === 0) return `the columns are those of ${nearest}, but none of the first records can be read`
-  return `the nearest schema is ${nearest}, which also needs ${missing.join(', ')}`
+  if (missing.length === 0)
+    return `the columns are those of ${nearest.schema}, but none of the first records can be read`
+  return `the nearest schema is ${nearest.schema}, which also needs ${[...new Set(missing)].join(', ')}`
 }

@@ -44,6 +44,9 @@ export interface ComparedRecords {
   reason: PartsDisagreement | null
   records: bigint
   public_records: bigint
+  tokens: bigint
+  /** Their tokens by the product's own totals; null if none of the records has one. */
+  product_total: bigint | null
 }
 
 /** Accepted records of a source without a `request_id`, not counting missing files. */

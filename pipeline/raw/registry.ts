@@ -40,28 +40,35 @@ export interface Alias {
   model_permaslug: string
 }
 
+/** What is wrong with an entry of the models or of the aliases, and where it is in that list. */
+export interface RegistryFault {
+  of: 'models' | 'aliases'
+  place: readonly (string | number)[]
+  problem: string
+}
+
 /**
- * Makes the registry from models and extra aliases (DESIGN.md §5). Throws `CliError` for a slug that may not be
- * published, a duplicate slug or alias, and an alias that is a slug.
+ * Makes the registry from models and extra aliases (DESIGN.md §5). Throws `CliError` for each slug that may not be
+ * published, duplicate slug or alias, and alias that is a slug.
  */
-export function createRegistry(models: readonly Model[], extraAliases: readonly Alias[]): Registry {
-  const bySlug = new Map<string, Model>()
-  for (const model of models) {
-    checkSlug(model.model_permaslug)
-    if (bySlug.has(model.model_permaslug)) throw new CliError(`model ${quoted(model.model_permaslug)} is listed twice`)
-    bySlug.set(model.model_permaslug, model)
-  }
-  const listed = models.flatMap(({ aliases, model_permaslug }) => aliases.map((alias) => ({ alias, model_permaslug })))
-  const all = [...listed, ...extraAliases]
-  const slugs = new Set([...bySlug.keys(), ...all.map(({ model_permaslug }) => model_permaslug)])
-  const slugByAlias = new Map<string, string>()
-  for (const { alias, model_permaslug } of all) {
-    checkSlug(model_permaslug)
-    if (alias === model_permaslug) continue
-    if (slugs.has(alias)) throw new CliError(`alias ${quoted(alias)} is also the slug of a model`)
-    if (slugByAlias.has(alias)) throw new CliError(`alias ${quoted(alias)} is given twice`)
-    slugByAlias.set(alias, model_permaslug)
-  }
+export function createRegistry(
+  models: readonly Model[],
+  extraAliases: readonly Alias[],
+  describe: (fault: RegistryFault) => string = ({ problem }) => problem,
+): Registry {
+  const listed = models.flatMap(({ aliases, model_permaslug }, model) =>
+    aliases.map((alias, position) => ({ alias, model_permaslug, ...at('models', model, 'aliases', position) })),
+  )
+  const extra = extraAliases.map((each, position) => ({ ...each, ...at('aliases', position) }))
+  const all = [...listed, ...extra]
+  const faults = [...faultsOfSlugs(models, extra), ...faultsOfAliases(models, all)]
+  if (faults.length > 0) throw new CliError(faults.map(describe))
+  const bySlug = new Map(models.map((model) => [model.model_permaslug, model]))
+  const slugByAlias = new Map(
+    all
+      .filter(({ alias, model_permaslug }) => alias !== model_permaslug)
+      .map(({ alias, model_permaslug }) => [alias, model_permaslug]),
+  )
   return {
     resolve: (name) => resolve(name, bySlug, slugByAlias),
     visibility: (slug) => {
@@ -71,6 +78,43 @@ export function createRegistry(models: readonly Model[], extraAliases: readonly 
     },
     names: (slug) => namesOf(slug, bySlug),
   }
+}
+
+type Place = Omit<RegistryFault, 'problem'>
+
+function at(of: Place['of'], ...place: Place['place']): Place {
+  return { of, place }
+}
+
+function faultsOfSlugs(models: readonly Model[], extra: readonly (Alias & Place)[]): RegistryFault[] {
+  const entries = [
+    ...models.map(({ model_permaslug }, model) => ({ model_permaslug, ...at('models', model, 'model_permaslug') })),
+    ...extra,
+  ]
+  const known = new Set<string>()
+  return entries.flatMap(({ model_permaslug, of, place }) => {
+    const problem = slugProblem(model_permaslug)
+    const isTwice = of === 'models' && known.has(model_permaslug)
+    if (of === 'models') known.add(model_permaslug)
+    return [
+      ...(problem === undefined
+        ? []
+        : [{ of, place, problem: `model_permaslug ${quoted(model_permaslug)} ${problem}` }]),
+      ...(isTwice ? [{ of, place, problem: `model ${quoted(model_permaslug)} is listed twice` }] : []),
+    ]
+  })
+}
+
+function faultsOfAliases(models: readonly Model[], all: readonly (Alias & Place)[]): RegistryFault[] {
+  const slugs = new Set([...models, ...all].map(({ model_permaslug }) => model_permaslug))
+  const known = new Set<string>()
+  return all.flatMap(({ alias, model_permaslug, of, place }) => {
+    if (alias === model_permaslug) return []
+    const isTwice = known.has(alias)
+    known.add(alias)
+    if (slugs.has(alias)) return [{ of, place, problem: `alias ${quoted(alias)} is also the slug of a model` }]
+    return isTwice ? [{ of, place, problem: `alias ${quoted(alias)} is given twice` }] : []
+  })
 }
 
 function resolve(name: string, bySlug: ReadonlyMap<string, Model>, slugByAlias: ReadonlyMap<string, string>): string {
@@ -105,11 +149,6 @@ function published(text = ''): string {
 export function splitVariant(name: string): { base: string; suffix: string } | undefined {
   const colon = name.lastIndexOf(':')
   return colon > 0 && colon < name.length - 1 ? { base: name.slice(0, colon), suffix: name.slice(colon) } : undefined
-}
-
-function checkSlug(slug: string): void {
-  const problem = slugProblem(slug)
-  if (problem !== undefined) throw new CliError(`model_permaslug ${quoted(slug)} ${problem}`)
 }
 
 function quoted(text: string): string {

@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
-import { CsvError, parse as parseCsv } from 'csv-parse/sync'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { z } from 'zod'
-import { CliError } from '../base/errors.ts'
+import { CliError, withAllFaults } from '../base/errors.ts'
 import { hashFile, isMissing, statsIfAny, toText } from '../base/files.ts'
-import { parse, parseJson } from '../base/json.ts'
+import { jsonIfAny, parseJson, withoutMark } from '../base/json.ts'
 import { nearest } from '../contract/nearest.ts'
 import { UtcDate } from '../contract/utc-date.ts'
 import { SanityCheck } from './check-names.ts'
@@ -17,7 +16,8 @@ import {
   type UsageSource,
 } from './engine.ts'
 import type { ObjectCopies } from './objects/object.ts'
-import { type Alias, createRegistry, Model, type Registry } from './registry.ts'
+import { Model, type Registry } from './registry.ts'
+import { type NamedText, readRegistry } from './registry-files.ts'
 import { HELICONE_SCHEMAS, OutsideFrom } from './schemas/helicone-settings.ts'
 import { SCHEMA_NAMES, SCHEMAS } from './schemas/index.ts'
 import { ColumnMapping, Unnest, Where } from './schemas/mapping.ts'
@@ -26,7 +26,7 @@ import { type Schema, schemaColumns } from './schemas/schema.ts'
 
 const TimeZone = z
   .string()
-  .refine(isTimeZone, { error: 'is not a time zone of the IANA database, such as Europe/Paris' })
+  .refine(isTimeZone, { error: 'must be a time zone of the IANA database, such as Europe/Paris' })
 
 const SourceFields = z.strictObject({
   name: z.string().min(1).describe('The name of the source in warnings, state and archive. It is never published.'),
@@ -37,7 +37,7 @@ const SourceFields = z.strictObject({
     .array(z.string().min(1))
     .min(1)
     .describe(
-      'Paths and patterns, relative to the sources file, or `s3://BUCKET/KEY`. An entry that names an existing file is never read as a pattern.',
+      'Paths and patterns, relative to the sources file, or `s3://BUCKET/KEY`. An entry that names an existing file is never read as a pattern. `{model}` names a part of the path as a column ([sources](sources.md#columns-in-the-path)).',
     ),
   visibility: SourceVisibility.describe(
     'Whether the usage is public. With `registry`, the `models` file decides. The `visibility` of a record wins.',
@@ -51,6 +51,12 @@ const SourceFields = z.strictObject({
   unnest: Unnest.optional().describe(
     'Where the records are in a line or document of JSON: `data[].results[]` ([sources](sources.md#records-in-lists)).',
   ),
+  hive: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether folders such as `model=a` are columns of the files in them ([sources](sources.md#columns-in-the-path)).',
+    ),
   where: Where.optional().describe(
     'Conditions on fields; records that do not fit are excluded and counted: `{"status": {"equal": "ok"}}` ([sources](sources.md#conditions)).',
   ),
@@ -110,8 +116,7 @@ export const Source = SourceFields.superRefine((source, context) => {
 /** A source of the sources file, or the sums that an engine provides instead. */
 export type Source = Omit<z.infer<typeof Source>, 'schema'> & { schema: keyof typeof SCHEMAS }
 
-/** The sources file. `docs/reference.md` is made from the descriptions. */
-export const SourcesFile = z.strictObject({
+const SourcesFields = z.strictObject({
   models: z.string().min(1).optional().describe('The registry of models, a JSON file. `registry` visibility needs it.'),
   aliases: z
     .string()
@@ -137,6 +142,15 @@ export const SourcesFile = z.strictObject({
   engine: EngineChoice.optional().describe('What sums the usage instead of DuckDB and raw files.'),
 })
 
+const OUTLINE = { when: ({ value }: { value: unknown }) => Outline.safeParse(value).success }
+
+/** The sources file. `docs/reference.md` is made from the descriptions. */
+export const SourcesFile = SourcesFields.superRefine((file, context) => {
+  for (const { path, message } of faultsBetween(Outline.parse(file))) {
+    context.addIssue({ code: 'custom', path, message })
+  }
+}, OUTLINE)
+
 /** The parsed sources file. Its relative paths start at `folder`. */
 export interface Sources {
   folder: string
@@ -155,6 +169,8 @@ export interface Sources {
   on_missing: OnMissing
   /** Local copies of bucket objects, once they are fetched. */
   objects?: ObjectCopies
+  /** The names of the only files to read, by source. Undefined: all that are found. */
+  chosen?: ReadonlyMap<string, ReadonlySet<string>>
 }
 
 export interface ReadOptions {
@@ -162,22 +178,76 @@ export interface ReadOptions {
   mayLackModels?: boolean
 }
 
-/** Reads the sources file and the files it names. Throws `CliError` that names file and field. */
+/** What the members of a sources file say of each other, if some of them are wrong by themselves. */
+const Outline = z.looseObject({
+  models: z.string().optional().catch(undefined),
+  aliases: z.string().optional().catch(undefined),
+  sources: z
+    .array(z.looseObject({ name: z.unknown(), visibility: z.unknown() }).catch({ name: undefined, visibility: null }))
+    .optional()
+    .catch([]),
+  engine: z.looseObject({ visibility: z.unknown() }).optional().catch({ visibility: null }),
+})
+type Outline = z.infer<typeof Outline>
+
+interface Fault {
+  path: (string | number)[]
+  message: string
+}
+
+function faultsBetween({ models, sources, engine }: Outline): Fault[] {
+  const names = (sources ?? []).map(({ name }) => name)
+  const duplicates = names.flatMap((name, position) =>
+    typeof name !== 'string' || names.indexOf(name) === position
+      ? []
+      : [{ path: ['sources', position, 'name'], message: `two sources have the name ${JSON.stringify(name)}` }],
+  )
+  return [...faultsOfChoice({ sources, engine }), ...duplicates, ...faultsOfVisibility({ models, sources, engine })]
+}
+
+function faultsOfChoice({ sources, engine }: Pick<Outline, 'sources' | 'engine'>): Fault[] {
+  if ((sources === undefined) !== (engine === undefined)) return []
+  const message =
+    sources === undefined
+      ? 'is missing; list what to read, or name an "engine"'
+      : 'cannot be combined with "engine", which provides all usage; remove one of them'
+  return [{ path: ['sources'], message }]
+}
+
+function faultsOfVisibility({ models, sources = [], engine }: Pick<Outline, 'models' | 'sources' | 'engine'>): Fault[] {
+  const places = sources.map((source, position) => ({ ...source, path: ['sources', position] }))
+  const wanting = [...places, ...(engine === undefined ? [] : [{ ...engine, path: ['engine'] }])].find(
+    ({ visibility = 'registry' }) => visibility === 'registry',
+  )
+  if (models !== undefined || wanting === undefined) return []
+  const message =
+    'leaves visibility to the model registry, but the file names no "models"; ' +
+    'add "models": "models.json", or "visibility": "public" or "private" here'
+  return [{ path: wanting.path, message }]
+}
+
+/** Reads the sources file and the files it names. Throws `CliError` with all faults of them, each with file and line. */
 export async function readSources(path: string, { mayLackModels = false }: ReadOptions = {}): Promise<Sources> {
-  const file = parseJson(SourcesFile, await readText(path), path, CliError, KNOWN_KEYS)
+  const text = await readText(path)
+  const named = Outline.safeParse(jsonIfAny(withoutMark(text))).data
+  const modelsPath = besides(path, named?.models)
+  const lacksModels = mayLackModels && modelsPath !== undefined && (await statsIfAny(modelsPath)) === undefined
+  const [file, registry] = await withAllFaults([
+    () => parseJson(SourcesFile, text, path, CliError, KNOWN_KEYS),
+    async () => {
+      const [models, aliases] = await withAllFaults([
+        () => (lacksModels ? undefined : readIfNamed(modelsPath, REMEDY)),
+        () => readIfNamed(besides(path, named?.aliases)),
+      ])
+      return readRegistry(models, aliases, KNOWN_KEYS)
+    },
+  ])
   const folder = dirname(resolve(path))
-  const read = whatIsRead(file, path, folder)
-  checkUniqueNames(read.usageSources, path)
-  checkRegistry(file, read.usageSources, path)
-  const models_file = file.models && resolve(folder, file.models)
-  const lacksModels = models_file !== undefined && mayLackModels && (await statsIfAny(models_file)) === undefined
-  const models = models_file === undefined || lacksModels ? [] : await readModels(models_file)
-  const aliases = file.aliases === undefined ? [] : await readAliases(resolve(folder, file.aliases))
   return {
     folder,
-    ...read,
-    registry: registryOf(models, aliases, [file.models, file.aliases]),
-    models_file,
+    ...whatIsRead(file, folder),
+    registry,
+    models_file: file.models && resolve(folder, file.models),
     registry_files: {
       models_sha256: lacksModels ? null : await hashIfNamed(folder, file.models),
       aliases_sha256: await hashIfNamed(folder, file.aliases),
@@ -189,21 +259,19 @@ export async function readSources(path: string, { mayLackModels = false }: ReadO
   }
 }
 
+const REMEDY = '; `tokenboard models` (make models) lists the models of your logs and writes them there with --add'
+
+/** The path of a file that the sources file names, as the maintainer wrote both. */
+function besides(sourcesFile: string, file: string | undefined): string | undefined {
+  if (file === undefined || file === '') return undefined
+  return isAbsolute(file) ? file : join(dirname(sourcesFile), file)
+}
+
 function whatIsRead(
-  { sources, engine }: z.infer<typeof SourcesFile>,
-  path: string,
+  { sources = [], engine }: z.infer<typeof SourcesFile>,
   folder: string,
 ): Pick<Sources, 'sources' | 'engine' | 'usageSources'> {
-  if (engine === undefined) {
-    if (sources === undefined)
-      throw new CliError(`${path}: sources: is missing; list what to read, or name an "engine"`)
-    return { sources, engine: { kind: 'duckdb' }, usageSources: sources }
-  }
-  if (sources !== undefined) {
-    throw new CliError(
-      `${path}: sources: cannot be combined with "engine", which provides all usage; remove one of them`,
-    )
-  }
+  if (engine === undefined) return { sources, engine: { kind: 'duckdb' }, usageSources: sources }
   const { clickhouse, rollup_files, visibility } = engine
   if (clickhouse !== undefined) {
     const source = { name: engine.name ?? 'clickhouse', visibility }
@@ -223,54 +291,12 @@ function whatIsRead(
   return { sources: [source], engine: { kind: 'duckdb' }, usageSources: [source] }
 }
 
-function checkUniqueNames(sources: readonly UsageSource[], path: string): void {
-  const names = sources.map((source) => source.name)
-  const twice = names.find((name, position) => names.indexOf(name) !== position)
-  if (twice !== undefined) throw new CliError(`${path}: two sources have the name ${JSON.stringify(twice)}`)
-}
-
-function checkRegistry(file: z.infer<typeof SourcesFile>, usageSources: readonly UsageSource[], path: string): void {
-  const wanting = usageSources.find(({ visibility }) => visibility === 'registry')
-  if (wanting === undefined || file.models !== undefined) return
-  throw new CliError(
-    `${path}: source ${JSON.stringify(wanting.name)} leaves visibility to the model registry, but the file names no "models"; ` +
-      `add "models": "models.json", or give the source "visibility": "public" or "private"`,
-  )
-}
-
-function registryOf(
-  models: readonly Model[],
-  aliases: readonly Alias[],
-  files: readonly (string | undefined)[],
-): Registry {
-  try {
-    return createRegistry(models, aliases)
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error
-    throw new CliError(`${files.filter((file) => file !== undefined).join(' and ')}: ${error.message}`)
-  }
-}
-
 async function hashIfNamed(folder: string, path: string | undefined): Promise<string | null> {
   return path === undefined ? null : (await hashFile(resolve(folder, path))).sha256
 }
 
-async function readModels(path: string): Promise<Model[]> {
-  const remedy = '; `tokenboard models` (make models) lists the models of your logs and writes them there with --add'
-  return parseJson(z.array(Model), await readText(path, remedy), path, CliError, KNOWN_KEYS)
-}
-
-const AliasLine = z.strictObject({ alias: z.string().min(1), model_permaslug: z.string() })
-
-async function readAliases(path: string): Promise<Alias[]> {
-  const text = await readText(path)
-  try {
-    const lines = parseCsv(text, { bom: true, columns: true, skip_empty_lines: true })
-    return parse(z.array(AliasLine), lines, path, CliError)
-  } catch (error) {
-    if (error instanceof CsvError) throw new CliError(`${path}: ${error.message}`)
-    throw error
-  }
+async function readIfNamed(path: string | undefined, remedy = ''): Promise<NamedText | undefined> {
+  return path === undefined ? undefined : { path, text: await readText(path, remedy) }
 }
 
 async function readText(path: string, remedy = ''): Promise<string> {
@@ -284,7 +310,7 @@ async function readText(path: string, remedy = ''): Promise<string> {
 }
 
 const KNOWN_KEYS: readonly string[] = [
-  ...Object.keys(SourcesFile.shape),
+  ...Object.keys(SourcesFields.shape),
   ...Object.keys(SourceFields.shape),
   ...Object.keys(EngineFields.shape),
   ...Object.keys(ClickHouseFields.shape),
@@ -294,7 +320,8 @@ const KNOWN_KEYS: readonly string[] = [
 
 function unknownSchema(given: unknown): string {
   if (typeof given !== 'string') return `must be one of ${SCHEMA_NAMES.join(', ')}`
-  return `${unknown('schema', given, SCHEMA_NAMES)} The schemas are ${SCHEMA_NAMES.join(', ')}.`
+  const problem = unknown('schema', given, SCHEMA_NAMES)
+  return problem.endsWith('?') ? problem : `${problem} The schemas are ${SCHEMA_NAMES.join(', ')}.`
 }
 
 function unknown(what: string, given: string, known: readonly string[]): string {

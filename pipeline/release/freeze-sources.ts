@@ -29,14 +29,14 @@ export async function freezeSources(
     return times > 0
   }
   const excluded: string[] = []
-  const frozen: Sources['sources'] = []
+  const frozen = new Map<string, ReadonlySet<string>>()
   for (const source of sources.sources) {
     const { files } = await findInputFiles(source, sources)
     const hashes = await sideBySide(files, (file) => hashIfWhole(file, { signal, report }))
-    const { chosen = [], others = [] } = Object.groupBy(files, (_, position) =>
-      take(hashes[position]) ? 'chosen' : 'others',
+    const { kept = [], others = [] } = Object.groupBy(files, (_, position) =>
+      take(hashes[position]) ? 'kept' : 'others',
     )
-    frozen.push({ ...source, files: chosen.map(({ name }) => name) })
+    frozen.set(source.name, new Set(kept.map(({ name }) => name)))
     excluded.push(...others.map(({ name }) => name))
   }
   const wanting = [...wanted.values()].reduce((sum, times) => sum + times, 0)
@@ -44,7 +44,7 @@ export async function freezeSources(
     const message = `${wanting} of ${inputs.length} inputs of the release are no files of the sources now; the archive may have them`
     report({ kind: 'notice', message })
   }
-  return { sources: { ...sources, sources: frozen, max_rejected_share: 1 }, excluded: excluded.sort() }
+  return { sources: { ...sources, chosen: frozen, max_rejected_share: 1 }, excluded: excluded.sort() }
 }
 
 /** Skips a truncated file with a notice: it cannot have been an input. */

@@ -27,6 +27,24 @@ export async function readPublisher(dataDir: string, synthetic: boolean): Promis
   )
 }
 
+/** The publisher of your own logs; undefined if there is none but the placeholder. Throws `CliError`. */
+export async function ownPublisher(dataDir: string): Promise<Publisher | undefined> {
+  const path = join(dataDir, 'publisher.json')
+  const bytes = await readIfAny(path)
+  if (bytes === undefined) return undefined
+  const publisher = parseJson(Publisher, toText(bytes, path, CliError), path, CliError)
+  return placeholders(publisher).length > 0 ? undefined : publisher
+}
+
+/** What is wrong with a publisher of real logs, by field. */
+export function publisherProblem(publisher: Publisher, field: keyof Publisher): string | undefined {
+  const parsed = Publisher.safeParse(publisher)
+  const issue = parsed.error?.issues.find(({ path }) => path[0] === field)
+  if (issue !== undefined) return issue.message
+  const isWrong = parsed.success && placeholders(parsed.data).some((each) => each === field)
+  return isWrong ? 'is the placeholder of the sample' : undefined
+}
+
 async function readSampleOne(): Promise<Publisher> {
   return parseJson(Publisher, await readFile(OF_THE_SAMPLE, 'utf8'), OF_THE_SAMPLE, CliError)
 }

@@ -4,7 +4,8 @@
 -- The rows of core_net_usage that the archive holds.
 CREATE OR REPLACE TEMP TABLE core_archive (
   day_number BIGINT, model VARCHAR, visibility VARCHAR, api_key_hash VARCHAR, is_byok BOOLEAN, outcome VARCHAR,
-  records BIGINT, tokens HUGEINT, cost_usd DECIMAL(38, 9), misread_charges BIGINT
+  records BIGINT, tokens HUGEINT, cost_usd DECIMAL(38, 9), misread_charges BIGINT,
+  parts STRUCT(input HUGEINT, cache_read HUGEINT, cache_write HUGEINT, reasoning HUGEINT, audio HUGEINT, total HUGEINT)
 )
 
 -- name: create_inputs
@@ -14,7 +15,7 @@ CREATE OR REPLACE TEMP TABLE core_archived_inputs (
 )
 
 -- name: read
--- Tokens are text there, for Parquet has no integer of 128 bits.
+-- Tokens are text there, for Parquet has no integer of 128 bits. Parts are in it since version 3.
 INSERT INTO core_archive BY NAME
 SELECT * REPLACE (tokens::HUGEINT AS tokens) FROM read_parquet($path, hive_partitioning = false)
 
@@ -67,7 +68,8 @@ COPY (
     sum(records)::BIGINT AS records,
     sum(tokens)::HUGEINT::VARCHAR AS tokens,
     sum(cost_usd)::DECIMAL(38, 9) AS cost_usd,
-    sum(misread_charges)::BIGINT AS misread_charges
+    sum(misread_charges)::BIGINT AS misread_charges,
+    sum_of_parts(parts, tokens)::VARCHAR AS parts
   FROM core_net_usage
   WHERE day_number >= getvariable('open_day') AND day_number < $before_day
   GROUP BY ALL

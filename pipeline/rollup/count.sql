@@ -3,12 +3,13 @@
 -- name: create_sums
 -- File x UTC day x model name as written x own visibility x API key x BYOK x reject reason x reason why the counts of a
 -- record contradict each other x note. Rejected records have no model, key, such reason or note. Without a key, is_byok
--- is NULL.
+-- is NULL. `paths_found`: which of the source's own paths a record had, as bits.
 CREATE OR REPLACE TEMP TABLE core_sums (
   link VARCHAR, day_number BIGINT, reject_reason VARCHAR, model VARCHAR, visibility VARCHAR, api_key_hash VARCHAR,
   is_byok BOOLEAN, records BIGINT, identified_records BIGINT, has_prompt_tokens BOOLEAN, has_completion_tokens BOOLEAN,
   tokens HUGEINT, cost_usd DECIMAL(38, 9), misread_charges BIGINT, parts_disagree VARCHAR,
-  note_kind VARCHAR, note_name VARCHAR, note_tokens HUGEINT
+  parts STRUCT(input HUGEINT, cache_read HUGEINT, cache_write HUGEINT, reasoning HUGEINT, audio HUGEINT, total HUGEINT),
+  note_kind VARCHAR, note_name VARCHAR, note_tokens HUGEINT, paths_found BIGINT
 )
 
 -- name: forget_malformed
@@ -31,6 +32,7 @@ WITH usage AS (
       CASE WHEN reject_reason IS NULL THEN api_key_hash END AS api_key_hash,
       CASE WHEN reject_reason IS NULL AND api_key_hash IS NOT NULL THEN is_byok END AS is_byok,
       CASE WHEN reject_reason IS NULL THEN parts_disagree END AS parts_disagree,
+      CASE WHEN reject_reason IS NULL THEN parts END AS parts,
       CASE WHEN reject_reason IS NULL THEN note_kind END AS note_kind,
       CASE WHEN reject_reason IS NULL THEN note_name END AS note_name
     )
@@ -54,9 +56,11 @@ summed AS (
     sum(cost_usd) AS cost_usd,
     count(*) FILTER (is_charge_misread) AS misread_charges,
     parts_disagree,
+    sum_of_parts(parts, prompt_tokens + completion_tokens) AS parts,
     note_kind,
     note_name,
-    sum(note_tokens) AS note_tokens
+    sum(note_tokens) AS note_tokens,
+    bit_or(paths_found) AS paths_found
   FROM usage
   GROUP BY ALL
 )
@@ -87,7 +91,9 @@ SELECT
   NULL,
   NULL,
   NULL,
-  0
+  NULL,
+  0,
+  NULL
 FROM core_usage
 JOIN core_read_files USING (input_group, file_index)
 
@@ -128,7 +134,7 @@ CREATE OR REPLACE TEMP TABLE core_file_numbers (link VARCHAR, file_id INTEGER)
 
 -- name: keep_sums
 INSERT INTO state_sums
-SELECT file_id, core_sums.* EXCLUDE (link, note_kind, note_name, note_tokens)
+SELECT file_id, core_sums.* EXCLUDE (link, note_kind, note_name, note_tokens, paths_found)
 FROM core_sums
 JOIN core_file_numbers USING (link)
 
@@ -145,6 +151,16 @@ WITH notes AS (
 )
 FROM notes
 QUALIFY row_number() OVER (PARTITION BY file_id, note_kind ORDER BY records DESC, note_name) <= 100
+
+-- name: keep_absent_paths
+-- The paths of a source that no record of a file has.
+INSERT INTO state_notes
+SELECT file_id, 'absent_path', path, sum(records)::BIGINT, 0
+FROM core_sums
+JOIN core_file_numbers USING (link)
+CROSS JOIN (SELECT unnest($paths::VARCHAR[]) AS path, generate_subscripts($paths::VARCHAR[], 1) - 1 AS position)
+GROUP BY file_id, path, position
+HAVING bit_or(paths_found) & (1::BIGINT << position) = 0
 
 -- name: counts_present
 -- Whether any accepted record of a source has each of the token counts at all; NULL where none was accepted.

@@ -3,6 +3,7 @@ import { BuildError } from '../base/errors.ts'
 import { recordColumns } from '../raw/files/columns.ts'
 import { type GroupedFile, type InputGroup, regroup } from '../raw/files/group.ts'
 import { defineUsage } from '../raw/ingest.ts'
+import { ownPlaces } from '../raw/schemas/of-source.ts'
 import type { Source } from '../raw/sources.ts'
 import { isOfSums } from '../raw/sources.ts'
 import type { RollupRequest } from './engine.ts'
@@ -66,6 +67,7 @@ function bytesOf(files: readonly GroupedFile[]): number {
 /** Stores the sums of `countRecords` in the state. `numbers` are the state's file numbers by name. */
 export async function keepCounts(
   database: Database,
+  source: Source,
   groups: readonly InputGroup[],
   numbers: ReadonlyMap<string, number>,
 ): Promise<void> {
@@ -77,6 +79,8 @@ export async function keepCounts(
   )
   await database.run('count/keep_sums')
   await database.run('count/keep_notes')
+  const paths = ownPlaces(source).map(({ text }) => text)
+  if (paths.length > 0) await database.run('count/keep_absent_paths', { paths })
 }
 
 /** Sums have no ids: with kept missing files, new ones must have other days. Throws `BuildError` that names both. */

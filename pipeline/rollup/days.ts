@@ -113,14 +113,15 @@ async function enterSums(
         '0',
         '0',
         null,
+        null,
       ]
     }),
     ...rejected.map(({ reason, records }) => {
-      return [...place, reason, null, ...noKey, `${records}`, '0', 'true', 'true', '0', '0', '0', null]
+      return [...place, reason, null, ...noKey, `${records}`, '0', 'true', 'true', '0', '0', '0', null, null]
     }),
   ])
   const surplusOf = (model: string | null, records: bigint, conflicting: bigint, tokens: bigint) => {
-    return [source, `${day_number}`, model, ...noKey, `${records}`, `${conflicting}`, `${tokens}`, '0', '0']
+    return [source, `${day_number}`, model, ...noKey, `${records}`, `${conflicting}`, `${tokens}`, '0', '0', null]
   }
   await database.append(
     'state_surplus',

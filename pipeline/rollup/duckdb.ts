@@ -18,6 +18,7 @@ import { isSameWithIds } from './reading-0.1.0.ts'
 import { tidyRejects } from './rejects.ts'
 import { deliver, reportOldCounts, reportRowsOfSums } from './result.ts'
 import { type SettleOptions, settle } from './settle.ts'
+import { reportShared } from './shared-files.ts'
 import { type KnownFile, knownFiles, listFiles, openState } from './state.ts'
 import { compareStamps, type Stamps, type Survey, survey } from './survey.ts'
 import { forgetUnlistedSources } from './unlisted-sources.ts'
@@ -48,6 +49,7 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
         if (isOfSums(source)) await reportRowsOfSums(database, request)
         else await reportIds(database, source, request)
       }
+      await reportShared(database, request)
       await kept.tidy()
       await tidyRejects(database, rejectsFolder, files)
     },
@@ -62,7 +64,8 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   const reading = readingOf(source)
   const known = await knownFiles(database)
   checkListed(source, found, request, [...known.map(({ name }) => name), ...(await archive.inputs(database))])
-  const stamps = await recognized(compareStamps(found.files, known, reading))
+  const readingOfFile = ({ columns }: InputFile) => (columns === undefined ? reading : readingOf(source, columns))
+  const stamps = await recognized(compareStamps(found.files, known, readingOfFile))
   const links = new Links(source, join(linkFolder, `${sources.indexOf(source)}`), options)
   let isCounting = false
   const stage = `compare ${source.name}`
@@ -83,7 +86,7 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
       known,
       { ...stamps, contents },
       {
-        reading,
+        readingOf: readingOfFile,
         isUnlisted: ({ name }) => isUnlisted(name, source, folder),
         isReplaceable: (file) => kept.isReplaceable(file),
         isOutdated: (file) => isOutdated(file.reading, source.schema),

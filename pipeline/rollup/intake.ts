@@ -30,6 +30,11 @@ export function defaultSources({ dataDir }: Pick<PipelineConfig, 'dataDir'>): st
   return join(dataDir, 'sources.json')
 }
 
+/** Where the sources file is or will be. */
+export function sourcesPath(config: Pick<PipelineConfig, 'sources' | 'dataDir'>): string {
+  return config.sources ?? defaultSources(config)
+}
+
 /**
  * The sources named by SOURCES, else the default ones, else undefined. Throws `CliError` if only the default data
  * folder has a sources file and another folder is in use: a setting may be forgotten.

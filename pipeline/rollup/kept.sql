@@ -7,7 +7,10 @@ COPY (FROM core_identified_usage) TO $path (FORMAT parquet, COMPRESSION zstd)
 -- name: write_sums
 -- Tokens are written as text, for Parquet has no integer of 128 bits.
 COPY (
-  SELECT * EXCLUDE (file_id) REPLACE (tokens::VARCHAR AS tokens) FROM core_source_sums WHERE file_id = $file_id ORDER BY ALL
+  SELECT * EXCLUDE (file_id) REPLACE (tokens::VARCHAR AS tokens, parts::VARCHAR AS parts)
+  FROM core_source_sums
+  WHERE file_id = $file_id
+  ORDER BY ALL
 ) TO $path (FORMAT parquet)
 
 -- name: read_sums

@@ -20,7 +20,8 @@ import {
 } from './state.ts'
 
 const KeptFile = z.strictObject({
-  version: z.literal(1, { error: NEWER_ARCHIVE }),
+  /** Version 2 added the parts of the tokens. */
+  version: z.literal([1, 2], { error: NEWER_ARCHIVE }),
   source: z.string(),
   name: z.string(),
   bytes: z.int().nonnegative(),
@@ -128,7 +129,7 @@ export class KeptFiles {
     const records = this.#recordsPath(file)
     if (await exists(records)) await this.#files.copy(records, join(staging, RECORDS))
     const description: KeptFile = {
-      version: 1,
+      version: 2,
       source,
       name: file.name,
       bytes: Number(file.bytes),

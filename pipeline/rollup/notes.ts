@@ -39,6 +39,11 @@ const SENTENCES: Record<NoteKind, (notes: readonly NoteCounts[]) => string> = {
     const have = records === 1n ? 'record has' : 'records have'
     return `${records} ${have} usage keys that do not count tokens; they were ignored: ${list(keys)}`
   },
+  over_midnight: (notes) =>
+    `${sumOf(notes)} are of buckets that end after the UTC day on which they begin, and count on that day: export buckets of ` +
+    'a day or less that begin at midnight UTC',
+  absent_path: (notes) =>
+    notes.map(({ name, records }) => `${name} is in no record of its ${records}; check the spelling`).join('; '),
 }
 
 /** The quoted names of a JSON list. Old states have lists that are cut; their whole names are used. */

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { PathColumns } from '../raw/files/entry.ts'
 import { SCHEMAS } from '../raw/schemas/index.ts'
 import type { Source } from '../raw/sources.ts'
 
@@ -19,8 +20,9 @@ export function toReading(reader: Reader, settings: unknown): string {
   return `${versionOf(reader)}-${shortHash(inStableOrder(settings))}`
 }
 
-export function readingOf(source: Source): string {
-  return toReading(source.schema, readingSettings(source))
+/** How a source has a file read. `path` are the columns in its path. */
+export function readingOf(source: Source, path?: PathColumns): string {
+  return toReading(source.schema, { ...readingSettings(source), path })
 }
 
 /** The settings that affect what the files contribute. Each build applies all others again. */

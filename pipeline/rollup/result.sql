@@ -111,7 +111,8 @@ LEFT JOIN core_models ON core_net_usage.model = core_models.model
 
 -- name: parts_disagree
 -- UTC day x reason why token counts contradict each other; NULL for records that contradict nothing. No row where no
--- record does. Each duplicate counts by itself, and archived dates do not count.
+-- record does. Each duplicate counts by itself, and archived dates do not count. `product_total` is what the records
+-- sum to by the product's own totals; NULL where none has one.
 SELECT
   strftime(DATE '1970-01-01' + day_number::INTEGER, '%Y-%m-%d') AS date,
   parts_disagree AS reason,
@@ -119,7 +120,9 @@ SELECT
   coalesce(
     sum(records) FILTER (coalesce(core_source_sums.visibility, core_models.visibility) = 'public'),
     0
-  )::BIGINT AS public_records
+  )::BIGINT AS public_records,
+  sum(tokens)::HUGEINT AS tokens,
+  sum_of_parts(parts, tokens).total AS product_total
 FROM core_source_sums
 JOIN core_models ON core_source_sums.model = core_models.model AND is_valid
 WHERE reject_reason IS NULL AND NOT is_misdated(day_number)
@@ -140,7 +143,7 @@ FROM core_late_usage
 ORDER BY file, date
 
 -- name: notes
--- What is to be told of how the files were read.
+-- What is to be told of how the files were read. A path is absent if no file at hand has it.
 SELECT
   kind,
   state_notes.name AS name,
@@ -150,6 +153,15 @@ FROM state_notes
 JOIN state_files USING (file_id)
 WHERE source = getvariable('source')
 GROUP BY ALL
+HAVING kind <> 'absent_path' OR count(*) FILTER (kept IS NULL) = greatest(
+  1,
+  (
+    SELECT count(DISTINCT file_id)
+    FROM state_sums
+    JOIN state_files USING (file_id)
+    WHERE source = getvariable('source') AND kept IS NULL
+  )
+)
 ORDER BY kind, sum(tokens) DESC, sum(records) DESC, state_notes.name
 
 -- name: without_ids
@@ -228,6 +240,42 @@ contents AS (
 SELECT sha256
 FROM contents, range(copies)
 ORDER BY sha256
+
+-- name: usage_by_day
+-- What the raw files of a source have of each UTC day, without duplicates and rejected records, whatever its visibility.
+WITH usage AS (
+  SELECT day_number, model, records, tokens, parts
+  FROM state_sums
+  JOIN state_files USING (file_id)
+  WHERE source = $source AND reject_reason IS NULL
+  UNION ALL
+  SELECT day_number, model, -records, -tokens, minus_parts(parts) FROM state_surplus WHERE source = $source
+),
+by_day AS (
+  SELECT
+    day_number,
+    sum(records)::BIGINT AS records,
+    sum(tokens)::HUGEINT AS tokens,
+    sum_of_parts(parts, tokens) AS parts
+  FROM usage
+  LEFT JOIN state_models ON usage.model = state_models.model AND source = $source
+  WHERE coalesce(is_valid, true) AND NOT is_misdated(day_number)
+  GROUP BY day_number
+  HAVING sum(records) > 0
+)
+SELECT
+  strftime(DATE '1970-01-01' + day_number::INTEGER, '%Y-%m-%d') AS date,
+  records,
+  tokens,
+  parts.total AS product_total,
+  parts.input AS input,
+  tokens - parts.input AS output,
+  parts.cache_read AS cache_read,
+  parts.cache_write AS cache_write,
+  parts.reasoning AS reasoning,
+  parts.audio AS audio
+FROM by_day
+ORDER BY date
 
 -- name: forget
 -- Frees the space: for a long history it is more than the release takes.

@@ -87,11 +87,22 @@ async function reportRejectedFiles(database: Database, source: UsageSource, requ
 
 async function reportCompared(database: Database, source: UsageSource, request: RollupRequest): Promise<void> {
   type Row = Omit<{ [Key in keyof ComparedRecords]: ComparedRecords[Key] }, 'source'>
-  for (const row of await database.rows<Row>('result/parts_disagree')) {
-    request.onCompared({ source: source.name, ...row })
-  }
+  const rows = await database.rows<Row>('result/parts_disagree')
+  for (const row of rows) request.onCompared({ source: source.name, ...row })
+  const dates = [...Map.groupBy(rows, ({ date }) => date)].flatMap(([date, ofDate]) => {
+    const counted = ofDate.reduce((sum, { tokens }) => sum + tokens, 0n)
+    const total = ofDate.reduce((sum, { tokens, product_total }) => sum + (product_total ?? tokens), 0n)
+    return counted === total ? [] : [`${date} ${counted}, by the product's totals ${total}`]
+  })
+  if (dates.length === 0) return
+  const more = dates.length > DATES_SHOWN ? `; and ${dates.length - DATES_SHOWN} more dates` : ''
+  request.onNotice(
+    `source ${JSON.stringify(source.name)}: the product's own totals differ from the tokens that count: ` +
+      `${dates.toReversed().slice(0, DATES_SHOWN).join('; ')}${more}`,
+  )
 }
 
+const DATES_SHOWN = 3
 const LATE_FILES_SHOWN = 5
 
 /** Records that came after their date was archived. They are not counted. */

@@ -60,7 +60,11 @@ INSERT INTO state_sums BY NAME
 WITH change AS (
   SELECT * FROM core_previous_surplus
   UNION ALL
-  SELECT * REPLACE (-records AS records, -tokens AS tokens, -cost_usd AS cost_usd, -misread_charges AS misread_charges)
+  SELECT
+    * REPLACE (
+      -records AS records, -tokens AS tokens, minus_parts(parts) AS parts, -cost_usd AS cost_usd,
+      -misread_charges AS misread_charges
+    )
   FROM state_surplus
   WHERE source = getvariable('source') AND day_number IN (SELECT day_number FROM core_touched_days)
 ),
@@ -69,6 +73,7 @@ total AS (
     day_number, model, visibility, api_key_hash, is_byok,
     sum(records)::BIGINT AS records,
     sum(tokens)::HUGEINT AS tokens,
+    sum_of_parts(parts, tokens) AS parts,
     sum(cost_usd)::DECIMAL(38, 9) AS cost_usd,
     sum(misread_charges)::BIGINT AS misread_charges
   FROM change
@@ -77,9 +82,10 @@ total AS (
 )
 SELECT
   $file_id AS file_id, day_number, model, visibility, api_key_hash, is_byok, NULL AS reject_reason,
-  -records AS records, 0 AS identified_records, -tokens AS tokens, -cost_usd AS cost_usd, -misread_charges AS misread_charges
+  -records AS records, 0 AS identified_records, -tokens AS tokens, minus_parts(parts) AS parts,
+  -cost_usd AS cost_usd, -misread_charges AS misread_charges
 FROM total
 UNION ALL
 SELECT
-  $file_id, day_number, model, visibility, NULL, NULL, 'duplicate', records, 0, tokens, 0, 0
+  $file_id, day_number, model, visibility, NULL, NULL, 'duplicate', records, 0, tokens, parts, 0, 0
 FROM total

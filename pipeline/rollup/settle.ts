@@ -136,7 +136,12 @@ async function enterAll(
   await renameFiles(database, same)
   const numbers = await enterFiles(database, source.name, fresh)
   if (groups.length > 0) {
-    await keepCounts(database, groups, new Map(fresh.map((file, position) => [file.name, numbers[position] ?? 0])))
+    await keepCounts(
+      database,
+      source,
+      groups,
+      new Map(fresh.map((file, position) => [file.name, numbers[position] ?? 0])),
+    )
   }
   await touchFiles(
     database,

@@ -20,6 +20,8 @@ CREATE TABLE IF NOT EXISTS state_files (
 -- File x UTC day x model name as written x own visibility x API key x BYOK x reason to reject x reason why the counts
 -- of a record contradict each other. Rejected records have no model, key or such reason; without a key, is_byok is
 -- NULL. A file that is gone may have, with negative counts and the reason 'duplicate', what it repeated of others.
+-- `parts`: of the tokens, those of the prompt, and of these or the completion what the product counts apart. NULL where
+-- nobody says, and in what state version 2 read. `total` is the product's own sum.
 CREATE TABLE IF NOT EXISTS state_sums (
   file_id INTEGER, day_number BIGINT, reject_reason VARCHAR, model VARCHAR, visibility VARCHAR, api_key_hash VARCHAR,
   is_byok BOOLEAN, records BIGINT, identified_records BIGINT, has_prompt_tokens BOOLEAN, has_completion_tokens BOOLEAN,
@@ -28,6 +30,9 @@ CREATE TABLE IF NOT EXISTS state_sums (
 
 -- Version 0.1.0 did not look for contradictions: files that it read have none.
 ALTER TABLE state_sums ADD COLUMN IF NOT EXISTS parts_disagree VARCHAR;
+
+ALTER TABLE state_sums ADD COLUMN IF NOT EXISTS
+  parts STRUCT(input HUGEINT, cache_read HUGEINT, cache_write HUGEINT, reasoning HUGEINT, audio HUGEINT, total HUGEINT);
 
 -- What is to be told of how a file was read: file x kind x name. Version 0.1.0 noted nothing.
 CREATE TABLE IF NOT EXISTS state_notes (
@@ -40,6 +45,9 @@ CREATE TABLE IF NOT EXISTS state_surplus (
   source VARCHAR, day_number BIGINT, model VARCHAR, visibility VARCHAR, api_key_hash VARCHAR, is_byok BOOLEAN,
   records BIGINT, conflicting_records BIGINT, tokens HUGEINT, cost_usd DECIMAL(38, 9), misread_charges BIGINT
 );
+
+ALTER TABLE state_surplus ADD COLUMN IF NOT EXISTS
+  parts STRUCT(input HUGEINT, cache_read HUGEINT, cache_write HUGEINT, reasoning HUGEINT, audio HUGEINT, total HUGEINT);
 
 -- The days whose repeated records have to be looked for again, those that are archived when they are open again.
 CREATE TABLE IF NOT EXISTS state_touched_days (source VARCHAR, day_number BIGINT);
@@ -76,7 +84,7 @@ SELECT
   )::INTEGER AS version;
 
 -- name: set_version
-INSERT INTO state_version VALUES ($version)
+CREATE OR REPLACE TABLE state_version AS SELECT $version::INTEGER AS version
 
 -- name: sources
 SELECT DISTINCT source FROM state_files ORDER BY source
@@ -110,6 +118,20 @@ ORDER BY name, file_id
 -- name: contents
 -- The contents of files that are not missing, and how they were read.
 SELECT DISTINCT sha256, reading FROM state_files WHERE kept IS NULL ORDER BY ALL
+
+-- name: shared_contents
+-- Files with accepted records whose content another source has, too.
+WITH counted AS (
+  SELECT source, name, sha256
+  FROM state_files
+  WHERE kept IS NULL AND EXISTS (
+    FROM state_sums WHERE state_sums.file_id = state_files.file_id AND reject_reason IS NULL
+  )
+)
+SELECT one.source, one.name, other.source AS other_source, other.name AS other_name
+FROM counted AS one
+JOIN counted AS other ON one.sha256 = other.sha256 AND one.source < other.source
+ORDER BY ALL
 
 -- name: take_over
 -- Gives files that a previous version read just as this one does this version's name for that reading.

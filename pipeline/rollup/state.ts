@@ -2,8 +2,8 @@ import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import type { InputFile } from '../raw/files/find.ts'
 
-/** Raise this when the tables of the state change, and let `openState` upgrade old ones. 0.1.0 has version 1. */
-const STATE_VERSION = 2
+/** Raise this when the tables of the state change, and let `state/create` upgrade old ones. 0.1.0 has version 1. */
+const STATE_VERSION = 3
 
 export interface StateFile {
   file_id: number
@@ -44,9 +44,9 @@ export async function openState(database: Database): Promise<void> {
     )
   }
   await database.script('state/create')
-  if (known !== undefined) return
+  if (known?.version === STATE_VERSION) return
   await database.transaction(async () => {
-    await database.script('state/stop_older')
+    if (known === undefined) await database.script('state/stop_older')
     await database.run('state/set_version', { version: STATE_VERSION })
   })
 }

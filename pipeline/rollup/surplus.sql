@@ -18,7 +18,8 @@ WHERE source = getvariable('source') AND day_number IN (SELECT day_number FROM c
 -- Records with a request_id that were kept of missing files; filled for each batch of days.
 CREATE OR REPLACE TEMP TABLE core_kept_usage (
   updated_us BIGINT, instant_us BIGINT, day_number BIGINT, model VARCHAR, prompt_tokens BIGINT, completion_tokens BIGINT, request_id VARCHAR,
-  visibility VARCHAR, api_key_hash VARCHAR, cost_usd DECIMAL(18, 9), is_byok BOOLEAN, is_charge_misread BOOLEAN
+  visibility VARCHAR, api_key_hash VARCHAR, cost_usd DECIMAL(18, 9), is_byok BOOLEAN, is_charge_misread BOOLEAN,
+  parts STRUCT(input BIGINT, cache_read BIGINT, cache_write BIGINT, reasoning BIGINT, audio BIGINT, total BIGINT)
 )
 
 -- name: read_kept
@@ -39,7 +40,7 @@ SELECT day_number, request_id FROM core_kept_usage;
 CREATE OR REPLACE TEMP VIEW core_identified_usage AS
 SELECT
   updated_us, instant_us, day_number, model, prompt_tokens, completion_tokens, request_id, visibility, api_key_hash,
-  cost_usd, is_byok, is_charge_misread
+  cost_usd, is_byok, is_charge_misread, parts
 FROM core_usage
 WHERE reject_reason IS NULL AND request_id IS NOT NULL
 UNION ALL
@@ -105,7 +106,8 @@ SELECT
   count(*) FILTER (content IS DISTINCT FROM best_content),
   sum(prompt_tokens + completion_tokens),
   sum(cost_usd),
-  count(*) FILTER (is_charge_misread)
+  count(*) FILTER (is_charge_misread),
+  sum_of_parts(parts, prompt_tokens + completion_tokens)
 FROM copy
 WHERE position > 1
 GROUP BY ALL

@@ -33,20 +33,26 @@ export interface Stamps {
 }
 
 export interface SurveyOptions {
-  reading: string
+  readingOf(file: InputFile): string
   isUnlisted(file: KnownFile): Promise<boolean>
   isReplaceable(file: KnownFile): boolean
   isOutdated(file: KnownFile): boolean
 }
 
 /** Compares files with the state by name, size and modification time. */
-export function compareStamps(found: readonly InputFile[], known: readonly KnownFile[], reading: string): Stamps {
+export function compareStamps(
+  found: readonly InputFile[],
+  known: readonly KnownFile[],
+  readingOf: SurveyOptions['readingOf'],
+): Stamps {
   const left = new Map(known.filter((file) => file.kept === null).map((file) => [file.name, file]))
   const same: Stamps['same'] = []
   const changed = found.filter((file) => {
     const previous = left.get(file.name)
     const isUnchanged =
-      previous?.bytes === BigInt(file.bytes) && previous.modified === file.modified && previous.reading === reading
+      previous?.bytes === BigInt(file.bytes) &&
+      previous.modified === file.modified &&
+      previous.reading === readingOf(file)
     if (isUnchanged) same.push({ known: previous, file })
     if (isUnchanged) left.delete(file.name)
     return !isUnchanged
@@ -64,7 +70,7 @@ export async function survey(
   const same = [...stamps.same]
   const hashed = stamps.contents.flatMap(({ sha256 }, position): HashedFile[] => {
     const file = stamps.changed[position]
-    return file === undefined ? [] : [{ ...file, sha256, reading: options.reading }]
+    return file === undefined ? [] : [{ ...file, sha256, reading: options.readingOf(file) }]
   })
   const left = new Map(stamps.left.map((file) => [file.name, file]))
   const take = (file: HashedFile, previous: KnownFile | undefined): boolean => {

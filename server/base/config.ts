@@ -4,9 +4,15 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import { z } from 'zod'
 import { AsOf } from '../../pipeline/contract/as-of.ts'
 
-/** Wrong settings; the message lists all of them. */
+/** Wrong settings: all of them. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
+  readonly faults: readonly string[]
+
+  constructor(faults: readonly string[]) {
+    super(faults.join('; '))
+    this.faults = faults
+  }
 }
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -133,12 +139,10 @@ export function readServerConfig(
   overrides: Record<string, string | undefined> = {},
   environment: Record<string, string | undefined> = process.env,
 ): ServerConfig {
-  const given = [...Object.entries(environment), ...Object.entries(overrides)].filter(([, value]) => value)
-  const parsed = ServerSettings.safeParse(Object.fromEntries(given))
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`)
-    throw new ConfigError(`wrong settings: ${problems.join('; ')}`)
-  }
+  const entries = [...Object.entries(environment), ...Object.entries(overrides)].filter(([, value]) => value)
+  const given = Object.fromEntries(entries)
+  const parsed = ServerSettings.safeParse(given)
+  if (!parsed.success) throw new ConfigError(parsed.error.issues.map((issue) => describe(issue, given)))
   const settings = parsed.data
   const databaseUrl = settings.DATABASE_URL ?? `${SQLITE}${settings.DATA_DIR}/store.sqlite`
   if (databaseUrl.startsWith(SQLITE)) {
@@ -164,11 +168,19 @@ export function readServerConfig(
   }
 }
 
+/** These may hold a password or a key. */
+const SECRET = ['DATABASE_URL', 'BOOTSTRAP_KEY']
+
+function describe({ path, message }: z.core.$ZodIssue, given: Record<string, string | undefined>): string {
+  const name = String(path[0])
+  return `${name} ${message}${SECRET.includes(name) ? '' : `, not ${JSON.stringify(given[name])}`}`
+}
+
 /** Everything in the public folder is served. The store and the data folder are private, so they must be elsewhere. */
 function checkNotPublished(what: string, path: string, publicDir: string): void {
   const below = relative(realPath(publicDir), realPath(path))
   if (below.split(sep)[0] === '..' || isAbsolute(below)) return
-  throw new ConfigError(`wrong settings: ${what} ${path} is inside PUBLIC_DIR ${publicDir}, where everyone can read it`)
+  throw new ConfigError([`${what} ${path} is inside PUBLIC_DIR ${publicDir}, where everyone can read it`])
 }
 
 /** The path with all links resolved. It need not exist or be readable. */

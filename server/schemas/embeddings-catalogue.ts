@@ -95,6 +95,7 @@ function fieldsOf(value: unknown): { id?: unknown; data?: unknown } {
 /** Wording that follows the field's name: `is missing`, `must be a string, not null`. */
 function wording(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return 'is missing'
+  if (issue.code === 'too_big') return `must be at most ${issue.maximum}`
   if (issue.code !== 'invalid_type') return undefined
   return `must be ${TYPES[issue.expected] ?? issue.expected}, not ${nameOf(issue.input)}`
 }

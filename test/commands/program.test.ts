@@ -14,5 +14,5 @@ it('tokenboard --version prints the versions of Tokenboard, DuckDB and Node', as
 it('tokenboard refuses an unknown command, and names a similar one', async () => {
   const { code, stderr } = await runProcess(['biuld'], {})
   expect(code).toBe(2)
-  expect(stderr).toBe("error: unknown command 'biuld'\n(Did you mean build?)\n")
+  expect(stderr).toBe("tokenboard: unknown command 'biuld'\n(Did you mean build?)\n")
 })

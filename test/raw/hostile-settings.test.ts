@@ -123,34 +123,34 @@ async function writeAll(workspace: Workspace): Promise<void> {
 
 describe('files of settings', () => {
   it.each([
-    ['sources.json', '{"sources": [], "sources": [{}]}', /sources\.json: sources: is a duplicate key; keep one/],
+    ['sources.json', '{"sources": [], "sources": [{}]}', /sources\.json:1:17: sources: is a duplicate key; keep one/],
     [
       'models.json',
       '[{"model_permaslug": "a/b", "public": false, "name": "x\\"{,", "public": true}]',
-      /models\.json: \[0\]\.public: is a duplicate key/,
+      /models\.json:1:63: \[0\]\.public: is a duplicate key/,
     ],
     [
       'models.json',
       '[{"model_permaslug": "a/b", "public": true, "\\u0070ublic": true}]',
       /\[0\]\.public: is a duplicate key/,
     ],
+    ['models.json', '[{"model_permaslug": "=1", "public": true}]', /models\.json:1: model_permaslug "=1"/],
     [
       'models.json',
-      '[{"model_permaslug": "=1", "public": true}]',
-      /models\.json and aliases\.csv: model_permaslug "=1"/,
+      '[{"model_permaslug": "a/b", "public": true, "__proto__": {}}]',
+      /:1: \[0\]: unknown key "__proto__"/,
     ],
-    ['models.json', '[{"model_permaslug": "a/b", "public": true, "__proto__": {}}]', /\[0\]: unknown key "__proto__"/],
     [
       'models.json',
       Buffer.from('[{"model_permaslug": "a/\xe9", "public": true}]', 'latin1'),
       /models\.json is not UTF-8/,
     ],
     ['aliases.csv', Buffer.from('alias,model_permaslug\n\xe9,acme/one\n', 'latin1'), /aliases\.csv is not UTF-8/],
-    ['sources.json', Buffer.from(JSON.stringify(SOURCES), 'utf16le'), /sources\.json is not JSON/],
-    ['sources.json', '['.repeat(1_000_000), /sources\.json is not JSON/],
-    ['sources.json', '', /sources\.json is not JSON/],
-    ['sources.json', '{"blocking": [{"toString": 1}], "sources": []}', /sources\.json: blocking\[0\]: /],
-    ['sources.json', '\0'.repeat(100), /sources\.json is not JSON/],
+    ['sources.json', Buffer.from(JSON.stringify(SOURCES), 'utf16le'), /sources\.json:1:\d+: not JSON/],
+    ['sources.json', '['.repeat(1_000_000), /sources\.json:1:502: nested deeper/],
+    ['sources.json', '', /sources\.json:1:\d+: not JSON/],
+    ['sources.json', '{"blocking": [{"toString": 1}], "sources": []}', /sources\.json:1: blocking\[0\]: /],
+    ['sources.json', '\0'.repeat(100), /sources\.json:1:\d+: not JSON/],
     ['sources.json', withSource({ timezone: '+05:30' }), /timezone.*IANA/],
     [
       'sources.json',
@@ -173,16 +173,16 @@ describe('files of settings', () => {
     const { code, stdout, stderr } = await runBuild(workspace)
     expect(code).toBe(2)
     expect(stdout).toBe('')
-    expect(stderr).toMatch(/^tokenboard: \S*models\.json: \[0\]\.public: .*\n$/)
+    expect(stderr).toMatch(/^tokenboard: \S*models\.json:1: \[0\]\.public: .*\n$/)
     expect(await readdir(workspace.publicDir)).toEqual([])
   })
 
   it.each([
-    ['publisher.json', '{"name": 1}', /publisher\.json: name: /],
+    ['publisher.json', '{"name": 1}', /publisher\.json:1: name: /],
     ['publisher.json', Buffer.from('{"name": "Caf\xe9"}', 'latin1'), /publisher\.json is not UTF-8/],
-    ['embeddings-models.json', '{"data": []}', /embeddings-models\.json: /],
-    ['embeddings-models.json', '[{"id": "a/b", "created": "x"}]', /embeddings-models\.json: \[0\]: /],
-    ['embeddings-models.json', '[', /embeddings-models\.json is not JSON/],
+    ['embeddings-models.json', '{"data": []}', /embeddings-models\.json:1: /],
+    ['embeddings-models.json', '[{"id": "a/b", "created": "x"}]', /embeddings-models\.json:1: \[0\]: /],
+    ['embeddings-models.json', '[', /embeddings-models\.json:1:\d+: not JSON/],
   ])('are checked before anything is published: %s with %j', async (name, content, message) => {
     const workspace = await newWorkspace()
     const row = '2025-03-01T10:00:00Z,a/b,10,5'

@@ -3,6 +3,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
+import type { BuildEvent } from '../../pipeline/base/effects.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
 import { describeSummary } from '../../pipeline/commands/summary.ts'
 import { archiveDates } from '../../pipeline/rollup/archive-dates.ts'
@@ -69,7 +70,7 @@ describe('records whose token counts contradict each other', () => {
     const quality = await readQuality(await releaseFolder(workspace))
     expect(quality.records.token_parts_disagree).toEqual(token_parts_disagree)
     expect((await readQuality(join(workspace.dataDir, 'state')))[CHECK]).toEqual([
-      { source: 'log', reason: 'parts_not_total', records: 1, accepted_records: 3 },
+      { source: 'log', reason: 'parts_not_total', records: 1, accepted_records: 3, tokens: '50', product_total: '50' },
     ])
   })
 
@@ -92,6 +93,26 @@ describe('records whose token counts contradict each other', () => {
     // The archive has sums alone.
     expect(await count('2025-06-10T17:00:00Z')).toEqual({})
   })
+})
+
+it('a build names the dates on which the totals of the product are others than ours, without names in public', async () => {
+  const spend = (request_id: string, total_tokens: number) => {
+    return { ...RECORDS['litellm-spend-logs'], request_id, startTime: '2025-06-01T12:00:00Z', total_tokens }
+  }
+  const { prompt_tokens, completion_tokens } = RECORDS['litellm-spend-logs']
+  const own = prompt_tokens + completion_tokens
+  const workspace = await workspaceOf([spend('a', own), spend('b', own + 7), spend('c', 0)], {
+    sources: [{ ...SOURCE, schema: 'litellm-spend-logs' }],
+  })
+  const notices: string[] = []
+  const report = (event: BuildEvent) => event.kind === 'notice' && notices.push(event.message)
+  await buildIn(workspace, AS_OF, { report })
+  const line = `2025-06-01 ${3 * own}, by the product's totals ${3 * own + 7}`
+  expect(notices).toEqual([`source "log": the product's own totals differ from the tokens that count: ${line}`])
+  expect((await readQuality(join(workspace.dataDir, 'state')))[CHECK]).toMatchObject([
+    { records: 1, tokens: `${own}`, product_total: `${own + 7}` },
+  ])
+  expect(JSON.stringify(await readQuality(await releaseFolder(workspace)))).not.toContain('product')
 })
 
 describe('the check token_parts_disagree', () => {

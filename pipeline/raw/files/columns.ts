@@ -86,24 +86,27 @@ export async function readParquetColumns(database: Database, path: string): Prom
 }
 
 /**
- * The position of each schema column that a file has. Throws `BuildError` that names file, schema and column if a
+ * The position of each schema column that a file has. Those in its path have none. Throws `BuildError` that names file, schema and column if a
  * needed or renamed column is missing or a column is there twice.
  */
 export function locateColumns(source: Source, file: InputFile, names: readonly string[]): Map<string, number> {
   const positions = new Map<string, number>()
+  const inPath = Object.keys(file.columns ?? {})
   for (const column of schemaColumns(schemaOf(source))) {
     const name = fileColumn(source, column)
+    if (inPath.includes(name)) continue
     const position = names.indexOf(name)
     if (position >= 0 && names.includes(name, position + 1)) {
       throw new BuildError(`${file.name} has two columns ${JSON.stringify(name)}; rename one`)
     }
     if (position >= 0) positions.set(column, position)
   }
-  const missing = wantedColumns(source).find((choice) => !choice.some((column) => positions.has(column)))
+  const has = (column: string) => positions.has(column) || inPath.includes(fileColumn(source, column))
+  const missing = wantedColumns(source).find((choice) => !choice.some(has))
   if (missing !== undefined) {
     const taken = new Set(positions.values())
     const free = names.filter((_, position) => !taken.has(position))
-    throw new BuildError(missingColumn(source, file, missing, { names, free }))
+    throw new BuildError(missingColumn(source, file, missing, { names: [...names, ...inPath], free }))
   }
   return positions
 }

@@ -6,6 +6,8 @@ import { sideBySide } from '../../base/side-by-side.ts'
 import { isObjectUrl, namesObject, type ObjectCopies } from '../objects/object.ts'
 import { isSampleFolder, MAKE_FILE, sampleOf } from '../sample/folder.ts'
 import type { Source, Sources } from '../sources.ts'
+import { globOf, isPattern, namesMatch, type PathColumns, pathColumnsOf } from './entry.ts'
+import { type LocalFile, statsOf, withoutLinks } from './local-file.ts'
 
 export type Format = 'csv' | 'ndjson' | 'parquet'
 export type Compression = 'uncompressed' | 'gzip' | 'zstd'
@@ -30,6 +32,8 @@ export interface InputFile {
   layers?: Layers | undefined
   /** For JSON: whether it holds documents instead of a record on each line. */
   isDocument?: boolean
+  /** Columns in the file's path that its source reads. */
+  columns?: PathColumns
 }
 
 const ENDING = /\.(?:(csv)|(ndjson|jsonl|json)|(parquet))(?:\.(?:(gz)|(zst)))?$/i
@@ -42,63 +46,82 @@ export interface FoundFiles {
   samples: string[]
 }
 
+/** A file that an entry leads to. */
+interface Place {
+  path: string
+  name: string
+  columns: PathColumns
+}
+
 /**
  * Finds the files of a source. An entry that names an existing file is that file; otherwise one with a wildcard is a
- * pattern. Objects of buckets are found among their copies. Throws `CliError` for a folder, a file of the synthetic
- * sample, a name that is not UTF-8 and an unknown file ending.
+ * pattern. Objects of buckets are found among their copies. A link, a hard link and its file are one file. Throws
+ * `CliError` for a folder, a link that leads nowhere, a file of the synthetic sample, a name that is not UTF-8 and an
+ * unknown file ending.
  */
 export async function findInputFiles(
   source: Source,
-  { folder, objects }: Pick<Sources, 'folder' | 'objects'>,
+  { folder, objects, chosen }: Pick<Sources, 'folder' | 'objects' | 'chosen'>,
 ): Promise<FoundFiles> {
-  const paths = new Set<string>()
-  const urls = new Set<string>()
-  const unmatched: string[] = []
-  const missing: string[] = []
-  const foreign = await samplesIn(folder)
+  const local = new Map<string, Place & LocalFile>()
+  const stored = new Map<string, Place>()
+  const [unmatched, missing]: [string[], string[]] = [[], []]
   const samples = new Set<string>()
+  const sampleOfFile = await samplesIn(folder)
+  const columnsOf = pathColumnsOf(source)
   for (const entry of source.files) {
     if (isObjectUrl(entry)) {
-      const named = urlsOf(entry, objects)
-      for (const url of named) urls.add(url)
-      if (named.length === 0 && !isPattern(entry)) missing.push(entry)
-      else if (named.length === 0) unmatched.push(entry)
+      const urls = urlsOf(entry, objects)
+      if (urls.length === 0) (isPattern(entry) ? unmatched : missing).push(entry)
+      for (const url of urls.filter((each) => !stored.has(each))) {
+        stored.set(url, { path: objects?.paths.get(url) ?? '', name: url, columns: columnsOf(entry, url) })
+      }
       continue
     }
-    checkLocal(source, entry)
-    const path = resolve(folder, entry)
-    if (await isFile(path)) {
-      const sample = await foreign(path)
-      if (sample !== undefined) throw new CliError(namesSample(source, entry, sample))
-      paths.add(path)
-    } else if (isPattern(entry)) {
-      const matches = await matchesOf(entry, folder)
-      const from = await sideBySide(matches, foreign)
-      if (matches.length === 0) unmatched.push(entry)
-      for (const [position, match] of matches.entries()) {
-        const sample = from[position]
-        if (sample === undefined) paths.add(match)
-        else samples.add(sample)
+    const matches = await filesOf(source, entry, folder)
+    if (matches.length === 0 && isPattern(entry)) unmatched.push(entry)
+    else if (matches.length === 0) missing.push(relative(folder, resolve(folder, entry)))
+    const from = await sideBySide(matches, ({ path }) => sampleOfFile(path))
+    for (const [position, { path, match, stats }] of matches.entries()) {
+      const sample = from[position]
+      if (sample !== undefined && match === entry) throw new CliError(namesSample(source, entry, sample))
+      if (sample !== undefined) samples.add(sample)
+      else if (!local.has(path)) {
+        local.set(path, { path, name: relative(folder, path), columns: columnsOf(entry, match), stats })
       }
-    } else if ((await statsIfAny(path))?.isDirectory()) {
-      throw new CliError(
-        `source ${JSON.stringify(source.name)}: ${JSON.stringify(entry)} is a folder; name its files, such as ` +
-          JSON.stringify(`${entry.replace(/\/$/, '')}/**/*.csv`),
-      )
-    } else {
-      missing.push(relative(folder, path))
     }
   }
-  const files = [
-    ...[...paths].sort().map((path) => ({ path, name: relative(folder, path) })),
-    ...[...urls].sort().map((url) => ({ path: objects?.paths.get(url) ?? '', name: url })),
-  ]
+  const places = [...(await withoutLinks(sorted(local), folder)), ...sorted(stored)]
+  const isChosen = ({ name }: Place) => chosen?.get(source.name)?.has(name) ?? true
   return {
-    files: await sideBySide(files, ({ path, name }) => describeFile(path, name)),
+    files: await sideBySide(places.filter(isChosen), async ({ path, name, columns }) => ({
+      ...(await describeFile(path, name)),
+      ...(Object.keys(columns).length > 0 && { columns }),
+    })),
     unmatched,
-    missing,
+    missing: chosen === undefined ? missing : [],
     samples: [...samples],
   }
+}
+
+function sorted<Found>(places: ReadonlyMap<string, Found>): Found[] {
+  return [...places].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, place]) => place)
+}
+
+/** A local file that an entry leads to. `match` is its path as the entry spells it. */
+type Match = Pick<LocalFile, 'path' | 'stats'> & { match: string }
+
+async function filesOf(source: Source, entry: string, folder: string): Promise<Match[]> {
+  checkLocal(source, entry)
+  const path = resolve(folder, entry)
+  const stats = await statsOf(path, source, entry)
+  if (stats?.isFile()) return [{ path, match: entry, stats }]
+  if (isPattern(entry)) return matchesOf(source, entry, folder)
+  if (!stats?.isDirectory()) return []
+  throw new CliError(
+    `source ${JSON.stringify(source.name)}: ${JSON.stringify(entry)} is a folder; name its files, such as ` +
+      JSON.stringify(`${entry.replace(/\/$/, '')}/**/*.csv`),
+  )
 }
 
 /** Returns a file's sample folder; undefined for real logs, and if the sources are the sample's own. */
@@ -118,10 +141,6 @@ function namesSample(source: Source, entry: string, sample: string): string {
     `source ${JSON.stringify(source.name)}: ${JSON.stringify(entry)} is a file of the synthetic sample in ${sample}, not your own log; ` +
     `name your own files, outside of folders with the sample's ${MAKE_FILE}`
   )
-}
-
-function isPattern(entry: string): boolean {
-  return /[*?[{]/.test(entry)
 }
 
 /** An object whose name equals the entry is that object, as with files. */
@@ -155,14 +174,17 @@ export async function isUnlisted(name: string, source: Source, folder: string): 
   return isObjectUrl(name) ? !source.files.some((entry) => namesObject(entry, name)) : isFile(resolve(folder, name))
 }
 
-async function matchesOf(pattern: string, folder: string): Promise<string[]> {
-  const matches = await Array.fromAsync(glob(pattern, { cwd: folder }))
-  const files = matches.map((match) => resolve(folder, match))
-  const found = await sideBySide(files, isFile)
+async function matchesOf(source: Source, pattern: string, folder: string): Promise<Match[]> {
+  const all = await Array.fromAsync(glob(globOf(pattern), { cwd: folder }))
+  const matches = all.filter((match) => namesMatch(pattern, match))
+  const stats = await sideBySide(matches, (match) => statsOf(resolve(folder, match), source, match))
   // Node puts U+FFFD where a name is not UTF-8, and then does not find the file.
-  const unreadable = matches.find((match, position) => !found[position] && match.includes('\ufffd'))
+  const unreadable = matches.find((match, position) => stats[position] === undefined && match.includes('\ufffd'))
   if (unreadable !== undefined) throw new CliError(`${unreadable}: the name of a raw file must be UTF-8; rename it`)
-  return files.filter((_, position) => found[position])
+  return matches.flatMap((match, position) => {
+    const found = stats[position]
+    return found?.isFile() ? [{ path: resolve(folder, match), match, stats: found }] : []
+  })
 }
 
 /** Describes a raw file by its name. Throws `CliError` for an unknown ending. */

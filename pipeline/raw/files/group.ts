@@ -28,6 +28,8 @@ export interface InputGroup {
   /** DuckDB's column types, in order. Empty for NDJSON. */
   types: readonly string[]
   positions: ReadonlyMap<string, number>
+  /** Columns that are in the path of each file. They win over columns of that name in the file. */
+  pathColumns: readonly string[]
   /** For NDJSON: JSON pointers (RFC 6901) of the schema's columns, by the level that they are at. */
   pointers: readonly (readonly string[])[]
   /** The lists that the records are in, the outermost first. */
@@ -66,8 +68,9 @@ export async function groupFiles(
   for (const file of files) {
     const group = await describeGroup(source, file, columnsOf)
     if (group === undefined) continue
-    const { format, compression, csvReading, readsAllColumns, delimiter, types, positions } = group
-    const key = JSON.stringify([format, compression, csvReading, readsAllColumns, delimiter, types, [...positions]])
+    const { format, compression, csvReading, readsAllColumns, delimiter, types, positions, pathColumns } = group
+    const columns = [delimiter, types, [...positions], pathColumns]
+    const key = JSON.stringify([format, compression, csvReading, readsAllColumns, ...columns])
     const existing = groups.get(key)
     if (existing === undefined) groups.set(key, group)
     else existing.files.push(file)
@@ -99,7 +102,8 @@ async function describeGroup(
   columnsOf: (file: LinkedFile, wanted: readonly string[]) => Promise<FileColumns | undefined>,
 ): Promise<InputGroup | undefined> {
   const { format, compression, csvReading, readsAllColumns } = file
-  const common = { source, format, compression, csvReading, readsAllColumns, files: [file] }
+  const pathColumns = Object.keys(file.columns ?? {}).sort()
+  const common = { source, format, compression, csvReading, readsAllColumns, pathColumns, files: [file] }
   const names = sourceColumns(source)
   if (format === 'ndjson') {
     const columns = jsonColumns(source)

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { matchesGlob } from 'node:path'
+import { globOf, namesMatch } from '../files/entry.ts'
 
 export interface StoredObject {
   /** `s3://BUCKET/KEY`, with the key unescaped. */
@@ -37,7 +38,7 @@ export function namesObject(entry: string, url: string): boolean {
   const [, bucket, pattern] = OBJECT.exec(entry) ?? []
   const [, otherBucket, key] = OBJECT.exec(url) ?? []
   if (pattern === undefined || key === undefined || bucket !== otherBucket) return false
-  return !hasDots(key) && matchesGlob(key, pattern)
+  return !hasDots(key) && matchesGlob(key, globOf(pattern)) && namesMatch(pattern, key)
 }
 
 /** Patterns that list at least what an entry names. DuckDB's differ, so they only use the literal prefix. */

@@ -1,10 +1,12 @@
 import {
+  afterDay,
   amount,
   anyOf,
   areAbove,
   areNotTotal,
   attribute,
   column,
+  combine,
   count,
   countWhere,
   type Expression,
@@ -31,6 +33,7 @@ import {
   shared,
   startsWith,
   strict,
+  sumOf,
   text,
   unixTime,
   utcDay,
@@ -52,7 +55,7 @@ import {
   type Where,
 } from './mapping.ts'
 import { ruled } from './rules.ts'
-import type { Accounting, Schema, UsageRecord } from './schema.ts'
+import { type Accounting, type Parts, type Schema, TOKEN_PARTS, type UsageRecord } from './schema.ts'
 
 /** What a source says itself: further conditions, and paths of which each file has one of a list. */
 export interface Own {
@@ -63,7 +66,7 @@ export interface Own {
 /** The schema of a mapping: SQL for each field of a record. */
 export function compile(mapping: Mapping, own: Own = { where: {}, named: [] }): Schema {
   const { reading, required, unread, absolute_time, tokens } = mapping
-  const { prompt_tokens, completion_tokens, ...checks } = 'rule' in tokens ? ruled(tokens) : account(tokens)
+  const { prompt_tokens, completion_tokens, notes = {}, ...checks } = 'rule' in tokens ? ruled(tokens) : account(tokens)
   const record: UsageRecord = {
     timestamp: timeOf(mapping.timestamp),
     model_permaslug: modelOf(mapping.model_permaslug),
@@ -76,6 +79,7 @@ export function compile(mapping: Mapping, own: Own = { where: {}, named: [] }): 
     reading,
     record,
     ...checks,
+    notes: { ...notes, ...overMidnight(mapping, record) },
     required,
     named: asked.map((paths) => paths.flatMap((path) => placeOf(path).columns)),
     unread,
@@ -90,6 +94,15 @@ function timeOf(time: Mapping['timestamp']): Expression<'instant'> {
     return fromPaths((place) => (unit === 'day' ? utcDay(place) : unixTime(place, unit)), path)
   })
   return alternatives.reduceRight((fallback, preferred) => first(preferred, fallback))
+}
+
+function overMidnight(
+  { bucket_end }: Mapping,
+  { timestamp, prompt_tokens, completion_tokens }: UsageRecord,
+): Schema['notes'] {
+  if (bucket_end === undefined) return {}
+  const tokens = plus(prompt_tokens, [completion_tokens])
+  return { over_midnight: { name: afterDay(timestamp, timeOf(bucket_end)), tokens } }
 }
 
 function modelOf(model: Mapping['model_permaslug']): Expression<'text'> {
@@ -149,7 +162,25 @@ function account({ input, output, inside, outside, total, rest_of_total, compare
     }),
     ...(sum !== undefined && { parts_not_total: areNotTotal([prompt_tokens, completion_tokens], sum) }),
   }
-  return { prompt_tokens, completion_tokens, parts_disagree }
+  // With `compare`, the parts are those of other counts.
+  const parts = compare === undefined ? partsIn({ ...inside, ...outside }) : {}
+  return {
+    prompt_tokens,
+    completion_tokens,
+    parts_disagree,
+    parts: { ...parts, ...(sum !== undefined && { total: sum }) },
+  }
+}
+
+/** The parts by name, whether inside or outside of a count. */
+function partsIn({ input_audio, output_audio, ...others }: Counts['outside']): Parts {
+  const heard = [input_audio, output_audio].flatMap((part) => (part === undefined ? [] : [partOf(part).counted]))
+  const audio = combine('count', heard, (columns) => `count_in_range(${sumOf(heard, columns)})`)
+  const counted = TOKEN_PARTS.flatMap((name) => {
+    const part = name === 'audio' ? undefined : others[name]
+    return part === undefined ? [] : [[name, partOf(part).counted] as const]
+  })
+  return { ...Object.fromEntries(counted), ...(heard.length > 0 && { audio }) }
 }
 
 function withOutside(counted: Expression<'count'>, parts: readonly Part[]): Expression<'count'> {

@@ -49,7 +49,7 @@ export function inside(outer: Place, keys: readonly string[]): Place {
       const value = outer.value(columns)
       if (value === ABSENT) return ABSENT
       const json = columns.once(value.json())
-      return columns.nested(`json_extract(${json}, ${columns.constant(keys.map(jsonPointer).join(''))})`)
+      return columns.nested(columns.once(`json_extract(${json}, ${columns.constant(keys.map(jsonPointer).join(''))})`))
     },
   }
 }
@@ -60,7 +60,9 @@ export function attribute(attributes: Place, key: string): Place {
     columns: attributes.columns,
     value: (columns) => {
       if (attributes.value(columns) === ABSENT) return ABSENT
-      return columns.nested(`member_value(${attributesOf(attributes, columns)}, ${columns.constant(key)})`)
+      return columns.nested(
+        columns.once(`member_value(${attributesOf(attributes, columns)}, ${columns.constant(key)})`),
+      )
     },
   }
 }
@@ -199,6 +201,14 @@ const never: Expression<'condition'> = {
 export function anyOf(...conditions: Expression<'condition'>[]): Expression<'condition'> {
   if (conditions.length === 0) return never
   return combine('condition', conditions, (columns) => conditions.map((each) => `(${each.sql(columns)})`).join(' OR '))
+}
+
+/** '' where one instant, exclusive, is after the UTC day of another; NULL elsewhere. */
+export function afterDay(start: Expression<'instant'>, end: Expression<'instant'>): Expression<'text'> {
+  return combine('text', [start, end], (columns) => {
+    const days = [`(${end.sql(columns)} - 1)`, start.sql(columns)].map((instant) => `${instant} // 86400000000`)
+    return `CASE WHEN ${days.join(' > ')} THEN '' END`
+  })
 }
 
 /** A sum of counts; NULL when one of them is NULL, or when it is more than a count may be. */

@@ -17,10 +17,9 @@ const time = shared(instant(column('request_created_at')))
 const provider = optional(text(column('provider')))
 const prompt = count(column('prompt_tokens'))
 const completion = count(column('completion_tokens'))
-const cached = [
-  optional(count(column('prompt_cache_read_tokens'))),
-  optional(count(column('prompt_cache_write_tokens'))),
-]
+const cacheRead = optional(count(column('prompt_cache_read_tokens')))
+const cacheWrite = optional(count(column('prompt_cache_write_tokens')))
+const cached = [cacheRead, cacheWrite]
 const reasoning = optional(count(column('reasoning_tokens')))
 const promptAudio = optional(count(column('prompt_audio_tokens')))
 const completionAudio = optional(count(column('completion_audio_tokens')))
@@ -62,6 +61,14 @@ export const HELICONE_OUTSIDE: Accounting = {
   parts_disagree: {
     cached_above_prompt: whereInside(areAbove(cached, prompt)),
     reasoning_above_completion: whereInside(areAbove([reasoning], completion)),
+  },
+  parts: {
+    cache_read: cacheRead,
+    cache_write: cacheWrite,
+    reasoning,
+    audio: combine('count', [promptAudio, completionAudio], (columns) =>
+      sumOf([promptAudio, completionAudio], columns),
+    ),
   },
   notes: {
     outside_added: { name: providerWhere((isOutsideSql) => isOutsideSql), tokens: partsOf },

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { BuildError } from '../../base/errors.ts'
 import { parseJson } from '../../base/json.ts'
 import { compile } from './compile.ts'
 import { Mapping } from './mapping.ts'
@@ -47,5 +48,5 @@ export const SCHEMAS: Readonly<Record<SchemaName | 'rollup-files', Schema>> = {
 
 function readMapping(name: SchemaName): Mapping {
   const path = new URL(`${name}.json`, import.meta.url)
-  return parseJson(Mapping, readFileSync(path, 'utf8'), `${name}.json`, Error)
+  return parseJson(Mapping, readFileSync(path, 'utf8'), `${name}.json`, BuildError)
 }

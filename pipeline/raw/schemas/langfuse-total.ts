@@ -19,6 +19,13 @@ export function langfuseTotal(usage: string, isNeeded = false): Accounting {
       output_above_total: ofUsage('condition', 'is_output_above_total'),
       parts_not_total: ofUsage('condition', 'is_not_total'),
     },
+    parts: {
+      cache_read: ofUsage('count', 'cache_read'),
+      cache_write: ofUsage('count', 'cache_write'),
+      reasoning: ofUsage('count', 'reasoning'),
+      audio: ofUsage('count', 'audio'),
+      total: ofUsage('count', 'total'),
+    },
     notes: { ignored_keys: { name: ofUsage('text', 'others') } },
   }
 }

@@ -168,6 +168,8 @@ export const Mapping = z.strictObject({
   /** Raise this when the schema reads a record differently: its files are then read again. A test enforces it. */
   reading: z.int().min(1),
   timestamp: Time,
+  /** Where a record sums usage since its timestamp: when the next record begins. */
+  bucket_end: Time.optional(),
   /** With `variant`: its value as a suffix of the slug. */
   model_permaslug: z.union([Paths, z.strictObject({ path: Paths, variant: Path })]),
   tokens: z.union([Counts, Rule]),
@@ -189,6 +191,10 @@ export const Mapping = z.strictObject({
   may_be_unwrapped: z.literal(true).optional(),
   /** Keys of lines that have other things than records. Such lines are skipped. */
   without_records: z.array(z.string()).optional(),
+  /** Settings of a source for other forms of the product's files. `inspect` tries them. */
+  forms: z
+    .array(z.strictObject({ unnest: Unnest.optional(), columns: z.record(z.string(), z.string()).optional() }))
+    .default([]),
   /** Columns that a file must have besides those of timestamp, model, and input and output tokens. */
   required: z.array(z.string()).default([]),
   /** Columns of the product that are not read. */

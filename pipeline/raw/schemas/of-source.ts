@@ -1,4 +1,5 @@
-import { attributePrefix, compile, levelOf, type Own } from './compile.ts'
+import { attributePrefix, compile, levelOf, type Own, placeOf } from './compile.ts'
+import type { Place } from './expression.ts'
 import { MAPPINGS, SCHEMAS, type SchemaName } from './index.ts'
 import {
   type ColumnMapping,
@@ -44,6 +45,32 @@ function ownOf({ columns, where = {} }: Pick<Mapped, 'columns' | 'where'>): Own 
     where: Array.isArray(where) ? where.map(ownTests) : ownTests(where),
     named: [...alternatives, ...added.map((path) => [path.slice(1)])],
   }
+}
+
+/** As many as an integer has bits. */
+const PATHS_COUNTED = 62
+
+/**
+ * The paths that a source names in `columns` and `where`, as it writes them, with the places that they lead to. Paths of
+ * which one is enough are one, and those that a record may lack are not in it.
+ */
+export function ownPlaces({ columns, where = {} }: Omit<Mapped, 'schema'>): { text: string; places: Place[] }[] {
+  const named = Object.entries(columns).flatMap(([column, mapping]) => {
+    if (renamed(mapping) !== undefined) return [{ paths: [String(mapping)], places: [placeOf(column)] }]
+    const paths = [pathsOf(mapping)].flat()
+    const alternatives = paths.filter((path) => !path.startsWith('+'))
+    const added = paths.filter((path) => path.startsWith('+'))
+    return [alternatives, ...added.map((path) => [path])].map((each) => ({
+      paths: each,
+      places: each.map((path) => placeOf(ownField(path.replace(/^\+/, '')))),
+    }))
+  })
+  const tested = [where].flat().flatMap((tests) => Object.entries(tests))
+  const needed = tested.filter(([, test]) => ![test].flat().some(isOfPresence)).map(([path]) => path)
+  const all = [...named, ...[...new Set(needed)].map((path) => ({ paths: [path], places: [placeOf(ownField(path))] }))]
+  return all.slice(0, PATHS_COUNTED).map(({ paths, places }) => {
+    return { text: paths.map((path) => JSON.stringify(path)).join(' or '), places }
+  })
 }
 
 function ownTests(tests: Tests): Tests {
@@ -152,6 +179,7 @@ function asOwn(mapping: ColumnMapping): unknown {
 /** Members of a mapping that say where fields of a record are. */
 const FIELDS = [
   'timestamp',
+  'bucket_end',
   'model_permaslug',
   'tokens',
   'request_id',

@@ -8,12 +8,21 @@ export const PARTS_DISAGREEMENTS = [
 ] as const
 export type PartsDisagreement = (typeof PARTS_DISAGREEMENTS)[number]
 
+/** What products count of the prompt (cached input) or the completion (reasoning), and of both (audio). */
+export const TOKEN_PARTS = ['cache_read', 'cache_write', 'reasoning', 'audio'] as const
+export type TokenPart = (typeof TOKEN_PARTS)[number]
+
+/** Parts of the tokens of a record, inside or outside of the product's counts, and the product's own sum. */
+export type Parts = Partial<Record<TokenPart | 'total', Expression<'count'>>>
+
 /**
  * Notes on how records were read. `outside_added`: tokens outside of the two counts were added. `outside_left`: they
- * were not, because the counts include them. `ignored_keys`: keys that do not count tokens.
+ * were not, because the counts include them. `ignored_keys`: keys that do not count tokens. `over_midnight`: the record
+ * sums usage of more than one UTC day.
  */
-export const NOTE_KINDS = ['outside_added', 'outside_left', 'ignored_keys'] as const
-export type NoteKind = (typeof NOTE_KINDS)[number]
+export const NOTE_KINDS = ['outside_added', 'outside_left', 'ignored_keys', 'over_midnight'] as const
+/** `absent_path`: no record of a file has a path that the source names. */
+export type NoteKind = (typeof NOTE_KINDS)[number] | 'absent_path'
 
 /** `name` is what the note is about, such as a provider, cut if long; NULL without a note. */
 export interface Note {
@@ -43,8 +52,9 @@ export interface Schema {
   record: UsageRecord
   /** Contradictions between token counts. A record counts under the first that holds. Never NULL. */
   parts_disagree?: Partial<Record<PartsDisagreement, Expression<'condition'>>>
+  parts?: Parts
   /** Notes by kind; a record gets the first that applies. */
-  notes?: Partial<Record<NoteKind, Note>>
+  notes?: Partial<Record<(typeof NOTE_KINDS)[number], Note>>
   /** Columns that a file must have beside those that the fields need. */
   required?: readonly string[]
   /** The same for columns that a source names itself, as alternatives. */
@@ -58,11 +68,12 @@ export interface Schema {
 
 /** How the tokens of a record are counted. */
 export type Accounting = Pick<UsageRecord, 'prompt_tokens' | 'completion_tokens'> &
-  Pick<Schema, 'parts_disagree' | 'notes'>
+  Pick<Schema, 'parts_disagree' | 'parts' | 'notes'>
 
-export function schemaColumns({ record, parts_disagree = {}, notes = {}, unread = [] }: Schema): string[] {
+export function schemaColumns({ record, parts_disagree = {}, parts = {}, notes = {}, unread = [] }: Schema): string[] {
   const ofNotes = Object.values(notes).flatMap((note) => Object.values(note))
-  const expressions: Expression[] = [...Object.values(record), ...Object.values(parts_disagree), ...ofNotes]
+  const compared = [...Object.values(parts_disagree), ...Object.values(parts)]
+  const expressions: Expression[] = [...Object.values(record), ...compared, ...ofNotes]
   const read = expressions.flatMap(({ columns }) => columns)
   return [...new Set([...read, ...unread])]
 }

@@ -37,8 +37,8 @@ export const rollup: Mutant[] = [
     name: 'duplicates-not-told',
     promise: 'Duplicates are counted in quality.json.',
     file: 'pipeline/rollup/source.sql',
-    find: "'duplicate', records, tokens, 0, 0",
-    replace: "'duplicate', 0, tokens, 0, 0",
+    find: "'duplicate', records, tokens, parts, 0, 0",
+    replace: "'duplicate', 0, tokens, parts, 0, 0",
     tests: ['test/dataset/quality.test.ts'],
   },
   {

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { link, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { CliError } from '../../../pipeline/base/errors.ts'
@@ -47,9 +47,98 @@ describe('the files of a source', () => {
   })
 })
 
-describe('objects of buckets', () => {
-  const read = (files: string[]): Source => Source.parse({ name: 'bucket', schema: 'canonical', files })
+const read = (files: string[], more: object = {}): Source =>
+  Source.parse({ name: 'bucket', schema: 'canonical', files, ...more })
 
+async function namesOf(workspace: Workspace, ...files: string[]): Promise<string[]> {
+  return (await findInputFiles(read(files), { folder: workspace.input })).files.map(({ name }) => name)
+}
+
+describe('names that begin with an underscore or a dot', () => {
+  it('are not matched by wildcards, as in Spark and Hive, but by a pattern that begins so, and by their name', async () => {
+    const workspace = await newWorkspace()
+    const names = ['_delta_log/0.json', '_x.csv', '.y.csv', 'a.csv', 'b/_temporary/c.csv', 'b/_d.csv', 'b/e.csv']
+    for (const name of names) await writeInput(workspace, name, 'x')
+    expect(await namesOf(workspace, '**/*.{csv,json}')).toEqual(['a.csv', 'b/e.csv'])
+    expect(await namesOf(workspace, '*.csv', '_x.csv')).toEqual(['_x.csv', 'a.csv'])
+    expect(await namesOf(workspace, '**/_*.csv', '_delta_log/*')).toEqual(['_delta_log/0.json', '_x.csv', 'b/_d.csv'])
+    expect(await namesOf(workspace, 'b/{_temporary,none}/*', './*.csv')).toEqual(['a.csv', 'b/_temporary/c.csv'])
+  })
+
+  it('are the same in buckets, where a file that was read is unlisted, not missing', async () => {
+    const source = read(['s3://logs/**/*.csv'])
+    expect(await isUnlisted('s3://logs/a/b.csv', source, '/')).toBe(false)
+    expect(await isUnlisted('s3://logs/_a/b.csv', source, '/')).toBe(true)
+    expect(await isUnlisted('s3://logs/a/_b.csv', source, '/')).toBe(true)
+    expect(await isUnlisted('s3://logs/_a/b.csv', read(['s3://logs/_a/*.csv']), '/')).toBe(false)
+  })
+})
+
+describe('links', () => {
+  it('and hard links and their file are one file, under its own name', async () => {
+    const workspace = await newWorkspace()
+    const { input } = workspace
+    await writeInput(workspace, 'logs/b.csv', 'x')
+    await writeInput(workspace, 'logs/c.csv', 'x')
+    await symlink('b.csv', join(input, 'logs/a.csv'))
+    await symlink('logs', join(input, 'a'))
+    await link(join(input, 'logs/b.csv'), join(input, 'logs/z.csv'))
+    expect(await namesOf(workspace, 'logs/*.csv', 'a/*.csv')).toEqual(['logs/b.csv', 'logs/c.csv'])
+    expect(await namesOf(workspace, 'logs/a.csv')).toEqual(['logs/a.csv'])
+  })
+
+  it('that lead nowhere or to themselves stop a build, matched or named', async () => {
+    const workspace = await newWorkspace()
+    await symlink('missing.csv', join(workspace.input, 'a.csv'))
+    for (const entry of ['*.csv', 'a.csv']) {
+      const found = namesOf(workspace, entry)
+      await expect(found).rejects.toThrow(CliError)
+      await expect(found).rejects.toThrow('source "bucket": a.csv is a link to missing.csv, which does not exist')
+    }
+    await rm(join(workspace.input, 'a.csv'))
+    await symlink('a.csv', join(workspace.input, 'a.csv'))
+    await expect(namesOf(workspace, '*.csv')).rejects.toThrow('a.csv is a link to a.csv, which leads back to it')
+  })
+})
+
+describe('columns in the path', () => {
+  const COLUMNS = { columns: { timestamp: { path: 'date', unit: 'day' }, model_permaslug: 'model' } }
+
+  async function columnsOf(name: string, entry: string, more: object = {}): Promise<unknown> {
+    const workspace = await newWorkspace()
+    await writeInput(workspace, name, 'x')
+    const source = read([entry], { ...COLUMNS, ...more })
+    const { files } = await findInputFiles(source, { folder: workspace.input })
+    return files.map(({ columns }) => columns)
+  }
+
+  it.each([
+    ['a/2025-03-01.csv', '{model}/{date}.csv', { model: 'a', date: '2025-03-01' }],
+    ['x/gpt-4o-2025-03-01.csv.gz', './*/{model}-{date}.{csv,csv.gz}', { model: 'gpt-4o', date: '2025-03-01' }],
+    ['x/y/a/20250301-1.csv', '**/{model}/{date}-[0-9]?csv', { model: 'a', date: '2025-03-01' }],
+    ['a/b/a.csv', '{model}/**/{model}.csv', { model: 'a' }],
+    ['{x}/a+b.csv', '*/{model}.csv', { model: 'a+b' }],
+    ['2025/3/1/a.csv', '{year}/{month}/{day}/{model}.csv', { model: 'a', date: '2025-03-01' }],
+    ['a/b.csv', '*/*.csv', undefined],
+  ])('of %s are named by %s', async (name, entry, expected) => {
+    expect(await columnsOf(name, entry)).toEqual([expected])
+  })
+
+  it('leave out files whose date is none', async () => {
+    expect(await columnsOf('a/summary.csv', '{model}/{date}.csv')).toEqual([])
+  })
+
+  it('are folders of Hive, decoded, and only what the source reads', async () => {
+    const hive = { hive: true }
+    const name = 'date=2025-03-01/hour=3/model=acme%2Fone%20a=b/x.csv'
+    expect(await columnsOf(name, '**/*.csv')).toEqual([undefined])
+    expect(await columnsOf(name, '**/*.csv', hive)).toEqual([{ date: '2025-03-01', model: 'acme/one a=b' }])
+    expect(await columnsOf('model=__HIVE_DEFAULT_PARTITION__/a.csv', '**', hive)).toEqual([{ model: null }])
+    expect(await columnsOf('model=50%/a.csv', '**', hive)).toEqual([{ model: '50%' }])
+  })
+})
+
+describe('objects of buckets', () => {
   it('have URLs as names and copies as paths', async () => {
     const workspace = await newWorkspace()
     const urls = ['s3://logs/a[1]?.csv', 's3://logs/b/c.ndjson.gz', 's3://logs/other.csv']

@@ -146,3 +146,50 @@ describe('a source without ids', () => {
     expect([records.published, sources_without_request_id]).toEqual([2, []])
   })
 })
+
+describe('paths of a source that are in none of its records', () => {
+  const CALL = { at: '2026-06-01T12:00:00Z', model: 'm', usage: { input: 1, output: 2, cache: { read: 3 } } }
+  const COLUMNS = {
+    timestamp: 'at',
+    model_permaslug: ['model', 'old.model'],
+    prompt_tokens: ['usage.input', '+usage.cahce.read', '+usage.cache.read'],
+    completion_tokens: 'usage.output',
+    cost_usd: 'price',
+  }
+
+  async function noticesOf(columns: LogRecord, where: LogRecord, ...files: LogRecord[][]): Promise<string[]> {
+    const workspace = await newWorkspace()
+    for (const [index, records] of files.entries()) await writeInput(workspace, `${index}.ndjson`, toLines(records))
+    const source = { name: 'calls', schema: 'canonical', files: ['*.ndjson'], visibility: 'public', columns, where }
+    await writeInput(workspace, 'sources.json', { sources: [source] })
+    const notices: string[] = []
+    await buildIn(workspace, AS_OF, { report: (event) => event.kind === 'notice' && notices.push(event.message) })
+    return notices
+  }
+
+  it('are named, unless a record of any file has them, or an alternative, or they may be missing', async () => {
+    const where = { 'kind.of': { not: { equal: 'test' } }, error: { present: false } }
+    const without = { ...CALL, usage: { input: 1, output: 2 } }
+    expect(await noticesOf(COLUMNS, where, [without, without], [CALL])).toEqual([
+      'source "calls": "+usage.cahce.read" is in no record of its 3; check the spelling; "kind.of" is in no record of its 3; ' +
+        'check the spelling; "price" is in no record of its 3; check the spelling',
+    ])
+    const columns = { ...COLUMNS, prompt_tokens: 'usage.input', cost_usd: 'model' }
+    expect(await noticesOf(columns, {}, [CALL])).toEqual([])
+  })
+})
+
+it('names buckets that end after the day on which they begin', async () => {
+  const page = (start_time: number, hours: number) => {
+    const results = [{ object: 'organization.usage.completions.result', model: 'm', input_tokens: 5, output_tokens: 1 }]
+    return { object: 'page', data: [{ object: 'bucket', start_time, end_time: start_time + hours * 3600, results }] }
+  }
+  const midnight = Date.parse('2026-06-01T00:00:00Z') / 1000
+  const workspace = await workspaceOf({
+    'openai-usage': [page(midnight, 24), page(midnight + 3600, 24), page(midnight + 86_400, 48), page(midnight, 1)],
+  })
+  const { stderr } = await buildOutput(workspace, AS_OF)
+  expect(stderr).toContain(
+    'source "openai-usage": 12 tokens of 2 records (duplicates included) are of buckets that end',
+  )
+})

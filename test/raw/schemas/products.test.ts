@@ -2,7 +2,8 @@
  * Raw files of products as a user gets them, and what the product itself would count: test/schemas/SCHEMA/.
  *
  *   source.json     optional: further settings of the source, or a list of them for several sources
- *   expected.json   rows of the dataset ("DATE MODEL TOKENS"), and records left out, rejected and counted twice
+ *   expected.json   rows of the dataset ("DATE MODEL TOKENS"), records left out, rejected and counted twice, and the parts
+ *                   of the tokens of each source and date, with the product's own total
  *   *               raw files; a source reads all of them unless it names its own
  */
 import { existsSync, readdirSync } from 'node:fs'
@@ -10,6 +11,7 @@ import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { buildIn, newWorkspace, publishedCsv, REPOSITORY, writeInput } from '../../support/pipeline.ts'
+import { partsIn } from '../../support/token-parts.ts'
 
 const FOLDER = join(REPOSITORY, 'test/schemas')
 const OWN_FILES = ['source.json', 'expected.json']
@@ -32,6 +34,10 @@ describe('files of a product', () => {
     const { records } = await buildIn(workspace, '2026-10-31T12:00:00Z')
 
     const [, ...rows] = (await publishedCsv(workspace)).trimEnd().split('\n')
+    const parts = await partsIn(
+      workspace,
+      sources.map(({ name }) => name),
+    )
     const { left_out, rejected, duplicates, token_parts_disagree } = records
     expect({
       rows: rows.map((row) => row.replaceAll(',', ' ')),
@@ -39,6 +45,7 @@ describe('files of a product', () => {
       rejected,
       duplicates,
       token_parts_disagree,
+      parts,
     }).toEqual(await readJson(join(FOLDER, schema, 'expected.json')))
   })
 })

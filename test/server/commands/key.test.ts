@@ -71,7 +71,7 @@ test.each([
 ])('refuses %s %s, and names flag and value', async (flag, value) => {
   const running = run(flag, value)
   await expect(running).rejects.toThrow(CliError)
-  await expect(running).rejects.toThrow(`${flag} ${JSON.stringify(value)} must`)
+  await expect(running).rejects.toThrow(new RegExp(`^${flag} must .*, not ${RegExp.escape(JSON.stringify(value))}$`))
 })
 
 test('stores a limit of 0', async () => {
@@ -80,5 +80,5 @@ test('stores a limit of 0', async () => {
 })
 
 test('reports all wrong arguments at once, and makes no key', async () => {
-  await expect(run('--user', 'x', '--limit', 'x')).rejects.toThrow(/--user "x" .*; --limit "x" /)
+  await expect(run('--user', 'x', '--limit', 'x')).rejects.toThrow(/--user .*\n *--limit /)
 })

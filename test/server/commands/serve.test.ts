@@ -1,9 +1,13 @@
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { CliError } from '../../../pipeline/base/errors.ts'
 import { serverConfig } from '../../../pipeline/commands/serve.ts'
 import { temporaryFolder } from '../../support/app.ts'
+import { runProcess } from '../../support/pipeline.ts'
 import { publish, sampleRows } from '../../support/publish.ts'
 import { type ServerProcess, startNode } from '../../support/server-process.ts'
 
@@ -85,8 +89,28 @@ describe('with workers', () => {
   })
 })
 
+test.each([
+  ['the port is taken', {}, /^tokenboard: cannot listen on 127\.0\.0\.1, port \d+: the port is in use;/],
+  [
+    'the store cannot be opened',
+    { PORT: '0', DATABASE_URL: 'sqlite:/dev/null/x' },
+    /^tokenboard: the store \/dev\/null\/x cannot be/,
+  ],
+])('builds nothing when %s', async (_, settings, message) => {
+  const folder = await temporaryFolder()
+  const other = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void other.close())
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  const { code, stderr } = await runProcess(['serve'], { PORT: String(port), ...settings }, folder)
+  expect(stderr).toMatch(message)
+  expect(stderr.trim().split('\n')).toHaveLength(1)
+  expect(code).toBe(1)
+  expect(await readdir(folder)).not.toContain('public')
+})
+
 test('wrong settings are a CliError that names all of them', async () => {
   vi.stubEnv('LOG_LEVEL', 'loud')
   await expect(serverConfig({ PORT: 'x' })).rejects.toThrow(CliError)
-  await expect(serverConfig({ PORT: 'x' })).rejects.toThrow(/PORT .*LOG_LEVEL /)
+  await expect(serverConfig({ PORT: 'x' })).rejects.toThrow(/PORT .*\n.*LOG_LEVEL /)
 })

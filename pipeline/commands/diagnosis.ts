@@ -1,0 +1,143 @@
+import { counted, formatBytes, formatInteger, formatTokens } from '../base/numbers.ts'
+import { printable } from '../base/prose.ts'
+import { DATASET_START, type UtcDate } from '../contract/utc-date.ts'
+import { percent } from '../dataset/published-share.ts'
+import type { DiagnosedSource, Diagnosis, Unknown } from '../setup/doctor.ts'
+import type { LogReading } from '../setup/log-reading.ts'
+
+const MODELS_SHOWN = 10
+const FILES_SHOWN = 10
+const ENTRIES_SHOWN = 3
+const LONGEST_EXAMPLE = 160
+
+/** What the doctor found, for people. `lastDate`: the last date that may be published. */
+export function describeDiagnosis({ sources, unfit, skipped }: Diagnosis, lastDate: UtcDate): string {
+  const sections = sources.map((source) => describeSource(source, lastDate))
+  if (unfit.length > 0) {
+    const lines = shortened(unfit, ({ file, why }) => `${printable(file)}: ${printable(cut(why))}`)
+    sections.push(['not read', ...lines.map((line) => `  ${line}`)].join('\n'))
+  }
+  if (skipped.length > 0) {
+    sections.push(`skipped, no raw files by their names: ${shortened(skipped, printable).join(', ')}`)
+  }
+  return `${sections.join('\n\n')}\n`
+}
+
+/** The same for programs. Tokens are texts, because they may be above 2^53. */
+export function asJson(diagnosis: unknown): string {
+  return JSON.stringify(diagnosis, (_, value) => (typeof value === 'bigint' ? value.toString() : value))
+}
+
+function describeSource({ entry, product, unknown, reading }: DiagnosedSource, lastDate: UtcDate): string {
+  const size = `${counted(reading.files, 'file')}, ${formatBytes(reading.bytes)}`
+  const { name, schema, files, model, base_time, time_unit, timezone = 'UTC', columns = {} } = entry
+  const renamed = Object.entries(columns).map(([column, own]) => `${column} from ${JSON.stringify(own)}`)
+  const time = [
+    ...(unknown.includes('base_time') ? ['relative: say when they start'] : []),
+    ...(base_time !== undefined && !unknown.includes('base_time') ? [`numbers from ${base_time}`] : []),
+    ...(time_unit === undefined ? [] : [`in ${time_unit}`]),
+    ...(unknown.includes('timezone') ? ['without an offset: read as UTC unless you say another time zone'] : []),
+    ...(timezone === 'UTC' ? [] : [`in ${timezone}`]),
+  ]
+  const lines: [string, string][] = [
+    ['schema', schema === 'canonical' ? 'canonical, your own logs' : `${schema}, ${product}`],
+    ['files', `${size}: ${shortened(files, printable, ENTRIES_SHOWN).join(', ')}`],
+    ...(renamed.length === 0 ? [] : [['columns', renamed.join(', ')] as [string, string]]),
+    ...(time.length === 0 ? [] : [['time', time.join('; ')] as [string, string]]),
+    ...describeReading(reading, unknown, lastDate),
+    ...(unknown.includes('model')
+      ? [['model', 'no column has it: one name is needed for all records'] as [string, string]]
+      : []),
+    ...(model !== undefined && !unknown.includes('model') ? [['model', printable(model)] as [string, string]] : []),
+  ]
+  return [printable(name), ...lines.map(([label, text]) => `  ${label.padEnd(10)}${text}`)].join('\n')
+}
+
+function describeReading(reading: LogReading, unknown: readonly Unknown[], lastDate: UtcDate): [string, string][] {
+  const { read, excluded, rejected, disagreeing, without_ids, models, notices } = reading
+  const countedRecords = reading.days.reduce((sum, { records }) => sum + records, 0)
+  const aside = [
+    ...Object.entries(excluded).map(([reason, records]) => `${formatInteger(records)} ${EXCLUDED[reason] ?? reason}`),
+    ...rejected.map(({ reason, records }) => `${formatInteger(records)} rejected (${reason})`),
+  ]
+  const ids =
+    without_ids === 0
+      ? 'all records have one'
+      : `${formatInteger(without_ids)} of ${counted(countedRecords, 'record')} have none: one that is delivered twice counts twice`
+  return [
+    [
+      'records',
+      `${formatInteger(read)} read, ${formatInteger(countedRecords)} counted${aside.length === 0 ? '' : `; ${aside.join(', ')}`}`,
+    ],
+    ...(unknown.includes('base_time') ? [] : [describeDates(reading, lastDate)]),
+    ...describeTokens(reading),
+    ...(unknown.includes('model') ? [] : [['models', describeModels(models)] as [string, string]]),
+    ['ids', countedRecords === 0 ? 'no record counts' : ids],
+    ...Object.entries(disagreeing).map(([reason, records]): [string, string] => [
+      'disagree',
+      `${counted(records, 'record')} with token counts that contradict each other (${reason}); they count`,
+    ]),
+    ...rejected.flatMap(({ reason, example }): [string, string][] =>
+      example === undefined
+        ? []
+        : [
+            [
+              'rejected',
+              `${reason}, such as ${printable(example.file)}, record ${formatInteger(example.record)}: ${printable(cut(contentOf(example.content)))}`,
+            ],
+          ],
+    ),
+    ...notices.map((notice): [string, string] => ['note', printable(notice)]),
+  ]
+}
+
+const EXCLUDED: Record<string, string> = {
+  duplicate: 'duplicate',
+  left_out: 'left out (cache hits, steps that repeat others)',
+  private: 'private by their own visibility',
+}
+
+function describeDates({ days }: LogReading, lastDate: UtcDate): [string, string] {
+  const [first, last] = [days[0], days.at(-1)]
+  if (first === undefined || last === undefined) return ['dates', 'none']
+  const early = days.filter(({ date }) => date < DATASET_START).length
+  const late = days.filter(({ date }) => date > lastDate).length
+  const outside = [
+    ...(early > 0 ? [`${early} before the dataset begins, ${DATASET_START}`] : []),
+    ...(late > 0 ? [`${late} not yet complete, after ${lastDate}`] : []),
+  ]
+  const range = first === last ? first.date : `${first.date} to ${last.date}`
+  return ['dates', [`${counted(days.length, 'day')}, ${range}`, ...outside].join('; ')]
+}
+
+function describeTokens({ days }: LogReading): [string, string][] {
+  const [first, last] = [days[0], days.at(-1)]
+  if (first === undefined || last === undefined) return []
+  const all = days.reduce((sum, { tokens }) => sum + tokens, 0n)
+  const most = days.reduce((peak, day) => (day.tokens > peak.tokens ? day : peak))
+  const perDay = Object.entries({ first, last, most }).map(
+    ([which, { date, tokens }]) => `${which} ${formatTokens(tokens)} (${date})`,
+  )
+  return [['tokens', `${formatInteger(all)}${first === last ? '' : `; a day: ${perDay.join(', ')}`}`]]
+}
+
+function describeModels(models: LogReading['models']): string {
+  if (models.length === 0) return 'none'
+  const all = models.reduce((sum, { tokens }) => sum + tokens, 0n)
+  const share = (tokens: bigint) => (all === 0n ? '' : ` ${percent(Number(tokens) / Number(all))}`)
+  const names = shortened(models, ({ model, tokens }) => `${printable(model)}${share(tokens)}`, MODELS_SHOWN)
+  return `${formatInteger(models.length)}: ${names.join(', ')}`
+}
+
+function shortened<Item>(items: readonly Item[], textOf: (item: Item) => string, shown = FILES_SHOWN): string[] {
+  const more = items.length > shown ? [`and ${formatInteger(items.length - shown)} more`] : []
+  return [...items.slice(0, shown).map(textOf), ...more]
+}
+
+function contentOf(content: string | Record<string, string | null>): string {
+  return typeof content === 'string' ? content : JSON.stringify(content)
+}
+
+function cut(text: string): string {
+  return text.length > LONGEST_EXAMPLE ? `${text.slice(0, LONGEST_EXAMPLE)}…` : text
+}

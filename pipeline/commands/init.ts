@@ -1,0 +1,280 @@
+import { dirname, join, resolve } from 'node:path'
+import { Command } from '@commander-js/extra-typings'
+import { type PipelineConfig, readPipelineConfig } from '../base/config.ts'
+import type { Effects } from '../base/effects.ts'
+import { BuildError, CliError } from '../base/errors.ts'
+import { realFiles } from '../base/files.ts'
+import { counted, formatInteger } from '../base/numbers.ts'
+import { printable } from '../base/prose.ts'
+import type { BuildSummary } from '../build.ts'
+import { DATASET_START, mostRecentCompletedDay, type UtcDate } from '../contract/utc-date.ts'
+import { describeShare } from '../dataset/published-share.ts'
+import { ownPublisher } from '../release/publisher.ts'
+import { sourcesPath } from '../rollup/intake.ts'
+import {
+  type ConfigurationFile,
+  checkFree,
+  configurationFiles,
+  type Decisions,
+  writeConfiguration,
+} from '../setup/configuration.ts'
+import { type DiagnosedSource, type Diagnosis, diagnose, type Unknown } from '../setup/doctor.ts'
+import { asJson, describeDiagnosis } from './diagnosis.ts'
+import {
+  askPublic,
+  askPublisher,
+  askRejected,
+  askSettings,
+  askYesOrNo,
+  checkNames,
+  checkSettings,
+  type Given,
+  givenFor,
+  listModels,
+} from './init-questions.ts'
+import { withInterrupt } from './interrupt.ts'
+import { Interview } from './interview.ts'
+import { createReporter, endProgress } from './reporter.ts'
+import { table } from './table.ts'
+
+export interface InitOptions extends Given {
+  force: boolean
+  yes: boolean
+  json: boolean
+}
+
+const collect = (word: string, words: readonly string[] = []): string[] => [...words, word]
+
+export const init = new Command('init')
+  .description(
+    'Look at your raw logs, ask what only you know, write the configuration, and show the first release as a dry run.',
+  )
+  .argument('[path...]', 'raw files, folders or s3://BUCKET/FOLDER; asked for without')
+  .option('--model <name>', 'the model of records without one: NAME, or SOURCE=NAME; repeatable', collect)
+  .option('--base-time <instant>', 'when relative times begin: INSTANT, or SOURCE=INSTANT; repeatable', collect)
+  .option('--timezone <zone>', 'the time zone of times without an offset: ZONE, or SOURCE=ZONE; repeatable', collect)
+  .option(
+    '--public <models>',
+    'which models are public: all, none, a name or a pattern; all leaves out those that look private; repeatable',
+    collect,
+  )
+  .option('--private <models>', 'models that are private all the same: a name or a pattern; repeatable', collect)
+  .option('--publisher-name <name>', 'who publishes')
+  .option('--publisher-url <url>', 'where it will be published')
+  .option('--contact <contact>', 'an address for mail, or a page')
+  .option('--accept-rejected', 'publish although more than 1 % of the records cannot be read')
+  .option('--anyway', 'write the files although nothing may be published yet')
+  .option('--force', 'overwrite the files that are there')
+  .option('--yes', 'ask nothing: take the defaults')
+  .option('--json', 'print what was found and done as one JSON object on stdout')
+  .addHelpText(
+    'after',
+    `
+This writes SOURCES (DATA_DIR/sources.json), models.json beside it and DATA_DIR/publisher.json, all or none. It
+publishes nothing: make build does.
+
+Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT.`,
+  )
+  .action(async (paths, options) => {
+    const given: InitOptions = {
+      force: false,
+      yes: false,
+      json: false,
+      acceptRejected: false,
+      anyway: false,
+      model: [],
+      baseTime: [],
+      timezone: [],
+      public: [],
+      private: [],
+      ...options,
+    }
+    const now = () => new Date()
+    const report = createReporter(process.stderr, now)
+    const write = (text: string) => {
+      endProgress(process.stderr)
+      process.stderr.write(text)
+    }
+    const done = await withInterrupt((signal) => {
+      const effects = { now, report, signal, files: realFiles }
+      return runInit(paths, given, { config: readPipelineConfig(), effects, input: process.stdin, write })
+    })
+    if (given.json) process.stdout.write(`${asJson(done)}\n`)
+  })
+
+export interface InitContext {
+  config: PipelineConfig
+  effects: Effects
+  input: NodeJS.ReadableStream
+  write(text: string): void
+}
+
+export interface InitResult extends Diagnosis {
+  files: string[]
+  /** Undefined if there is nothing to publish yet. */
+  dry_run: BuildSummary | undefined
+}
+
+/** Goes from raw logs to a configuration. Throws `CliError` if something is not answered, and writes nothing then. */
+export async function runInit(
+  paths: readonly string[],
+  options: InitOptions,
+  { config, effects, input, write }: InitContext,
+): Promise<InitResult> {
+  if (!options.force) await checkFree(config)
+  const own = await ownPublisher(config.dataDir)
+  const interview = new Interview(input, write, { takesDefaults: options.yes, signal: effects.signal })
+  try {
+    const diagnosis = await examine(await askPaths(paths, interview), options, { config, effects })
+    const lastDate = mostRecentCompletedDay(config.asOf ?? effects.now())
+    write(`\n${describeDiagnosis(diagnosis, lastDate)}`)
+    const isPublishable = await checkPublishable(diagnosis, lastDate, options, interview)
+    const keepsPublisher = own !== undefined && !namesPublisher(options)
+    const decisions = await decide(diagnosis, keepsPublisher, options, { interview, write })
+    const written = configurationFiles(config, decisions)
+    await confirm(written, decisions, { interview, write })
+    await writeConfiguration(written, effects)
+    const files = written.map(({ path }) => path)
+    write(`\nwrote ${files.join(', ')}\n`)
+    const dry_run = isPublishable && decisions.public.size > 0 ? await dryRun(config, effects) : undefined
+    write(dry_run === undefined ? nextWithout(decisions, config) : describeDryRun(dry_run))
+    return { ...diagnosis, files, dry_run }
+  } finally {
+    interview.close()
+  }
+}
+
+interface Conversation extends Pick<InitContext, 'write'> {
+  interview: Interview
+}
+
+async function askPaths(paths: readonly string[], interview: Interview): Promise<string[]> {
+  if (paths.length > 0) return [...paths]
+  const answer = await interview.ask({
+    text: 'Where are your raw logs: files, folders or s3://BUCKET/FOLDER',
+    flag: 'PATH…',
+    example: '',
+  })
+  interview.checkAnswered()
+  return answer.split(/\s+/)
+}
+
+async function examine(
+  paths: readonly string[],
+  { model, baseTime, timezone }: InitOptions,
+  { config, effects }: { config: PipelineConfig; effects: Effects },
+): Promise<Diagnosis> {
+  const words: Record<Unknown, readonly string[]> = { model, base_time: baseTime, timezone }
+  checkSettings(words)
+  const known = (name: string) => {
+    const told = Object.entries(words).map(([key, all]) => [key, givenFor(name, all)] as const)
+    return Object.fromEntries(told.filter(([, value]) => value !== undefined))
+  }
+  const folder = dirname(resolve(sourcesPath(config)))
+  const objectsFolder = join(config.dataDir, 'state/objects')
+  const diagnosis = await diagnose(paths, { config, effects, folder, objectsFolder, known })
+  checkNames(
+    Object.values(words).flat(),
+    diagnosis.sources.map(({ entry }) => entry.name),
+  )
+  if (diagnosis.sources.length > 0) return diagnosis
+  const why = diagnosis.unfit.slice(0, 5).map(({ file, why }) => `\n  ${printable(`${file}: ${why}`)}`)
+  throw new BuildError(`no raw file of ${paths.join(', ')} can be read; docs/sources.md says what can${why.join('')}`)
+}
+
+/** Whether some usage may be published now. If none, the maintainer has to want the files anyway. */
+async function checkPublishable(
+  { sources }: Diagnosis,
+  lastDate: UtcDate,
+  { anyway }: InitOptions,
+  interview: Interview,
+): Promise<boolean> {
+  const dates = sources.flatMap(({ unknown, reading }) =>
+    unknown.includes('base_time') ? [lastDate] : reading.days.map(({ date }) => date),
+  )
+  if (dates.some((date) => date >= DATASET_START && date <= lastDate)) return true
+  const last = dates.toSorted().at(-1)
+  const why =
+    last === undefined
+      ? 'no record counts'
+      : last < DATASET_START
+        ? `all usage is before ${DATASET_START}, when the dataset begins, so nothing of it may be published. Name logs from ${DATASET_START} on`
+        : `no day of the logs is complete as of now: after ${last} UTC is over, make build publishes it`
+  const text = `${why}. Write the files anyway`
+  if (anyway || (await askYesOrNo(interview, { text, flag: '--anyway', fallback: 'no' }))) return false
+  throw new BuildError(`nothing was written: ${why}`)
+}
+
+function namesPublisher({ publisherName, publisherUrl, contact }: Given): boolean {
+  return [publisherName, publisherUrl, contact].some((value) => value !== undefined)
+}
+
+async function decide(
+  { sources }: Diagnosis,
+  keepsPublisher: boolean,
+  options: InitOptions,
+  { interview, write }: Conversation,
+): Promise<Decisions> {
+  const settled: DiagnosedSource[] = []
+  for (const source of sources) settled.push({ ...source, entry: await askSettings(source, interview) })
+  const maxRejectedShare = await askRejected(settled, options, interview)
+  const models = listModels(settled)
+  const isPublic = await askPublic(models, options, interview, write)
+  const publisher = keepsPublisher ? undefined : await askPublisher(options, interview)
+  interview.checkAnswered()
+  return {
+    sources: settled.map(({ entry }) => entry),
+    models: models.map(({ model }) => model),
+    public: isPublic,
+    publisher,
+    maxRejectedShare,
+  }
+}
+
+async function confirm(
+  written: readonly ConfigurationFile[],
+  { models, public: open }: Decisions,
+  { interview, write }: Conversation,
+): Promise<void> {
+  const shown = written.map(({ path, content }) =>
+    path.endsWith('models.json')
+      ? `${path}: ${counted(models.length, 'model')}, ${open.size} public, ${models.length - open.size} private\n`
+      : `${path}:\n${content}`,
+  )
+  write(`\n${shown.join('\n')}`)
+  const isWanted = await askYesOrNo(interview, { text: 'Write these files', flag: '--yes', fallback: 'yes' })
+  interview.checkAnswered()
+  if (!isWanted) throw new CliError('nothing was written')
+}
+
+async function dryRun(config: PipelineConfig, effects: Effects): Promise<BuildSummary> {
+  const { build } = await import('../build.ts')
+  return build(config, effects, { dryRun: true })
+}
+
+const ROWS_SHOWN = 10
+
+function describeDryRun({
+  newest_rows = [],
+  end_date,
+  start_date,
+  days,
+  published_share,
+  warnings,
+}: BuildSummary): string {
+  const rows = newest_rows
+    .slice(0, ROWS_SHOWN)
+    .map(({ model_permaslug, total_tokens }, index) => [`${index + 1}`, model_permaslug, formatInteger(total_tokens)])
+  return [
+    `\ndry run: ${counted(days, 'day')} from ${start_date} to ${end_date}; ${describeShare(published_share)}`,
+    ...(warnings.length === 0 ? [] : [`${counted(warnings.length, 'warning')}, which make build lists`]),
+    `\n${end_date}`,
+    table([['rank', 'model', 'tokens'], ...rows], 2),
+    'nothing is published yet. Next: make build, then make serve\n',
+  ].join('\n')
+}
+
+function nextWithout({ public: open }: Decisions, config: PipelineConfig): string {
+  if (open.size > 0) return 'Next: make build, once there is usage that may be published\n'
+  return `no model is public, so a build publishes nothing: set "public" to true in ${join(dirname(sourcesPath(config)), 'models.json')}, then make build\n`
+}

@@ -1,0 +1,102 @@
+import { normalize } from 'node:path'
+import { fileColumn, schemaOf } from '../schemas/of-source.ts'
+import { schemaColumns } from '../schemas/schema.ts'
+import type { Source } from '../sources.ts'
+
+/** Columns that are in the path of a file, by name. Null: Hive's folder for records without a value. */
+export type PathColumns = Readonly<Record<string, string | null>>
+
+/** A part of a path that an entry of `files` gives a name, such as `{model}`. */
+const NAMED = /\{([A-Za-z_]\w*)\}/g
+
+export function isPattern(entry: string): boolean {
+  return /[*?[{]/.test(entry)
+}
+
+/** The pattern of an entry, with a star for each named part. */
+export function globOf(entry: string): string {
+  return entry.replaceAll(NAMED, '*')
+}
+
+/**
+ * Whether an entry names a path that its pattern matches. As in Spark and Hive, wildcards stand for no name that begins
+ * with `_`; the pattern has to begin that name itself.
+ */
+export function namesMatch(entry: string, path: string): boolean {
+  const own = globOf(entry)
+    .split(/[/{},]/)
+    .filter((piece) => piece.startsWith('_'))
+    .map((piece) => piece.replace(/[*?[].*/s, ''))
+  const isNamed = (name: string) => !name.startsWith('_') || own.some((beginning) => name.startsWith(beginning))
+  return path.split('/').every(isNamed) && namedParts(entry, path) !== undefined
+}
+
+/** Reads the columns of a source that are in paths: named parts, and with `hive` folders such as `model=a`. */
+export function pathColumnsOf(source: Source): (entry: string, path: string) => PathColumns {
+  const wanted = new Set(schemaColumns(schemaOf(source)).map((column) => fileColumn(source, column)))
+  return (entry, path) => {
+    const parts = { ...(source.hive === true && hiveParts(path)), ...namedParts(entry, path) }
+    return Object.fromEntries(Object.entries(withDate(parts)).filter(([name]) => wanted.has(name)))
+  }
+}
+
+/** The named parts of a path; undefined if the path does not fit, because a `{date}` is only a date. */
+function namedParts(entry: string, path: string): Record<string, string> | undefined {
+  if (globOf(entry) === entry) return {}
+  const pattern = patterns.get(entry) ?? toPattern(normalize(entry))
+  patterns.set(entry, pattern)
+  const { groups } = pattern.exec(normalize(path)) ?? {}
+  return groups && { ...groups }
+}
+
+const patterns = new Map<string, RegExp>()
+
+const TOKEN = /\{([^{}]*)\}|\*\*\/|\*+|\?|\[!?[^\]]+\]|./gsu
+const WILDCARDS = new Map([
+  ['**/', '(?:.*/)?'],
+  ['**', '.*'],
+  ['*', '[^/]*'],
+  ['?', '[^/]'],
+])
+
+function toPattern(entry: string): RegExp {
+  const seen = new Set<string>()
+  const translate = (text: string): string =>
+    text.replaceAll(TOKEN, (token: string, inner: string | undefined) => {
+      if (token.startsWith('[') && token.length > 1) return token.replace('[!', '[^')
+      if (inner === undefined) return WILDCARDS.get(token) ?? RegExp.escape(token)
+      if (globOf(token) === token) return `(?:${inner.split(',').map(translate).join('|')})`
+      if (seen.has(inner)) return `\\k<${inner}>`
+      seen.add(inner)
+      return `(?<${inner}>${inner === 'date' ? '\\d{4}-?\\d\\d-?\\d\\d' : '[^/]+'})`
+    })
+  return new RegExp(`^${translate(entry)}$`, 'su')
+}
+
+const HIVE_NULL = '__HIVE_DEFAULT_PARTITION__'
+
+function hiveParts(path: string): Record<string, string | null> {
+  const folders = path.split('/').slice(0, -1)
+  const pairs = folders.flatMap((folder) => {
+    const [, key, value] = /^([^=]+)=(.*)$/s.exec(folder) ?? []
+    return key === undefined || value === undefined ? [] : [[unescaped(key), value] as const]
+  })
+  return Object.fromEntries(pairs.map(([key, value]) => [key, value === HIVE_NULL ? null : unescaped(value)]))
+}
+
+/** Decodes %XX. What does not decode stays as it is. */
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** The parts with a `date` in the form of a calendar date. Year, month and day are one, too. */
+function withDate(parts: Record<string, string | null>): Record<string, string | null> {
+  const { year, month, day, date } = parts
+  if (date) return { ...parts, date: date.replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3') }
+  if (!year || !month || !day) return parts
+  return { ...parts, date: `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}` }
+}

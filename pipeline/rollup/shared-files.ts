@@ -1,0 +1,21 @@
+import type { Database } from '../base/database.ts'
+import type { RollupRequest } from './engine.ts'
+
+const SHOWN = 3
+
+/** Reports files that two sources have, under one name or two. Different conditions on records are no reason to. */
+export async function reportShared(
+  database: Database,
+  { sources: { sources }, onNotice }: Pick<RollupRequest, 'sources' | 'onNotice'>,
+): Promise<void> {
+  const conditions = new Map(sources.map(({ name, where }) => [name, JSON.stringify(where)]))
+  type Row = { source: string; name: string; other_source: string; other_name: string }
+  const shared = (await database.rows<Row>('state/shared_contents')).filter(
+    ({ source, other_source }) => conditions.get(source) === conditions.get(other_source),
+  )
+  for (const { source, name, other_source, other_name } of shared.slice(0, SHOWN)) {
+    const what = name === other_name ? `both read ${name}` : `have the same records in ${name} and ${other_name}`
+    onNotice(`sources ${JSON.stringify(source)} and ${JSON.stringify(other_source)} ${what}: they count twice`)
+  }
+  if (shared.length > SHOWN) onNotice(`${shared.length} files in total are in two sources`)
+}

@@ -1,0 +1,120 @@
+import { basename, dirname, join } from 'node:path'
+import type { PipelineConfig } from '../base/config.ts'
+import type { Effects } from '../base/effects.ts'
+import { withTemporaryFolder } from '../base/scratch.ts'
+import { BASE_TIME_TO_SAY, MODEL_TO_SAY, type SourceEntry } from '../raw/inspect.ts'
+import { copyObjects } from '../raw/objects/copies.ts'
+import { isObjectUrl, type ObjectCopies } from '../raw/objects/object.ts'
+import { MAPPINGS } from '../raw/schemas/index.ts'
+import { Source } from '../raw/sources.ts'
+import { entriesOf } from './file-patterns.ts'
+import { bucketEntry, type FoundLogs, findLogs, type Unfit } from './found-logs.ts'
+import { groupLogs, type LogGroup } from './log-groups.ts'
+import { type LogReading, readLogs } from './log-reading.ts'
+
+/** What only the maintainer knows of a source. */
+export type Unknown = 'model' | 'base_time' | 'timezone'
+
+/** A proposed source and what a build would read of it. */
+export interface DiagnosedSource {
+  entry: SourceEntry & { timezone?: string }
+  product: string
+  unknown: Unknown[]
+  reading: LogReading
+}
+
+export interface Diagnosis {
+  sources: DiagnosedSource[]
+  /** Raw files that no source reads. */
+  unfit: Unfit[]
+  /** Files that are no raw files by their names. */
+  skipped: string[]
+}
+
+export interface DoctorOptions {
+  config: PipelineConfig
+  effects: Effects
+  /** The folder of the sources file, which paths are relative to. */
+  folder: string
+  /** Where copies of objects are kept; by default in a temporary folder. */
+  objectsFolder?: string | undefined
+  /** What the maintainer said of a source. */
+  known?: (name: string) => Partial<Pick<Source, Unknown>>
+}
+
+/** Looks at all raw files of folders and buckets, groups them into sources, and reads these as a build does. */
+export async function diagnose(paths: readonly string[], options: DoctorOptions): Promise<Diagnosis> {
+  return withTemporaryFolder('objects', async (temporary) => {
+    const objects = await fetchObjects(paths, options.objectsFolder ?? temporary, options)
+    const found = await findLogs(paths, objects)
+    const { groups, unfit } = await groupLogs(found.files, options.effects)
+    const names = namesFor(groups)
+    const sources: DiagnosedSource[] = []
+    const bad = [...found.unfit, ...unfit]
+    for (const [position, group] of groups.entries()) {
+      const name = names[position] ?? 'logs'
+      const read = await readGroup({ ...group, name }, objects, options)
+      bad.push(...read.unfit)
+      if (read.source !== undefined) sources.push(read.source)
+    }
+    return withPatterns({ sources, unfit: bad, skipped: found.skipped }, found, options.folder)
+  })
+}
+
+async function fetchObjects(
+  paths: readonly string[],
+  folder: string,
+  { config: { memoryLimit }, effects }: DoctorOptions,
+): Promise<ObjectCopies | undefined> {
+  const urls = paths.filter(isObjectUrl)
+  if (urls.length === 0) return undefined
+  const sources = urls.map((url) => Source.parse({ name: url, schema: 'canonical', files: [bucketEntry(url)] }))
+  return copyObjects(sources, { folder, scratch: join(folder, '.next'), memoryLimit, effects })
+}
+
+async function readGroup(
+  { name, entry, lacksOffset, files }: LogGroup & { name: string },
+  objects: ObjectCopies | undefined,
+  { known, ...options }: DoctorOptions,
+): Promise<{ source: DiagnosedSource | undefined; unfit: Unfit[] }> {
+  const lacking: Unknown[] = [
+    ...(entry.model === MODEL_TO_SAY ? (['model'] as const) : []),
+    ...(entry.base_time === BASE_TIME_TO_SAY ? (['base_time'] as const) : []),
+    ...(lacksOffset ? (['timezone'] as const) : []),
+  ]
+  const told = Object.entries(known?.(name) ?? {}).filter(([key]) => lacking.some((each) => each === key))
+  const { schema, ...rest } = entry
+  const settings = { name, schema, ...rest, ...Object.fromEntries(told) }
+  const read = await readLogs(settings, files, { ...options, objects })
+  if (read.reading === undefined) return { source: undefined, unfit: read.unfit }
+  const unknown = lacking.filter((key) => !told.some(([each]) => each === key))
+  const source = { ...settings, files: read.files.map((file) => file.name) }
+  return {
+    source: { entry: source, product: MAPPINGS[entry.schema].product, unknown, reading: read.reading },
+    unfit: read.unfit,
+  }
+}
+
+/** Names sources after their schema, and your own logs after their folder. */
+function namesFor(groups: readonly LogGroup[]): string[] {
+  const taken = new Set<string>()
+  return groups.map(({ entry, files }) => {
+    const folder = basename(dirname(files[0]?.name ?? ''))
+    const plain = entry.schema !== 'canonical' ? entry.schema : /^\.*$/.test(folder) ? 'logs' : folder
+    const free = [plain, ...Array.from({ length: groups.length }, (_, index) => `${plain}-${index + 2}`)]
+    const name = free.find((each) => !taken.has(each)) ?? plain
+    taken.add(name)
+    return name
+  })
+}
+
+function withPatterns(diagnosis: Diagnosis, { files }: FoundLogs, folder: string): Diagnosis {
+  const unfit = diagnosis.unfit.filter(({ isHarmless = false }) => !isHarmless).map(({ file }) => file)
+  const all = [...files.map(({ name }) => name), ...unfit]
+  const sources = diagnosis.sources.map(({ entry, ...source }) => {
+    const own = files.filter(({ name }) => entry.files.includes(name))
+    const { name, schema, files: _, ...rest } = entry
+    return { ...source, entry: { name, schema, files: entriesOf(own, all, folder), ...rest } }
+  })
+  return { ...diagnosis, sources }
+}

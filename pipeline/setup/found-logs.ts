@@ -1,0 +1,101 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join, normalize, resolve } from 'node:path'
+import { CliError, reasonOf } from '../base/errors.ts'
+import { isMissing, statsIfAny } from '../base/files.ts'
+import { describeFile, formatOf, type InputFile } from '../raw/files/find.ts'
+import { describeGiven } from '../raw/inspect.ts'
+import { isObjectUrl, type ObjectCopies } from '../raw/objects/object.ts'
+import { isSampleFolder } from '../raw/sample/folder.ts'
+
+/** A raw file with its path as it was given, and the folder or bucket that was named, if it was not itself. */
+export interface FoundLog extends InputFile {
+  root: string | undefined
+}
+
+/** A file that is not read. `isHarmless`: a pattern may match it, and nothing of it counts. */
+export interface Unfit {
+  file: string
+  why: string
+  isHarmless?: boolean
+}
+
+export interface FoundLogs {
+  files: FoundLog[]
+  unfit: Unfit[]
+  /** Names of files that are no raw files by their endings, or that begin with `_` or `.`. */
+  skipped: string[]
+}
+
+const ENDINGS = '{csv,ndjson,jsonl,json,parquet}{,.gz,.zst}'
+
+/** The entry that lists the raw files of a bucket or a folder in it. */
+export function bucketEntry(url: string): string {
+  const isOne = formatOf(url) !== undefined || /[*?[{]/.test(url)
+  return isOne ? url : `${url.replace(/\/+$/, '')}/**/*.${ENDINGS}`
+}
+
+/** Finds the raw files of folders and buckets. Throws `CliError` for a path that is missing. */
+export async function findLogs(paths: readonly string[], objects: ObjectCopies | undefined): Promise<FoundLogs> {
+  const found: FoundLogs = { files: [], unfit: [], skipped: [] }
+  for (const path of paths.filter((each) => !isObjectUrl(each))) {
+    const stats = await statsIfAny(path)
+    if (stats === undefined) throw new CliError(`there is no file or folder ${path}`)
+    if (stats.isDirectory()) await walk(path, path, found)
+    else found.files.push({ ...(await describeGiven(path)), name: nameOf(path), root: undefined })
+  }
+  for (const [url, path] of objects?.paths ?? []) {
+    const root = paths.find((each) => isObjectUrl(each) && url.startsWith(each) && url !== each)
+    found.files.push({ ...(await describeFile(path, url)), root })
+  }
+  return withoutRepeats(found)
+}
+
+async function walk(folder: string, root: string, found: FoundLogs): Promise<void> {
+  if (await isSampleFolder(folder)) {
+    found.unfit.push({ file: nameOf(folder), why: 'is the synthetic sample, which is not your usage' })
+    return
+  }
+  const entries = await readdir(folder, { withFileTypes: true })
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = join(folder, entry.name)
+    if (/^[._]/.test(entry.name)) found.skipped.push(nameOf(path))
+    else if (entry.isDirectory()) await walk(path, root, found)
+    else await take(path, root, found)
+  }
+}
+
+async function take(path: string, root: string, found: FoundLogs): Promise<void> {
+  const name = nameOf(path)
+  const unfit = (why: string) => found.unfit.push({ file: name, why })
+  try {
+    const stats = await stat(path)
+    if (stats.isDirectory()) unfit('is a link to a folder, which patterns do not follow; name that folder too')
+    else if (!stats.isFile() || formatOf(name) === undefined) found.skipped.push(name)
+    else if (name.includes('\ufffd')) unfit('has a name that is not UTF-8; rename it')
+    else if (stats.size === 0) found.unfit.push({ file: name, why: 'is empty', isHarmless: true })
+    else found.files.push({ ...(await describeFile(resolve(path), name)), root })
+  } catch (error) {
+    unfit(isMissing(error) ? 'is a link to a file that is missing' : reasonOf(error))
+  }
+}
+
+/** The same file under several names is read once. */
+async function withoutRepeats({ files, unfit, skipped }: FoundLogs): Promise<FoundLogs> {
+  const names = new Map<string, string>()
+  const repeats: Unfit[] = []
+  const once: FoundLog[] = []
+  for (const file of files) {
+    const { dev, ino } = await stat(file.path, { bigint: true })
+    const original = names.get(`${dev} ${ino}`)
+    if (original === undefined) once.push(file)
+    else if (original !== file.name)
+      repeats.push({ file: file.name, why: `is the same file as ${original}`, isHarmless: true })
+    names.set(`${dev} ${ino}`, original ?? file.name)
+  }
+  return { files: once, unfit: [...unfit, ...repeats], skipped }
+}
+
+/** As it was given. */
+function nameOf(path: string): string {
+  return normalize(path)
+}
