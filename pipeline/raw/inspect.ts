@@ -55,7 +55,7 @@ export interface MappedRecord extends Record<string, string | boolean | null> {
 
 /** A source as a maintainer would write it. */
 export type SourceEntry = Pick<Source, 'name' | 'files'> & { schema: SchemaName } & Partial<
-    Pick<Source, 'columns' | 'unnest' | 'model' | 'base_time' | 'time_unit'>
+    Pick<Source, 'columns' | 'unnest' | 'hive' | 'model' | 'base_time' | 'time_unit'>
   >
 
 interface Column {

@@ -2,7 +2,14 @@ import { dirname, join } from 'node:path'
 import type { Database } from '../base/database.ts'
 import { reasonOf } from '../base/errors.ts'
 import { readHead } from '../raw/files/decompress.ts'
-import { type InspectEffects, type Inspection, inspectFile, type SourceEntry, withFiles } from '../raw/inspect.ts'
+import {
+  type InspectEffects,
+  type Inspection,
+  inspectFile,
+  MODEL_TO_SAY,
+  type SourceEntry,
+  withFiles,
+} from '../raw/inspect.ts'
 import type { FoundLog, Unfit } from './found-logs.ts'
 
 /** Raw files that one source reads. */
@@ -101,12 +108,20 @@ class Looked {
 }
 
 function enter(groups: Map<string, LogGroup>, file: FoundLog, source: SourceEntry, lacksOffset: boolean): void {
-  const { name: _name, files: _files, ...entry } = source
+  const { name: _name, files: _files, ...entry } = withFolders(source, file)
   const key = JSON.stringify(entry)
   const group = groups.get(key) ?? { entry, lacksOffset: false, files: [] }
   groups.set(key, group)
   group.files.push(file)
   group.lacksOffset ||= lacksOffset
+}
+
+/** The source, with the model from a folder such as `model=a` if no column has it. */
+function withFolders(source: SourceEntry, { name }: FoundLog): SourceEntry {
+  const [, column] = /(?:^|\/)(model(?:_\w{1,20})?)=[^/]+\//i.exec(name) ?? []
+  if (source.model !== MODEL_TO_SAY || column === undefined) return source
+  const { model: _, columns = {}, ...rest } = source
+  return { ...rest, hive: true, columns: { ...columns, model_permaslug: column } }
 }
 
 /** The sources of files in the same folder and of the same format, those of most files first. */

@@ -12,6 +12,7 @@ import { createRegistry } from '../raw/registry.ts'
 import { Source, type Sources } from '../raw/sources.ts'
 import { openEngine, readRecords } from '../rollup/intake.ts'
 import { type RejectedRecord, readRejects } from '../rollup/list-rejects.ts'
+import { type UsageOfDay, usageByDay } from '../rollup/usage-by-day.ts'
 import { withScratch } from '../rollup/workspace.ts'
 import type { FoundLog, Unfit } from './found-logs.ts'
 
@@ -34,6 +35,8 @@ export interface LogReading {
   /** Accepted records, and those of them that have no id. */
   ids: { accepted: number; missing: number }
   days: (Usage & { date: UtcDate })[]
+  /** The sum of the product's own totals, where it has some; `tokens` is ours. */
+  product_total: { product: bigint; tokens: bigint } | undefined
   /** Most tokens first. */
   models: (Usage & { model: string })[]
   notices: string[]
@@ -109,9 +112,18 @@ async function readAll(
       await readRecords(engine, sources, { account }, { ...effects, report })
       const usage = await usageIn(workspace.database)
       const about = { files: files.length, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) }
-      return { ...about, ...usage, ...(await describe(account, usage, workspace.folder)), notices }
+      const product_total = totalOf(await usageByDay(workspace.database, source.name))
+      return { ...about, ...usage, product_total, ...(await describe(account, usage, workspace.folder)), notices }
     })
   })
+}
+
+function totalOf(days: readonly UsageOfDay[]): LogReading['product_total'] {
+  if (days.every(({ product_total }) => product_total === null)) return undefined
+  return {
+    product: days.reduce((sum, { product_total, tokens }) => sum + (product_total ?? tokens), 0n),
+    tokens: days.reduce((sum, { tokens }) => sum + tokens, 0n),
+  }
 }
 
 /** Nothing is known of models, and all usage counts. */

@@ -265,11 +265,13 @@ describe('tokenboard inspect', () => {
     const environment = { DATA_DIR: join(workspace.input, 'data'), AS_OF: '2025-06-10T12:00:00Z' }
     const { code, stdout, stderr } = await runCli(['inspect', 'logs'], environment, workspace.input)
     expect(code, stderr).toBe(0)
-    expect(stdout).toContain(`2025
-  schema    canonical, your own logs
-  files     1 file, 109 bytes: ../logs/2025/**/*.csv
-`)
-    expect(stdout).toContain('  records   2 read, 1 counted; 1 rejected (invalid_model)\n  dates     1 day, 2025-06-01\n')
+    expect(stdout).toContain(
+      '2025\n  schema    canonical, your own logs\n  files     1 file, 92 bytes: ../logs/2025/**/*.csv\n',
+    )
+    expect(stdout).toContain('  ids       2 of 2 records have none: ')
+    expect(stdout).toContain(
+      '  records   2 read, 1 counted; 1 rejected (invalid_model)\n  dates     1 day, 2025-06-01\n',
+    )
     expect(stdout).toMatch(/^ {2}rejected {2}invalid_model, such as logs\/2025\/own\.csv, record 2: \{"ts":/m)
     expect(stdout).toMatch(/^portkey-logs\n {2}schema {4}portkey-logs, Portkey/m)
     expect(stdout).toMatch(/^not read\n {2}logs\/weather\.csv: the nearest schema is/m)
