@@ -28,7 +28,7 @@ export function asJson(diagnosis: unknown): string {
   return JSON.stringify(diagnosis, (_, value) => (typeof value === 'bigint' ? value.toString() : value))
 }
 
-function describeSource({ entry, product, unknown, reading }: DiagnosedSource, lastDate: UtcDate): string {
+function describeSource({ entry, product, unknown, unread, reading }: DiagnosedSource, lastDate: UtcDate): string {
   const size = `${counted(reading.files, 'file')}, ${formatBytes(reading.bytes)}`
   const { name, schema, files, model, base_time, time_unit, timezone = 'UTC', columns = {} } = entry
   const renamed = Object.entries(columns).map(([column, own]) => `${column} from ${JSON.stringify(own)}`)
@@ -44,6 +44,10 @@ function describeSource({ entry, product, unknown, reading }: DiagnosedSource, l
     ['files', `${size}: ${shortened(files, printable, ENTRIES_SHOWN).join(', ')}`],
     ...(renamed.length === 0 ? [] : [['columns', renamed.join(', ')] as [string, string]]),
     ...(time.length === 0 ? [] : [['time', time.join('; ')] as [string, string]]),
+    ...unread.map((path): [string, string] => [
+      'unread',
+      `${printable(path)}: if the other counts do not include it, add it in "columns" of the source (docs/sources.md)`,
+    ]),
     ...describeReading(reading, unknown, lastDate),
     ...(unknown.includes('model')
       ? [['model', 'no column has it: one name is needed for all records'] as [string, string]]

@@ -17,6 +17,7 @@ export interface LogGroup {
   /** Without the files. */
   entry: Omit<SourceEntry, 'name' | 'files'>
   lacksOffset: boolean
+  unread: Set<string>
   files: FoundLog[]
 }
 
@@ -38,13 +39,13 @@ export async function groupLogs(
     const looked = new Looked(database, folder)
     for (const file of files) {
       const inspection = await tried(file, unfit, () => looked.at(file))
-      if (inspection?.source !== undefined) enter(groups, file, inspection.source, inspection.lacks_offset)
+      if (inspection?.source !== undefined) enter(groups, file, inspection.source, inspection)
       else if (inspection !== undefined) strange.push(file)
     }
     for (const file of strange) {
       const others = neighbors(file, [...groups.values()])
       const inspection = await tried(file, unfit, () => looked.among(file, others))
-      if (inspection?.source !== undefined) enter(groups, file, inspection.source, false)
+      if (inspection?.source !== undefined) enter(groups, file, inspection.source, inspection)
       else if (inspection !== undefined) unfit.push({ file: file.name, why: inspection.notes.join('; ') })
     }
   })
@@ -107,13 +108,19 @@ class Looked {
   }
 }
 
-function enter(groups: Map<string, LogGroup>, file: FoundLog, source: SourceEntry, lacksOffset: boolean): void {
+function enter(
+  groups: Map<string, LogGroup>,
+  file: FoundLog,
+  source: SourceEntry,
+  { lacks_offset, unread }: Inspection,
+): void {
   const { name: _name, files: _files, ...entry } = withFolders(source, file)
   const key = JSON.stringify(entry)
-  const group = groups.get(key) ?? { entry, lacksOffset: false, files: [] }
+  const group = groups.get(key) ?? { entry, lacksOffset: false, unread: new Set(), files: [] }
   groups.set(key, group)
   group.files.push(file)
-  group.lacksOffset ||= lacksOffset
+  group.lacksOffset ||= lacks_offset
+  for (const path of unread) group.unread.add(path)
 }
 
 /** The source, with the model from a folder such as `model=a` if no column has it. */

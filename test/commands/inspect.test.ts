@@ -143,6 +143,22 @@ describe('inspect', () => {
     expect(notes).toEqual([])
   })
 
+  it('looks for the model and the counts inside of objects', async () => {
+    const usage = { prompt_tokens: 8, completion_tokens: 2, cache_read_tokens: 1 }
+    const line = { id: 'r', created: 1748779200, request: { model: 'm' }, response: { usage } }
+    const { source, records, unread } = await inspectContent('usage.ndjson', toLines([line]))
+    expect(unread).toEqual(['response.usage.cache_read_tokens'])
+    expect(source).toMatchObject({
+      columns: {
+        timestamp: 'created',
+        model_permaslug: 'request.model',
+        prompt_tokens: 'response.usage.prompt_tokens',
+        request_id: 'id',
+      },
+    })
+    expect(records).toMatchObject([{ date: '2025-06-01', model: 'm', prompt_tokens: '8', reject_reason: null }])
+  })
+
   it.each([
     ['seconds', 1748779200],
     ['milliseconds', 1748779200123],
