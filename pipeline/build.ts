@@ -68,6 +68,7 @@ import type { ModelNames } from './raw/registry.ts'
 import type { Sources } from './raw/sources.ts'
 import { currentEntry } from './release/index.ts'
 import { inputNames } from './release/input-names.ts'
+import { type Input, keepInputs, publishedInputs } from './release/inputs.ts'
 import { type Ingredients, PROVENANCE_FILE, provenanceOf } from './release/provenance.ts'
 import { readPublisher } from './release/publisher.ts'
 import { readBack } from './release/read-back.ts'
@@ -229,7 +230,7 @@ export async function prepare(
   if (intake.mayFollowSample === true) await leaveSample(workspace, archive)
   const account = new Account()
   const usage = new KeySpendLedger()
-  const inputs: string[] = []
+  const inputs: Input[] = []
   const ranking = await rankSources(database, engine, sources, { account, usage, inputs }, lastDate, effects)
   const records = countRecords(ranking, account)
   const share = await measureShare(database, account, lastDate)
@@ -253,7 +254,7 @@ export async function prepare(
   })
   const nameOf = await inputNames(sources, workspace.inputKey)
   const ingredients = {
-    inputs: inputs.map(nameOf),
+    inputs: inputs.map(({ sha256, ...input }) => ({ ...input, sha256: nameOf(sha256) })),
     registry: sources.registry_files,
     ...(account.hasMisdatedAfter(lastCredible) && { last_credible_date: lastCredible }),
   }
@@ -265,7 +266,7 @@ async function rankSources(
   database: Database,
   engine: RollupEngine,
   sources: Sources,
-  ledgers: { account: Account; usage: KeySpendLedger; inputs: string[] },
+  ledgers: { account: Account; usage: KeySpendLedger; inputs: Input[] },
   lastDate: UtcDate,
   effects: Effects,
 ): Promise<Ranking> {
@@ -398,6 +399,8 @@ async function publishRelease(
     const manifest = await stageDraft(draft, changed, staging, database, files)
     await verifyRelease(database, staging)
     signal.throwIfAborted()
+    const { inputs } = draft.ingredients
+    await keepInputs(inputs, { dataDir: folder.dataDir, release: manifest.release, files })
     if (chain.keptIn !== undefined) await keepChain(folder.publicDir, chain.keptIn, effects)
     const { release, rows } = manifest
     await publish(folder, { path: staging, release }, chain, database, signal)
@@ -426,6 +429,8 @@ export async function stageDraft(
   const { rows } = draft.ranking
   const models = modelFacts(rows, draft.names)
   const quality = publicQuality(draft)
+  const { inputs, isListed, ...ingredients } = draft.ingredients
+  const provenance = provenanceOf(manifest, { ...ingredients, inputs: publishedInputs(inputs, isListed) })
   const texts = [
     {
       path: CHANGES_FILE,
@@ -435,7 +440,7 @@ export async function stageDraft(
     },
     { path: MODELS_FILE, media_type: 'text/csv; charset=utf-8', text: writeModels(models), rows: models.length },
     { path: QUALITY_FILE, media_type: 'application/json', text: toJson(quality) },
-    { path: PROVENANCE_FILE, media_type: 'application/json', text: toJson(provenanceOf(manifest, draft.ingredients)) },
+    { path: PROVENANCE_FILE, media_type: 'application/json', text: toJson(provenance) },
     releaseChart(rows),
   ]
   const page = (listed: Manifest) => releasePage(listed, { rows, changes: changed.rows, quality })

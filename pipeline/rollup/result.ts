@@ -31,7 +31,7 @@ export async function deliver(database: Database, source: UsageSource, request: 
   await reportNotes(database, source, request)
   await reportLate(database, source, request)
   await reportKeySpend(database, source, request)
-  await reportInputs(database, request)
+  await reportInputs(database, source, request)
   await database.run('result/create')
   await assertAccounted(database)
   type Row = {
@@ -140,8 +140,9 @@ async function reportKeySpend(database: Database, source: UsageSource, request: 
   )
 }
 
-async function reportInputs(database: Database, request: RollupRequest): Promise<void> {
-  for (const { sha256 } of await database.rows<{ sha256: string }>('result/inputs')) request.onInput(sha256)
+async function reportInputs(database: Database, source: UsageSource, request: RollupRequest): Promise<void> {
+  const inputs = await database.rows<{ sha256: string; file: string }>('result/inputs')
+  for (const input of inputs) request.onInput({ ...input, source: source.name })
 }
 
 /** Every record must be in one row of the result. Otherwise it is our own bug. */
