@@ -5,6 +5,7 @@ import type { Effects } from './base/effects.ts'
 import { BuildError, CliError, reasonOf, withAllFaults } from './base/errors.ts'
 import { type Files, replaceFile } from './base/files.ts'
 import { toJson } from './base/json.ts'
+import { counted } from './base/numbers.ts'
 import type { ChangeRow } from './contract/history.ts'
 import {
   type DataVersion,
@@ -241,7 +242,7 @@ export async function prepare(
   await replaceFile(effects.files, join(stateDir, 'quality.json'), toJson(detail))
   checkRejectedShare(records.read, account, sources.max_rejected_share)
   if (ranking.rows.length === 0) {
-    throw new BuildError(`${nothingToPublish(records, lastDate)}${describeUnknown(share, sources)}`)
+    throw new BuildError(`${nothingToPublish(records, lastDate)}${describeUnknown(share)}`)
   }
   await assertInvariants(database, lastDate)
   const manifest = draftManifest({
@@ -272,7 +273,11 @@ async function rankSources(
   await readRecords(engine, sources, ledgers, effects)
   const ranking = await rank(database, lastDate)
   const { published_records, models } = ranking
-  effects.report({ kind: 'done', stage: 'rank', detail: `${published_records} records of ${models} models` })
+  effects.report({
+    kind: 'done',
+    stage: 'rank',
+    detail: `${counted(published_records, 'record')} of ${counted(models, 'model')}`,
+  })
   return ranking
 }
 
@@ -399,7 +404,7 @@ async function publishRelease(
     if (chain.keptIn !== undefined) await keepChain(folder.publicDir, chain.keptIn, effects)
     const { release, rows } = manifest
     await publish(folder, { path: staging, release }, chain, database, signal)
-    report({ kind: 'done', stage: 'release', detail: `${release}, ${rows} rows, every format read back` })
+    report({ kind: 'done', stage: 'release', detail: `${release}, ${counted(rows, 'row')}, every format read back` })
     return manifest
   } catch (error) {
     if ((await readNewChain(folder.publicDir)) === undefined) throw error

@@ -2,11 +2,13 @@ import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import { BuildError } from '../base/errors.ts'
 import { realFiles } from '../base/files.ts'
+import { counted } from '../base/numbers.ts'
 import type { NumberedInput } from '../release/inputs.ts'
 import { shown } from '../release/provenance-differences.ts'
 import type { Reproduction } from '../reproduce.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
+import { say } from './say.ts'
 
 export const reproduce = new Command('reproduce')
   .description('Make a release again from its raw files, in a temporary folder, and compare every file.')
@@ -27,9 +29,7 @@ export const reproduce = new Command('reproduce')
     if (json) process.stdout.write(`${JSON.stringify(reproduction)}\n`)
     if (!reproduction.equal) throw new BuildError(explain(reproduction))
     const { files } = reproduction
-    process.stderr.write(
-      `reproduced ${reproduction.release}: all ${files.length} files have the bytes that were published\n`,
-    )
+    say(`reproduced ${reproduction.release}: all ${counted(files.length, 'file')} have the bytes that were published\n`)
   })
 
 export function explain({ release, files, dates, provenance, left_out }: Reproduction): string {

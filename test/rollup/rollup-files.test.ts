@@ -194,7 +194,7 @@ describe('files of sums', () => {
     await buildIn(workspace)
     await rm(join(workspace.input, 'b.csv'))
     await expect(buildIn(workspace, '2025-03-10T13:00:00Z')).rejects.toThrow(
-      'records of a previous build are missing: b.csv (1 records)',
+      'records of a previous build are missing: b.csv (1 record)',
     )
   })
 

@@ -40,13 +40,14 @@ function bare(sql: string): string {
 
 /** The SQL of all that is kept of the records of a schema, in a text file and in JSON. */
 function sqlOfSchema(name: keyof typeof SCHEMAS): string[] {
-  const { record, parts_disagree = {}, notes = {} }: Schema = SCHEMAS[name]
+  const { record, parts_disagree = {}, parts = {}, notes = {} }: Schema = SCHEMAS[name]
   const ofNotes = Object.entries(notes).flatMap(([kind, note]) => {
     return Object.entries(note).map(([part, expression]) => [`${kind}.${part}`, expression] as const)
   })
   const fields: (readonly [string, { sql: (columns: never) => string }])[] = [
     ...Object.entries(record),
     ...Object.entries(parts_disagree),
+    ...Object.entries(parts).map(([part, expression]) => [`part.${part}`, expression] as const),
     ...ofNotes,
   ]
   const once = (sql: string) => sql

@@ -75,4 +75,37 @@ export const rollup: Mutant[] = [
     replace: 'const name = api_key_hash',
     tests: ['test/rollup/usage.test.ts'],
   },
+  {
+    name: 'parts-of-duplicates-kept',
+    promise: 'The parts of a duplicate are not in the usage of its date.',
+    file: 'pipeline/rollup/surplus.sql',
+    find: '  sum_of_parts(parts, prompt_tokens + completion_tokens)\nFROM copy',
+    replace: '  NULL\nFROM copy',
+    tests: ['test/rollup/usage-by-day.test.ts'],
+  },
+  {
+    name: 'path-absent-from-one-file',
+    promise: 'A path of a source is said to be absent only if no record of any of its files has it.',
+    file: 'pipeline/rollup/result.sql',
+    find: 'count(*) FILTER (kept IS NULL) = greatest(',
+    replace: 'count(*) FILTER (kept IS NULL) >= least(',
+    tests: ['test/raw/schemas/notes.test.ts'],
+  },
+  {
+    name: 'totals-of-the-product-not-compared',
+    promise: "A build names the dates on which the product's own totals differ from the tokens that count.",
+    file: 'pipeline/rollup/result.ts',
+    find: 'return counted === total ?',
+    replace: 'return counted >= total - counted ?',
+    tests: ['test/raw/token-parts.test.ts'],
+  },
+  {
+    name: 'old-counts-of-every-reading',
+    promise:
+      'Archived dates and missing files keep their sums without a question if only the shared reading has a new number.',
+    file: 'pipeline/rollup/reading.ts',
+    find: String.raw`version.replace(/-\d+\.(?=\d+$)/, '-')`,
+    replace: 'version',
+    tests: ['test/rollup/reading.test.ts'],
+  },
 ]
