@@ -31,7 +31,7 @@ function wrongRecords(name: SchemaName): [what: string, reason: string, line: Lo
       'invalid_token_count',
       having(named(name, 'wrong'), completion, count),
     ]),
-    ...(name === 'azure-apim-llm-logs' ? [] : [noModel]),
+    ...(['azure-apim-llm-logs', 'vertex-ai-logs'].includes(name) ? [] : [noModel]),
     ['a number for a model', 'invalid_model', having(silent, model, 5)],
     ['no timestamp', 'invalid_timestamp', having(record, time, null)],
     ['a timestamp that is none', 'invalid_timestamp', having(record, time, 'yesterday')],
